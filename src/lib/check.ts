@@ -1,0 +1,25 @@
+/** Narrows an unknown value to a plain object; arrays and null are not one. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Throws where the code itself is wrong, never for input: `because` says which promise was broken. */
+export function assert(condition: unknown, because: string): asserts condition {
+  if (!condition) throw new TypeError(`broken promise: ${because}`);
+}
+
+/** Narrows a word to a closed list of words. */
+export function isOneOf<const Word extends string>(words: readonly Word[], value: unknown): value is Word {
+  return (words as readonly unknown[]).includes(value);
+}
+
+/** The code of a system or library error (`ECONNREFUSED`, `UND_ERR_SOCKET`), or an empty string. */
+export function errorCode(error: unknown): string {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : '';
+  return typeof code === 'string' ? code : '';
+}
+
+/** Any thrown value as an Error. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
