@@ -1,0 +1,100 @@
+import type { TLSSocket } from 'node:tls';
+import { buildConnector, type Dispatcher, Pool } from 'undici';
+
+export interface TlsOptions {
+  /** PEM of the authority, or of the appliance's own self-signed certificate. */
+  readonly ca?: string;
+  readonly serverName?: string;
+  /** Lower-case hex of the SHA-256 of the certificate; pins it and replaces every other check. */
+  readonly fingerprintSha256?: string;
+  readonly insecureSkipVerify: boolean;
+}
+
+export interface ConnectionOptions {
+  readonly url: URL;
+  readonly tls: TlsOptions;
+  readonly timeoutMs: number;
+  readonly maxConnections: number;
+  readonly bodyBytes: number;
+}
+
+/** The kept-alive connections to one appliance. */
+export interface Connection {
+  request(options: {
+    path: string;
+    method: Dispatcher.HttpMethod;
+    headers: Record<string, string>;
+    signal: AbortSignal;
+  }): Promise<Dispatcher.ResponseData>;
+  /** Drops every socket; the next request connects anew. A fail-over leaves sockets that look open and never answer. */
+  reset(): void;
+  close(): Promise<void>;
+}
+
+const longestConnectMs = 5_000;
+
+/** Opens nothing until the first request. */
+export function createConnection(options: ConnectionOptions): Connection {
+  let pool = createPool(options);
+  return {
+    request: (request) => pool.request(request),
+    reset() {
+      const dropped = pool;
+      pool = createPool(options);
+      void dropped.destroy();
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+function createPool({ url, tls, timeoutMs, maxConnections, bodyBytes }: ConnectionOptions): Pool {
+  return new Pool(url.origin, {
+    connections: maxConnections,
+    pipelining: 1,
+    allowH2: false,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    maxResponseSize: bodyBytes,
+    // Polls of one appliance are seconds apart; the appliance's own keep-alive hint, when it sends one, wins.
+    keepAliveTimeout: 60_000,
+    connect: createConnector(tls, Math.min(timeoutMs, longestConnectMs)),
+  });
+}
+
+/** A server showed another certificate than the pinned one. The request, and with it the key, was not sent. */
+export class FingerprintMismatchError extends Error {
+  override readonly name = 'FingerprintMismatchError';
+  readonly code = 'ERR_TLS_FINGERPRINT_MISMATCH';
+}
+
+function createConnector(tls: TlsOptions, timeout: number): buildConnector.connector {
+  const pinned = tls.fingerprintSha256;
+  const connect = buildConnector({
+    timeout,
+    allowH2: false,
+    // Each new connection proves its certificate again.
+    maxCachedSessions: 0,
+    rejectUnauthorized: pinned === undefined && !tls.insecureSkipVerify,
+    ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+    ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
+  });
+  if (pinned === undefined) return connect;
+
+  return (options, callback) => {
+    connect(options, (...[error, socket]) => {
+      if (error) return callback(error, null);
+      const seen = fingerprintOf(socket as TLSSocket);
+      if (seen === pinned) return callback(null, socket);
+      socket.destroy();
+      callback(
+        new FingerprintMismatchError(`expected SHA-256 fingerprint ${pinned}, the server's certificate has ${seen}`),
+        null,
+      );
+    });
+  };
+}
+
+/** Lower-case hex of the SHA-256 of the certificate that the other side of a TLS socket showed. */
+export function fingerprintOf(socket: TLSSocket): string {
+  return socket.getPeerCertificate().fingerprint256?.replaceAll(':', '').toLowerCase() ?? '';
+}

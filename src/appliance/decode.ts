@@ -1,0 +1,73 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { TSchema } from 'typebox';
+import { type WireKind, wireKeyword } from './wire-types.ts';
+
+/** Checks a parsed reply against its schema and coerces the wire's odd types in place; the error names the first wrong field. */
+export type Decode = (
+  schema: TSchema,
+  body: unknown,
+) => { readonly ok: true } | { readonly ok: false; readonly because: string };
+
+/** Compiles each schema once, at its first use. */
+export function createDecoder(): Decode {
+  const ajv = new Ajv({ strictSchema: false, validateFormats: false });
+  ajv.addKeyword({ keyword: wireKeyword, schemaType: 'string', modifying: true, errors: 'full', validate: coerce });
+  const compiled = new WeakMap<TSchema, ValidateFunction>();
+
+  return (schema, body) => {
+    let validate = compiled.get(schema);
+    if (!validate) {
+      validate = ajv.compile(schema);
+      compiled.set(schema, validate);
+    }
+    if (validate(body)) return { ok: true };
+    const [error] = validate.errors ?? [];
+    return { ok: false, because: `${error?.instancePath || 'the body'} ${error?.message ?? 'does not fit'}` };
+  };
+}
+
+interface CoerceKeyword {
+  (
+    kind: WireKind,
+    value: unknown,
+    parent: unknown,
+    context?: { parentData: unknown; parentDataProperty: string | number },
+  ): boolean;
+  errors?: Partial<ErrorObject>[];
+}
+
+const coerce: CoerceKeyword = (kind, value, _parent, context) => {
+  const result = coerceWire(kind, value);
+  if (result === undefined) {
+    coerce.errors = [{ keyword: wireKeyword, message: expectation[kind], params: {} }];
+    return false;
+  }
+  if (result !== value && context)
+    (context.parentData as Record<string | number, unknown>)[context.parentDataProperty] = result;
+  return true;
+};
+
+const expectation: Record<WireKind, string> = {
+  number: 'must be a number, a string of digits, empty or null',
+  text: 'must be a text, a number or null',
+  name: 'must be a text that is not empty',
+};
+
+const decimal = /^\s*[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\s*$/;
+
+function coerceWire(kind: WireKind, value: unknown): string | number | null | undefined {
+  if (kind === 'name') {
+    if (typeof value === 'number') return String(value);
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  }
+  if (value === null) return null;
+  if (kind === 'text') {
+    if (typeof value === 'string') return value;
+    return typeof value === 'number' ? String(value) : undefined;
+  }
+  if (typeof value === 'number') return value;
+  if (typeof value !== 'string') return undefined;
+  if (value.trim() === '') return null;
+  const number = decimal.test(value) ? Number(value) : Number.NaN;
+  return Number.isFinite(number) ? number : undefined;
+}

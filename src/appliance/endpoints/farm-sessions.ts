@@ -1,0 +1,77 @@
+import type { EndpointRow } from './row.ts';
+
+/** Persistence sessions: dynamic ones can be read, static ones added and deleted (WIRE.md §4.3 and §5.4). */
+export const farmSessionsEndpoints = {
+  listFarmSessions: {
+    route: 'GET /farms/{farmname}/sessions',
+    area: 'farm-sessions',
+    since: '4.0.1',
+    risk: 'read',
+    body: 'none',
+    summary: 'list L4xNAT sessions (Enterprise)',
+  },
+  addFarmSession: {
+    route: 'POST /farms/{farmname}/sessions',
+    area: 'farm-sessions',
+    since: '4.0.1',
+    risk: 'reversible',
+    body: 'json',
+    summary: 'add a static L4xNAT session (Enterprise)',
+  },
+  deleteFarmSession: {
+    route: 'DELETE /farms/{farmname}/sessions/{session}',
+    area: 'farm-sessions',
+    since: '4.0.1',
+    risk: 'destructive',
+    body: 'none',
+    summary: 'delete a static L4xNAT session (Enterprise)',
+  },
+  listServiceSessions: {
+    route: 'GET /farms/{farmname}/services/{service}/sessions',
+    area: 'farm-sessions',
+    since: '4.0.2',
+    risk: 'read',
+    body: 'none',
+    summary: 'list static HTTP sessions (Enterprise, new proxy)',
+  },
+  addServiceSession: {
+    route: 'POST /farms/{farmname}/services/{service}/sessions',
+    area: 'farm-sessions',
+    since: '4.0.2',
+    risk: 'reversible',
+    body: 'json',
+    summary: 'add a static HTTP session (Enterprise, new proxy)',
+  },
+  deleteServiceSession: {
+    route: 'DELETE /farms/{farmname}/services/{service}/sessions/{session}',
+    area: 'farm-sessions',
+    since: '4.0.2',
+    risk: 'destructive',
+    body: 'none',
+    summary: 'delete a static HTTP session (Enterprise, new proxy)',
+  },
+  readServiceSessionPath: {
+    route: 'GET /farms/{farmname}/services/{service}/sessions/{path*}',
+    area: 'farm-sessions',
+    since: '4.0.2',
+    risk: 'read',
+    body: 'none',
+    summary: 'wildcard as stated for static HTTP sessions',
+  },
+  addServiceSessionPath: {
+    route: 'POST /farms/{farmname}/services/{service}/sessions/{path*}',
+    area: 'farm-sessions',
+    since: '4.0.2',
+    risk: 'reversible',
+    body: 'json',
+    summary: 'wildcard as stated for static HTTP sessions',
+  },
+  deleteServiceSessionPath: {
+    route: 'DELETE /farms/{farmname}/services/{service}/sessions/{path*}',
+    area: 'farm-sessions',
+    since: '4.0.2',
+    risk: 'destructive',
+    body: 'none',
+    summary: 'wildcard as stated for static HTTP sessions',
+  },
+} as const satisfies Record<string, EndpointRow>;

@@ -1,0 +1,86 @@
+import type { EndpointRow } from './row.ts';
+
+/** Alerts by e-mail (WIRE.md §6). */
+export const notificationsEndpoints = {
+  listAlerts: {
+    route: 'GET /system/notifications/alerts',
+    area: 'notifications',
+    since: null,
+    risk: 'read',
+    body: 'none',
+    summary: 'list alerts with status (Enterprise)',
+  },
+  readBackendsAlert: {
+    route: 'GET /system/notifications/alerts/backends',
+    area: 'notifications',
+    since: null,
+    risk: 'read',
+    body: 'none',
+    summary: 'backends alert settings (Enterprise)',
+  },
+  setBackendsAlert: {
+    route: 'POST /system/notifications/alerts/backends',
+    area: 'notifications',
+    since: null,
+    risk: 'reversible',
+    body: 'json',
+    summary: 'set the backends alert (Enterprise)',
+  },
+  actOnBackendsAlert: {
+    route: 'POST /system/notifications/alerts/backends/actions',
+    area: 'notifications',
+    since: null,
+    risk: 'reversible',
+    body: 'json',
+    summary: 'enable or disable the backends alert (Enterprise)',
+  },
+  readClusterAlert: {
+    route: 'GET /system/notifications/alerts/cluster',
+    area: 'notifications',
+    since: null,
+    risk: 'read',
+    body: 'none',
+    summary: 'cluster alert settings (Enterprise)',
+  },
+  setClusterAlert: {
+    route: 'POST /system/notifications/alerts/cluster',
+    area: 'notifications',
+    since: null,
+    risk: 'reversible',
+    body: 'json',
+    summary: 'set the cluster alert (Enterprise)',
+  },
+  actOnClusterAlert: {
+    route: 'POST /system/notifications/alerts/cluster/actions',
+    area: 'notifications',
+    since: null,
+    risk: 'reversible',
+    body: 'json',
+    summary: 'enable or disable the cluster alert (Enterprise)',
+  },
+  readEmailSettings: {
+    route: 'GET /system/notifications/methods/email',
+    area: 'notifications',
+    since: null,
+    risk: 'secret',
+    body: 'none',
+    summary: 'e-mail notification settings (Enterprise)',
+  },
+  // Replaces a password that cannot be read back.
+  setEmailSettings: {
+    route: 'POST /system/notifications/methods/email',
+    area: 'notifications',
+    since: null,
+    risk: 'disruptive',
+    body: 'json',
+    summary: 'set e-mail notification (Enterprise)',
+  },
+  sendTestEmail: {
+    route: 'POST /system/notifications/methods/email/actions',
+    area: 'notifications',
+    since: null,
+    risk: 'reversible',
+    body: 'json',
+    summary: 'send a test e-mail (Enterprise)',
+  },
+} as const satisfies Record<string, EndpointRow>;

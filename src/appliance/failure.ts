@@ -1,0 +1,49 @@
+import { errorCode, toError } from '../lib/check.ts';
+import type { FailureReason } from './errors.ts';
+
+const reasonByCode: Readonly<Record<string, FailureReason>> = {
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  UND_ERR_HEADERS_TIMEOUT: 'timeout',
+  UND_ERR_BODY_TIMEOUT: 'timeout',
+  ETIMEDOUT: 'timeout',
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'oversize',
+  UND_ERR_HEADERS_OVERFLOW: 'oversize',
+  HPE_HEADER_OVERFLOW: 'oversize',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'connect',
+  EPROTO: 'tls',
+};
+
+// Codes of OpenSSL's certificate verification and of Node's TLS layer.
+const tlsCode =
+  /^(ERR_TLS|ERR_SSL|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|HOSTNAME_MISMATCH|ERROR_IN_CERT)/;
+
+/**
+ * The reason behind an error of the transport. `abortedBy` tells a deadline of ours (`timeout`) from a caller that
+ * gave up (`cancelled`). What answers but does not speak HTTP is `malformed`.
+ */
+export function reasonOfTransportError(thrown: unknown, abortedBy: 'deadline' | 'caller' | 'nobody'): FailureReason {
+  if (abortedBy === 'deadline') return 'timeout';
+  if (abortedBy === 'caller') return 'cancelled';
+  const code = errorCode(thrown);
+  const known = reasonByCode[code];
+  if (known) return known;
+  if (tlsCode.test(code)) return 'tls';
+  if (code.startsWith('HPE_')) return 'malformed';
+  return 'connect';
+}
+
+const remedies: Partial<Record<FailureReason, string>> = {
+  tls: 'check tls.ca_file, tls.server_name or tls.fingerprint_sha256 (the fingerprint command prints what the appliance shows)',
+  timeout: 'the appliance did not answer in time; raise polling.timeout if it is merely slow',
+  connect: 'check that the address, the port and the network path are right and that the management service runs',
+  oversize: 'raise limits.body_bytes if such a reply is expected',
+};
+
+/** What happened, with a remedy, in one line. */
+export function describeTransportError(thrown: unknown, reason: FailureReason): string {
+  const error = toError(thrown);
+  // Node reports a refused dual-stack connect as an aggregate with an empty message.
+  const what = error.message === '' ? errorCode(error) : error.message;
+  const remedy = remedies[reason];
+  return remedy ? `${what}; ${remedy}` : what;
+}

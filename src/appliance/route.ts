@@ -1,0 +1,111 @@
+import type { Method, Route } from './endpoints/row.ts';
+
+type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? (Name extends `${infer Bare}*` ? Bare : Name) | ParamNames<Rest>
+  : never;
+
+/** The path parameters that a route needs, read off its placeholders; none is `{}`. */
+export type RouteParams<R extends string> = { readonly [Name in ParamNames<R>]: string };
+
+export interface ParsedRoute {
+  readonly method: Method;
+  /** The path as in the table, placeholders included: the low-cardinality `endpoint` label. */
+  readonly template: string;
+}
+
+/** Splits `GET /stats/farms/{farmname}` into its verb and its template. */
+export function parseRoute(route: Route): ParsedRoute {
+  const space = route.indexOf(' ');
+  return { method: route.slice(0, space) as Method, template: route.slice(space + 1) };
+}
+
+/**
+ * Fills a template and encodes it. Returns undefined for a value that would change which route is called: the appliance
+ * decodes the whole path before it routes, so `%2F` is a slash to it, and it serves `/farms/webshop%0a` as the farm webshop.
+ */
+export function fillTemplate(template: string, params: Readonly<Record<string, string>>): string | undefined {
+  let refused = false;
+  const path = template.replaceAll(/\{([^}*]+)(\*?)\}/g, (_, name: string, rest: string) => {
+    const value = params[name] ?? '';
+    refused ||= value === '' || (rest === '' && value.includes('/'));
+    return value;
+  });
+  const segments = path.split('/').slice(1);
+  return refused || !segments.every(isSafeSegment) ? undefined : `/${segments.map(encodeSegment).join('/')}`;
+}
+
+/** False for a decoded path segment that must not be sent on: see {@link fillTemplate}. */
+export function isSafeSegment(segment: string): boolean {
+  return segment !== '' && segment !== '.' && segment !== '..' && !/[\u0000-\u001f\u007f]/.test(segment);
+}
+
+// Colons stand in interface names (`eth0:web`), and the appliance's own clients send them as they are.
+function encodeSegment(segment: string): string {
+  return encodeURIComponent(segment.toWellFormed()).replaceAll('%3A', ':');
+}
+
+/** Finds the row of a request; literal segments win over `{x}`, and `{x*}` comes last (WIRE.md, conventions). */
+export interface RouteMatcher<Row extends { readonly route: Route }> {
+  /** `path` is below the base URL, begins with a slash and is still percent-encoded. */
+  match(
+    method: string,
+    path: string,
+  ): { readonly row: Row; readonly params: Readonly<Record<string, string>> } | undefined;
+}
+
+interface Candidate<Row> {
+  readonly row: Row;
+  readonly pattern: RegExp;
+  readonly names: readonly string[];
+  readonly rank: string;
+}
+
+/** Compiles a table into a matcher. */
+export function createRouteMatcher<Row extends { readonly route: Route }>(rows: Iterable<Row>): RouteMatcher<Row> {
+  const byMethod = new Map<string, Candidate<Row>[]>();
+  for (const row of rows) {
+    const { method, template } = parseRoute(row.route);
+    const candidates = byMethod.get(method) ?? [];
+    candidates.push(compile(row, template));
+    byMethod.set(method, candidates);
+  }
+  for (const candidates of byMethod.values()) candidates.sort((a, b) => (a.rank < b.rank ? -1 : 1));
+
+  return {
+    match(method, path) {
+      // Decoded first, as the appliance does: `/certificates/%61ctivation` is the licence, not a certificate.
+      const decoded = decodePath(path);
+      if (decoded === undefined) return undefined;
+      for (const { row, pattern, names } of byMethod.get(method) ?? []) {
+        const match = pattern.exec(decoded);
+        if (!match) continue;
+        return { row, params: Object.fromEntries(names.map((name, index) => [name, match[index + 1] ?? ''])) };
+      }
+      return undefined;
+    },
+  };
+}
+
+function compile<Row>(row: Row, template: string): Candidate<Row> {
+  const names: string[] = [];
+  const source = template
+    .replaceAll(/[.*+?^$()|[\]\\]/g, (char) => (char === '*' ? char : `\\${char}`))
+    .replaceAll(/\{([^}*]+)(\*?)\}/g, (_, name: string, rest: string) => {
+      names.push(name);
+      return rest === '*' ? '(.+)' : '([^/]+)';
+    });
+  // Rank by segment: '0' literal, '1' one segment, '2' the rest; a string comparison then prefers literals from the left.
+  const rank = template
+    .split('/')
+    .map((segment) => (segment.includes('*}') ? '2' : segment.includes('{') ? '1' : '0'))
+    .join('');
+  return { row, names, rank, pattern: new RegExp(`^${source}$`, 's') };
+}
+
+function decodePath(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}

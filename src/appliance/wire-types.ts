@@ -1,0 +1,23 @@
+import { Type } from 'typebox';
+
+/** The Ajv keyword behind the types below; decode.ts gives it its meaning. */
+export const wireKeyword = 'wire';
+
+export type WireKind = 'number' | 'text' | 'name';
+
+/**
+ * A number as this family of appliances writes it: a number, a string of digits, or "" and null for "not set"
+ * (WIRE.md §2.4). Inside, a number or null. Anything else is refused: a wrong number is worse than none.
+ */
+export const WireNumber = Type.Optional(Type.Unsafe<number | null>({ [wireKeyword]: 'number' }));
+
+/** A text that some releases write as a number (`-1`, a port) or leave null. */
+export const WireText = Type.Optional(Type.Unsafe<string | null>({ [wireKeyword]: 'text' }));
+
+/** A text that identifies something; without it the row means nothing. */
+export const WireName = Type.Unsafe<string>({ [wireKeyword]: 'name' });
+
+/** A list that some releases leave out or print as null when it is empty. */
+export function WireList<Item extends Parameters<typeof Type.Array>[0]>(item: Item) {
+  return Type.Optional(Type.Union([Type.Array(item), Type.Null()]));
+}
