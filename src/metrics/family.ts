@@ -1,0 +1,53 @@
+/** A metric family as a value: what HELP, TYPE and the label names are, apart from any number. */
+export interface Family<Label extends string = string> {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'gauge' | 'counter' | 'histogram';
+  /** Label names beside `appliance`, in the order in which they are printed. */
+  readonly labels: readonly Label[];
+}
+
+/** A family with one series per state of a closed list, of which exactly one is 1; it always knows `unknown`. */
+export interface StateSet<Label extends string = string, State extends string = string> extends Family<Label> {
+  readonly states: readonly State[];
+  /** The label that holds the state. */
+  readonly stateLabel: string;
+}
+
+/** A gauge; `help` ends with the source in brackets. */
+export function gauge<const Label extends string = never>(
+  name: string,
+  help: string,
+  labels: readonly Label[] = [],
+): Family<Label> {
+  return { name, help, type: 'gauge', labels };
+}
+
+/** A counter: a number that only a restart of its owner sets back. */
+export function counter<const Label extends string = never>(
+  name: string,
+  help: string,
+  labels: readonly Label[] = [],
+): Family<Label> {
+  return { name, help, type: 'counter', labels };
+}
+
+/** A histogram with cumulative buckets in seconds. */
+export function histogram<const Label extends string = never>(
+  name: string,
+  help: string,
+  labels: readonly Label[] = [],
+): Family<Label> {
+  return { name, help, type: 'histogram', labels };
+}
+
+/** A state set (OpenMetrics' idea in the form that classic Prometheus text knows: gauges with a `status` label). */
+export function stateSet<const Label extends string, const State extends string>(
+  name: string,
+  help: string,
+  labels: readonly Label[],
+  states: readonly State[],
+  stateLabel = 'status',
+): StateSet<Label, State> {
+  return { name, help, type: 'gauge', labels, states, stateLabel };
+}

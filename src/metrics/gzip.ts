@@ -1,0 +1,79 @@
+import { constants, crc32, deflateRawSync } from 'node:zlib';
+
+/**
+ * Finished deflate blocks that can be joined: each is compressed on its own and ends with a full flush, so that any
+ * sequence of them is one valid deflate stream (the way pigz joins what its threads compress). The checksum of a join
+ * follows from the parts' checksums and lengths, without reading the text again.
+ */
+export interface Packed {
+  readonly blocks: Buffer;
+  readonly crc: number;
+  /** Bytes before compression. */
+  readonly size: number;
+  /** x^(8·size) modulo the CRC polynomial: what shifts a checksum past this part. */
+  readonly shift: number;
+}
+
+const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
+const lastEmptyBlock = Buffer.from([0x03, 0x00]);
+
+/** Compresses one part. Level 1: a third of the time of the default, for a tenth more bytes (docs/architecture.md). */
+export function pack(text: Buffer): Packed {
+  return {
+    blocks: deflateRawSync(text, { level: constants.Z_BEST_SPEED, finishFlush: constants.Z_FULL_FLUSH }),
+    crc: crc32(text),
+    size: text.length,
+    shift: shiftFor(text.length),
+  };
+}
+
+/** Several parts as one part: their blocks in a row, their checksums combined. */
+export function joinPacked(parts: readonly Packed[]): Packed {
+  let crc = 0;
+  let size = 0;
+  let shift: number = one;
+  for (const part of parts) {
+    crc = multiply(part.shift, crc) ^ part.crc;
+    shift = multiply(part.shift, shift);
+    size += part.size;
+  }
+  return { blocks: Buffer.concat(parts.map((part) => part.blocks)), crc, size, shift };
+}
+
+/** The buffers that, written one after the other, are one gzip member holding all parts in order. */
+export function gzipMember(parts: readonly Packed[]): Buffer[] {
+  let crc = 0;
+  let size = 0;
+  for (const part of parts) {
+    crc = multiply(part.shift, crc) ^ part.crc;
+    size += part.size;
+  }
+  const trailer = Buffer.alloc(8);
+  trailer.writeUInt32LE(crc >>> 0, 0);
+  trailer.writeUInt32LE(size % 2 ** 32, 4);
+  return [header, ...parts.map((part) => part.blocks), lastEmptyBlock, trailer];
+}
+
+// CRC-32 arithmetic as in zlib's crc32_combine: polynomials over GF(2), bit-reversed, modulo the CRC polynomial.
+const polynomial = 0xedb88320;
+const one = 1 << 31; // the polynomial 1
+
+function multiply(a: number, b: number): number {
+  let product = 0;
+  for (let mask = one; mask !== 0; mask >>>= 1) {
+    if (a & mask) product ^= b;
+    b = b & 1 ? (b >>> 1) ^ polynomial : b >>> 1;
+  }
+  return product;
+}
+
+function shiftFor(bytes: number): number {
+  // Begins at x^8, one byte, and squares for each binary digit of the length.
+  let power = one >>> 8;
+  let shift: number = one;
+  for (let rest = bytes; rest > 0; rest = Math.floor(rest / 2)) {
+    if (rest % 2 === 1) shift = multiply(power, shift);
+    power = multiply(power, power);
+  }
+  return shift;
+}

@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import type { Family, StateSet } from './family.ts';
+
+/** A number, or null and undefined for "not known", which writes no sample: absent is not zero. */
+export type Value = number | null | undefined;
+
+export interface HistogramValue {
+  /** Upper bound in seconds and the cumulative count up to it; `+Inf` is added from `count`. */
+  readonly buckets: readonly (readonly [number, number])[];
+  readonly sum: number;
+  readonly count: number;
+}
+
+/** Where a collector puts its numbers. */
+export interface Emit {
+  sample<Label extends string>(family: Family<Label>, labels: Readonly<Record<Label, string>>, value: Value): void;
+  /** One series per state; a word outside the closed list sets `unknown`. */
+  state<Label extends string>(set: StateSet<Label>, labels: Readonly<Record<Label, string>>, state: string): void;
+  /** A constant 1 whose facts are labels; `extra` adds labels that only the configuration knows. */
+  info<Label extends string>(
+    family: Family<Label>,
+    labels: Readonly<Record<Label, string>>,
+    extra?: Readonly<Record<string, string>>,
+  ): void;
+  histogram<Label extends string>(
+    family: Family<Label>,
+    labels: Readonly<Record<Label, string>>,
+    value: HistogramValue,
+  ): void;
+}
+
+/** The finished sample lines of one family, the same bytes in both formats. */
+export interface FamilySamples {
+  readonly family: Family;
+  readonly text: string;
+  readonly series: number;
+}
+
+export interface RenderedSamples {
+  readonly families: readonly FamilySamples[];
+  readonly series: number;
+  /** Series left out: `duplicate` names one twice, `limit` would pass `maxSeries`. */
+  readonly dropped: { readonly duplicate: number; readonly limit: number };
+  /** State words outside their closed list, once each. */
+  readonly unknownStates: readonly { readonly family: Family; readonly word: string }[];
+}
+
+interface Lines {
+  readonly family: Family;
+  text: string;
+  /** Series in `text`. */
+  series: number;
+  /** Label texts already taken; a page with one series twice is refused as a whole by Prometheus. */
+  readonly seen: Set<string>;
+}
+
+/**
+ * Runs `fill` and renders what it emits for one appliance. A family that does not fit under `maxSeries` is left out
+ * whole, since half a family would read as if the other half were gone; those emitted first win.
+ */
+export function renderSamples(appliance: string, maxSeries: number, fill: (emit: Emit) => void): RenderedSamples {
+  const families = new Map<Family, Lines>();
+  const unknownStates = new Map<string, { readonly family: Family; readonly word: string }>();
+  let duplicate = 0;
+  const first = `{appliance="${labelValue(appliance)}"`;
+
+  const linesOf = (family: Family): Lines => {
+    let lines = families.get(family);
+    if (!lines) {
+      lines = { family, text: '', series: 0, seen: new Set() };
+      families.set(family, lines);
+    }
+    return lines;
+  };
+
+  const claim = (lines: Lines, labels: string): boolean => {
+    if (lines.seen.has(labels)) {
+      duplicate += 1;
+      return false;
+    }
+    lines.seen.add(labels);
+    return true;
+  };
+
+  const emit: Emit = {
+    sample(family, labels, value) {
+      if (value === null || value === undefined) return;
+      const lines = linesOf(family);
+      const text = first + labelText(family.labels, labels);
+      if (!claim(lines, text)) return;
+      lines.text += `${family.name}${text}} ${numberText(value)}\n`;
+      lines.series += 1;
+    },
+    state(set, labels, state) {
+      const lines = linesOf(set);
+      const text = first + labelText(set.labels, labels);
+      if (!claim(lines, text)) return;
+      const current = set.states.includes(state) ? state : 'unknown';
+      if (current !== state) unknownStates.set(`${set.name} ${state}`, { family: set, word: state });
+      for (const each of set.states)
+        lines.text += `${set.name}${text},${set.stateLabel}="${each}"} ${each === current ? 1 : 0}\n`;
+      lines.series += set.states.length;
+    },
+    info(family, labels, extra = {}) {
+      const lines = linesOf(family);
+      const text = first + labelText(family.labels, labels) + labelText(Object.keys(extra), extra);
+      if (!claim(lines, text)) return;
+      lines.text += `${family.name}${text}} 1\n`;
+      lines.series += 1;
+    },
+    histogram(family, labels, value) {
+      const lines = linesOf(family);
+      const text = first + labelText(family.labels, labels);
+      if (!claim(lines, text)) return;
+      for (const [bound, count] of value.buckets)
+        lines.text += `${family.name}_bucket${text},le="${numberText(bound)}"} ${count}\n`;
+      lines.text += `${family.name}_bucket${text},le="+Inf"} ${value.count}\n`;
+      lines.text += `${family.name}_sum${text}} ${numberText(value.sum)}\n${family.name}_count${text}} ${value.count}\n`;
+      lines.series += value.buckets.length + 3;
+    },
+  };
+  fill(emit);
+
+  const kept: FamilySamples[] = [];
+  let series = 0;
+  let limit = 0;
+  for (const lines of families.values()) {
+    if (lines.series === 0) continue;
+    if (series + lines.series > maxSeries) {
+      limit += lines.series;
+      continue;
+    }
+    series += lines.series;
+    kept.push({ family: lines.family, text: lines.text, series: lines.series });
+  }
+  return { families: kept, series, dropped: { duplicate, limit }, unknownStates: [...unknownStates.values()] };
+}
+
+function labelText(names: readonly string[], labels: Readonly<Record<string, string>>): string {
+  let text = '';
+  for (const name of names) text += `,${name}="${labelValue(labels[name] ?? '')}"`;
+  return text;
+}
+
+const maxLabelLength = 128;
+const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]{0,128}$/;
+
+/**
+ * A label value that cannot break a page: well-formed, without control characters, at most 128 characters. What is cut
+ * ends in a digest of the whole, so that two long names stay two series.
+ */
+export function labelValue(text: string): string {
+  if (plain.test(text)) return text;
+  let clean = text.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '');
+  if (clean.length > maxLabelLength) {
+    const digest = createHash('sha256').update(text).digest('hex').slice(0, 12);
+    clean = `${clean.slice(0, maxLabelLength - digest.length - 1).toWellFormed()}~${digest}`;
+  }
+  return clean.replaceAll('\\', '\\\\').replaceAll('"', '\\"');
+}
+
+function numberText(value: number): string {
+  if (Number.isFinite(value)) return String(value);
+  return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
+}

@@ -1,0 +1,72 @@
+import type { Family } from './family.ts';
+import type { Emit, HistogramValue } from './samples.ts';
+
+/** A counter of ours for one appliance, kept by label values and rendered like any reading. */
+export interface Tally<Label extends string> {
+  add(labels: Readonly<Record<Label, string>>, amount?: number): void;
+  expose(emit: Emit): void;
+}
+
+/** `known` are the label values that exist in advance: a counter born at 1 has an increase that nobody sees. */
+export function createTally<Label extends string>(
+  family: Family<Label>,
+  known: readonly Readonly<Record<Label, string>>[] = [],
+): Tally<Label> {
+  const counts = new Map<string, { readonly labels: Readonly<Record<Label, string>>; count: number }>();
+  const entry = (labels: Readonly<Record<Label, string>>) => {
+    const key = family.labels.map((label) => labels[label]).join('\n');
+    const found = counts.get(key) ?? { labels, count: 0 };
+    counts.set(key, found);
+    return found;
+  };
+  for (const labels of known) entry(labels);
+  return {
+    add(labels, amount = 1) {
+      entry(labels).count += amount;
+    },
+    expose(emit) {
+      for (const { labels, count } of counts.values()) emit.sample(family, labels, count);
+    },
+  };
+}
+
+/** A histogram of seconds by one label. */
+export interface DurationTally<Label extends string> {
+  observe(labels: Readonly<Record<Label, string>>, seconds: number): void;
+  expose(emit: Emit): void;
+}
+
+/** `bounds` are the upper bounds in seconds, ascending. */
+export function createDurationTally<Label extends string>(
+  family: Family<Label>,
+  bounds: readonly number[],
+): DurationTally<Label> {
+  interface Entry {
+    readonly labels: Readonly<Record<Label, string>>;
+    readonly counts: number[];
+    sum: number;
+    count: number;
+  }
+  const entries = new Map<string, Entry>();
+  return {
+    observe(labels, seconds) {
+      const key = family.labels.map((label) => labels[label]).join('\n');
+      const entry = entries.get(key) ?? { labels, counts: bounds.map(() => 0), sum: 0, count: 0 };
+      entries.set(key, entry);
+      entry.sum += seconds;
+      entry.count += 1;
+      for (const [index, bound] of bounds.entries())
+        if (seconds <= bound) entry.counts[index] = (entry.counts[index] ?? 0) + 1;
+    },
+    expose(emit) {
+      for (const { labels, counts, sum, count } of entries.values()) {
+        const value: HistogramValue = {
+          buckets: bounds.map((bound, index) => [bound, counts[index] ?? 0]),
+          sum,
+          count,
+        };
+        emit.histogram(family, labels, value);
+      }
+    },
+  };
+}
