@@ -1,0 +1,122 @@
+import type { Reply } from '../appliance/client.ts';
+import { gauge, stateSet } from '../metrics/family.ts';
+import type { Emit } from '../metrics/samples.ts';
+import { backendLabel, clashingAddresses } from './backend-label.ts';
+import { type FarmCollector, type FarmFact, stateWord, transitionStates } from './collector.ts';
+
+const labels = ['farm', 'service', 'backend'] as const;
+const source = '(GET /stats/farms/{farmname}';
+const sessions = gauge('zlb_farm_sessions', `Persistence sessions of a farm ${source}, total_sessions).`, ['farm']);
+const byStatus = gauge('zlb_farm_backends', `Backends of a service by state ${source}, status).`, [
+  'farm',
+  'service',
+  'status',
+]);
+const info = gauge('zlb_backend_info', `A backend and its address ${source}).`, [...labels, 'id', 'ip', 'port']);
+const status = stateSet(
+  'zlb_backend_status',
+  `State of a backend; unknown while its farm is stopped, and always up in an L4 farm without health check ${source}, status).`,
+  labels,
+  transitionStates.backend,
+);
+const established = gauge(
+  'zlb_backend_established_connections',
+  `Connections to a backend in state established ${source}, established).`,
+  labels,
+);
+const pending = gauge(
+  'zlb_backend_pending_connections',
+  `Half-open connections to the address of a backend, shared by all farms that use it ${source}, pending).`,
+  labels,
+);
+const maxConnections = gauge(
+  'zlb_backend_max_connections',
+  `Connection limit of an L4 backend; absent without one ${source}, max_conns).`,
+  labels,
+);
+const weight = gauge(
+  'zlb_backend_weight',
+  'Weight of a backend (GET /stats/farms/{farmname} for L4, GET /farms/{farmname} for HTTP, weight).',
+  labels,
+);
+const priority = gauge(
+  'zlb_backend_priority',
+  'Priority of a backend (GET /stats/farms/{farmname} for L4, GET /farms/{farmname} for HTTP, priority).',
+  labels,
+);
+
+/** The families that the farm configuration writes for HTTP farms, whose statistics do not have them. */
+export const backendSettings = { weight, priority } as const;
+
+type Stats = Reply<'readFarmStats'>;
+
+/** Names that the appliance's router keeps for itself under `/stats/farms` (WIRE.md §8, 17), and profiles without statistics. */
+const unreachableNames = ['modules', 'total'];
+const profilesWithoutStats = ['datalink'];
+
+/** Backends and sessions of each farm, from the only read whose backend states are true (WIRE.md §8, 10 and 11). */
+export const backends: FarmCollector = {
+  name: 'backends',
+  schedule: '0 * * * * *',
+  maxStaleMs: 300_000,
+  enabled: true,
+  families: [sessions, byStatus, info, status, established, pending, maxConnections, weight, priority],
+  covers: ({ name, profile }) => !unreachableNames.includes(name) && !profilesWithoutStats.includes(profile),
+  begin: () =>
+    Promise.resolve(async (farm, { read, facts }) => {
+      const stats = await read('readFarmStats', { farmname: farm.name });
+      const current = facts.farms?.find(({ name }) => name === farm.name) ?? farm;
+      const list = describeBackends(current, stats);
+      return {
+        expose: (emit) => exposeBackends(current.name, list, stats, emit),
+        states: list.map((backend) => ({ object: 'backend', labels: backend.labels, state: backend.status })),
+      };
+    }),
+};
+
+interface Backend extends Omit<NonNullable<Stats['backends']>[number], 'status'> {
+  readonly labels: { readonly farm: string; readonly service: string; readonly backend: string };
+  readonly status: string;
+}
+
+function describeBackends(farm: FarmFact, stats: Stats): Backend[] {
+  const list = stats.backends ?? [];
+  const clashes = clashingAddresses(list.map((each) => ({ ...each, service: each.service ?? '' })));
+  return list.map((each) => {
+    const service = each.service ?? '';
+    const word = stateWord(each.status);
+    return {
+      ...each,
+      labels: { farm: farm.name, service, backend: backendLabel({ ...each, service }, clashes) },
+      // Releases differ in what they list for a stopped farm; whatever it says, nobody checked.
+      status: farm.status === 'down' ? 'unknown' : (statusSynonyms[word] ?? word),
+    };
+  });
+}
+
+/** Internal words that some releases let through (WIRE.md §2.2). */
+const statusSynonyms: Readonly<Record<string, string>> = { fgDOWN: 'down', active: 'up', undefined: 'unknown' };
+
+function exposeBackends(farm: string, list: readonly Backend[], stats: Stats, emit: Emit): void {
+  emit.sample(sessions, { farm }, stats.total_sessions ?? stats.sessions?.length);
+  const counts = new Map<string, Map<string, number>>();
+  for (const backend of list) {
+    const { service } = backend.labels;
+    const known = (transitionStates.backend as readonly string[]).includes(backend.status) ? backend.status : 'unknown';
+    const ofService = counts.get(service) ?? new Map(transitionStates.backend.map((state) => [state, 0]));
+    counts.set(service, ofService.set(known, (ofService.get(known) ?? 0) + 1));
+  }
+  for (const [service, ofService] of counts) {
+    for (const [state, count] of ofService) emit.sample(byStatus, { farm, service, status: state }, count);
+  }
+  for (const backend of list) {
+    emit.info(info, { ...backend.labels, id: backend.id ?? '', ip: backend.ip ?? '', port: backend.port ?? '' });
+    emit.state(status, backend.labels, backend.status);
+    emit.sample(established, backend.labels, backend.established);
+    emit.sample(pending, backend.labels, backend.pending);
+    // 0 means "no limit" (WIRE.md §3.6), and a share of it would mean nothing.
+    emit.sample(maxConnections, backend.labels, backend.max_conns || null);
+    emit.sample(weight, backend.labels, backend.weight);
+    emit.sample(priority, backend.labels, backend.priority);
+  }
+}

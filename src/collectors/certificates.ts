@@ -1,0 +1,83 @@
+import type { Reply } from '../appliance/client.ts';
+import { certificateDateToSeconds } from '../lib/text-date.ts';
+import { gauge, stateSet } from '../metrics/family.ts';
+import type { Emit } from '../metrics/samples.ts';
+import { type ApplianceCollector, stateWord, transitionStates } from './collector.ts';
+
+const source = '(GET /certificates';
+const info = gauge('zlb_certificate_info', `A certificate or signing request in the store ${source}).`, [
+  'file',
+  'common_name',
+  'issuer',
+  'kind',
+]);
+const notBefore = gauge(
+  'zlb_certificate_not_before_timestamp_seconds',
+  `Unix time from which a certificate is valid ${source}, creation).`,
+  ['file'],
+);
+const notAfter = gauge(
+  'zlb_certificate_not_after_timestamp_seconds',
+  `Unix time at which a certificate expires ${source}, expiration).`,
+  ['file'],
+);
+const status = stateSet(
+  'zlb_certificate_status',
+  `The appliance's own word on a certificate; invalid hides expired, so alert on the date as well ${source}, status).`,
+  ['file'],
+  transitionStates.certificate,
+);
+const parseError = gauge(
+  'zlb_certificate_parse_error',
+  `1 when the dates of a certificate cannot be read ${source}, creation and expiration).`,
+  ['file'],
+);
+const count = gauge('zlb_certificates', `Files in the certificate store ${source}, type).`, ['kind']);
+
+type Certificate = Reply<'listCertificates'>['params'][number];
+
+/** The certificate store. Only the list is read: a download would carry the private key. */
+export const certificates: ApplianceCollector = {
+  name: 'certificates',
+  schedule: '0 */10 * * * *',
+  // Dates do not change while the appliance is away, and an expiry must not be hidden by an outage.
+  maxStaleMs: 86_400_000,
+  enabled: true,
+  families: [info, notBefore, notAfter, status, parseError, count],
+  async collect({ read }) {
+    const list = (await read('listCertificates', {})).params;
+    return {
+      expose: (emit) => exposeCertificates(list, emit),
+      states: list
+        .filter((each) => kindOf(each) === 'certificate')
+        .map((each) => ({ object: 'certificate', labels: { file: each.file }, state: stateWord(each.status) })),
+    };
+  },
+};
+
+/** Writes the certificate families. */
+export function exposeCertificates(list: readonly Certificate[], emit: Emit): void {
+  const counts = { certificate: 0, csr: 0 };
+  for (const each of list) {
+    const { file } = each;
+    const kind = kindOf(each);
+    counts[kind] += 1;
+    emit.info(info, { file, common_name: each.CN ?? '', issuer: each.issuer ?? '', kind });
+    const begins = certificateDateToSeconds(each.creation ?? '');
+    const ends = certificateDateToSeconds(each.expiration ?? '');
+    if (kind === 'csr') {
+      // A signing request has no validity; the appliance calls every one of them valid.
+      emit.sample(parseError, { file }, begins === undefined ? 1 : 0);
+      continue;
+    }
+    emit.sample(notBefore, { file }, begins);
+    emit.sample(notAfter, { file }, ends);
+    emit.state(status, { file }, stateWord(each.status));
+    emit.sample(parseError, { file }, begins === undefined || ends === undefined ? 1 : 0);
+  }
+  for (const [kind, number] of Object.entries(counts)) emit.sample(count, { kind }, number);
+}
+
+function kindOf({ type, file }: Certificate): 'certificate' | 'csr' {
+  return (type ?? '').toUpperCase() === 'CSR' || (!type && file.endsWith('.csr')) ? 'csr' : 'certificate';
+}

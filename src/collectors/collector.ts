@@ -1,0 +1,96 @@
+import type { Params, ReadKey, Reply } from '../appliance/client.ts';
+import type { Family } from '../metrics/family.ts';
+import type { Emit } from '../metrics/samples.ts';
+
+/** What collectors of one appliance know of each other's results. */
+export interface Facts {
+  /** Newest list of the farms that are watched; undefined until it was read once. */
+  farms: readonly FarmFact[] | undefined;
+  edition: 'community' | 'enterprise' | undefined;
+  /** Product version; a change of it makes missing routes worth another try. */
+  version: string | undefined;
+  /** False after a 402, true after a call behind the activation check answered 200. */
+  licensed: boolean | undefined;
+  /** Estimated end of the activation in Unix seconds, when only whole days are known. */
+  activationEndSeconds: number | undefined;
+}
+
+export interface FarmFact {
+  readonly name: string;
+  readonly profile: string;
+  /** The appliance's word; empty where the list does not have it. */
+  readonly status: string;
+}
+
+export interface CollectContext {
+  /** Reads from the appliance, one call at a time, within the run's deadline. */
+  readonly read: ReadFrom;
+  readonly facts: Readonly<Facts>;
+  /** False for a farm that `farms.include` and `farms.exclude` leave out. */
+  readonly watches: (farm: string) => boolean;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** Labels of `zlb_appliance_info` from the configuration. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export type ReadFrom = <Key extends ReadKey>(key: Key, params: Params<Key>) => Promise<Reply<Key>>;
+
+/** An object whose state is worth a line in the log and a count when it changes. */
+export interface ObjectState {
+  readonly object: TransitionObject;
+  /** Identifies the object within its appliance and kind, for example farm, service and backend. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly state: string;
+}
+
+export const transitionStates = {
+  farm: ['up', 'down', 'needed_restart', 'critical', 'problem', 'maintenance', 'unknown'],
+  backend: ['up', 'down', 'maintenance', 'unknown'],
+  certificate: ['valid', 'about_to_expire', 'expired', 'invalid', 'unknown'],
+  activation: ['activated', 'deactivated', 'not_applicable', 'unknown'],
+  interface: ['up', 'down', 'unknown'],
+} as const;
+
+export type TransitionObject = keyof typeof transitionStates;
+
+/** What one successful run found out. */
+export interface Reading {
+  /** Writes the samples; pure, called once, when the reading is taken. */
+  readonly expose: (emit: Emit) => void;
+  readonly states?: readonly ObjectState[];
+  readonly facts?: Partial<Facts>;
+}
+
+interface CollectorBase {
+  /** The `collector` label and the key in the configuration. */
+  readonly name: string;
+  /** Six-field cron expression, the default. */
+  readonly schedule: string;
+  /** Milliseconds after which a reading is withheld, the default. */
+  readonly maxStaleMs: number;
+  readonly enabled: boolean;
+  readonly families: readonly Family[];
+}
+
+/** Reads the whole appliance in one run. */
+export interface ApplianceCollector extends CollectorBase {
+  collect(context: CollectContext): Promise<Reading>;
+  /** What to expose while there is no reading; nothing when left out. */
+  readonly withoutReading?: (emit: Emit) => void;
+}
+
+/** Asks once per farm; the poller spreads the calls over the interval, and each farm has a reading of its own. */
+export interface FarmCollector extends CollectorBase {
+  /** False for a farm that the call does not know, by its profile or its name. */
+  covers(farm: FarmFact): boolean;
+  /** Begins a round over all farms, with what one call can tell about all of them; the result collects one farm. */
+  begin(context: CollectContext): Promise<(farm: FarmFact, context: CollectContext) => Promise<Reading>>;
+}
+
+export type Collector = ApplianceCollector | FarmCollector;
+
+/** The appliance's status words as label values: `needed restart` becomes `needed_restart`. */
+export function stateWord(word: string | null | undefined): string {
+  return word ? word.trim().replaceAll(' ', '_') : 'unknown';
+}

@@ -1,0 +1,78 @@
+import { ApplianceError } from '../appliance/errors.ts';
+import { gauge, stateSet } from '../metrics/family.ts';
+import type { Emit } from '../metrics/samples.ts';
+import { type ApplianceCollector, type CollectContext, stateWord, transitionStates } from './collector.ts';
+
+const source = '(GET /stats/farms, else GET /farms';
+const info = gauge('zlb_farm_info', `A farm and where it listens ${source}).`, ['farm', 'profile', 'vip', 'vport']);
+const status = stateSet(
+  'zlb_farm_status',
+  `State of a farm, as the appliance words it ${source}, status).`,
+  ['farm'],
+  transitionStates.farm,
+);
+const established = gauge(
+  'zlb_farm_established_connections',
+  'Connections of a farm in state established (GET /stats/farms, established).',
+  ['farm'],
+);
+const pending = gauge('zlb_farm_pending_connections', 'Half-open connections of a farm (GET /stats/farms, pending).', [
+  'farm',
+]);
+
+interface Farm {
+  readonly farmname: string;
+  readonly profile?: string | null;
+  readonly status?: string | null;
+  readonly vip?: string | null;
+  readonly vport?: string | null;
+  readonly established?: number | null;
+  readonly pending?: number | null;
+}
+
+/** State and connections of every farm. `needed restart` hides the health of its backends: read those too (WIRE.md §2.1). */
+export const farms: ApplianceCollector = {
+  name: 'farms',
+  schedule: '*/30 * * * * *',
+  maxStaleMs: 180_000,
+  enabled: true,
+  families: [info, status, established, pending],
+  async collect(context) {
+    const watched = (await listFarms(context)).filter((farm) => context.watches(farm.farmname));
+    return {
+      expose: (emit) => exposeFarms(watched, emit),
+      states: watched.map((farm) => ({
+        object: 'farm',
+        labels: { farm: farm.farmname },
+        state: stateWord(farm.status),
+      })),
+      facts: {
+        farms: watched.map((farm) => ({
+          name: farm.farmname,
+          profile: farm.profile ?? '',
+          status: stateWord(farm.status),
+        })),
+      },
+    };
+  },
+};
+
+async function listFarms({ read }: CollectContext): Promise<readonly Farm[]> {
+  try {
+    return (await read('listFarmStats', {})).farms;
+  } catch (error) {
+    if (!(error instanceof ApplianceError && error.routeMissing)) throw error;
+    return (await read('listFarms', {})).params;
+  }
+}
+
+/** Writes the farm families. */
+export function exposeFarms(list: readonly Farm[], emit: Emit): void {
+  for (const farm of list) {
+    const labels = { farm: farm.farmname };
+    emit.info(info, { ...labels, profile: farm.profile ?? '', vip: farm.vip ?? '', vport: farm.vport ?? '' });
+    emit.state(status, labels, stateWord(farm.status));
+    emit.sample(established, labels, farm.established);
+    emit.sample(pending, labels, farm.pending);
+  }
+}
