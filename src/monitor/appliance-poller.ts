@@ -1,0 +1,313 @@
+import type { Logger } from 'pino';
+import type { ApplianceClient, CallReport } from '../appliance/client.ts';
+import type { Facts, Reading } from '../collectors/collector.ts';
+import { isOneOf } from '../lib/check.ts';
+import { type Exposition, toChunks } from '../metrics/exposition.ts';
+import { renderSamples } from '../metrics/samples.ts';
+import { createCaller } from './caller.ts';
+import type { Clockwork } from './clockwork.ts';
+import { createCollecting, type Pace } from './collecting.ts';
+import { createFailureLog } from './failure-log.ts';
+import { createGovernor } from './governor.ts';
+import { createJob, isFarmCollector, type Job, type ScheduledCollector } from './job.ts';
+import { createLedger, type SkipReason, skipReasons } from './ledger.ts';
+import type { Origin } from './origin.ts';
+import { createShelf } from './shelf.ts';
+import { createTiming } from './timing.ts';
+import { createTransitions } from './transitions.ts';
+
+export interface AppliancePollerParts {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly watches: (farm: string) => boolean;
+  /** Enabled collectors in order of precedence. */
+  readonly collectors: readonly ScheduledCollector[];
+  readonly connect: (onCall: (report: CallReport) => void) => ApplianceClient;
+  readonly polling: {
+    readonly timeoutMs: number;
+    readonly maxConcurrentPerAppliance: number;
+    readonly maxBusyRatio: number;
+    readonly jitterRatio: number;
+  };
+  readonly maxSeries: number;
+  readonly exposition: Exposition;
+  readonly clockwork: Clockwork;
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+/** Polls one appliance. */
+export interface AppliancePoller {
+  readonly name: string;
+  /** Runs every collector once, then by its schedule. */
+  start(): void;
+  /** One run now, whatever the schedule; resolves when it is over, whatever came of it. */
+  run(collector: string): Promise<void>;
+  /** Withholds what is too old at this moment. */
+  settle(): void;
+  /** True once every enabled collector has had its turn. */
+  readonly hadFirstRuns: boolean;
+  describe(): ApplianceStatus;
+  close(): Promise<void>;
+}
+
+/** What the pages for people say of an appliance. */
+export interface ApplianceStatus {
+  readonly name: string;
+  /** Undefined before the first call came back. */
+  readonly up: boolean | undefined;
+  readonly version: string | undefined;
+  readonly edition: string | undefined;
+  readonly farms: number | undefined;
+  readonly collectors: readonly {
+    readonly name: string;
+    readonly ok: boolean | undefined;
+    readonly lastSuccessMs: number | undefined;
+  }[];
+}
+
+/** While an appliance is deactivated, it is asked once a minute whether it still is. */
+const whileUnlicensed = '0 * * * * *';
+/** The part of the page that is about our own doings. */
+const exporterPart = 'exporter';
+
+export function createAppliancePoller(parts: AppliancePollerParts): AppliancePoller {
+  const { name, clockwork, exposition, log, now, random, polling } = parts;
+  const closing = new AbortController();
+  const facts: Facts = {
+    farms: undefined,
+    edition: undefined,
+    version: undefined,
+    licensed: undefined,
+    activationEndSeconds: undefined,
+  };
+  const jobs = new Map<string, Job>(
+    parts.collectors.map((each, precedence) => [
+      each.collector.name,
+      createJob(each, { appliance: name, precedence, jitterRatio: polling.jitterRatio }),
+    ]),
+  );
+  const ledger = createLedger({
+    collectors: [...jobs.keys()],
+    upForMs: Math.min(...parts.collectors.map(({ maxStaleMs }) => maxStaleMs)),
+  });
+  const governor = createGovernor(
+    [...jobs].map(([collector, { intervalMs }]) => ({ name: collector, intervalMs })),
+    polling.maxBusyRatio,
+  );
+  const timing = createTiming(governor, polling);
+  const failures = createFailureLog(log);
+  const transitions = createTransitions({ log, onTransition: (object, to) => ledger.transitioned(object, to) });
+  const shelf = createShelf({
+    appliance: name,
+    exposition,
+    maxSeries: parts.maxSeries,
+    onDropped: (reason, series) => ledger.dropped(reason, series),
+    onUnknownState: (family, word) => failures.unknownWord(family, word),
+  });
+  const caller = createCaller({
+    connect: parts.connect,
+    onCall: (report) => ledger.called(report, now()),
+    maxConcurrent: polling.maxConcurrentPerAppliance,
+    maxBusyRatio: polling.maxBusyRatio,
+    log,
+    now,
+    random,
+  });
+  const collecting = createCollecting({
+    caller,
+    timing,
+    failures,
+    closing: closing.signal,
+    objection: isUnlicensed,
+    context: { facts, watches: parts.watches, now, labels: parts.labels },
+    onReading,
+    onFailure(origin, reason) {
+      ledger.failed(origin.collector, reason);
+      if (reason !== 'unlicensed' || origin.collector === 'activation') return;
+      facts.licensed = false;
+      void run('activation', 'at_once');
+    },
+  });
+  const running = new Map<string, Promise<void>>();
+  const unsupported = new Set<string>();
+  const timers = new Set<NodeJS.Timeout>();
+  const subscriptions: (() => void)[] = [];
+  let shownUp: boolean | undefined;
+
+  /** Collectors that ask farm by farm wait for the first list of farms; the turnstile keeps the rest in order. */
+  async function firstRuns(): Promise<void> {
+    const whole = [...jobs].filter(([, { collector }]) => !isFarmCollector(collector));
+    const lists = whole
+      .map(([collector]) => ({ collector, over: run(collector, 'at_once') }))
+      .filter(({ collector }) => ['farms', 'summary'].includes(collector));
+    await Promise.all(lists.map(({ over }) => over));
+    for (const [collector, job] of jobs) if (isFarmCollector(job.collector)) void run(collector, 'at_once');
+  }
+
+  function onTick(job: Job): void {
+    job.ticks += 1;
+    // A run that was just made out of turn serves this tick as well.
+    if (now() - job.startedAtMs < job.intervalMs / 2) return;
+    if (job.ticks % governor.everyNthTick(job.collector.name) !== 0) return skip(job, 'stretched');
+    const timer = setTimeout(
+      () => {
+        timers.delete(timer);
+        void run(job.collector.name, 'spread');
+      },
+      job.offsetMs + random() * polling.jitterRatio * job.intervalMs,
+    );
+    timers.add(timer);
+  }
+
+  function run(collector: string, pace: Pace): Promise<void> {
+    const job = jobs.get(collector);
+    if (!job || closing.signal.aborted) return Promise.resolve();
+    const current = running.get(collector);
+    const reason = current ? 'overlap' : reasonToSkip(job);
+    if (reason) {
+      skip(job, reason);
+      publish();
+      return current ?? Promise.resolve();
+    }
+    const attempt = attemptRun(job, pace).finally(() => {
+      running.delete(collector);
+      if (!closing.signal.aborted) publish();
+    });
+    running.set(collector, attempt);
+    return attempt;
+  }
+
+  function reasonToSkip(job: Job): SkipReason | undefined {
+    const { collector } = job;
+    if (unsupported.has(collector.name)) return 'unsupported';
+    if (isUnlicensed(job)) return 'unlicensed';
+    if (!caller.wouldAdmit) return 'breaker_open';
+    if (isFarmCollector(collector) && !facts.farms) return 'farms_unknown';
+    return undefined;
+  }
+
+  /** After a 402 only the activation is asked for, which finds out when it is over. */
+  function isUnlicensed({ collector }: Job): 'unlicensed' | undefined {
+    return facts.licensed === false && collector.name !== 'activation' && jobs.has('activation')
+      ? 'unlicensed'
+      : undefined;
+  }
+
+  async function attemptRun(job: Job, pace: Pace): Promise<void> {
+    const { collector } = job;
+    const startedAtMs = now();
+    job.startedAtMs = startedAtMs;
+    job.spentSeconds = 0;
+    const outcome = isFarmCollector(collector)
+      ? await collecting.round(job, collector, pace)
+      : await collecting.once(job, collector);
+    job.hadTurn = true;
+    if (outcome === 'closing') return;
+    if (outcome !== 'ok') exposeWithoutReading(job);
+    if (isOneOf(skipReasons, outcome)) return skip(job, outcome);
+    governor.spent(collector.name, job.spentSeconds);
+    if (outcome === 'lacking') {
+      unsupported.add(collector.name);
+      return ledger.lacks(collector.name);
+    }
+    ledger.attempted({ collector: collector.name, startedAtMs, endedAtMs: now(), ok: outcome === 'ok' });
+    ledger.stretchedTo(collector.name, timing.effectiveIntervalMs(job));
+  }
+
+  function onReading(origin: Origin, reading: Reading, freshUntilMs: number): void {
+    shelf.put(origin, { expose: reading.expose, freshUntilMs });
+    transitions.compare(origin, reading.states ?? []);
+    if (reading.facts) learn(reading.facts);
+  }
+
+  function learn(news: Partial<Facts>): void {
+    const before = { ...facts };
+    Object.assign(facts, news);
+    if (before.version !== undefined && facts.version !== before.version) {
+      log.info({ from: before.version, to: facts.version }, 'version changed, missing routes are tried again');
+      caller.forgetMissingRoutes();
+      unsupported.clear();
+    }
+    if (news.farms) forgetFarmsBut(new Set(news.farms.map((farm) => farm.name)));
+    // What waited for the licence need not wait for its schedule as well.
+    if (before.licensed === false && facts.licensed)
+      for (const each of jobs.keys()) if (each !== 'activation') void run(each, 'at_once');
+  }
+
+  function forgetFarmsBut(listed: ReadonlySet<string>): void {
+    for (const collector of jobs.keys()) {
+      for (const farm of shelf.farmsOf(collector)) {
+        if (listed.has(farm)) continue;
+        shelf.remove({ collector, farm });
+        transitions.forget({ collector, farm });
+        failures.recovered({ collector, farm });
+      }
+    }
+  }
+
+  function exposeWithoutReading({ collector }: Job): void {
+    if (isFarmCollector(collector) || !collector.withoutReading || shelf.has(collector.name)) return;
+    const rendered = renderSamples(name, Number.POSITIVE_INFINITY, collector.withoutReading);
+    exposition.put(name, collector.name, toChunks(rendered.families));
+  }
+
+  function skip(job: Job, reason: SkipReason): void {
+    job.hadTurn = true;
+    ledger.skipped(job.collector.name, reason);
+  }
+
+  function publish(): void {
+    const nowMs = now();
+    shownUp = ledger.isUp(nowMs);
+    const state = { nowMs, breaker: caller.breakerState, series: exposition.series(name, exporterPart) };
+    const rendered = renderSamples(name, Number.POSITIVE_INFINITY, (emit) => ledger.expose(emit, state));
+    exposition.put(name, exporterPart, toChunks(rendered.families));
+  }
+
+  return {
+    name,
+    start() {
+      for (const job of jobs.values()) {
+        subscriptions.push(clockwork.subscribe(job.schedule, () => onTick(job)));
+        ledger.stretchedTo(job.collector.name, job.intervalMs);
+      }
+      subscriptions.push(
+        clockwork.subscribe(whileUnlicensed, () => facts.licensed === false && void run('activation', 'at_once')),
+      );
+      void firstRuns();
+    },
+    run: (collector) => run(collector, 'at_once'),
+    settle() {
+      const losers = shelf.expire(now());
+      for (const loser of losers) {
+        const job = jobs.get(loser);
+        if (job) exposeWithoutReading(job);
+      }
+      if (losers.size > 0 || shownUp !== ledger.isUp(now())) publish();
+    },
+    get hadFirstRuns() {
+      return [...jobs.values()].every(({ hadTurn }) => hadTurn);
+    },
+    describe: () => ({
+      name,
+      up: ledger.isUp(now()),
+      version: facts.version,
+      edition: facts.edition,
+      farms: facts.farms?.length,
+      collectors: [...jobs.keys()].map((each) => ({
+        name: each,
+        ok: ledger.isOk(each),
+        lastSuccessMs: ledger.lastSuccessMs(each),
+      })),
+    }),
+    async close() {
+      closing.abort();
+      for (const unsubscribe of subscriptions) unsubscribe();
+      for (const timer of timers) clearTimeout(timer);
+      await Promise.allSettled(running.values());
+      await caller.close();
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import type { Logger } from 'pino';
+import { type BreakerState, createBreaker } from '../appliance/breaker.ts';
+import type { ApplianceClient, CallReport, ReadKey } from '../appliance/client.ts';
+import { ApplianceError } from '../appliance/errors.ts';
+import type { ReadFrom } from '../collectors/collector.ts';
+import type { SkipReason } from './ledger.ts';
+import { createTurnstile } from './turnstile.ts';
+
+/** A call was not made, since something that came to light while it waited for its turn speaks against it. */
+export class NotAskedError extends Error {
+  override readonly name = 'NotAskedError';
+  readonly reason: SkipReason;
+
+  constructor(reason: SkipReason) {
+    super(`not asked: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/** One run, as its calls see it. */
+export interface CallingRun {
+  readonly precedence: number;
+  readonly signal: AbortSignal;
+  /** Receives the seconds of each call. */
+  readonly spent: (seconds: number) => void;
+  /** What speaks against another call of this run, asked right before it leaves. */
+  readonly objection: () => SkipReason | undefined;
+}
+
+/** Makes the calls to one appliance: one at a time, within its busy share, behind the breaker, and never twice for a route it lacks. */
+export interface Caller {
+  /** Reads on behalf of one run. */
+  reader(run: CallingRun): ReadFrom;
+  /** After a change of version the routes that were missing are worth another try. */
+  forgetMissingRoutes(): void;
+  readonly breakerState: BreakerState;
+  /** False while a run would be refused at its first call. */
+  readonly wouldAdmit: boolean;
+  close(): Promise<void>;
+}
+
+export interface CallerParts {
+  readonly connect: (onCall: (report: CallReport) => void) => ApplianceClient;
+  readonly onCall: (report: CallReport) => void;
+  readonly maxConcurrent: number;
+  readonly maxBusyRatio: number;
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+export function createCaller({ connect, onCall, maxConcurrent, maxBusyRatio, log, now, random }: CallerParts): Caller {
+  const turnstile = createTurnstile({ maxConcurrent, maxBusyRatio, now });
+  const breaker = createBreaker({ now, random });
+  const missing = new Map<ReadKey, ApplianceError>();
+  const client = connect((report) => {
+    // An appliance that never answered did no work for us that could be known; the breaker spaces those calls.
+    if (report.reason !== 'timeout') turnstile.rest(report.seconds);
+    judge(report);
+    onCall(report);
+  });
+
+  function judge({ reason }: CallReport): void {
+    const before = breaker.state;
+    if (reason === 'unauthorized') breaker.rejected();
+    else if (reason === 'connect' || reason === 'timeout' || reason === 'tls') breaker.failed();
+    else if (reason !== 'cancelled') breaker.succeeded();
+    const { state } = breaker;
+    if (before === 'closed' && state === 'open')
+      log.warn(
+        { reason, retryInSeconds: Math.round(breaker.waitMs / 1_000) },
+        'appliance does not answer as it should, polling paused',
+      );
+    if (before !== 'closed' && state === 'closed') log.info('appliance answers again, polling resumed');
+  }
+
+  return {
+    get breakerState() {
+      return breaker.state;
+    },
+    get wouldAdmit() {
+      return breaker.state === 'closed' || (breaker.state === 'open' && breaker.waitMs === 0);
+    },
+    reader:
+      ({ precedence, signal, spent, objection }) =>
+      async (key, params) => {
+        const known = missing.get(key);
+        if (known) throw known;
+        return await turnstile.pass(precedence, signal, async () => {
+          const reason = objection() ?? (breaker.admit() ? undefined : 'breaker_open');
+          if (reason) throw new NotAskedError(reason);
+          const startedAt = now();
+          try {
+            return await client.read(key, params, signal);
+          } catch (error) {
+            if (error instanceof ApplianceError && error.routeMissing && Object.keys(params).length === 0)
+              missing.set(key, error);
+            throw error;
+          } finally {
+            spent((now() - startedAt) / 1_000);
+            // The probe ended without an outcome of its own, for example because it was cancelled.
+            if (breaker.state === 'half_open') breaker.failed();
+          }
+        });
+      },
+    forgetMissingRoutes: () => missing.clear(),
+    close: () => client.close(),
+  };
+}

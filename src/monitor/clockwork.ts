@@ -1,0 +1,49 @@
+import { createTask, type ScheduledTask } from 'node-cron';
+import type { Logger } from 'pino';
+
+/** Ticks by cron expression. One task serves all who wait for the same expression. */
+export interface Clockwork {
+  /** Calls `tick` at each match until the returned function is called. */
+  subscribe(expression: string, tick: () => void): () => void;
+  close(): Promise<void>;
+}
+
+export function createClockwork(log: Logger): Clockwork {
+  const tasks = new Map<string, { readonly task: ScheduledTask; readonly ticks: Set<() => void> }>();
+
+  // Without a logger of its own node-cron prints to standard output.
+  const logger = {
+    info: (message: string) => log.debug(message),
+    warn: (message: string) => log.warn(message),
+    error: (message: string | Error) => log.error(message),
+    debug: (message: string | Error) => log.debug(message),
+  };
+
+  return {
+    subscribe(expression, tick) {
+      const known = tasks.get(expression);
+      if (known) {
+        known.ticks.add(tick);
+        return () => known.ticks.delete(tick);
+      }
+      const ticks = new Set([tick]);
+      const task = createTask(expression, () => ticks.forEach((each) => each()), { logger });
+      tasks.set(expression, { task, ticks });
+      void task.start();
+      return () => ticks.delete(tick);
+    },
+    async close() {
+      for (const { task } of tasks.values()) await task.destroy();
+      tasks.clear();
+    },
+  };
+}
+
+/** Milliseconds between two matches of an expression: the shortest gap among the next few. */
+export function intervalOf(expression: string): number {
+  const task = createTask(expression, () => undefined);
+  const times = task.getNextRuns(6).map((date) => date.getTime());
+  void task.destroy();
+  const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+  return Math.max(1_000, Math.min(...gaps, 86_400_000));
+}

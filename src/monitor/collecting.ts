@@ -1,0 +1,124 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
+import type { Collector, CollectContext, FarmCollector, Reading } from '../collectors/collector.ts';
+import { isOneOf, toError } from '../lib/check.ts';
+import { type Caller, NotAskedError } from './caller.ts';
+import type { FailureLog } from './failure-log.ts';
+import type { Job } from './job.ts';
+import { type SkipReason, skipReasons } from './ledger.ts';
+import type { Origin } from './origin.ts';
+import type { Timing } from './timing.ts';
+
+/** How a run ended. `closing`: we stop; `lacking`: the appliance has no such route; a skip reason: its calls were not made. */
+export type Outcome = 'ok' | 'failed' | 'lacking' | 'closing' | SkipReason;
+
+/** Carries out one run of a collector; the one place where its failures end. */
+export interface Collecting {
+  once(job: Job, collector: Exclude<Collector, FarmCollector>): Promise<Outcome>;
+  /** All farms, one call after the other, spread over the interval or as fast as the appliance may be asked. */
+  round(job: Job, collector: FarmCollector, pace: Pace): Promise<Outcome>;
+}
+
+export type Pace = 'at_once' | 'spread';
+
+export interface CollectingParts {
+  readonly caller: Caller;
+  readonly timing: Timing;
+  readonly failures: FailureLog;
+  readonly closing: AbortSignal;
+  /** What speaks against another call for a job. */
+  readonly objection: (job: Job) => SkipReason | undefined;
+  /** All of a collector's context but the reader, which each step gets for itself. */
+  readonly context: Omit<CollectContext, 'read'>;
+  readonly onReading: (origin: Origin, reading: Reading, freshUntilMs: number) => void;
+  readonly onFailure: (origin: Origin, reason: FailureReason) => void;
+}
+
+export function createCollecting(parts: CollectingParts): Collecting {
+  const { caller, timing, failures, closing, objection, context, onReading, onFailure } = parts;
+  const { now } = context;
+
+  return {
+    once(job, collector) {
+      const origin = { collector: collector.name };
+      return step(job, origin, async (stepContext) => {
+        const reading = await collector.collect(stepContext);
+        onReading(origin, reading, now() + timing.freshForMs(job, 0));
+      });
+    },
+
+    async round(job, collector, pace) {
+      const farms = (context.facts.farms ?? []).filter((farm) => collector.covers(farm));
+      const startedAtMs = now();
+      const roundMs = pace === 'spread' ? timing.roundMs(job) : 0;
+      const begun: { collectFarm?: Awaited<ReturnType<FarmCollector['begin']>> } = {};
+      const beginning = await step(job, { collector: collector.name }, async (stepContext) => {
+        begun.collectFarm = await collector.begin(stepContext);
+      });
+      const { collectFarm } = begun;
+      if (!collectFarm) return beginning;
+
+      let worst: Outcome = 'ok';
+      for (const [index, farm] of farms.entries()) {
+        if (!(await sleepUntil(startedAtMs + (roundMs * index) / farms.length))) return 'closing';
+        const origin = { collector: collector.name, farm: farm.name };
+        const outcome = await step(job, origin, async (stepContext) => {
+          const reading = await collectFarm(farm, stepContext);
+          const projectedMs = ((now() - startedAtMs) / (index + 1)) * farms.length;
+          onReading(origin, reading, now() + timing.freshForMs(job, projectedMs));
+        });
+        if (outcome === 'closing' || isOneOf(skipReasons, outcome)) return outcome;
+        if (outcome !== 'ok') worst = 'failed';
+      }
+      job.roundMs = now() - startedAtMs;
+      return worst;
+    },
+  };
+
+  async function step(job: Job, origin: Origin, work: (context: CollectContext) => Promise<void>): Promise<Outcome> {
+    const deadline = new AbortController();
+    const timer = setTimeout(
+      () => deadline.abort(new DOMException('its turn did not come in time', 'TimeoutError')),
+      timing.deadlineMs(job),
+    );
+    const spent = (seconds: number): void => {
+      job.spentSeconds += seconds;
+    };
+    const read = caller.reader({
+      precedence: job.precedence,
+      signal: AbortSignal.any([closing, deadline.signal]),
+      spent,
+      objection: () => objection(job),
+    });
+    try {
+      await work({ ...context, read });
+      failures.recovered(origin);
+      return 'ok';
+    } catch (thrown) {
+      if (closing.aborted) return 'closing';
+      if (thrown instanceof NotAskedError) return thrown.reason;
+      return judge(origin, toError(thrown), deadline.signal.aborted);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  function judge(origin: Origin, error: Error, late: boolean): Outcome {
+    if (error instanceof ApplianceError && error.routeMissing && origin.farm === undefined) {
+      failures.lacking(origin.collector, error);
+      return 'lacking';
+    }
+    // What a collector trips over in a reply that passed its schema is a reply that makes no sense.
+    const reason = error instanceof ApplianceError ? error.reason : late ? 'timeout' : 'malformed';
+    failures.failed(origin, reason, error);
+    onFailure(origin, reason);
+    return 'failed';
+  }
+
+  /** False when the poller closes meanwhile. */
+  async function sleepUntil(timeMs: number): Promise<boolean> {
+    const wait = timeMs - now();
+    if (wait > 0) await delay(wait, undefined, { signal: closing }).catch(() => undefined);
+    return !closing.aborted;
+  }
+}

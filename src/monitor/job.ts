@@ -1,0 +1,60 @@
+import type { Collector, FarmCollector } from '../collectors/collector.ts';
+import { intervalOf } from './clockwork.ts';
+
+/** A collector with what the configuration says about it. */
+export interface ScheduledCollector {
+  readonly collector: Collector;
+  readonly schedule: string;
+  readonly maxStaleMs: number;
+}
+
+/** A collector at work for one appliance. */
+export interface Job extends ScheduledCollector {
+  /** Lower goes first when calls wait for their turn. */
+  readonly precedence: number;
+  /** Of the schedule as written. */
+  readonly intervalMs: number;
+  /** Where in its interval the job has its turn, so that many appliances do not start at once. */
+  readonly offsetMs: number;
+  ticks: number;
+  startedAtMs: number;
+  /** What the current or last run cost the appliance. */
+  spentSeconds: number;
+  /** Length of the last whole round over the farms. */
+  roundMs: number;
+  /** True once it ran or was skipped for a reason. */
+  hadTurn: boolean;
+}
+
+/** The part of an interval that a round of calls may fill, so that it ends before the next one starts. */
+export const shareOfInterval = 0.9;
+
+export function createJob(
+  scheduled: ScheduledCollector,
+  parts: { appliance: string; precedence: number; jitterRatio: number },
+): Job {
+  const intervalMs = intervalOf(scheduled.schedule);
+  const share = hashShare(`${parts.appliance}/${scheduled.collector.name}`) * (shareOfInterval - parts.jitterRatio);
+  return {
+    ...scheduled,
+    precedence: parts.precedence,
+    intervalMs,
+    offsetMs: share * intervalMs,
+    ticks: 0,
+    startedAtMs: Number.NEGATIVE_INFINITY,
+    spentSeconds: 0,
+    roundMs: 0,
+    hadTurn: false,
+  };
+}
+
+export function isFarmCollector(collector: Collector): collector is FarmCollector {
+  return 'begin' in collector;
+}
+
+/** A stable number from 0 to 1 for a text (FNV-1a). */
+function hashShare(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  return (hash >>> 0) / 2 ** 32;
+}

@@ -1,0 +1,43 @@
+import type { Exposition, Format, Page } from '../metrics/exposition.ts';
+import type { AppliancePoller, ApplianceStatus } from './appliance-poller.ts';
+
+/** All appliances together, as the listeners see them. */
+export interface Monitor {
+  readonly appliances: readonly MonitoredAppliance[];
+  start(): void;
+  /** The finished page of all appliances, or of those named, with everything too old withheld. */
+  page(format: Format, appliances?: ReadonlySet<string>): Page;
+  /** True once every enabled collector of every appliance has had its turn, whatever came of it. */
+  readonly ready: boolean;
+  describe(): readonly ApplianceStatus[];
+  close(): Promise<void>;
+}
+
+export interface MonitoredAppliance {
+  readonly name: string;
+  /** Extra labels from the configuration. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export function createMonitor(parts: {
+  readonly appliances: readonly MonitoredAppliance[];
+  readonly pollers: readonly AppliancePoller[];
+  readonly exposition: Exposition;
+}): Monitor {
+  const { appliances, pollers, exposition } = parts;
+  return {
+    appliances,
+    start: () => pollers.forEach((poller) => poller.start()),
+    page(format, only) {
+      for (const poller of pollers) poller.settle();
+      return exposition.page(format, only);
+    },
+    get ready() {
+      return pollers.every((poller) => poller.hadFirstRuns);
+    },
+    describe: () => pollers.map((poller) => poller.describe()),
+    async close() {
+      await Promise.all(pollers.map((poller) => poller.close()));
+    },
+  };
+}

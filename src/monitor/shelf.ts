@@ -1,0 +1,84 @@
+import { type Exposition, toChunks } from '../metrics/exposition.ts';
+import { type Emit, renderSamples } from '../metrics/samples.ts';
+import { keyOf, type Origin } from './origin.ts';
+
+/** The newest readings of one appliance, withheld once they are too old. */
+export interface Shelf {
+  put(origin: Origin, reading: ShelvedReading): void;
+  remove(origin: Origin): void;
+  /** Farms that a collector has readings of. */
+  farmsOf(collector: string): readonly string[];
+  has(collector: string): boolean;
+  /** Removes what is past its time at `nowMs`; returns the collectors that lost something. */
+  expire(nowMs: number): ReadonlySet<string>;
+  /** Earliest Unix milliseconds at which something expires. */
+  readonly nextExpiryMs: number;
+}
+
+export interface ShelvedReading {
+  readonly expose: (emit: Emit) => void;
+  /** Unix milliseconds until which the samples may be shown. */
+  readonly freshUntilMs: number;
+}
+
+export interface ShelfOptions {
+  readonly appliance: string;
+  readonly exposition: Exposition;
+  readonly maxSeries: number;
+  readonly onDropped: (reason: DropReason, series: number) => void;
+  /** A state word outside its closed list, shown as `unknown`. */
+  readonly onUnknownState: (family: string, word: string) => void;
+}
+
+export const dropReasons = ['limit', 'duplicate'] as const;
+
+export type DropReason = (typeof dropReasons)[number];
+
+interface Held extends Origin {
+  readonly freshUntilMs: number;
+}
+
+/** Renders each reading once, when it is put, and hands the bytes to the exposition. */
+export function createShelf({ appliance, exposition, maxSeries, onDropped, onUnknownState }: ShelfOptions): Shelf {
+  const held = new Map<string, Held>();
+  let nextExpiryMs = Number.POSITIVE_INFINITY;
+
+  function remove(key: string): void {
+    held.delete(key);
+    exposition.remove(appliance, key);
+  }
+
+  return {
+    get nextExpiryMs() {
+      return nextExpiryMs;
+    },
+    put(origin, { expose, freshUntilMs }) {
+      const key = keyOf(origin);
+      const room = Math.max(0, maxSeries - exposition.series(appliance, key));
+      const rendered = renderSamples(appliance, room, expose);
+      for (const reason of dropReasons) if (rendered.dropped[reason] > 0) onDropped(reason, rendered.dropped[reason]);
+      for (const { family, word } of rendered.unknownStates) onUnknownState(family.name, word);
+      exposition.put(appliance, key, toChunks(rendered.families));
+      held.set(key, { ...origin, freshUntilMs });
+      nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs);
+    },
+    remove: (origin) => remove(keyOf(origin)),
+    farmsOf: (collector) =>
+      [...held.values()].filter((each) => each.collector === collector).flatMap(({ farm }) => farm ?? []),
+    has: (collector) => held.has(keyOf({ collector })),
+    expire(nowMs) {
+      const losers = new Set<string>();
+      if (nowMs < nextExpiryMs) return losers;
+      nextExpiryMs = Number.POSITIVE_INFINITY;
+      for (const [key, { collector, freshUntilMs }] of held) {
+        if (freshUntilMs > nowMs) {
+          nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs);
+          continue;
+        }
+        remove(key);
+        losers.add(collector);
+      }
+      return losers;
+    },
+  };
+}

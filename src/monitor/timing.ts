@@ -1,0 +1,37 @@
+import type { Governor } from './governor.ts';
+import { type Job, shareOfInterval } from './job.ts';
+
+/** The times that follow from a job's schedule, its costs and what the appliance can bear. */
+export interface Timing {
+  /** Milliseconds between runs as they really come. */
+  effectiveIntervalMs(job: Job): number;
+  /** Milliseconds over which the calls of a round are spread. */
+  roundMs(job: Job): number;
+  /** A deadline below the wait for the next run, but long enough for one slow call. */
+  deadlineMs(job: Job): number;
+  /**
+   * How long a reading stays. An interval stretched beyond `max_stale` must not make it blink: then it stays for two of the
+   * intervals that are possible. `projectedRoundMs` is how long the round under way will take, 0 outside rounds.
+   */
+  freshForMs(job: Job, projectedRoundMs: number): number;
+}
+
+export function createTiming(
+  governor: Governor,
+  polling: { readonly timeoutMs: number; readonly jitterRatio: number },
+): Timing {
+  const effectiveIntervalMs = (job: Job): number => {
+    const stretched = job.intervalMs * governor.everyNthTick(job.collector.name);
+    // A round that outlasts its interval makes the next tick an overlap.
+    return Math.max(stretched, Math.ceil(job.roundMs / job.intervalMs) * job.intervalMs);
+  };
+  return {
+    effectiveIntervalMs,
+    roundMs: (job) => effectiveIntervalMs(job) * (shareOfInterval - polling.jitterRatio),
+    deadlineMs: (job) => Math.max(polling.timeoutMs * 1.5, effectiveIntervalMs(job) * shareOfInterval),
+    freshForMs(job, projectedRoundMs) {
+      const real = Math.max(effectiveIntervalMs(job), projectedRoundMs);
+      return real > job.intervalMs ? Math.max(job.maxStaleMs, real * 2) : job.maxStaleMs;
+    },
+  };
+}

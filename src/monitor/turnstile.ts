@@ -1,0 +1,94 @@
+/** Lets calls to one appliance through in order of precedence, few at a time, and bounds the share of time it spends on us. */
+export interface Turnstile {
+  /**
+   * Runs `call` when its turn comes; lower `precedence` goes first. Rejects with the signal's reason when it aborts
+   * while waiting. A call reports the seconds it kept the appliance busy through `rest`.
+   */
+  pass<Result>(precedence: number, signal: AbortSignal, call: () => Promise<Result>): Promise<Result>;
+  /** Keeps the turnstile shut until the busy time just spent is at most the allowed share. */
+  rest(busySeconds: number): void;
+  /** Calls that wait or run. */
+  readonly pending: number;
+}
+
+export interface TurnstileOptions {
+  readonly maxConcurrent: number;
+  /** At most this share of time, 0 to 1, is spent in calls. */
+  readonly maxBusyRatio: number;
+  readonly now: () => number;
+}
+
+interface Waiting {
+  readonly precedence: number;
+  readonly enter: () => void;
+}
+
+/** Waits in line keep their order within one precedence. */
+export function createTurnstile({ maxConcurrent, maxBusyRatio, now }: TurnstileOptions): Turnstile {
+  const line: Waiting[] = [];
+  let running = 0;
+  let opensAt = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function admit(): void {
+    while (line.length > 0 && running < maxConcurrent) {
+      const wait = opensAt - now();
+      if (wait > 0) {
+        timer ??= setTimeout(() => {
+          timer = undefined;
+          admit();
+        }, wait);
+        return;
+      }
+      running += 1;
+      line.shift()?.enter();
+    }
+  }
+
+  function enqueue(waiting: Waiting): void {
+    const index = line.findIndex(({ precedence }) => precedence > waiting.precedence);
+    line.splice(index === -1 ? line.length : index, 0, waiting);
+  }
+
+  return {
+    get pending() {
+      return line.length + running;
+    },
+    rest(busySeconds) {
+      // A call of d seconds may be followed by the next one after d / ratio, counted from its start.
+      const busyMs = busySeconds * 1_000;
+      opensAt = Math.max(opensAt, now() - busyMs) + busyMs / maxBusyRatio;
+    },
+    async pass(precedence, signal, call) {
+      signal.throwIfAborted();
+      await new Promise<void>((resolve, reject) => {
+        const leave = (): void => {
+          line.splice(line.indexOf(waiting), 1);
+          if (line.length === 0) clearTimer();
+          reject(signal.reason as Error);
+        };
+        const waiting: Waiting = {
+          precedence,
+          enter: () => {
+            signal.removeEventListener('abort', leave);
+            resolve();
+          },
+        };
+        signal.addEventListener('abort', leave, { once: true });
+        enqueue(waiting);
+        admit();
+      });
+      try {
+        return await call();
+      } finally {
+        running -= 1;
+        admit();
+      }
+    },
+  };
+
+  function clearTimer(): void {
+    clearTimeout(timer);
+    timer = undefined;
+  }
+}
