@@ -1,0 +1,54 @@
+import { collectors } from '../src/collectors/registry.ts';
+import { formatDuration } from '../src/lib/duration.ts';
+import type { Family, StateSet } from '../src/metrics/family.ts';
+import { ledgerFamilies } from '../src/monitor/ledger.ts';
+
+/** docs/metrics.md: every family that is served, by the collector that feeds it. */
+export function metricsDocument(): string {
+  const known = new Set<Family>();
+  const parts = collectors.map(({ name, schedule, maxStaleMs, enabled, families }) => {
+    const own = families.filter((family) => !known.has(family));
+    for (const family of own) known.add(family);
+    const shared = families.filter((family) => !own.includes(family)).map(({ name: shared }) => `\`${shared}\``);
+    return [
+      `## ${name}`,
+      '',
+      `Schedule \`${schedule}\`, withheld after ${formatDuration(maxStaleMs)}, ${enabled ? 'on' : 'off'} by default.${shared.length > 0 ? ` It also feeds ${shared.join(' and ')}.` : ''}`,
+      '',
+      table(own),
+    ].join('\n');
+  });
+  return `# Metrics
+
+Written by \`npm run docs\` from the families in the code; a test fails when it is out of date.
+
+Every series here carries \`appliance\`, the configured name. A *set* has one series per state, of which exactly one is 1;
+a state that this exporter does not know sets \`unknown\`. What is not known has no series: absent is not 0.
+
+${parts.join('\n\n')}
+
+## Of the exporter, for each appliance
+
+${table(ledgerFamilies)}
+
+## Of the exporter itself
+
+Without the label \`appliance\`, on \`/metrics\` alone: \`zlb_exporter_build_info\` (version, revision, node_version),
+\`zlb_exporter_config_last_reload_successful\`, \`zlb_exporter_config_last_reload_success_timestamp_seconds\`, and the
+\`process_*\` and \`nodejs_*\` families of prom-client.
+`;
+}
+
+function table(families: readonly Family[]): string {
+  return ['| Metric | Type | Labels | Meaning |', '|---|---|---|---|', ...families.map(row)].join('\n');
+}
+
+function row(family: Family): string {
+  const set = isStateSet(family) ? family : undefined;
+  const labels = [...family.labels, ...(set ? [`${set.stateLabel}: ${set.states.join(', ')}`] : [])];
+  return `| \`${family.name}\` | ${set ? 'set' : family.type} | ${labels.join('; ') || '–'} | ${family.help} |`;
+}
+
+function isStateSet(family: Family): family is StateSet {
+  return 'states' in family;
+}

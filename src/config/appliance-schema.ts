@@ -1,0 +1,115 @@
+import { type TSchema, Type } from 'typebox';
+
+import { section, value } from './schema-parts.ts';
+
+/** Labels that `zlb_appliance_info` has already, or that Prometheus sets. */
+export const reservedLabels = [
+  'appliance',
+  'hostname',
+  'version',
+  'edition',
+  'api_version',
+  'kernel',
+  'instance',
+  'job',
+];
+
+const tls = section(
+  {
+    ca_file: Type.Optional(
+      Type.String({
+        description: 'PEM file of the authority that signed the certificate, or of the self-signed certificate itself.',
+        minLength: 1,
+        examples: ['/etc/zlb-exporter/ca.pem'],
+      }),
+    ),
+    server_name: Type.Optional(
+      value('serverName', {
+        description: 'The host name to expect in the certificate, when it is not the one in `url`.',
+        examples: ['lb.example.org'],
+      }),
+    ),
+    fingerprint_sha256: Type.Optional(
+      value('fingerprint', {
+        description:
+          'SHA-256 of the one certificate to accept, as `zlb-exporter fingerprint HOST:PORT` prints it. Replaces every other check.',
+        examples: ['AB:CD:…'],
+      }),
+    ),
+    insecure_skip_verify: Type.Boolean({
+      description:
+        'Accept any certificate. Whoever is on the way can then read the API key; prefer `fingerprint_sha256`.',
+      default: false,
+      examples: [true],
+    }),
+  },
+  { description: 'How the certificate of the appliance is checked.', default: {} },
+);
+
+const farms = section(
+  {
+    include: Type.Array(value('farmPattern', {}), {
+      description: 'Regular expressions; a farm is watched when one matches its whole name.',
+      default: ['.*'],
+      minItems: 1,
+      examples: [['web-.*']],
+    }),
+    exclude: Type.Array(value('farmPattern', {}), {
+      description: 'Regular expressions; a farm is left out when one matches its whole name.',
+      default: [],
+      examples: [['test-.*']],
+    }),
+  },
+  { description: 'Which farms are watched.', default: {} },
+);
+
+/** The least there is to say about an appliance. */
+export const applianceExample = {
+  name: 'lb-paris',
+  url: 'https://192.0.2.10:444',
+  api_key_file: '/run/secrets/lb-paris',
+};
+
+/** One entry of `appliances`, with the collectors that may be set for it alone. */
+export function applianceSchema<Collectors extends TSchema>(collectors: Collectors) {
+  return section(
+    {
+      name: value('applianceName', { description: 'The `appliance` label; unique.', examples: ['lb-paris'] }),
+      url: value('applianceUrl', {
+        description:
+          'Address of the management API. The port is 444 unless it names one; a path is needed only where the API is not at its usual one.',
+        examples: ['https://192.0.2.10:444'],
+      }),
+      api_key: Type.Optional(
+        value('apiKey', {
+          description: 'The API key itself; this or `api_key_file`. Prefer the file, or an environment variable.',
+          examples: ['${LB_PARIS_KEY}'],
+        }),
+      ),
+      api_key_file: Type.Optional(
+        Type.String({
+          description: 'A file that holds the API key and nothing else; this or `api_key`.',
+          minLength: 1,
+          examples: ['/run/secrets/lb-paris'],
+        }),
+      ),
+      key_header: Type.Enum(['auto', 'ZAPI_KEY', 'API_KEY', 'ZAPI-KEY', 'API-KEY'], {
+        description: 'The header that carries the key; `auto` sends ZAPI_KEY for older releases and API_KEY for newer ones. The forms with a hyphen pass proxies that drop underscores.',
+        default: 'auto',
+        examples: ['ZAPI_KEY'],
+      }),
+      tls,
+      labels: Type.Unsafe<Readonly<Record<string, string>>>({
+        type: 'object',
+        description: `Extra labels of \`zlb_appliance_info\`. Not ${reservedLabels.join(', ')}, nor one that starts with two underscores.`,
+        default: {},
+        propertyNames: { pattern: `^(?!__|(?:${reservedLabels.join('|')})$)[a-zA-Z_][a-zA-Z0-9_]*$` },
+        additionalProperties: { type: 'string' },
+        examples: [{ site: 'paris' }],
+      }),
+      farms,
+      collectors,
+    },
+    { examples: [applianceExample], oneOf: [{ required: ['api_key'] }, { required: ['api_key_file'] }] },
+  );
+}

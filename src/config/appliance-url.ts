@@ -1,0 +1,33 @@
+import type { Outcome } from './problems.ts';
+
+/**
+ * The base address of an appliance: https, port 444 unless the text names one, the path as given.
+ * A refusal repeats nothing of it: what does not belong into an address may be a password.
+ */
+export function applianceUrl(text: string): Outcome<URL> {
+  const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
+  if (/^http:/i.test(address)) {
+    return {
+      problem:
+        'plain http would send the API key in clear text; write https://, and pin a self-signed certificate by its fingerprint',
+    };
+  }
+  if (!/^https:/i.test(address)) return { problem: 'must start with https://' };
+  if (address.includes('@')) {
+    return {
+      problem: 'must not hold a user or a password (the part before @); the API key has a setting of its own',
+    };
+  }
+  if (/[?#]/.test(address)) return { problem: 'must end with the path: remove the part from ? or # on' };
+  if (/[\s\\]/.test(address)) return { problem: 'must not hold spaces or backslashes' };
+  if (!URL.canParse(address)) {
+    return {
+      problem:
+        'is not an address; write https://HOST:PORT such as https://192.0.2.10:444, an IPv6 host in brackets: https://[2001:db8::10]:444',
+    };
+  }
+  const url = new URL(address);
+  // A URL forgets the port 443 of its scheme, so the text is asked whether it names one.
+  if (!/^https:\/\/(?:\[[^\]]*\]|[^:/]*):\d/i.test(address)) url.port = '444';
+  return { value: url };
+}

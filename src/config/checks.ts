@@ -1,0 +1,69 @@
+import { formatDuration } from '../lib/duration.ts';
+import { type CollectorSettings, mergeCollectors } from './collectors.ts';
+import type { Path, Problems } from './problems.ts';
+import { longestGapMs } from './schedule.ts';
+import type { ConfigFile } from './schema.ts';
+import type { Partly } from './structure.ts';
+import type { Source } from './yaml-file.ts';
+
+interface Checked {
+  readonly config: Partly<ConfigFile>;
+  readonly source: Source;
+  readonly collectorDefaults: ReadonlyMap<string, CollectorSettings>;
+  readonly problems: Problems;
+}
+
+/** Reports the values that are right by themselves and wrong together. */
+export function checkTogether(checked: Checked): void {
+  for (const check of [namesDiffer, pinIsChecked, readingsOutliveSchedules]) check(checked);
+}
+
+function namesDiffer({ config, source, problems }: Checked): void {
+  const seen = new Map<string, number>();
+  for (const [index, appliance] of config.appliances?.entries() ?? []) {
+    if (appliance?.name === undefined) continue;
+    const first = seen.get(appliance.name);
+    if (first === undefined) seen.set(appliance.name, index);
+    else
+      problems.report(
+        source.place(['appliances', index, 'name']),
+        `is the name of appliances[${first}] too; give each appliance its own`,
+      );
+  }
+}
+
+function pinIsChecked({ config, source, problems }: Checked): void {
+  for (const [index, appliance] of config.appliances?.entries() ?? []) {
+    const { fingerprint_sha256: pin, insecure_skip_verify: skip } = appliance?.tls ?? {};
+    if (pin === undefined || !skip) continue;
+    const at: Path = ['appliances', index, 'tls'];
+    const { key } = source.place([...at, 'fingerprint_sha256']);
+    problems.report(
+      source.place([...at, 'insecure_skip_verify']),
+      `contradicts ${key}; remove this one, the fingerprint alone makes a self-signed certificate safe`,
+    );
+  }
+}
+
+/** A reading that is withheld before the next poll would make its series come and go. */
+function readingsOutliveSchedules({ config, source, collectorDefaults, problems }: Checked): void {
+  for (const [index, appliance] of config.appliances?.entries() ?? []) {
+    const merged = mergeCollectors(collectorDefaults, config.collectors, appliance?.collectors);
+    for (const [name, { enabled, schedule, maxStaleMs }] of Object.entries(merged)) {
+      const gapMs = longestGapMs(schedule);
+      if (!enabled || maxStaleMs > gapMs) continue;
+      const own: Path = ['appliances', index, 'collectors', name];
+      const forAll: Path = ['collectors', name];
+      const [place, ...others] = [own, forAll]
+        .flatMap((at) => [source.place(at.concat('max_stale')), source.place(at.concat('schedule'))])
+        .filter(({ written }) => written !== undefined);
+      // Beside a value that could not be read this one may be right.
+      if (place === undefined || [place, ...others].some((written) => problems.knows(written))) continue;
+      problems.report(
+        place,
+        `lets readings vanish between polls: "${schedule}" leaves up to ${formatDuration(gapMs)} between two, max_stale is ${formatDuration(maxStaleMs)}; ` +
+          `set max_stale to more than that, such as ${formatDuration(3 * gapMs)} for three polls`,
+      );
+    }
+  }
+}

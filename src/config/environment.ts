@@ -1,0 +1,56 @@
+import { applianceUrl } from './appliance-url.ts';
+import type { Path, Problems } from './problems.ts';
+import type { Environment } from './substitute.ts';
+import type { Source } from './yaml-file.ts';
+
+/** The environment variables that configure one appliance, with the key of an appliance that each stands for. */
+export const environmentVariables = [
+  { variable: 'ZLB_APPLIANCE_URL', key: 'url' },
+  { variable: 'ZLB_API_KEY', key: 'api_key' },
+  { variable: 'ZLB_API_KEY_FILE', key: 'api_key_file' },
+  { variable: 'ZLB_TLS_FINGERPRINT_SHA256', key: 'tls.fingerprint_sha256' },
+  { variable: 'ZLB_TLS_INSECURE_SKIP_VERIFY', key: 'tls.insecure_skip_verify' },
+] as const;
+
+type Variable = (typeof environmentVariables)[number]['variable'];
+
+/** True when any of the variables is set: one without the others is a mistake to report, not a wish for a demonstration. */
+export function hasEnvironmentAppliance(env: Environment): boolean {
+  return environmentVariables.some(({ variable }) => env[variable]);
+}
+
+/** The appliance of the environment as if a file had listed it, named after its host. An empty variable is an unset one. */
+export function readEnvironment(env: Environment, problems: Problems): Source {
+  const set = (variable: Variable) => env[variable] || undefined;
+  const report = (variable: Variable, message: string) =>
+    problems.report({ file: 'environment', key: variable }, message);
+  if (!set('ZLB_APPLIANCE_URL'))
+    report('ZLB_APPLIANCE_URL', 'is not set; set it to the address of the appliance, such as https://192.0.2.10:444');
+  if (!set('ZLB_API_KEY') && !set('ZLB_API_KEY_FILE'))
+    report('ZLB_API_KEY', 'is not set; set it to the API key, or ZLB_API_KEY_FILE to the path of a file that holds it');
+  if (set('ZLB_API_KEY') && set('ZLB_API_KEY_FILE'))
+    report('ZLB_API_KEY', 'contradicts ZLB_API_KEY_FILE; unset one of the two');
+
+  const url = applianceUrl(set('ZLB_APPLIANCE_URL') ?? '');
+  const appliance = {
+    name: 'value' in url ? url.value.hostname : 'environment',
+    url: set('ZLB_APPLIANCE_URL'),
+    api_key: set('ZLB_API_KEY'),
+    api_key_file: set('ZLB_API_KEY_FILE'),
+    tls: {
+      fingerprint_sha256: set('ZLB_TLS_FINGERPRINT_SHA256'),
+      insecure_skip_verify: set('ZLB_TLS_INSECURE_SKIP_VERIFY'),
+    },
+  };
+  return {
+    // Through JSON, which leaves out what is undefined: an unset variable is an absent key.
+    value: { appliances: [JSON.parse(JSON.stringify(appliance))] },
+    folder: '',
+    place: (path) => ({ file: 'environment', key: variableOf(path) }),
+  };
+}
+
+function variableOf(path: Path): Variable {
+  const key = path.slice(2).join('.');
+  return environmentVariables.find((row) => row.key === key)?.variable ?? 'ZLB_APPLIANCE_URL';
+}

@@ -1,0 +1,56 @@
+import { assert, isRecord } from '../lib/check.ts';
+import { checkTogether } from './checks.ts';
+import type { CollectorSettings } from './collectors.ts';
+import { readEnvironment } from './environment.ts';
+import { openFiles } from './open-files.ts';
+import { createProblems, type Problems } from './problems.ts';
+import { configSchema } from './schema.ts';
+import { type Settings, toSettings } from './settings.ts';
+import { readStructure } from './structure.ts';
+import type { Environment } from './substitute.ts';
+import { readYamlFile, type Source } from './yaml-file.ts';
+
+export interface SettingsSource {
+  /** Path of the YAML file; without one the environment names the appliance. */
+  readonly file?: string;
+  readonly env: Environment;
+  /** What each collector does unless the configuration says otherwise; the only names it may configure. */
+  readonly collectorDefaults: ReadonlyMap<string, CollectorSettings>;
+}
+
+/** The settings of a file, of the environment or of both; rejects with a ConfigError that names everything wrong. */
+export async function loadSettings({ file, env, collectorDefaults }: SettingsSource): Promise<Settings> {
+  const problems = createProblems();
+  const source =
+    file === undefined ? readEnvironment(env, problems) : await readFileAndEnvironment(file, env, problems);
+  if (source === undefined) throw problems.error();
+
+  const { whole, partly } = readStructure(source, configSchema([...collectorDefaults.keys()]), problems);
+  const opened = await Promise.all(
+    (partly.appliances ?? []).map((appliance, index) => openFiles(appliance, ['appliances', index], source, problems)),
+  );
+  checkTogether({ config: partly, source, collectorDefaults, problems });
+  if (!problems.isEmpty()) throw problems.error();
+
+  assert(whole, 'what does not fit the schema is a problem');
+  return toSettings(whole, opened, collectorDefaults);
+}
+
+/** A file may leave the appliance to the environment. Appliances in both would leave open which ones were meant. */
+async function readFileAndEnvironment(file: string, env: Environment, problems: Problems): Promise<Source | undefined> {
+  const source = await readYamlFile(file, env, problems);
+  if (source === undefined || !isRecord(source.value) || !env.ZLB_APPLIANCE_URL) return source;
+  if ('appliances' in source.value) {
+    problems.report(
+      { file: 'environment', key: 'ZLB_APPLIANCE_URL' },
+      `is set while ${file} lists appliances; unset it, or move that appliance into the file`,
+    );
+    return source;
+  }
+  const environment = readEnvironment(env, problems);
+  return {
+    value: Object.assign(source.value, environment.value),
+    folder: environment.folder,
+    place: (path, part) => (path[0] === 'appliances' ? environment : source).place(path, part),
+  };
+}

@@ -1,0 +1,61 @@
+import { Secret } from '../lib/secret.ts';
+import { applianceUrl } from './appliance-url.ts';
+import type { Outcome } from './problems.ts';
+import { byteSize, duration, type Limits, ratio } from './quantity.ts';
+import { schedule } from './schedule.ts';
+
+/** Every kind of text a value can be, with what the program makes of it. The schema names them in `reads`. */
+export const readers = {
+  apiKey,
+  applianceName,
+  applianceUrl,
+  byteSize,
+  duration,
+  farmPattern,
+  fingerprint,
+  ratio,
+  schedule,
+  serverName,
+} satisfies Record<string, (text: string, limits: Limits) => Outcome<unknown>>;
+
+export type ReaderName = keyof typeof readers;
+
+/** What a reader makes of its text. */
+export type ReadBy<Name extends ReaderName> = Extract<ReturnType<(typeof readers)[Name]>, { value: unknown }>['value'];
+
+/** An API key as it goes into a header; a refusal says where in the key, never what. */
+export function apiKey(text: string): Outcome<Secret> {
+  if (text === '') return { problem: 'holds no key; put the API key of the appliance there' };
+  const misfit = text.search(/[^\x21-\x7e]/);
+  if (misfit === -1) return { value: new Secret(text) };
+  return {
+    problem: `holds what cannot go into an HTTP header: character ${misfit + 1} of ${text.length} is a space, a line break or not ASCII; copy the key again, alone`,
+  };
+}
+
+function applianceName(text: string): Outcome<string> {
+  if (/^\P{Cc}{1,128}$/u.test(text)) return { value: text };
+  return { problem: 'must be 1 to 128 characters without line breaks or other control characters' };
+}
+
+/** A pattern that matches whole names, as in Prometheus. */
+function farmPattern(text: string): Outcome<RegExp> {
+  try {
+    // Alone first: inside the brackets `a)(b` would pass for a pattern.
+    return { value: new RegExp(`^(?:${new RegExp(text).source})$`) };
+  } catch {
+    return { problem: 'is not a regular expression; "web-.*" is one, for every name that starts with web-' };
+  }
+}
+
+/** 64 lower-case hex digits. */
+function fingerprint(text: string): Outcome<string> {
+  const digits = text.replaceAll(':', '').toLowerCase();
+  if (/^[0-9a-f]{64}$/.test(digits)) return { value: digits };
+  return { problem: 'must be 64 hex digits, with or without colons; `zlb-exporter fingerprint HOST:PORT` prints it' };
+}
+
+function serverName(text: string): Outcome<string> {
+  if (/^(?=.*[a-z])[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/i.test(text)) return { value: text };
+  return { problem: 'must be the host name in the certificate, such as lb.example.org; no address, port or path' };
+}

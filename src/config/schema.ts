@@ -1,0 +1,104 @@
+import { type Static, Type } from 'typebox';
+
+import { applianceExample, applianceSchema } from './appliance-schema.ts';
+import { section, value } from './schema-parts.ts';
+
+/** The configuration once each of its values was read: a duration is a number by then. */
+export type ConfigFile = Static<ReturnType<typeof configSchema>>;
+export type ApplianceFile = ConfigFile['appliances'][number];
+export type CollectorFile = Static<typeof collector>;
+
+const collector = section({
+  enabled: Type.Optional(Type.Boolean({ description: 'Whether the collector runs.', examples: [false] })),
+  schedule: Type.Optional(
+    value('schedule', {
+      description: 'When it polls: a cron expression of six fields, seconds first, in local time.',
+      examples: ['*/30 * * * * *'],
+    }),
+  ),
+  max_stale: Type.Optional(
+    value('duration', {
+      description:
+        'The age at which its last reading disappears from the metrics; longer than the schedule leaves between two polls.',
+      above: '0s',
+      to: '365d',
+      examples: ['3m'],
+    }),
+  ),
+});
+
+const polling = section(
+  {
+    timeout: value('duration', {
+      description: 'How long one call to an appliance may take.',
+      default: '20s',
+      above: '0s',
+      to: '10m',
+      examples: ['30s'],
+    }),
+    max_concurrent_per_appliance: Type.Integer({
+      description: 'Calls to one appliance at the same time. Each starts a process there.',
+      default: 1,
+      minimum: 1,
+      maximum: 4,
+      examples: [2],
+    }),
+    max_busy_ratio: value('ratio', {
+      description: 'The share of time an appliance may spend on our polls; schedules are stretched to keep to it.',
+      default: '0.25',
+      above: '0',
+      to: '1',
+      examples: ['10%'],
+    }),
+    jitter: value('ratio', {
+      description:
+        'Random delay of each poll, as a share of its interval, so that appliances are not polled all at once.',
+      default: '10%',
+      from: '0%',
+      to: '50%',
+      examples: ['20%'],
+    }),
+  },
+  { description: 'How politely appliances are polled.', default: {} },
+);
+
+const limits = section(
+  {
+    series_per_appliance: Type.Integer({
+      description:
+        'Series of one appliance; what is above is dropped and counted in `zlb_exporter_series_dropped_total`.',
+      default: 50_000,
+      minimum: 100,
+      examples: [10_000],
+    }),
+    body_bytes: value('byteSize', {
+      description: 'The largest reply that is read.',
+      default: '8MiB',
+      from: '64KiB',
+      to: '1GiB',
+      examples: ['16MiB'],
+    }),
+  },
+  { description: 'What protects the exporter and Prometheus.', default: {} },
+);
+
+/** The file as one schema, for the collectors that exist. The loader and the documentation go by it. */
+export function configSchema(collectorNames: readonly string[]) {
+  const collectors = Type.Unsafe<Readonly<Record<string, CollectorFile>>>(
+    section(Object.fromEntries(collectorNames.map((name) => [name, Type.Optional(collector)])), {
+      description: 'Settings by collector; under an appliance they win over the ones for all, key by key.',
+      default: {},
+    }),
+  );
+  const parts = {
+    appliances: Type.Array(applianceSchema(collectors), {
+      description: 'The load balancers to poll.',
+      minItems: 1,
+      examples: [[applianceExample]],
+    }),
+    collectors,
+    polling,
+    limits,
+  };
+  return section(parts, { examples: [{ appliances: [applianceExample] }] });
+}

@@ -1,0 +1,106 @@
+import { Ajv, type ErrorObject, type SchemaValidateFunction } from 'ajv';
+import type { TSchema } from 'typebox';
+
+import { isRecord } from '../lib/check.ts';
+import type { Secret } from '../lib/secret.ts';
+import type { Path, Problems } from './problems.ts';
+import { readers } from './readers.ts';
+import type { ConfigFile } from './schema.ts';
+import type { Reads } from './schema-parts.ts';
+import { structureMessage } from './structure-messages.ts';
+import type { Source } from './yaml-file.ts';
+
+/** What is left of a configuration without its faulty values: anything may be missing, nothing is of a wrong kind. */
+export type Partly<T> = T extends string | number | boolean | URL | RegExp | Secret
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly (Partly<Item> | undefined)[]
+    : { readonly [Key in keyof T]?: Partly<T[Key]> | undefined };
+
+export interface Structure {
+  /** The configuration when everything in it fits its schema. */
+  readonly whole: ConfigFile | undefined;
+  /** What can be looked at further in any case. */
+  readonly partly: Partly<ConfigFile>;
+}
+
+/** Reads every value of a source, in place, as the schema says, fills in the defaults, and reports what does not fit. */
+export function readStructure(source: Source, schema: TSchema, problems: Problems): Structure {
+  const ajv = new Ajv({ allErrors: true, verbose: true, useDefaults: true, coerceTypes: true, allowUnionTypes: true });
+  ajv.addKeyword({ keyword: 'reads', type: 'string', modifying: true, errors: true, validate: createReading() });
+  const validate = ajv.compile<ConfigFile>(schema);
+  if (validate(source.value)) return { whole: source.value, partly: source.value };
+
+  for (const error of (validate.errors ?? []).filter(saysMore)) {
+    const { path, part } = whereOf(error, source.value);
+    const place = source.place(path, part);
+    problems.report(place, structureMessage(error, place.written));
+    if (part === undefined) drop(source.value, path);
+  }
+  return { whole: undefined, partly: partlyConfig(source.value) };
+}
+
+/** The `reads` keyword: replaces a text by what its reader makes of it. */
+function createReading(): SchemaValidateFunction {
+  const reading: SchemaValidateFunction = ({ reader, ...limits }: Reads, text: string, _schema, context) => {
+    const outcome = readers[reader](text, limits);
+    if ('problem' in outcome) {
+      reading.errors = [{ keyword: 'reads', message: outcome.problem, params: {} }];
+      return false;
+    }
+    if (context) Object.assign(context.parentData, { [context.parentDataProperty]: outcome.value });
+    return true;
+  };
+  return reading;
+}
+
+/** False for an error that only explains another one. */
+function saysMore({ keyword, schemaPath, propertyName, data }: ErrorObject): boolean {
+  if (schemaPath.includes('/oneOf/') || propertyName !== undefined) return false;
+  return keyword !== 'oneOf' || isRecord(data);
+}
+
+/** The path of what an error is about, which may be a key that is missing or should not be there. */
+function whereOf({ keyword, instancePath, params }: ErrorObject, root: unknown): { path: Path; part?: 'key' } {
+  const path = pathOf(instancePath, root);
+  switch (keyword) {
+    case 'additionalProperties':
+      return { path: [...path, params.additionalProperty], part: 'key' };
+    case 'propertyNames':
+      return { path: [...path, params.propertyName], part: 'key' };
+    case 'required':
+      return { path: [...path, params.missingProperty] };
+    case 'oneOf':
+      return { path: [...path, 'api_key'], part: 'key' };
+    default:
+      return { path };
+  }
+}
+
+function pathOf(pointer: string, root: unknown): Path {
+  const path: (string | number)[] = [];
+  let inside = root;
+  for (const part of pointer.split('/').slice(1)) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    path.push(Array.isArray(inside) ? Number(key) : key);
+    inside = valueAt(inside, key);
+  }
+  return path;
+}
+
+function drop(root: unknown, path: Path): void {
+  const holder = path.slice(0, -1).reduce<unknown>((inside, step) => valueAt(inside, String(step)), root);
+  const last = path.at(-1);
+  if (Array.isArray(holder)) holder[Number(last)] = undefined;
+  else if (isRecord(holder)) delete holder[String(last)];
+}
+
+function valueAt(inside: unknown, key: string): unknown {
+  if (Array.isArray(inside)) return inside[Number(key)];
+  return isRecord(inside) ? inside[key] : undefined;
+}
+
+/** The border where the type takes over: every value that does not fit the schema was dropped before. */
+function partlyConfig(value: unknown): Partly<ConfigFile> {
+  return isRecord(value) ? value : {};
+}

@@ -1,0 +1,220 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { loadSettings } from '../../../src/config/load.ts';
+import { collectorDefaults, refusal } from './given-config.ts';
+
+const folder = fileURLToPath(new URL('bad/', import.meta.url));
+
+/** What is said of each file in bad/; a file that is not here fails. */
+const expected: Readonly<Record<string, readonly string[]>> = {
+  'admin.yml': [
+    ':2:51: appliances[0].admin_api_key: the admin gateway is not part of this release; remove the key',
+    ':3:52: appliances[1].admin_api_key_file: the admin gateway is not part of this release; remove the key',
+    ':4:1: admin: the admin gateway is not part of this release; remove the key',
+  ],
+  'alias-bomb.yml': [': its aliases (*name) or merges (<<) cannot be followed; write out what they repeat'],
+  'api-keys.yml': [
+    ':2:42: appliances[0].api_key: holds no key; put the API key of the appliance there',
+    ':3:42: appliances[1].api_key: holds what cannot go into an HTTP header: character 7 of 18 is a space, a line break or not ASCII; copy the key again, alone',
+    ':4:42: appliances[2].api_key: holds what cannot go into an HTTP header: character 7 of 20 is a space, a line break or not ASCII; copy the key again, alone',
+    ':5:42: appliances[3].api_key: holds what cannot go into an HTTP header: character 7 of 7 is a space, a line break or not ASCII; copy the key again, alone',
+    ':6:33: appliances[4].api_key: contradicts api_key_file; remove one of the two',
+    ':7:47: appliances[5].api_key_file: holds no key; put the API key of the appliance there',
+    ':8:47: appliances[6].api_key_file: holds what cannot go into an HTTP header: character 7 of 29 is a space, a line break or not ASCII; copy the key again, alone',
+    ':9:47: appliances[7].api_key_file: cannot be read: there is no such file. Give the path of a file the exporter may read, best an absolute one',
+    ':10:47: appliances[8].api_key_file: cannot be read: it is a folder, not a file. Give the path of a file the exporter may read, best an absolute one',
+    ':11:47: appliances[9].api_key_file: cannot be read: a part of its path is a file, not a folder. Give the path of a file the exporter may read, best an absolute one',
+    ':12:47: appliances[10].api_key_file: is empty; give it a value, such as /run/secrets/lb-paris',
+  ],
+  'appliances-missing.yml': [
+    ':1:1: appliances: is missing; add it, such as [{"name":"lb-paris","url":"https://192.0.2.10:444","api_key_file":"/run/secrets/lb-paris"}]',
+  ],
+  'circular-alias.yml': [': its aliases (*name) or merges (<<) cannot be followed; write out what they repeat'],
+  'colon-in-value.yml': [
+    ':4:14: there is a second ": " on this line, or a line below is indented too far; put a value that holds ": " in quotes',
+  ],
+  'empty-values.yml': [
+    ':4:13: appliances[0].api_key: has no value; give it one, or remove the key',
+    ':5:9: appliances[0].tls: has no value; give it one, or remove the key',
+    ':6:21: appliances[0].labels.site: has no value; give it one, or remove the key',
+    ':7:4: appliances[1]: has no value; give it one, or remove the key',
+    ':8:12: collectors: has no value; give it one, or remove the key',
+    ':9:10: polling: has no value; give it one, or remove the key',
+  ],
+  'empty.yml': [': is empty; list at least one appliance in it (docs/configuration.md)'],
+  'farms.yml': [
+    ':6:17: appliances[0].farms.include[0]: is not a regular expression; "web-.*" is one, for every name that starts with web-',
+    ':6:26: appliances[0].farms.include[1]: is not a regular expression; "web-.*" is one, for every name that starts with web-',
+    ':7:17: appliances[0].farms.exclude[0]: is not a regular expression; "web-.*" is one, for every name that starts with web-',
+    ':8:70: appliances[1].farms.include: is an empty list; write one, such as ["web-.*"], or remove the key',
+  ],
+  'indentation.yml': [
+    ':2:11: there is a second ": " on this line, or a line below is indented too far; put a value that holds ": " in quotes',
+    ':4:1: something is missing here or above: a ":" after a key, a comma, or a closing quote or bracket',
+  ],
+  'labels.yml': [
+    ':5:28: appliances[0].labels.appliance: cannot be a label name; take letters, digits and _, no digit or __ first, and none of appliance, hostname, version, edition, api_version, kernel, instance, job',
+    ':5:42: appliances[0].labels.job: cannot be a label name; take letters, digits and _, no digit or __ first, and none of appliance, hostname, version, edition, api_version, kernel, instance, job',
+    ':5:50: appliances[0].labels.__meta: cannot be a label name; take letters, digits and _, no digit or __ first, and none of appliance, hostname, version, edition, api_version, kernel, instance, job',
+    ':5:61: appliances[0].labels.9th: cannot be a label name; take letters, digits and _, no digit or __ first, and none of appliance, hostname, version, edition, api_version, kernel, instance, job',
+    ':5:69: appliances[0].labels.rack-row: cannot be a label name; take letters, digits and _, no digit or __ first, and none of appliance, hostname, version, edition, api_version, kernel, instance, job',
+    ':5:82: appliances[0].labels[?]: cannot be a label name; take letters, digits and _, no digit or __ first, and none of appliance, hostname, version, edition, api_version, kernel, instance, job',
+    ':9:21: appliances[1].labels.site: must be a single value',
+  ],
+  'list.yml': [
+    ':1:1: must be a mapping of keys and values, such as {"appliances":[{"name":"lb-paris","url":"https://192.0.2.10:444","api_key_file":"/run/secrets/lb-paris"}]}',
+  ],
+  'max-stale.yml': [
+    ':6:26: appliances[0].collectors.farms.schedule: lets readings vanish between polls: "0 */5 * * * *" leaves up to 5m between two, max_stale is 3m; set max_stale to more than that, such as 15m for three polls',
+    ':7:29: appliances[0].collectors.summary.max_stale: lets readings vanish between polls: "0 * * * * *" leaves up to 1m between two, max_stale is 1m; set max_stale to more than that, such as 3m for three polls',
+    ':12:54: collectors.backends.max_stale: lets readings vanish between polls: "0 */10 * * * *" leaves up to 10m between two, max_stale is 10m; set max_stale to more than that, such as 30m for three polls',
+    ':13:24: collectors.system.max_stale: must be more than 0s and at most 365d, got "0s"',
+    ':14:28: collectors.interfaces.max_stale: must be a duration such as 20s or 1m30s, got "3 minutes"',
+  ],
+  'merged-text.yml': [': its aliases (*name) or merges (<<) cannot be followed; write out what they repeat'],
+  'missing-keys.yml': [
+    ':2:5: appliances[0].api_key: is missing; add it, or better api_key_file with the path of a file that holds the key',
+    ':2:5: appliances[0].name: is missing; add it, such as lb-paris',
+    ':2:5: appliances[0].url: is missing; add it, such as https://192.0.2.10:444',
+    ':3:5: appliances[1].url: is missing; add it, such as https://192.0.2.10:444',
+    ':5:5: appliances[2].name: is missing; add it, such as lb-paris',
+  ],
+  'names.yml': [
+    ':3:13: appliances[1].name: is the name of appliances[0] too; give each appliance its own',
+    ':4:13: appliances[2].name: must be 1 to 128 characters without line breaks or other control characters',
+    ':5:13: appliances[3].name: must be 1 to 128 characters without line breaks or other control characters',
+  ],
+  'no-appliances.yml': [
+    ':1:13: appliances: is an empty list; write one, such as [{"name":"lb-paris","url":"https://192.0.2.10:444","api_key_file":"/run/secrets/lb-paris"}]',
+  ],
+  'only-comments.yml': [': is empty; list at least one appliance in it (docs/configuration.md)'],
+  'plain-text.yml': [
+    ':1:1: must be a mapping of keys and values, such as {"appliances":[{"name":"lb-paris","url":"https://192.0.2.10:444","api_key_file":"/run/secrets/lb-paris"}]}',
+  ],
+  'polling-and-limits.yml': [
+    ':3:21: polling.timeout: must be more than 0s and at most 10m, got "0s"',
+    ':3:55: polling.max_concurrent_per_appliance: must be from 1 to 4, got "5"',
+    ':3:74: polling.max_busy_ratio: must be more than 0 and at most 1, got "0"',
+    ':3:85: polling.jitter: must be at least 0% and at most 50%, got "60%"',
+    ':4:33: limits.series_per_appliance: must be at least 100, got "99"',
+    ':4:49: limits.body_bytes: must be at least 64KiB and at most 1GiB, got "1KiB"',
+  ],
+  'polling-kinds.yml': [
+    ':3:21: polling.timeout: must be a duration such as 20s or 1m30s, got "5 secs"',
+    ':3:59: polling.max_concurrent_per_appliance: must be a whole number from 1 to 4, got "1.5"',
+    ':3:80: polling.max_busy_ratio: must be a share such as 10% or 0.1, got "a quarter"',
+    ':3:99: polling.jitter: must be a share such as 10% or 0.1, got "-1%"',
+    ':4:33: limits.series_per_appliance: must be a whole number at least 100, got "all"',
+    ':4:50: limits.body_bytes: must be a size such as 8MiB, got "8388608"',
+  ],
+  'repeated-keys.yml': [
+    ':5:5: this key stands a second time in the same mapping; remove one of the two',
+    ':6:28: this key stands a second time in the same mapping; remove one of the two',
+    ':7:1: pooling: unknown key; did you mean "polling"?',
+  ],
+  'reserved-character.yml': [
+    ':4:14: a value cannot start with this character; put it in quotes',
+    ':7:14: a value cannot start with this character; put it in quotes',
+  ],
+  'schedules.yml': [
+    ':6:26: appliances[0].collectors.farms.schedule: must have six fields: second, minute, hour, day of month, month, day of week. Put the second first: "0 */5 * * * *"',
+    ':7:28: appliances[0].collectors.summary.schedule: must have six fields: second, minute, hour, day of month, month, day of week, such as "*/30 * * * * *" for every 30 seconds',
+    ':8:29: appliances[0].collectors.backends.schedule: must have six fields: second, minute, hour, day of month, month, day of week, such as "*/30 * * * * *" for every 30 seconds',
+    ':10:23: collectors.system.schedule: "99" cannot be its second, "25" cannot be its hour',
+    ':11:27: collectors.interfaces.schedule: "30" cannot be its day of month',
+    ':12:26: collectors.appliance.schedule: holds a character that means nothing in a schedule; write digits, * , - and /',
+  ],
+  'tab.yml': [':2:1: a tab cannot indent YAML; use spaces'],
+  'tag.yml': [':2:43: tags (!name) have no meaning here; remove it, or put a value that starts with ! in quotes'],
+  'tls.yml': [
+    ':2:66: appliances[0].tls.ca_file: cannot be read: there is no such file. Give the path of a file the exporter may read, best an absolute one',
+    ':3:66: appliances[1].tls.ca_file: holds no PEM certificate; it needs a part from "-----BEGIN CERTIFICATE-----" to "-----END CERTIFICATE-----"',
+    ':4:66: appliances[2].tls.ca_file: certificate 1 of 1 in it is damaged; export it again',
+    ':5:77: appliances[3].tls.fingerprint_sha256: must be 64 hex digits, with or without colons; `zlb-exporter fingerprint HOST:PORT` prints it',
+    ':6:70: appliances[4].tls.server_name: must be the host name in the certificate, such as lb.example.org; no address, port or path',
+    ':7:70: appliances[5].tls.server_name: must be the host name in the certificate, such as lb.example.org; no address, port or path',
+    ':8:79: appliances[6].tls.insecure_skip_verify: must be true or false, got "yes"',
+    ':14:29: appliances[7].tls.insecure_skip_verify: contradicts appliances[7].tls.fingerprint_sha256; remove this one, the fingerprint alone makes a self-signed certificate safe',
+  ],
+  'two-documents.yml': [
+    ':3:1: a second document starts here; remove the "---" line, all settings stand in one document',
+  ],
+  'unclosed-quote.yml': [
+    ':4:1: something is missing here or above: a ":" after a key, a comma, or a closing quote or bracket',
+  ],
+  'unknown-alias.yml': [':4:14: no anchor (&name) above has this name; put a value that starts with * in quotes'],
+  'unknown-keys.yml': [
+    ':4:5: appliances[0].api_key_fiel: unknown key; did you mean "api_key_file"?',
+    ':6:5: appliances[0].apiKey: unknown key; did you mean "api_key"?',
+    ':7:12: appliances[0].tls.insecure: unknown key; the keys here are ca_file, server_name, fingerprint_sha256, insecure_skip_verify',
+    ':7:28: appliances[0].tls[?]: unknown key; the keys here are ca_file, server_name, fingerprint_sha256, insecure_skip_verify',
+    ':9:7: appliances[0].collectors.certificats: unknown key; did you mean "certificates"?',
+    ':10:16: appliances[0].collectors.farms.scheduel: unknown key; did you mean "schedule"?',
+    ':10:44: appliances[0].collectors.farms.every: unknown key; the keys here are enabled, schedule, max_stale',
+    ':11:1: poling: unknown key; did you mean "polling"?',
+    ':12:1: __proto__: unknown key; the keys here are appliances, collectors, polling, limits',
+  ],
+  'unquoted-variable.yml': [
+    ':2:44: this does not belong here; check the indentation, and put values with special characters in quotes, such as "${NAME}" inside { }',
+  ],
+  'urls.yml': [
+    ':2:38: appliances[0].url: plain http would send the API key in clear text; write https://, and pin a self-signed certificate by its fingerprint',
+    ':3:38: appliances[1].url: must start with https://',
+    ':4:38: appliances[2].url: must not hold a user or a password (the part before @); the API key has a setting of its own',
+    ':5:38: appliances[3].url: must not hold a user or a password (the part before @); the API key has a setting of its own',
+    ':6:38: appliances[4].url: must end with the path: remove the part from ? or # on',
+    ':7:38: appliances[5].url: must end with the path: remove the part from ? or # on',
+    ':8:38: appliances[6].url: is not an address; write https://HOST:PORT such as https://192.0.2.10:444, an IPv6 host in brackets: https://[2001:db8::10]:444',
+    ':9:38: appliances[7].url: is not an address; write https://HOST:PORT such as https://192.0.2.10:444, an IPv6 host in brackets: https://[2001:db8::10]:444',
+    ':10:38: appliances[8].url: must not hold spaces or backslashes',
+    ':11:38: appliances[9].url: is not an address; write https://HOST:PORT such as https://192.0.2.10:444, an IPv6 host in brackets: https://[2001:db8::10]:444',
+  ],
+  'variables.yml': [
+    ':2:11: appliances[0].name: the environment variable NAME_NOT_SET is not set; set it for the exporter, or write $$ for a plain dollar',
+    ':4:14: appliances[0].api_key: the environment variable KEY_NOT_SET is not set; set it for the exporter, or write $$ for a plain dollar',
+    ':5:21: appliances[0].labels.site: ${ must be followed by the name of an environment variable and }; write $$ for a plain dollar',
+    ':5:34: appliances[0].labels.rack: ${ must be followed by the name of an environment variable and }; write $$ for a plain dollar',
+    ':5:57: appliances[0].labels.row: ${ must be followed by the name of an environment variable and }; write $$ for a plain dollar',
+    ':7:12: polling.timeout: the environment variable TIMEOUT_NOT_SET is not set; set it for the exporter, or write $$ for a plain dollar',
+    ':8:11: polling.jitter: must be a share such as 10% or 0.1, got "${KEY_SET}"',
+  ],
+  'words-without-value.yml': [
+    ':2:5: this mapping holds a word without a value; write each as "key: value"',
+    ':2:5: appliances[0].api_key: is missing; add it, or better api_key_file with the path of a file that holds the key',
+  ],
+  'wrong-kinds.yml': [
+    ':2:5: appliances[0]: must be a mapping of keys and values, such as {"name":"lb-paris","url":"https://192.0.2.10:444","api_key_file":"/run/secrets/lb-paris"}',
+    ':3:11: appliances[1].name: must be a single value, such as lb-paris',
+    ':4:10: appliances[1].url: must be a single value, such as https://192.0.2.10:444',
+    ':5:14: appliances[1].api_key: must be a single value, such as ${LB_PARIS_KEY}',
+    ':6:17: appliances[1].key_header: must be one of auto, ZAPI_KEY, API_KEY, ZAPI-KEY, API-KEY',
+    ':7:10: appliances[1].tls: must be a mapping of keys and values',
+    ':8:13: appliances[1].labels: must be a mapping of keys and values, such as {"site":"paris"}',
+    ':9:23: appliances[1].farms.include: must be a list, such as ["web-.*"]',
+    ':9:37: appliances[1].farms.exclude: must be a list, such as ["test-.*"]',
+    ':10:17: appliances[1].collectors: must be a mapping of keys and values',
+    ':11:10: polling: must be a mapping of keys and values',
+    ':12:33: limits.series_per_appliance: must be a whole number at least 100, got "many"',
+  ],
+};
+
+describe('a bad file', () => {
+  it('stands in the table with what is said of it', () => {
+    const files = readdirSync(folder).filter((name) => name.endsWith('.yml'));
+
+    expect(Object.keys(expected)).toEqual(files.toSorted());
+  });
+
+  it.each(Object.entries(expected))(
+    '%s is refused with everything wrong in it, by place, and no secret',
+    async (name, lines) => {
+      const env = { KEY_SET: 'CANARY' };
+
+      const refused = await refusal(loadSettings({ file: folder + name, env, collectorDefaults }));
+
+      expect(refused).toEqual(lines.map((line) => name + line));
+      expect(refused.join('\n')).not.toMatch(/CANA|RY@/);
+    },
+  );
+});

@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { closestWord } from '../../../src/config/closest-word.ts';
+
+describe('the closest word', () => {
+  it.each([
+    ['timout', 'timeout'],
+    ['timeouts', 'timeout'],
+    ['maxStale', 'max_stale'],
+    ['max-stale', 'max_stale'],
+    ['URL', 'url'],
+    ['api_key_fil', 'api_key_file'],
+  ])('to %s is %s', (word, meant) => {
+    expect(closestWord(word, ['api_key', 'api_key_file', 'max_stale', 'timeout', 'url'])).toBe(meant);
+  });
+
+  it.each(['interval', 'ip', ''])('is not guessed for %j', (word) => {
+    expect(closestWord(word, ['timeout', 'url'])).toBeUndefined();
+  });
+});

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { hasEnvironmentAppliance } from '../../../src/config/environment.ts';
+import { loadSettings } from '../../../src/config/load.ts';
+import { collectorDefaults, loadText, refusal } from './given-config.ts';
+
+const pin = 'ab'.repeat(32);
+const appliance = { ZLB_APPLIANCE_URL: 'https://lb.example.org', ZLB_API_KEY: 'CANARY' };
+const load = (env: Readonly<Record<string, string>>) => loadSettings({ env, collectorDefaults });
+
+describe('an appliance from the environment', () => {
+  it('is named after its host and gets every default', async () => {
+    const settings = await load({
+      ...appliance,
+      ZLB_TLS_FINGERPRINT_SHA256: pin,
+      ZLB_TLS_INSECURE_SKIP_VERIFY: 'false',
+    });
+
+    expect(settings.appliances).toHaveLength(1);
+    expect(settings.appliances[0]).toMatchObject({
+      name: 'lb.example.org',
+      tls: { fingerprintSha256: pin, insecureSkipVerify: false },
+      collectors: Object.fromEntries(collectorDefaults),
+    });
+    expect(settings.appliances[0]?.apiKey.reveal()).toBe('CANARY');
+    expect(settings.polling.timeoutMs).toBe(20_000);
+  });
+
+  it.each([
+    [
+      'a key alone',
+      { ZLB_API_KEY: 'CANARY' },
+      ['ZLB_APPLIANCE_URL: is not set; set it to the address of the appliance, such as https://192.0.2.10:444'],
+    ],
+    [
+      'an address alone',
+      { ZLB_APPLIANCE_URL: 'https://lb.example.org', ZLB_API_KEY: '' },
+      ['ZLB_API_KEY: is not set; set it to the API key, or ZLB_API_KEY_FILE to the path of a file that holds it'],
+    ],
+    [
+      'a key and a key file',
+      { ...appliance, ZLB_API_KEY_FILE: '/CANARY' },
+      ['ZLB_API_KEY: contradicts ZLB_API_KEY_FILE; unset one of the two'],
+    ],
+    [
+      'a key where its file belongs',
+      { ZLB_APPLIANCE_URL: 'https://lb.example.org', ZLB_API_KEY_FILE: 'CANARY' },
+      [
+        'ZLB_API_KEY_FILE: cannot be read: there is no such file. Give the path of a file the exporter may read, best an absolute one',
+      ],
+    ],
+    [
+      'a password in the address',
+      { ...appliance, ZLB_APPLIANCE_URL: 'https://admin:CANARY@lb.example.org' },
+      [
+        'ZLB_APPLIANCE_URL: must not hold a user or a password (the part before @); the API key has a setting of its own',
+      ],
+    ],
+    [
+      'values that mean nothing',
+      {
+        ...appliance,
+        ZLB_API_KEY: 'CANARY\n',
+        ZLB_TLS_FINGERPRINT_SHA256: 'CANARY',
+        ZLB_TLS_INSECURE_SKIP_VERIFY: 'CANARY',
+      },
+      [
+        'ZLB_API_KEY: holds what cannot go into an HTTP header: character 7 of 7 is a space, a line break or not ASCII; copy the key again, alone',
+        'ZLB_TLS_FINGERPRINT_SHA256: must be 64 hex digits, with or without colons; `zlb-exporter fingerprint HOST:PORT` prints it',
+        'ZLB_TLS_INSECURE_SKIP_VERIFY: must be true or false',
+      ],
+    ],
+    [
+      'a pin that is not to be checked',
+      { ...appliance, ZLB_TLS_FINGERPRINT_SHA256: pin, ZLB_TLS_INSECURE_SKIP_VERIFY: 'true' },
+      [
+        'ZLB_TLS_INSECURE_SKIP_VERIFY: contradicts ZLB_TLS_FINGERPRINT_SHA256; remove this one, the fingerprint alone makes a self-signed certificate safe',
+      ],
+    ],
+  ])('is refused for %s, with the variable as the place', async (_what, env, lines) => {
+    const refused = await refusal(load(env));
+
+    expect(refused).toEqual(lines.map((line) => `environment: ${line}`));
+    expect(refused.join('\n')).not.toContain('CANARY');
+  });
+
+  it('takes the place of the appliances that a file leaves out', async () => {
+    const settings = await loadText('polling: { timeout: 5s }', { env: appliance });
+
+    expect(settings.appliances.map(({ name }) => name)).toEqual(['lb.example.org']);
+    expect(settings.polling.timeoutMs).toBe(5_000);
+  });
+
+  it('is refused beside a file with appliances, because one of them would be ignored', async () => {
+    const file = 'appliances: [{ name: lb, url: 192.0.2.10, api_key: f1x7ure }]';
+
+    const refused = await refusal(loadText(file, { env: appliance }));
+
+    expect(refused).toEqual([
+      expect.stringMatching(
+        /^environment: ZLB_APPLIANCE_URL: is set while \S+zlb\.yml lists appliances; unset it, or /,
+      ),
+    ]);
+  });
+
+  it('leaves a file alone that merely uses its key variable', async () => {
+    const file = 'appliances: [{ name: lb, url: 192.0.2.10, api_key: "${ZLB_API_KEY}" }]';
+
+    const settings = await loadText(file, { env: { ZLB_API_KEY: 'f1x7ure' } });
+
+    expect(settings.appliances[0]?.apiKey.reveal()).toBe('f1x7ure');
+  });
+
+  it('is there as soon as one of its variables is set to something', () => {
+    expect(hasEnvironmentAppliance({})).toBe(false);
+    expect(hasEnvironmentAppliance({ ZLB_APPLIANCE_URL: '', PATH: '/bin' })).toBe(false);
+    expect(hasEnvironmentAppliance({ ZLB_API_KEY_FILE: '/run/secrets/lb' })).toBe(true);
+  });
+});

@@ -1,0 +1,52 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { CollectorSettings } from '../../../src/config/collectors.ts';
+import { loadSettings } from '../../../src/config/load.ts';
+import { ConfigError } from '../../../src/config/problems.ts';
+import type { Settings } from '../../../src/config/settings.ts';
+
+/** The collectors of INTERFACE.md §6 with intervals of their own. */
+export const collectorDefaults: ReadonlyMap<string, CollectorSettings> = new Map([
+  ['farms', { enabled: true, schedule: '*/30 * * * * *', maxStaleMs: 180_000 }],
+  ...['summary', 'backends', 'system', 'interfaces'].map(
+    (name) => [name, { enabled: true, schedule: '0 * * * * *', maxStaleMs: 300_000 }] as const,
+  ),
+  ...['certificates', 'activation', 'appliance', 'farm_config'].map(
+    (name) => [name, { enabled: true, schedule: '0 */10 * * * *', maxStaleMs: 3_600_000 }] as const,
+  ),
+  ...['packages', 'backups', 'vpn', 'cluster', 'connections'].map(
+    (name) => [name, { enabled: true, schedule: '0 */30 * * * *', maxStaleMs: 7_200_000 }] as const,
+  ),
+  ['ipds', { enabled: false, schedule: '0 */30 * * * *', maxStaleMs: 7_200_000 }],
+]);
+
+interface Surroundings {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Contents by name, in the folder of the configuration. */
+  readonly files?: Readonly<Record<string, string | Uint8Array>>;
+}
+
+/** Loads a file `zlb.yml` with this text from a folder of its own. */
+export async function loadText(
+  text: string | Uint8Array,
+  { env = {}, files = {} }: Surroundings = {},
+): Promise<Settings> {
+  const folder = await mkdtemp(join(tmpdir(), 'zlb-config-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  for (const [name, contents] of Object.entries({ ...files, 'zlb.yml': text })) {
+    await writeFile(join(folder, name), contents);
+  }
+  return loadSettings({ file: join(folder, 'zlb.yml'), env, collectorDefaults });
+}
+
+/** The lines of a refusal, without the folders of the file. */
+export async function refusal(loading: Promise<Settings>): Promise<readonly string[]> {
+  const error: unknown = await loading.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof ConfigError)) throw new Error('expected a ConfigError', { cause: error });
+  return error.message.split('\n').map((line) => line.replace(/^\/\S*\//, ''));
+}

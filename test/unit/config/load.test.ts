@@ -1,0 +1,215 @@
+import { inspect } from 'node:util';
+import { generate } from 'selfsigned';
+import { describe, expect, it } from 'vitest';
+import { collectorDefaults, loadText, refusal } from './given-config.ts';
+
+const least = `
+appliances:
+  - { name: lb, url: 192.0.2.10, api_key: f1x7ure }
+`;
+
+describe('a configuration file', () => {
+  it('needs a name, an address and a key, and fills in the rest', async () => {
+    const settings = await loadText(least);
+
+    expect(settings).toMatchObject({
+      appliances: [
+        {
+          name: 'lb',
+          keyHeader: 'auto',
+          tls: { insecureSkipVerify: false },
+          labels: {},
+          farms: { include: [/^(?:.*)$/], exclude: [] },
+          collectors: Object.fromEntries(collectorDefaults),
+        },
+      ],
+      polling: { timeoutMs: 20_000, maxConcurrentPerAppliance: 1, maxBusyRatio: 0.25, jitterRatio: 0.1 },
+      limits: { seriesPerAppliance: 50_000, bodyBytes: 8 * 1_024 * 1_024 },
+    });
+    expect(Object.keys(settings.appliances[0]?.tls ?? {})).toEqual(['insecureSkipVerify']);
+  });
+
+  it('may say everything that INTERFACE.md §2 shows, but for the admin gateway', async () => {
+    const { cert } = await generate([{ name: 'commonName', value: 'lb.example.org' }]);
+    const text = `
+appliances:
+  - name: lb-paris
+    url: https://192.0.2.10:444
+    api_key_file: lb-paris.key
+    key_header: ZAPI-KEY
+    tls: { ca_file: ca.pem, server_name: lb.example.org, insecure_skip_verify: true }
+    labels: { site: paris, rack: 0123 }
+    farms: { include: ['web-.*', api], exclude: ['.*-test'] }
+    collectors:
+      farms: { max_stale: 4m }
+collectors:
+  farms: { schedule: '*/20 * * * * *', max_stale: 2m }
+  certificates: { schedule: '0 */10  * * * *', max_stale: 24h }
+  ipds: { enabled: true }
+polling: { timeout: 1m30s, max_concurrent_per_appliance: 2, max_busy_ratio: 50%, jitter: 0.2 }
+limits: { series_per_appliance: 1000, body_bytes: 16MiB }
+`;
+
+    const settings = await loadText(text, { files: { 'lb-paris.key': 'f1x7ure\r\n', 'ca.pem': `lb:\n${cert}` } });
+
+    const [appliance] = settings.appliances;
+    expect(appliance?.url.href).toBe('https://192.0.2.10:444/');
+    expect(appliance?.apiKey.reveal()).toBe('f1x7ure');
+    expect(appliance?.keyHeader).toBe('ZAPI-KEY');
+    expect(appliance?.tls).toEqual({
+      ca: cert.trim().concat('\n'),
+      serverName: 'lb.example.org',
+      insecureSkipVerify: true,
+    });
+    expect(appliance?.labels).toEqual({ site: 'paris', rack: '0123' });
+    expect(appliance?.farms).toEqual({ include: [/^(?:web-.*)$/, /^(?:api)$/], exclude: [/^(?:.*-test)$/] });
+    expect(appliance?.collectors).toEqual({
+      ...Object.fromEntries(collectorDefaults),
+      farms: { enabled: true, schedule: '*/20 * * * * *', maxStaleMs: 240_000 },
+      certificates: { enabled: true, schedule: '0 */10 * * * *', maxStaleMs: 86_400_000 },
+      ipds: { ...collectorDefaults.get('ipds'), enabled: true },
+    });
+    expect(settings.polling).toEqual({
+      timeoutMs: 90_000,
+      maxConcurrentPerAppliance: 2,
+      maxBusyRatio: 0.5,
+      jitterRatio: 0.2,
+    });
+    expect(settings.limits).toEqual({ seriesPerAppliance: 1_000, bodyBytes: 16_777_216 });
+  });
+
+  it('keeps a key of digits as it is written, quotes or not', async () => {
+    const settings = await loadText(`
+appliances:
+  - { name: 12, url: 192.0.2.10, api_key: 00123456789012345678901234567890 }
+  - { name: true, url: 192.0.2.10, api_key: 1e5 }
+`);
+
+    expect(settings.appliances.map(({ name, apiKey }) => [name, apiKey.reveal()])).toEqual([
+      ['12', '00123456789012345678901234567890'],
+      ['true', '1e5'],
+    ]);
+  });
+
+  it('takes a fingerprint as any tool prints it', async () => {
+    const digits = 'AB'.repeat(32);
+    const text = `
+appliances:
+  - { name: a, url: 192.0.2.10, api_key: k, tls: { fingerprint_sha256: '${digits.replaceAll(/..(?=.)/g, '$&:')}' } }
+  - { name: b, url: 192.0.2.10, api_key: k, tls: { fingerprint_sha256: ${digits} } }
+`;
+
+    const { appliances } = await loadText(text);
+
+    expect(appliances.map(({ tls }) => tls.fingerprintSha256)).toEqual([digits.toLowerCase(), digits.toLowerCase()]);
+  });
+
+  it('replaces ${NAME} by the environment, also where a number or a switch is expected, and $$ by a dollar', async () => {
+    const text = `
+appliances:
+  - name: lb-\${SITE}
+    url: \${URL}
+    api_key: \${KEY}
+    tls: { insecure_skip_verify: "\${SKIP}" }
+    labels: { price: $$5, mail: a$b, nested: "\${NESTED}" }
+limits: { series_per_appliance: "\${SERIES}" }
+`;
+    const env = { SITE: 'paris', URL: '192.0.2.10', KEY: 'f1x7ure', SKIP: 'true', SERIES: '500', NESTED: '${SITE}' };
+
+    const { appliances, limits } = await loadText(text, { env });
+
+    expect(appliances[0]?.name).toBe('lb-paris');
+    expect(appliances[0]?.url.hostname).toBe('192.0.2.10');
+    expect(appliances[0]?.apiKey.reveal()).toBe('f1x7ure');
+    expect(appliances[0]?.tls.insecureSkipVerify).toBe(true);
+    expect(appliances[0]?.labels).toEqual({ price: '$5', mail: 'a$b', nested: '${SITE}' });
+    expect(limits.seriesPerAppliance).toBe(500);
+  });
+
+  it('does not take what every object has for a variable of the environment', async () => {
+    const refused = await refusal(loadText(least.replace('f1x7ure', '"${constructor}"')));
+
+    expect(refused).toEqual([expect.stringContaining('the environment variable constructor is not set')]);
+  });
+
+  it('may write shared parts once, with anchors, aliases and merges', async () => {
+    const { appliances } = await loadText(`
+appliances:
+  - &first
+    name: a
+    url: 192.0.2.10
+    api_key: f1x7ure
+    farms: &farms { include: ['web-.*'] }
+    collectors: { farms: { max_stale: 5m } }
+  - { <<: *first, name: b, url: 192.0.2.11 }
+  - { name: c, url: 192.0.2.12, api_key: k, farms: *farms }
+`);
+
+    expect(appliances.map(({ name, url }) => [name, url.hostname])).toEqual([
+      ['a', '192.0.2.10'],
+      ['b', '192.0.2.11'],
+      ['c', '192.0.2.12'],
+    ]);
+    expect(appliances.map(({ farms }) => String(farms.include))).toEqual(Array(3).fill('/^(?:web-.*)$/'));
+    expect(appliances[1]?.collectors.farms?.maxStaleMs).toBe(300_000);
+  });
+
+  it('is told where a value stands that came by an alias or a merge', async () => {
+    const refused = await refusal(
+      loadText(`
+appliances:
+  - &first { name: a, url: 192.0.2.10, api_key: f1x7ure, farms: &farms { include: ['('] } }
+  - { <<: *first, name: b }
+  - { <<: [*first], name: c, farms: *farms }
+`),
+    );
+
+    expect(refused.map((line) => line.replace(/: is not .*/, ''))).toEqual([
+      'zlb.yml:3:84: appliances[0].farms.include[0]',
+      'zlb.yml:3:84: appliances[1].farms.include[0]',
+      'zlb.yml:3:84: appliances[2].farms.include[0]',
+    ]);
+  });
+
+  it('leaves the collectors that do not run out of the check of max_stale', async () => {
+    const settings = await loadText(`${least}collectors: { farms: { enabled: false, max_stale: 1s } }`);
+
+    expect(settings.appliances[0]?.collectors.farms).toMatchObject({ enabled: false, maxStaleMs: 1_000 });
+  });
+
+  it('may begin with a byte order mark', async () => {
+    const settings = await loadText(`\uFEFF${least}`, { files: {} });
+
+    expect(settings.appliances).toHaveLength(1);
+  });
+
+  it('yields settings that print without the key', async () => {
+    const settings = await loadText(least);
+
+    expect(inspect(settings, { depth: 10, showHidden: true })).not.toContain('f1x7ure');
+    expect(JSON.stringify(settings)).not.toContain('f1x7ure');
+  });
+});
+
+describe('a file that is no configuration', () => {
+  it.each([
+    ['a binary file', Uint8Array.of(0x7f, 0x45, 0x4c, 0x46, 0), 'it is a binary file, not text'],
+    ['text of another encoding', Uint8Array.of(0x6e, 0xe9, 0x65), 'it is not UTF-8 text'],
+  ])('is refused when it is %s', async (_what, contents, reason) => {
+    const refused = await refusal(loadText(contents));
+
+    expect(refused).toEqual([`zlb.yml: cannot be read: ${reason}. Give --config.file the path of a YAML file`]);
+  });
+
+  it.each([
+    ['nested far too deeply', `appliances: ${'['.repeat(20_000)}${']'.repeat(20_000)}`],
+    [
+      'a mapping nested far too deeply',
+      Array.from({ length: 2_000 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'),
+    ],
+  ])('is refused when it is %s', async (_what, text) => {
+    const refused = await refusal(loadText(text));
+
+    expect(refused.join('\n')).toMatch(/^zlb\.yml:\d+:\d+: this is nested too deeply; write it with fewer levels/m);
+  });
+});

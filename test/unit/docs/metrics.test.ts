@@ -1,0 +1,55 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { metricsDocument } from '../../../scripts/metrics-document.ts';
+import { collectors } from '../../../src/collectors/registry.ts';
+import { ledgerFamilies } from '../../../src/monitor/ledger.ts';
+
+const families = [...new Set([...collectors.flatMap((collector) => collector.families), ...ledgerFamilies])];
+const contract = new URL('../../../../shared/design/INTERFACE.md', import.meta.url);
+
+it('docs/metrics.md is what the families in the code say; npm run docs writes it', () => {
+  expect(readFileSync(new URL('../../../docs/metrics.md', import.meta.url), 'utf8')).toBe(metricsDocument());
+});
+
+it('every family ends its help with its source in brackets and a full stop', () => {
+  for (const { name, help } of families) expect(help, name).toMatch(/\([^()]+\)[.]$/);
+});
+
+it('no two families share a name', () => {
+  expect(new Set(families.map(({ name }) => name)).size).toBe(families.length);
+});
+
+if (!existsSync(contract))
+  console.warn('NOT RUN: the comparison of the families with the interface, which is not beside this clone');
+
+describe.skipIf(!existsSync(contract))('the interface beside this clone', () => {
+  it('names every appliance metric that is served, except the IPDS states that it leaves open', () => {
+    const text = readFileSync(contract, 'utf8');
+    const expanded = text.replaceAll(/(zlb_\w+)\{([\w,]+)\}(\w*)/g, (_, start: string, middle: string, end: string) =>
+      middle
+        .split(',')
+        .map((word) => `${start}${word}${end}`)
+        .join(', '),
+    );
+
+    const unnamed = families.map(({ name }) => name).filter((name) => !expanded.includes(name));
+
+    expect(unnamed).toEqual(['zlb_ipds_rule_status']);
+  });
+
+  it('has no metric of a read that is not served', () => {
+    const rows = readFileSync(contract, 'utf8')
+      .split('\n')
+      .filter((line) => /^\| zlb_/.test(line));
+    const names = rows.flatMap((line) => {
+      const cell = line.split('|')[1] ?? '';
+      return [...cell.matchAll(/(zlb_\w+)(?:\{([\w,]+)\}(\w+))?/g)].flatMap(([name, start, middle, end]) =>
+        middle === undefined ? [name] : middle.split(',').map((word) => `${start}${word}${end}`),
+      );
+    });
+    const served = new Set(families.map(({ name }) => name));
+    const own = /^zlb_(exporter_build_info|exporter_config_|admin_)/;
+
+    expect(names.filter((name) => !served.has(name) && !own.test(name))).toEqual([]);
+  });
+});
