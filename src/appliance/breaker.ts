@@ -40,16 +40,22 @@ export function createBreaker({ now, random }: BreakerOptions): Breaker {
     openings += 1;
   }
 
+  function untilProbeMs(): number {
+    const wait = probeAt - now();
+    // No wait is that long: the system clock was set back meanwhile.
+    return wait > longestWaitMs ? 0 : Math.max(0, wait);
+  }
+
   return {
     get state() {
       return state;
     },
     get waitMs() {
-      return state === 'open' ? Math.max(0, probeAt - now()) : 0;
+      return state === 'open' ? untilProbeMs() : 0;
     },
     admit() {
       if (state === 'closed') return true;
-      if (state === 'half_open' || now() < probeAt) return false;
+      if (state === 'half_open' || untilProbeMs() > 0) return false;
       state = 'half_open';
       return true;
     },

@@ -1,13 +1,23 @@
 import type { Static, TSchema } from 'typebox';
 import type { Dispatcher } from 'undici';
-import { errorCode, isRecord } from '../lib/check.ts';
 import type { Secret } from '../lib/secret.ts';
+import { steadyNow } from '../lib/steady-now.ts';
+import {
+  type Answer,
+  headerOf,
+  isForeign404,
+  isMissingRoute,
+  judgeAnswer,
+  mediaTypeOf,
+  provesKey,
+  type Verdict,
+} from './answer.ts';
 import { type ConnectionOptions, createConnection } from './connection.ts';
 import type { Decode } from './decode.ts';
 import type { EndpointRow } from './endpoints/row.ts';
 import { endpoints } from './endpoints/table.ts';
-import { ApplianceError, type FailureReason, reasonOfStatus } from './errors.ts';
-import { describeTransportError, reasonOfTransportError } from './failure.ts';
+import { ApplianceError, type FailureReason } from './errors.ts';
+import { isClosedSocket, messageOf, reasonOfTransportError, remedyFor } from './failure.ts';
 import { fillTemplate, parseRoute, type RouteParams } from './route.ts';
 
 type Rows = typeof endpoints;
@@ -25,7 +35,7 @@ export type Params<Key extends ReadKey> = Rows[Key] extends { readonly route: in
   ? RouteParams<R>
   : never;
 
-/** What one exchange with the appliance came to; reported once for every request that left. */
+/** What one exchange with the appliance came to; reported once for every request that reached it, or should have. */
 export interface CallReport {
   readonly method: string;
   /** The route template. */
@@ -45,6 +55,7 @@ export interface ClientOptions extends ConnectionOptions {
   readonly apiKey: Secret;
   readonly keyHeader: 'auto' | 'ZAPI_KEY' | 'API_KEY' | 'ZAPI-KEY' | 'API-KEY';
   readonly decode: Decode;
+  /** Unix milliseconds, for the comparison of clocks. */
   readonly now: () => number;
   readonly onCall: (report: CallReport) => void;
 }
@@ -59,10 +70,16 @@ export interface ApplianceClient {
 /** The path of the document, and the one that older product lines know (WIRE.md §1.1). */
 const knownBasePaths = ['/api/v4.0/api.cgi', '/zapi/v4.0/zapi.cgi'] as const;
 
-interface Answer {
-  readonly status: number;
-  readonly contentType: string;
-  readonly text: string;
+interface Call {
+  readonly endpoint: string;
+  /** Below the base path, encoded. */
+  readonly path: string;
+  readonly reply: TSchema;
+}
+
+interface Exchange {
+  readonly answer: Answer;
+  readonly verdict: Verdict;
 }
 
 /** Opens no connection until the first call. */
@@ -72,156 +89,108 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
   const basePaths: readonly string[] = url.pathname === '/' ? knownBasePaths : [url.pathname.replace(/\/$/, '')];
   const headers = { accept: '*/*', ...keyHeaders(options) };
   let current = 0;
+  /** True while a connection may be open that has carried an answer, and may have been closed since. */
+  let mayBeIdle = false;
 
   return {
     async read(key, params, signal) {
       const row: EndpointRow = endpoints[key];
-      const { method, template } = parseRoute(row.route);
+      const { method, template: endpoint } = parseRoute(row.route);
       if (method !== 'GET' || !row.reply) throw new TypeError(`${row.route} is not a read`);
-      const path = fillTemplate(template, params);
+      const path = fillTemplate(endpoint, params);
       if (path === undefined) {
-        throw new ApplianceError('bad_request', {
-          endpoint: template,
-          message: `GET ${template}: a name that no path can carry was not asked for`,
-        });
+        const message = `GET ${endpoint}: a name that no path can carry was not asked for`;
+        throw new ApplianceError('bad_request', { endpoint, message });
       }
-      const answer = await findBasePath(template, path, signal);
-      return decodeAnswer(template, row.reply, answer) as never;
+      const { answer, verdict } = await findBasePath({ endpoint, path, reply: row.reply }, signal);
+      if ('value' in verdict) return verdict.value as never;
+      throw new ApplianceError(verdict.reason, {
+        endpoint,
+        status: answer.status,
+        routeMissing: isMissingRoute(answer),
+        message: `GET ${endpoint}: ${presentable(verdict.because)}`,
+      });
     },
     close: () => connection.close(),
   };
 
   /** A web server's HTML 404 says that the program is not there; the product lines know it under two paths. */
-  async function findBasePath(endpoint: string, path: string, signal: AbortSignal): Promise<Answer> {
-    const answer = await exchange(endpoint, `${basePaths[current]}${path}`, signal);
+  async function findBasePath(call: Call, signal: AbortSignal): Promise<Exchange> {
+    const first = await exchange(call, current, signal);
     // One program path configured means that it is the one to ask.
-    if (!isForeign404(answer) || basePaths.length === 1) return answer;
+    if (!isForeign404(first.answer) || basePaths.length === 1) return first;
     const other = 1 - current;
-    const second = await exchange(endpoint, `${basePaths[other]}${path}`, signal);
-    if (!isForeign404(second)) current = other;
+    const second = await exchange(call, other, signal);
+    if (!isForeign404(second.answer)) current = other;
     return second;
   }
 
-  async function exchange(endpoint: string, path: string, signal: AbortSignal, isRetry = false): Promise<Answer> {
+  async function exchange(call: Call, base: number, signal: AbortSignal): Promise<Exchange> {
     const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), timeoutMs);
-    const either = AbortSignal.any([signal, deadline.signal]);
-    const startedAt = now();
-    let answered = false;
-    const report = (
-      code: string,
-      reason: FailureReason | undefined,
-      authenticated = false,
-      clockOffsetSeconds?: number,
-    ): void =>
-      onCall({
-        method: 'GET',
-        endpoint,
-        code,
-        reason,
-        seconds: (now() - startedAt) / 1_000,
-        authenticated,
-        clockOffsetSeconds,
-      });
+    const timer = setTimeout(() => deadline.abort(timeoutOfOurs), timeoutMs);
     try {
-      const response = await connection.request({ method: 'GET', path, headers, signal: either });
-      answered = true;
-      const receivedAt = now();
-      const text = await response.body.text();
-      const answer = { status: response.statusCode, contentType: header(response.headers, 'content-type'), text };
-      const reason = reasonOfAnswer(answer);
-      report(String(answer.status), reason, provesKey(answer), clockOffset(response.headers, startedAt, receivedAt));
-      return answer;
-    } catch (error) {
-      connection.reset();
-      const timedOut = deadline.signal.aborted || (signal.aborted && isTimeout(signal.reason));
-      const reason = reasonOfTransportError(error, timedOut ? 'deadline' : signal.aborted ? 'caller' : 'nobody');
-      report(reason, reason);
-      if (reason === 'connect' && !answered && !isRetry && isClosedSocket(error))
-        return await exchange(endpoint, path, signal, true);
-      const message = `GET ${endpoint}: ${apiKey.scrub(describeTransportError(error, reason))}`;
-      throw new ApplianceError(reason, { endpoint, message, cause: error });
+      const path = `${basePaths[base]}${call.path}`;
+      return await attempt(call, path, AbortSignal.any([signal, deadline.signal]), mayBeIdle);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  function decodeAnswer(endpoint: string, schema: TSchema, answer: Answer): unknown {
-    const { status } = answer;
-    const fail = (reason: FailureReason, what: string): never => {
-      const routeMissing = status === 404 && mediaType(answer) === 'application/json';
-      throw new ApplianceError(reason, {
-        endpoint,
-        status,
-        routeMissing,
-        message: `GET ${endpoint}: ${apiKey.scrub(what)}`,
+  async function attempt(call: Call, path: string, signal: AbortSignal, mayRetry: boolean): Promise<Exchange> {
+    const { endpoint, reply } = call;
+    const startedAt = steadyNow();
+    const sentAt = now();
+    let answered = false;
+    const report = (outcome: Pick<CallReport, 'code' | 'reason' | 'authenticated' | 'clockOffsetSeconds'>): void =>
+      onCall({ method: 'GET', endpoint, seconds: (steadyNow() - startedAt) / 1_000, ...outcome });
+    try {
+      const response = await connection.request({ method: 'GET', path, headers, signal });
+      answered = true;
+      mayBeIdle = true;
+      const clockOffsetSeconds = clockOffset(response.headers, sentAt, now());
+      const text = await response.body.text();
+      const answer = { status: response.statusCode, mediaType: mediaTypeOf(response.headers), text };
+      const verdict = judgeAnswer(answer, reply, decode);
+      report({
+        code: String(answer.status),
+        reason: 'reason' in verdict ? verdict.reason : undefined,
+        authenticated: provesKey(answer),
+        clockOffsetSeconds,
       });
-    };
-    const reason = reasonOfAnswer(answer);
-    if (reason) return fail(reason, `the appliance answered ${status}${sentenceOf(answer)}`);
-    const expected = 'type' in schema && schema.type === 'string' ? 'text/plain' : 'application/json';
-    if (mediaType(answer) !== expected)
-      return fail('malformed', `expected ${expected}, got ${mediaType(answer) || 'no content type'}`);
-    if (expected === 'text/plain') return answer.text;
-    const body = parseJson(answer.text);
-    if (body === undefined) return fail('malformed', `the body is not JSON (${answer.text.length} characters)`);
-    const checked = decode(schema, body);
-    return checked.ok ? body : fail('malformed', checked.because);
+      return { answer, verdict };
+    } catch (error) {
+      connection.reset();
+      mayBeIdle = false;
+      // The appliance closed a kept-alive connection just as we used it: it never saw the request.
+      if (mayRetry && !answered && !signal.aborted && isClosedSocket(error))
+        return await attempt(call, path, signal, false);
+      const reason = reasonOfTransportError(error, abortedBy(signal));
+      report({ code: reason, reason, authenticated: false, clockOffsetSeconds: undefined });
+      // Without the cause: a parser's error holds the bytes it tripped over, and an appliance may echo the key in them.
+      const message = `GET ${endpoint}: ${presentable(messageOf(error))}${remedyFor(reason)}`;
+      throw new ApplianceError(reason, { endpoint, message });
+    }
   }
+
+  /** A text from outside as part of a message: without the key, on one line, and short. Scrubbed before it is cut. */
+  function presentable(text: string): string {
+    return apiKey
+      .scrub(text)
+      .replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ')
+      .slice(0, 250);
+  }
+}
+
+const timeoutOfOurs = new DOMException('no complete answer in time', 'TimeoutError');
+
+function abortedBy({ aborted, reason }: AbortSignal): 'deadline' | 'caller' | 'nobody' {
+  if (!aborted) return 'nobody';
+  return reason instanceof Error && reason.name === 'TimeoutError' ? 'deadline' : 'caller';
 }
 
 function keyHeaders({ apiKey, keyHeader }: ClientOptions): Record<string, string> {
   const names = keyHeader === 'auto' ? ['ZAPI_KEY', 'API_KEY'] : [keyHeader];
   return Object.fromEntries(names.map((name) => [name, apiKey.reveal()]));
-}
-
-function reasonOfAnswer(answer: Answer): FailureReason | undefined {
-  if (answer.status === 200) return undefined;
-  // Early releases refuse a deactivated appliance's calls with 403, told apart by the key of the machine (WIRE.md §3.19).
-  if (answer.status === 403 && jsonField(answer, 'certificate_key') !== undefined) return 'unlicensed';
-  return reasonOfStatus(answer.status);
-}
-
-/** The key is checked before the route (WIRE.md §1.2), so any answer of the API itself but 401 proves it. */
-function provesKey(answer: Answer): boolean {
-  const { status } = answer;
-  if (status === 200) return mediaType(answer) === 'application/json' || mediaType(answer) === 'text/plain';
-  return status >= 400 && status < 500 && status !== 401 && mediaType(answer) === 'application/json';
-}
-
-function isForeign404(answer: Answer): boolean {
-  return answer.status === 404 && mediaType(answer) === 'text/html';
-}
-
-/** The appliance's own sentence, one line of at most 200 characters. */
-function sentenceOf(answer: Answer): string {
-  const message = jsonField(answer, 'message');
-  if (typeof message !== 'string')
-    return mediaType(answer) === 'text/html' ? ' with a page of its web server, not of the API' : '';
-  return `: ${message.replaceAll(/[\u0000-\u001f\u007f]+/g, ' ').slice(0, 200)}`;
-}
-
-function jsonField(answer: Answer, field: string): unknown {
-  if (mediaType(answer) !== 'application/json') return undefined;
-  const body = parseJson(answer.text);
-  return isRecord(body) ? body[field] : undefined;
-}
-
-function mediaType(answer: Answer): string {
-  return (answer.contentType.split(';')[0] ?? '').trim().toLowerCase();
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function header(headers: Dispatcher.ResponseData['headers'], name: string): string {
-  const value = headers[name];
-  return (Array.isArray(value) ? value.at(-1) : value) ?? '';
 }
 
 /**
@@ -233,18 +202,9 @@ function clockOffset(
   sentAt: number,
   receivedAt: number,
 ): number | undefined {
-  const second = Date.parse(header(headers, 'date'));
+  const second = Date.parse(headerOf(headers, 'date'));
   if (Number.isNaN(second)) return undefined;
   const earliest = second - receivedAt;
   const latest = second + 1_000 - sentAt;
   return earliest <= 0 && latest >= 0 ? 0 : Math.round((earliest + latest) / 2) / 1_000;
-}
-
-/** The appliance closed a kept-alive connection just as we used it; it never saw the request. */
-function isClosedSocket(error: unknown): boolean {
-  return ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(errorCode(error));
-}
-
-function isTimeout(reason: unknown): boolean {
-  return reason instanceof Error && reason.name === 'TimeoutError';
 }

@@ -26,7 +26,10 @@ export interface Connection {
     headers: Record<string, string>;
     signal: AbortSignal;
   }): Promise<Dispatcher.ResponseData>;
-  /** Drops every socket; the next request connects anew. A fail-over leaves sockets that look open and never answer. */
+  /**
+   * The next request connects anew, since a fail-over leaves sockets that look open and never answer. Requests under way
+   * keep theirs until they end: one that failed says nothing about the others.
+   */
   reset(): void;
   close(): Promise<void>;
 }
@@ -39,9 +42,10 @@ export function createConnection(options: ConnectionOptions): Connection {
   return {
     request: (request) => pool.request(request),
     reset() {
+      if (pool.destroyed) return;
       const dropped = pool;
       pool = createPool(options);
-      void dropped.destroy();
+      void dropped.close();
     },
     close: () => pool.destroy(),
   };

@@ -65,9 +65,8 @@ function coerceWire(kind: WireKind, value: unknown): string | number | null | un
     if (typeof value === 'string') return value;
     return typeof value === 'number' ? String(value) : undefined;
   }
-  if (typeof value === 'number') return value;
-  if (typeof value !== 'string') return undefined;
-  if (value.trim() === '') return null;
-  const number = decimal.test(value) ? Number(value) : Number.NaN;
-  return Number.isFinite(number) ? number : undefined;
+  if (typeof value === 'string' && value.trim() === '') return null;
+  // JSON's 1e999 is infinite here.
+  const number = typeof value === 'string' && decimal.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }

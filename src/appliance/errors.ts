@@ -29,15 +29,14 @@ export class ApplianceError extends Error {
   readonly endpoint: string;
   /** The HTTP status, when an answer came at all. */
   readonly status: number | undefined;
-
   /** True when the API itself said that the path or object does not exist, not a web server in front of it. */
   readonly routeMissing: boolean;
 
   constructor(
     reason: FailureReason,
-    parts: { endpoint: string; message: string; status?: number; routeMissing?: boolean; cause?: unknown },
+    parts: { endpoint: string; message: string; status?: number; routeMissing?: boolean },
   ) {
-    super(parts.message, parts.cause === undefined ? undefined : { cause: parts.cause });
+    super(parts.message);
     this.reason = reason;
     this.endpoint = parts.endpoint;
     this.status = parts.status;

@@ -13,9 +13,9 @@ const reasonByCode: Readonly<Record<string, FailureReason>> = {
   EPROTO: 'tls',
 };
 
-// Codes of OpenSSL's certificate verification and of Node's TLS layer.
+// Codes of OpenSSL's certificate verification and of Node's TLS layer; UNSPECIFIED is a key or digest that is too weak.
 const tlsCode =
-  /^(ERR_TLS|ERR_SSL|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|HOSTNAME_MISMATCH|ERROR_IN_CERT)/;
+  /^(ERR_TLS|ERR_SSL|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|HOSTNAME_MISMATCH|ERROR_IN_CERT|UNSPECIFIED$)/;
 
 /**
  * The reason behind an error of the transport. `abortedBy` tells a deadline of ours (`timeout`) from a caller that
@@ -32,6 +32,18 @@ export function reasonOfTransportError(thrown: unknown, abortedBy: 'deadline' | 
   return 'connect';
 }
 
+/** True for a connection that ended under a request: the other side closed it, or a firewall forgot it. */
+export function isClosedSocket(thrown: unknown): boolean {
+  return ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(errorCode(thrown));
+}
+
+/** What happened, in the words of the platform. */
+export function messageOf(thrown: unknown): string {
+  const error = toError(thrown);
+  // Node reports a refused dual-stack connect as an aggregate with an empty message.
+  return error.message === '' ? errorCode(error) : error.message;
+}
+
 const remedies: Partial<Record<FailureReason, string>> = {
   tls: 'check tls.ca_file, tls.server_name or tls.fingerprint_sha256 (the fingerprint command prints what the appliance shows)',
   timeout: 'the appliance did not answer in time; raise polling.timeout if it is merely slow',
@@ -39,11 +51,8 @@ const remedies: Partial<Record<FailureReason, string>> = {
   oversize: 'raise limits.body_bytes if such a reply is expected',
 };
 
-/** What happened, with a remedy, in one line. */
-export function describeTransportError(thrown: unknown, reason: FailureReason): string {
-  const error = toError(thrown);
-  // Node reports a refused dual-stack connect as an aggregate with an empty message.
-  const what = error.message === '' ? errorCode(error) : error.message;
+/** What an operator can do about it, to be put after the message; empty when there is nothing to advise. */
+export function remedyFor(reason: FailureReason): string {
   const remedy = remedies[reason];
-  return remedy ? `${what}; ${remedy}` : what;
+  return remedy ? `; ${remedy}` : '';
 }

@@ -1,0 +1,152 @@
+import { X509Certificate } from 'node:crypto';
+import { param, type Call, type Handlers } from '../call.ts';
+import { certificateDate } from '../dates.ts';
+import { anyText, checkParameters, required, text, type Model } from '../parameters.ts';
+import { crash, done, read, refuse, type Reply } from '../reply.ts';
+import type { StoredCertificate, World } from '../world.ts';
+import { certificate, csr } from '../world-parts.ts';
+import { certificateText, pemBlock } from './certificate-text.ts';
+
+const dayMs = 86_400_000;
+
+const csrModel: Model = {
+  name: required({ pattern: /^[a-zA-Z0-9-]+$/, hint: 'The name of the file to make, without its ending.' }),
+  fqdn: required({ hint: 'The names to certify, with commas between them.' }),
+  country: required({ pattern: /^[A-Z]{2}$/, hint: 'Two letters.' }),
+  state: required(anyText),
+  locality: required(anyText),
+  organization: required(anyText),
+  division: required(anyText),
+  mail: required(anyText),
+};
+
+/** The certificate store (WIRE.md §3.11, §4.4). */
+export const certificateHandlers: Handlers = {
+  'GET /certificates': (call) =>
+    read(
+      'Stored certificates',
+      [...call.world.certificates.values()]
+        .sort((a, b) => (a.file < b.file ? -1 : 1))
+        .map((stored) => listEntry(stored, call.nowMs)),
+    ),
+
+  'POST /certificates': (call) => {
+    const description = 'Make a certificate request';
+    const input = checkParameters(call, description, csrModel);
+    const file = `${text(input, 'name')}.csr`;
+    if (call.world.certificates.has(file)) return refuse(400, description, `${file} exists.`);
+    const [commonName = ''] = text(input, 'fqdn').split(',');
+    call.world.certificates.set(file, csr(file, commonName, call.nowMs));
+    return done(description, `${file} was made.`);
+  },
+
+  // The newest Community release ships no parameters for it, so that every field is refused (WIRE.md §4.4).
+  'POST /certificates/pem': (call) => {
+    const description = 'Put a certificate together';
+    const model =
+      call.world.edition === 'community'
+        ? {}
+        : { name: required(anyText), key: required(anyText), ca: required(anyText), intermediates: anyText };
+    const name = text(checkParameters(call, description, model), 'name');
+    store(call.world, `${name}.pem`, pemBlock('CERTIFICATE', name), call.nowMs);
+    return done(description, `${name}.pem was made.`);
+  },
+
+  'GET /certificates/{file}': (call) => {
+    const stored = find(call, 'Download a certificate');
+    const content =
+      stored.pem || `${pemBlock('CERTIFICATE', stored.commonName)}${pemBlock('PRIVATE KEY', 'not a key')}`;
+    return { kind: 'file', status: 200, filename: stored.file, content: Buffer.from(content) };
+  },
+
+  'GET /certificates/{file}/info': (call) => ({
+    kind: 'text',
+    status: 200,
+    text: certificateText(find(call, 'A certificate in full')),
+  }),
+
+  'POST /certificates/{file}': upload,
+
+  'DELETE /certificates/{file}': (call) => {
+    const description = 'Delete a certificate';
+    const { file } = find(call, description);
+    if (usersOf(call.world, file).length > 0) return refuse(400, description, `${file} is in use by a farm.`);
+    call.world.certificates.delete(file);
+    return done(description, `${file} is gone.`);
+  },
+};
+
+function upload(call: Call): Reply {
+  const description = 'Upload a certificate';
+  // The handler expects text.
+  if (call.json) crash();
+  const name = param(call, 'file').replaceAll(/[()@\s]/g, '');
+  const file = name.endsWith('.pem') ? name : `${name}.pem`;
+  const pem = call.content.toString();
+  if (call.world.certificates.has(file)) return refuse(400, description, `${file} exists.`);
+  if (/ENCRYPTED/.test(pem)) return refuse(400, description, 'Keys with a passphrase are not taken.');
+  store(call.world, file, pem, call.nowMs);
+  return done(description, `${file} is stored.`);
+}
+
+/** Whatever is sent is stored; only reading it shows whether it is a certificate (WIRE.md §4.4). */
+function store(world: World, file: string, pem: string, nowMs: number): void {
+  try {
+    const parsed = new X509Certificate(pem);
+    world.certificates.set(
+      file,
+      certificate(file, {
+        commonName: commonNameIn(parsed.subject) ?? 'no CN',
+        issuer: commonNameIn(parsed.issuer) ?? 'no issuer',
+        notBefore: Date.parse(parsed.validFrom),
+        notAfter: Date.parse(parsed.validTo),
+        condition: pem.includes('PRIVATE KEY') ? 'good' : 'bad_key',
+        pem,
+      }),
+    );
+  } catch {
+    world.certificates.set(file, {
+      ...certificate(file, { notBefore: nowMs, notAfter: nowMs }),
+      condition: 'garbage',
+      pem,
+    });
+  }
+}
+
+/** The farms whose listener presents a file. */
+function usersOf(world: World, file: string): readonly string[] {
+  return [...world.farms.values()]
+    .filter((farm) => farm.profile === 'http' && farm.certificates.includes(file))
+    .map(({ name }) => name);
+}
+
+/** The word of WIRE.md §2.3; `invalid` and `unknown` stand before the dates. */
+function certificateStatus({ type, condition, notAfter = 0 }: StoredCertificate, nowMs: number): string {
+  if (type === 'CSR') return 'valid';
+  if (condition !== 'good') return condition === 'garbage' ? 'unknown' : 'invalid';
+  if (notAfter <= nowMs) return 'expired';
+  return notAfter - nowMs < 15 * dayMs ? 'about to expire' : 'valid';
+}
+
+function listEntry(stored: StoredCertificate, nowMs: number) {
+  const { file, type, commonName, issuer, notBefore, notAfter, condition } = stored;
+  const status = certificateStatus(stored, nowMs);
+  if (condition === 'garbage') return { file, type, CN: '-', issuer: '-', creation: '-', expiration: '-', status };
+  return {
+    file,
+    type,
+    CN: commonName,
+    issuer,
+    creation: notBefore === undefined ? '-' : certificateDate(notBefore),
+    expiration: notAfter === undefined ? 'NA' : certificateDate(notAfter),
+    status,
+  };
+}
+
+function find(call: Call, description: string): StoredCertificate {
+  return call.world.certificates.get(param(call, 'file')) ?? refuse(404, description, 'There is no such certificate.');
+}
+
+function commonNameIn(name: string): string | undefined {
+  return /^CN=(.*)$/m.exec(name)?.[1];
+}

@@ -1,0 +1,152 @@
+import { param, type Call, type Handlers } from '../call.ts';
+import { allBackends, farmStatus, listedProfile, shownStatus } from '../farm-state.ts';
+import { json, notFound, refuse, type Reply } from '../reply.ts';
+import { connections } from '../traffic.ts';
+import type { Farm, GslbFarm, HttpFarm, L4Farm, Service } from '../world-farms.ts';
+import { l4Port, l4Sessions, visibleFarms } from './farm-views.ts';
+import { gslbBackends } from './gslb-views.ts';
+
+const description = 'Figures of a farm';
+
+/** Reads under /stats/farms (WIRE.md §3.5, §3.6). */
+export const farmStatsHandlers: Handlers = {
+  'GET /stats/farms': (call) =>
+    json(200, {
+      description: 'Figures of all farms',
+      farms: visibleFarms(call)
+        .filter(({ profile }) => profile !== 'datalink' || call.world.release === 'older')
+        .map((farm) => ({
+          farmname: farm.name,
+          profile: listedProfile(farm),
+          status: farmStatus(farm),
+          vip: farm.vip,
+          vport: farm.vport,
+          ...totals(call, farm),
+        })),
+    }),
+
+  // A farm of such a name cannot be read here (WIRE.md §3.6).
+  'GET /stats/farms/modules': () => notFound('/stats/farms/modules'),
+  'GET /stats/farms/total': () => notFound('/stats/farms/total'),
+
+  'GET /stats/farms/{farmname}': (call) => statistics(call),
+  'GET /stats/farms/{farmname}/backends': (call) => statistics(call),
+  'GET /stats/farms/{farmname}/services/{service}/backends': (call) => serviceStatistics(call),
+  'GET /stats/farms/{farmname}/service/{service}/backends': (call) => serviceStatistics(call),
+};
+
+function totals(call: Call, farm: Farm) {
+  if (farm.profile === 'datalink') return { established: null, pending: null };
+  if (!farm.running) return { established: 0, pending: 0 };
+  const sum = (field: 'established' | 'pending') =>
+    allBackends(farm).reduce(
+      (total, backend) => total + connections(call.world, farm.name + backend.ip + field, backend[field], call.nowMs),
+      0,
+    );
+  return { established: sum('established'), pending: farm.profile === 'gslb' ? 0 : sum('pending') };
+}
+
+function farmOfStats(call: Call): Farm {
+  const name = param(call, 'farmname');
+  // 400 here, 404 under /farms (WIRE.md §8).
+  return call.world.farms.get(name) ?? refuse(400, description, `There is no farm ${name}.`);
+}
+
+function statistics(call: Call): Reply {
+  const farm = farmOfStats(call);
+  switch (farm.profile) {
+    case 'http':
+      return httpStatistics(call, farm, farm.services);
+    case 'l4xnat':
+      return withSessions(
+        call,
+        farm.running ? l4Rows(call, farm) : [],
+        farm.running ? l4Sessions(call.world, farm) : [],
+      );
+    case 'gslb':
+      return gslbStatistics(farm);
+    case 'eproxy':
+      return json(200, {
+        description,
+        backends: farm.running ? farm.services.flatMap((service) => httpRows(call, farm, service)) : [],
+      });
+    case 'datalink':
+      return notFound(`/stats/farms/${farm.name}`);
+  }
+}
+
+function serviceStatistics(call: Call): Reply {
+  const farm = farmOfStats(call);
+  if (farm.profile !== 'http')
+    return refuse(400, description, `Farms of the profile ${farm.profile} have no services.`);
+  const service = farm.services.find(({ id }) => id === param(call, 'service'));
+  return service
+    ? httpStatistics(call, farm, [service])
+    : refuse(404, description, `The farm ${farm.name} has no such service.`);
+}
+
+function httpStatistics(call: Call, farm: HttpFarm, services: readonly Service[]): Reply {
+  if (!farm.running) return withSessions(call, [], []);
+  const sessions = services.flatMap((service) =>
+    service.sessions.map(({ client, backend }) => ({
+      service,
+      client,
+      target: service.backends.find(({ id }) => id === backend),
+    })),
+  );
+  return withSessions(
+    call,
+    services.flatMap((service) => httpRows(call, farm, service)),
+    sessions.map(({ service, client, target }, index) => ({
+      client: index,
+      id: target?.id ?? 0,
+      session: client,
+      service: service.id,
+      backend_ip: target?.ip ?? '',
+      backend_port: target?.port ?? 0,
+    })),
+  );
+}
+
+function httpRows({ world, nowMs }: Call, farm: Farm, service: Service) {
+  return service.backends.map(({ id, ip, port, status, established, pending }) => ({
+    id: world.release === 'newest' ? String(id) : id,
+    ip,
+    port,
+    service: service.id,
+    status: shownStatus(status),
+    established: connections(world, `${farm.name}${ip}established`, established, nowMs),
+    pending: connections(world, `${farm.name}${ip}pending`, pending, nowMs),
+    ...(world.edition === 'enterprise' ? { alias: null } : {}),
+  }));
+}
+
+function l4Rows({ world, nowMs }: Call, farm: L4Farm) {
+  return farm.backends.map(({ id, ip, port, status, established, pending, weight, priority, maxConns }) => ({
+    id,
+    ip,
+    port: l4Port(world, port),
+    status: shownStatus(status),
+    established: connections(world, `${farm.name}${ip}established`, established, nowMs),
+    pending: connections(world, `${farm.name}${ip}pending`, pending, nowMs),
+    weight,
+    priority,
+    max_conns: maxConns,
+    ...(world.edition === 'enterprise' ? { alias: null } : {}),
+  }));
+}
+
+function withSessions({ world }: Call, backends: readonly unknown[], sessions: readonly unknown[]): Reply {
+  // Older releases do not count them (WIRE.md §3.6).
+  const counted = world.release === 'newest' ? { total_sessions: sessions.length } : {};
+  return json(200, { description, backends, sessions, ...counted });
+}
+
+function gslbStatistics(farm: GslbFarm): Reply {
+  // What are objects otherwise turn into empty arrays too (WIRE.md §3.6).
+  if (!farm.running) return json(200, { description, backends: [], client: [], server: [], extended: [] });
+  const backends = farm.services.flatMap((service) =>
+    gslbBackends(farm, service).map((row) => ({ ...row, service: service.id })),
+  );
+  return json(200, { description, backends, ...farm.counters });
+}

@@ -1,0 +1,170 @@
+import type { Call } from '../call.ts';
+import { farmStatus, inListOrder, listedProfile, shownStatus } from '../farm-state.ts';
+import { seesFarm } from '../rbac.ts';
+import type { DatalinkFarm, Farm, HttpFarm, L4Backend, L4Farm, Service } from '../world-farms.ts';
+import type { World } from '../world.ts';
+
+/** The farms a caller may see, in list order. */
+export function visibleFarms({ world, user }: Call): readonly Farm[] {
+  return inListOrder(world.farms.values()).filter((farm) => seesFarm(world, user, farm.name));
+}
+
+/** One element of `/farms` (WIRE.md §3.7). */
+export function listEntry(farm: Farm) {
+  return {
+    farmname: farm.name,
+    profile: listedProfile(farm),
+    status: farmStatus(farm),
+    vip: farm.vip,
+    vport: farm.vport,
+  };
+}
+
+/** One service with its backends (WIRE.md §3.9). */
+export function serviceView(world: World, service: Service) {
+  const { sessions: _sessions, backends: _backends, ...settings } = service;
+  const enterprise =
+    world.edition === 'enterprise'
+      ? {
+          cookieinsert: 'false',
+          cookiename: '',
+          cookiepath: '',
+          cookiedomain: '',
+          cookiettl: 0,
+          redirect_code: '',
+          sts_status: 'false',
+          sts_timeout: '',
+        }
+      : {};
+  return { ...settings, ...enterprise, backends: httpBackends(world, service) };
+}
+
+/** The backends of an HTTP service in the configuration, where counters are absent. */
+export function httpBackends(world: World, { backends }: Service) {
+  return backends.map(({ id, ip, port, status, timeout, weight, priority }) => ({
+    id,
+    ip,
+    port,
+    status: shownStatus(status),
+    timeout,
+    weight,
+    ...(world.release === 'newest' ? { priority } : {}),
+    ...alias(world),
+  }));
+}
+
+/** The port as the release types it: older ones print text (WIRE.md §2.4). */
+export function l4Port(world: World, port: L4Backend['port']): number | string {
+  return world.release === 'newest' ? port : String(port);
+}
+
+/** The backends of an L4xNAT or datalink farm in the configuration. */
+export function flatBackends(world: World, farm: L4Farm | DatalinkFarm) {
+  if (farm.profile === 'datalink') {
+    return farm.backends.map(({ id, ip, interface: nic, weight, priority, status }) => ({
+      id,
+      ip,
+      interface: nic,
+      weight,
+      priority,
+      status: shownStatus(status),
+      ...alias(world),
+    }));
+  }
+  return farm.backends.map(({ id, ip, port, status, weight, priority, maxConns }) => ({
+    id,
+    ip,
+    port: l4Port(world, port),
+    status: shownStatus(status),
+    weight,
+    priority,
+    max_conns: maxConns,
+    ...alias(world),
+  }));
+}
+
+/** `params` of one HTTP farm; the TLS part is there for HTTPS alone. */
+export function httpParams(farm: HttpFarm) {
+  const {
+    ciphers,
+    cipherc,
+    disable_sslv2,
+    disable_sslv3,
+    disable_tlsv1,
+    disable_tlsv1_1,
+    disable_tlsv1_2,
+    ...settings
+  } = farm.settings;
+  const tls = {
+    // A farm without its certificate prints a number in place of a name (WIRE.md §3.9).
+    certlist: (farm.certificates.length > 0 ? farm.certificates : [-1]).map((file, index) => ({ file, id: index + 1 })),
+    ciphers,
+    cipherc,
+    disable_sslv2,
+    disable_sslv3,
+    disable_tlsv1,
+    disable_tlsv1_1,
+    disable_tlsv1_2,
+  };
+  return {
+    status: farmStatus(farm),
+    vip: farm.vip,
+    vport: Number(farm.vport),
+    listener: farm.listener,
+    ...settings,
+    addheader: numbered(farm.rules.addheader),
+    headremove: numbered(farm.rules.headremove),
+    addresponseheader: numbered(farm.rules.addresponseheader),
+    removeresponseheader: numbered(farm.rules.removeresponseheader),
+    ...(farm.listener === 'https' ? tls : {}),
+  };
+}
+
+/** `params` of one L4xNAT farm, every session included. */
+export function l4Params(world: World, farm: L4Farm) {
+  const { protocol, nattype, algorithm, persistence, ttl, farmguardian, vip, vport } = farm;
+  const enterprise = world.edition === 'enterprise' ? { logs: 'false' } : {};
+  return {
+    status: farmStatus(farm),
+    vip,
+    vport,
+    listener: 'l4xnat',
+    protocol,
+    nattype,
+    algorithm,
+    persistence,
+    ttl,
+    farmguardian,
+    sessions: farm.running ? l4Sessions(world, farm) : [],
+    ...enterprise,
+  };
+}
+
+/** `sessions[]` of an L4xNAT farm; `ttl` came with 4.0.2 (WIRE.md §3.6). */
+export function l4Sessions(world: World, { sessions, backends }: L4Farm) {
+  return sessions.map(({ client, backend, type, ttlMs }, index) => {
+    const target = backends.find(({ id }) => id === backend);
+    return {
+      client: index,
+      id: String(backend),
+      session: client,
+      type,
+      ...(world.release === 'newest' ? { ttl: ttlMs === null ? null : ttlText(ttlMs) } : {}),
+      backend_ip: target?.ip ?? '',
+      backend_port: target ? l4Port(world, target.port) : '',
+    };
+  });
+}
+
+function alias(world: World) {
+  return world.edition === 'enterprise' ? { alias: null } : {};
+}
+
+function numbered(rules: readonly Readonly<Record<string, string>>[]) {
+  return rules.map((rule, id) => ({ id, ...rule }));
+}
+
+function ttlText(ms: number): string {
+  const seconds = Math.floor(ms / 1_000);
+  return `${Math.floor(seconds / 60)}m${seconds % 60}s${ms % 1_000}ms`;
+}

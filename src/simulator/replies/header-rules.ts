@@ -1,0 +1,66 @@
+import { param, type Call, type Handlers } from '../call.ts';
+import { checkParameters, natural, number, required, text, anyText } from '../parameters.ts';
+import { done, refuse } from '../reply.ts';
+import type { HeaderRule, HeaderRuleKind } from '../world-farms.ts';
+import { pending } from './pending.ts';
+import { httpFarmOf } from './find.ts';
+
+const fields: Readonly<Record<HeaderRuleKind, readonly string[]>> = {
+  addheader: ['header'],
+  headremove: ['pattern'],
+  addresponseheader: ['header'],
+  removeresponseheader: ['pattern'],
+  replacerequestheader: ['header', 'match', 'replace'],
+  replaceresponseheader: ['header', 'match', 'replace'],
+};
+
+/** Header rules of HTTP farms; their indexes shift when one goes (WIRE.md §4.3). */
+export const headerRuleHandlers: Handlers = {
+  ...handlersOf('addheader'),
+  ...handlersOf('headremove'),
+  ...handlersOf('addresponseheader'),
+  ...handlersOf('removeresponseheader'),
+  ...handlersOf('replacerequestheader'),
+  ...handlersOf('replaceresponseheader'),
+};
+
+function handlersOf(kind: HeaderRuleKind): Handlers {
+  const description = 'Header rules';
+  const model = Object.fromEntries(fields[kind].map((field) => [field, required(anyText)]));
+  const rule = (call: Call): HeaderRule => {
+    const input = checkParameters(call, description, model);
+    return Object.fromEntries(fields[kind].map((field) => [field, text(input, field)]));
+  };
+  const at = (call: Call) => {
+    const farm = httpFarmOf(call, description);
+    const index = Number(param(call, 'index'));
+    if (!farm.rules[kind][index]) return refuse(400, description, `There is no rule ${index}.`);
+    return { farm, rules: farm.rules[kind], index };
+  };
+  return {
+    [`POST /farms/{farmname}/${kind}`]: (call) => {
+      const farm = httpFarmOf(call, description);
+      const made = rule(call);
+      if (farm.rules[kind].some((other) => JSON.stringify(other) === JSON.stringify(made)))
+        return refuse(400, description, 'There is such a rule.');
+      farm.rules[kind].push(made);
+      return done(description, 'The rule is made.', { success: 'true', ...pending(farm) });
+    },
+    [`PUT /farms/{farmname}/${kind}/{index}`]: (call) => {
+      const { farm, rules, index } = at(call);
+      rules[index] = rule(call);
+      return done(description, 'The rule is changed.', { success: 'true', ...pending(farm) });
+    },
+    [`DELETE /farms/{farmname}/${kind}/{index}`]: (call) => {
+      const { farm, rules, index } = at(call);
+      rules.splice(index, 1);
+      return done(description, 'The rule is gone.', { success: 'true', ...pending(farm) });
+    },
+    [`POST /farms/{farmname}/${kind}/{index}/actions`]: (call) => {
+      const { farm, rules, index } = at(call);
+      const position = number(checkParameters(call, description, { position: required(natural) }), 'position', 0);
+      rules.splice(position, 0, ...rules.splice(index, 1));
+      return done(description, 'The rule is moved.', { params: { position }, ...pending(farm) });
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import { flag, param, type Call, type Handlers } from '../call.ts';
+import { anyText, checkParameters, required, text, yesNo } from '../parameters.ts';
+import { created, done, json, read, refuse } from '../reply.ts';
+import type { Group, User } from '../world.ts';
+
+/** Users and groups of the Enterprise Edition (WIRE.md §6). */
+export const rbacHandlers: Handlers = {
+  'GET /rbac/users': ({ world }) =>
+    read('Users', [...world.users.values()].filter(({ name }) => name !== 'root').map(userView)),
+  'GET /rbac/users/{user}': (call) => read('A user', userView(userOf(call))),
+
+  'POST /rbac/users': (call) => {
+    const description = 'Make a user';
+    const input = checkParameters(call, description, {
+      name: required({ pattern: /^[a-z][a-z0-9]*$/ }),
+      service: { nonBlank: true, values: ['local', 'ldap'] },
+      password: { nonBlank: true, pattern: /^.{8,16}$/ },
+    });
+    const name = text(input, 'name');
+    if (call.world.users.has(name)) return refuse(400, description, `There is a user ${name}.`);
+    if (text(input, 'service', 'local') === 'local' && !('password' in input))
+      return refuse(400, description, 'A password is needed.');
+    const made: User = { name, key: '', enabled: false, password: text(input, 'password') };
+    call.world.users.set(name, made);
+    return json(201, { description, message: `The user ${name} is made.`, params: { user: userView(made) } });
+  },
+
+  'PUT /rbac/users/{user}': (call) => {
+    const description = 'Change a user';
+    const user = userOf(call);
+    const input = checkParameters(call, description, {
+      zapikey: { nonBlank: true, pattern: /^[a-zA-Z0-9]+$/ },
+      zapi_permissions: yesNo,
+      webgui_permissions: yesNo,
+      newpassword: { nonBlank: true, pattern: /^.{8,16}$/ },
+    });
+    if (('zapi_permissions' in input || 'webgui_permissions' in input) && user.group === undefined)
+      return refuse(400, description, 'A group is needed first.');
+    user.key = text(input, 'zapikey', user.key);
+    user.password = text(input, 'newpassword', user.password);
+    user.enabled = text(input, 'zapi_permissions', flag(user.enabled)) === 'true';
+    return done(description, `The user ${user.name} is changed.`, { params: userView(user) });
+  },
+
+  'DELETE /rbac/users/{user}': (call) => {
+    const { name } = userOf(call);
+    call.world.users.delete(name);
+    return done('Delete a user', `The user ${name} is gone.`);
+  },
+
+  'GET /rbac/groups': (call) =>
+    read(
+      'Groups',
+      [...call.world.groups.values()].map((group) => groupView(call, group)),
+    ),
+  'GET /rbac/groups/{group}': (call) => read('A group', groupView(call, groupOf(call))),
+  'POST /rbac/groups': (call) => {
+    const name = text(checkParameters(call, 'Make a group', { name: required(anyText) }), 'name');
+    call.world.groups.set(name, { name, role: {}, farms: [], interfaces: [] });
+    return created('Make a group', `The group ${name} is made.`, { name });
+  },
+  'DELETE /rbac/groups/{group}': (call) => {
+    call.world.groups.delete(groupOf(call).name);
+    return done('Delete a group', 'The group is gone.');
+  },
+
+  'GET /rbac/roles': ({ world }) =>
+    read(
+      'Roles',
+      [...world.groups.values()].map(({ name }) => ({ name: `role-of-${name}` })),
+    ),
+  'GET /rbac/menus': () => read('Menus', { farm: 'true', certificate: 'true', interface: 'true' }),
+  'GET /rbac/services': () => read('Services for logins', { local: 'true', ldap: 'false' }),
+};
+
+function userView({ name, enabled, group }: User) {
+  return { name, service: 'local', webgui_permissions: 'false', zapi_permissions: flag(enabled), group: group ?? '' };
+}
+
+function groupView({ world }: Call, { name, farms, interfaces }: Group) {
+  const users = [...world.users.values()].filter(({ group }) => group === name).map((user) => user.name);
+  return { name, role: `role-of-${name}`, users, resources: { farms, interfaces } };
+}
+
+function userOf(call: Call): User {
+  const name = param(call, 'user');
+  return call.world.users.get(name) ?? refuse(404, 'A user', `There is no user ${name}.`);
+}
+
+function groupOf(call: Call): Group {
+  const name = param(call, 'group');
+  return call.world.groups.get(name) ?? refuse(404, 'A group', `There is no group ${name}.`);
+}

@@ -1,0 +1,104 @@
+import type { Handlers } from '../call.ts';
+import {
+  anyText,
+  checkParameters,
+  ipv4,
+  portNumber,
+  required,
+  text,
+  yesNo,
+  type Input,
+  type Model,
+} from '../parameters.ts';
+import { done, read, refuse } from '../reply.ts';
+
+const address = { pattern: ipv4.pattern ?? /./, format: 'ip_addr' } as const;
+
+const snmpModel: Model = {
+  status: yesNo,
+  ip: { nonBlank: true },
+  port: portNumber,
+  community: { nonBlank: true, pattern: /^.{1,32}$/ },
+  scope: { nonBlank: true, pattern: /^[\d.]+\/\d+$/ },
+};
+
+/** Services of the operating system (WIRE.md §3.12, §4.7). */
+export const systemServiceHandlers: Handlers = {
+  'GET /system/dns': ({ world }) => read('Name servers', world.settings.dns),
+  'POST /system/dns': (call) => {
+    const description = 'Set the name servers';
+    return changed(
+      description,
+      call.world.settings.dns,
+      checkParameters(call, description, { primary: { ...address, nonBlank: true }, secondary: address }),
+    );
+  },
+
+  'GET /system/ntp': ({ world }) => read('Time server', { server: world.settings.ntp }),
+  'POST /system/ntp': (call) => {
+    const description = 'Set the time server';
+    call.world.settings.ntp = text(checkParameters(call, description, { server: required(anyText) }), 'server');
+    // A plain string, unlike the read.
+    return done(description, 'The time server is set.', { params: call.world.settings.ntp });
+  },
+
+  'GET /system/proxy': ({ world }) => read('Proxies', world.settings.proxy),
+  'POST /system/proxy': (call) => {
+    const description = 'Set the proxies';
+    return changed(
+      description,
+      call.world.settings.proxy,
+      checkParameters(call, description, { http_proxy: anyText, https_proxy: anyText }),
+    );
+  },
+
+  'GET /system/snmp': ({ world }) => read('SNMP', world.settings.snmp),
+  'POST /system/snmp': (call) => {
+    const description = 'Set SNMP';
+    return changed(description, call.world.settings.snmp, checkParameters(call, description, snmpModel));
+  },
+
+  'GET /system/ssh': ({ world }) => read('SSH', world.settings.ssh),
+  'POST /system/ssh': (call) => {
+    const description = 'Set SSH';
+    return changed(
+      description,
+      call.world.settings.ssh,
+      checkParameters(call, description, { listen: { list: true }, port: { ...portNumber, list: true } }),
+    );
+  },
+
+  'GET /system/http': ({ world }) => read('Management server', world.settings.http),
+  'POST /system/http': (call) => {
+    const description = 'Set the management server';
+    const { force, ...input } = checkParameters(call, description, {
+      ip: { list: true },
+      port: { ...portNumber, list: true },
+      force: yesNo,
+    });
+    if (force !== 'true') return refuse(400, description, 'This can cut the API off and needs force.');
+    return changed(description, call.world.settings.http, input);
+  },
+
+  'POST /system/factory': (call) => {
+    const description = 'Back to the factory state';
+    const input = checkParameters(call, description, {
+      interface: required(anyText),
+      force: yesNo,
+      remove_backups: yesNo,
+    });
+    if (input['force'] !== 'true') return refuse(400, description, 'Everything would be lost; this needs force.');
+    if (call.world.interfaces.get(text(input, 'interface'))?.type !== 'nic')
+      return refuse(400, description, 'There is no such interface.');
+    call.world.farms.clear();
+    if (input['remove_backups'] === 'true') call.world.backups.clear();
+    call.world.reboot();
+    return done(description, 'The appliance begins anew.');
+  },
+};
+
+function changed(description: string, settings: Record<string, string>, input: Input) {
+  for (const name of Object.keys(input))
+    settings[name] = Array.isArray(input[name]) ? String(input[name][0]) : text(input, name);
+  return done(description, 'The settings are changed.', { params: settings });
+}

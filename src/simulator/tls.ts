@@ -1,0 +1,37 @@
+import { X509Certificate } from 'node:crypto';
+import { generate } from 'selfsigned';
+
+export interface TlsMaterial {
+  readonly key: string;
+  readonly cert: string;
+  /** Lower-case hex. */
+  readonly fingerprintSha256: string;
+}
+
+const dayMs = 86_400_000;
+
+/** Makes self-signed material for 127.0.0.1, in date by the real clock because that is the one TLS clients look at. */
+export async function createTlsMaterial({
+  expired = false,
+}: {
+  readonly expired?: boolean;
+} = {}): Promise<TlsMaterial> {
+  const nowMs = Date.now();
+  const made = await generate([{ name: 'commonName', value: 'simulated appliance' }], {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    notBeforeDate: new Date(nowMs - 30 * dayMs),
+    notAfterDate: new Date(expired ? nowMs - dayMs : nowMs + 3_650 * dayMs),
+    extensions: [
+      {
+        name: 'subjectAltName',
+        altNames: [
+          { type: 2, value: 'localhost' },
+          { type: 7, ip: '127.0.0.1' },
+        ],
+      },
+    ],
+  });
+  const fingerprintSha256 = new X509Certificate(made.cert).fingerprint256.replaceAll(':', '').toLowerCase();
+  return { key: made.private, cert: made.cert, fingerprintSha256 };
+}

@@ -1,0 +1,46 @@
+import type { NetworkInterface, World } from './world.ts';
+
+/**
+ * MiB that an interface has received and sent. A sum of a steady rate and a slow wave whose slope never turns
+ * negative: counters only grow, until a reboot begins them again.
+ */
+export function interfaceTraffic(
+  world: World,
+  { traffic, name }: NetworkInterface,
+  nowMs: number,
+): { in: number; out: number } | undefined {
+  if (!traffic) return undefined;
+  world.countingSinceMs ??= nowMs;
+  const seconds = Math.max(0, nowMs - world.countingSinceMs) / 1_000;
+  const grown = seconds + (world.moving ? 0.5 * waveIntegral(seconds, 300, phaseOf(name)) : 0);
+  return {
+    in: traffic.received + traffic.receivedPerSecond * grown,
+    out: traffic.sent + traffic.sentPerSecond * grown,
+  };
+}
+
+/** A figure that wanders by a third around its base while the world moves; `key` keeps neighbours out of step. */
+export function wandering(world: World, key: string, base: number, nowMs: number): number {
+  if (!world.moving || base === 0) return base;
+  const wave =
+    Math.sin((2 * Math.PI * nowMs) / 240_000 + phaseOf(key)) +
+    0.4 * Math.sin((2 * Math.PI * nowMs) / 37_000 + 2 * phaseOf(key));
+  return Math.max(0, base * (1 + 0.25 * wave));
+}
+
+/** A connection count: whole, and zero for what is not up. */
+export function connections(world: World, key: string, base: number, nowMs: number): number {
+  return Math.round(wandering(world, key, base, nowMs));
+}
+
+// The integral of a cosine from 0: growth that speeds up and slows down around the steady rate.
+function waveIntegral(seconds: number, period: number, phase: number): number {
+  const turn = (2 * Math.PI) / period;
+  return (Math.sin(turn * seconds + phase) - Math.sin(phase)) / turn;
+}
+
+function phaseOf(key: string): number {
+  let hash = 7;
+  for (const char of key) hash = (hash * 31 + char.charCodeAt(0)) % 6_283;
+  return hash / 1_000;
+}
