@@ -89,13 +89,17 @@ function describeBackends(farm: FarmFact, stats: Stats): Backend[] {
       ...each,
       labels: { farm: farm.name, service, backend: backendLabel({ ...each, service }, clashes) },
       // Releases differ in what they list for a stopped farm; whatever it says, nobody checked.
-      status: farm.status === 'down' ? 'unknown' : (statusSynonyms[word] ?? word),
+      status: farm.status === 'down' ? 'unknown' : (statusSynonyms.get(word) ?? word),
     };
   });
 }
 
 /** Internal words that some releases let through (WIRE.md §2.2). */
-const statusSynonyms: Readonly<Record<string, string>> = { fgDOWN: 'down', active: 'up', undefined: 'unknown' };
+const statusSynonyms: ReadonlyMap<string, string> = new Map([
+  ['fgDOWN', 'down'],
+  ['active', 'up'],
+  ['undefined', 'unknown'],
+]);
 
 function exposeBackends(farm: string, list: readonly Backend[], stats: Stats, emit: Emit): void {
   emit.sample(sessions, { farm }, stats.total_sessions ?? stats.sessions?.length);
@@ -116,6 +120,8 @@ function exposeBackends(farm: string, list: readonly Backend[], stats: Stats, em
     emit.sample(pending, backend.labels, backend.pending);
     // 0 means "no limit" (WIRE.md §3.6), and a share of it would mean nothing.
     emit.sample(maxConnections, backend.labels, backend.max_conns || null);
+    // Where there are services the farm configuration writes these, and no page may hold a series twice.
+    if (backend.labels.service !== '') continue;
     emit.sample(weight, backend.labels, backend.weight);
     emit.sample(priority, backend.labels, backend.priority);
   }

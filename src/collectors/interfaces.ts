@@ -3,6 +3,7 @@ import { ApplianceError } from '../appliance/errors.ts';
 import { counter, gauge } from '../metrics/family.ts';
 import type { Emit } from '../metrics/samples.ts';
 import type { ApplianceCollector, CollectContext } from './collector.ts';
+import { mebibytesToBytes } from './mebibytes.ts';
 
 const received = counter(
   'zlb_interface_receive_bytes_total',
@@ -27,8 +28,6 @@ const info = gauge(
 
 type Traffic = NonNullable<Reply<'readNetworkStats'>['params']['interfaces']>;
 type Interface = NonNullable<Reply<'listInterfaces'>['interfaces']>[number];
-
-const mebibyte = 1_048_576;
 
 /** Traffic and state of the interfaces. */
 export const interfaces: ApplianceCollector = {
@@ -74,8 +73,8 @@ async function listVirtual(read: CollectContext['read']): Promise<Interface[]> {
 /** Writes the interface families. */
 export function exposeInterfaces(traffic: Traffic, list: readonly Interface[], emit: Emit): void {
   for (const each of traffic) {
-    emit.sample(received, { interface: each.interface }, bytes(each.in));
-    emit.sample(sent, { interface: each.interface }, bytes(each.out));
+    emit.sample(received, { interface: each.interface }, mebibytesToBytes(each.in));
+    emit.sample(sent, { interface: each.interface }, mebibytesToBytes(each.out));
   }
   for (const each of list) {
     emit.sample(up, { interface: each.name }, each.status === 'up' ? 1 : each.status === 'down' ? 0 : null);
@@ -87,10 +86,6 @@ export function exposeInterfaces(traffic: Traffic, list: readonly Interface[], e
       parent: each.parent ?? parentOf(each.name),
     });
   }
-}
-
-function bytes(mebibytes: number | null | undefined): number | null {
-  return mebibytes === null || mebibytes === undefined ? null : Math.round(mebibytes * mebibyte);
 }
 
 /** `eth0:web` is a virtual interface of `eth0`, `eth0.100` a VLAN on it. */

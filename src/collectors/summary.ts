@@ -26,8 +26,8 @@ export const summary: ApplianceCollector = {
       .filter((farm) => watches(farm.name));
     return {
       expose: (emit) => exposeSummary(modules, watches, emit),
-      // Only until the farms collector knows them with their states.
-      ...(facts.farms
+      // Only while the farms collector does not know them with their states.
+      ...(facts.farms?.some(({ status }) => status !== '')
         ? {}
         : { facts: { farms: names.map(({ name, profile }) => ({ name, profile: profile ?? '', status: '' })) } }),
     };

@@ -2,6 +2,7 @@ import type { Reply } from '../appliance/client.ts';
 import { type Family, gauge } from '../metrics/family.ts';
 import type { Emit } from '../metrics/samples.ts';
 import type { ApplianceCollector } from './collector.ts';
+import { mebibytesToBytes } from './mebibytes.ts';
 
 type Stats = Reply<'readStats'>['params'];
 type Memory = NonNullable<Stats['memory']>;
@@ -29,7 +30,6 @@ const memories: readonly (readonly [keyof Memory, Family<never>])[] = [
   ['SwapCached', memory('swap_cached', 'Swap space that is also in memory')],
 ];
 const modes = ['user', 'nice', 'sys', 'iowait', 'irq', 'softirq', 'idle'] as const;
-const mebibyte = 1_048_576;
 
 /** CPU, load and memory. The call samples the CPU for one second on the appliance. */
 export const system: ApplianceCollector = {
@@ -46,17 +46,17 @@ export const system: ApplianceCollector = {
 
 /** Writes the system families: percent as ratios, MiB as bytes. */
 export function exposeSystem(stats: Stats, emit: Emit): void {
-  for (const mode of modes) emit.sample(cpu, { mode }, scaled(stats.cpu?.[mode], 0.01));
+  for (const mode of modes) emit.sample(cpu, { mode }, ratio(stats.cpu?.[mode]));
   emit.sample(cores, {}, stats.cpu?.cores);
   for (const [field, family] of loads) emit.sample(family, {}, stats.load?.[field]);
-  for (const [field, family] of memories) emit.sample(family, {}, scaled(stats.memory?.[field], mebibyte));
+  for (const [field, family] of memories) emit.sample(family, {}, mebibytesToBytes(stats.memory?.[field]));
 }
 
 function memory(name: string, what: string): Family<never> {
   return gauge(`zlb_system_${name}_bytes`, `${what} (GET /stats, memory).`);
 }
 
-/** Rounded to what two decimals of the source can mean, so that 0.285 is not printed as 0.28500000000000003. */
-function scaled(value: number | null | undefined, factor: number): number | null {
-  return value === null || value === undefined ? null : Number((value * factor).toPrecision(12));
+/** 0.285 and not 0.28500000000000003: the source has two decimals of a percent. */
+function ratio(percent: number | null | undefined): number | null {
+  return percent === null || percent === undefined ? null : Number((percent / 100).toFixed(6));
 }

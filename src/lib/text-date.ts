@@ -2,7 +2,7 @@ const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 
 /**
  * Unix seconds of a certificate date, `Mon D HH:MM:SS YYYY GMT` with the day padded to two columns by a space
- * (WIRE.md §3.11). Undefined for anything else: `NA` of a CSR, `-` of a file that cannot be read, another zone,
+ * (WIRE.md §3.11); a day that lost its padding, or has a zero for it, is as clear. Undefined for anything else: `NA` of a CSR, `-` of a file that cannot be read, another zone,
  * a day that the month does not have. The lenient parsers of the platform would turn some of those into a date.
  */
 export function certificateDateToSeconds(text: string): number | undefined {

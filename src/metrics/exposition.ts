@@ -5,27 +5,27 @@ import type { FamilySamples } from './samples.ts';
 /** Prometheus text 0.0.4, or OpenMetrics 1.0. Only the headers of counters and the last line differ. */
 export type Format = 'text' | 'openmetrics';
 
-/** Finished lines of one family from one part of one appliance, plain and compressed. */
-export interface Chunk {
-  readonly family: Family;
-  readonly series: number;
+/** Finished bytes, a whole page or a piece of one, plain and compressed. */
+export interface Page {
   readonly text: Buffer;
   readonly packed: Packed;
 }
 
-/** Turns rendered samples into bytes once, when a reading is taken, so that a scrape only joins. */
-export function toChunks(families: readonly FamilySamples[]): Chunk[] {
-  return families.map(({ family, series, text }) => {
-    const bytes = Buffer.from(text);
-    return { family, series, text: bytes, packed: pack(bytes) };
-  });
+/** Finished lines of one family from one part of one appliance. */
+export interface Chunk extends Page {
+  readonly family: Family;
+  readonly series: number;
 }
 
-/** A page, or a leading part of one, in both encodings. */
-export interface Page {
-  readonly text: Buffer;
-  /** Joined at the first call and kept. */
-  packed(): Packed;
+/** Turns rendered samples into bytes once, when a reading is taken, so that a scrape only joins. */
+export function toChunks(families: readonly FamilySamples[]): Chunk[] {
+  return families.map(({ family, series, text }) => ({ family, series, ...toPage(text) }));
+}
+
+/** Finishes a text that stands on pages of its own. */
+export function toPage(text: string): Page {
+  const bytes = Buffer.from(text);
+  return { text: bytes, packed: pack(bytes) };
 }
 
 /** Holds the finished text of all appliances and joins it into pages, family by family. */
@@ -77,39 +77,38 @@ export function createExposition(parts: { families: readonly Family[]; appliance
       for (const chunks of shares.values())
         for (const chunk of chunks) byFamily[order.get(chunk.family) ?? -1]?.push(chunk);
     }
-    const sequence: { readonly text: Buffer; readonly packed: Packed }[] = [];
+    const pieces: Page[] = [];
     for (const [index, family] of parts.families.entries()) {
       const chunks = byFamily[index] ?? [];
       const header = headers.get(family)?.[format];
-      if (chunks.length === 0 || !header) continue;
-      sequence.push(header, ...chunks);
+      if (chunks.length > 0 && header) pieces.push(header, ...chunks);
     }
-    let packed: Packed | undefined;
-    return {
-      text: Buffer.concat(sequence.map((each) => each.text)),
-      packed: () => (packed ??= joinPacked(sequence.map((each) => each.packed))),
-    };
+    return joinPages(pieces);
   }
 }
 
-interface Header {
-  readonly text: Buffer;
-  readonly packed: Packed;
+/** One page of many pieces; each encoding is joined when it is first asked for, since most scrapers take only one. */
+function joinPages(pieces: readonly Page[]): Page {
+  let text: Buffer | undefined;
+  let packed: Packed | undefined;
+  return {
+    get text() {
+      return (text ??= Buffer.concat(pieces.map((piece) => piece.text)));
+    },
+    get packed() {
+      return (packed ??= joinPacked(pieces.map((piece) => piece.packed)));
+    },
+  };
 }
 
-function familyHeaders(family: Family): Readonly<Record<Format, Header>> {
+function familyHeaders(family: Family): Readonly<Record<Format, Page>> {
   const text = headerText(family, family.name);
   // OpenMetrics names the family of a counter without the suffix that its samples carry.
   const openmetrics = headerText(family, family.type === 'counter' ? family.name.replace(/_total$/, '') : family.name);
-  return { text: toHeader(text), openmetrics: toHeader(openmetrics) };
+  return { text: toPage(text), openmetrics: toPage(openmetrics) };
 }
 
 function headerText(family: Family, name: string): string {
   const help = family.help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
   return `# HELP ${name} ${help}\n# TYPE ${name} ${family.type}\n`;
-}
-
-function toHeader(header: string): Header {
-  const text = Buffer.from(header);
-  return { text, packed: pack(text) };
 }

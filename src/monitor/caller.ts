@@ -3,6 +3,7 @@ import { type BreakerState, createBreaker } from '../appliance/breaker.ts';
 import type { ApplianceClient, CallReport, ReadKey } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import type { ReadFrom } from '../collectors/collector.ts';
+import { steadyNow } from '../lib/steady-now.ts';
 import type { SkipReason } from './ledger.ts';
 import { createTurnstile } from './turnstile.ts';
 
@@ -49,8 +50,16 @@ export interface CallerParts {
   readonly random: () => number;
 }
 
+/** What these two read comes and goes: before an activation certificate is installed they are not found either (WIRE.md §3.19). */
+const activationReads: readonly ReadKey[] = ['readActivationInfo', 'readActivationCertificate'];
+
+/** False where a 404 may be about the object that was named, or about one that does not exist yet. */
+function isAboutRoute(key: ReadKey, params: Readonly<Record<string, string>>): boolean {
+  return Object.keys(params).length === 0 && !activationReads.includes(key);
+}
+
 export function createCaller({ connect, onCall, maxConcurrent, maxBusyRatio, log, now, random }: CallerParts): Caller {
-  const turnstile = createTurnstile({ maxConcurrent, maxBusyRatio, now });
+  const turnstile = createTurnstile({ maxConcurrent, maxBusyRatio, now: steadyNow });
   const breaker = createBreaker({ now, random });
   const missing = new Map<ReadKey, ApplianceError>();
   const client = connect((report) => {
@@ -89,15 +98,14 @@ export function createCaller({ connect, onCall, maxConcurrent, maxBusyRatio, log
         return await turnstile.pass(precedence, signal, async () => {
           const reason = objection() ?? (breaker.admit() ? undefined : 'breaker_open');
           if (reason) throw new NotAskedError(reason);
-          const startedAt = now();
+          const startedAt = steadyNow();
           try {
             return await client.read(key, params, signal);
           } catch (error) {
-            if (error instanceof ApplianceError && error.routeMissing && Object.keys(params).length === 0)
-              missing.set(key, error);
+            if (error instanceof ApplianceError && error.routeMissing && isAboutRoute(key, params)) missing.set(key, error);
             throw error;
           } finally {
-            spent((now() - startedAt) / 1_000);
+            spent((steadyNow() - startedAt) / 1_000);
             // The probe ended without an outcome of its own, for example because it was cancelled.
             if (breaker.state === 'half_open') breaker.failed();
           }

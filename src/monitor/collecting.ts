@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import type { Collector, CollectContext, FarmCollector, Reading } from '../collectors/collector.ts';
 import { isOneOf, toError } from '../lib/check.ts';
+import { sleep } from '../lib/sleep.ts';
 import { type Caller, NotAskedError } from './caller.ts';
 import type { FailureLog } from './failure-log.ts';
 import type { Job } from './job.ts';
@@ -118,7 +118,7 @@ export function createCollecting(parts: CollectingParts): Collecting {
   /** False when the poller closes meanwhile. */
   async function sleepUntil(timeMs: number): Promise<boolean> {
     const wait = timeMs - now();
-    if (wait > 0) await delay(wait, undefined, { signal: closing }).catch(() => undefined);
+    if (wait > 0) await sleep(wait, closing).catch(() => undefined);
     return !closing.aborted;
   }
 }

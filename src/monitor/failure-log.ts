@@ -7,6 +7,8 @@ export interface FailureLog {
   failed(origin: Origin, reason: FailureReason, error: Error): void;
   lacking(collector: string, error: Error): void;
   recovered(origin: Origin): void;
+  /** What is gone neither fails nor recovers. */
+  forget(origin: Origin): void;
   unknownWord(family: string, word: string): void;
 }
 
@@ -32,11 +34,13 @@ export function createFailureLog(log: Logger): FailureLog {
     recovered(origin) {
       if (reasons.delete(keyOf(origin))) log.info({ ...origin }, 'poll succeeds again');
     },
-    unknownWord(family, word) {
+    forget: (origin) => reasons.delete(keyOf(origin)),
+    unknownWord(family, longWord) {
+      const word = longWord.slice(0, 64);
       const key = `${family} ${word}`;
       if (words.has(key) || words.size >= mostWords) return;
       words.add(key);
-      log.warn({ family, word: word.slice(0, 64) }, 'status not known to this exporter, shown as unknown');
+      log.warn({ family, word }, 'status not known to this exporter, shown as unknown');
     },
   };
 }

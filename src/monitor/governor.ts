@@ -20,6 +20,7 @@ const mostStretched = 60;
  * wait for. The costliest of the others is stretched, one tick at a time, until the sum fits.
  */
 export function createGovernor(collectors: readonly GovernedCollector[], maxBusyRatio: number): Governor {
+  const [first, ...others] = collectors;
   const costs = new Map<string, number>();
   let strides = new Map<string, number>();
 
@@ -39,18 +40,17 @@ export function createGovernor(collectors: readonly GovernedCollector[], maxBusy
     const total = (): number => collectors.reduce((sum, each) => sum + load(each), 0);
     const costliest = (candidates: readonly GovernedCollector[]): GovernedCollector | undefined =>
       candidates
-        .filter(({ name }) => (result.get(name) ?? 1) < mostStretched)
+        .filter((each) => load(each) > 0 && (result.get(each.name) ?? 1) < mostStretched)
         .reduce<GovernedCollector | undefined>(
           (worst, each) => (worst === undefined || load(each) > load(worst) ? each : worst),
           undefined,
         );
 
     while (total() > maxBusyRatio) {
-      const [first, ...others] = collectors;
       // The first alone may take all of the share but a tenth, so that the others still come round.
-      const firstFits = first === undefined || load(first) <= maxBusyRatio * 0.9;
-      const chosen = firstFits ? costliest(others) : first;
-      if (!chosen || (result.get(chosen.name) ?? 1) >= mostStretched) break;
+      const firstCrowds = first !== undefined && load(first) > maxBusyRatio * 0.9;
+      const chosen = costliest(firstCrowds ? [first] : others) ?? costliest(collectors);
+      if (!chosen) break;
       result.set(chosen.name, (result.get(chosen.name) ?? 1) + 1);
     }
     return result;

@@ -11,8 +11,6 @@ export interface Shelf {
   has(collector: string): boolean;
   /** Removes what is past its time at `nowMs`; returns the collectors that lost something. */
   expire(nowMs: number): ReadonlySet<string>;
-  /** Earliest Unix milliseconds at which something expires. */
-  readonly nextExpiryMs: number;
 }
 
 export interface ShelvedReading {
@@ -41,6 +39,7 @@ interface Held extends Origin {
 /** Renders each reading once, when it is put, and hands the bytes to the exposition. */
 export function createShelf({ appliance, exposition, maxSeries, onDropped, onUnknownState }: ShelfOptions): Shelf {
   const held = new Map<string, Held>();
+  /** Earliest moment at which something expires, so that a scrape need not look at everything. */
   let nextExpiryMs = Number.POSITIVE_INFINITY;
 
   function remove(key: string): void {
@@ -49,9 +48,6 @@ export function createShelf({ appliance, exposition, maxSeries, onDropped, onUnk
   }
 
   return {
-    get nextExpiryMs() {
-      return nextExpiryMs;
-    },
     put(origin, { expose, freshUntilMs }) {
       const key = keyOf(origin);
       const room = Math.max(0, maxSeries - exposition.series(appliance, key));

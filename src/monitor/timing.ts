@@ -20,14 +20,14 @@ export function createTiming(
   governor: Governor,
   polling: { readonly timeoutMs: number; readonly jitterRatio: number },
 ): Timing {
-  const effectiveIntervalMs = (job: Job): number => {
-    const stretched = job.intervalMs * governor.everyNthTick(job.collector.name);
-    // A round that outlasts its interval makes the next tick an overlap.
-    return Math.max(stretched, Math.ceil(job.roundMs / job.intervalMs) * job.intervalMs);
-  };
+  const stretchedMs = (job: Job): number => job.intervalMs * governor.everyNthTick(job.collector.name);
+  // A round that outlasts its interval makes the next tick an overlap.
+  const effectiveIntervalMs = (job: Job): number =>
+    Math.max(stretchedMs(job), Math.ceil(job.roundMs / job.intervalMs) * job.intervalMs);
   return {
     effectiveIntervalMs,
-    roundMs: (job) => effectiveIntervalMs(job) * (shareOfInterval - polling.jitterRatio),
+    // Not over the effective interval: a round that took long once would then be made to take long for ever.
+    roundMs: (job) => stretchedMs(job) * (shareOfInterval - polling.jitterRatio),
     deadlineMs: (job) => Math.max(polling.timeoutMs * 1.5, effectiveIntervalMs(job) * shareOfInterval),
     freshForMs(job, projectedRoundMs) {
       const real = Math.max(effectiveIntervalMs(job), projectedRoundMs);

@@ -7,14 +7,13 @@ export interface Turnstile {
   pass<Result>(precedence: number, signal: AbortSignal, call: () => Promise<Result>): Promise<Result>;
   /** Keeps the turnstile shut until the busy time just spent is at most the allowed share. */
   rest(busySeconds: number): void;
-  /** Calls that wait or run. */
-  readonly pending: number;
 }
 
 export interface TurnstileOptions {
   readonly maxConcurrent: number;
   /** At most this share of time, 0 to 1, is spent in calls. */
   readonly maxBusyRatio: number;
+  /** Milliseconds on the clock that timers go by. */
   readonly now: () => number;
 }
 
@@ -51,9 +50,6 @@ export function createTurnstile({ maxConcurrent, maxBusyRatio, now }: TurnstileO
   }
 
   return {
-    get pending() {
-      return line.length + running;
-    },
     rest(busySeconds) {
       // A call of d seconds may be followed by the next one after d / ratio, counted from its start.
       const busyMs = busySeconds * 1_000;

@@ -1,0 +1,100 @@
+import { parseArgs } from 'node:util';
+import type { BuildInfo } from './build-info.ts';
+import { type Command, type CommandContext, UsageError } from './commands/command.ts';
+import { logFormats, logLevels } from './commands/log.ts';
+import { ConfigError } from './config/problems.ts';
+import { parseListenAddress } from './http/listen.ts';
+import { isOneOf } from './lib/check.ts';
+
+const defaults: Readonly<Record<string, string>> = { 'web.listen-address': ':9444', 'log.format': 'json' };
+
+/** Loaded when called: a health check every few seconds need not load a server. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  check: async () => (await import('./commands/check.ts')).check,
+  fingerprint: async () => (await import('./commands/fingerprint.ts')).fingerprint,
+  healthcheck: async () => (await import('./commands/healthcheck.ts')).healthcheck,
+  simulate: async () => (await import('./commands/simulate.ts')).simulate,
+};
+const run = async (): Promise<Command> => (await import('./commands/run.ts')).run;
+
+const help = `Usage: zlb-exporter [flags]                  the exporter; without a configuration, a demonstration
+       zlb-exporter check [flags]            validate the configuration and try each appliance, read-only
+       zlb-exporter fingerprint HOST[:PORT]  print the SHA-256 of a certificate, to pin it
+       zlb-exporter simulate                 only the simulated appliances
+       zlb-exporter healthcheck [flags]      ask the exporter on this machine whether it is healthy
+
+Flags
+  --config.file=PATH           the configuration (docs/configuration.md)
+  --web.listen-address=ADDR    where to listen, host:port or :port (default :9444)
+  --log.level=LEVEL            debug, info, warn or error (default info)
+  --log.format=FORMAT          json or logfmt (default json)
+  --version                    print the version
+  --help                       print this
+
+One appliance needs no file: ZLB_APPLIANCE_URL, ZLB_API_KEY or ZLB_API_KEY_FILE, ZLB_TLS_FINGERPRINT_SHA256,
+ZLB_TLS_INSECURE_SKIP_VERIFY. Exit codes: 0 after SIGTERM or SIGINT, 2 for bad flags or configuration, 1 otherwise.`;
+
+export interface Edge extends Omit<CommandContext, 'flags' | 'arguments'> {
+  readonly build: BuildInfo;
+}
+
+/** Runs the program with the words of its command line; resolves to the exit code, and rejects only for a bug. */
+export async function runCommandLine(words: readonly string[], edge: Edge): Promise<number> {
+  try {
+    const { values, positionals } = parse(words);
+    if (values.help) {
+      edge.say(help);
+      return 0;
+    }
+    if (values.version) {
+      edge.say(
+        `zlb-exporter ${edge.build.version} (revision ${edge.build.revision}, Node.js ${edge.build.nodeVersion})`,
+      );
+      return 0;
+    }
+    const [name, ...rest] = positionals;
+    const load = name === undefined ? run : commands[name];
+    if (!load) throw new UsageError(`there is no command ${JSON.stringify(name)}; --help lists them`);
+    if (name !== 'fingerprint' && rest.length > 0)
+      throw new UsageError(`${name} takes no arguments, got ${JSON.stringify(rest[0])}`);
+    const command = await load();
+    return await command({ ...edge, flags: { ...defaults, ...values }, arguments: rest });
+  } catch (error) {
+    if (error instanceof ConfigError) edge.warn(error.message);
+    else if (error instanceof UsageError) edge.warn(`zlb-exporter: ${error.message}`);
+    else throw error;
+    return 2;
+  }
+}
+
+function parse(words: readonly string[]) {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...words],
+      allowPositionals: true,
+      options: {
+        'config.file': text,
+        'web.listen-address': text,
+        'log.level': text,
+        'log.format': text,
+        version: flag,
+        help: flag,
+      },
+    });
+    const level = values['log.level'];
+    const format = values['log.format'];
+    const address = values['web.listen-address'];
+    if (level !== undefined && !isOneOf(logLevels, level))
+      throw new UsageError(`--log.level must be one of ${logLevels.join(', ')}`);
+    if (format !== undefined && !isOneOf(logFormats, format))
+      throw new UsageError(`--log.format must be one of ${logFormats.join(', ')}`);
+    if (address !== undefined && !parseListenAddress(address))
+      throw new UsageError('--web.listen-address must be host:port or :port, for example :9444');
+    return { values, positionals };
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${(error as Error).message.split('.')[0] ?? 'bad flags'}; --help lists the flags`);
+  }
+}

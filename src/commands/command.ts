@@ -1,0 +1,30 @@
+import type { BuildInfo } from '../build-info.ts';
+
+/** The world as a command sees it. */
+export interface CommandContext {
+  readonly flags: Flags;
+  readonly arguments: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly build: BuildInfo;
+  /** Aborts when the process is asked to stop. */
+  readonly stopped: AbortSignal;
+  /** Writes a line for people to standard output, or to standard error. */
+  readonly say: (line: string) => void;
+  readonly warn: (line: string) => void;
+}
+
+/** What `--flag=value` said, by flag; dotted as in Prometheus. */
+export type Flags = Readonly<Record<string, string | boolean | undefined>>;
+
+/** Resolves to the exit code. */
+export type Command = (context: CommandContext) => Promise<number>;
+
+/** A mistake in how the program was called; ends with exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** The text of a flag that has a default. */
+export function textFlag(flags: Flags, name: string): string {
+  return String(flags[name] ?? '');
+}

@@ -1,0 +1,140 @@
+import { Readable } from 'node:stream';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import type { Logger } from 'pino';
+import { type Page, toPage } from '../metrics/exposition.ts';
+import { gzipMember } from '../metrics/gzip.ts';
+import type { SelfMetrics } from '../metrics/self.ts';
+import type { Monitor } from '../monitor/monitor.ts';
+import { landingPage } from './landing-page.ts';
+import { acceptsGzip, contentTypes, negotiateFormat } from './negotiate.ts';
+
+export interface MetricsAppParts {
+  readonly monitor: Monitor;
+  readonly self: SelfMetrics;
+  readonly build: { readonly version: string };
+  readonly log: Logger;
+}
+
+/** The listener for Prometheus and for people (INTERFACE.md §3). It only reads: no route changes anything. */
+export function createMetricsApp({ monitor, self, build, log }: MetricsAppParts): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    bodyLimit: 1_024,
+    requestTimeout: 10_000,
+    connectionTimeout: 30_000,
+    keepAliveTimeout: 75_000,
+    routerOptions: { maxParamLength: 256 },
+  });
+  const known = new Set(monitor.appliances.map(({ name }) => name));
+
+  app.addHook('onSend', async (_request, reply) => {
+    reply.header('x-content-type-options', 'nosniff');
+  });
+  app.setNotFoundHandler((_request, reply) =>
+    reply.code(404).type('text/plain; charset=utf-8').send('Not found. Try / or /metrics.\n'),
+  );
+  app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status >= 500) log.error({ err: error, path: request.routeOptions.url }, 'request failed');
+    return reply
+      .code(status)
+      .type('text/plain; charset=utf-8')
+      .send(status >= 500 ? 'Internal error, see the log.\n' : `${error.message}\n`);
+  });
+
+  app.get('/metrics', async (request, reply) => {
+    const names = valuesOf(request, 'appliance');
+    const stranger = names.find((name) => !known.has(name));
+    if (stranger !== undefined) return unknownAppliance(reply);
+    const format = negotiateFormat(request.headers.accept);
+    const page = monitor.page(format, names.length > 0 ? new Set(names) : undefined);
+    return sendPages(request, reply, [page, ...(await self.pages(format))]);
+  });
+
+  app.get('/probe', async (request, reply) => {
+    const [target, ...more] = valuesOf(request, 'target');
+    if (target === undefined || more.length > 0) {
+      return reply
+        .code(400)
+        .type('text/plain; charset=utf-8')
+        .send('Name one appliance: /probe?target=NAME, with a name from the configuration.\n');
+    }
+    if (!known.has(target)) return unknownAppliance(reply);
+    return sendPages(request, reply, [monitor.page(negotiateFormat(request.headers.accept), new Set([target]))]);
+  });
+
+  app.get('/sd', async (request, reply) => {
+    // The address under which Prometheus reached us is the one that it can scrape.
+    const address = request.headers.host ?? '';
+    if (!/^[\w.:[\]-]+$/.test(address))
+      return reply.code(400).type('text/plain; charset=utf-8').send('The Host header names no address.\n');
+    return monitor.appliances.map(({ name, labels }) => ({
+      targets: [address],
+      labels: {
+        ...labels,
+        __metrics_path__: '/probe',
+        __param_target: name,
+        __scheme__: request.protocol,
+        instance: name,
+      },
+    }));
+  });
+
+  app.get('/', (_request, reply) =>
+    reply
+      .type('text/html; charset=utf-8')
+      .header(
+        'content-security-policy',
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      )
+      .send(landingPage(build, monitor.describe())),
+  );
+  app.get('/api/status', async () => ({
+    version: build.version,
+    ready: monitor.ready,
+    appliances: monitor.describe(),
+  }));
+  app.get('/-/healthy', (_request, reply) => reply.type('text/plain; charset=utf-8').send('Healthy.\n'));
+  app.get('/-/ready', (_request, reply) => {
+    const ready = monitor.ready;
+    return reply
+      .code(ready ? 200 : 503)
+      .type('text/plain; charset=utf-8')
+      .send(ready ? 'Ready.\n' : 'Not ready: some collectors have not had their first turn.\n');
+  });
+  return app;
+}
+
+function unknownAppliance(reply: FastifyReply): FastifyReply {
+  return reply
+    .code(404)
+    .type('text/plain; charset=utf-8')
+    .send('No appliance of that name is configured; / lists them.\n');
+}
+
+function valuesOf(request: FastifyRequest, name: string): string[] {
+  const value = (request.query as Record<string, string | string[] | undefined>)[name];
+  return value === undefined ? [] : [value].flat();
+}
+
+const endOfOpenMetrics = toPage('# EOF\n');
+
+/** Sends the pages one after the other, without copying them. */
+function sendPages(request: FastifyRequest, reply: FastifyReply, pages: readonly Page[]): FastifyReply {
+  const format = negotiateFormat(request.headers.accept);
+  const all = format === 'openmetrics' ? [...pages, endOfOpenMetrics] : pages;
+  const compressed = acceptsGzip(request.headers['accept-encoding']);
+  const buffers = compressed ? gzipMember(all.map(({ packed }) => packed)) : all.map(({ text }) => text);
+  reply.type(contentTypes[format]).header('vary', 'accept, accept-encoding').header('cache-control', 'no-store');
+  if (compressed) reply.header('content-encoding', 'gzip');
+  reply.header(
+    'content-length',
+    buffers.reduce((sum, buffer) => sum + buffer.length, 0),
+  );
+  return reply.send(
+    Readable.from(
+      buffers.filter((buffer) => buffer.length > 0),
+      { objectMode: false },
+    ),
+  );
+}

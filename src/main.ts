@@ -1,0 +1,33 @@
+#!/usr/bin/env node
+import { readBuildInfo } from './build-info.ts';
+import { runCommandLine } from './cli.ts';
+
+/** Prometheus, systemd and Kubernetes all give more than this; what hangs beyond it is cut off. */
+const shutdownMs = 4_500;
+
+const stopping = new AbortController();
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  // npm passes a signal on that the terminal has sent already, so a second one is nothing new.
+  process.on(signal, () => {
+    if (stopping.signal.aborted) return;
+    stopping.abort();
+    setTimeout(() => {
+      process.stderr.write(`zlb-exporter: did not stop within ${shutdownMs / 1_000} s, exiting\n`);
+      process.exit(1);
+    }, shutdownMs).unref();
+  });
+}
+
+try {
+  const code = await runCommandLine(process.argv.slice(2), {
+    env: process.env,
+    build: readBuildInfo(process.env),
+    stopped: stopping.signal,
+    say: (line) => process.stdout.write(`${line}\n`),
+    warn: (line) => process.stderr.write(`${line}\n`),
+  });
+  process.exit(code);
+} catch (error) {
+  process.stderr.write(`zlb-exporter: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,17 @@
+import type { Registry } from 'prom-client';
+import type { Format } from './exposition.ts';
+
+/** What a prom-client registry says, as part of a page: no blank lines, and in OpenMetrics no closing `# EOF`. */
+export async function registryText(registry: Registry, format: Format): Promise<string> {
+  // Always its classic form: rendering OpenMetrics once makes prom-client 15.1.3 lose `_total` in all later classic ones.
+  const classic = `${await registry.metrics()}\n`.replaceAll(/\n{2,}/g, '\n').replaceAll(/ Nan$/gm, ' NaN');
+  return format === 'text' ? classic : toOpenMetrics(classic);
+}
+
+/** Counter families are named without their suffix in OpenMetrics; samples stay as they are. */
+function toOpenMetrics(classic: string): string {
+  const counters = new Set([...classic.matchAll(/^# TYPE (\S+)_total counter$/gm)].map(([, name]) => name));
+  return classic.replaceAll(/^(# (?:HELP|TYPE) )(\S+)_total /gm, (line, start: string, name: string) =>
+    counters.has(name) ? `${start}${name} ` : line,
+  );
+}
