@@ -1,0 +1,146 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { collectOutput, startExporter } from '../support/process.ts';
+import { until } from '../support/until.ts';
+
+const missing = spawnSync('prometheus', ['--version']).error !== undefined;
+const openMetrics = { accept: 'application/openmetrics-text;version=1.0.0' };
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+/** Debian's Prometheus with a configuration, in a folder of its own; ends with the test. */
+async function startPrometheus(config: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'zlb-prometheus-'));
+  const port = await freePort();
+  writeFileSync(join(folder, 'prometheus.yml'), config);
+  const child = spawn(
+    'prometheus',
+    [
+      `--config.file=${folder}/prometheus.yml`,
+      `--storage.tsdb.path=${folder}/data`,
+      `--web.listen-address=127.0.0.1:${port}`,
+      '--log.format=json',
+    ],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  const output = collectOutput(child);
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await new Promise((resolve) => child.once('close', resolve));
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const query = async (expression: string): Promise<{ metric: Record<string, string>; value: number }[]> => {
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(expression)}`).catch(
+      () => undefined,
+    );
+    if (!response?.ok) return [];
+    const { data } = (await response.json()) as {
+      data: { result: { metric: Record<string, string>; value: [number, string] }[] };
+    };
+    return data.result.map(({ metric, value }) => ({ metric, value: Number(value[1]) }));
+  };
+  return {
+    query,
+    log: () =>
+      output
+        .stderr()
+        .split('\n')
+        .filter((line) => line !== ''),
+  };
+}
+
+describe.skipIf(missing)('real Prometheus', () => {
+  it('scrapes /metrics, and /probe through /sd, completely and without a warning in its log', async () => {
+    const exporter = startExporter(['--web.listen-address=127.0.0.1:0']);
+    const url = await exporter.url();
+    await until(
+      () => fetch(`${url}/-/ready`).then(({ status }) => status),
+      (status) => status === 200,
+      40_000,
+    );
+    const { host } = new URL(url);
+    const prometheus = await startPrometheus(`
+global: { scrape_interval: 1s, scrape_timeout: 1s }
+scrape_configs:
+  - job_name: whole
+    static_configs: [{ targets: ['${host}'] }]
+  - job_name: each
+    http_sd_configs: [{ url: '${url}/sd', refresh_interval: 1s }]
+`);
+
+    const targets = await until(
+      () => prometheus.query('count_over_time(up[1m]) > 4'),
+      (seen) => seen.length === 6,
+      40_000,
+    );
+
+    expect(targets.map(({ metric }) => `${metric['job']} ${metric['instance']}`).sort()).toEqual([
+      'each lb-berlin',
+      'each lb-lisbon',
+      'each lb-madrid',
+      'each lb-paris-1',
+      'each lb-paris-2',
+      `whole ${host}`,
+    ]);
+    expect(await prometheus.query('up != 1')).toEqual([]);
+    const served = (await (await fetch(`${url}/metrics`)).text())
+      .split('\n')
+      .filter((line) => /^[a-z]/.test(line)).length;
+    const [scraped] = await prometheus.query('scrape_samples_scraped{job="whole"}');
+    expect(Math.abs((scraped?.value ?? 0) - served)).toBeLessThan(served / 50);
+    const alike = await prometheus.query('count(zlb_farm_status{job="whole"}) == count(zlb_farm_status{job="each"})');
+    expect(alike).toHaveLength(1);
+    expect(await prometheus.query('sum by (appliance, farm) (zlb_farm_status{job="whole"}) != 1')).toEqual([]);
+    expect(prometheus.log().filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([]);
+  }, 120_000);
+});
+
+describe.skipIf(missing)('promtool check metrics', () => {
+  it('has nothing to say about /metrics and /probe, in both formats', async () => {
+    const exporter = startExporter(['--web.listen-address=127.0.0.1:0']);
+    const url = await exporter.url();
+    await until(
+      () => fetch(`${url}/-/ready`).then(({ status }) => status),
+      (status) => status === 200,
+      40_000,
+    );
+
+    for (const path of ['/metrics', '/probe?target=lb-madrid']) {
+      const classic = await (await fetch(`${url}${path}`)).text();
+      expect(promtool(classic), path).toEqual({ status: 0, output: '' });
+      const response = await fetch(`${url}${path}`, { headers: openMetrics });
+      const modern = await response.text();
+      expect(response.headers.get('content-type')).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
+      expect(modern.endsWith('\n# EOF\n')).toBe(true);
+      expect(modern, 'no family of a counter has the suffix of its samples').not.toMatch(/^# TYPE \S+_total counter$/m);
+      // promtool reads the classic format alone, where a counter's family and its samples have one name.
+      expect(promtool(toClassic(modern)), `${path} in OpenMetrics`).toEqual({ status: 0, output: '' });
+    }
+  }, 60_000);
+});
+
+function promtool(page: string): { readonly status: number | null; readonly output: string } {
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: page, encoding: 'utf8' });
+  return { status, output: stdout + stderr };
+}
+
+function toClassic(page: string): string {
+  const counters = new Set([...page.matchAll(/^# TYPE (\S+) counter$/gm)].map(([, name]) => name));
+  return page
+    .replace(/# EOF\n$/, '')
+    .replaceAll(/^(# (?:HELP|TYPE) )(\S+) /gm, (line, start: string, name: string) =>
+      counters.has(name) ? `${start}${name}_total ` : line,
+    );
+}

@@ -1,0 +1,211 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startSimulatedAppliance } from '../../src/simulator/server.ts';
+import { recordedWorld } from '../../src/simulator/scenarios.ts';
+import { runExporter, startExporter } from '../support/process.ts';
+import { seriesOf } from '../support/samples.ts';
+import { until } from '../support/until.ts';
+
+const anyPort = '--web.listen-address=127.0.0.1:0';
+
+/** A configuration file in a folder of its own. */
+function givenConfig(text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'zlb-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'zlb.yml');
+  writeFileSync(file, text);
+  return file;
+}
+
+async function givenAppliance() {
+  const appliance = await startSimulatedAppliance({ world: recordedWorld(), apiKey: 'canarykey' });
+  onTestFinished(() => appliance.close());
+  return appliance;
+}
+
+const text = async (url: string): Promise<string> => (await fetch(url)).text();
+
+describe('without a configuration', () => {
+  it('serves domain metrics of at least three simulated appliances within 10 s, and stops with 0 on SIGTERM within 5 s', async () => {
+    const startedAt = performance.now();
+    const exporter = startExporter([anyPort]);
+    const url = await exporter.url();
+
+    const appliances = (page: string): Set<string> =>
+      new Set(seriesOf(page, 'zlb_farm_status').map((line) => /appliance="([^"]*)"/.exec(line)?.[1] ?? ''));
+    await until(
+      () => text(`${url}/metrics`).catch(() => ''),
+      (page) => appliances(page).size >= 3,
+    );
+    const readyMs = performance.now() - startedAt;
+    const { code, ms } = await exporter.stop('SIGTERM');
+    console.log(
+      `start: metrics of 3 appliances after ${(readyMs / 1_000).toFixed(1)} s, stopped in ${ms.toFixed(0)} ms`,
+    );
+
+    expect(readyMs).toBeLessThan(10_000);
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(5_000);
+    expect(exporter.stdout()).toContain(`${url}/metrics`);
+  });
+
+  it('stops with 0 on SIGINT, also when it comes twice as under npm', async () => {
+    const exporter = startExporter([anyPort]);
+    await exporter.url();
+
+    void exporter.stop('SIGINT');
+    const { code } = await exporter.stop('SIGINT');
+
+    expect(code).toBe(0);
+  });
+});
+
+describe('with a configuration', () => {
+  it('polls the appliance of a file, answers for itself, and never prints the key', async () => {
+    const appliance = await givenAppliance();
+    const file = givenConfig(
+      `appliances:\n  - { name: lb-one, url: '${appliance.url}', api_key: canarykey, tls: { fingerprint_sha256: ${appliance.fingerprintSha256} }, labels: { site: here } }\npolling: { max_busy_ratio: 1 }\n`,
+    );
+    const exporter = startExporter([`--config.file=${file}`, anyPort, '--log.level=debug', '--log.format=logfmt']);
+    const url = await exporter.url();
+
+    await until(
+      () =>
+        fetch(`${url}/-/ready`).then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      (status) => status === 200,
+    );
+    const pages = await Promise.all(
+      ['/metrics', '/probe?target=lb-one', '/sd', '/', '/api/status'].map((path) => text(`${url}${path}`)),
+    );
+    const health = await runExporter(['healthcheck', `--web.listen-address=${new URL(url).host}`]);
+    await exporter.stop('SIGTERM');
+
+    expect(pages[0]).toContain(
+      'zlb_appliance_info{appliance="lb-one",hostname="noid-ce-01",version="7.9.0",edition="community",api_version="4.0.3",kernel="6.18.44-fc-v657",site="here"} 1',
+    );
+    expect(health).toMatchObject({ code: 0, stdout: 'healthy\n' });
+    expect([...pages, exporter.stdout(), exporter.stderr()].join('\n')).not.toContain('canarykey');
+    expect(exporter.stderr()).toMatch(/^level=info time=\S+ .*msg=listening$/m);
+  });
+
+  it('needs no file for one appliance', async () => {
+    const appliance = await givenAppliance();
+    const exporter = startExporter([anyPort], {
+      ZLB_APPLIANCE_URL: appliance.url,
+      ZLB_API_KEY: 'canarykey',
+      ZLB_TLS_FINGERPRINT_SHA256: appliance.fingerprintSha256,
+    });
+    const url = await exporter.url();
+
+    const page = await until(
+      () => text(`${url}/metrics`),
+      (seen) => seen.includes('zlb_farm_status'),
+    );
+
+    expect(page).toContain('zlb_up{appliance="127.0.0.1"} 1');
+  });
+
+  it('stops within 5 s with 0 while polls hang', async () => {
+    const appliance = await givenAppliance();
+    appliance.fail('*', { kind: 'hang' });
+    const exporter = startExporter([anyPort], {
+      ZLB_APPLIANCE_URL: appliance.url,
+      ZLB_API_KEY: 'canarykey',
+      ZLB_TLS_INSECURE_SKIP_VERIFY: 'true',
+    });
+    await exporter.url();
+    await until(
+      () => appliance.sleeping,
+      (sleeping) => sleeping > 0,
+    );
+
+    const { code, ms } = await exporter.stop('SIGTERM');
+
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(5_000);
+  });
+
+  it('names every mistake with its place and ends with 2', async () => {
+    const file = givenConfig(
+      'appliances:\n  - name: lb-one\n    url: http://192.0.2.1\n    api_key: canarykey\npoling: {}\n',
+    );
+
+    const { code, stderr } = await runExporter([`--config.file=${file}`]);
+
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/zlb\.yml:3:10: .*url/);
+    expect(stderr).toMatch(/zlb\.yml:5:1: .*polling/);
+    expect(stderr).not.toContain('canarykey');
+  });
+
+  it.each([
+    [['--no-such-flag']],
+    [['--log.level=loud']],
+    [['--web.listen-address=nonsense']],
+    [['frobnicate']],
+    [['check']],
+    [['fingerprint']],
+  ])('ends with 2 and a remedy for %j', async (words) => {
+    const { code, stderr } = await runExporter(words);
+
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^zlb-exporter: .+\n$/);
+  });
+});
+
+describe('the commands around it', () => {
+  it('check says in one line each what will be polled and what it costs, and fails with the reason', async () => {
+    const appliance = await givenAppliance();
+    const file = givenConfig(
+      [
+        'appliances:',
+        `  - { name: good, url: '${appliance.url}', api_key: canarykey, tls: { fingerprint_sha256: ${appliance.fingerprintSha256} } }`,
+        `  - { name: wrong-key, url: '${appliance.url}', api_key: another, tls: { fingerprint_sha256: ${appliance.fingerprintSha256} } }`,
+        `  - { name: wrong-pin, url: '${appliance.url}', api_key: canarykey, tls: { fingerprint_sha256: ${'0'.repeat(64)} } }`,
+        `  - { name: nowhere, url: 'https://127.0.0.1:1', api_key: canarykey }`,
+      ].join('\n'),
+    );
+
+    const { code, stdout, stderr } = await runExporter(['check', `--config.file=${file}`]);
+
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^good +ok +reachable, certificate pinned, key accepted · community 7\.9\.0 · 10 farms · \d+ collectors, about \d+ calls and [\d.]+ s of its time a minute$/m,
+    );
+    expect(stdout).toMatch(/^wrong-key +FAILED +reachable, but the key is refused/m);
+    expect(stdout).toMatch(/^wrong-pin +FAILED .*fingerprint/m);
+    expect(stdout).toMatch(/^nowhere +FAILED .*ECONNREFUSED/m);
+    expect(stderr).toContain('3 of 4 appliances');
+    expect(stdout + stderr).not.toContain('canarykey');
+    expect(appliance.requests.every(({ method }) => method === 'GET')).toBe(true);
+  });
+
+  it('fingerprint prints what to pin, and nothing else on standard output', async () => {
+    const appliance = await givenAppliance();
+
+    const { code, stdout } = await runExporter(['fingerprint', new URL(appliance.url).host]);
+
+    expect(code).toBe(0);
+    expect(stdout).toBe(`${appliance.fingerprintSha256}\n`);
+  });
+
+  it('healthcheck fails when nobody listens', async () => {
+    const { code, stderr } = await runExporter(['healthcheck', '--web.listen-address=127.0.0.1:1']);
+
+    expect(code).toBe(1);
+    expect(stderr).toContain('does not answer');
+  });
+
+  it.each(['--help', '--version'])('%s ends with 0', async (flag) => {
+    const { code, stdout } = await runExporter([flag]);
+
+    expect(code).toBe(0);
+    expect(stdout).toContain('zlb-exporter');
+    expect(stdout.split('\n').length).toBeLessThan(25);
+  });
+});

@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import type { FailureReason } from '../../src/appliance/errors.ts';
+import type { Fault } from '../../src/simulator/faults.ts';
+import { recordedWorld } from '../../src/simulator/scenarios.ts';
+import { givenAppliance, minuteMs } from '../support/given-appliance.ts';
+import { stateOf, valueOf } from '../support/samples.ts';
+
+/** The recorded appliance, watched, with one run of every collector that matters here behind it. */
+const givenWatchedAppliance = () =>
+  givenAppliance(recordedWorld(), { runs: ['farms', 'certificates', 'appliance', 'activation'] });
+
+interface Row {
+  readonly name: string;
+  readonly fault: Fault;
+  readonly reason: FailureReason;
+  /** Whether the answer still proves that the key is good. */
+  readonly authenticated: boolean;
+}
+
+const rows: readonly Row[] = [
+  { name: 'the port is closed', fault: { kind: 'refuse' }, reason: 'connect', authenticated: false },
+  { name: 'it accepts and never answers', fault: { kind: 'hang' }, reason: 'timeout', authenticated: false },
+  {
+    name: 'the body trickles',
+    fault: { kind: 'slow_body', bytesPerSecond: 100 },
+    reason: 'timeout',
+    authenticated: false,
+  },
+  {
+    name: 'the connection is cut in the middle of the body',
+    fault: { kind: 'cut' },
+    reason: 'connect',
+    authenticated: false,
+  },
+  { name: 'the JSON stops in the middle', fault: { kind: 'truncated' }, reason: 'malformed', authenticated: true },
+  {
+    name: 'a 200 carries a page of HTML',
+    fault: { kind: 'html', status: 200 },
+    reason: 'malformed',
+    authenticated: false,
+  },
+  {
+    name: 'the CGI crashes with a page of HTML',
+    fault: { kind: 'html', status: 500 },
+    reason: 'server_error',
+    authenticated: false,
+  },
+  {
+    name: 'the web server does not find the program',
+    fault: { kind: 'html', status: 404 },
+    reason: 'not_found',
+    authenticated: false,
+  },
+  { name: 'the status is 400', fault: { kind: 'status', status: 400 }, reason: 'bad_request', authenticated: true },
+  {
+    name: 'the key is refused with 401',
+    fault: { kind: 'status', status: 401 },
+    reason: 'unauthorized',
+    authenticated: false,
+  },
+  {
+    name: 'the right is missing, 403',
+    fault: { kind: 'status', status: 403 },
+    reason: 'forbidden',
+    authenticated: true,
+  },
+  {
+    name: 'the verb is not known, 405',
+    fault: { kind: 'status', status: 405 },
+    reason: 'method_not_allowed',
+    authenticated: true,
+  },
+  {
+    name: 'the feature is away for now, 406',
+    fault: { kind: 'status', status: 406 },
+    reason: 'unavailable',
+    authenticated: true,
+  },
+  { name: 'there is a conflict, 409', fault: { kind: 'status', status: 409 }, reason: 'conflict', authenticated: true },
+  { name: 'the feature is gone, 410', fault: { kind: 'status', status: 410 }, reason: 'gone', authenticated: true },
+  {
+    name: 'the server fails, 500',
+    fault: { kind: 'status', status: 500 },
+    reason: 'server_error',
+    authenticated: false,
+  },
+  {
+    name: 'the server takes too long, 504',
+    fault: { kind: 'status', status: 504 },
+    reason: 'gateway_timeout',
+    authenticated: false,
+  },
+  { name: 'fields have the wrong types', fault: { kind: 'wrong_types' }, reason: 'malformed', authenticated: true },
+  {
+    name: 'the body is huge',
+    fault: { kind: 'huge_body', bytes: 5_000_000 },
+    reason: 'oversize',
+    authenticated: false,
+  },
+  {
+    name: 'the certificate is another and expired',
+    fault: { kind: 'expired_tls' },
+    reason: 'tls',
+    authenticated: false,
+  },
+  {
+    name: 'it redirects elsewhere',
+    fault: { kind: 'redirect', location: 'https://198.51.100.1/' },
+    reason: 'malformed',
+    authenticated: false,
+  },
+];
+
+describe('what /metrics says of a fault, and how it recovers', () => {
+  it.each(rows)(
+    'when $name: the farms collector fails with $reason, nothing else suffers, and it recovers',
+    async ({ fault, reason, authenticated }) => {
+      const { appliance, poll, page, pass } = await givenWatchedAppliance();
+      const before = page();
+
+      appliance.fail('*', fault);
+      await poll('farms');
+
+      const during = page();
+      expect(valueOf(during, 'zlb_collector_success', { collector: 'farms' })).toBe(0);
+      expect(valueOf(during, 'zlb_collector_errors_total', { collector: 'farms', reason })).toBe(1);
+      expect(valueOf(during, 'zlb_collector_success', { collector: 'certificates' }), 'another collector').toBe(1);
+      expect(stateOf(during, 'zlb_farm_status', { farm: 'webshop' }), 'still within max_stale').toBe('problem');
+      expect(valueOf(during, 'zlb_up')).toBe(1);
+
+      pass(4 * minuteMs);
+      const later = page();
+      expect(stateOf(later, 'zlb_farm_status', { farm: 'webshop' }), 'withheld after max_stale').toBeUndefined();
+      expect(valueOf(later, 'zlb_farm_established_connections', { farm: 'webshop' })).toBeUndefined();
+      expect(
+        valueOf(later, 'zlb_certificate_not_after_timestamp_seconds', { file: 'shop_example_com.pem' }),
+        'dates stay',
+      ).toBeDefined();
+      expect(valueOf(later, 'zlb_up'), 'no authenticated answer within max_stale').toBe(0);
+      await poll('farms');
+      expect(valueOf(page(), 'zlb_up')).toBe(authenticated ? 1 : 0);
+
+      appliance.heal();
+      pass(3 * minuteMs);
+      await poll('farms');
+      const after = page();
+      expect(valueOf(after, 'zlb_up')).toBe(1);
+      expect(valueOf(after, 'zlb_collector_success', { collector: 'farms' })).toBe(1);
+      expect(stateOf(after, 'zlb_farm_status', { farm: 'webshop' })).toBe(
+        stateOf(before, 'zlb_farm_status', { farm: 'webshop' }),
+      );
+      expect(stateOf(after, 'zlb_circuit_breaker_state', {}, 'state')).toBe('closed');
+      expect(during + later + after).not.toContain('canary-key');
+    },
+  );
+
+  it('when a 402 comes on any call: deactivated at once, and only the activation is still asked for, until it is over', async () => {
+    const { appliance, poll, page } = await givenWatchedAppliance();
+
+    appliance.fail('*', { kind: 'status', status: 402 });
+    await poll('farms');
+    await poll('activation');
+    const asked = appliance.requests.length;
+    await poll('certificates');
+
+    expect(stateOf(page(), 'zlb_activation_status')).toBe('deactivated');
+    expect(valueOf(page(), 'zlb_up'), 'the key is good').toBe(1);
+    expect(appliance.requests).toHaveLength(asked);
+    expect(valueOf(page(), 'zlb_collector_skipped_total', { collector: 'certificates', reason: 'unlicensed' })).toBe(1);
+
+    appliance.heal();
+    await poll('activation');
+    await poll('farms');
+    expect(stateOf(page(), 'zlb_activation_status')).not.toBe('deactivated');
+    expect(valueOf(page(), 'zlb_collector_success', { collector: 'farms' })).toBe(1);
+  });
+
+  it('when the clock of the appliance is off: the offset shows, and nothing else changes', async () => {
+    const { appliance, poll, page } = await givenWatchedAppliance();
+    expect(valueOf(page(), 'zlb_appliance_clock_offset_seconds')).toBe(0);
+
+    appliance.fail('*', { kind: 'clock_skew', seconds: -7_200 });
+    await poll('farms');
+
+    expect(valueOf(page(), 'zlb_appliance_clock_offset_seconds')).toBeCloseTo(-7_200, -1);
+    expect(valueOf(page(), 'zlb_collector_success', { collector: 'farms' })).toBe(1);
+  });
+
+  it('when the key is refused: the appliance is not asked again before the wait is over, and then once', async () => {
+    const { appliance, poll, page, pass } = await givenWatchedAppliance();
+    appliance.fail('*', { kind: 'status', status: 401 });
+    await poll('farms');
+    const asked = appliance.requests.length;
+
+    for (const collector of ['farms', 'certificates', 'system', 'summary']) await poll(collector);
+    expect(appliance.requests).toHaveLength(asked);
+    expect(stateOf(page(), 'zlb_circuit_breaker_state', {}, 'state')).toBe('open');
+    expect(valueOf(page(), 'zlb_collector_skipped_total', { collector: 'system', reason: 'breaker_open' })).toBe(1);
+
+    pass(minuteMs);
+    for (const collector of ['farms', 'certificates', 'system', 'summary']) await poll(collector);
+    expect(appliance.requests, 'one probe').toHaveLength(asked + 1);
+  });
+
+  it('when one farm of ten answers with an error: the other nine have fresh backends', async () => {
+    const { appliance, poll, page } = await givenWatchedAppliance();
+    appliance.fail('GET /stats/farms/{farmname}', { kind: 'status', status: 500 }, { times: 1 });
+
+    await poll('backends');
+
+    expect(valueOf(page(), 'zlb_collector_success', { collector: 'backends' })).toBe(0);
+    expect(valueOf(page(), 'zlb_collector_errors_total', { collector: 'backends', reason: 'server_error' })).toBe(1);
+    expect(page().match(/^zlb_farm_sessions\{/gm)).toHaveLength(9);
+  });
+});

@@ -1,0 +1,80 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { startSimulatedAppliance } from '../../src/simulator/server.ts';
+import { largeWorld } from '../../src/simulator/scenarios.ts';
+import { createTestPoller } from '../support/poller.ts';
+
+const realImmediate = setImmediate;
+const hourMs = 3_600_000;
+const maxBusyRatio = 0.25;
+
+/** Moves the faked clock from timer to timer, and waits with it while bytes are on the wire. */
+async function passTime(untilMs: number, isQuiet: () => boolean): Promise<void> {
+  while (Date.now() < untilMs) {
+    while (!isQuiet()) await new Promise((resolve) => realImmediate(resolve));
+    await vi.advanceTimersToNextTimerAsync();
+  }
+}
+
+it('watches a hundred farms for an hour with one call at a time, within its share of the appliance, far below a naive poller', async () => {
+  vi.useFakeTimers({
+    now: new Date('2026-11-20T21:00:00.500Z'),
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'],
+  });
+
+  const appliance = await startSimulatedAppliance({
+    world: largeWorld({ farms: 100, backendsPerFarm: 10 }),
+    apiKey: 'key',
+    latency: 'realistic',
+    now: Date.now,
+  });
+  const watched = createTestPoller(appliance, {
+    apiKey: 'key',
+    parts: { polling: { timeoutMs: 20_000, maxConcurrentPerAppliance: 1, maxBusyRatio, jitterRatio: 0.1 } },
+  });
+  onTestFinished(async () => {
+    vi.useRealTimers();
+
+    await watched.close();
+    await appliance.close();
+  });
+
+  const startedAt = Date.now();
+  watched.poller.start();
+  await passTime(startedAt + hourMs, () => watched.outstanding === appliance.sleeping);
+
+  const calls = appliance.requests.filter(({ endedAt }) => endedAt !== undefined);
+  const seconds = (from: number, to: number): number =>
+    calls.reduce(
+      (sum, { startedAt: begins, endedAt = begins }) =>
+        sum + Math.max(0, Math.min(endedAt, to) - Math.max(begins, from)),
+      0,
+    ) / 1_000;
+  const busy = seconds(startedAt, startedAt + hourMs);
+  const settled = seconds(startedAt + hourMs / 2, startedAt + hourMs);
+  const share = busy / (hourMs / 1_000);
+  const perMinute = calls.length / 60;
+  // The same reads, each every 30 s: the whole-appliance calls and the two per farm.
+  const whole = new Set(calls.map(({ route }) => route).filter((route) => !route.includes('{')));
+  const naivePerMinute = (whole.size + 2 * 100) * 2;
+  const cost = new Map(
+    calls.map(({ route, startedAt: begins, endedAt = begins }) => [route, (endedAt - begins) / 1_000]),
+  );
+  const naiveSeconds =
+    [...cost].reduce((sum, [route, each]) => sum + each * (route.includes('{farmname}') ? 100 : 1), 0) * 2;
+  console.log(
+    [
+      `politeness: ${calls.length} calls in an hour, ${perMinute.toFixed(1)} a minute (naive: ${naivePerMinute} a minute)`,
+      `politeness: busy ${(share * 100).toFixed(1)} % of the hour, ${((settled / (hourMs / 2_000)) * 100).toFixed(1)} % of its second half (naive: ${((naiveSeconds / 60) * 100).toFixed(0)} %, bound: ${maxBusyRatio * 100} %)`,
+    ].join('\n'),
+  );
+
+  expect(Math.max(...appliance.requests.map(({ concurrent }) => concurrent))).toBe(1);
+  expect(share).toBeLessThanOrEqual(maxBusyRatio);
+  expect(perMinute).toBeLessThan(naivePerMinute / 4);
+  const farmLists = calls.filter(({ route }) => route === 'GET /stats/farms').map(({ startedAt: begins }) => begins);
+  const gaps = farmLists.slice(1).map((at, index) => at - (farmLists[index] ?? 0));
+  expect(Math.max(...gaps), 'farm status keeps its schedule').toBeLessThan(60_000);
+  const page = watched.page();
+  expect(page.match(/^zlb_backend_info\{/gm)).toHaveLength(1_000);
+  expect(page).toMatch(/^zlb_up\{appliance="lb-test"\} 1$/m);
+}, 120_000);

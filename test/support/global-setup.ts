@@ -1,0 +1,30 @@
+import { spawnSync } from 'node:child_process';
+
+/** Debian packages that suites need, each by a program that proves it is there. */
+const packages = [{ name: 'prometheus', program: 'promtool' }] as const;
+
+/** Installs what is missing when this is root on Debian; otherwise says what will be skipped. With CI set, missing is a failure. */
+export default function setup(): void {
+  const missing = packages.filter(({ program }) => !isThere(program));
+  if (missing.length === 0) return;
+  const names = missing.map(({ name }) => name);
+  if (process.getuid?.() === 0 && isThere('apt-get')) {
+    console.log(`Installing ${names.join(', ')} for the suites that need them …`);
+    // The packages' services are not wanted, only their programs.
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    spawnSync('apt-get', ['update', '-qq'], { env, stdio: 'ignore' });
+    spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...names], {
+      env,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+  }
+  const still = missing.filter(({ program }) => !isThere(program)).map(({ name }) => name);
+  if (still.length === 0) return;
+  const message = `NOT RUN: the suites that need ${still.join(', ')}; install with: apt-get install ${still.join(' ')}`;
+  if (process.env.CI) throw new Error(message);
+  console.warn(message);
+}
+
+function isThere(program: string): boolean {
+  return spawnSync('which', [program], { stdio: 'ignore' }).status === 0;
+}

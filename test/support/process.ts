@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { onTestFinished } from 'vitest';
+import { until } from './until.ts';
+
+export interface StartedProcess {
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Base URL of the metrics listener, once it is printed or logged. */
+  url(): Promise<string>;
+  /** Sends a signal; resolves to the exit code and the milliseconds it took. */
+  stop(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly ms: number }>;
+}
+
+/** Starts the exporter as a process of its own; it ends with the test. */
+export function startExporter(args: readonly string[], env: Readonly<Record<string, string>> = {}): StartedProcess {
+  const child = spawn(process.execPath, ['src/main.ts', ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = collectOutput(child);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return {
+    ...output,
+    async url() {
+      const text = await until(
+        () => output.stdout() + output.stderr(),
+        (seen) => /http:\/\/[^\s/"]+:\d+/.test(seen) || child.exitCode !== null,
+      );
+      const url = /http:\/\/[^\s/"]+:\d+/.exec(text)?.[0];
+      if (!url) throw new Error(`the exporter ended with ${child.exitCode}: ${text}`);
+      return url;
+    },
+    async stop(signal) {
+      const startedAt = performance.now();
+      const exited = once(child, 'exit') as Promise<[number | null]>;
+      child.kill(signal);
+      const [code] = await exited;
+      return { code, ms: performance.now() - startedAt };
+    },
+  };
+}
+
+/** Runs the exporter to its end. */
+export async function runExporter(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(process.execPath, ['src/main.ts', ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = collectOutput(child);
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout: output.stdout(), stderr: output.stderr() };
+}
+
+/** Everything a process printed so far. */
+export function collectOutput(child: ChildProcess): { readonly stdout: () => string; readonly stderr: () => string } {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  return { stdout: () => stdout, stderr: () => stderr };
+}

@@ -1,0 +1,59 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** One request and its answer, as files in test/recorded/exchanges and in the folder they were made from hold them. */
+export interface Exchange {
+  readonly name: string;
+  readonly request: {
+    readonly method: string;
+    /** Base path and query included. */
+    readonly path: string;
+    readonly headers: readonly (readonly [string, string])[];
+    readonly body: string | null;
+  };
+  readonly response: {
+    readonly status: number;
+    readonly headers: readonly (readonly [string, string])[];
+    readonly body: string;
+    readonly body_encoding: 'utf-8' | 'latin-1';
+  };
+  readonly recorded_at: string;
+  readonly note: string;
+}
+
+/** The recordings that every clone has, with the appliance's sentences replaced. */
+export const ownRecordings = fileURLToPath(new URL('../recorded/exchanges/', import.meta.url));
+
+/** The recordings as they were made; beside the clone on some machines. */
+export const sharedRecordings = fileURLToPath(new URL('../../../shared/recorded/', import.meta.url));
+
+/** Whether a folder of recordings is there. */
+export function hasRecordings(directory: string): boolean {
+  return existsSync(directory) && readdirSync(directory).some((file) => file.endsWith('.json'));
+}
+
+/** Every exchange of a folder, in the order in which they were made. */
+export function readExchanges(directory: string): readonly Exchange[] {
+  return readdirSync(directory)
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => ({
+      ...(JSON.parse(readFileSync(join(directory, file), 'utf8')) as Exchange),
+      name: file.replace(/\.json$/, ''),
+    }))
+    .sort((a, b) => order(a).localeCompare(order(b)));
+}
+
+function order({ recorded_at, name }: Exchange): string {
+  return `${recorded_at} ${name}`;
+}
+
+/** The body as it was on the wire. */
+export function wireBody({ response }: Exchange): Buffer {
+  return Buffer.from(response.body, response.body_encoding === 'latin-1' ? 'latin1' : 'utf8');
+}
+
+/** A header of a recorded answer, or an empty text. */
+export function recordedHeader(headers: readonly (readonly [string, string])[], name: string): string {
+  return headers.find(([key]) => key.toLowerCase() === name)?.[1] ?? '';
+}

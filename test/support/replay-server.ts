@@ -1,0 +1,127 @@
+import type { IncomingMessage } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { createTlsMaterial } from '../../src/simulator/tls.ts';
+import { type Exchange, ownRecordings, readExchanges, recordedHeader, wireBody } from './recordings.ts';
+
+interface ReplayedRequest {
+  readonly method: string;
+  /** Below the base path, query included. */
+  readonly path: string;
+  readonly status: number;
+}
+
+export interface ReplayServer {
+  /** `https://127.0.0.1:PORT`, without a path. */
+  readonly url: string;
+  readonly fingerprintSha256: string;
+  readonly certificatePem: string;
+  readonly apiKey: string;
+  readonly requests: readonly ReplayedRequest[];
+  close(): Promise<void>;
+}
+
+const apiKey = 'TEST_KEY';
+const keyHeaders = ['api_key', 'api-key', 'zapi_key', 'zapi-key'];
+const unauthorised = { status: 401, body: { message: 'Authorization required' } };
+
+/** Serves recorded answers back, by verb, path, key and body: what a client makes of a real appliance's bytes. */
+export async function startReplayServer({
+  directory = ownRecordings,
+}: {
+  readonly directory?: string;
+} = {}): Promise<ReplayServer> {
+  const exchanges = [...readExchanges(directory)].sort((a, b) => phase(a) - phase(b));
+  const material = await createTlsMaterial();
+  const requests: ReplayedRequest[] = [];
+
+  const server = createServer({ key: material.key, cert: material.cert }, (request, response) => {
+    void bodyOf(request).then((body) => {
+      const method = request.method ?? 'GET';
+      const path = belowBase(request.url ?? '/');
+      const exchange = exchanges.find((candidate) => fits(candidate, { method, path, body, headers: request.headers }));
+      if (exchange) {
+        const { status, headers } = exchange.response;
+        response.writeHead(
+          status,
+          headers.filter(([name]) => !/^(?:connection|content-length|transfer-encoding)$/i.test(name)).flat(),
+        );
+        response.end(replayedBody(exchange));
+        requests.push({ method, path, status });
+        return;
+      }
+      const { status, body: error } = keyOf(request.headers) === apiKey ? notFound(path) : unauthorised;
+      response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(error));
+      requests.push({ method, path, status });
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    url: `https://127.0.0.1:${port}`,
+    fingerprintSha256: material.fingerprintSha256,
+    certificatePem: material.cert,
+    apiKey,
+    requests,
+    async close() {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
+    },
+  };
+}
+
+/** Reads and errors show the appliance's final state, and stand before what was read between the writes. */
+function phase({ name }: Exchange): number {
+  return /^[23]/.test(name) ? 1 : 0;
+}
+
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+  readonly headers: IncomingMessage['headers'];
+}
+
+function fits({ request, response }: Exchange, { method, path, body, headers }: Asked): boolean {
+  const recordedHeaders = Object.fromEntries(request.headers.map(([name, value]) => [name.toLowerCase(), value]));
+  return (
+    request.method === method &&
+    belowBase(request.path) === path &&
+    (method === 'GET' || (request.body ?? '') === body) &&
+    keyOf(recordedHeaders) === keyOf(headers) &&
+    (recordedHeader(response.headers, 'content-encoding') !== 'gzip' ||
+      /\bgzip\b/.test(headers['accept-encoding'] ?? ''))
+  );
+}
+
+function keyOf(headers: IncomingMessage['headers']): string {
+  return String(keyHeaders.map((name) => headers[name]).find((value) => value !== undefined) ?? '');
+}
+
+function belowBase(path: string): string {
+  return path.replace(/^\/(?:api\/v4\.0\/api|zapi\/v4\.0\/zapi)\.cgi/, '');
+}
+
+function replayedBody(exchange: Exchange): Buffer {
+  const body = wireBody(exchange);
+  const zips =
+    recordedHeader(exchange.response.headers, 'content-encoding') === 'gzip' &&
+    exchange.response.body_encoding === 'utf-8';
+  return zips ? gzipSync(body) : body;
+}
+
+function notFound(path: string) {
+  return { status: 404, body: { description: 'No such call', error: 'true', message: `Request not found: ${path}` } };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}

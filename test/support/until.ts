@@ -1,0 +1,15 @@
+/** Polls a condition until it holds; fails with what was last seen. Waits on the real clock and nothing else. */
+export async function until<Seen>(
+  look: () => Seen | Promise<Seen>,
+  holds: (seen: Seen) => boolean,
+  withinMs = 10_000,
+): Promise<Seen> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const seen = await look();
+    if (holds(seen)) return seen;
+    if (performance.now() > deadline)
+      throw new Error(`did not come true within ${withinMs} ms; last seen: ${String(seen).slice(0, 2_000)}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
