@@ -35,25 +35,21 @@ function main(): void {
   console.log(`${exchanges.length} exchanges imported`);
 }
 
-function reworded({ name, request, response, recorded_at }: Exchange): Exchange {
+function reworded(exchange: Exchange): Exchange {
+  const { name, request, response, recorded_at } = exchange;
   const { method, path, headers, body } = request;
-  const plain =
-    recordedHeader(response.headers, 'content-encoding') === 'gzip'
-      ? gunzipSync(wireBody({ name, request, response, recorded_at, note: '' }))
-      : wireBody({ name, request, response, recorded_at, note: '' });
+  const zipped = recordedHeader(response.headers, 'content-encoding') === 'gzip';
+  const plain = zipped ? gunzipSync(wireBody(exchange)) : wireBody(exchange);
   return {
     name,
-    request: { method, path, headers: headers.map(([key, value]) => [key, value]), body },
+    request: { method, path, headers, body },
     response: {
       status: response.status,
-      headers: response.headers
-        .filter(([key]) => key.toLowerCase() !== 'content-length')
-        .map(([key, value]) => [key, value]),
+      headers: response.headers.filter(([key]) => key.toLowerCase() !== 'content-length'),
       body: rewordedBody(plain.toString(), recordedHeader(response.headers, 'content-type')),
       body_encoding: 'utf-8',
     },
     recorded_at,
-    note: '',
   };
 }
 

@@ -89,17 +89,17 @@ async function readActivation(
   const summary = await tolerant(() => read('readActivationInfo', {}));
   const text = await tolerant(() => read('readActivationCertificate', {}));
   const days = summary.value?.params.days_to_expire;
-  // A refusal for want of a licence says nothing about the dates: the last known end stays true until the file is gone.
-  const held =
-    summary.refused === 'unlicensed' && text.refused !== 'not_found' ? facts.activationEndSeconds : undefined;
+  // A refusal for want of a licence says nothing about the dates, and 0 may be a date that nobody could read (WIRE.md §3.19):
+  // the last known end stays true until the file is gone.
+  const saysNothing = summary.refused === 'unlicensed' ? text.refused !== 'not_found' : days === 0;
+  const held = saysNothing ? facts.activationEndSeconds : undefined;
   // Community answers the check as well; without a named edition, only an answer that it cannot give tells them apart.
   const isEnterprise = edition === 'enterprise' || summary.value !== undefined || text.value !== undefined;
   return {
     status: !licensed ? 'deactivated' : isEnterprise ? 'activated' : 'unknown',
     kind: summary.value?.params.type ?? undefined,
     notBefore: dateIn(text.value, /Not Before\s*: (.+)/),
-    notAfter:
-      dateIn(text.value, /Not After\s*: (.+)/) ?? (typeof days === 'number' ? endFromDays(days, context) : held),
+    notAfter: dateIn(text.value, /Not After\s*: (.+)/) ?? (days ? endFromDays(days, context) : held),
   };
 }
 
@@ -124,13 +124,16 @@ function dateIn(text: string | undefined, pattern: RegExp): number | undefined {
 }
 
 /**
- * Whole days are cut off, so the end lies within the day after now + days. An estimate that still fits is kept: it grows
- * exact when the count falls, and the time series does not move with every poll.
+ * Whole days are cut off, and less than one has two decimals, so the end is known to one step of the count. The last
+ * possible moment is taken, and kept while it still is one: so the series stands still until the count first falls, and is
+ * exact to one poll from then on.
  */
 function endFromDays(days: number, { now, facts }: CollectContext): number {
-  const earliest = Math.floor(now() / 1_000 + days * daySeconds);
+  const [least, most] = days >= 1 ? [days, days + 1] : [days - 0.01, days + 0.01];
+  const earliest = now() / 1_000 + least * daySeconds;
+  const latest = Math.ceil(now() / 1_000 + most * daySeconds);
   const held = facts.activationEndSeconds;
-  return held !== undefined && held >= earliest && held < earliest + daySeconds ? held : earliest;
+  return held !== undefined && held >= earliest && held <= latest ? held : latest;
 }
 
 /** Writes the activation families. */

@@ -122,6 +122,8 @@ function exposeBackends(farm: string, list: readonly Backend[], stats: Stats, em
     emit.sample(maxConnections, backend.labels, backend.max_conns || null);
     // Where there are services the farm configuration writes these, and no page may hold a series twice.
     if (backend.labels.service !== '') continue;
+    // Of a backend in a service, the farm configuration writes these; a series must not stand on the page twice.
+    if (backend.labels.service !== '') continue;
     emit.sample(weight, backend.labels, backend.weight);
     emit.sample(priority, backend.labels, backend.priority);
   }

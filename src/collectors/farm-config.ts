@@ -18,6 +18,7 @@ const healthCheck = gauge(
 );
 
 type Farm = Reply<'readFarm'>;
+type LinkedChecks = ReadonlySet<string> | undefined;
 
 /** What changes only when somebody configures it. Backend states in this reply are not true and not read. */
 export const farmConfig: FarmCollector = {
@@ -37,13 +38,16 @@ export const farmConfig: FarmCollector = {
   },
 };
 
-/** The farms and services with a health check, as `farm` or `farm_service` (WIRE.md §3.14); farm names have no underscore. */
-async function listLinkedChecks({ read }: CollectContext): Promise<ReadonlySet<string>> {
+/**
+ * The farms and services with a health check, as `farm` or `farm_service` (WIRE.md §3.14); farm names have no underscore.
+ * Undefined when nobody would say.
+ */
+async function listLinkedChecks({ read }: CollectContext): Promise<LinkedChecks> {
   try {
     const checks = (await read('listFarmguardians', {})).params ?? [];
     return new Set(checks.flatMap((check) => check.farms ?? []));
   } catch (error) {
-    if (error instanceof ApplianceError && (error.reason === 'forbidden' || error.routeMissing)) return new Set();
+    if (error instanceof ApplianceError && (error.reason === 'forbidden' || error.routeMissing)) return undefined;
     throw error;
   }
 }
@@ -52,7 +56,7 @@ async function listLinkedChecks({ read }: CollectContext): Promise<ReadonlySet<s
 export function exposeFarmConfig(
   farm: string,
   { params, services, ...rest }: Farm,
-  linked: ReadonlySet<string>,
+  linked: LinkedChecks,
   emit: Emit,
 ): void {
   for (const { file } of params.certlist ?? []) {
@@ -60,17 +64,13 @@ export function exposeFarmConfig(
     if (file && file !== '-1') emit.info(certificateInUse, { farm, file });
   }
   if (!services) {
-    if ('farmguardian' in params || linked.has(farm) || 'backends' in rest) {
-      emit.sample(healthCheck, { farm, service: '' }, params.farmguardian || linked.has(farm) ? 1 : 0);
-    }
+    if ('farmguardian' in params || linked?.has(farm) || 'backends' in rest)
+      emit.sample(healthCheck, { farm, service: '' }, isChecked(params.farmguardian, linked?.has(farm)));
     return;
   }
   for (const service of services) {
-    emit.sample(
-      healthCheck,
-      { farm, service: service.id },
-      service.farmguardian || linked.has(`${farm}_${service.id}`) ? 1 : 0,
-    );
+    const listed = linked?.has(`${farm}_${service.id}`);
+    emit.sample(healthCheck, { farm, service: service.id }, isChecked(service.farmguardian, listed));
     const list = (service.backends ?? []).map((backend) => ({ ...backend, service: service.id }));
     const clashes = clashingAddresses(list);
     for (const backend of list) {
@@ -79,4 +79,10 @@ export function exposeFarmConfig(
       emit.sample(backendSettings.priority, labels, backend.priority);
     }
   }
+}
+
+/** Null when neither the farm's own configuration nor the list of checks says anything. */
+function isChecked(named: string | null | undefined, listed: boolean | undefined): number | null {
+  if (named || listed) return 1;
+  return named === undefined && listed === undefined ? null : 0;
 }

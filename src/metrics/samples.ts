@@ -143,20 +143,23 @@ function labelText(names: readonly string[], labels: Readonly<Record<string, str
 }
 
 const maxLabelLength = 128;
-const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]{0,128}$/;
+const harmless = /^[\x20\x21\x23-\x5b\x5d-\x7e]{0,128}$/;
 
 /**
- * A label value that cannot break a page: well-formed, without control characters, at most 128 characters. What is cut
- * ends in a digest of the whole, so that two long names stay two series.
+ * A label value that cannot break a page: well-formed, without control characters, at most 128 characters. What had to be
+ * changed ends in a digest of the original, so that two names stay two series.
  */
 export function labelValue(text: string): string {
-  if (plain.test(text)) return text;
-  let clean = text.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '');
-  if (clean.length > maxLabelLength) {
-    const digest = createHash('sha256').update(text).digest('hex').slice(0, 12);
-    clean = `${clean.slice(0, maxLabelLength - digest.length - 1).toWellFormed()}~${digest}`;
-  }
-  return clean.replaceAll('\\', '\\\\').replaceAll('"', '\\"');
+  if (harmless.test(text)) return text;
+  const clean = text.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '');
+  const kept = clean === text && clean.length <= maxLabelLength ? clean : marked(clean, text);
+  return kept.replaceAll('\\', '\\\\').replaceAll('"', '\\"');
+}
+
+function marked(clean: string, original: string): string {
+  // By code units: as UTF-8, all lone surrogates would look alike.
+  const digest = createHash('sha256').update(original, 'utf16le').digest('hex').slice(0, 12);
+  return `${clean.slice(0, maxLabelLength - digest.length - 1).toWellFormed()}~${digest}`;
 }
 
 function numberText(value: number): string {

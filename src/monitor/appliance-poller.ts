@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { ApplianceClient, CallReport } from '../appliance/client.ts';
 import type { Facts, Reading } from '../collectors/collector.ts';
 import { isOneOf } from '../lib/check.ts';
+import { steadyNow } from '../lib/steady-now.ts';
 import { type Exposition, toChunks } from '../metrics/exposition.ts';
 import { renderSamples } from '../metrics/samples.ts';
 import { createCaller } from './caller.ts';
@@ -69,6 +70,7 @@ export interface ApplianceStatus {
 
 /** While an appliance is deactivated, it is asked once a minute whether it still is. */
 const whileUnlicensed = '0 * * * * *';
+const unlicensedCheckMs = 60_000;
 /** The part of the page that is about our own doings. */
 const exporterPart = 'exporter';
 
@@ -83,14 +85,19 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     activationEndSeconds: undefined,
   };
   const jobs = new Map<string, Job>(
-    parts.collectors.map((each, precedence) => [
+    parts.collectors.map((each, index) => [
       each.collector.name,
-      createJob(each, { appliance: name, precedence, jitterRatio: polling.jitterRatio }),
+      createJob(each, {
+        appliance: name,
+        // Rounds over the farms come after all else and take turns: a long one must not keep a single call waiting.
+        precedence: isFarmCollector(each.collector) ? parts.collectors.length : index,
+        jitterRatio: polling.jitterRatio,
+      }),
     ]),
   );
   const ledger = createLedger({
     collectors: [...jobs.keys()],
-    upForMs: Math.min(...parts.collectors.map(({ maxStaleMs }) => maxStaleMs)),
+    upForMs: () => Math.min(...[...jobs.values()].map((job) => timing.freshForMs(job, 0))),
   });
   const governor = createGovernor(
     [...jobs].map(([collector, { intervalMs }]) => ({ name: collector, intervalMs })),
@@ -125,9 +132,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     onReading,
     onFailure(origin, reason) {
       ledger.failed(origin.collector, reason);
-      if (reason !== 'unlicensed' || origin.collector === 'activation') return;
-      facts.licensed = false;
-      void run('activation', 'at_once');
+      if (reason === 'unlicensed') findOutAboutLicence();
     },
   });
   const running = new Map<string, Promise<void>>();
@@ -135,6 +140,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   const timers = new Set<NodeJS.Timeout>();
   const subscriptions: (() => void)[] = [];
   let shownUp: boolean | undefined;
+  let doubtedLicenceAtMs = Number.NEGATIVE_INFINITY;
 
   /** Collectors that ask farm by farm wait for the first list of farms; the turnstile keeps the rest in order. */
   async function firstRuns(): Promise<void> {
@@ -148,13 +154,12 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
 
   function onTick(job: Job): void {
     job.ticks += 1;
-    // A run that was just made out of turn serves this tick as well.
-    if (now() - job.startedAtMs < job.intervalMs / 2) return;
     if (job.ticks % governor.everyNthTick(job.collector.name) !== 0) return skip(job, 'stretched');
     const timer = setTimeout(
       () => {
         timers.delete(timer);
-        void run(job.collector.name, 'spread');
+        // A run that was just made out of turn serves this tick as well.
+        if (Math.abs(now() - job.startedAtMs) >= job.intervalMs / 2) void run(job.collector.name, 'spread');
       },
       job.offsetMs + random() * polling.jitterRatio * job.intervalMs,
     );
@@ -188,7 +193,14 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     return undefined;
   }
 
-  /** After a 402 only the activation is asked for, which finds out when it is over. */
+  /** One module may answer 402 for itself (WIRE.md §8, 18): whether all is refused is for the activation to say. */
+  function findOutAboutLicence(): void {
+    if (running.has('activation') || steadyNow() - doubtedLicenceAtMs < unlicensedCheckMs) return;
+    doubtedLicenceAtMs = steadyNow();
+    void run('activation', 'at_once');
+  }
+
+  /** While all is refused only the activation is asked for, which finds out when that is over. */
   function isUnlicensed({ collector }: Job): 'unlicensed' | undefined {
     return facts.licensed === false && collector.name !== 'activation' && jobs.has('activation')
       ? 'unlicensed'
@@ -230,20 +242,20 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       caller.forgetMissingRoutes();
       unsupported.clear();
     }
-    if (news.farms) forgetFarmsBut(new Set(news.farms.map((farm) => farm.name)));
+    if (news.farms) {
+      const listed = new Set(news.farms.map((farm) => farm.name));
+      for (const farm of before.farms ?? []) if (!listed.has(farm.name)) forgetFarm(farm.name);
+    }
     // What waited for the licence need not wait for its schedule as well.
     if (before.licensed === false && facts.licensed)
       for (const each of jobs.keys()) if (each !== 'activation') void run(each, 'at_once');
   }
 
-  function forgetFarmsBut(listed: ReadonlySet<string>): void {
+  function forgetFarm(farm: string): void {
     for (const collector of jobs.keys()) {
-      for (const farm of shelf.farmsOf(collector)) {
-        if (listed.has(farm)) continue;
-        shelf.remove({ collector, farm });
-        transitions.forget({ collector, farm });
-        failures.recovered({ collector, farm });
-      }
+      shelf.remove({ collector, farm });
+      transitions.forget({ collector, farm });
+      failures.forget({ collector, farm });
     }
   }
 

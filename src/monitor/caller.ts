@@ -102,7 +102,8 @@ export function createCaller({ connect, onCall, maxConcurrent, maxBusyRatio, log
           try {
             return await client.read(key, params, signal);
           } catch (error) {
-            if (error instanceof ApplianceError && error.routeMissing && isAboutRoute(key, params)) missing.set(key, error);
+            if (error instanceof ApplianceError && error.routeMissing && isAboutRoute(key, params))
+              missing.set(key, error);
             throw error;
           } finally {
             spent((steadyNow() - startedAt) / 1_000);

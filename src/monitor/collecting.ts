@@ -1,7 +1,8 @@
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
-import type { Collector, CollectContext, FarmCollector, Reading } from '../collectors/collector.ts';
+import type { Collector, CollectContext, FarmCollector, FarmFact, Reading } from '../collectors/collector.ts';
 import { isOneOf, toError } from '../lib/check.ts';
 import { sleep } from '../lib/sleep.ts';
+import { steadyNow } from '../lib/steady-now.ts';
 import { type Caller, NotAskedError } from './caller.ts';
 import type { FailureLog } from './failure-log.ts';
 import type { Job } from './job.ts';
@@ -49,7 +50,7 @@ export function createCollecting(parts: CollectingParts): Collecting {
 
     async round(job, collector, pace) {
       const farms = (context.facts.farms ?? []).filter((farm) => collector.covers(farm));
-      const startedAtMs = now();
+      const startedAtMs = steadyNow();
       const roundMs = pace === 'spread' ? timing.roundMs(job) : 0;
       const begun: { collectFarm?: Awaited<ReturnType<FarmCollector['begin']>> } = {};
       const beginning = await step(job, { collector: collector.name }, async (stepContext) => {
@@ -61,19 +62,25 @@ export function createCollecting(parts: CollectingParts): Collecting {
       let worst: Outcome = 'ok';
       for (const [index, farm] of farms.entries()) {
         if (!(await sleepUntil(startedAtMs + (roundMs * index) / farms.length))) return 'closing';
+        if (!isStillListed(farm)) continue;
         const origin = { collector: collector.name, farm: farm.name };
         const outcome = await step(job, origin, async (stepContext) => {
           const reading = await collectFarm(farm, stepContext);
-          const projectedMs = ((now() - startedAtMs) / (index + 1)) * farms.length;
-          onReading(origin, reading, now() + timing.freshForMs(job, projectedMs));
+          const projectedMs = ((steadyNow() - startedAtMs) / (index + 1)) * farms.length;
+          if (isStillListed(farm)) onReading(origin, reading, now() + timing.freshForMs(job, projectedMs));
         });
         if (outcome === 'closing' || isOneOf(skipReasons, outcome)) return outcome;
         if (outcome !== 'ok') worst = 'failed';
       }
-      job.roundMs = now() - startedAtMs;
+      job.roundMs = steadyNow() - startedAtMs;
       return worst;
     },
   };
+
+  /** A farm that was deleted in the course of a round is not asked for: the refusal would pass for trouble. */
+  function isStillListed({ name }: FarmFact): boolean {
+    return context.facts.farms?.some((farm) => farm.name === name) ?? false;
+  }
 
   async function step(job: Job, origin: Origin, work: (context: CollectContext) => Promise<void>): Promise<Outcome> {
     const deadline = new AbortController();
@@ -117,7 +124,7 @@ export function createCollecting(parts: CollectingParts): Collecting {
 
   /** False when the poller closes meanwhile. */
   async function sleepUntil(timeMs: number): Promise<boolean> {
-    const wait = timeMs - now();
+    const wait = timeMs - steadyNow();
     if (wait > 0) await sleep(wait, closing).catch(() => undefined);
     return !closing.aborted;
   }

@@ -145,8 +145,8 @@ interface Entry {
   lastAttemptMs: number | undefined;
 }
 
-/** `upForMs`: how long an authenticated answer counts. */
-export function createLedger(options: { collectors: readonly string[]; upForMs: number }): Ledger {
+/** `upForMs`: how long an authenticated answer counts at present; longer once intervals are stretched, or up would blink. */
+export function createLedger(options: { collectors: readonly string[]; upForMs: () => number }): Ledger {
   const entries = new Map<string, Entry>(options.collectors.map((name) => [name, emptyEntry()]));
   const perCollector = (reasons: readonly string[]) =>
     options.collectors.flatMap((collector) => reasons.map((reason) => ({ collector, reason })));
@@ -168,7 +168,7 @@ export function createLedger(options: { collectors: readonly string[]; upForMs: 
   let offsetSeconds: number | undefined;
 
   const isUp = (nowMs: number): boolean | undefined =>
-    called ? answeredAtMs !== undefined && nowMs - answeredAtMs < options.upForMs : undefined;
+    called ? answeredAtMs !== undefined && nowMs - answeredAtMs < options.upForMs() : undefined;
   const change = (collector: string, changes: Partial<Entry>): void => {
     entries.set(collector, { ...(entries.get(collector) ?? emptyEntry()), ...changes });
   };

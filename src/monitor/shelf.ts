@@ -6,8 +6,6 @@ import { keyOf, type Origin } from './origin.ts';
 export interface Shelf {
   put(origin: Origin, reading: ShelvedReading): void;
   remove(origin: Origin): void;
-  /** Farms that a collector has readings of. */
-  farmsOf(collector: string): readonly string[];
   has(collector: string): boolean;
   /** Removes what is past its time at `nowMs`; returns the collectors that lost something. */
   expire(nowMs: number): ReadonlySet<string>;
@@ -59,8 +57,6 @@ export function createShelf({ appliance, exposition, maxSeries, onDropped, onUnk
       nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs);
     },
     remove: (origin) => remove(keyOf(origin)),
-    farmsOf: (collector) =>
-      [...held.values()].filter((each) => each.collector === collector).flatMap(({ farm }) => farm ?? []),
     has: (collector) => held.has(keyOf({ collector })),
     expire(nowMs) {
       const losers = new Set<string>();

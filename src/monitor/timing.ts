@@ -30,7 +30,9 @@ export function createTiming(
     roundMs: (job) => stretchedMs(job) * (shareOfInterval - polling.jitterRatio),
     deadlineMs: (job) => Math.max(polling.timeoutMs * 1.5, effectiveIntervalMs(job) * shareOfInterval),
     freshForMs(job, projectedRoundMs) {
-      const real = Math.max(effectiveIntervalMs(job), projectedRoundMs);
+      const expected = effectiveIntervalMs(job);
+      // One slow call among the first few projects hours; an appliance that then fell silent would be shown for as long.
+      const real = Math.max(expected, Math.min(projectedRoundMs, expected * 4));
       return real > job.intervalMs ? Math.max(job.maxStaleMs, real * 2) : job.maxStaleMs;
     },
   };

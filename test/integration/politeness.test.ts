@@ -76,5 +76,6 @@ it('watches a hundred farms for an hour with one call at a time, within its shar
   expect(Math.max(...gaps), 'farm status keeps its schedule').toBeLessThan(60_000);
   const page = watched.page();
   expect(page.match(/^zlb_backend_info\{/gm)).toHaveLength(1_000);
+  expect(page.match(/^zlb_collector_errors_total\{.* [1-9].*$/gm), 'nobody waits in vain').toBeNull();
   expect(page).toMatch(/^zlb_up\{appliance="lb-test"\} 1$/m);
 }, 120_000);

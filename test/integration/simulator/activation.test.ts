@@ -1,6 +1,12 @@
 import { expect, it } from 'vitest';
 import { createActivationCertificate } from '../../../src/simulator/licence.ts';
-import { deactivatedWorld, expiringWorld, healthyPair, recordedWorld } from '../../../src/simulator/scenarios.ts';
+import {
+  deactivatedWorld,
+  expiringWorld,
+  healthyPair,
+  olderEnterpriseWorld,
+  recordedWorld,
+} from '../../../src/simulator/scenarios.ts';
 import { givenSimulated } from '../../support/simulated.ts';
 
 const dayMs = 86_400_000;
@@ -111,4 +117,16 @@ it('takes the activation paths of a Community appliance for ordinary files', asy
   expect((await call('DELETE', '/certificates/activation')).status).toBe(404);
   expect((await call('POST', '/certificates/activation', { body: 'anything', type: 'text/plain' })).status).toBe(200);
   expect(world.certificates.has('activation.pem')).toBe(true);
+});
+
+it('says more about the licence on an early build, and labels it as text', async () => {
+  const { call } = await givenSimulated(olderEnterpriseWorld(nowMs), { now });
+
+  expect(await call('GET', '/certificates/activation/info')).toMatchObject({
+    status: 200,
+    headers: { 'content-type': 'text/plain' },
+    json: {
+      params: { days_to_expire: '530', type: 'permanent', support: 'true', certificate_key: expect.any(String) },
+    },
+  });
 });

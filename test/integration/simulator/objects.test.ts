@@ -220,7 +220,7 @@ it('asks for force before it lets a call restart the management server or the fa
   expect(first.json).not.toHaveProperty('error');
   expect((await call('POST', '/system/http', { json: { port: 445 } })).status).toBe(400);
   expect((await call('POST', '/system/http', { json: { port: 445, force: 'true' } })).status).toBe(200);
-  expect((await call('GET', '/system/http')).json).toMatchObject({ params: { port: '445' } });
+  expect((await call('GET', '/system/http')).json).toMatchObject({ params: { ip: ['*'], port: ['445'] } });
 });
 
 it('answers a JSON call without a body with the list of parameters on an older release', async () => {

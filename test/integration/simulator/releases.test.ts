@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { endpoints } from '../../../src/appliance/endpoints/table.ts';
 import { parseRoute } from '../../../src/appliance/route.ts';
+import { handlers } from '../../../src/simulator/handlers.ts';
 import { busyWorld, healthyPair, olderEnterpriseWorld, recordedWorld } from '../../../src/simulator/scenarios.ts';
 import { createWorld } from '../../../src/simulator/world-creation.ts';
 import { givenSimulated } from '../../support/simulated.ts';
@@ -114,6 +115,12 @@ it('tells master from backup in the healthy pair', async () => {
     { params: { role: 'master', status: 'ok', name: 'lb-paris-1' } },
     { params: { role: 'backup', status: 'ok', name: 'lb-paris-2' } },
   ]);
+});
+
+it('has handlers for routes of the table alone', () => {
+  const routes = new Set<string>(Object.values(endpoints).map(({ route }) => route));
+
+  expect(Object.keys(handlers).filter((route) => !routes.has(route))).toEqual([]);
 });
 
 it('answers every route of the table on an Enterprise appliance with something else than "no such route"', async () => {
