@@ -14,8 +14,10 @@ export async function deliver(
   if (fault?.kind === 'cut') return cut(response, answer);
   if (fault?.kind === 'slow_body') return sendSlowly(response, answer, fault.bytesPerSecond, signal);
   if (fault?.kind === 'huge_body') return sendHuge(response, answer, fault.bytes);
-  const half = answer.body.subarray(0, Math.floor(answer.body.length / 2));
-  return send(response, fault?.kind === 'truncated' ? { ...answer, body: half } : answer);
+  return send(
+    response,
+    fault?.kind === 'truncated' ? { ...without(answer, 'Content-Length'), body: firstHalf(answer) } : answer,
+  );
 }
 
 function send(response: ServerResponse, answer: Answer): void {
@@ -27,7 +29,7 @@ function send(response: ServerResponse, answer: Answer): void {
 
 function cut(response: ServerResponse, answer: Answer): void {
   sendHead(response, answer, answer.body.length);
-  response.write(answer.body.subarray(0, Math.floor(answer.body.length / 2)), () => response.destroy());
+  response.write(firstHalf(answer), () => response.destroy());
 }
 
 async function sendSlowly(
@@ -46,7 +48,7 @@ async function sendSlowly(
 }
 
 async function sendHuge(response: ServerResponse, answer: Answer, bytes: number): Promise<void> {
-  sendHead(response, { ...answer, headers: answer.headers.filter(([name]) => name !== 'Content-Encoding') });
+  sendHead(response, without(without(answer, 'Content-Length'), 'Content-Encoding'));
   const open = Buffer.from('{"description":"A large answer","params":"');
   const close = Buffer.from('"}');
   const block = Buffer.alloc(65_536, 'x');
@@ -55,6 +57,14 @@ async function sendHuge(response: ServerResponse, answer: Answer, bytes: number)
     if (!response.write(block.subarray(0, Math.min(left, block.length)))) await drained(response);
   }
   response.end(close);
+}
+
+function firstHalf({ body }: Answer): Buffer {
+  return body.subarray(0, Math.floor(body.length / 2));
+}
+
+function without(answer: Answer, header: string): Answer {
+  return { ...answer, headers: answer.headers.filter(([name]) => name !== header) };
 }
 
 async function drained(response: ServerResponse): Promise<void> {

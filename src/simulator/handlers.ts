@@ -22,7 +22,9 @@ import { interfaceHandlers } from './replies/interfaces.ts';
 import { ipdsHandlers } from './replies/ipds.ts';
 import { letsencryptHandlers } from './replies/letsencrypt.ts';
 import { maintenanceHandlers } from './replies/maintenance.ts';
+import { notificationHandlers } from './replies/notifications.ts';
 import { rbacHandlers } from './replies/rbac.ts';
+import { routingHandlers } from './replies/routing.ts';
 import { serviceHandlers } from './replies/services.ts';
 import { l4SessionHandlers } from './replies/l4-sessions.ts';
 import { systemHandlers } from './replies/system.ts';
@@ -56,7 +58,9 @@ export const handlers: Handlers = {
   ...l4SessionHandlers,
   ...letsencryptHandlers,
   ...maintenanceHandlers,
+  ...notificationHandlers,
   ...rbacHandlers,
+  ...routingHandlers,
   ...serviceHandlers,
   ...systemHandlers,
   ...systemServiceHandlers,

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { assert } from '../lib/check.ts';
 import type { TlsMaterial } from './tls.ts';
 
 export interface ListenerParts {
@@ -36,8 +37,8 @@ export async function startListener({ host, port, material, onRequest }: Listene
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
-  // A TCP server's address is an object; the string form is that of pipes.
-  const address = server.address() as AddressInfo;
+  const address = server.address();
+  assert(typeof address === 'object' && address !== null, 'the address of a TCP server is an object');
 
   function cutAll(): void {
     for (const socket of sockets) socket.destroy();

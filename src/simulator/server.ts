@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { sleep } from '../lib/sleep.ts';
 import { createApi } from './api.ts';
 import { deliver } from './deliver.ts';
@@ -104,7 +105,7 @@ export async function startSimulatedAppliance(options: SimulatedApplianceOptions
   async function answer(request: IncomingMessage, response: ServerResponse, asked: Asked): Promise<void> {
     const { method, path, destination, route, signal } = asked;
     const fault = faults.take(route);
-    const content = await readAll(request);
+    const content = await buffer(request);
     if (fault?.kind === 'hang') return pause(2_147_483_647, signal);
     calls += 1;
     if (latency === 'realistic' && destination.to === 'api') await pause(latencyMs(world, route, calls), signal);
@@ -164,10 +165,4 @@ export async function startSimulatedAppliance(options: SimulatedApplianceOptions
 function needsLength({ method = '', headers }: IncomingMessage): boolean {
   const bodiless = ['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'].includes(method);
   return !bodiless && headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
-}
-
-async function readAll(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
 }

@@ -23,6 +23,15 @@ export function createWorld(parts: Partial<Omit<World, 'reboot'>> = {}): World {
     ipds: new Map(),
     sessions: new Map(),
     logs: ['syslog', 'relay.log', 'inside.log', 'cherokee-access.log', 'cherokee-error.log'],
+    routing: {
+      rules: [{ id: null, priority: 32_766, from: '0.0.0.0/0', table: 'main', type: 'system', not: 'false' }],
+      routes: new Map(),
+    },
+    notifications: {
+      backends: { status: 'disabled', prefix: '', avoidflappingtime: 0 },
+      cluster: { status: 'disabled', prefix: '' },
+      email: { method: 'email', server: '', user: '', from: '', to: '', tls: 'false', password: '' },
+    },
     load: {
       cores: 2,
       cpu: { user: 0.5, nice: 0, sys: 0, iowait: 0, irq: 0, softirq: 0.5 },

@@ -28,6 +28,8 @@ export interface World {
   /** GUI sessions: cookie value to login. */
   readonly sessions: Map<string, string>;
   readonly logs: string[];
+  readonly routing: Routing;
+  readonly notifications: Notifications;
   readonly load: SystemLoad;
   readonly settings: SystemSettings;
   activation: Activation;
@@ -130,6 +132,28 @@ export interface IpdsRule {
   readonly farms: string[];
   /** What the detail read shows besides name, status and farms. */
   readonly settings: Record<string, unknown>;
+}
+
+interface Routing {
+  /** In force order is that of `priority`; the appliance's own rules have no id. */
+  rules: RoutingRule[];
+  /** User routes by table. */
+  readonly routes: Map<string, Record<string, unknown>[]>;
+}
+
+export interface RoutingRule {
+  readonly id: number | null;
+  priority: number;
+  from: string;
+  table: string;
+  readonly type: 'system' | 'user';
+  not: 'true' | 'false';
+}
+
+interface Notifications {
+  readonly backends: Record<string, string | number>;
+  readonly cluster: Record<string, string | number>;
+  readonly email: Record<string, string>;
 }
 
 interface SystemLoad {

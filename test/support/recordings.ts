@@ -19,7 +19,6 @@ export interface Exchange {
     readonly body_encoding: 'utf-8' | 'latin-1';
   };
   readonly recorded_at: string;
-  readonly note: string;
 }
 
 /** The recordings that every clone has, with the appliance's sentences replaced. */

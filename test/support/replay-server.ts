@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { createTlsMaterial } from '../../src/simulator/tls.ts';
 import { type Exchange, ownRecordings, readExchanges, recordedHeader, wireBody } from './recordings.ts';
@@ -37,7 +38,7 @@ export async function startReplayServer({
   const requests: ReplayedRequest[] = [];
 
   const server = createServer({ key: material.key, cert: material.cert }, (request, response) => {
-    void bodyOf(request).then((body) => {
+    void text(request).then((body) => {
       const method = request.method ?? 'GET';
       const path = belowBase(request.url ?? '/');
       const exchange = exchanges.find((candidate) => fits(candidate, { method, path, body, headers: request.headers }));
@@ -118,10 +119,4 @@ function replayedBody(exchange: Exchange): Buffer {
 
 function notFound(path: string) {
   return { status: 404, body: { description: 'No such call', error: 'true', message: `Request not found: ${path}` } };
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
 }

@@ -1,6 +1,7 @@
 import type { Handlers } from '../call.ts';
 import { daysToExpire, readLicence } from '../licence.ts';
 import { crash, done, read, refuse } from '../reply.ts';
+import { serialise } from '../serialise.ts';
 import type { World } from '../world.ts';
 import { licenceText } from './certificate-text.ts';
 
@@ -16,7 +17,18 @@ export const activationHandlers: Handlers = {
     const description = 'About the activation certificate';
     const licence = installed(world, description);
     const facts = { days_to_expire: daysToExpire(licence, nowMs), hostname: licence.hostname, type: licence.kind };
-    return read(description, facts);
+    if (world.release === 'newest') return read(description, facts);
+    // Early builds say more, and label their JSON as text (WIRE.md §7).
+    const more = {
+      certificate_key: world.activation.certificateKey,
+      host_key: world.activation.certificateKey,
+      support: 'true',
+    };
+    return {
+      kind: 'text',
+      status: 200,
+      text: serialise({ description, params: { ...facts, ...more } }, world.release),
+    };
   },
 
   'POST /certificates/activation': ({ world, json, content, nowMs }) => {

@@ -38,8 +38,10 @@ export const farmStatsHandlers: Handlers = {
 function totals(call: Call, farm: Farm) {
   if (farm.profile === 'datalink') return { established: null, pending: null };
   if (!farm.running) return { established: 0, pending: 0 };
+  // L4xNAT counts what goes to backends that are up (WIRE.md §3.5).
+  const counted = allBackends(farm).filter(({ status }) => farm.profile !== 'l4xnat' || shownStatus(status) === 'up');
   const sum = (field: 'established' | 'pending') =>
-    allBackends(farm).reduce(
+    counted.reduce(
       (total, backend) => total + connections(call.world, farm.name + backend.ip + field, backend[field], call.nowMs),
       0,
     );

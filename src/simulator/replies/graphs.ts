@@ -25,8 +25,11 @@ export const graphHandlers: Handlers = {
     json(200, { description: 'Graphs of interfaces', interfaces: interfaces(world) }),
   'GET /graphs/farms': ({ world }) => json(200, { description: 'Graphs of farms', farms: farms(world) }),
 
-  ...Object.assign({}, ...systemGraphs.map((name) => graphsAt(`/graphs/system/${name}`, () => undefined))),
-  ...graphsAt('/graphs/system/disk/{mount}', () => undefined, 'graph'),
+  ...graphsAt('/graphs/system/cpu'),
+  ...graphsAt('/graphs/system/load'),
+  ...graphsAt('/graphs/system/ram'),
+  ...graphsAt('/graphs/system/swap'),
+  ...graphsAt('/graphs/system/disk/{mount}', nothingMissing, 'graph'),
   ...graphsAt('/graphs/interfaces/{name}', (call) =>
     call.world.interfaces.has(param(call, 'name')) ? undefined : param(call, 'name'),
   ),
@@ -36,7 +39,11 @@ export const graphHandlers: Handlers = {
 };
 
 /** All periods, one period and an interval of one subject. */
-function graphsAt(path: string, missing: (call: Call) => string | undefined, key = 'graphs'): Handlers {
+function graphsAt(
+  path: string,
+  missing: (call: Call) => string | undefined = nothingMissing,
+  key = 'graphs',
+): Handlers {
   const description = 'Graphs';
   const check = (call: Call) => {
     const name = missing(call);
@@ -67,6 +74,10 @@ function graphsAt(path: string, missing: (call: Call) => string | undefined, key
     [`GET ${path}/{frequency}`]: period,
     [`GET ${path}/custom/start/{start}/end/{end}`]: interval,
   };
+}
+
+function nothingMissing(): undefined {
+  return undefined;
 }
 
 function span(nowMs: number, length: number) {

@@ -1,6 +1,6 @@
 import { param, type Call, type Handlers } from '../call.ts';
 import { checkParameters, natural, number, required, text, anyText } from '../parameters.ts';
-import { done, refuse } from '../reply.ts';
+import { done, refuse, type Reply } from '../reply.ts';
 import type { HeaderRule, HeaderRuleKind } from '../world-farms.ts';
 import { pending } from './pending.ts';
 import { httpFarmOf } from './find.ts';
@@ -22,20 +22,17 @@ export const headerRuleHandlers: Handlers = {
   ...handlersOf('removeresponseheader'),
   ...handlersOf('replacerequestheader'),
   ...handlersOf('replaceresponseheader'),
+  'POST /farms/{farmname}/replacerequestheader/{index}/actions': (call) => move(call, 'replacerequestheader'),
+  'POST /farms/{farmname}/replaceresponseheader/{index}/actions': (call) => move(call, 'replaceresponseheader'),
 };
 
+const description = 'Header rules';
+
 function handlersOf(kind: HeaderRuleKind): Handlers {
-  const description = 'Header rules';
   const model = Object.fromEntries(fields[kind].map((field) => [field, required(anyText)]));
   const rule = (call: Call): HeaderRule => {
     const input = checkParameters(call, description, model);
     return Object.fromEntries(fields[kind].map((field) => [field, text(input, field)]));
-  };
-  const at = (call: Call) => {
-    const farm = httpFarmOf(call, description);
-    const index = Number(param(call, 'index'));
-    if (!farm.rules[kind][index]) return refuse(400, description, `There is no rule ${index}.`);
-    return { farm, rules: farm.rules[kind], index };
   };
   return {
     [`POST /farms/{farmname}/${kind}`]: (call) => {
@@ -47,20 +44,29 @@ function handlersOf(kind: HeaderRuleKind): Handlers {
       return done(description, 'The rule is made.', { success: 'true', ...pending(farm) });
     },
     [`PUT /farms/{farmname}/${kind}/{index}`]: (call) => {
-      const { farm, rules, index } = at(call);
+      const { farm, rules, index } = ruleOf(call, kind);
       rules[index] = rule(call);
       return done(description, 'The rule is changed.', { success: 'true', ...pending(farm) });
     },
     [`DELETE /farms/{farmname}/${kind}/{index}`]: (call) => {
-      const { farm, rules, index } = at(call);
+      const { farm, rules, index } = ruleOf(call, kind);
       rules.splice(index, 1);
       return done(description, 'The rule is gone.', { success: 'true', ...pending(farm) });
     },
-    [`POST /farms/{farmname}/${kind}/{index}/actions`]: (call) => {
-      const { farm, rules, index } = at(call);
-      const position = number(checkParameters(call, description, { position: required(natural) }), 'position', 0);
-      rules.splice(position, 0, ...rules.splice(index, 1));
-      return done(description, 'The rule is moved.', { params: { position }, ...pending(farm) });
-    },
   };
+}
+
+/** Those of a kind that are taken in turn have an order. */
+function move(call: Call, kind: HeaderRuleKind): Reply {
+  const { farm, rules, index } = ruleOf(call, kind);
+  const position = number(checkParameters(call, description, { position: required(natural) }), 'position', 0);
+  rules.splice(position, 0, ...rules.splice(index, 1));
+  return done(description, 'The rule is moved.', { params: { position }, ...pending(farm) });
+}
+
+function ruleOf(call: Call, kind: HeaderRuleKind) {
+  const farm = httpFarmOf(call, description);
+  const index = Number(param(call, 'index'));
+  if (!farm.rules[kind][index]) return refuse(400, description, `There is no rule ${index}.`);
+  return { farm, rules: farm.rules[kind], index };
 }

@@ -3,10 +3,7 @@ import { checkParameters, list, required, text, yesNo, anyText } from '../parame
 import { done, read, refuse, type Reply } from '../reply.ts';
 
 /** ACME certificates: none is held, so that the reads are empty (WIRE.md §3.11); both spellings of the path. */
-export const letsencryptHandlers: Handlers = Object.assign(
-  {},
-  ...['letsencrypt', 'letsencryptz'].map(handlersAt),
-) as Handlers;
+export const letsencryptHandlers: Handlers = { ...handlersAt('letsencrypt'), ...handlersAt('letsencryptz') };
 
 function handlersAt(word: string): Handlers {
   return {

@@ -64,6 +64,21 @@ export const rbacHandlers: Handlers = {
     return done('Delete a group', 'The group is gone.');
   },
 
+  ...membersOf('farms', '{farm}'),
+  ...membersOf('interfaces', '{interface}'),
+  'POST /rbac/groups/{group}/users': (call) => {
+    const description = 'Add a user to a group';
+    const group = groupOf(call);
+    const user = userNamed(call, text(checkParameters(call, description, { name: required(anyText) }), 'name'));
+    user.group = group.name;
+    return done(description, 'The user is in the group.');
+  },
+  'DELETE /rbac/groups/{group}/users/{user}': (call) => {
+    groupOf(call);
+    delete userOf(call).group;
+    return done('Take a user out of a group', 'The user is out of the group.');
+  },
+
   'GET /rbac/roles': ({ world }) =>
     read(
       'Roles',
@@ -82,9 +97,33 @@ function groupView({ world }: Call, { name, farms, interfaces }: Group) {
   return { name, role: `role-of-${name}`, users, resources: { farms, interfaces } };
 }
 
+/** The resources of a group, `*` for all of a kind. */
+function membersOf(kind: 'farms' | 'interfaces', placeholder: string): Handlers {
+  const description = 'Resources of a group';
+  return {
+    [`POST /rbac/groups/{group}/${kind}`]: (call) => {
+      const group = groupOf(call);
+      const name = text(checkParameters(call, description, { name: required(anyText) }), 'name');
+      if (group[kind].includes(name)) return refuse(400, description, 'It is in the group.');
+      group[kind].push(name);
+      return done(description, 'It is in the group now.');
+    },
+    [`DELETE /rbac/groups/{group}/${kind}/${placeholder}`]: (call) => {
+      const group = groupOf(call);
+      const index = group[kind].indexOf(param(call, placeholder.slice(1, -1)));
+      if (index < 0) return refuse(404, description, 'It is not in the group.');
+      group[kind].splice(index, 1);
+      return done(description, 'It is out of the group.');
+    },
+  };
+}
+
 function userOf(call: Call): User {
-  const name = param(call, 'user');
-  return call.world.users.get(name) ?? refuse(404, 'A user', `There is no user ${name}.`);
+  return userNamed(call, param(call, 'user'));
+}
+
+function userNamed({ world }: Call, name: string): User {
+  return world.users.get(name) ?? refuse(404, 'A user', `There is no user ${name}.`);
 }
 
 function groupOf(call: Call): Group {

@@ -11,6 +11,7 @@ import {
   type Model,
 } from '../parameters.ts';
 import { done, read, refuse } from '../reply.ts';
+import type { World } from '../world.ts';
 
 const address = { pattern: ipv4.pattern ?? /./, format: 'ip_addr' } as const;
 
@@ -58,7 +59,7 @@ export const systemServiceHandlers: Handlers = {
     return changed(description, call.world.settings.snmp, checkParameters(call, description, snmpModel));
   },
 
-  'GET /system/ssh': ({ world }) => read('SSH', world.settings.ssh),
+  'GET /system/ssh': ({ world }) => read('SSH', listed(world, world.settings.ssh)),
   'POST /system/ssh': (call) => {
     const description = 'Set SSH';
     return changed(
@@ -68,7 +69,7 @@ export const systemServiceHandlers: Handlers = {
     );
   },
 
-  'GET /system/http': ({ world }) => read('Management server', world.settings.http),
+  'GET /system/http': ({ world }) => read('Management server', listed(world, world.settings.http)),
   'POST /system/http': (call) => {
     const description = 'Set the management server';
     const { force, ...input } = checkParameters(call, description, {
@@ -96,6 +97,12 @@ export const systemServiceHandlers: Handlers = {
     return done(description, 'The appliance begins anew.');
   },
 };
+
+/** 4.0.2 made lists of these (WIRE.md §7). */
+function listed(world: World, settings: Readonly<Record<string, string>>) {
+  if (world.release === 'older') return settings;
+  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, [value]]));
+}
 
 function changed(description: string, settings: Record<string, string>, input: Input) {
   for (const name of Object.keys(input))

@@ -233,3 +233,36 @@ it('answers a JSON call without a body with the list of parameters on an older r
     json: { params: [{ name: 'name', options: ['non_blank', 'required'] }] },
   });
 });
+
+it('routes by rules and tables, and leaves its own rules alone', async () => {
+  const { call } = await givenSimulated(busyWorld(nowMs), { now });
+  const rule = { from: '10.20.0.0/24', table: 'table_eth1' };
+
+  expect(await call('POST', '/routing/rules', { json: rule })).toMatchObject({
+    status: 200,
+    json: { params: { id: 1, type: 'user', not: 'false' } },
+  });
+  expect((await call('POST', '/routing/rules', { json: rule })).status).toBe(400);
+  expect((await call('DELETE', '/routing/rules/7')).status).toBe(404);
+  expect(
+    (await call('POST', '/routing/tables/table_eth1/routes', { json: { to: '10.0.0.0/8', via: '10.20.0.1' } })).status,
+  ).toBe(200);
+  expect((await call('GET', '/routing/tables/table_eth1')).json).toMatchObject({
+    params: [{ id: 1, to: '10.0.0.0/8' }],
+  });
+  expect((await call('GET', '/routing/tables')).json).toMatchObject({ params: ['main', 'table_eth0', 'table_eth1'] });
+});
+
+it('switches alerts once, masks the password of the mail account, and echoes it where it is set', async () => {
+  const { call } = await givenSimulated(busyWorld(nowMs), { now });
+  const enable = async () =>
+    (await call('POST', '/system/notifications/alerts/backends/actions', { json: { action: 'enable' } })).status;
+
+  expect([await enable(), await enable()]).toEqual([200, 400]);
+  expect(
+    (await call('POST', '/system/notifications/methods/email', { json: { password: 'p', server: 's' } })).json,
+  ).toMatchObject({ params: { password: 'p' } });
+  expect((await call('GET', '/system/notifications/methods/email')).json).toMatchObject({
+    params: { password: '******', server: 's' },
+  });
+});

@@ -74,3 +74,12 @@ it('checks the role before the licence', async () => {
   expect((await call('POST', '/farms', { ...watcher, json: {} })).status).toBe(403);
   expect((await call('GET', '/farms', watcher)).status).toBe(402);
 });
+
+it('gives a user more farms with the group', async () => {
+  const { call } = await givenSimulated(busyWorld());
+
+  expect((await call('POST', '/rbac/groups/shopkeepers/farms', { json: { name: 'db' } })).status).toBe(200);
+  expect((await call('GET', '/farms/db', shopkeeper)).status).toBe(200);
+  expect((await call('DELETE', '/rbac/groups/shopkeepers/users/shopkeeper')).status).toBe(200);
+  expect((await call('GET', '/farms/db', shopkeeper)).status).toBe(403);
+});
