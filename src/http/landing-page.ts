@@ -2,24 +2,7 @@ import type { ApplianceStatus } from '../monitor/appliance-poller.ts';
 
 /** A plain page with what is watched, how it is, and where the rest is. */
 export function landingPage(build: { version: string }, appliances: readonly ApplianceStatus[]): string {
-  const rows = appliances.map(
-    ({
-      name,
-      up,
-      version,
-      edition,
-      farms,
-      collectors,
-    }) => `<tr><td><a href="/probe?target=${encodeURIComponent(name)}">${escapeHtml(name)}</a></td>
-<td class="${up === undefined ? 'unknown' : up ? 'up' : 'down'}">${up === undefined ? 'not asked yet' : up ? 'answers' : 'does not answer'}</td>
-<td>${escapeHtml([version, edition].filter(Boolean).join(', ') || 'unknown')}</td><td>${farms ?? 'unknown'}</td>
-<td>${escapeHtml(
-      collectors
-        .filter(({ ok }) => ok === false)
-        .map((each) => each.name)
-        .join(', ') || 'none',
-    )}</td></tr>`,
-  );
+  const rows = appliances.map(row);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -43,6 +26,25 @@ ${rows.join('\n')}
 </body>
 </html>
 `;
+}
+
+function row({ name, up, deactivated, version, edition, farms, collectors }: ApplianceStatus): string {
+  const failing = collectors.filter(({ ok }) => ok === false).map((each) => each.name);
+  const mark = up === undefined ? 'unknown' : up && !deactivated ? 'up' : 'down';
+  const cells = [
+    `<td><a href="/probe?target=${encodeURIComponent(name)}">${escapeHtml(name)}</a></td>`,
+    `<td class="${mark}">${stateOf(up, deactivated)}</td>`,
+    `<td>${escapeHtml([version, edition].filter(Boolean).join(', ') || 'unknown')}</td>`,
+    `<td>${farms ?? 'unknown'}</td>`,
+    `<td>${escapeHtml(failing.join(', ') || 'none')}</td>`,
+  ];
+  return `<tr>${cells.join('')}</tr>`;
+}
+
+function stateOf(up: boolean | undefined, deactivated: boolean): string {
+  if (up === undefined) return 'not asked yet';
+  if (!up) return 'does not answer';
+  return deactivated ? 'answers, but is deactivated' : 'answers';
 }
 
 function escapeHtml(text: string): string {

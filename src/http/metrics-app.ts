@@ -1,7 +1,6 @@
-import { Readable } from 'node:stream';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Logger } from 'pino';
-import { type Page, toPage } from '../metrics/exposition.ts';
+import { type Page, type Piece, toPiece } from '../metrics/exposition.ts';
 import { gzipMember } from '../metrics/gzip.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
 import type { Monitor } from '../monitor/monitor.ts';
@@ -48,7 +47,7 @@ export function createMetricsApp({ monitor, self, build, log }: MetricsAppParts)
     if (stranger !== undefined) return unknownAppliance(reply);
     const format = negotiateFormat(request.headers.accept);
     const page = monitor.page(format, names.length > 0 ? new Set(names) : undefined);
-    return sendPages(request, reply, [page, ...(await self.pages(format))]);
+    return sendPage(request, reply, page, await self.pieces(format));
   });
 
   app.get('/probe', async (request, reply) => {
@@ -60,7 +59,7 @@ export function createMetricsApp({ monitor, self, build, log }: MetricsAppParts)
         .send('Name one appliance: /probe?target=NAME, with a name from the configuration.\n');
     }
     if (!known.has(target)) return unknownAppliance(reply);
-    return sendPages(request, reply, [monitor.page(negotiateFormat(request.headers.accept), new Set([target]))]);
+    return sendPage(request, reply, monitor.page(negotiateFormat(request.headers.accept), new Set([target])), []);
   });
 
   app.get('/sd', async (request, reply) => {
@@ -117,24 +116,26 @@ function valuesOf(request: FastifyRequest, name: string): string[] {
   return value === undefined ? [] : [value].flat();
 }
 
-const endOfOpenMetrics = toPage('# EOF\n');
+const endOfOpenMetrics = toPiece('# EOF\n');
 
-/** Sends the pages one after the other, without copying them. */
-function sendPages(request: FastifyRequest, reply: FastifyReply, pages: readonly Page[]): FastifyReply {
+/** Sends the page, then `end`, without copying either; past Fastify, which would write a piece at a time. */
+function sendPage(request: FastifyRequest, reply: FastifyReply, page: Page, end: readonly Piece[]): void {
   const format = negotiateFormat(request.headers.accept);
-  const all = format === 'openmetrics' ? [...pages, endOfOpenMetrics] : pages;
   const compressed = acceptsGzip(request.headers['accept-encoding']);
-  const buffers = compressed ? gzipMember(all.map(({ packed }) => packed)) : all.map(({ text }) => text);
-  reply.type(contentTypes[format]).header('vary', 'accept, accept-encoding').header('cache-control', 'no-store');
-  if (compressed) reply.header('content-encoding', 'gzip');
-  reply.header(
-    'content-length',
-    buffers.reduce((sum, buffer) => sum + buffer.length, 0),
-  );
-  return reply.send(
-    Readable.from(
-      buffers.filter((buffer) => buffer.length > 0),
-      { objectMode: false },
-    ),
-  );
+  const tail = format === 'openmetrics' ? [...end, endOfOpenMetrics] : end;
+  const buffers = compressed
+    ? gzipMember([page.packed, ...tail.map(({ packed }) => packed)])
+    : [...page.pieces, ...tail].map(({ text }) => text);
+  reply.hijack();
+  reply.raw.writeHead(200, {
+    'content-type': contentTypes[format],
+    'content-length': buffers.reduce((sum, buffer) => sum + buffer.length, 0),
+    ...(compressed ? { 'content-encoding': 'gzip' } : {}),
+    vary: 'accept, accept-encoding',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  reply.raw.cork();
+  for (const buffer of buffers) reply.raw.write(buffer);
+  reply.raw.end();
 }

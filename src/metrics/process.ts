@@ -1,10 +1,10 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { type Format, type Page, toPage } from './exposition.ts';
+import { type Format, type Piece, toPiece } from './exposition.ts';
 import { registryText } from './registry-text.ts';
 
 /** CPU, memory, files, event loop and garbage collection of this process, under the names that prom-client gives them. */
 export interface ProcessMetrics {
-  page(format: Format): Promise<Page>;
+  piece(format: Format): Promise<Piece>;
 }
 
 /** Names that break the naming rules (a gauge must not end in `_total`), lists of handles, and a minimum that is 2^63 ns when idle. */
@@ -26,16 +26,16 @@ export function createProcessMetrics(): ProcessMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   for (const name of unwanted) registry.removeSingleMetric(name);
-  const newest = new Map<Format, { readonly renderedAtMs: number; readonly page: Promise<Page> }>();
+  const newest = new Map<Format, { readonly renderedAtMs: number; readonly piece: Promise<Piece> }>();
 
   return {
-    page(format) {
+    piece(format) {
       const nowMs = performance.now();
       const last = newest.get(format);
-      if (last && nowMs - last.renderedAtMs < sharedForMs) return last.page;
-      const page = registryText(registry, format).then(toPage);
-      newest.set(format, { renderedAtMs: nowMs, page });
-      return page;
+      if (last && nowMs - last.renderedAtMs < sharedForMs) return last.piece;
+      const piece = registryText(registry, format).then(toPiece);
+      newest.set(format, { renderedAtMs: nowMs, piece });
+      return piece;
     },
   };
 }

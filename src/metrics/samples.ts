@@ -149,7 +149,7 @@ const harmless = /^[\x20\x21\x23-\x5b\x5d-\x7e]{0,128}$/;
  * A label value that cannot break a page: well-formed, without control characters, at most 128 characters. What had to be
  * changed ends in a digest of the original, so that two names stay two series.
  */
-export function labelValue(text: string): string {
+function labelValue(text: string): string {
   if (harmless.test(text)) return text;
   const clean = text.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '');
   const kept = clean === text && clean.length <= maxLabelLength ? clean : marked(clean, text);

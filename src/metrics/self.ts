@@ -1,12 +1,12 @@
 import { Gauge, Registry } from 'prom-client';
-import { type Format, type Page, toPage } from './exposition.ts';
+import { type Format, type Piece, toPiece } from './exposition.ts';
 import { createProcessMetrics } from './process.ts';
 import { registryText } from './registry-text.ts';
 
 /** The exporter's own metrics: its process, its build, its configuration. */
 export interface SelfMetrics {
   /** The end of a page; in OpenMetrics without the closing `# EOF`. What an operator did shows at once. */
-  pages(format: Format): Promise<readonly Page[]>;
+  pieces(format: Format): Promise<readonly Piece[]>;
   configurationLoaded(atMs: number): void;
 }
 
@@ -35,6 +35,6 @@ export function createSelfMetrics(build: { version: string; revision: string; no
       reloaded.set(1);
       reloadedAt.set(atMs / 1_000);
     },
-    pages: async (format) => [await process.page(format), toPage(await registryText(registry, format))],
+    pieces: async (format) => [await process.piece(format), toPiece(await registryText(registry, format))],
   };
 }

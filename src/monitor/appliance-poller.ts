@@ -58,6 +58,8 @@ export interface ApplianceStatus {
   readonly name: string;
   /** Undefined before the first call came back. */
   readonly up: boolean | undefined;
+  /** True after a 402, until a call behind the activation check succeeds. */
+  readonly deactivated: boolean;
   readonly version: string | undefined;
   readonly edition: string | undefined;
   readonly farms: number | undefined;
@@ -305,6 +307,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     describe: () => ({
       name,
       up: ledger.isUp(now()),
+      deactivated: facts.licensed === false,
       version: facts.version,
       edition: facts.edition,
       farms: facts.farms?.length,

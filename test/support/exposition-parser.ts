@@ -30,21 +30,25 @@ export function parseExposition(text: string, format: 'text' | 'openmetrics'): R
   for (const line of linesOf(text, format)) {
     const [, kind, name = '', rest = ''] = headerLine.exec(line) ?? [];
     if (kind === 'HELP') {
-      require(help === undefined, 'HELP without its TYPE', line);
-      require(!names.has(name), 'a family twice', line);
+      demand(help === undefined, 'HELP without its TYPE', line);
+      demand(!names.has(name), 'a family twice', line);
       names.add(name);
       help = { name, text: rest };
     } else if (kind === 'TYPE') {
-      require(help?.name === name, 'TYPE without its HELP', line);
+      demand(help?.name === name, 'TYPE without its HELP', line);
       families.push({ name, help: help?.text ?? '', type: rest, samples: [] });
       help = undefined;
     } else {
       const family = families.at(-1);
       const sample = parseSample(line);
-      require(help === undefined && family !== undefined, 'a sample outside of a family', line);
-      require(suffixes(family, format).some((suffix) => sample.name === family.name + suffix), 'a stranger', line);
-      const identity = `${sample.name}${JSON.stringify(Object.entries(sample.labels).toSorted())}`;
-      require(!series.has(identity), 'a series twice', line);
+      demand(help === undefined && family !== undefined, 'a sample outside of a family', line);
+      demand(
+        suffixes(family, format).some((suffix) => sample.name === family.name + suffix),
+        'a stranger',
+        line,
+      );
+      const identity = `${sample.name}${labelsInOrder(sample)}`;
+      demand(!series.has(identity), 'a series twice', line);
       series.add(identity);
       family.samples.push(sample);
     }
@@ -53,9 +57,9 @@ export function parseExposition(text: string, format: 'text' | 'openmetrics'): R
 }
 
 function linesOf(text: string, format: 'text' | 'openmetrics'): string[] {
-  require(text === '' || text.endsWith('\n'), 'an unfinished last line', text.slice(-80));
+  demand(text === '' || text.endsWith('\n'), 'an unfinished last line', text.slice(-80));
   const lines = text.split('\n').slice(0, -1);
-  if (format === 'openmetrics') require(lines.pop() === '# EOF', 'no EOF', text.slice(-80));
+  if (format === 'openmetrics') demand(lines.pop() === '# EOF', 'no EOF', text.slice(-80));
   return lines;
 }
 
@@ -72,24 +76,32 @@ function parseSample(line: string): ReadSample {
     do {
       labelStart.lastIndex = at + 1;
       const [start, label = ''] = labelStart.exec(line) ?? [];
-      require(start !== undefined && !(label in labels), 'a bad label', line);
+      demand(start !== undefined && !(label in labels), 'a bad label', line);
       labelText.lastIndex = labelStart.lastIndex;
       labels[label] = unescape(labelText.exec(line)?.[0] ?? '');
       at = labelText.lastIndex + 1;
-      require(line[at - 1] === '"', 'an unfinished label', line);
+      demand(line[at - 1] === '"', 'an unfinished label', line);
     } while (line[at] === ',');
-    require(line[at] === '}', 'unfinished labels', line);
+    demand(line[at] === '}', 'unfinished labels', line);
     at += 1;
   }
   const value = line.slice(at + 1);
-  require(name !== '' && line[at] === ' ' && number.test(value), 'a bad sample', line);
+  demand(name !== '' && line[at] === ' ' && number.test(value), 'a bad sample', line);
   return { name, labels, value: Number(value.replace('Inf', 'Infinity')) };
+}
+
+function labelsInOrder({ labels }: ReadSample): string {
+  return JSON.stringify(
+    Object.keys(labels)
+      .toSorted()
+      .map((label) => [label, labels[label]]),
+  );
 }
 
 function unescape(text: string): string {
   return text.replaceAll(/\\([\\"n])/g, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped));
 }
 
-function require(holds: boolean, problem: string, line: string): asserts holds {
+function demand(holds: boolean, problem: string, line: string): asserts holds {
   if (!holds) throw new Error(`${problem}: ${JSON.stringify(line)}`);
 }

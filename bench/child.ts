@@ -1,0 +1,27 @@
+import { fork, type Serializable } from 'node:child_process';
+import { once } from 'node:events';
+
+/** A server in a process of its own. */
+export interface Child {
+  readonly url: string;
+  /** Sends a message and resolves once it is answered. */
+  ask(message: Serializable): Promise<void>;
+  stop(): void;
+}
+
+/** Starts a script that reports its URL; where it waits for a message before, that is `first`. */
+export async function startChild(script: URL, first?: Serializable): Promise<Child> {
+  const child = fork(script, { serialization: 'advanced' });
+  const started = once(child, 'message');
+  if (first !== undefined) child.send(first);
+  const [{ url }] = (await started) as [{ url: string }];
+  return {
+    url,
+    async ask(message) {
+      const answered = once(child, 'message');
+      child.send(message);
+      await answered;
+    },
+    stop: () => child.disconnect(),
+  };
+}

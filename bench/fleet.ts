@@ -1,0 +1,123 @@
+import type { ReadFrom, Reading } from '../src/collectors/collector.ts';
+import { backends } from '../src/collectors/backends.ts';
+import { farms } from '../src/collectors/farms.ts';
+import { collectors } from '../src/collectors/registry.ts';
+import { createExposition, type Exposition } from '../src/metrics/exposition.ts';
+import type { Origin } from '../src/monitor/origin.ts';
+import { createShelf, type Shelf } from '../src/monitor/shelf.ts';
+
+/** 40 appliances of 2,500 series: 20 L4 farms (10 series each, and 5 about their backends) of 11 backends (10 each). */
+export const fleetSize = { appliances: 40, farms: 20, backends: 11, seriesPerAppliance: 2_500 } as const;
+
+/** What one appliance's collectors made of its answers: one reading of all farms, and one for the backends of each. */
+export type Readings = readonly { readonly origin: Origin; readonly reading: Reading }[];
+
+/** The appliances of the benchmarks. The same calls give the same numbers in every process. */
+export interface Fleet {
+  readonly appliances: readonly string[];
+  readonly exposition: Exposition;
+  /** The next readings of an appliance, with other numbers than the last ones. */
+  collect(appliance: string): Promise<Readings>;
+  /** Renders, compresses and shows them, as a poller does. */
+  take(appliance: string, readings: Readings): void;
+}
+
+/** Resolves once each appliance has its first readings. */
+export async function createFleet(): Promise<Fleet> {
+  const appliances = numbered('lb', fleetSize.appliances);
+  const exposition = createExposition({ families: collectors.flatMap(({ families }) => families), appliances });
+  const shelves = new Map(appliances.map((appliance) => [appliance, createFullShelf(appliance, exposition)]));
+  const random = createRandom();
+
+  const fleet: Fleet = {
+    appliances,
+    exposition,
+    async collect(appliance) {
+      const context = {
+        read: answers(appliances.indexOf(appliance), random),
+        facts: noFacts,
+        watches: () => true,
+        now: Date.now,
+        labels: {},
+      };
+      const list = await farms.collect(context);
+      const collectFarm = await backends.begin(context);
+      const ofFarms = (list.facts?.farms ?? []).map(async (farm) => ({
+        origin: { collector: backends.name, farm: farm.name },
+        reading: await collectFarm(farm, context),
+      }));
+      return [{ origin: { collector: farms.name }, reading: list }, ...(await Promise.all(ofFarms))];
+    },
+    take(appliance, readings) {
+      for (const { origin, reading } of readings)
+        shelves.get(appliance)?.put(origin, { expose: reading.expose, freshUntilMs: Number.POSITIVE_INFINITY });
+    },
+  };
+  for (const appliance of appliances) {
+    fleet.take(appliance, await fleet.collect(appliance));
+    const series = exposition.series(appliance);
+    if (series !== fleetSize.seriesPerAppliance) throw new Error(`${appliance} has ${series} series`);
+  }
+  return fleet;
+}
+
+const noFacts = {
+  farms: undefined,
+  edition: undefined,
+  version: undefined,
+  licensed: undefined,
+  activationEndSeconds: undefined,
+};
+
+function createFullShelf(appliance: string, exposition: Exposition): Shelf {
+  const refuse = (what: string): never => {
+    throw new Error(`the benchmark's page lost series: ${what}`);
+  };
+  return createShelf({ appliance, exposition, maxSeries: 50_000, onDropped: refuse, onUnknownState: refuse });
+}
+
+/** The appliance's side of the two calls that the collectors make. */
+function answers(appliance: number, random: (below: number) => number): ReadFrom {
+  const farmNames = numbered('shop', fleetSize.farms);
+  const listFarmStats = () => ({
+    farms: farmNames.map((farmname, farm) => ({
+      farmname,
+      profile: 'l4xnat',
+      status: random(50) === 0 ? 'problem' : 'up',
+      vip: `192.0.2.${farm + 1}`,
+      vport: '443',
+      established: random(20_000),
+      pending: random(200),
+    })),
+  });
+  const readFarmStats = (farmname: string) => ({
+    total_sessions: random(1_000),
+    backends: Array.from({ length: fleetSize.backends }, (_, backend) => ({
+      id: String(backend),
+      ip: `10.${appliance}.${farmNames.indexOf(farmname)}.${backend + 10}`,
+      port: '8080',
+      status: random(20) === 0 ? 'down' : 'up',
+      established: random(2_000),
+      pending: random(20),
+      max_conns: 10_000,
+      weight: 1 + random(5),
+      priority: 1,
+    })),
+  });
+  const read = (key: string, params: { readonly farmname?: string }) =>
+    Promise.resolve(key === 'listFarmStats' ? listFarmStats() : readFarmStats(params.farmname ?? ''));
+  return read as ReadFrom;
+}
+
+function numbered(word: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${word}-${String(index + 1).padStart(2, '0')}`);
+}
+
+/** Lehmer's generator, so that the parent knows the page that its child serves. */
+function createRandom(): (below: number) => number {
+  let state = 20_261_120;
+  return (below) => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % below;
+  };
+}

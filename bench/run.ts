@@ -1,0 +1,91 @@
+import { isDeepStrictEqual } from 'node:util';
+import { createFleet, fleetSize } from './fleet.ts';
+import { alternate, timed } from './measure.ts';
+import { sampleLines, toRegistry } from './prom-client-page.ts';
+import { compare, type Result, table, writeResults } from './results.ts';
+import type { Encoding } from './scraper.ts';
+import { startServers } from './servers.ts';
+
+const staticServer = '(reference: node:http sends the same bytes)';
+
+const fleet = await createFleet();
+const servers = await startServers(fleet);
+const results = [
+  await unchangedPage('plain', 1.5),
+  await unchangedPage('gzip', 1.5),
+  await afterReadings('plain', 4),
+  await afterReadings('gzip', 5),
+];
+await servers.checkPage();
+servers.close();
+results.push(...(await againstPromClient()));
+
+const { text, packed } = fleet.exposition.page('text');
+const series = fleetSize.appliances * fleetSize.seriesPerAppliance;
+console.log(`${series} series, ${megabytes(text)} MB, compressed ${megabytes(packed.blocks)} MB; medians.\n`);
+console.log(table(results));
+writeResults(results);
+
+/** Of the exporter's own metrics those of the process are rendered once a second, so most of these scrapes share them. */
+async function unchangedPage(encoding: Encoding, goal: number): Promise<Result> {
+  const [ours, reference] = await alternate(encoding === 'plain' ? 150 : 500, [
+    async () => (await servers.exporter.scrape(encoding)).ms,
+    async () => (await servers.fixed.scrape(encoding)).ms,
+  ]);
+  return compare(`scrape of the unchanged page, ${encoding} ${staticServer}`, ours, reference, goal);
+}
+
+/** Only the scrape is timed; what taking readings costs is a result of its own. */
+async function afterReadings(encoding: Encoding, goal: number): Promise<Result> {
+  const appliance = takingTurns();
+  const [ours, reference] = await alternate(150, [
+    async () => {
+      await servers.takeReadings(appliance());
+      return (await servers.exporter.scrape(encoding)).ms;
+    },
+    async () => (await servers.fixed.scrape(encoding)).ms,
+  ]);
+  const name = `scrape after 1 of ${fleetSize.appliances} appliances has new readings, ${encoding} ${staticServer}`;
+  return compare(name, ours, reference, goal);
+}
+
+/** In one process and without HTTP: what an exporter does for a scrape before it has bytes to send. */
+async function againstPromClient(): Promise<Result[]> {
+  const page = fleet.exposition.page('text').text.toString();
+  const registry = toRegistry(page);
+  if (!isDeepStrictEqual(sampleLines(await registry.metrics()), sampleLines(page)))
+    throw new Error('prom-client renders other series');
+  const appliance = takingTurns();
+  const [take, join, render] = await alternate(30, [
+    async () => {
+      const name = appliance();
+      const readings = await fleet.collect(name);
+      return timed(() => fleet.take(name, readings));
+    },
+    () => timed(() => fleet.exposition.page('text').text),
+    () => timed(() => registry.metrics()),
+  ]);
+  return [
+    compare(
+      'joining the page after new readings (reference: prom-client renders the same series)',
+      join,
+      render,
+      1 / 20,
+    ),
+    compare(
+      `taking readings of ${fleetSize.seriesPerAppliance} series (reference: prom-client renders all series)`,
+      take,
+      render,
+      0.05,
+    ),
+  ];
+}
+
+function takingTurns(): () => string {
+  let turn = 0;
+  return () => fleet.appliances[turn++ % fleet.appliances.length] ?? '';
+}
+
+function megabytes(bytes: Buffer): string {
+  return (bytes.length / 1e6).toFixed(1);
+}

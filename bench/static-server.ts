@@ -1,0 +1,21 @@
+import { createServer, type OutgoingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What the reference sends for one value of Accept-Encoding: copied from an answer of the exporter. */
+export interface StaticAnswer {
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: Uint8Array;
+}
+
+// The child process that is the reference: the fastest that node:http can send the bytes it was given.
+process.once('message', ({ plain, gzip }: { plain: StaticAnswer; gzip: StaticAnswer }) => {
+  const server = createServer((request, response) => {
+    const { headers, body } = request.headers['accept-encoding'] === 'gzip' ? gzip : plain;
+    response.writeHead(200, headers).end(body);
+  });
+  server.listen(0, '127.0.0.1', () => {
+    const { port } = server.address() as AddressInfo;
+    process.send?.({ url: `http://127.0.0.1:${port}` });
+  });
+});
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,363 @@
+import { gunzipSync } from 'node:zlib';
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+import { pino } from 'pino';
+import { Client } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createMetricsApp } from '../../../src/http/metrics-app.ts';
+import { createExposition, toChunks } from '../../../src/metrics/exposition.ts';
+import { counter, gauge } from '../../../src/metrics/family.ts';
+import { renderSamples } from '../../../src/metrics/samples.ts';
+import { createSelfMetrics } from '../../../src/metrics/self.ts';
+import type { ApplianceStatus } from '../../../src/monitor/appliance-poller.ts';
+import type { Monitor } from '../../../src/monitor/monitor.ts';
+import { parseExposition } from '../../support/exposition-parser.ts';
+
+const up = gauge('zlb_up', 'Whether it answers (any call).');
+const calls = counter('zlb_calls_total', 'Calls (this exporter).');
+const openmetrics = { accept: 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5' };
+
+describe('GET /metrics', () => {
+  it("has every appliance and the exporter's own metrics in Prometheus text", async () => {
+    const response = await get(givenApp(), '/metrics');
+
+    expect(response.statusCode).toBe(200);
+    expect(response.headers).toMatchObject({
+      'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+      'content-length': String(response.rawPayload.length),
+      'cache-control': 'no-store',
+      vary: 'accept, accept-encoding',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(response.headers).not.toHaveProperty('content-encoding');
+    expect(appliancesIn(response.payload)).toEqual(['lb-1', 'lb-2', 'lb-3']);
+    expect(parseExposition(response.payload, 'text').map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['zlb_up', 'zlb_calls_total', 'process_cpu_seconds_total', 'zlb_exporter_build_info']),
+    );
+  });
+
+  it('is OpenMetrics for those who prefer it, down to the last line', async () => {
+    const response = await get(givenApp(), '/metrics', openmetrics);
+
+    expect(response.headers['content-type']).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
+    expect(parseExposition(response.payload, 'openmetrics').map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['zlb_up', 'zlb_calls', 'process_cpu_seconds', 'zlb_exporter_build_info']),
+    );
+  });
+
+  it.each([
+    ['Prometheus text', {}],
+    ['OpenMetrics', openmetrics],
+  ])('is the same in one gzip member: %s', async (_, headers) => {
+    const app = givenApp();
+
+    const plain = await get(app, '/metrics', headers);
+    const compressed = await get(app, '/metrics', { ...headers, 'accept-encoding': 'gzip' });
+
+    expect(compressed.headers).toMatchObject({
+      'content-encoding': 'gzip',
+      'content-length': String(compressed.rawPayload.length),
+    });
+    expect(withoutProcess(gunzipSync(compressed.rawPayload).toString())).toBe(withoutProcess(plain.payload));
+  });
+
+  it('has the named appliances only when some are named', async () => {
+    const response = await get(givenApp(), '/metrics?appliance=lb-3&appliance=lb-1');
+
+    expect(appliancesIn(response.payload)).toEqual(['lb-1', 'lb-3']);
+    expect(response.payload).toContain('zlb_exporter_build_info');
+  });
+
+  it.each(['lb-9', '', 'LB-1', '__proto__', 'http://192.0.2.1/'])('answers 404 for the appliance %j', async (name) => {
+    const response = await get(givenApp(), `/metrics?appliance=lb-1&appliance=${encodeURIComponent(name)}`);
+
+    expect(response.statusCode).toBe(404);
+    expect(response.payload).not.toContain('zlb_up');
+  });
+
+  it('is served before there is a single reading', async () => {
+    const response = await get(givenApp({ readings: false }), '/metrics');
+
+    expect(response.statusCode).toBe(200);
+    expect(response.payload).not.toContain('zlb_up');
+  });
+
+  it('has no body for HEAD', async () => {
+    const response = await givenApp().inject({ method: 'HEAD', url: '/metrics' });
+
+    expect(response.statusCode).toBe(200);
+    expect(response.payload).toBe('');
+  });
+
+  it('leaves the connection open for the next scrape', async () => {
+    const app = givenApp();
+    const url = await app.listen({ port: 0, host: '127.0.0.1' });
+    let connections = 0;
+    app.server.on('connection', () => (connections += 1));
+
+    const client = new Client(url);
+    onTestFinished(() => client.close());
+    const pages: Buffer[] = [];
+    for (const encoding of ['gzip', 'identity', 'gzip']) {
+      const headers = { 'accept-encoding': encoding };
+      const { body } = await client.request({ method: 'GET', path: '/metrics', headers });
+      pages.push(Buffer.from(await body.arrayBuffer()));
+    }
+
+    expect(connections).toBe(1);
+    expect(pages.map((page, index) => appliancesIn(String(index === 1 ? page : gunzipSync(page))))).toEqual([
+      ['lb-1', 'lb-2', 'lb-3'],
+      ['lb-1', 'lb-2', 'lb-3'],
+      ['lb-1', 'lb-2', 'lb-3'],
+    ]);
+  });
+});
+
+describe('GET /probe', () => {
+  it("has one appliance, without the exporter's own metrics", async () => {
+    const response = await get(givenApp(), '/probe?target=lb-2');
+
+    expect(response.payload).toBe(
+      '# HELP zlb_up Whether it answers (any call).\n# TYPE zlb_up gauge\nzlb_up{appliance="lb-2"} 1\n' +
+        '# HELP zlb_calls_total Calls (this exporter).\n# TYPE zlb_calls_total counter\nzlb_calls_total{appliance="lb-2"} 2\n',
+    );
+  });
+
+  it('knows both formats and gzip', async () => {
+    const response = await get(givenApp(), '/probe?target=lb-2', { ...openmetrics, 'accept-encoding': 'gzip' });
+
+    expect(gunzipSync(response.rawPayload).toString()).toMatch(/^zlb_calls_total\{appliance="lb-2"\} 2\n# EOF\n$/m);
+  });
+
+  it.each(['/probe', '/probe?target=lb-1&target=lb-2'])('answers 400 for %s', async (url) => {
+    expect((await get(givenApp(), url)).statusCode).toBe(400);
+  });
+
+  it.each(['lb-9', '', '192.0.2.1', 'https://192.0.2.1:444', 'http://169.254.169.254/latest/meta-data'])(
+    'answers 404 for %j, as it goes by configured names and nothing else',
+    async (target) => {
+      const response = await get(givenApp(), `/probe?target=${encodeURIComponent(target)}`);
+
+      expect(response.statusCode).toBe(404);
+      expect(response.payload).toBe('No appliance of that name is configured; / lists them.\n');
+    },
+  );
+});
+
+describe('GET /sd', () => {
+  it('has one target an appliance, at the address under which it was asked', async () => {
+    const response = await get(givenApp(), '/sd', { host: 'exporter.example:9444' });
+
+    expect(response.headers['content-type']).toMatch(/^application\/json/);
+    expect(response.json()).toHaveLength(3);
+    expect(response.json()[0]).toEqual({
+      targets: ['exporter.example:9444'],
+      labels: {
+        site: 'paris',
+        __metrics_path__: '/probe',
+        __param_target: 'lb-1',
+        __scheme__: 'http',
+        instance: 'lb-1',
+      },
+    });
+  });
+
+  it.each(['192.0.2.1:9444', '[2001:db8::1]:9444', 'localhost'])('accepts the address %s', async (host) => {
+    expect((await get(givenApp(), '/sd', { host })).json()[0].targets).toEqual([host]);
+  });
+
+  it.each(['a b', 'user@host', 'host/path', '<script>', 'ho"st', 'host,other'])(
+    'answers 400 to the Host header %j instead of handing it on',
+    async (host) => {
+      const response = await get(givenApp(), '/sd', { host });
+
+      expect(response.statusCode).toBe(400);
+      expect(response.payload).toBe('The Host header names no address.\n');
+    },
+  );
+});
+
+describe('GET /', () => {
+  it('is a page for people that runs no scripts and is framed by nobody', async () => {
+    const response = await get(givenApp(), '/');
+
+    expect(response.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(response.headers['content-security-policy']).toMatch(/^default-src 'none';.*frame-ancestors 'none'/);
+    expect(response.headers['content-security-policy']).not.toContain('script-src');
+    expect(response.headers['x-content-type-options']).toBe('nosniff');
+    for (const link of ['/metrics', '/probe?target=lb-1', '/sd', '/api/status'])
+      expect(response.payload).toContain(`href="${link}"`);
+  });
+
+  it('says of each appliance whether it answers and which collectors fail', async () => {
+    const statuses = [...threeStatuses(), status({ name: 'lb-4', up: true, deactivated: true })];
+    const { payload } = await get(givenApp({ statuses }), '/');
+
+    expect([...payload.matchAll(/<td class="\w+">(.*?)<\/td>/g)].map(([, state]) => state)).toEqual([
+      'answers',
+      'does not answer',
+      'not asked yet',
+      'answers, but is deactivated',
+    ]);
+    expect(payload).toContain('<td>farms</td>');
+  });
+
+  it('shows names that mean harm as text', async () => {
+    const name = `<img src=x onerror="alert(1)">'&`;
+    const { payload } = await get(givenApp({ statuses: [status({ name, version: name, edition: name })] }), '/');
+
+    expect(payload).not.toContain('<img');
+    expect(payload).toContain('&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&#39;&amp;');
+    expect(payload).toContain('href="/probe?target=%3Cimg%20src%3Dx%20onerror%3D%22alert(1)%22%3E');
+  });
+});
+
+describe('GET /api/status', () => {
+  it('says the same as JSON', async () => {
+    expect((await get(givenApp(), '/api/status')).json()).toMatchObject({
+      version: '1.2.3',
+      ready: true,
+      appliances: [{ name: 'lb-1', up: true }, { name: 'lb-2', up: false }, { name: 'lb-3' }],
+    });
+  });
+});
+
+describe('GET /-/healthy and /-/ready', () => {
+  it('is healthy as soon as it listens, and ready once every collector had its turn', async () => {
+    const state = { ready: false };
+    const app = givenApp({ state });
+
+    expect(await statusOf(app, '/-/healthy')).toBe(200);
+    expect(await statusOf(app, '/-/ready')).toBe(503);
+    state.ready = true;
+    expect(await statusOf(app, '/-/ready')).toBe(200);
+  });
+});
+
+describe('anything else', () => {
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)('%s is refused everywhere', async (method) => {
+    const app = givenApp();
+
+    for (const url of [
+      '/',
+      '/metrics',
+      '/probe?target=lb-1',
+      '/sd',
+      '/api/status',
+      '/-/healthy',
+      '/-/ready',
+      '/-/reload',
+    ]) {
+      const response = await app.inject({ method, url, payload: method === 'DELETE' ? '' : 'x' });
+      expect(response.statusCode, url).toBe(404);
+    }
+  });
+
+  it.each(['/nothing', '/metrics/', '/METRICS', '//metrics', '/%2e%2e/etc/passwd', '/-/reload'])(
+    'answers 404 to %s without repeating it',
+    async (url) => {
+      const response = await get(givenApp(), url);
+
+      expect(response.statusCode).toBe(404);
+      expect(response.payload).toBe('Not found. Try / or /metrics.\n');
+    },
+  );
+
+  it('that goes wrong inside is logged, and says nothing to the outside', async () => {
+    const lines: string[] = [];
+    const app = givenApp({ log: lines, statuses: new Error('the key is 1234') });
+
+    const response = await get(app, '/');
+
+    expect(response.statusCode).toBe(500);
+    expect(response.payload).toBe('Internal error, see the log.\n');
+    expect(JSON.parse(lines[0] ?? '{}')).toMatchObject({ level: 50, path: '/', msg: 'request failed' });
+  });
+});
+
+interface Given {
+  readonly readings?: boolean;
+  readonly state?: { ready: boolean };
+  readonly statuses?: readonly ApplianceStatus[] | Error;
+  readonly log?: string[];
+}
+
+function givenApp({
+  readings = true,
+  state = { ready: true },
+  statuses = threeStatuses(),
+  log = [],
+}: Given = {}): FastifyInstance {
+  const names = ['lb-1', 'lb-2', 'lb-3'];
+  const exposition = createExposition({ families: [up, calls], appliances: names });
+  for (const name of readings ? names : []) {
+    const { families } = renderSamples(name, 100, (emit) => {
+      emit.sample(up, {}, 1);
+      emit.sample(calls, {}, 2);
+    });
+    exposition.put(name, 'part', toChunks(families));
+  }
+  const monitor: Monitor = {
+    appliances: names.map((name) => ({ name, labels: { site: 'paris' } })),
+    start: () => undefined,
+    page: (format, only) => exposition.page(format, only),
+    get ready() {
+      return state.ready;
+    },
+    describe() {
+      if (statuses instanceof Error) throw statuses;
+      return statuses;
+    },
+    close: () => Promise.resolve(),
+  };
+  const build = { version: '1.2.3', revision: 'abc', nodeVersion: 'v24.0.0' };
+  const app = createMetricsApp({
+    monitor,
+    self: createSelfMetrics(build),
+    build,
+    log: pino({}, { write: (line) => log.push(line) }),
+  });
+  onTestFinished(() => app.close());
+  return app;
+}
+
+function threeStatuses(): ApplianceStatus[] {
+  return [
+    status({ name: 'lb-1', up: true }),
+    status({ name: 'lb-2', up: false, collectors: [{ name: 'farms', ok: false, lastSuccessMs: undefined }] }),
+    status({ name: 'lb-3' }),
+  ];
+}
+
+function status(known: Partial<ApplianceStatus> & { readonly name: string }): ApplianceStatus {
+  return {
+    up: undefined,
+    deactivated: false,
+    version: undefined,
+    edition: undefined,
+    farms: undefined,
+    collectors: [],
+    ...known,
+  };
+}
+
+function get(
+  app: FastifyInstance,
+  url: string,
+  headers: InjectOptions['headers'] = {},
+): Promise<LightMyRequestResponse> {
+  return app.inject({ method: 'GET', url, headers });
+}
+
+async function statusOf(app: FastifyInstance, url: string): Promise<number> {
+  return (await get(app, url)).statusCode;
+}
+
+/** The appliances with a zlb_up on the page, in their order. */
+function appliancesIn(page: string): string[] {
+  return [...page.matchAll(/^zlb_up\{appliance="(.*)"\} 1$/gm)].map(([, name]) => name ?? '');
+}
+
+/** What two scrapes have in common: all but the metrics of the process. */
+function withoutProcess(page: string): string {
+  return page.replaceAll(/^(?:# \w+ )?(?:process|nodejs)_.*\n/gm, '');
+}

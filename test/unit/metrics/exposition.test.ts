@@ -1,0 +1,227 @@
+import { gunzipSync } from 'node:zlib';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createExposition, type Exposition, type Page, toChunks } from '../../../src/metrics/exposition.ts';
+import { counter, gauge, histogram } from '../../../src/metrics/family.ts';
+import { gzipMember } from '../../../src/metrics/gzip.ts';
+import { type Emit, renderSamples } from '../../../src/metrics/samples.ts';
+import { parseExposition } from '../../support/exposition-parser.ts';
+import { feed, isThere } from '../../support/programs.ts';
+
+const up = gauge('zlb_up', 'Whether it answers (any call).');
+const calls = counter('zlb_calls_total', 'Calls with a \\ and a\nnewline (this exporter).', ['code']);
+const seconds = histogram('zlb_call_seconds', 'Length of calls (this exporter).');
+const families = [up, calls, seconds];
+
+describe('a page', () => {
+  it('has the families in their order, each once, with the appliances in theirs', () => {
+    const exposition = given();
+
+    put(exposition, 'lb-2', 'a', (emit) => emit.sample(calls, { code: '200' }, 2));
+    put(exposition, 'lb-1', 'b', (emit) => emit.sample(calls, { code: '500' }, 1));
+    put(exposition, 'lb-1', 'a', (emit) => {
+      emit.sample(calls, { code: '200' }, 3);
+      emit.sample(up, {}, 1);
+    });
+
+    expect(textOf(exposition.page('text'))).toBe(
+      '# HELP zlb_up Whether it answers (any call).\n' +
+        '# TYPE zlb_up gauge\n' +
+        'zlb_up{appliance="lb-1"} 1\n' +
+        '# HELP zlb_calls_total Calls with a \\\\ and a\\nnewline (this exporter).\n' +
+        '# TYPE zlb_calls_total counter\n' +
+        'zlb_calls_total{appliance="lb-1",code="500"} 1\n' +
+        'zlb_calls_total{appliance="lb-1",code="200"} 3\n' +
+        'zlb_calls_total{appliance="lb-2",code="200"} 2\n',
+    );
+  });
+
+  it('is empty before the first reading', () => {
+    expect(textOf(given().page('text'))).toBe('');
+    expect(unpacked(given().page('text'))).toBe('');
+  });
+
+  it('in OpenMetrics names the family of a counter without the suffix, and differs in nothing else', () => {
+    const exposition = given();
+    put(exposition, 'lb-1', 'a', fillEverything);
+
+    const classic = textOf(exposition.page('text'));
+    const openmetrics = textOf(exposition.page('openmetrics'));
+
+    expect(openmetrics).toBe(classic.replaceAll(/^(# \w+ zlb_calls)_total /gm, '$1 '));
+    expect(openmetrics).toMatch(/^zlb_calls_total{/m);
+  });
+
+  it('can be had for some appliances only', () => {
+    const exposition = given();
+    for (const appliance of ['lb-1', 'lb-2', 'lb-3']) put(exposition, appliance, 'a', fillEverything);
+
+    const page = textOf(exposition.page('text', new Set(['lb-3', 'lb-1', 'lb-9'])));
+
+    expect(page.match(/^zlb_up.*$/gm)).toEqual(['zlb_up{appliance="lb-1"} 1', 'zlb_up{appliance="lb-3"} 1']);
+  });
+
+  it('leaves out families that have no series', () => {
+    const exposition = given();
+    put(exposition, 'lb-1', 'a', (emit) => emit.sample(up, {}, null));
+
+    expect(textOf(exposition.page('text'))).toBe('');
+  });
+});
+
+describe('a page that nothing changed', () => {
+  it('is the same object again, with the same bytes in both encodings', () => {
+    const exposition = given();
+    put(exposition, 'lb-1', 'a', fillEverything);
+    const page = exposition.page('text');
+
+    expect(exposition.page('text')).toBe(page);
+    expect(exposition.page('text').packed).toBe(page.packed);
+    expect(exposition.page('text').text).toBe(page.text);
+  });
+
+  it('stays what it was for who holds it, when another one takes its place', () => {
+    const exposition = given();
+    put(exposition, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
+    const before = exposition.page('text');
+
+    put(exposition, 'lb-1', 'a', (emit) => emit.sample(up, {}, 1));
+
+    expect(exposition.page('text')).not.toBe(before);
+    expect(textOf(before)).toContain('} 0\n');
+    expect(textOf(exposition.page('text'))).toContain('} 1\n');
+  });
+
+  it('keeps the bytes of every other appliance when one has new readings', () => {
+    const exposition = given();
+    for (const appliance of ['lb-1', 'lb-2']) put(exposition, appliance, 'a', fillEverything);
+    const before = exposition.page('text').pieces;
+
+    put(exposition, 'lb-1', 'a', fillEverything);
+
+    const shared = exposition.page('text').pieces.filter((piece) => before.includes(piece));
+    // Three families: a header and the lines of lb-2 each.
+    expect(shared).toHaveLength(6);
+  });
+
+  it('is not disturbed by the removal of what is not there', () => {
+    const exposition = given();
+    put(exposition, 'lb-1', 'a', fillEverything);
+    const page = exposition.page('text');
+
+    exposition.remove('lb-1', 'b');
+    exposition.remove('lb-9', 'a');
+    put(exposition, 'lb-9', 'a', fillEverything);
+
+    expect(exposition.page('text')).toBe(page);
+  });
+});
+
+describe('a part', () => {
+  it('replaces all that it had on the page', () => {
+    const exposition = given();
+    put(exposition, 'lb-1', 'a', fillEverything);
+
+    put(exposition, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
+
+    expect(textOf(exposition.page('text')).match(/^[^#].*$/gm)).toEqual(['zlb_up{appliance="lb-1"} 0']);
+  });
+
+  it('is gone at once when it is removed, headers included', () => {
+    const exposition = given();
+    put(exposition, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
+    put(exposition, 'lb-1', 'b', (emit) => emit.sample(calls, { code: '200' }, 1));
+
+    exposition.remove('lb-1', 'b');
+
+    expect(textOf(exposition.page('text'))).not.toContain('zlb_calls');
+    expect(unpacked(exposition.page('text'))).not.toContain('zlb_calls');
+  });
+
+  it('counts towards the series of its appliance alone', () => {
+    const exposition = given();
+    put(exposition, 'lb-1', 'a', fillEverything);
+    put(exposition, 'lb-1', 'b', (emit) => emit.sample(calls, { code: '404' }, 1));
+    put(exposition, 'lb-2', 'a', fillEverything);
+
+    expect(exposition.series('lb-1')).toBe(7);
+    expect(exposition.series('lb-1', 'b')).toBe(6);
+    expect(exposition.series('lb-9')).toBe(0);
+  });
+});
+
+describe('any history of readings', () => {
+  const step = fc.record({
+    what: fc.constantFrom('put', 'remove', 'look'),
+    appliance: fc.constantFrom('lb-1', 'lb-2', 'lb-3'),
+    part: fc.constantFrom('a', 'b'),
+    value: fc.nat(),
+  });
+
+  it('leaves a page that holds the last reading of each part, the same in both encodings', () => {
+    fc.assert(
+      fc.property(fc.array(step), (steps) => {
+        const exposition = given();
+        const expected = new Map<string, number>();
+        for (const { what, appliance, part, value } of steps) {
+          const key = `${appliance} ${part}`;
+          if (what === 'put') {
+            put(exposition, appliance, part, (emit) => emit.sample(calls, { code: part }, value));
+            expected.set(key, value);
+          } else if (what === 'remove') {
+            exposition.remove(appliance, part);
+            expected.delete(key);
+          } else {
+            unpacked(exposition.page('text'));
+          }
+        }
+
+        const page = exposition.page('text');
+        const samples = parseExposition(textOf(page), 'text').flatMap((family) => family.samples);
+        expect(new Map(samples.map(({ labels, value }) => [`${labels.appliance} ${labels.code}`, value]))).toEqual(
+          expected,
+        );
+        expect(unpacked(page)).toBe(textOf(page));
+      }),
+    );
+  });
+});
+
+describe.skipIf(!isThere('promtool'))('promtool', () => {
+  it('has nothing to say about a page, not even with labels that mean harm', () => {
+    const exposition = given();
+    for (const each of ['lb-1', 'lb-2']) {
+      put(exposition, each, 'a', (emit) => {
+        fillEverything(emit);
+        for (const code of ['"', '\\', '\\"', '\\n', 'a\nb', '}', '{code="200"} 1', '\ud800', '🏠', ' '.repeat(300)])
+          emit.sample(calls, { code }, 1);
+      });
+    }
+
+    const { status, stdout, stderr } = feed('promtool', ['check', 'metrics'], exposition.page('text').text);
+
+    expect({ status, stdout: stdout.toString(), stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
+  });
+});
+
+function given(): Exposition {
+  return createExposition({ families, appliances: ['lb-1', 'lb-2', 'lb-3'] });
+}
+
+function fillEverything(emit: Emit): void {
+  emit.sample(up, {}, 1);
+  emit.sample(calls, { code: '200' }, 1);
+  emit.histogram(seconds, {}, { buckets: [[1, 1]], sum: 0.5, count: 1 });
+}
+
+function put(exposition: Exposition, appliance: string, part: string, fill: (emit: Emit) => void): void {
+  exposition.put(appliance, part, toChunks(renderSamples(appliance, 1_000, fill).families));
+}
+
+function textOf(page: Page): string {
+  return Buffer.concat(page.pieces.map(({ text }) => text)).toString();
+}
+
+function unpacked(page: Page): string {
+  return gunzipSync(Buffer.concat(gzipMember([page.packed]))).toString();
+}

@@ -1,0 +1,264 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createExposition, toChunks } from '../../../src/metrics/exposition.ts';
+import { counter, type Family, gauge, histogram, stateSet } from '../../../src/metrics/family.ts';
+import { type Emit, renderSamples } from '../../../src/metrics/samples.ts';
+import { parseExposition } from '../../support/exposition-parser.ts';
+
+const temperature = gauge('room_temperature_celsius', 'How warm it is (a thermometer).', ['room']);
+const opened = counter('door_opened_total', 'How often a door opened (a bell).', ['room', 'door']);
+const waiting = histogram('door_waiting_seconds', 'How long people waited (a clock).', ['door']);
+const light = stateSet('lamp_state', 'What a lamp does (a look).', ['lamp'], ['on', 'off', 'unknown']);
+const facts = gauge('house_info', 'What is known of a house (the land register).', ['street']);
+
+describe('a sample', () => {
+  it('stands on a line with the appliance first and its labels in the order of the family', () => {
+    const { families, series } = render((emit) => emit.sample(opened, { door: 'front', room: 'hall' }, 3));
+
+    expect(families).toEqual([
+      { family: opened, text: 'door_opened_total{appliance="lb",room="hall",door="front"} 3\n', series: 1 },
+    ]);
+    expect(series).toBe(1);
+  });
+
+  it.each([null, undefined])('is not written for %s, since absent is not zero', (value) => {
+    expect(render((emit) => emit.sample(temperature, { room: 'hall' }, value)).families).toEqual([]);
+  });
+
+  it.each([
+    [0, '0'],
+    [0.1, '0.1'],
+    [1e21, '1e+21'],
+    [-273.15, '-273.15'],
+    [Number.NaN, 'NaN'],
+    [Number.POSITIVE_INFINITY, '+Inf'],
+    [Number.NEGATIVE_INFINITY, '-Inf'],
+  ])('of %d is written %s', (value, written) => {
+    expect(textOf((emit) => emit.sample(temperature, { room: 'hall' }, value))).toMatch(`} ${written}\n`);
+  });
+
+  it('that names a series a second time is dropped and counted, the first one stays', () => {
+    const { families, series, dropped } = render((emit) => {
+      emit.sample(temperature, { room: 'hall' }, 1);
+      emit.sample(temperature, { room: 'hall' }, 2);
+      emit.state(light, { lamp: 'desk' }, 'on');
+      emit.state(light, { lamp: 'desk' }, 'off');
+      emit.info(facts, { street: 'Main' });
+      emit.info(facts, { street: 'Main' });
+      emit.histogram(waiting, { door: 'front' }, { buckets: [], sum: 0, count: 0 });
+      emit.histogram(waiting, { door: 'front' }, { buckets: [], sum: 1, count: 1 });
+    });
+
+    expect(dropped).toEqual({ duplicate: 4, limit: 0 });
+    expect(series).toBe(1 + 3 + 1 + 3);
+    expect(families[0]?.text).toBe('room_temperature_celsius{appliance="lb",room="hall"} 1\n');
+    expect(families[1]?.text).toContain('lamp="desk",status="on"} 1\n');
+  });
+});
+
+describe('a label', () => {
+  it.each([
+    ['quotes', 'the "big" room', String.raw`the \"big\" room`],
+    ['backslashes', String.raw`C:\new`, String.raw`C:\\new`],
+    ['letters of any language', 'Küche 台所 🏠', 'Küche 台所 🏠'],
+    ['nothing', '', ''],
+  ])('keeps %s', (_, room, written) => {
+    expect(labelOf(room)).toBe(written);
+  });
+
+  it.each([
+    ['a newline', 'hall\nroom_temperature_celsius 99'],
+    ['a carriage return', 'ha\rll'],
+    ['a NUL', 'ha\0ll'],
+    ['an escape sequence', 'ha\u001b[31mll'],
+    ['a C1 control', 'ha\u0085ll'],
+    ['a line separator', 'ha\u2028ll'],
+    ['half of a surrogate pair', 'ha\ud83dll'],
+  ])('loses %s and is marked as changed', (_, room) => {
+    const written = labelOf(room);
+
+    expect(written).toMatch(/~[0-9a-f]{12}$/);
+    expect(written).not.toMatch(/[\p{Cc}\p{Cs}\u2028\u2029]/u);
+  });
+
+  it('is at most 128 characters long, and two long ones that begin alike stay two', () => {
+    const long = 'x'.repeat(10_000);
+
+    const { text } = render((emit) => {
+      emit.sample(temperature, { room: `${long}a` }, 1);
+      emit.sample(temperature, { room: `${long}b` }, 2);
+    }).families[0] ?? { text: '' };
+
+    const rooms = [...text.matchAll(/room="([^"]*)"/g)].map(([, room]) => room);
+    expect(rooms.map((room) => room?.length)).toEqual([128, 128]);
+    expect(new Set(rooms).size).toBe(2);
+  });
+
+  it('keeps two names apart that differ only in what cannot be shown', () => {
+    const { dropped } = render((emit) => {
+      for (const room of ['hall', 'ha\nll', 'ha\rll', 'ha\ud83dll', 'ha\ud83ell', 'ha\ufffdll'])
+        emit.sample(temperature, { room }, 1);
+    });
+
+    expect(dropped.duplicate).toBe(0);
+  });
+
+  it('is cut between characters, not inside of one', () => {
+    expect(labelOf(`${'x'.repeat(114)}🏠${'y'.repeat(50)}`).isWellFormed()).toBe(true);
+  });
+
+  it('of the appliance is treated like any other', () => {
+    const { families } = renderSamples('a"b\\c', 10, (emit) => emit.sample(temperature, { room: 'hall' }, 1));
+
+    expect(families[0]?.text).toContain(String.raw`{appliance="a\"b\\c",room="hall"}`);
+  });
+});
+
+describe('a state set', () => {
+  it('has one series a state, of which one is 1', () => {
+    expect(textOf((emit) => emit.state(light, { lamp: 'desk' }, 'off'))).toBe(
+      'lamp_state{appliance="lb",lamp="desk",status="on"} 0\n' +
+        'lamp_state{appliance="lb",lamp="desk",status="off"} 1\n' +
+        'lamp_state{appliance="lb",lamp="desk",status="unknown"} 0\n',
+    );
+  });
+
+  it('is unknown for a word that is not in its list, and the word is reported once', () => {
+    const { families, unknownStates } = render((emit) => {
+      emit.state(light, { lamp: 'desk' }, 'flickering');
+      emit.state(light, { lamp: 'wall' }, 'flickering');
+      emit.state(light, { lamp: 'floor' }, 'constructor');
+    });
+
+    expect(unknownStates).toEqual([
+      { family: light, word: 'flickering' },
+      { family: light, word: 'constructor' },
+    ]);
+    expect(families[0]?.text.match(/status="unknown"\} 1/g)).toHaveLength(3);
+  });
+
+  it('does not report unknown itself', () => {
+    expect(render((emit) => emit.state(light, { lamp: 'desk' }, 'unknown')).unknownStates).toEqual([]);
+  });
+});
+
+describe('an info', () => {
+  it('is 1, with labels of the configuration after its own', () => {
+    expect(textOf((emit) => emit.info(facts, { street: 'Main' }, { site: 'paris', owner: 'the "shop"' }))).toBe(
+      String.raw`house_info{appliance="lb",street="Main",site="paris",owner="the \"shop\""} 1` + '\n',
+    );
+  });
+});
+
+describe('a histogram', () => {
+  it('has its buckets, the one of everything, the sum and the count', () => {
+    const { families, series } = render((emit) =>
+      emit.histogram(
+        waiting,
+        { door: 'front' },
+        {
+          buckets: [
+            [0.5, 1],
+            [2, 3],
+          ],
+          sum: 7.25,
+          count: 4,
+        },
+      ),
+    );
+
+    expect(families[0]?.text).toBe(
+      'door_waiting_seconds_bucket{appliance="lb",door="front",le="0.5"} 1\n' +
+        'door_waiting_seconds_bucket{appliance="lb",door="front",le="2"} 3\n' +
+        'door_waiting_seconds_bucket{appliance="lb",door="front",le="+Inf"} 4\n' +
+        'door_waiting_seconds_sum{appliance="lb",door="front"} 7.25\n' +
+        'door_waiting_seconds_count{appliance="lb",door="front"} 4\n',
+    );
+    expect(series).toBe(5);
+  });
+});
+
+describe('the limit of series', () => {
+  const fill = (emit: Emit): void => {
+    for (const room of ['hall', 'attic']) emit.sample(temperature, { room }, 1);
+    emit.state(light, { lamp: 'desk' }, 'on');
+    emit.info(facts, { street: 'Main' });
+  };
+
+  it('keeps everything that just fits', () => {
+    expect(render(fill, 6)).toMatchObject({ series: 6, dropped: { limit: 0 } });
+  });
+
+  it('leaves out a family as a whole, and keeps a later one that fits', () => {
+    const { families, series, dropped } = render(fill, 4);
+
+    expect(families.map(({ family }) => family.name)).toEqual(['room_temperature_celsius', 'house_info']);
+    expect({ series, dropped }).toEqual({ series: 3, dropped: { duplicate: 0, limit: 3 } });
+  });
+
+  it('of nothing leaves nothing', () => {
+    expect(render(fill, 0)).toMatchObject({ families: [], series: 0, dropped: { limit: 6 } });
+  });
+});
+
+describe('any reading', () => {
+  const unit = fc.oneof(
+    fc.string({ unit: 'grapheme' }),
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: loneHalf() }),
+  );
+  const value = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(null, undefined));
+
+  it('reads back from the page as it was emitted, whatever the labels and the numbers', () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.record({ room: unit, door: unit, value }), {
+          selector: (each) => `${each.room}\n${each.door}`,
+        }),
+        (emitted) => {
+          const { dropped, families } = render((emit) => {
+            for (const each of emitted) emit.sample(opened, each, each.value);
+          });
+          const page = pageOf(families);
+
+          const written = emitted.filter((each) => each.value !== null && each.value !== undefined);
+          const read = parseExposition(page, 'text').flatMap(({ samples }) => samples);
+          expect(dropped).toEqual({ duplicate: 0, limit: 0 });
+          // Adding 0 makes one zero of both.
+          expect(read.map((sample) => sample.value + 0)).toEqual(written.map((each) => Number(each.value) + 0));
+          for (const [index, { room, door }] of written.entries()) {
+            const labels = read[index]?.labels ?? {};
+            expect(labels.appliance).toBe('lb');
+            expect(labels.room).toSatisfy((shown: string) => shown === room || /~[0-9a-f]{12}$/.test(shown));
+            expect(labels.door).toSatisfy((shown: string) => shown === door || /~[0-9a-f]{12}$/.test(shown));
+          }
+        },
+      ),
+    );
+  });
+});
+
+/** Halves of surrogate pairs, which no well-formed text has. */
+function loneHalf(): fc.Arbitrary<string> {
+  return fc.integer({ min: 0xd800, max: 0xdfff }).map((code) => String.fromCharCode(code));
+}
+
+function render(fill: (emit: Emit) => void, maxSeries = 1_000) {
+  return renderSamples('lb', maxSeries, fill);
+}
+
+function textOf(fill: (emit: Emit) => void): string {
+  return render(fill)
+    .families.map(({ text }) => text)
+    .join('');
+}
+
+function labelOf(room: string): string {
+  return /room="(.*)"\}/s.exec(textOf((emit) => emit.sample(temperature, { room }, 1)))?.[1] ?? 'no label';
+}
+
+function pageOf(families: ReturnType<typeof renderSamples>['families']): string {
+  const exposition = createExposition({ families: families.map(({ family }): Family => family), appliances: ['lb'] });
+  exposition.put('lb', 'part', toChunks(families));
+  return exposition.page('text').text.toString();
+}

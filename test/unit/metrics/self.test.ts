@@ -1,0 +1,108 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Format } from '../../../src/metrics/exposition.ts';
+import { createSelfMetrics, type SelfMetrics } from '../../../src/metrics/self.ts';
+import { parseExposition } from '../../support/exposition-parser.ts';
+import { feed, isThere } from '../../support/programs.ts';
+
+const build = { version: '1.2.3', revision: 'abc', nodeVersion: 'v24.0.0' };
+
+describe("the exporter's own metrics", () => {
+  it('say what runs, and since when with which configuration', async () => {
+    const self = createSelfMetrics(build);
+
+    self.configurationLoaded(1_700_000_000_500);
+
+    const text = await textOf(self, 'text');
+    expect(text).toContain('zlb_exporter_build_info{version="1.2.3",revision="abc",node_version="v24.0.0"} 1\n');
+    expect(text).toContain('zlb_exporter_config_last_reload_successful 1\n');
+    expect(text).toContain('zlb_exporter_config_last_reload_success_timestamp_seconds 1700000000.5\n');
+  });
+
+  it.each(['text', 'openmetrics'] as const)('are a well-formed part of a page in the format %s', async (format) => {
+    const text = await textOf(createSelfMetrics(build), format);
+
+    const families = parseExposition(format === 'text' ? text : `${text}# EOF\n`, format);
+
+    expect(families.map(({ name }) => name)).toEqual(
+      expect.arrayContaining([
+        'process_resident_memory_bytes',
+        'nodejs_eventloop_lag_p99_seconds',
+        'zlb_exporter_build_info',
+      ]),
+    );
+  });
+
+  it('name the families of counters without _total in OpenMetrics, and with it in classic text, also after one another', async () => {
+    const self = createSelfMetrics(build);
+
+    const [before, openmetrics] = [await textOf(self, 'text'), await textOf(self, 'openmetrics')];
+    passASecond();
+    const after = await textOf(self, 'text');
+
+    expect(openmetrics).toContain('# TYPE process_cpu_seconds counter\nprocess_cpu_seconds_total ');
+    for (const classic of [before, after])
+      expect(classic).toContain('# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total ');
+  });
+
+  it('spell NaN as Prometheus does, also where nothing was measured yet', async () => {
+    const self = createSelfMetrics(build);
+
+    expect(await textOf(self, 'text')).not.toMatch(/ Nan$/m);
+    expect(await textOf(self, 'openmetrics')).not.toMatch(/ Nan$/m);
+  });
+
+  it('have no gauge that is named like a counter, and no list of handles', async () => {
+    const families = parseExposition(await textOf(createSelfMetrics(build), 'text'), 'text');
+
+    expect(families.filter(({ name, type }) => name.endsWith('_total') && type !== 'counter')).toEqual([]);
+    expect(families.filter(({ name }) => name.startsWith('nodejs_active_'))).toEqual([]);
+  });
+
+  it('of the process are shared by scrapes within a second, so that one does not empty what the next reads', async () => {
+    const self = createSelfMetrics(build);
+
+    const [first] = await self.pieces('text');
+    const [second] = await self.pieces('text');
+    passASecond();
+    const [later] = await self.pieces('text');
+
+    expect(second).toBe(first);
+    expect(later).not.toBe(first);
+  });
+
+  it('of the configuration show at once', async () => {
+    const self = createSelfMetrics(build);
+    await textOf(self, 'text');
+
+    self.configurationLoaded(1_000);
+
+    expect(await textOf(self, 'text')).toContain('zlb_exporter_config_last_reload_success_timestamp_seconds 1\n');
+  });
+
+  it('of two exporters in one process do not meet', async () => {
+    createSelfMetrics(build).configurationLoaded(1_000);
+
+    expect(await textOf(createSelfMetrics(build), 'text')).toContain('zlb_exporter_config_last_reload_successful 0\n');
+  });
+});
+
+describe.skipIf(!isThere('promtool'))('promtool', () => {
+  it('has nothing to say about them', async () => {
+    const text = Buffer.from(await textOf(createSelfMetrics(build), 'text'));
+
+    const { status, stdout, stderr } = feed('promtool', ['check', 'metrics'], text);
+
+    expect({ status, stdout: stdout.toString(), stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
+  });
+});
+
+async function textOf(self: SelfMetrics, format: Format): Promise<string> {
+  return Buffer.concat((await self.pieces(format)).map(({ text }) => text)).toString();
+}
+
+/** Nothing waits here; only the clock is moved. */
+function passASecond(): void {
+  const nowMs = performance.now();
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(nowMs + 1_000);
+  onTestFinished(() => clock.mockRestore());
+}
