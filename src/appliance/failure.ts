@@ -1,17 +1,17 @@
+import { errors } from 'undici';
 import { errorCode, toError } from '../lib/check.ts';
 import type { FailureReason } from './errors.ts';
 
-const reasonByCode: Readonly<Record<string, FailureReason>> = {
-  UND_ERR_CONNECT_TIMEOUT: 'timeout',
-  UND_ERR_HEADERS_TIMEOUT: 'timeout',
-  UND_ERR_BODY_TIMEOUT: 'timeout',
-  ETIMEDOUT: 'timeout',
-  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'oversize',
-  UND_ERR_HEADERS_OVERFLOW: 'oversize',
-  HPE_HEADER_OVERFLOW: 'oversize',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'connect',
-  EPROTO: 'tls',
-};
+const reasonByCode: ReadonlyMap<string, FailureReason> = new Map([
+  ['UND_ERR_CONNECT_TIMEOUT', 'timeout'],
+  ['UND_ERR_HEADERS_TIMEOUT', 'timeout'],
+  ['UND_ERR_BODY_TIMEOUT', 'timeout'],
+  ['ETIMEDOUT', 'timeout'],
+  ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'oversize'],
+  ['UND_ERR_HEADERS_OVERFLOW', 'oversize'],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'connect'],
+  ['EPROTO', 'tls'],
+]);
 
 // Codes of OpenSSL's certificate verification and of Node's TLS layer; UNSPECIFIED is a key or digest that is too weak.
 const tlsCode =
@@ -25,11 +25,10 @@ export function reasonOfTransportError(thrown: unknown, abortedBy: 'deadline' | 
   if (abortedBy === 'deadline') return 'timeout';
   if (abortedBy === 'caller') return 'cancelled';
   const code = errorCode(thrown);
-  const known = reasonByCode[code];
+  const known = reasonByCode.get(code);
   if (known) return known;
   if (tlsCode.test(code)) return 'tls';
-  if (code.startsWith('HPE_')) return 'malformed';
-  return 'connect';
+  return thrown instanceof errors.HTTPParserError ? 'malformed' : 'connect';
 }
 
 /** True for a connection that ended under a request: the other side closed it, or a firewall forgot it. */

@@ -36,15 +36,16 @@ export const summary: ApplianceCollector = {
 
 /** Writes the summary families. */
 export function exposeSummary(modules: Modules, watches: (farm: string) => boolean, emit: Emit): void {
+  const counts = new Map<string, number>();
   for (const [module, profiles] of Object.entries(profilesOfModule)) {
     const list = modules[module as keyof Modules];
     if (!list) continue;
-    const counts = new Map<string, number>(profiles.map((profile) => [profile, 0]));
+    for (const profile of profiles) counts.set(profile, counts.get(profile) ?? 0);
     for (const farm of list.filter(({ name }) => watches(name))) {
       const profile = farm.profile ?? 'unknown';
       counts.set(profile, (counts.get(profile) ?? 0) + 1);
       emit.sample(services, { farm: farm.name }, farm.services?.length);
     }
-    for (const [profile, count] of counts) emit.sample(farms, { profile }, count);
   }
+  for (const [profile, count] of counts) emit.sample(farms, { profile }, count);
 }

@@ -94,7 +94,8 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
         }),
       ),
       key_header: Type.Enum(['auto', 'ZAPI_KEY', 'API_KEY', 'ZAPI-KEY', 'API-KEY'], {
-        description: 'The header that carries the key; `auto` sends ZAPI_KEY for older releases and API_KEY for newer ones. The forms with a hyphen pass proxies that drop underscores.',
+        description:
+          'The header that carries the key; `auto` sends ZAPI_KEY for older releases and API_KEY for newer ones. The forms with a hyphen pass proxies that drop underscores.',
         default: 'auto',
         examples: ['ZAPI_KEY'],
       }),

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { ApplianceClient, CallReport } from '../appliance/client.ts';
 import type { Facts, Reading } from '../collectors/collector.ts';
+import { createAgeClock } from '../lib/age-clock.ts';
 import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/steady-now.ts';
 import { type Exposition, toChunks } from '../metrics/exposition.ts';
@@ -79,6 +80,7 @@ const exporterPart = 'exporter';
 export function createAppliancePoller(parts: AppliancePollerParts): AppliancePoller {
   const { name, clockwork, exposition, log, now, random, polling } = parts;
   const closing = new AbortController();
+  const age = createAgeClock(now, steadyNow);
   const facts: Facts = {
     farms: undefined,
     edition: undefined,
@@ -117,11 +119,11 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   });
   const caller = createCaller({
     connect: parts.connect,
-    onCall: (report) => ledger.called(report, now()),
+    onCall: (report) => ledger.called(report, age()),
     maxConcurrent: polling.maxConcurrentPerAppliance,
     maxBusyRatio: polling.maxBusyRatio,
     log,
-    now,
+    now: age,
     random,
   });
   const collecting = createCollecting({
@@ -130,6 +132,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     failures,
     closing: closing.signal,
     objection: isUnlicensed,
+    age,
     context: { facts, watches: parts.watches, now, labels: parts.labels },
     onReading,
     onFailure(origin, reason) {
@@ -161,7 +164,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       () => {
         timers.delete(timer);
         // A run that was just made out of turn serves this tick as well.
-        if (Math.abs(now() - job.startedAtMs) >= job.intervalMs / 2) void run(job.collector.name, 'spread');
+        if (age() - job.startedAtMs >= job.intervalMs / 2) void run(job.collector.name, 'spread');
       },
       job.offsetMs + random() * polling.jitterRatio * job.intervalMs,
     );
@@ -212,7 +215,8 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   async function attemptRun(job: Job, pace: Pace): Promise<void> {
     const { collector } = job;
     const startedAtMs = now();
-    job.startedAtMs = startedAtMs;
+    const steadyAtStart = steadyNow();
+    job.startedAtMs = age();
     job.spentSeconds = 0;
     const outcome = isFarmCollector(collector)
       ? await collecting.round(job, collector, pace)
@@ -226,7 +230,12 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       unsupported.add(collector.name);
       return ledger.lacks(collector.name);
     }
-    ledger.attempted({ collector: collector.name, startedAtMs, endedAtMs: now(), ok: outcome === 'ok' });
+    ledger.attempted({
+      collector: collector.name,
+      startedAtMs,
+      durationMs: steadyNow() - steadyAtStart,
+      ok: outcome === 'ok',
+    });
     ledger.stretchedTo(collector.name, timing.effectiveIntervalMs(job));
   }
 
@@ -273,9 +282,9 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   }
 
   function publish(): void {
-    const nowMs = now();
-    shownUp = ledger.isUp(nowMs);
-    const state = { nowMs, breaker: caller.breakerState, series: exposition.series(name, exporterPart) };
+    const ageMs = age();
+    shownUp = ledger.isUp(ageMs);
+    const state = { ageMs, breaker: caller.breakerState, series: exposition.series(name, exporterPart) };
     const rendered = renderSamples(name, Number.POSITIVE_INFINITY, (emit) => ledger.expose(emit, state));
     exposition.put(name, exporterPart, toChunks(rendered.families));
   }
@@ -294,19 +303,19 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     },
     run: (collector) => run(collector, 'at_once'),
     settle() {
-      const losers = shelf.expire(now());
+      const losers = shelf.expire(age());
       for (const loser of losers) {
         const job = jobs.get(loser);
         if (job) exposeWithoutReading(job);
       }
-      if (losers.size > 0 || shownUp !== ledger.isUp(now())) publish();
+      if (losers.size > 0 || shownUp !== ledger.isUp(age())) publish();
     },
     get hadFirstRuns() {
       return [...jobs.values()].every(({ hadTurn }) => hadTurn);
     },
     describe: () => ({
       name,
-      up: ledger.isUp(now()),
+      up: ledger.isUp(age()),
       deactivated: facts.licensed === false,
       version: facts.version,
       edition: facts.edition,

@@ -46,6 +46,7 @@ export interface CallerParts {
   readonly maxConcurrent: number;
   readonly maxBusyRatio: number;
   readonly log: Logger;
+  /** Milliseconds that only go forward, for the waits of the breaker. */
   readonly now: () => number;
   readonly random: () => number;
 }

@@ -29,6 +29,8 @@ export interface CollectingParts {
   readonly closing: AbortSignal;
   /** What speaks against another call for a job. */
   readonly objection: (job: Job) => SkipReason | undefined;
+  /** See lib/age-clock.ts; readings are fresh by it. */
+  readonly age: () => number;
   /** All of a collector's context but the reader, which each step gets for itself. */
   readonly context: Omit<CollectContext, 'read'>;
   readonly onReading: (origin: Origin, reading: Reading, freshUntilMs: number) => void;
@@ -36,15 +38,14 @@ export interface CollectingParts {
 }
 
 export function createCollecting(parts: CollectingParts): Collecting {
-  const { caller, timing, failures, closing, objection, context, onReading, onFailure } = parts;
-  const { now } = context;
+  const { caller, timing, failures, closing, objection, age, context, onReading, onFailure } = parts;
 
   return {
     once(job, collector) {
       const origin = { collector: collector.name };
       return step(job, origin, async (stepContext) => {
         const reading = await collector.collect(stepContext);
-        onReading(origin, reading, now() + timing.freshForMs(job, 0));
+        onReading(origin, reading, age() + timing.freshForMs(job, 0));
       });
     },
 
@@ -67,7 +68,7 @@ export function createCollecting(parts: CollectingParts): Collecting {
         const outcome = await step(job, origin, async (stepContext) => {
           const reading = await collectFarm(farm, stepContext);
           const projectedMs = ((steadyNow() - startedAtMs) / (index + 1)) * farms.length;
-          if (isStillListed(farm)) onReading(origin, reading, now() + timing.freshForMs(job, projectedMs));
+          if (isStillListed(farm)) onReading(origin, reading, age() + timing.freshForMs(job, projectedMs));
         });
         if (outcome === 'closing' || isOneOf(skipReasons, outcome)) return outcome;
         if (outcome !== 'ok') worst = 'failed';

@@ -114,14 +114,16 @@ const durationBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30];
 
 export interface Attempt {
   readonly collector: string;
+  /** Unix milliseconds. */
   readonly startedAtMs: number;
-  readonly endedAtMs: number;
+  readonly durationMs: number;
   readonly ok: boolean;
 }
 
 /** What the exporter did with one appliance; all of it becomes metrics, and the state page reads it too. */
 export interface Ledger {
-  called(report: CallReport, atMs: number): void;
+  /** `ageMs` is when, on the clock by which `isUp` is asked. */
+  called(report: CallReport, ageMs: number): void;
   attempted(attempt: Attempt): void;
   failed(collector: string, reason: FailureReason): void;
   skipped(collector: string, reason: SkipReason): void;
@@ -131,10 +133,10 @@ export interface Ledger {
   transitioned(object: TransitionObject, to: string): void;
   dropped(reason: DropReason, series: number): void;
   /** Undefined until the first call came back. */
-  isUp(nowMs: number): boolean | undefined;
+  isUp(ageMs: number): boolean | undefined;
   lastSuccessMs(collector: string): number | undefined;
   isOk(collector: string): boolean | undefined;
-  expose(emit: Emit, state: { nowMs: number; breaker: BreakerState; series: number }): void;
+  expose(emit: Emit, state: { ageMs: number; breaker: BreakerState; series: number }): void;
 }
 
 interface Entry {
@@ -167,28 +169,28 @@ export function createLedger(options: { collectors: readonly string[]; upForMs: 
   let called = false;
   let offsetSeconds: number | undefined;
 
-  const isUp = (nowMs: number): boolean | undefined =>
-    called ? answeredAtMs !== undefined && nowMs - answeredAtMs < options.upForMs() : undefined;
+  const isUp = (ageMs: number): boolean | undefined =>
+    called ? answeredAtMs !== undefined && ageMs - answeredAtMs < options.upForMs() : undefined;
   const change = (collector: string, changes: Partial<Entry>): void => {
     entries.set(collector, { ...(entries.get(collector) ?? emptyEntry()), ...changes });
   };
 
   return {
     isUp,
-    called({ method, endpoint, code, seconds, authenticated, clockOffsetSeconds }, atMs) {
+    called({ method, endpoint, code, seconds, authenticated, clockOffsetSeconds }, ageMs) {
       called = true;
-      if (authenticated) answeredAtMs = atMs;
+      if (authenticated) answeredAtMs = ageMs;
       if (clockOffsetSeconds !== undefined) offsetSeconds = clockOffsetSeconds;
       requestTally.add({ method, endpoint, code });
       durationTally.observe({ endpoint }, seconds);
       busyTally.add({}, seconds);
     },
-    attempted({ collector, startedAtMs, endedAtMs, ok }) {
+    attempted({ collector, startedAtMs, durationMs, ok }) {
       change(collector, {
         ok,
-        durationMs: endedAtMs - startedAtMs,
+        durationMs,
         lastAttemptMs: startedAtMs,
-        ...(ok ? { lastSuccessMs: endedAtMs } : {}),
+        ...(ok ? { lastSuccessMs: startedAtMs + durationMs } : {}),
       });
     },
     failed: (collector, reason) => errorTally.add({ collector, reason }),
@@ -200,7 +202,7 @@ export function createLedger(options: { collectors: readonly string[]; upForMs: 
     lastSuccessMs: (collector) => entries.get(collector)?.lastSuccessMs,
     isOk: (collector) => entries.get(collector)?.ok,
     expose(emit, state) {
-      const isUpNow = isUp(state.nowMs);
+      const isUpNow = isUp(state.ageMs);
       emit.sample(up, {}, isUpNow === undefined ? null : Number(isUpNow));
       emit.state(breaker, {}, state.breaker);
       for (const [collector, entry] of entries) {

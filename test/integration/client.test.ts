@@ -1,0 +1,828 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  type ApplianceClient,
+  type CallReport,
+  type ClientOptions,
+  createApplianceClient,
+} from '../../src/appliance/client.ts';
+import { createDecoder } from '../../src/appliance/decode.ts';
+import type { ApplianceError, FailureReason } from '../../src/appliance/errors.ts';
+import { Secret } from '../../src/lib/secret.ts';
+import {
+  type Listening,
+  makeMaterial,
+  type Material,
+  startHttpsServer,
+  startTlsServer,
+} from '../support/tls-server.ts';
+import { until } from '../support/until.ts';
+
+const canary = 'Canary0Key0Canary';
+const patient = new AbortController().signal;
+const reply = JSON.stringify({ description: 'Number of connections', params: { connections: 324 } });
+
+function givenClient(
+  { url, material }: Pick<Listening, 'url' | 'material'>,
+  options: Partial<ClientOptions> = {},
+): { client: ApplianceClient; reports: CallReport[]; read: (signal?: AbortSignal) => Promise<unknown> } {
+  const reports: CallReport[] = [];
+  const client = createApplianceClient({
+    url,
+    tls: { fingerprintSha256: material.fingerprintSha256, insecureSkipVerify: false },
+    apiKey: new Secret(canary),
+    keyHeader: 'auto',
+    timeoutMs: 5_000,
+    maxConnections: 1,
+    bodyBytes: 100_000,
+    decode: createDecoder(),
+    now: Date.now,
+    onCall: (report) => reports.push(report),
+    ...options,
+  });
+  onTestFinished(() => client.close());
+  return { client, reports, read: (signal = patient) => client.read('readConnectionStats', {}, signal) };
+}
+
+function answerJson(response: ServerResponse, body = reply, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+}
+
+function answerPage(response: ServerResponse, status: number): void {
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end('<html><body>no</body></html>');
+}
+
+async function failureOf(call: Promise<unknown>): Promise<ApplianceError> {
+  return await call.then(
+    (value) => {
+      throw new Error(`expected a failure, got ${JSON.stringify(value)}`);
+    },
+    (error: ApplianceError) => error,
+  );
+}
+
+const reasonsOf = (reports: readonly CallReport[]) => reports.map(({ code, reason }) => reason ?? code);
+
+describe('the key', () => {
+  it.each([
+    ['auto', { ZAPI_KEY: canary, API_KEY: canary }],
+    ['ZAPI_KEY', { ZAPI_KEY: canary }],
+    ['API_KEY', { API_KEY: canary }],
+    ['ZAPI-KEY', { 'ZAPI-KEY': canary }],
+    ['API-KEY', { 'API-KEY': canary }],
+  ] as const)('travels in the header that %s stands for, and in no other place', async (keyHeader, expected) => {
+    const server = await startHttpsServer((response) => answerJson(response));
+    const { read } = givenClient(server, { keyHeader });
+
+    await read();
+
+    const [request] = server.requests;
+    const pairs =
+      request?.rawHeaders.flatMap((name, index, all) => (index % 2 === 0 ? [[name, all[index + 1]]] : [])) ?? [];
+    expect(Object.fromEntries(pairs.filter(([, value]) => value === canary))).toEqual(expected);
+    expect(request?.url).toBe('/api/v4.0/api.cgi/stats/system/connections');
+  });
+
+  it.each([
+    [
+      'the message of the appliance',
+      (echo: string) => ({ status: 401, body: JSON.stringify({ message: `wrong key ${echo}` }) }),
+    ],
+    [
+      'a message that is cut in the middle of it',
+      (echo: string) => ({
+        status: 400,
+        body: JSON.stringify({ message: 'x'.repeat(240 - 'the appliance answered 400: '.length) + echo }),
+      }),
+    ],
+    [
+      'a 200 that is an error',
+      (echo: string) => ({ status: 200, body: JSON.stringify({ error: 'true', message: echo }) }),
+    ],
+    [
+      'a field of the wrong kind',
+      (echo: string) => ({ status: 200, body: JSON.stringify({ params: { connections: echo } }) }),
+    ],
+    ['a body that is no JSON', (echo: string) => ({ status: 200, body: echo })],
+  ])('is in no part of an error when the appliance echoes it in %s', async (_, echo) => {
+    const server = await startHttpsServer((response, request) => {
+      const { status, body } = echo(String(request.headers.api_key));
+      answerJson(response, body, status);
+    });
+    const { read } = givenClient(server);
+
+    const error = await failureOf(read());
+
+    expect(inspect(error, { depth: null, showHidden: true })).not.toContain(canary.slice(0, 7));
+  });
+
+  it('is in no part of an error when what answers is no HTTP but our own request', async () => {
+    const server = await startTlsServer((socket) => socket.pipe(socket));
+    const { read } = givenClient(server);
+
+    const error = await failureOf(read());
+
+    expect(error.reason).toBe('malformed');
+    expect(inspect(error, { depth: null, showHidden: true })).not.toContain(canary);
+  });
+});
+
+describe('the certificate of the appliance', () => {
+  it('is accepted when the configured authority vouches for it', async () => {
+    const server = await startHttpsServer((response) => answerJson(response));
+    const { read } = givenClient(server, { tls: { ca: server.material.cert, insecureSkipVerify: false } });
+
+    await expect(read()).resolves.toMatchObject({ params: { connections: 324 } });
+  });
+
+  it('is checked for the configured name where the address is another', async () => {
+    const server = await startHttpsServer((response) => answerJson(response), {
+      material: await makeMaterial({ name: 'lb.example.org' }),
+    });
+    const tls = { ca: server.material.cert, insecureSkipVerify: false };
+
+    const right = givenClient(server, { tls: { ...tls, serverName: 'lb.example.org' } });
+    const wrong = givenClient(server, { tls: { ...tls, serverName: 'lb.example.net' } });
+    const none = givenClient(server, { tls });
+
+    await expect(right.read()).resolves.toBeDefined();
+    expect((await failureOf(wrong.read())).reason).toBe('tls');
+    expect((await failureOf(none.read())).reason).toBe('tls');
+  });
+
+  it('is accepted when it has the pinned fingerprint, and then nothing else matters', async () => {
+    const server = await startHttpsServer((response) => answerJson(response), {
+      material: await makeMaterial({ name: 'elsewhere.example.org', expired: true }),
+    });
+    const { read } = givenClient(server);
+
+    await expect(read()).resolves.toBeDefined();
+  });
+
+  it('with another fingerprint than the pinned one ends the connection before a byte of the request is sent', async () => {
+    let received = 0;
+    const server = await startTlsServer((socket) => socket.on('data', (bytes) => (received += bytes.length)));
+    const pinned = 'ab'.repeat(32);
+    const { read } = givenClient(server, { tls: { fingerprintSha256: pinned, insecureSkipVerify: false } });
+
+    const error = await failureOf(read());
+    await until(
+      () => server.open,
+      (open) => open === 0,
+    );
+
+    expect(error).toMatchObject({ reason: 'tls', status: undefined });
+    expect(error.message).toContain(`expected SHA-256 fingerprint ${pinned}`);
+    expect(error.message).toContain(server.material.fingerprintSha256);
+    expect(server.accepted).toBe(1);
+    expect(received).toBe(0);
+  });
+
+  it('is checked again on every new connection', async () => {
+    const server = await startHttpsServer((response) => answerJson(response));
+    const { read } = givenClient(server);
+    await read();
+
+    const other = await makeMaterial();
+    server.server.setSecureContext(other);
+    server.hangUp();
+
+    expect((await failureOf(read())).reason).toBe('tls');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each<[what: string, make: () => Promise<Material>, trusted: boolean]>([
+    ['nobody vouches for it', () => makeMaterial(), false],
+    ['it has expired', () => makeMaterial({ expired: true }), true],
+    ['it is for another name', () => makeMaterial({ name: 'lb.example.org' }), true],
+  ])('is refused with a remedy when %s, and accepted when told to look away', async (_, make, trusted) => {
+    const server = await startHttpsServer((response) => answerJson(response), { material: await make() });
+    const ca = trusted ? { ca: server.material.cert } : {};
+
+    const strict = givenClient(server, { tls: { ...ca, insecureSkipVerify: false } });
+    const blind = givenClient(server, { tls: { ...ca, insecureSkipVerify: true } });
+    const error = await failureOf(strict.read());
+
+    expect(error.reason).toBe('tls');
+    expect(error.message).toMatch(/^GET \/stats\/system\/connections: .+; check tls\.ca_file, .*fingerprint/);
+    expect(reasonsOf(strict.reports)).toEqual(['tls']);
+    expect(server.requests).toHaveLength(0);
+    await expect(blind.read()).resolves.toBeDefined();
+  });
+
+  it('is missing on a server that speaks plain HTTP, which is trouble with TLS', async () => {
+    const plain = createServer((_, response) => answerJson(response));
+    plain.listen(0, '127.0.0.1');
+    await once(plain, 'listening');
+    onTestFinished(() => void plain.close());
+    const url = new URL(`https://127.0.0.1:${(plain.address() as AddressInfo).port}`);
+    const { read } = givenClient({ url, material: await makeMaterial() });
+
+    expect((await failureOf(read())).reason).toBe('tls');
+  });
+});
+
+describe('the base path', () => {
+  /** A web server that knows the API's program under one path, which the test may move. */
+  async function givenProgram(place: { path: string }) {
+    const server = await startHttpsServer((response, { url = '' }) =>
+      url.startsWith(`${place.path}/`) ? answerJson(response) : answerPage(response, 404),
+    );
+    return { server, asked: () => server.requests.map(({ url = '' }) => url.split('/stats')[0]) };
+  }
+
+  it('of an older release is found when the newest answers with a 404 of the web server, and remembered', async () => {
+    const { server, asked } = await givenProgram({ path: '/zapi/v4.0/zapi.cgi' });
+    const { read, reports } = givenClient(server);
+
+    await read();
+    await read();
+
+    expect(asked()).toEqual(['/api/v4.0/api.cgi', '/zapi/v4.0/zapi.cgi', '/zapi/v4.0/zapi.cgi']);
+    expect(reports.map(({ code, authenticated }) => [code, authenticated])).toEqual([
+      ['404', false],
+      ['200', true],
+      ['200', true],
+    ]);
+  });
+
+  it('is found again after an upgrade moved it', async () => {
+    const place = { path: '/zapi/v4.0/zapi.cgi' };
+    const { server, asked } = await givenProgram(place);
+    const { read } = givenClient(server);
+    await read();
+
+    place.path = '/api/v4.0/api.cgi';
+    await read();
+    await read();
+
+    expect(asked().slice(2)).toEqual(['/zapi/v4.0/zapi.cgi', '/api/v4.0/api.cgi', '/api/v4.0/api.cgi']);
+  });
+
+  it('is not looked for when the configuration names it', async () => {
+    const { server, asked } = await givenProgram({ path: '/behind/a/proxy' });
+    const right = givenClient(server, { url: new URL('/behind/a/proxy/', server.url) });
+    const wrong = givenClient(server, { url: new URL('/api/v4.0/api.cgi', server.url) });
+
+    await right.read();
+    const error = await failureOf(wrong.read());
+
+    expect(asked()).toEqual(['/behind/a/proxy', '/api/v4.0/api.cgi']);
+    expect(error).toMatchObject({ reason: 'not_found', status: 404, routeMissing: false });
+    expect(error.message).toContain('with a page of its web server, not of the API');
+  });
+
+  it('that is nowhere makes a failure, not a missing route', async () => {
+    const { server } = await givenProgram({ path: '/nowhere' });
+    const { read } = givenClient(server);
+
+    expect(await failureOf(read())).toMatchObject({ reason: 'not_found', routeMissing: false });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('is not in question when the API itself says that it does not have a route', async () => {
+    const body = JSON.stringify({ error: 'true', message: 'Request not found: /stats/system/connections' });
+    const server = await startHttpsServer((response) => answerJson(response, body, 404));
+    const { read } = givenClient(server);
+
+    expect(await failureOf(read())).toMatchObject({ reason: 'not_found', routeMissing: true });
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('a redirect', () => {
+  it.each([301, 302, 303, 307, 308])('with %i is not followed, and the key goes nowhere else', async (status) => {
+    const elsewhere = await startHttpsServer((response) => answerJson(response));
+    const server = await startHttpsServer((response) =>
+      response.writeHead(status, { location: `${elsewhere.url.href}api/v4.0/api.cgi/stats` }).end(),
+    );
+    const { read, reports } = givenClient(server);
+
+    expect(await failureOf(read())).toMatchObject({ reason: 'malformed', status });
+    expect(elsewhere.accepted).toBe(0);
+    expect(reports).toMatchObject([{ code: String(status), authenticated: false }]);
+  });
+});
+
+describe('trouble on the way', () => {
+  interface Trouble {
+    readonly name: string;
+    readonly trouble: (response: ServerResponse) => void;
+    readonly reason: FailureReason;
+    readonly says: RegExp;
+    /** False where the exchange itself was whole, so that the connection may serve again. */
+    readonly drops: boolean;
+  }
+
+  it.each<Trouble>([
+    {
+      name: 'no answer at all',
+      trouble: () => undefined,
+      reason: 'timeout',
+      says: /no complete answer in time; .*polling\.timeout/,
+      drops: true,
+    },
+    {
+      name: 'an answer that stops in the middle of the body',
+      trouble: (response) => response.writeHead(200, { 'content-type': 'application/json' }).write('{"par'),
+      reason: 'timeout',
+      says: /in time/,
+      drops: true,
+    },
+    {
+      name: 'a body that trickles past the deadline',
+      trouble(response) {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        const dripping = setInterval(() => response.write(' '), 50);
+        response.once('close', () => clearInterval(dripping));
+      },
+      reason: 'timeout',
+      says: /in time/,
+      drops: true,
+    },
+    {
+      name: 'a connection that is cut before an answer',
+      trouble: (response) => response.destroy(),
+      reason: 'connect',
+      says: /; check that the address, the port/,
+      drops: true,
+    },
+    {
+      name: 'a connection that is cut in the middle of a body of known length',
+      trouble(response) {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': reply.length });
+        response.write(reply.slice(0, 20), () => response.destroy());
+      },
+      reason: 'connect',
+      says: /; check that/,
+      drops: true,
+    },
+    {
+      name: 'a connection that is cut in the middle of a chunked body',
+      trouble(response) {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.write(reply.slice(0, 20), () => response.destroy());
+      },
+      reason: 'connect',
+      says: /; check that/,
+      drops: true,
+    },
+    {
+      name: 'a body of known length that is too long',
+      trouble: (response) => answerJson(response, ' '.repeat(100_001)),
+      reason: 'oversize',
+      says: /; raise limits\.body_bytes/,
+      drops: true,
+    },
+    {
+      name: 'a chunked body that has no end',
+      trouble(response) {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        const flood = (): void => {
+          while (!response.destroyed && response.write(' '.repeat(16_384)));
+        };
+        response.on('drain', flood);
+        flood();
+      },
+      reason: 'oversize',
+      says: /; raise limits\.body_bytes/,
+      drops: true,
+    },
+    {
+      name: 'headers that have no end',
+      trouble: (response) => answerJson(response.setHeader('x-long', 'x'.repeat(100_000)) as ServerResponse),
+      reason: 'oversize',
+      says: /raise/,
+      drops: true,
+    },
+    {
+      name: 'JSON that stops in the middle',
+      trouble: (response) => answerJson(response, reply.slice(0, 40)),
+      reason: 'malformed',
+      says: /the body is not JSON \(40 characters\)$/,
+      drops: false,
+    },
+    {
+      name: 'an empty body',
+      trouble: (response) => answerJson(response, ''),
+      reason: 'malformed',
+      says: /the body is not JSON \(0 characters\)$/,
+      drops: false,
+    },
+    {
+      name: 'a page of HTML',
+      trouble: (response) => answerPage(response, 200),
+      reason: 'malformed',
+      says: /expected application\/json, got text\/html$/,
+      drops: false,
+    },
+    {
+      name: 'a body of no kind',
+      trouble: (response) => response.writeHead(200).end(reply),
+      reason: 'malformed',
+      says: /expected application\/json, got no content type$/,
+      drops: false,
+    },
+    {
+      name: 'JSON of another structure',
+      trouble: (response) => answerJson(response, '{"params":{"connections":true}}'),
+      reason: 'malformed',
+      says: /\/params\/connections must be a number/,
+      drops: false,
+    },
+    {
+      name: 'a 200 that is an error',
+      trouble: (response) => answerJson(response, '{"error":"true","message":"the daemon is away"}'),
+      reason: 'malformed',
+      says: /answered 200 with an error: the daemon is away$/,
+      drops: false,
+    },
+  ])('$name is $reason, and the next call works', async ({ trouble, reason, says, drops }) => {
+    let troubled = true;
+    const server = await startHttpsServer((response) => (troubled ? trouble(response) : answerJson(response)));
+    const { read, reports } = givenClient(server, { timeoutMs: 400 });
+
+    const error = await failureOf(read());
+    troubled = false;
+    const next = await read();
+
+    expect(error).toMatchObject({ reason, endpoint: '/stats/system/connections' });
+    expect(error.message).toMatch(/^GET \/stats\/system\/connections: /);
+    expect(error.message).toMatch(says);
+    expect(next).toMatchObject({ params: { connections: 324 } });
+    expect(reports.map((report) => report.reason)).toEqual([reason, undefined]);
+    expect(server.accepted, 'connections').toBe(drops ? 2 : 1);
+    await until(
+      () => server.open,
+      (open) => open === 1,
+    );
+  });
+
+  it('with a server that is not there is connect, until it is', async () => {
+    const server = await startHttpsServer((response) => answerJson(response));
+    await server.close();
+    const { read, reports } = givenClient(server);
+
+    const error = await failureOf(read());
+    await new Promise<void>((resolve) => {
+      server.server.listen(Number(server.url.port), '127.0.0.1', resolve);
+    });
+    await read();
+
+    expect(error.message).toMatch(/ECONNREFUSED.*; check that the address/);
+    expect(reasonsOf(reports)).toEqual(['connect', '200']);
+  });
+
+  it('with a server that never finishes the handshake is a timeout', async () => {
+    const { createServer: createTcpServer } = await import('node:net');
+    const silent = createTcpServer(() => undefined);
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    onTestFinished(() => void silent.close());
+    const url = new URL(`https://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+    const { read } = givenClient({ url, material: await makeMaterial() }, { timeoutMs: 300 });
+
+    expect((await failureOf(read())).reason).toBe('timeout');
+  });
+
+  it('of one call leaves another that is under way alone', async () => {
+    const waiting: ServerResponse[] = [];
+    const server = await startHttpsServer((response, { url = '' }) =>
+      url.endsWith('/connections') ? waiting.push(response) : response.destroy(),
+    );
+    const { client, read } = givenClient(server, { maxConnections: 2 });
+
+    const slow = read();
+    await until(
+      () => waiting.length,
+      (count) => count === 1,
+    );
+    const failed = await failureOf(client.read('readStats', {}, patient));
+    waiting.forEach((response) => answerJson(response));
+
+    expect(failed.reason).toBe('connect');
+    await expect(slow).resolves.toMatchObject({ params: { connections: 324 } });
+  });
+});
+
+describe('the connection', () => {
+  it('is one and stays open over many calls', async () => {
+    const server = await startHttpsServer((response) => answerJson(response));
+    const { read } = givenClient(server);
+
+    for (let call = 0; call < 100; call += 1) await read();
+
+    expect(server.requests).toHaveLength(100);
+    expect(server.accepted).toBe(1);
+  });
+
+  it('is opened anew without a failed call after the server closed it for being idle', async () => {
+    const server = await startHttpsServer((response) => answerJson(response));
+    const { read, reports } = givenClient(server);
+
+    for (let call = 1; call <= 20; call += 1) {
+      await read();
+      server.hangUp();
+      // Now and then the client has seen the end before its next call, and now and then it has not.
+      if (call % 2 === 0) {
+        await until(
+          () => server.open,
+          (open) => open === 0,
+        );
+      }
+    }
+
+    expect(reasonsOf(reports)).toEqual(Array.from({ length: 20 }, () => '200'));
+  });
+
+  it('that ends just as it is used again costs no failed call either', async () => {
+    let answered = 0;
+    const server = await startHttpsServer((response, { socket }) => {
+      answered += 1;
+      if (answered % 2 === 0 && server.accepted === 1) return void socket.destroy();
+      answerJson(response);
+    });
+    const { read, reports } = givenClient(server);
+
+    await read();
+    await read();
+
+    expect(reasonsOf(reports)).toEqual(['200', '200']);
+    expect(server.accepted).toBe(2);
+  });
+
+  it('that is cut at its first request is not tried again: an appliance in trouble is not asked twice', async () => {
+    const server = await startHttpsServer((response) => response.destroy());
+    const { read, reports } = givenClient(server);
+
+    await failureOf(read());
+    await failureOf(read());
+
+    expect(server.requests).toHaveLength(2);
+    expect(reasonsOf(reports)).toEqual(['connect', 'connect']);
+  });
+
+  it('is not kept by a server that answers on an ended one for ever: the retry is one', async () => {
+    let requests = 0;
+    const server = await startHttpsServer((response) => {
+      requests += 1;
+      if (requests === 1) answerJson(response);
+      else response.destroy();
+    });
+    const { read, reports } = givenClient(server);
+
+    await read();
+    await failureOf(read());
+
+    expect(requests).toBe(3);
+    expect(reasonsOf(reports)).toEqual(['200', 'connect']);
+  });
+});
+
+describe('giving up', () => {
+  it('of the caller cancels the call, and the connection ends', async () => {
+    const server = await startHttpsServer(() => undefined);
+    const { read, reports } = givenClient(server);
+    const caller = new AbortController();
+
+    const call = failureOf(read(caller.signal));
+    await until(
+      () => server.requests.length,
+      (count) => count === 1,
+    );
+    caller.abort();
+
+    expect((await call).reason).toBe('cancelled');
+    expect(reasonsOf(reports)).toEqual(['cancelled']);
+    await until(
+      () => server.open,
+      (open) => open === 0,
+    );
+  });
+
+  it('of the caller for want of time is a timeout', async () => {
+    const server = await startHttpsServer(() => undefined);
+    const { read } = givenClient(server);
+
+    const error = await failureOf(read(AbortSignal.timeout(100)));
+
+    expect(error.reason).toBe('timeout');
+  });
+
+  it('before the call began sends nothing', async () => {
+    const server = await startHttpsServer((response) => answerJson(response));
+    const { read } = givenClient(server);
+
+    expect((await failureOf(read(AbortSignal.abort()))).reason).toBe('cancelled');
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('of the client itself ends a call under way, and nothing is opened after it', async () => {
+    const server = await startHttpsServer(() => undefined);
+    const { client, read } = givenClient(server);
+
+    const call = failureOf(read());
+    await until(
+      () => server.requests.length,
+      (count) => count === 1,
+    );
+    await client.close();
+
+    expect((await call).reason).toBe('connect');
+    expect((await failureOf(read())).reason).toBe('connect');
+    expect(server.accepted).toBe(1);
+    await until(
+      () => server.open,
+      (open) => open === 0,
+    );
+  });
+});
+
+describe('two thousand calls that fail', () => {
+  it('leave no socket and no memory behind', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const failing = await startHttpsServer((response) =>
+      answerJson(response, '{"error":"true","message":"down"}', 500),
+    );
+    const cutting = await startHttpsServer((response) => response.destroy());
+    const refusing = await startHttpsServer(() => undefined);
+    await refusing.close();
+    const clients = [failing, cutting, refusing].map((server) => givenClient(server, { onCall: () => undefined }));
+    const longLived = new AbortController().signal;
+    const failAll = async (calls: number): Promise<void> => {
+      for (let call = 0; call < calls; call += 1) {
+        const client = clients[call % 10 === 0 ? 1 : call % 2 === 0 ? 0 : 2];
+        await failureOf(client?.read(longLived) ?? Promise.resolve());
+      }
+    };
+    const settledHeap = async (): Promise<number> => {
+      for (let round = 0; round < 5; round += 1) {
+        collectGarbage();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      return process.memoryUsage().heapUsed;
+    };
+    const socketsHere = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
+
+    await failAll(400);
+    failing.requests.length = 0;
+    cutting.requests.length = 0;
+    const before = { heap: await settledHeap(), sockets: socketsHere() };
+    await failAll(2_000);
+    failing.requests.length = 0;
+    cutting.requests.length = 0;
+    const after = { heap: await settledHeap(), sockets: socketsHere() };
+
+    expect(after.sockets).toBeLessThanOrEqual(before.sockets + 2);
+    expect(failing.open + cutting.open).toBeLessThanOrEqual(2);
+    expect(after.heap - before.heap, 'bytes of heap').toBeLessThan(2_000_000);
+  });
+});
+
+describe('the clock of the appliance', () => {
+  const now = Date.UTC(2026, 10, 20, 21, 0, 0, 400);
+  const dated = (second: number) => new Date(now + second * 1_000).toUTCString();
+
+  it.each<[what: string, dates: string[], offset: number | undefined]>([
+    ['is not known without a date', [], undefined],
+    ['is not known from a date that is none', ['soon'], undefined],
+    ['agrees within the second that the header can show', [dated(0)], 0],
+    ['is ahead by an hour', [dated(3_600)], 3_600.1],
+    ['is behind by two hours', [dated(-7_200)], -7_199.9],
+    ['is read from the last date where the program and the web server send one each', [dated(-60), dated(0)], 0],
+  ])('%s', async (_, dates, offset) => {
+    const server = await startHttpsServer((response) => {
+      response.sendDate = false;
+      const headers = dates.flatMap((date) => ['Date', date]);
+      response.writeHead(200, ['Content-Type', 'application/json', ...headers]).end(reply);
+    });
+    const { read, reports } = givenClient(server, { now: () => now });
+
+    await read();
+
+    expect(reports[0]?.clockOffsetSeconds).toBe(offset);
+  });
+
+  it('agrees as long as a slow answer cannot show the opposite', async () => {
+    const clock = { ms: now };
+    const server = await startHttpsServer((response) => {
+      response.sendDate = false;
+      clock.ms += 20_000;
+      response.writeHead(200, { 'content-type': 'application/json', date: dated(7) }).end(reply);
+    });
+    const { read, reports } = givenClient(server, { now: () => clock.ms });
+
+    await read();
+
+    expect(reports[0]?.clockOffsetSeconds).toBe(0);
+  });
+});
+
+describe('a status', () => {
+  const refused = (message: string) => JSON.stringify({ description: 'A call', error: 'true', message });
+
+  it.each<[status: number, reason: FailureReason]>([
+    [400, 'bad_request'],
+    [401, 'unauthorized'],
+    [402, 'unlicensed'],
+    [403, 'forbidden'],
+    [404, 'not_found'],
+    [405, 'method_not_allowed'],
+    [406, 'unavailable'],
+    [409, 'conflict'],
+    [410, 'gone'],
+    [500, 'server_error'],
+    [504, 'gateway_timeout'],
+  ])('%i of the API is %s, with the sentence of the appliance', async (status, reason) => {
+    const server = await startHttpsServer((response) => answerJson(response, refused('Nobody\r\nis at home'), status));
+    const { read, reports } = givenClient(server);
+
+    const error = await failureOf(read());
+
+    expect(error).toMatchObject({ reason, status });
+    expect(error.message).toBe(`GET /stats/system/connections: the appliance answered ${status}: Nobody is at home`);
+    expect(reports).toMatchObject([{ code: String(status), reason, authenticated: status < 500 && status !== 401 }]);
+    expect(server.requests, 'asked once').toHaveLength(1);
+  });
+
+  it.each([
+    [402, { message: "There isn't a valid certificate file", certificate_key: 'machine-canary', hostname: 'lb-a' }],
+    [403, { message: "There isn't a valid certificate file", certificate_key: 'machine-canary', hostname: 'lb-a' }],
+  ])(
+    '%i of a deactivated appliance is unlicensed, proves the key, and does not tell what identifies the machine',
+    async (status, body) => {
+      const server = await startHttpsServer((response) => answerJson(response, JSON.stringify(body), status));
+      const { read, reports } = givenClient(server);
+
+      const error = await failureOf(read());
+
+      expect(error.reason).toBe('unlicensed');
+      expect(reports[0]?.authenticated).toBe(true);
+      expect(inspect(error)).not.toContain('machine-canary');
+    },
+  );
+
+  it.each([
+    [403, '{"message":"no Route matched with those values"}'],
+    [404, '{"kind":"Status","message":"not found"}'],
+    [404, '[]'],
+    [429, 'slow down'],
+    [500, refused('down')],
+    [502, '{}'],
+  ])('%i with %s, from whatever stands in front, proves no key', async (status, body) => {
+    const server = await startHttpsServer((response) => answerJson(response, body, status));
+    const { read, reports } = givenClient(server);
+
+    await failureOf(read());
+
+    expect(reports[0]?.authenticated).toBe(false);
+  });
+
+  it('200 is read as JSON also where an early release labels it as text', async () => {
+    const server = await startHttpsServer((response) =>
+      response
+        .writeHead(200, { 'content-type': 'text/plain' })
+        .end('{"params":{"days_to_expire":"216","type":"temporal"}}'),
+    );
+    const { client } = givenClient(server);
+
+    await expect(client.read('readActivationInfo', {}, patient)).resolves.toEqual({
+      params: { days_to_expire: 216, type: 'temporal' },
+    });
+  });
+
+  it('200 is read as text where the row says so, and only then', async () => {
+    const server = await startHttpsServer((response) =>
+      response.writeHead(200, { 'content-type': 'text/plain; charset=iso-8859-1' }).end('Not After : soon'),
+    );
+    const json = await startHttpsServer((response) => answerJson(response));
+
+    await expect(givenClient(server).client.read('readActivationCertificate', {}, patient)).resolves.toBe(
+      'Not After : soon',
+    );
+    expect((await failureOf(givenClient(server).read())).reason).toBe('malformed');
+    expect((await failureOf(givenClient(json).client.read('readActivationCertificate', {}, patient))).reason).toBe(
+      'malformed',
+    );
+  });
+});
+
+it('asks for nothing under a name that would change which route is called', async () => {
+  const server = await startHttpsServer((response) => answerJson(response));
+  const { client, reports } = givenClient(server);
+
+  for (const farmname of ['', '..', 'shop/actions', 'shop\n']) {
+    const error = await failureOf(client.read('readFarm', { farmname }, patient));
+    expect(error).toMatchObject({ reason: 'bad_request', endpoint: '/farms/{farmname}' });
+  }
+
+  expect(server.accepted).toBe(0);
+  expect(reports).toEqual([]);
+});

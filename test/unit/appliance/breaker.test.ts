@@ -1,0 +1,126 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Breaker, createBreaker } from '../../../src/appliance/breaker.ts';
+
+function given({ random = 0 }: { random?: number } = {}) {
+  const clock = { ms: 1_000_000 };
+  const breaker = createBreaker({ now: () => clock.ms, random: () => random });
+  return { breaker, clock };
+}
+
+function fail(breaker: Breaker, times: number): void {
+  for (let time = 0; time < times; time += 1) breaker.failed();
+}
+
+describe('the circuit breaker', () => {
+  it('lets everything through at first, and after two failures', () => {
+    const { breaker } = given();
+
+    fail(breaker, 2);
+
+    expect(breaker.state).toBe('closed');
+    expect([breaker.admit(), breaker.admit(), breaker.waitMs]).toEqual([true, true, 0]);
+  });
+
+  it('opens at the third failure in a row, and not when an answer came in between', () => {
+    const interrupted = given().breaker;
+    const straight = given().breaker;
+
+    fail(interrupted, 2);
+    interrupted.succeeded();
+    fail(interrupted, 2);
+    fail(straight, 3);
+
+    expect([interrupted.state, straight.state]).toEqual(['closed', 'open']);
+  });
+
+  it('opens at once when the key is refused', () => {
+    const { breaker } = given();
+
+    breaker.rejected();
+
+    expect(breaker.state).toBe('open');
+    expect(breaker.admit()).toBe(false);
+  });
+
+  it('lets one probe through after ten seconds, and only one', () => {
+    const { breaker, clock } = given();
+    fail(breaker, 3);
+
+    clock.ms += 9_999;
+    const early = breaker.admit();
+    clock.ms += 1;
+
+    expect([early, breaker.admit(), breaker.admit()]).toEqual([false, true, false]);
+    expect(breaker.state).toBe('half_open');
+  });
+
+  it('doubles the wait with each probe that fails, up to two minutes, and begins anew after an answer', () => {
+    const { breaker, clock } = given();
+    fail(breaker, 3);
+
+    const waits = Array.from({ length: 6 }, () => {
+      const wait = breaker.waitMs;
+      clock.ms += wait;
+      breaker.admit();
+      breaker.failed();
+      return wait;
+    });
+    clock.ms += breaker.waitMs;
+    breaker.admit();
+    breaker.succeeded();
+    fail(breaker, 3);
+
+    expect(waits).toEqual([10_000, 20_000, 40_000, 80_000, 120_000, 120_000]);
+    expect(breaker.waitMs).toBe(10_000);
+  });
+
+  it('takes up to half off a wait, so that exporters do not knock together', () => {
+    const { breaker } = given({ random: 1 });
+
+    fail(breaker, 3);
+
+    expect(breaker.waitMs).toBe(5_000);
+  });
+
+  it('waits no longer because the system clock was set back', () => {
+    const { breaker, clock } = given();
+    fail(breaker, 3);
+
+    clock.ms -= 86_400_000;
+
+    expect(breaker.waitMs).toBe(0);
+    expect(breaker.admit()).toBe(true);
+  });
+
+  it('whatever happens: is closed after an answer, never waits beyond two minutes, and has one probe out at most', () => {
+    const step = fc.oneof(
+      fc.constantFrom('admit', 'succeeded', 'failed', 'rejected'),
+      fc.integer({ min: 0, max: 200_000 }),
+    );
+
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), fc.double({ min: 0, max: 1, noNaN: true }), (steps, random) => {
+        const { breaker, clock } = given({ random });
+        let admittedProbes = 0;
+        for (const each of steps) {
+          if (typeof each === 'number') clock.ms += each;
+          else if (each === 'admit') {
+            const before = breaker.state;
+            const admitted = breaker.admit();
+            if (before === 'half_open') expect(admitted).toBe(false);
+            if (before !== 'closed' && admitted) admittedProbes += 1;
+          } else {
+            breaker[each]();
+            admittedProbes = 0;
+          }
+          if (each === 'succeeded') expect(breaker.state).toBe('closed');
+          if (each === 'rejected') expect(breaker.state).toBe('open');
+          expect(breaker.waitMs).toBeGreaterThanOrEqual(0);
+          expect(breaker.waitMs).toBeLessThanOrEqual(120_000);
+          expect(admittedProbes).toBeLessThanOrEqual(1);
+        }
+      }),
+    );
+  });
+});

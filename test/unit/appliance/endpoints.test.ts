@@ -1,0 +1,348 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import * as fc from 'fast-check';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import type { EndpointRow, Risk, Route } from '../../../src/appliance/endpoints/row.ts';
+import { type EndpointKey, endpoints } from '../../../src/appliance/endpoints/table.ts';
+import { createRouteMatcher, fillTemplate, parseRoute } from '../../../src/appliance/route.ts';
+import { apiDocumentOperations } from '../../support/api-document-operations.ts';
+
+const rows: readonly EndpointRow[] = Object.values(endpoints);
+const table = createRouteMatcher(rows);
+
+const areaFolder = new URL('../../../src/appliance/endpoints/', import.meta.url);
+const apiDocument = new URL('../../../../shared/api/API-v4.0.md', import.meta.url);
+const operationList = new URL('../../../../shared/api/endpoints.json', import.meta.url);
+
+describe('the table of endpoints', () => {
+  it('holds 409 rows, and no two have the same verb and path', () => {
+    expect(rows).toHaveLength(409);
+    expect(new Set(rows.map((row) => shapeOf(row.route))).size).toBe(409);
+  });
+
+  it('holds every row of every area file, so no key stands in two of them', async () => {
+    const files = readdirSync(areaFolder).filter((file) => file !== 'row.ts' && file !== 'table.ts');
+    const modules = await Promise.all(files.map((file) => import(new URL(file, areaFolder).href)));
+    const keys = modules.flatMap((module: Record<string, object>) => Object.values(module).flatMap(Object.keys));
+
+    expect(keys.toSorted()).toEqual(Object.keys(endpoints).toSorted());
+  });
+
+  it('keeps each area in the file of its name', () => {
+    const areas = new Set(rows.map((row) => `${row.area}.ts`));
+
+    expect([...areas, 'row.ts', 'table.ts'].toSorted()).toEqual(readdirSync(areaFolder).toSorted());
+  });
+
+  it('keeps the literal route of each key, so that the parameters of a call are checked by the compiler', () => {
+    expectTypeOf(endpoints.readFarmStats.route).toEqualTypeOf<'GET /stats/farms/{farmname}'>();
+    // @ts-expect-error a key that no area holds is refused
+    const unknown: EndpointKey = 'readNothing';
+
+    expect(endpoints).not.toHaveProperty(unknown);
+  });
+
+  it('sends no body with GET and DELETE', () => {
+    const bodies = rows.filter(({ route }) => /^(?:GET|DELETE) /.test(route)).map((row) => row.body);
+
+    expect(new Set(bodies)).toEqual(new Set(['none']));
+  });
+});
+
+describe('the API document', () => {
+  it.each(apiDocumentOperations)('has a row for %s', (operation) => {
+    expect(rows.map((row) => shapeOf(row.route))).toContain(shapeOf(operation));
+  });
+
+  it.each(apiDocumentOperations)('has %s answered by a row when it is called', (operation) => {
+    const { method, template } = parseRoute(operation);
+    const path = template.replaceAll(/<\w+>/g, 'sample').replaceAll('*', 'sample');
+
+    expect(table.match(method, path)).toBeDefined();
+  });
+});
+
+describe('the risk of a row', () => {
+  const routesOf = (...risks: Risk[]) => rows.filter((row) => risks.includes(row.risk)).map((row) => row.route);
+
+  it('is read or secret for every GET and for nothing else', () => {
+    const gets = rows.filter((row) => row.route.startsWith('GET ')).map((row) => row.route);
+
+    expect(routesOf('read', 'secret')).toEqual(gets);
+  });
+
+  it('is destructive for every DELETE but that of the session, and for the factory reset', () => {
+    const deletes = rows.filter((row) => row.route.startsWith('DELETE ')).map((row) => row.route);
+    const expected = [...deletes.filter((route) => route !== 'DELETE /session'), 'POST /system/factory'];
+
+    expect(routesOf('destructive').toSorted()).toEqual(expected.toSorted());
+  });
+
+  it('is secret for exactly the reads that can show keys, passwords, users, logs or the whole configuration', () => {
+    expect(routesOf('secret').toSorted()).toEqual([
+      'GET /aws/credentials',
+      'GET /azure/credentials',
+      'GET /certificates/activation',
+      'GET /certificates/{file}',
+      'GET /ids',
+      'GET /rbac/groups',
+      'GET /rbac/groups/{group}',
+      'GET /rbac/ldap',
+      'GET /rbac/ldap{path*}',
+      'GET /rbac/menus',
+      'GET /rbac/roles',
+      'GET /rbac/roles/{role}',
+      'GET /rbac/services',
+      'GET /rbac/users',
+      'GET /rbac/users/{user}',
+      'GET /system/backup/{name}',
+      'GET /system/https/certificate',
+      'GET /system/logs',
+      'GET /system/logs/{file}',
+      'GET /system/logs/{file}/lines/{count}',
+      'GET /system/notifications/methods/email',
+      'GET /system/proxy',
+      'GET /system/rsyslog',
+      'GET /system/snmp',
+      'GET /system/ssh',
+      'GET /system/support',
+      'GET /system/supportsave',
+      'GET /system/supportsave/all',
+      'GET /system/users',
+      'GET /vpns/modules/remote_access',
+      'GET /vpns/modules/site_to_site',
+      'GET /vpns/modules/tunnel',
+      'GET /vpns/modules/zrs',
+      'GET /vpns/modules/zss',
+      'GET /vpns/modules/ztn',
+      'GET /vpns/{path*}',
+      'GET /vpns/{vpn}',
+    ]);
+  });
+
+  it.each([
+    'updateCallingUser',
+    'createRbacUser',
+    'updateRbacUser',
+    'updateRbacRole',
+    'addRbacGroupUser',
+    'addVpnUser',
+    'setAwsCredentials',
+    'setEmailSettings',
+  ] as const)('is disruptive for %s, which hands out rights or replaces a credential', (key) => {
+    expect(endpoints[key].risk).toBe('disruptive');
+  });
+
+  it('is for a wildcard row at least that of every call it could stand for', () => {
+    const order: readonly Risk[] = ['read', 'secret', 'reversible', 'disruptive', 'destructive'];
+    const wildcards = rows.filter((row) => row.route.includes('*}'));
+
+    const understated = wildcards.flatMap((wildcard) => {
+      const matcher = createRouteMatcher([wildcard]);
+      return rows
+        .filter((row) => matcher.match(...requestOf(row)) && order.indexOf(row.risk) > order.indexOf(wildcard.risk))
+        .map((row) => `${wildcard.route} is ${wildcard.risk}, ${row.route} is ${row.risk}`);
+    });
+
+    expect(wildcards).toHaveLength(29);
+    expect(understated).toEqual([]);
+  });
+});
+
+describe('finding the row of a request', () => {
+  it('finds each row again by its own filled template', () => {
+    const found = rows.map((row) => table.match(...requestOf(row))?.row.route);
+
+    expect(found).toEqual(rows.map((row) => row.route));
+  });
+
+  it.each<[request: Route, route: Route]>([
+    ['GET /vpns/modules/summary', 'GET /vpns/modules/summary'],
+    ['GET /vpns/modules', 'GET /vpns/{vpn}'],
+    ['GET /vpns/office/users', 'GET /vpns/{path*}'],
+    ['GET /certificates/activation', 'GET /certificates/activation'],
+    ['GET /certificates/activation/info', 'GET /certificates/activation/info'],
+    ['GET /certificates/shop.pem/info', 'GET /certificates/{file}/info'],
+    ['POST /certificates/pem', 'POST /certificates/pem'],
+    ['DELETE /certificates/activation', 'DELETE /certificates/activation'],
+    ['GET /certificates/letsencrypt/config', 'GET /certificates/letsencrypt/config'],
+    ['GET /ipds/waf/files', 'GET /ipds/waf/files'],
+    ['GET /ipds/waf/options', 'GET /ipds/waf/options'],
+    ['GET /ipds/waf/core', 'GET /ipds/waf/{set}'],
+    ['GET /ipds/waf/core/rules', 'GET /ipds/waf/{path*}'],
+    ['POST /ipds/waf/core/actions', 'POST /ipds/waf/{set}/actions'],
+    ['GET /ipds/dos/rules', 'GET /ipds/dos/rules'],
+    ['GET /ipds/rbl/domains', 'GET /ipds/rbl/domains'],
+    ['GET /farms/modules/summary', 'GET /farms/modules/summary'],
+    ['GET /farms/shop/summary', 'GET /farms/{farmname}/summary'],
+    ['GET /stats/farms/total', 'GET /stats/farms/total'],
+    ['GET /routing/rules', 'GET /routing/rules'],
+    ['GET /routing/rules/7', 'GET /routing/{path*}'],
+    ['POST /rbac/ldap/actions', 'POST /rbac/ldap/actions'],
+    ['GET /rbac/ldap/actions', 'GET /rbac/ldap{path*}'],
+    ['GET /monitoring/fg/check-web', 'GET /monitoring/fg/{name}'],
+    ['GET /monitoring/fgs/check-web', 'GET /monitoring/fg{suffix*}/{farmguardian}'],
+    ['GET /graphs/system/cpu/custom/start/01-01-2026-00:00/end/01-02-2026-00:00', endpoints.readCustomCpuGraph.route],
+  ])('gives %s to %s', (request, route) => {
+    const { method, template } = parseRoute(request);
+
+    expect(table.match(method, template)?.row.route).toBe(route);
+  });
+
+  it.each([
+    ['POST', '/certificates/%61ctivation', 'POST /certificates/activation'],
+    ['PUT', '/farms/shop/backends/0%2Fmaintenance', 'PUT /farms/{farmname}/backends/{backend}/maintenance'],
+    ['POST', '/vpns/office%2factions', 'POST /vpns/{vpn}/actions'],
+  ])('takes %s %s for what the appliance will make of it', (method, path, route) => {
+    expect(table.match(method, path)?.row.route).toBe(route);
+  });
+
+  it.each([
+    ['GET', '/nothing'],
+    ['GET', '/farms/'],
+    ['GET', '/farms//shop'],
+    ['GET', '/vpns/'],
+    ['PATCH', '/farms/shop'],
+    ['GET', '/farms/%E0%A4%A'],
+    ['POST', '/system/factory%0a'],
+  ])('knows no row for %s %s', (method, path) => {
+    expect(table.match(method, path)).toBeUndefined();
+  });
+});
+
+describe('filling the template of a row', () => {
+  const segment = fc
+    .string({ unit: 'binary', minLength: 1, maxLength: 12 })
+    .filter((text) => text !== '.' && text !== '..' && !/[\u0000-\u001f\u007f/]/.test(text));
+  const rest = fc.array(segment, { minLength: 1, maxLength: 4 }).map((segments) => segments.join('/'));
+  const withParams = rows.filter((row) => row.route.includes('{'));
+
+  it('is undone by matching, whatever safe names stand in the path', () => {
+    const filled = fc.constantFrom(...withParams).chain((row) => {
+      const params = placeholdersOf(row).map(([, name, star]) => [name ?? '', star ? rest : segment] as const);
+      return fc.record({ row: fc.constant(row), params: fc.record(Object.fromEntries(params)) });
+    });
+
+    fc.assert(
+      fc.property(filled, ({ row, params }) => {
+        const { method, template } = parseRoute(row.route);
+        const path = fillTemplate(template, params);
+
+        expect(path).toMatch(/^[\u0021-\u007e]+$/);
+        expect(createRouteMatcher([row]).match(method, path ?? '')).toEqual({ row, params });
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it.each(['', '.', '..', 'webshop\n', 'web\u0000shop', '\u007f', '../../etc/passwd', '0/maintenance'])(
+    'refuses %j as a name in every row',
+    (value) => {
+      const single = withParams.filter((row) => !row.route.includes('*}'));
+
+      expect(single.map((row) => fillTemplate(row.route, paramsOf(row, value)))).toEqual(single.map(() => undefined));
+    },
+  );
+
+  it.each(['', '.', '..', 'a/../users', 'a//b', 'a/', './a', 'a/b\n'])('refuses %j as the rest of a path', (value) => {
+    expect(fillTemplate('/vpns/{path*}', { path: value })).toBeUndefined();
+  });
+
+  it('refuses a name that was not given', () => {
+    expect(fillTemplate('/farms/{farmname}', {})).toBeUndefined();
+  });
+
+  it('keeps the colon of an interface name and encodes what else a path cannot hold', () => {
+    expect(fillTemplate('/interfaces/virtual/{name}', { name: 'eth0:web' })).toBe('/interfaces/virtual/eth0:web');
+    expect(fillTemplate('/certificates/{file}', { file: 'a b?#%ü.pem' })).toBe(
+      '/certificates/a%20b%3F%23%25%C3%BC.pem',
+    );
+  });
+
+  it('lets a wildcard that is glued to a word begin with a slash', () => {
+    expect(fillTemplate('/rbac/ldap{path*}', { path: '/actions' })).toBe('/rbac/ldap/actions');
+    expect(fillTemplate('/rbac/ldap{path*}', { path: '/../users' })).toBeUndefined();
+  });
+});
+
+describe.skipIf(!isThere(apiDocument))('the real API document', () => {
+  it('names exactly the verbs and paths of our list', () => {
+    const named = operationsIn(readFileSync(apiDocument, 'utf8'));
+
+    expect(named.toSorted()).toEqual([...apiDocumentOperations].toSorted());
+  });
+});
+
+describe.skipIf(!isThere(operationList))('the list of all operations', () => {
+  interface Operation {
+    readonly method: string;
+    readonly path: string;
+    readonly area: string;
+    readonly since: string | null;
+    readonly requestBody: string;
+    readonly purpose: string;
+  }
+
+  it('is the table, row by row', () => {
+    const operations: readonly Operation[] = JSON.parse(readFileSync(operationList, 'utf8'));
+
+    expect(rows.map(({ route, area, since, body, summary }) => ({ route, area, since, body, summary }))).toEqual(
+      operations.map(({ method, path, area, since, requestBody, purpose }) => ({
+        route: `${method} ${path}`,
+        area,
+        since,
+        body: requestBody === 'text/plain' ? 'text' : requestBody,
+        summary: purpose,
+      })),
+    );
+  });
+});
+
+/** A route without the names of its placeholders, so that spellings of one path compare equal. */
+function shapeOf(route: string): string {
+  return route.replaceAll(/\{\w+\*\}/g, '*').replaceAll(/\{\w+\}|<\w+>/g, '{}');
+}
+
+function placeholdersOf(row: EndpointRow): RegExpExecArray[] {
+  return [...row.route.matchAll(/\{(\w+)(\*?)\}/g)];
+}
+
+function paramsOf(row: EndpointRow, value: string): Record<string, string> {
+  return Object.fromEntries(placeholdersOf(row).map(([, name]) => [name ?? '', value]));
+}
+
+/** A request that only this row should answer: no other route is as deep as what stands for a wildcard here. */
+function requestOf(row: EndpointRow): [method: string, path: string] {
+  const { method, template } = parseRoute(row.route);
+  const params = placeholdersOf(row).map(([, name, star]) => [name ?? '', star ? 'x/x/x/x/x/x/x' : 'x']);
+  return [method, fillTemplate(template, Object.fromEntries(params)) ?? ''];
+}
+
+/** Says so on the console when a suite has nothing to read: a clone of the repository has no such folder beside it. */
+function isThere(file: URL): boolean {
+  const there = existsSync(file);
+  if (!there) console.info(`skipped: ../shared/api/${file.pathname.split('/').at(-1)} is not here to compare with`);
+  return there;
+}
+
+/** The verbs and paths in the first two columns of the document's tables: `GET, PUT /a; ADD and DELETE /b, /c`. */
+function operationsIn(document: string): string[] {
+  const endpointsChapter = document.split(/^## /m).find((chapter) => chapter.startsWith('Endpoints')) ?? '';
+  const cells = endpointsChapter
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) => line.split('|').slice(1, 3).join(' '));
+  return cells.flatMap((text) => {
+    const operations: string[] = [];
+    let verbs: string[] = [];
+    let afterPath = false;
+    for (const [word] of text.matchAll(/\b(?:GET|POST|PUT|DELETE|ADD)\b|(?<=\s)\/[^\s,;]+/g)) {
+      if (word.startsWith('/')) {
+        operations.push(...verbs.map((verb) => `${verb} ${word}`));
+      } else {
+        verbs = [...(afterPath ? [] : verbs), word === 'ADD' ? 'POST' : word];
+      }
+      afterPath = word.startsWith('/');
+    }
+    return operations;
+  });
+}

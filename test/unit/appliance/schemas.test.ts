@@ -1,0 +1,142 @@
+import type { TSchema } from 'typebox';
+import { describe, expect, it } from 'vitest';
+import { createDecoder } from '../../../src/appliance/decode.ts';
+import type { EndpointRow } from '../../../src/appliance/endpoints/row.ts';
+import { endpoints } from '../../../src/appliance/endpoints/table.ts';
+
+const decode = createDecoder();
+const rows = Object.values<EndpointRow>(endpoints);
+const replies = rows.flatMap(({ route, reply }) => (reply ? [{ route, reply }] : []));
+
+/** The body as the collectors will see it; the reason as a text when it is refused. */
+function read(schema: TSchema, body: unknown): unknown {
+  const checked = decode(schema, body);
+  return checked.ok ? body : checked.because;
+}
+
+const reading = (route: string, body: unknown): unknown => {
+  const row = replies.find((each) => each.route === route);
+  if (!row) throw new Error(`${route} is not read`);
+  return read(row.reply, body);
+};
+
+describe('what polling may read', () => {
+  it('is GETs that show nothing confidential, but for the text form of the licence, whose dates no other call has', () => {
+    // The rows with a reply are all that the client can be asked for. GET /certificates/activation is classed secret,
+    // since who passes it on shows the licence; we keep its two dates and nothing else (WIRE.md §3.19, 3).
+    const others = Object.entries<EndpointRow>(endpoints).filter(
+      ([, { route, risk, reply }]) => reply && !(route.startsWith('GET ') && risk === 'read'),
+    );
+
+    expect(others.map(([key]) => key)).toEqual(['readActivationCertificate']);
+    expect(endpoints.readActivationCertificate).toMatchObject({
+      route: 'GET /certificates/activation',
+      risk: 'secret',
+      body: 'none',
+    });
+  });
+});
+
+describe('every reply', () => {
+  it.each(replies)('$route is refused when it is no object, or has another structure', ({ reply }) => {
+    const isText = 'type' in reply && reply.type === 'string';
+    const wrong = isText
+      ? [null, {}, []]
+      : [null, 'text', [], 5, { params: 'text', farms: {}, interfaces: 'none', backends: 5 }];
+
+    const accepted = wrong.filter((body) => typeof read(reply, structuredClone(body)) !== 'string');
+
+    expect(accepted).toEqual([]);
+  });
+
+  it.each(replies.filter(({ reply }) => !('type' in reply && reply.type === 'string')))(
+    '$route is read with fields that are new',
+    ({ route }) => {
+      const body = { ...(smallest[route] as object), description: 'text', brandNew: { of: ['any', 'kind'] } };
+
+      expect(reading(route, structuredClone(body))).toEqual(body);
+    },
+  );
+});
+
+/** The least that each call may answer: what is optional left out. */
+const smallest: Readonly<Record<string, unknown>> = {
+  'GET /stats': { params: {} },
+  'GET /stats/system/network': { params: {} },
+  'GET /stats/system/connections': { params: {} },
+  'GET /stats/farms': { farms: [] },
+  'GET /stats/farms/{farmname}': {},
+  'GET /farms': { params: [] },
+  'GET /farms/modules/summary': { params: {} },
+  'GET /farms/{farmname}': { params: {} },
+  'GET /monitoring/fg': {},
+  'GET /certificates': { params: [] },
+  'GET /certificates/activation/info': { params: {} },
+  'GET /system/version': { params: {} },
+  'GET /system/info': { params: {} },
+  'GET /system/packages': { params: {} },
+  'GET /system/backup': {},
+  'GET /system/cluster/nodes/localhost': { params: {} },
+  'GET /interfaces': {},
+  'GET /interfaces/virtual': {},
+  'GET /vpns': {},
+  'GET /ipds': {},
+};
+
+describe('the quirks of single replies', () => {
+  it('reads a farm whose address the appliance could not read, and a status that is the number -1', () => {
+    const farms = [{ farmname: 'shop', profile: 'https', status: -1, vip: -1, vport: -1, established: null }];
+
+    expect(reading('GET /stats/farms', { farms })).toEqual({
+      farms: [{ farmname: 'shop', profile: 'https', status: '-1', vip: '-1', vport: '-1', established: null }],
+    });
+  });
+
+  it('refuses a list of farms in which one has no name, and says which', () => {
+    const farms = [{ farmname: 'shop' }, { farmname: '' }];
+
+    expect(reading('GET /stats/farms', { farms })).toBe('/farms/1/farmname must be a text that is not empty');
+  });
+
+  it('reads the statistics of a stopped GSLB farm, whose objects became empty arrays or null', () => {
+    const stopped = { backends: [], client: [], server: [], extended: [] };
+
+    expect(reading('GET /stats/farms/{farmname}', structuredClone(stopped))).toEqual(stopped);
+    expect(reading('GET /stats/farms/{farmname}', { backends: null })).toEqual({ backends: null });
+  });
+
+  it('never looks into sessions, of which there may be tens of thousands', () => {
+    const sessions = [{ client: true }, 5, null];
+
+    expect(reading('GET /stats/farms/{farmname}', { sessions })).toEqual({ sessions });
+  });
+
+  it('reads a plain HTTP farm that has the number -1 where a certificate is expected', () => {
+    expect(reading('GET /farms/{farmname}', { params: { certlist: [{ file: -1, id: 1 }] } })).toEqual({
+      params: { certlist: [{ file: '-1', id: 1 }] },
+    });
+  });
+
+  it('reads the traffic of an interface, which comes as text', () => {
+    const interfaces = [{ interface: 'eth0', in: '51240.77', out: '0.20', alias: null }];
+
+    expect(reading('GET /stats/system/network', { params: { interfaces } })).toEqual({
+      params: { interfaces: [{ interface: 'eth0', in: 51_240.77, out: 0.2, alias: null }] },
+    });
+  });
+
+  it.each([
+    ['216', 216],
+    [0.43, 0.43],
+    ['-12.07', -12.07],
+    ['', null],
+  ])('reads the days of a licence as %j', (written, days) => {
+    expect(
+      reading('GET /certificates/activation/info', { params: { days_to_expire: written, type: 'temporal' } }),
+    ).toEqual({ params: { days_to_expire: days, type: 'temporal' } });
+  });
+
+  it('reads interfaces that are null where there are none', () => {
+    expect(reading('GET /interfaces', { interfaces: null })).toEqual({ interfaces: null });
+  });
+});

@@ -1,0 +1,353 @@
+import { describe, expect, it } from 'vitest';
+import { activation } from '../../../src/collectors/activation.ts';
+import type { Facts } from '../../../src/collectors/collector.ts';
+import { type Collected, collectFrom, linesOf, refusal, type Replies } from './given-replies.ts';
+
+const now = Date.UTC(2026, 10, 20, 21);
+const day = 86_400;
+const endInText = Date.UTC(2027, 5, 24, 11, 59, 58) / 1_000;
+
+const version = { params: { hostname: 'lb-a' } };
+const enterprise = { params: { edition: 'enterprise' } };
+const days = (days_to_expire: unknown, type = 'temporal') => ({ params: { days_to_expire, hostname: 'lb-a', type } });
+const text = `Certificate:
+    Data:
+        Validity
+            Not Before: Nov  6 12:00:00 2025 GMT
+            Not After : Jun 24 11:59:58 2027 GMT
+        Subject: CN = machine-canary
+-----BEGIN CERTIFICATE-----
+`;
+
+const statusOf = (collected: Collected) =>
+  /status="(\w+)"\} 1$/m.exec(linesOf(collected, 'zlb_activation_status'))?.[1];
+const endOf = (collected: Collected) => {
+  const line = linesOf(collected, 'zlb_activation_not_after_timestamp_seconds');
+  return line === '' ? undefined : Number(line.split(' ').at(-1));
+};
+
+describe('the activation recipe', () => {
+  interface Case {
+    readonly name: string;
+    readonly replies: Replies;
+    readonly facts?: Partial<Facts>;
+    readonly status: string;
+    readonly end?: number;
+    readonly kind?: string;
+  }
+
+  it.each<Case>([
+    {
+      name: 'Community: nothing to activate',
+      replies: { readSystemVersion: version, readSystemInfo: { params: { edition: 'community' } } },
+      status: 'not_applicable',
+    },
+    {
+      name: 'activated, with a root key: the exact end',
+      replies: {
+        readSystemVersion: version,
+        readSystemInfo: enterprise,
+        readActivationInfo: days('216'),
+        readActivationCertificate: text,
+      },
+      status: 'activated',
+      end: endInText,
+      kind: 'temporal',
+    },
+    {
+      name: 'activated, with a restricted key: the end to the day',
+      replies: {
+        readSystemVersion: version,
+        readSystemInfo: enterprise,
+        readActivationInfo: days('216'),
+        readActivationCertificate: refusal('forbidden'),
+      },
+      status: 'activated',
+      end: now / 1_000 + 217 * day,
+      kind: 'temporal',
+    },
+    {
+      name: 'the last day, as a number with two decimals',
+      replies: {
+        readSystemVersion: version,
+        readSystemInfo: enterprise,
+        readActivationInfo: days(0.43),
+        readActivationCertificate: refusal('forbidden'),
+      },
+      status: 'activated',
+      end: now / 1_000 + 0.44 * day,
+      kind: 'temporal',
+    },
+    {
+      name: 'a permanent one past its end: still activated, without support',
+      replies: {
+        readSystemVersion: version,
+        readSystemInfo: enterprise,
+        readActivationInfo: days(-12.07, 'permanent'),
+        readActivationCertificate: refusal('forbidden'),
+      },
+      status: 'activated',
+      end: now / 1_000 - 12.06 * day,
+      kind: 'permanent',
+    },
+    {
+      name: 'a release or edition without the days: no end',
+      replies: { readSystemVersion: version, readSystemInfo: enterprise },
+      status: 'activated',
+    },
+    {
+      name: 'days that are not there: no end',
+      replies: { readSystemVersion: version, readSystemInfo: enterprise, readActivationInfo: days('') },
+      status: 'activated',
+      kind: 'temporal',
+    },
+    {
+      name: '0 days may be a date that nobody could read: the last known end stays',
+      replies: { readSystemVersion: version, readSystemInfo: enterprise, readActivationInfo: days(0) },
+      facts: { activationEndSeconds: 1_800_000_000 },
+      status: 'activated',
+      end: 1_800_000_000,
+      kind: 'temporal',
+    },
+    {
+      name: 'a date in the text that cannot be read: the days instead',
+      replies: {
+        readSystemVersion: version,
+        readSystemInfo: enterprise,
+        readActivationInfo: days('1'),
+        readActivationCertificate: 'Not After : soon',
+      },
+      status: 'activated',
+      end: now / 1_000 + 2 * day,
+      kind: 'temporal',
+    },
+    {
+      name: 'deactivated, the expired file still there: its end',
+      replies: {
+        readSystemVersion: refusal('unlicensed'),
+        readActivationInfo: refusal('unlicensed'),
+        readActivationCertificate: text,
+      },
+      status: 'deactivated',
+      end: endInText,
+    },
+    {
+      name: 'deactivated, with a restricted key: the last known end stays',
+      replies: {
+        readSystemVersion: refusal('unlicensed'),
+        readActivationInfo: refusal('unlicensed'),
+        readActivationCertificate: refusal('forbidden'),
+      },
+      facts: { activationEndSeconds: 1_800_000_000 },
+      status: 'deactivated',
+      end: 1_800_000_000,
+    },
+    {
+      name: 'deactivated, and no file: no end, whatever was known',
+      replies: {
+        readSystemVersion: refusal('unlicensed'),
+        readActivationInfo: refusal('not_found'),
+        readActivationCertificate: refusal('not_found'),
+      },
+      facts: { activationEndSeconds: 1_800_000_000 },
+      status: 'deactivated',
+    },
+    {
+      name: 'deactivated, the file deleted, the days behind the check: no end',
+      replies: {
+        readSystemVersion: refusal('unlicensed'),
+        readActivationInfo: refusal('unlicensed'),
+        readActivationCertificate: refusal('not_found'),
+      },
+      facts: { activationEndSeconds: 1_800_000_000 },
+      status: 'deactivated',
+    },
+    {
+      name: 'a release without /system/info that has days: activated',
+      replies: { readSystemVersion: version, readActivationInfo: days('30') },
+      status: 'activated',
+      end: now / 1_000 + 31 * day,
+      kind: 'temporal',
+    },
+    {
+      name: 'a release without /system/info that shows the file: activated',
+      replies: {
+        readSystemVersion: version,
+        readActivationInfo: refusal('forbidden'),
+        readActivationCertificate: text,
+      },
+      status: 'activated',
+      end: endInText,
+    },
+    {
+      name: 'a release without /system/info and without either: nobody can tell',
+      replies: {
+        readSystemVersion: version,
+        readActivationInfo: refusal('not_found'),
+        readActivationCertificate: refusal('not_found'),
+      },
+      status: 'unknown',
+    },
+    {
+      name: 'a release without /system/info where the key may read neither: nobody can tell',
+      replies: {
+        readSystemVersion: version,
+        readActivationInfo: refusal('forbidden'),
+        readActivationCertificate: refusal('forbidden'),
+      },
+      status: 'unknown',
+    },
+    {
+      name: 'an edition that is new: nobody can tell',
+      replies: { readSystemVersion: version, readSystemInfo: { params: { edition: 'cloud' } } },
+      status: 'unknown',
+    },
+  ])('$name', async ({ replies, facts = {}, status, end, kind }) => {
+    const collected = await collectFrom(activation, replies, { now: () => now, facts });
+
+    expect(statusOf(collected)).toBe(status);
+    expect(endOf(collected)).toBe(end === undefined ? undefined : Math.ceil(end));
+    expect(linesOf(collected, 'zlb_activation_info')).toBe(
+      kind === undefined ? '' : `zlb_activation_info{appliance="lb",kind="${kind}"} 1`,
+    );
+    expect(collected.states).toEqual([`activation ${status}`]);
+    expect(collected.facts?.licensed).toBe(status !== 'deactivated');
+  });
+
+  it.each(['forbidden', 'unauthorized', 'not_found', 'server_error', 'timeout', 'connect', 'malformed'] as const)(
+    'never takes %s of the version for deactivated',
+    async (reason) => {
+      const failing = collectFrom(activation, { readSystemVersion: refusal(reason) });
+
+      await expect(failing).rejects.toMatchObject({ reason });
+    },
+  );
+
+  it.each(['readActivationInfo', 'readActivationCertificate', 'readSystemInfo'] as const)(
+    'fails when %s fails, instead of dropping what was known',
+    async (key) => {
+      const failing = collectFrom(activation, { readSystemVersion: version, [key]: refusal('server_error') });
+
+      await expect(failing).rejects.toMatchObject({ reason: 'server_error' });
+    },
+  );
+
+  it('asks no more than it must: no edition that is known, and no licence of a Community appliance', async () => {
+    const known = await collectFrom(activation, { readSystemVersion: version }, { facts: { edition: 'community' } });
+    const deactivated = await collectFrom(activation, { readSystemVersion: refusal('unlicensed') });
+
+    expect(known.asked).toEqual(['readSystemVersion']);
+    expect(deactivated.asked).toEqual(['readSystemVersion', 'readActivationInfo', 'readActivationCertificate']);
+    expect(deactivated.facts?.edition, 'Community never answers 402').toBe('enterprise');
+  });
+
+  it('shows two dates of the text form and nothing else of it, nor what identifies the machine', async () => {
+    const older = {
+      params: { ...days('216').params, certificate_key: 'machine-canary', host_key: 'machine-canary', support: 'true' },
+    };
+
+    const collected = await collectFrom(activation, {
+      readSystemVersion: version,
+      readSystemInfo: enterprise,
+      readActivationInfo: older,
+      readActivationCertificate: text,
+    });
+
+    expect(collected.text).toMatchInlineSnapshot(`
+      "zlb_activation_status{appliance="lb",status="activated"} 1
+      zlb_activation_status{appliance="lb",status="deactivated"} 0
+      zlb_activation_status{appliance="lb",status="not_applicable"} 0
+      zlb_activation_status{appliance="lb",status="unknown"} 0
+      zlb_activation_info{appliance="lb",kind="temporal"} 1
+      zlb_activation_not_before_timestamp_seconds{appliance="lb"} 1762430400
+      zlb_activation_not_after_timestamp_seconds{appliance="lb"} 1813838398
+      "
+    `);
+    expect(JSON.stringify(collected)).not.toContain('machine-canary');
+  });
+});
+
+describe('the end that follows from the days alone', () => {
+  /** What polls see that come every ten minutes while the days to a known end are counted down. */
+  async function pollDown(
+    trueEnd: number,
+    from: number,
+    count: number,
+  ): Promise<readonly { readonly at: number; readonly end: number }[]> {
+    const seen: { at: number; end: number }[] = [];
+    let facts: Partial<Facts> = { edition: 'enterprise' };
+    for (let poll = 0; poll < count; poll += 1) {
+      const at = from + poll * 600;
+      const left = (trueEnd - at) / day;
+      const printed = left >= 1 ? String(Math.floor(left)) : Number(left.toFixed(2));
+      const collected = await collectFrom(
+        activation,
+        {
+          readSystemVersion: version,
+          readActivationInfo: days(printed),
+          readActivationCertificate: refusal('forbidden'),
+        },
+        { now: () => at * 1_000, facts },
+      );
+      facts = { ...facts, ...collected.facts };
+      seen.push({ at, end: endOf(collected) ?? Number.NaN });
+    }
+    return seen;
+  }
+
+  it('stands still until the count first falls, is exact to one poll from then on, and never too early', async () => {
+    const from = now / 1_000;
+    const trueEnd = from + 9.4 * day;
+
+    const seen = await pollDown(trueEnd, from, 8 * 144);
+
+    const firstFall = from + 0.4 * day;
+    const before = seen.filter(({ at }) => at <= firstFall).map(({ end }) => end);
+    const after = seen.filter(({ at }) => at > firstFall).map(({ end }) => end);
+    expect(new Set(before)).toEqual(new Set([from + 10 * day]));
+    expect(Math.max(...after) - trueEnd).toBeLessThanOrEqual(600);
+    expect(Math.min(...after)).toBeGreaterThanOrEqual(trueEnd);
+    expect(new Set(seen.map(({ end }) => end)).size, 'a series that hardly ever moves').toBeLessThanOrEqual(3);
+  });
+
+  it('stays exact through the last day and past the end', async () => {
+    const from = now / 1_000;
+    const trueEnd = from + 1.2 * day;
+
+    const seen = await pollDown(trueEnd, from, 3 * 144);
+
+    const late = seen.filter(({ at }) => at > from + 0.3 * day).map(({ end }) => end);
+    expect(Math.max(...late.map((end) => Math.abs(end - trueEnd)))).toBeLessThanOrEqual(0.02 * day);
+  });
+
+  it('follows a licence that was renewed', async () => {
+    const replies = {
+      readSystemVersion: version,
+      readActivationInfo: days('365'),
+      readActivationCertificate: refusal('forbidden'),
+    };
+
+    const collected = await collectFrom(activation, replies, {
+      now: () => now,
+      facts: { edition: 'enterprise', activationEndSeconds: now / 1_000 + 3 * day },
+    });
+
+    expect(endOf(collected)).toBe(now / 1_000 + 366 * day);
+  });
+
+  it('keeps an exact end that is known from before', async () => {
+    const exact = now / 1_000 + 216.3 * day;
+    const replies = {
+      readSystemVersion: version,
+      readActivationInfo: days('216'),
+      readActivationCertificate: refusal('forbidden'),
+    };
+
+    const collected = await collectFrom(activation, replies, {
+      now: () => now,
+      facts: { edition: 'enterprise', activationEndSeconds: exact },
+    });
+
+    expect(endOf(collected)).toBe(exact);
+  });
+});

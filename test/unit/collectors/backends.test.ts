@@ -1,0 +1,226 @@
+import { describe, expect, it } from 'vitest';
+import { backends } from '../../../src/collectors/backends.ts';
+import { collectFarmFrom, linesOf } from './given-replies.ts';
+
+const http = { name: 'shop', profile: 'http', status: 'up' };
+const l4 = { name: 'db', profile: 'l4xnat', status: 'up' };
+
+const httpBackend = (more: object = {}) => ({
+  id: '0',
+  ip: '198.51.100.11',
+  port: 8080,
+  service: 'front',
+  status: 'up',
+  established: 5,
+  pending: 0,
+  ...more,
+});
+
+const l4Backend = (more: object = {}) => ({
+  id: 0,
+  ip: '198.51.100.21',
+  port: 5432,
+  status: 'up',
+  established: 9,
+  pending: 0,
+  weight: 1,
+  priority: 1,
+  max_conns: 0,
+  ...more,
+});
+
+describe('the backends collector', () => {
+  it('writes what an HTTP farm says of its backends, by service', async () => {
+    const list = [httpBackend(), httpBackend({ id: '1', ip: '198.51.100.12', status: 'down', established: 0 })];
+
+    const collected = await collectFarmFrom(backends, http, {
+      readFarmStats: { backends: list, sessions: [], total_sessions: 1 },
+    });
+
+    expect(collected.text).toMatchInlineSnapshot(`
+      "zlb_farm_sessions{appliance="lb",farm="shop"} 1
+      zlb_farm_backends{appliance="lb",farm="shop",service="front",status="up"} 1
+      zlb_farm_backends{appliance="lb",farm="shop",service="front",status="down"} 1
+      zlb_farm_backends{appliance="lb",farm="shop",service="front",status="maintenance"} 0
+      zlb_farm_backends{appliance="lb",farm="shop",service="front",status="unknown"} 0
+      zlb_backend_info{appliance="lb",farm="shop",service="front",backend="198.51.100.11:8080",id="0",ip="198.51.100.11",port="8080"} 1
+      zlb_backend_info{appliance="lb",farm="shop",service="front",backend="198.51.100.12:8080",id="1",ip="198.51.100.12",port="8080"} 1
+      zlb_backend_status{appliance="lb",farm="shop",service="front",backend="198.51.100.11:8080",status="up"} 1
+      zlb_backend_status{appliance="lb",farm="shop",service="front",backend="198.51.100.11:8080",status="down"} 0
+      zlb_backend_status{appliance="lb",farm="shop",service="front",backend="198.51.100.11:8080",status="maintenance"} 0
+      zlb_backend_status{appliance="lb",farm="shop",service="front",backend="198.51.100.11:8080",status="unknown"} 0
+      zlb_backend_status{appliance="lb",farm="shop",service="front",backend="198.51.100.12:8080",status="up"} 0
+      zlb_backend_status{appliance="lb",farm="shop",service="front",backend="198.51.100.12:8080",status="down"} 1
+      zlb_backend_status{appliance="lb",farm="shop",service="front",backend="198.51.100.12:8080",status="maintenance"} 0
+      zlb_backend_status{appliance="lb",farm="shop",service="front",backend="198.51.100.12:8080",status="unknown"} 0
+      zlb_backend_established_connections{appliance="lb",farm="shop",service="front",backend="198.51.100.11:8080"} 5
+      zlb_backend_established_connections{appliance="lb",farm="shop",service="front",backend="198.51.100.12:8080"} 0
+      zlb_backend_pending_connections{appliance="lb",farm="shop",service="front",backend="198.51.100.11:8080"} 0
+      zlb_backend_pending_connections{appliance="lb",farm="shop",service="front",backend="198.51.100.12:8080"} 0
+      "
+    `);
+    expect(collected.states).toEqual([
+      'backend shop front 198.51.100.11:8080 up',
+      'backend shop front 198.51.100.12:8080 down',
+    ]);
+  });
+
+  it('writes what an L4 farm says of its backends, without a service, and no limit where 0 means none', async () => {
+    const list = [
+      l4Backend(),
+      l4Backend({ id: 1, ip: '2001:db8::21', max_conns: '100', weight: '2', established: '3' }),
+    ];
+
+    const collected = await collectFarmFrom(backends, l4, { readFarmStats: { backends: list, sessions: [{}, {}] } });
+
+    expect(collected.text).toMatchInlineSnapshot(`
+      "zlb_farm_sessions{appliance="lb",farm="db"} 2
+      zlb_farm_backends{appliance="lb",farm="db",service="",status="up"} 2
+      zlb_farm_backends{appliance="lb",farm="db",service="",status="down"} 0
+      zlb_farm_backends{appliance="lb",farm="db",service="",status="maintenance"} 0
+      zlb_farm_backends{appliance="lb",farm="db",service="",status="unknown"} 0
+      zlb_backend_info{appliance="lb",farm="db",service="",backend="198.51.100.21:5432",id="0",ip="198.51.100.21",port="5432"} 1
+      zlb_backend_info{appliance="lb",farm="db",service="",backend="[2001:db8::21]:5432",id="1",ip="2001:db8::21",port="5432"} 1
+      zlb_backend_status{appliance="lb",farm="db",service="",backend="198.51.100.21:5432",status="up"} 1
+      zlb_backend_status{appliance="lb",farm="db",service="",backend="198.51.100.21:5432",status="down"} 0
+      zlb_backend_status{appliance="lb",farm="db",service="",backend="198.51.100.21:5432",status="maintenance"} 0
+      zlb_backend_status{appliance="lb",farm="db",service="",backend="198.51.100.21:5432",status="unknown"} 0
+      zlb_backend_status{appliance="lb",farm="db",service="",backend="[2001:db8::21]:5432",status="up"} 1
+      zlb_backend_status{appliance="lb",farm="db",service="",backend="[2001:db8::21]:5432",status="down"} 0
+      zlb_backend_status{appliance="lb",farm="db",service="",backend="[2001:db8::21]:5432",status="maintenance"} 0
+      zlb_backend_status{appliance="lb",farm="db",service="",backend="[2001:db8::21]:5432",status="unknown"} 0
+      zlb_backend_established_connections{appliance="lb",farm="db",service="",backend="198.51.100.21:5432"} 9
+      zlb_backend_established_connections{appliance="lb",farm="db",service="",backend="[2001:db8::21]:5432"} 3
+      zlb_backend_pending_connections{appliance="lb",farm="db",service="",backend="198.51.100.21:5432"} 0
+      zlb_backend_pending_connections{appliance="lb",farm="db",service="",backend="[2001:db8::21]:5432"} 0
+      zlb_backend_weight{appliance="lb",farm="db",service="",backend="198.51.100.21:5432"} 1
+      zlb_backend_weight{appliance="lb",farm="db",service="",backend="[2001:db8::21]:5432"} 2
+      zlb_backend_priority{appliance="lb",farm="db",service="",backend="198.51.100.21:5432"} 1
+      zlb_backend_priority{appliance="lb",farm="db",service="",backend="[2001:db8::21]:5432"} 1
+      zlb_backend_max_connections{appliance="lb",farm="db",service="",backend="[2001:db8::21]:5432"} 100
+      "
+    `);
+  });
+
+  it('reads a GSLB farm, which has no counters and no sessions', async () => {
+    const list = [{ alias: null, id: 1, ip: '198.51.100.31', port: 80, service: 'geo', status: 'undefined' }];
+
+    const collected = await collectFarmFrom(
+      backends,
+      { name: 'geo', profile: 'gslb', status: 'up' },
+      { readFarmStats: { backends: list, client: { reqs: 9120 }, server: {}, extended: {} } },
+    );
+
+    expect(linesOf(collected, 'zlb_backend_status').match(/status="(\w+)"\} 1$/m)?.[1]).toBe('unknown');
+    expect(collected.text).not.toMatch(/connections|sessions|weight/);
+  });
+
+  it('reads a farm with nothing in it', async () => {
+    const empty = await collectFarmFrom(backends, http, {
+      readFarmStats: { backends: [], sessions: [], total_sessions: 0 },
+    });
+    const silent = await collectFarmFrom(backends, http, { readFarmStats: { backends: null } });
+
+    expect(empty.text).toBe('zlb_farm_sessions{appliance="lb",farm="shop"} 0\n');
+    expect(silent.text).toBe('');
+  });
+
+  it('calls every backend of a stopped farm unknown, whatever the appliance prints', async () => {
+    const collected = await collectFarmFrom(
+      backends,
+      { ...http, status: 'down' },
+      { readFarmStats: { backends: [httpBackend({ status: 'up' })] } },
+    );
+
+    expect(collected.states).toEqual(['backend shop front 198.51.100.11:8080 unknown']);
+    expect(linesOf(collected, 'zlb_farm_backends')).toContain('status="up"} 0');
+  });
+
+  it.each([
+    ['fgDOWN', 'down'],
+    ['active', 'up'],
+    ['undefined', 'unknown'],
+    ['maintenance', 'maintenance'],
+    ['-1', 'unknown'],
+    ['', 'unknown'],
+    ['Up', 'unknown'],
+    ['constructor', 'unknown'],
+    ['toString', 'unknown'],
+  ])('shows the word %j as %s, and counts it so', async (word, state) => {
+    const collected = await collectFarmFrom(backends, http, {
+      readFarmStats: { backends: [httpBackend({ status: word })] },
+    });
+
+    expect(linesOf(collected, 'zlb_backend_status').match(/status="(\w+)"\} 1$/m)?.[1]).toBe(state);
+    expect(linesOf(collected, 'zlb_farm_backends').match(/status="(\w+)"\} 1$/m)?.[1]).toBe(state);
+  });
+
+  it('tells backends of one service with the same address apart by their ids, and only those', async () => {
+    const list = [
+      httpBackend({ id: '0' }),
+      httpBackend({ id: '1' }),
+      httpBackend({ id: '2', port: 8081 }),
+      httpBackend({ id: '0', service: 'api' }),
+    ];
+
+    const collected = await collectFarmFrom(backends, http, { readFarmStats: { backends: list } });
+
+    expect(collected.states.map((line) => line.split(' ').slice(2, 4).join(' '))).toEqual([
+      'front 198.51.100.11:8080#0',
+      'front 198.51.100.11:8080#1',
+      'front 198.51.100.11:8081',
+      'api 198.51.100.11:8080',
+    ]);
+    expect(collected.dropped.duplicate).toBe(0);
+  });
+
+  it('keeps one of two backends that nothing tells apart', async () => {
+    const list = [httpBackend(), httpBackend()];
+
+    const collected = await collectFarmFrom(backends, http, { readFarmStats: { backends: list } });
+
+    expect(linesOf(collected, 'zlb_backend_info').split('\n')).toHaveLength(1);
+    expect(collected.dropped.duplicate).toBeGreaterThan(0);
+  });
+
+  it('names a backend by its address alone where it has no port, and brackets an IPv6 address', async () => {
+    const list = [
+      l4Backend({ port: '' }),
+      l4Backend({ id: 1, ip: '2001:db8::1', port: null }),
+      l4Backend({ id: 2, ip: '2001:db8::1' }),
+    ];
+
+    const collected = await collectFarmFrom(backends, l4, { readFarmStats: { backends: list } });
+
+    expect(collected.states.map((line) => line.split(' ').at(-2))).toEqual([
+      '198.51.100.21',
+      '[2001:db8::1]',
+      '[2001:db8::1]:5432',
+    ]);
+  });
+
+  it('leaves weights to the farm configuration where there are services, or the page would have them twice', async () => {
+    const collected = await collectFarmFrom(backends, http, {
+      readFarmStats: { backends: [httpBackend({ weight: 5, priority: 1 })] },
+    });
+
+    expect(collected.text).not.toMatch(/weight|priority/);
+  });
+
+  it('writes backends that say nothing of themselves', async () => {
+    const collected = await collectFarmFrom(backends, l4, { readFarmStats: { backends: [{}] } });
+
+    expect(collected.text).not.toMatch(/undefined|null|NaN/);
+    expect(collected.states).toEqual(['backend db   unknown']);
+  });
+
+  it.each([
+    ['shop', 'http', true],
+    ['shop', '', true],
+    ['modules', 'http', false],
+    ['total', 'l4xnat', false],
+    ['link', 'datalink', false],
+  ])('asks for the farm %j with the profile %j: %j', (name, profile, covered) => {
+    expect(backends.covers({ name, profile, status: 'up' })).toBe(covered);
+  });
+});

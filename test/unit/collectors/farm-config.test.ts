@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { farmConfig } from '../../../src/collectors/farm-config.ts';
+import { collectFarmFrom, linesOf, refusal } from './given-replies.ts';
+
+const https = { name: 'shop', profile: 'https', status: 'up' };
+const l4 = { name: 'db', profile: 'l4xnat', status: 'up' };
+const checks = (...farms: string[]) => ({ params: [{ name: 'check-web', farms }] });
+
+const service = (more: object = {}) => ({
+  id: 'front',
+  farmguardian: null,
+  backends: [{ id: 0, ip: '198.51.100.11', port: 8080, status: 'up', timeout: null, weight: 5, priority: 1 }],
+  ...more,
+});
+
+describe('the farm configuration collector', () => {
+  it('writes certificates, health checks and weights of an HTTPS farm', async () => {
+    const collected = await collectFarmFrom(farmConfig, https, {
+      listFarmguardians: checks('shop_front'),
+      readFarm: {
+        params: {
+          status: 'up',
+          certlist: [
+            { file: 'shop.pem', id: 1 },
+            { file: 'sni.pem', id: 2 },
+          ],
+        },
+        services: [service({ farmguardian: 'check-web' }), service({ id: 'api' })],
+      },
+    });
+
+    expect(collected.text).toMatchInlineSnapshot(`
+      "zlb_farm_certificate_info{appliance="lb",farm="shop",file="shop.pem"} 1
+      zlb_farm_certificate_info{appliance="lb",farm="shop",file="sni.pem"} 1
+      zlb_farm_health_check{appliance="lb",farm="shop",service="front"} 1
+      zlb_farm_health_check{appliance="lb",farm="shop",service="api"} 0
+      zlb_backend_weight{appliance="lb",farm="shop",service="front",backend="198.51.100.11:8080"} 5
+      zlb_backend_weight{appliance="lb",farm="shop",service="api",backend="198.51.100.11:8080"} 5
+      zlb_backend_priority{appliance="lb",farm="shop",service="front",backend="198.51.100.11:8080"} 1
+      zlb_backend_priority{appliance="lb",farm="shop",service="api",backend="198.51.100.11:8080"} 1
+      "
+    `);
+  });
+
+  it('finds the check of an L4 farm in its own configuration or in the list of checks', async () => {
+    const farm = (farmguardian: unknown) => ({ params: { farmguardian, sessions: [] }, backends: [{ id: 0 }] });
+    const named = await collectFarmFrom(farmConfig, l4, { listFarmguardians: checks(), readFarm: farm('check-db') });
+    const listed = await collectFarmFrom(farmConfig, l4, { listFarmguardians: checks('db'), readFarm: farm(null) });
+    const none = await collectFarmFrom(farmConfig, l4, { listFarmguardians: checks('other'), readFarm: farm('') });
+
+    expect([named, listed, none].map(({ text }) => text.trim().slice(-1))).toEqual(['1', '1', '0']);
+    expect(none.text).toBe('zlb_farm_health_check{appliance="lb",farm="db",service=""} 0\n');
+  });
+
+  it('does not say that a farm has no check when nobody would tell', async () => {
+    const silent = { readFarm: { params: {}, services: [service({ farmguardian: undefined })], backends: [] } };
+
+    const forbidden = await collectFarmFrom(farmConfig, https, { listFarmguardians: refusal('forbidden'), ...silent });
+    const missing = await collectFarmFrom(farmConfig, https, silent);
+
+    expect(linesOf(forbidden, 'zlb_farm_health_check')).toBe('');
+    expect(linesOf(missing, 'zlb_farm_health_check')).toBe('');
+    expect(linesOf(missing, 'zlb_backend_weight')).toMatch(/ 5$/);
+  });
+
+  it('takes other trouble with the list of checks for trouble', async () => {
+    const failing = collectFarmFrom(farmConfig, l4, {
+      listFarmguardians: refusal('server_error'),
+      readFarm: { params: {} },
+    });
+
+    await expect(failing).rejects.toMatchObject({ reason: 'server_error' });
+  });
+
+  it('reads an HTTPS farm without a certificate, and a farm without anything', async () => {
+    const without = await collectFarmFrom(farmConfig, https, {
+      listFarmguardians: checks(),
+      readFarm: { params: { certlist: [{ file: -1, id: 1 }, {}] }, services: [] },
+    });
+    const bare = await collectFarmFrom(farmConfig, https, {
+      listFarmguardians: { params: null },
+      readFarm: { params: {} },
+    });
+
+    expect(without.text + bare.text).toBe('');
+  });
+
+  it('labels backends with the same address as the backends collector does', async () => {
+    const twins = [
+      { id: 0, ip: '198.51.100.11', port: 8080, weight: '1' },
+      { id: 1, ip: '198.51.100.11', port: 8080, weight: '2' },
+      { id: 2, ip: '2001:db8::1', port: '8080', weight: null },
+    ];
+
+    const collected = await collectFarmFrom(farmConfig, https, {
+      listFarmguardians: checks(),
+      readFarm: { params: {}, services: [service({ backends: twins }), service({ id: 'bare', backends: null })] },
+    });
+
+    expect(linesOf(collected, 'zlb_backend_weight')).toMatchInlineSnapshot(`
+      "zlb_backend_weight{appliance="lb",farm="shop",service="front",backend="198.51.100.11:8080#0"} 1
+      zlb_backend_weight{appliance="lb",farm="shop",service="front",backend="198.51.100.11:8080#1"} 2"
+    `);
+  });
+
+  it.each([
+    ['shop', 'https', true],
+    ['total', 'http', true],
+    ['modules', 'http', false],
+    ['link', 'datalink', false],
+  ])('asks for the farm %j with the profile %j: %j', (name, profile, covered) => {
+    expect(farmConfig.covers({ name, profile, status: 'up' })).toBe(covered);
+  });
+});

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { farms } from '../../../src/collectors/farms.ts';
+import { collectFrom, linesOf, refusal } from './given-replies.ts';
+
+const farm = (name: string, more: object = {}) => ({
+  farmname: name,
+  profile: 'http',
+  status: 'up',
+  vip: '192.0.2.20',
+  vport: '80',
+  established: 1,
+  pending: 0,
+  ...more,
+});
+
+describe('the farms collector', () => {
+  it('writes address, state and connections of every farm', async () => {
+    const list = [
+      farm('shop', { profile: 'https', status: 'needed restart', vport: '443', established: 120, pending: 2 }),
+    ];
+
+    const collected = await collectFrom(farms, { listFarmStats: { farms: list } });
+
+    expect(collected.text).toMatchInlineSnapshot(`
+      "zlb_farm_info{appliance="lb",farm="shop",profile="https",vip="192.0.2.20",vport="443"} 1
+      zlb_farm_status{appliance="lb",farm="shop",status="up"} 0
+      zlb_farm_status{appliance="lb",farm="shop",status="down"} 0
+      zlb_farm_status{appliance="lb",farm="shop",status="needed_restart"} 1
+      zlb_farm_status{appliance="lb",farm="shop",status="critical"} 0
+      zlb_farm_status{appliance="lb",farm="shop",status="problem"} 0
+      zlb_farm_status{appliance="lb",farm="shop",status="maintenance"} 0
+      zlb_farm_status{appliance="lb",farm="shop",status="unknown"} 0
+      zlb_farm_established_connections{appliance="lb",farm="shop"} 120
+      zlb_farm_pending_connections{appliance="lb",farm="shop"} 2
+      "
+    `);
+    expect(collected.states).toEqual(['farm shop needed_restart']);
+    expect(collected.facts).toEqual({ farms: [{ name: 'shop', profile: 'https', status: 'needed_restart' }] });
+  });
+
+  it('reads numbers that come as text', async () => {
+    const list = [farm('shop', { vport: 443, established: '120', pending: '0' })];
+
+    const collected = await collectFrom(farms, { listFarmStats: { farms: list } });
+
+    expect(linesOf(collected, 'zlb_farm_established_connections')).toMatch(/ 120$/);
+    expect(linesOf(collected, 'zlb_farm_pending_connections')).toMatch(/ 0$/);
+    expect(linesOf(collected, 'zlb_farm_info')).toContain('vport="443"');
+  });
+
+  it('makes nothing up: no counters of a datalink farm, no state where there is no word, no farm where there is none', async () => {
+    const list = [farm('link', { profile: 'datalink', established: null, pending: null }), { farmname: 'bare' }];
+
+    const collected = await collectFrom(farms, { listFarmStats: { farms: list } });
+    const empty = await collectFrom(farms, { listFarmStats: { farms: [] } });
+
+    expect(linesOf(collected, 'zlb_farm_established_connections')).toBe('');
+    expect(linesOf(collected, 'zlb_farm_status')).toContain('{appliance="lb",farm="bare",status="unknown"} 1');
+    expect(linesOf(collected, 'zlb_farm_status')).toContain('{appliance="lb",farm="bare",status="up"} 0');
+    expect(empty.text).toBe('');
+    expect(empty.facts).toEqual({ farms: [] });
+  });
+
+  it.each(['-1', 'UP', 'running', '', '  ', 'constructor', '__proto__'])(
+    'shows the status %j as unknown',
+    async (status) => {
+      const collected = await collectFrom(farms, { listFarmStats: { farms: [farm('shop', { status })] } });
+
+      expect(linesOf(collected, 'zlb_farm_status').match(/status="(\w+)"\} 1$/m)?.[1]).toBe('unknown');
+    },
+  );
+
+  it('keeps the page valid whatever a farm is called', async () => {
+    const names = ['a"b', 'a\\b', 'a\nb', 'ü\u2028', 'x'.repeat(300), '{le="1"}'];
+
+    const collected = await collectFrom(farms, { listFarmStats: { farms: names.map((name) => farm(name)) } });
+
+    expect(linesOf(collected, 'zlb_farm_pending_connections')).toMatchInlineSnapshot(`
+      "zlb_farm_pending_connections{appliance="lb",farm="a\\"b"} 0
+      zlb_farm_pending_connections{appliance="lb",farm="a\\\\b"} 0
+      zlb_farm_pending_connections{appliance="lb",farm="ab~0a397d5744cb"} 0
+      zlb_farm_pending_connections{appliance="lb",farm="ü~2ba3199c03b0"} 0
+      zlb_farm_pending_connections{appliance="lb",farm="xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx~2c19f09126b9"} 0
+      zlb_farm_pending_connections{appliance="lb",farm="{le=\\"1\\"}"} 0"
+    `);
+  });
+
+  it('writes a farm that is listed twice once, and counts the rest as dropped', async () => {
+    const collected = await collectFrom(farms, { listFarmStats: { farms: [farm('shop'), farm('shop')] } });
+
+    expect(linesOf(collected, 'zlb_farm_info').split('\n')).toHaveLength(1);
+    expect(collected.dropped.duplicate).toBe(4);
+  });
+
+  it('reads the plain list where the appliance has no farm statistics, and then has no counters', async () => {
+    const collected = await collectFrom(farms, { listFarms: { params: [farm('shop', { established: undefined })] } });
+
+    expect(collected.asked).toEqual(['listFarmStats', 'listFarms']);
+    expect(linesOf(collected, 'zlb_farm_status')).toContain('status="up"} 1');
+  });
+
+  it('does not take trouble for a missing route', async () => {
+    const failing = collectFrom(farms, { listFarmStats: refusal('server_error'), listFarms: { params: [] } });
+
+    await expect(failing).rejects.toMatchObject({ reason: 'server_error' });
+  });
+
+  it('leaves out farms that are not watched, also from what others learn', async () => {
+    const collected = await collectFrom(
+      farms,
+      { listFarmStats: { farms: [farm('shop'), farm('test')] } },
+      { watches: (name) => name === 'shop' },
+    );
+
+    expect(collected.text).not.toContain('test');
+    expect(collected.facts?.farms?.map(({ name }) => name)).toEqual(['shop']);
+  });
+});

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { backups } from '../../../src/collectors/backups.ts';
+import { cluster } from '../../../src/collectors/cluster.ts';
+import { connectionTable } from '../../../src/collectors/connections.ts';
+import { ipds } from '../../../src/collectors/ipds.ts';
+import { packages } from '../../../src/collectors/packages.ts';
+import { vpn } from '../../../src/collectors/vpn.ts';
+import { collectFrom } from './given-replies.ts';
+
+/** The value of the one series that is 1 in a set with these labels. */
+const stateIn = (text: string, labels: string) =>
+  new RegExp(`\\{appliance="lb",${labels},status="(\\w+)"\\} 1$`, 'm').exec(text)?.[1];
+
+describe('the backups collector', () => {
+  it('counts backups and finds the newest, in whatever order they come', async () => {
+    const list = [
+      { name: 'weekly', date: '2026-11-06  03:00:01 UTC', version: '7.8.0' },
+      { name: 'newest', date: '2026-11-20  20:52:06 UTC' },
+      { name: 'odd', date: 'yesterday' },
+      { name: 'bare' },
+    ];
+
+    const collected = await collectFrom(backups, { listBackups: { params: list } });
+
+    expect(collected.text).toBe(
+      `zlb_backups{appliance="lb"} 4\nzlb_backup_last_timestamp_seconds{appliance="lb"} ${Date.UTC(2026, 10, 20, 20, 52, 6) / 1_000}\n`,
+    );
+  });
+
+  it.each([{ params: [] }, { params: null }, {}])('has no newest among none: %j', async (reply) => {
+    expect((await collectFrom(backups, { listBackups: reply })).text).toBe('zlb_backups{appliance="lb"} 0\n');
+  });
+});
+
+describe('the packages collector', () => {
+  it.each([
+    [{ status: 'Updates available', number: '12' }, '12'],
+    [{ status: 'Updated', number: 0 }, '0'],
+    [{ number: 3 }, '3'],
+  ])('writes %j as %s', async (params, value) => {
+    expect((await collectFrom(packages, { listPackages: { params } })).text).toBe(
+      `zlb_packages_pending{appliance="lb"} ${value}\n`,
+    );
+  });
+
+  it.each([{ status: 'unknown', number: 0 }, { status: 'Updated' }, {}])('writes nothing for %j', async (params) => {
+    expect((await collectFrom(packages, { listPackages: { params } })).text).toBe('');
+  });
+});
+
+describe('the connections collector', () => {
+  it('writes the size of the connection table, and nothing where it is not there', async () => {
+    const of = async (params: object) => (await collectFrom(connectionTable, { readConnectionStats: { params } })).text;
+
+    expect([
+      await of({ connections: '324' }),
+      await of({ connections: 0 }),
+      await of({}),
+      await of({ connections: '' }),
+    ]).toEqual(['zlb_connections{appliance="lb"} 324\n', 'zlb_connections{appliance="lb"} 0\n', '', '']);
+  });
+});
+
+describe('the VPN collector', () => {
+  it('writes one state for each VPN', async () => {
+    const list = [
+      { name: 'office', profile: 'site_to_site', status: 'route down' },
+      { name: 'lab', status: 'needed restart' },
+      { name: 'new', status: 'reticulating' },
+      { name: 'quiet', status: '' },
+      { name: 'bare' },
+    ];
+
+    const { text } = await collectFrom(vpn, { listVpns: { params: list } });
+
+    expect(list.map(({ name }) => stateIn(text, `vpn="${name}"`))).toEqual([
+      'route_down',
+      'needed_restart',
+      'unknown',
+      'unknown',
+      'unknown',
+    ]);
+  });
+
+  it.each([{ params: [] }, { params: null }, {}])('writes nothing for %j', async (reply) => {
+    expect((await collectFrom(vpn, { listVpns: reply })).text).toBe('');
+  });
+});
+
+describe('the cluster collector', () => {
+  it.each([
+    [
+      { name: 'lb-a', role: 'master', status: 'ok', message: 'Node online and active' },
+      'node="lb-a",role="master"',
+      'ok',
+    ],
+    [
+      { name: 'lb-b', role: 'not configured', status: 'not configured' },
+      'node="lb-b",role="not_configured"',
+      'not_configured',
+    ],
+    [{ name: 'lb-c', role: 'backup', status: 'resting' }, 'node="lb-c",role="backup"', 'unknown'],
+    [{}, 'node="",role="unknown"', 'unknown'],
+  ])('writes %j', async (params, labels, status) => {
+    const { text } = await collectFrom(cluster, { readLocalClusterNode: { params } });
+
+    expect(stateIn(text, labels)).toBe(status);
+  });
+});
+
+describe('the IPDS collector', () => {
+  it('writes the state of each rule, also in a release that does not name it', async () => {
+    const list = [{ name: 'flood', rule: 'dos', status: 'up', type: 'farm' }, { name: 'older' }];
+
+    const { text } = await collectFrom(ipds, { listIpds: { params: list } });
+
+    expect(stateIn(text, 'rule="flood",kind="dos"')).toBe('up');
+    expect(stateIn(text, 'rule="older",kind=""')).toBe('unknown');
+  });
+
+  it('keeps the page valid whatever a rule is called', async () => {
+    const { text } = await collectFrom(ipds, { listIpds: { params: [{ name: 'a"b\\c', rule: 'w"f', status: 'up' }] } });
+
+    expect(text).toContain('{appliance="lb",rule="a\\"b\\\\c",kind="w\\"f",status="up"} 1');
+  });
+
+  it('is off unless asked for', () => {
+    expect(ipds.enabled).toBe(false);
+  });
+});

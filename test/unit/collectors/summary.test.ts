@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { summary } from '../../../src/collectors/summary.ts';
+import { collectFrom } from './given-replies.ts';
+
+const modules = {
+  lslb: [
+    { name: 'shop', profile: 'http', services: ['front', 'api'] },
+    { name: 'db', profile: 'l4xnat' },
+  ],
+  gslb: [],
+  dslb: null,
+};
+
+describe('the summary collector', () => {
+  it('counts farms by the profiles of the modules that are there, and services where farms have them', async () => {
+    const collected = await collectFrom(summary, { readFarmsSummary: { params: modules } });
+
+    expect(collected.text).toMatchInlineSnapshot(`
+      "zlb_farm_services{appliance="lb",farm="shop"} 2
+      zlb_farms{appliance="lb",profile="http"} 1
+      zlb_farms{appliance="lb",profile="l4xnat"} 1
+      zlb_farms{appliance="lb",profile="gslb"} 0
+      "
+    `);
+  });
+
+  it('counts what has no profile, or one that is new', async () => {
+    const lslb = [{ name: 'a' }, { name: 'b', profile: 'eproxy', services: [] }, { name: 'c', profile: 'constructor' }];
+
+    const collected = await collectFrom(summary, { readFarmsSummary: { params: { lslb, gslb: [{ name: 'd' }] } } });
+
+    expect(collected.text).toMatchInlineSnapshot(`
+      "zlb_farm_services{appliance="lb",farm="b"} 0
+      zlb_farms{appliance="lb",profile="http"} 0
+      zlb_farms{appliance="lb",profile="l4xnat"} 0
+      zlb_farms{appliance="lb",profile="unknown"} 2
+      zlb_farms{appliance="lb",profile="eproxy"} 1
+      zlb_farms{appliance="lb",profile="constructor"} 1
+      zlb_farms{appliance="lb",profile="gslb"} 0
+      "
+    `);
+  });
+
+  it('writes nothing for an appliance without any module', async () => {
+    const collected = await collectFrom(summary, { readFarmsSummary: { params: {} } });
+
+    expect(collected.text).toBe('');
+    expect(collected.facts).toEqual({ farms: [] });
+  });
+
+  it('counts only farms that are watched', async () => {
+    const collected = await collectFrom(
+      summary,
+      { readFarmsSummary: { params: modules } },
+      { watches: (name) => name === 'db' },
+    );
+
+    expect(collected.text).not.toContain('shop');
+    expect(collected.facts?.farms).toEqual([{ name: 'db', profile: 'l4xnat', status: '' }]);
+  });
+
+  it('tells of farms, without a state, as long as nobody tells of them with one', async () => {
+    const replies = { readFarmsSummary: { params: modules } };
+    const its = [{ name: 'gone', profile: 'http', status: '' }];
+    const better = [{ name: 'shop', profile: 'http', status: 'problem' }];
+
+    const first = await collectFrom(summary, replies);
+    const again = await collectFrom(summary, replies, { facts: { farms: its } });
+    const later = await collectFrom(summary, replies, { facts: { farms: better } });
+
+    expect(first.facts?.farms?.map(({ name }) => name)).toEqual(['shop', 'db']);
+    expect(
+      again.facts?.farms?.map(({ name }) => name),
+      'without the farms collector it stays the only one who knows',
+    ).toEqual(['shop', 'db']);
+    expect(later.facts).toBeUndefined();
+  });
+});

@@ -1,0 +1,109 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { backupDateToSeconds, certificateDateToSeconds } from '../../../src/lib/text-date.ts';
+
+const monthNames = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** `Nov  6 00:00:00 2025 GMT`, written apart from the parser: with the platform's own idea of the calendar. */
+function asCertificateDate(unixSeconds: number): string {
+  const date = new Date(unixSeconds * 1_000);
+  const time = date.toISOString().slice(11, 19);
+  const day = String(date.getUTCDate()).padStart(2, ' ');
+  return `${monthNames[date.getUTCMonth()]} ${day} ${time} ${date.getUTCFullYear()} GMT`;
+}
+
+/** Every second from 1970 to the end of 2099. */
+const anySecond = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) / 1_000 - 1 });
+
+describe('a date of a certificate', () => {
+  it('reads back for any second from 1970 to 2099', () => {
+    fc.assert(
+      fc.property(anySecond, (seconds) => {
+        expect(certificateDateToSeconds(asCertificateDate(seconds))).toBe(seconds);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('reads back on every day from 1970 to 2099, first and last second', () => {
+    const days = Array.from({ length: Date.UTC(2100, 0, 1) / 86_400_000 }, (_, day) => day * 86_400);
+
+    const wrong = days
+      .flatMap((start) => [start, start + 86_399])
+      .filter((seconds) => certificateDateToSeconds(asCertificateDate(seconds)) !== seconds);
+
+    expect(wrong).toEqual([]);
+  });
+
+  it.each([
+    ['Nov  6 00:00:00 2025 GMT', '2025-11-06T00:00:00Z'],
+    ['Dec  9 23:59:59 2026 GMT', '2026-12-09T23:59:59Z'],
+    ['Feb 29 12:00:00 2028 GMT', '2028-02-29T12:00:00Z'],
+    ['Jan  1 00:00:00 2050 GMT', '2050-01-01T00:00:00Z'],
+    ['Jan 19 03:14:08 2038 GMT', '2038-01-19T03:14:08Z'],
+    ['Dec 31 23:59:59 9999 GMT', '9999-12-31T23:59:59Z'],
+  ])('%s is %s', (text, iso) => {
+    expect(certificateDateToSeconds(text)).toBe(Date.parse(iso) / 1_000);
+  });
+
+  it.each(['Nov 6 00:00:00 2025 GMT', 'Nov 06 00:00:00 2025 GMT'])(
+    'without the padding of its day is still one date and no other: %s',
+    (text) => {
+      expect(certificateDateToSeconds(text)).toBe(Date.UTC(2025, 10, 6) / 1_000);
+    },
+  );
+
+  it.each([
+    ['a signing request has none', 'NA'],
+    ['a file that cannot be read has none', '-'],
+    ['nothing is there', ''],
+    ['the zone is another', 'Nov  6 00:00:00 2025 CET'],
+    ['the zone is UTC, which the source never writes', 'Nov  6 00:00:00 2025 UTC'],
+    ['there is no zone', 'Nov  6 00:00:00 2025'],
+    ['the year is a common one', 'Feb 29 12:00:00 2027 GMT'],
+    ['1900 and 2100 are common years', 'Feb 29 12:00:00 2100 GMT'],
+    ['the month has thirty days', 'Apr 31 00:00:00 2026 GMT'],
+    ['there is no day 0', 'Nov  0 00:00:00 2025 GMT'],
+    ['there is no hour 24', 'Nov  6 24:00:00 2025 GMT'],
+    ['there is no minute 60', 'Nov  6 00:60:00 2025 GMT'],
+    ['the month is in lower case', 'nov  6 00:00:00 2025 GMT'],
+    ['the month is in upper case', 'NOV  6 00:00:00 2025 GMT'],
+    ['the month is in another language', 'Dez  6 00:00:00 2025 GMT'],
+    ['the year has two digits', 'Nov  6 00:00:00 25 GMT'],
+    ['the month comes last', '6 Nov 2025 00:00:00 GMT'],
+    ['it is in ISO form', '2025-11-06T00:00:00Z'],
+    ['there is more behind it', 'Nov  6 00:00:00 2025 GMT '],
+    ['a second line follows', 'Nov  6 00:00:00 2025 GMT\n'],
+  ])('is undefined when %s', (_, text) => {
+    expect(certificateDateToSeconds(text)).toBeUndefined();
+  });
+});
+
+describe('a date of a backup', () => {
+  it('has two spaces in it, and reads back for any second from 1970 to 2099', () => {
+    fc.assert(
+      fc.property(anySecond, (seconds) => {
+        const text = `${new Date(seconds * 1_000).toISOString().slice(0, 19).replace('T', '  ')} UTC`;
+
+        expect(backupDateToSeconds(text)).toBe(seconds);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('may have one space', () => {
+    expect(backupDateToSeconds('2026-11-06 03:00:01 UTC')).toBe(Date.UTC(2026, 10, 6, 3, 0, 1) / 1_000);
+  });
+
+  it.each([
+    '',
+    '-',
+    '2026-11-06  03:00:01',
+    '2026-11-06  03:00:01 GMT',
+    '2026-13-06  03:00:01 UTC',
+    '2026-02-30  03:00:01 UTC',
+    '06-11-2026  03:00:01 UTC',
+  ])('is undefined for %j', (text) => {
+    expect(backupDateToSeconds(text)).toBeUndefined();
+  });
+});

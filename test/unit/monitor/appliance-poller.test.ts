@@ -1,0 +1,201 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { ReadKey } from '../../../src/appliance/client.ts';
+import { stateOf, valueOf } from '../../support/samples.ts';
+import { type Answer, answering, givenPoller, wellAnswers } from './given-poller.ts';
+
+const secondMs = 1_000;
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+
+describe('the schedule of a poller', () => {
+  it.each(Array.from({ length: 20 }, (_, index) => `lb-${index}`))(
+    'brings every tick a run, wherever in its interval %s has its turn',
+    async (name) => {
+      const { poller, asked } = givenPoller({ name, names: ['farms', 'system'], answer: answering() });
+
+      poller.start();
+      await vi.advanceTimersByTimeAsync(hourMs);
+
+      const times = (key: ReadKey) => asked.filter((each) => each.key === key).map(({ at }) => at);
+      const gaps = times('listFarmStats')
+        .slice(1)
+        .map((at, index) => at - (times('listFarmStats')[index] ?? 0));
+      expect(times('listFarmStats').length).toBeGreaterThanOrEqual(119);
+      expect(times('readStats').length).toBeGreaterThanOrEqual(59);
+      expect(Math.max(...gaps)).toBeLessThan(61 * secondMs);
+    },
+  );
+
+  it('lets a run out of turn serve the tick that comes next', async () => {
+    const { poller, asked } = givenPoller({ names: ['system'], answer: answering() });
+    poller.start();
+    await vi.advanceTimersByTimeAsync(10 * minuteMs);
+    const turn = asked.at(-1)?.at ?? 0;
+
+    await vi.advanceTimersByTimeAsync(50 * secondMs);
+    const extra = poller.run('system');
+    await vi.advanceTimersByTimeAsync(minuteMs);
+    await extra;
+
+    expect(asked.filter(({ at }) => at > turn && at <= turn + minuteMs + 20 * secondMs)).toHaveLength(1);
+  });
+
+  it('goes on when the system clock is set back by a day, and forward by one', async () => {
+    const { poller, asked, setClock } = givenPoller({
+      names: ['farms', 'backends'],
+      answer: answering(),
+      maxBusyRatio: 0.25,
+    });
+    poller.start();
+    await vi.advanceTimersByTimeAsync(10 * minuteMs);
+    const before = asked.length;
+
+    setClock(-24 * hourMs);
+    await vi.advanceTimersByTimeAsync(10 * minuteMs);
+    const afterStepBack = asked.length - before;
+    setClock(24 * hourMs);
+    await vi.advanceTimersByTimeAsync(10 * minuteMs);
+    const afterStepForward = asked.length - before - afterStepBack;
+
+    expect(afterStepBack).toBeGreaterThanOrEqual(before - 6);
+    expect(afterStepForward).toBeGreaterThanOrEqual(before - 6);
+  });
+
+  it('keeps up at 1 while every interval is stretched far beyond max_stale', async () => {
+    const { poller, page } = givenPoller({ names: ['farms'], answer: answering(), callMs: 19_000, maxBusyRatio: 0.02 });
+    poller.start();
+    await vi.advanceTimersByTimeAsync(2 * hourMs);
+
+    const ups = new Set<number | undefined>();
+    for (let minute = 0; minute < 60; minute += 1) {
+      await vi.advanceTimersByTimeAsync(minuteMs);
+      ups.add(valueOf(page(), 'zlb_up'));
+    }
+
+    expect(valueOf(page(), 'zlb_collector_interval_seconds', { collector: 'farms' })).toBeGreaterThan(180);
+    expect(ups).toEqual(new Set([1]));
+    expect(stateOf(page(), 'zlb_farm_status', { farm: 'shop' })).toBe('up');
+  });
+});
+
+describe('a 402', () => {
+  const unlicensed: Answer = { fails: 'unlicensed' };
+  const names = ['farms', 'activation', 'system', 'vpn'];
+
+  it('on one call alone is the trouble of that call, and sets off no storm', async () => {
+    const { poller, asked, page } = givenPoller({ names, answer: answering({ listVpns: unlicensed }) });
+
+    poller.start();
+    await vi.advanceTimersByTimeAsync(hourMs);
+
+    expect(stateOf(page(), 'zlb_activation_status')).toBe('activated');
+    expect(valueOf(page(), 'zlb_collector_success', { collector: 'vpn' })).toBe(0);
+    expect(valueOf(page(), 'zlb_collector_skipped_total', { collector: 'system', reason: 'unlicensed' })).toBe(0);
+    // 120 lists of farms, 60 of the system, 6 VPN lists, and an activation run of 3 or 4 calls for each of those and its own 6.
+    expect(asked.length).toBeLessThan(260);
+  });
+
+  it('on every call stops all but the activation, which is asked for once a minute, and all goes on when it is over', async () => {
+    let licensed = false;
+    const answer = (key: ReadKey): Answer => (licensed ? answering()(key) : unlicensed);
+    const { poller, asked, page } = givenPoller({ names, answer });
+
+    poller.start();
+    await vi.advanceTimersByTimeAsync(minuteMs);
+    const settled = asked.length;
+    await vi.advanceTimersByTimeAsync(30 * minuteMs);
+    const meanwhile = asked.slice(settled);
+    const deactivated = stateOf(page(), 'zlb_activation_status');
+    const upWhileDeactivated = valueOf(page(), 'zlb_up');
+    licensed = true;
+    await vi.advanceTimersByTimeAsync(70 * secondMs);
+
+    expect(deactivated).toBe('deactivated');
+    expect(upWhileDeactivated, 'the key is good').toBe(1);
+    expect(new Set(meanwhile.map(({ key }) => key))).toEqual(
+      new Set(['readSystemVersion', 'readActivationInfo', 'readActivationCertificate']),
+    );
+    expect(meanwhile.length).toBeLessThanOrEqual(3 * 34);
+    expect(stateOf(page(), 'zlb_activation_status')).toBe('activated');
+    expect(valueOf(page(), 'zlb_collector_success', { collector: 'vpn' }), 'without waiting for its schedule').toBe(1);
+  });
+
+  it('shows a licence that was installed at once, though its absence was a 404', async () => {
+    let installed = false;
+    const answer = (key: ReadKey): Answer => {
+      if (installed) return answering()(key);
+      return key.startsWith('readActivation') ? { fails: 'not_found' } : unlicensed;
+    };
+    const { poller, page } = givenPoller({ names, answer });
+    poller.start();
+    await vi.advanceTimersByTimeAsync(5 * minuteMs);
+
+    installed = true;
+    await vi.advanceTimersByTimeAsync(70 * secondMs);
+
+    expect(stateOf(page(), 'zlb_activation_status')).toBe('activated');
+    expect(valueOf(page(), 'zlb_activation_not_after_timestamp_seconds')).toBeGreaterThan(Date.now() / 1_000);
+  });
+});
+
+describe('a farm that is deleted', () => {
+  it('in the course of a round is not asked for any more, and leaves neither series nor lines behind', async () => {
+    const farms = Array.from({ length: 10 }, (_, index) => ({ farmname: `f${index}`, profile: 'http', status: 'up' }));
+    const list = { farms: [...farms] };
+    const answer = (key: ReadKey): Answer => (key === 'listFarmStats' ? { body: list } : { body: wellAnswers[key] });
+    const { poller, asked, page, lines } = givenPoller({ names: ['farms', 'backends'], answer });
+    poller.start();
+    await vi.advanceTimersByTimeAsync(10 * minuteMs);
+
+    // Between two turns of the last farm there is a list of farms without it, and the round goes on with the old list.
+    list.farms = farms.slice(0, 9);
+    const deletedAt = asked.at(-1)?.at ?? 0;
+    await vi.advanceTimersByTimeAsync(5 * minuteMs);
+
+    const seen = asked.find(({ key, at }) => key === 'listFarmStats' && at > deletedAt)?.at ?? 0;
+    expect(asked.filter(({ params, at }) => params.farmname === 'f9' && at > seen)).toEqual([]);
+    expect(page()).not.toContain('farm="f9"');
+    expect(page().match(/^zlb_backend_info/gm)).toHaveLength(9);
+    expect(lines.filter(({ farm }) => farm === 'f9')).toEqual([]);
+  });
+
+  it('while it was failing is forgotten without a word of recovery', async () => {
+    const list = { farms: wellAnswers.listFarmStats };
+    const { poller, page, lines } = givenPoller({
+      names: ['farms', 'backends'],
+      answer: (key, { farmname }) => {
+        if (farmname === 'shop') return { fails: 'server_error' };
+        return { body: key === 'listFarmStats' ? list.farms : wellAnswers[key] };
+      },
+    });
+    poller.start();
+    await vi.advanceTimersByTimeAsync(3 * minuteMs);
+
+    list.farms = { farms: [{ farmname: 'db', profile: 'l4xnat', status: 'up' }] };
+    await vi.advanceTimersByTimeAsync(3 * minuteMs);
+
+    expect(lines.filter(({ farm }) => farm === 'shop').map(({ msg }) => msg)).toEqual(['poll failed']);
+    expect(page()).not.toContain('farm="shop"');
+    expect(valueOf(page(), 'zlb_collector_success', { collector: 'backends' })).toBe(1);
+  });
+});
+
+describe('closing a poller', () => {
+  it('ends what is under way and what waits, and leaves no timer', async () => {
+    const { poller, asked } = givenPoller({
+      names: ['farms', 'backends', 'system', 'activation'],
+      answer: answering(),
+      callMs: 5_000,
+    });
+    poller.start();
+    await vi.advanceTimersByTimeAsync(3_000);
+
+    const closed = poller.close();
+    await vi.advanceTimersByTimeAsync(0);
+    await closed;
+    const atClose = asked.length;
+    await vi.advanceTimersByTimeAsync(hourMs);
+
+    expect(asked).toHaveLength(atClose);
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { createFailureLog } from '../../../src/monitor/failure-log.ts';
+import { givenLog } from './given-log.ts';
+
+const farms = { collector: 'farms' };
+
+function given() {
+  const { log, lines } = givenLog();
+  return { failures: createFailureLog(log), lines, messages: () => lines.map(({ msg }) => msg) };
+}
+
+describe('the failure log', () => {
+  it('says a failure once, again when its reason changes, and once that it is over', () => {
+    const { failures, lines } = given();
+
+    failures.failed(farms, 'timeout', new Error('too slow'));
+    failures.failed(farms, 'timeout', new Error('too slow'));
+    failures.failed(farms, 'connect', new Error('refused'));
+    failures.recovered(farms);
+    failures.recovered(farms);
+
+    expect(lines).toEqual([
+      { level: 40, collector: 'farms', reason: 'timeout', because: 'too slow', msg: 'poll failed' },
+      { level: 40, collector: 'farms', reason: 'connect', because: 'refused', msg: 'poll failed' },
+      { level: 30, collector: 'farms', msg: 'poll succeeds again' },
+    ]);
+  });
+
+  it('says nothing of a success that followed no failure', () => {
+    const { failures, lines } = given();
+
+    failures.recovered(farms);
+
+    expect(lines).toEqual([]);
+  });
+
+  it('keeps collectors and farms apart', () => {
+    const { failures, messages } = given();
+
+    failures.failed({ collector: 'backends', farm: 'shop' }, 'timeout', new Error(''));
+    failures.failed({ collector: 'backends', farm: 'db' }, 'timeout', new Error(''));
+    failures.recovered({ collector: 'backends' });
+
+    expect(messages()).toEqual(['poll failed', 'poll failed']);
+  });
+
+  it('does not call a farm recovered that was deleted, and tells of its next failure anew', () => {
+    const { failures, messages } = given();
+    const shop = { collector: 'backends', farm: 'shop' };
+    failures.failed(shop, 'timeout', new Error(''));
+
+    failures.forget(shop);
+    failures.failed(shop, 'timeout', new Error(''));
+
+    expect(messages()).toEqual(['poll failed', 'poll failed']);
+  });
+
+  it('says a strange word once, cut short', () => {
+    const { failures, lines } = given();
+
+    failures.unknownWord('zlb_farm_status', 'x'.repeat(1_000_000));
+    failures.unknownWord('zlb_farm_status', 'x'.repeat(1_000_000));
+
+    expect(lines).toMatchObject([{ level: 40, family: 'zlb_farm_status', word: 'x'.repeat(64) }]);
+  });
+
+  it('falls silent when an appliance invents a word at every poll', () => {
+    const { failures, lines } = given();
+
+    for (let poll = 0; poll < 10_000; poll += 1) failures.unknownWord('zlb_farm_status', `word ${poll}`);
+
+    expect(lines).toHaveLength(100);
+  });
+});

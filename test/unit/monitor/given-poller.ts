@@ -1,0 +1,141 @@
+import { onTestFinished, vi } from 'vitest';
+import type { CallReport, ReadKey } from '../../../src/appliance/client.ts';
+import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
+import { collectors } from '../../../src/collectors/registry.ts';
+import { sleep } from '../../../src/lib/sleep.ts';
+import { createExposition } from '../../../src/metrics/exposition.ts';
+import { createAppliancePoller } from '../../../src/monitor/appliance-poller.ts';
+import { createClockwork } from '../../../src/monitor/clockwork.ts';
+import { ledgerFamilies } from '../../../src/monitor/ledger.ts';
+import { givenLog } from './given-log.ts';
+
+/** A body, or the reason for which the call fails. */
+export type Answer = { readonly body: unknown } | { readonly fails: FailureReason };
+
+export interface Asked {
+  readonly key: ReadKey;
+  readonly params: Readonly<Record<string, string>>;
+  /** Milliseconds since the start of the test. */
+  readonly at: number;
+}
+
+export interface GivenPoller {
+  readonly poller: ReturnType<typeof createAppliancePoller>;
+  readonly asked: readonly Asked[];
+  readonly lines: readonly Record<string, unknown>[];
+  page(): string;
+  /** Moves the clock that may be set, and not the one that timers go by. */
+  setClock(offsetMs: number): void;
+}
+
+/** The smallest replies of an appliance with two farms on which everything is well. */
+export const wellAnswers: Partial<Readonly<Record<ReadKey, unknown>>> = {
+  listFarmStats: {
+    farms: [
+      { farmname: 'shop', profile: 'http', status: 'up' },
+      { farmname: 'db', profile: 'l4xnat', status: 'up' },
+    ],
+  },
+  readFarmStats: { backends: [{ id: '0', ip: '198.51.100.1', port: '80', status: 'up' }] },
+  readSystemVersion: { params: {} },
+  readSystemInfo: { params: { edition: 'enterprise', relianoid_version: '7.9.0' } },
+  readActivationInfo: { params: { days_to_expire: 216, type: 'temporal' } },
+  readActivationCertificate: '',
+  listVpns: { params: [] },
+  readStats: { params: {} },
+  listCertificates: { params: [] },
+};
+
+/** A poller with these collectors and an appliance made of answers, on a clock that only the test moves. */
+export function givenPoller(parts: {
+  readonly names: readonly string[];
+  readonly answer: (key: ReadKey, params: Readonly<Record<string, string>>) => Answer;
+  readonly name?: string;
+  readonly callMs?: number;
+  readonly maxBusyRatio?: number;
+}): GivenPoller {
+  vi.useFakeTimers({ now: new Date('2026-11-20T21:00:00.500Z') });
+  const { name = 'lb', callMs = 10, maxBusyRatio = 1 } = parts;
+  const { log, lines } = givenLog();
+  const exposition = createExposition({
+    families: [...new Set([...collectors.flatMap(({ families }) => families), ...ledgerFamilies])],
+    appliances: [name],
+  });
+  const clockwork = createClockwork(log);
+  const asked: Asked[] = [];
+  const startedAt = performance.now();
+  let offsetMs = 0;
+
+  const exchange = async (
+    key: ReadKey,
+    params: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+    onCall: (report: CallReport) => void,
+  ): Promise<unknown> => {
+    asked.push({ key, params, at: performance.now() - startedAt });
+    await sleep(callMs, signal);
+    const answer = parts.answer(key, params);
+    const reason = 'fails' in answer ? answer.fails : undefined;
+    const code = reason ?? '200';
+    const authenticated = reason === undefined || reason === 'unlicensed';
+    onCall({
+      method: 'GET',
+      endpoint: key,
+      code,
+      reason,
+      seconds: callMs / 1_000,
+      authenticated,
+      clockOffsetSeconds: 0,
+    });
+    if ('body' in answer) return structuredClone(answer.body);
+    throw new ApplianceError(answer.fails, {
+      endpoint: key,
+      message: `refused: ${answer.fails}`,
+      routeMissing: answer.fails === 'not_found',
+    });
+  };
+
+  const poller = createAppliancePoller({
+    name,
+    labels: {},
+    watches: () => true,
+    collectors: collectors
+      .filter((collector) => parts.names.includes(collector.name))
+      .map((collector) => ({ collector, schedule: collector.schedule, maxStaleMs: collector.maxStaleMs })),
+    connect: (onCall) => ({
+      read: (key, params, signal) => exchange(key, params, signal, onCall) as never,
+      close: () => Promise.resolve(),
+    }),
+    polling: { timeoutMs: 20_000, maxConcurrentPerAppliance: 1, maxBusyRatio, jitterRatio: 0.1 },
+    maxSeries: 50_000,
+    exposition,
+    clockwork,
+    log,
+    now: () => Date.now() + offsetMs,
+    random: () => 0.5,
+  });
+  onTestFinished(async () => {
+    const closed = Promise.all([poller.close(), clockwork.close()]);
+    await vi.runOnlyPendingTimersAsync();
+    await closed;
+    vi.useRealTimers();
+  });
+
+  return {
+    poller,
+    asked,
+    lines,
+    page() {
+      poller.settle();
+      return exposition.page('text').text.toString();
+    },
+    setClock(ms) {
+      offsetMs = ms;
+    },
+  };
+}
+
+/** Answers as on a good day, but for those keys that the test says something else about. */
+export function answering(others: Partial<Readonly<Record<ReadKey, Answer>>> = {}): (key: ReadKey) => Answer {
+  return (key) => others[key] ?? (key in wellAnswers ? { body: wellAnswers[key] } : { fails: 'not_found' });
+}

@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest';
+import type { CallReport } from '../../../src/appliance/client.ts';
+import { failureReasons } from '../../../src/appliance/errors.ts';
+import { transitionStates } from '../../../src/collectors/collector.ts';
+import { renderSamples } from '../../../src/metrics/samples.ts';
+import { createLedger, type Ledger, ledgerFamilies, skipReasons } from '../../../src/monitor/ledger.ts';
+
+const answered: CallReport = {
+  method: 'GET',
+  endpoint: '/stats/farms',
+  code: '200',
+  reason: undefined,
+  seconds: 0.2,
+  authenticated: true,
+  clockOffsetSeconds: 0,
+};
+const unreachable: CallReport = {
+  ...answered,
+  code: 'connect',
+  reason: 'connect',
+  authenticated: false,
+  clockOffsetSeconds: undefined,
+};
+
+function given({ upForMs = 180_000 } = {}) {
+  const options = { upForMs };
+  const ledger = createLedger({ collectors: ['farms', 'vpn'], upForMs: () => options.upForMs });
+  return { ledger, options };
+}
+
+/** All series by name and labels. */
+function seriesOf(ledger: Ledger, ageMs = 0): ReadonlyMap<string, number> {
+  const state = { ageMs, breaker: 'closed' as const, series: 12 };
+  const { families } = renderSamples('lb', Number.POSITIVE_INFINITY, (emit) => ledger.expose(emit, state));
+  const lines = families.flatMap(({ text }) => text.trim().split('\n'));
+  return new Map(
+    lines.map((line) => {
+      const [series = '', value] = line
+        .replace('appliance="lb",', '')
+        .replace('{appliance="lb"}', '')
+        .split(/ (?=\S+$)/);
+      return [series, Number(value)];
+    }),
+  );
+}
+
+describe('the ledger', () => {
+  it('is born with every counter whose labels are known in advance at 0, and with no gauge that nobody measured', () => {
+    const series = seriesOf(given().ledger);
+
+    for (const collector of ['farms', 'vpn']) {
+      for (const reason of failureReasons)
+        expect(series.get(`zlb_collector_errors_total{collector="${collector}",reason="${reason}"}`)).toBe(0);
+      for (const reason of skipReasons)
+        expect(series.get(`zlb_collector_skipped_total{collector="${collector}",reason="${reason}"}`)).toBe(0);
+    }
+    for (const [object, states] of Object.entries(transitionStates))
+      for (const to of states) expect(series.get(`zlb_transitions_total{object="${object}",to="${to}"}`)).toBe(0);
+    expect(series.get('zlb_api_busy_seconds_total')).toBe(0);
+    expect(series.get('zlb_exporter_series_dropped_total{reason="limit"}')).toBe(0);
+    expect(series.get('zlb_exporter_series_dropped_total{reason="duplicate"}')).toBe(0);
+    expect(
+      [...series.keys()].filter((name) => /zlb_up|_success|_duration|_timestamp|_offset|_interval/.test(name)),
+    ).toEqual([]);
+  });
+
+  it('writes no family that it does not name', () => {
+    const { ledger } = given();
+    ledger.called(answered, 0);
+    ledger.attempted({ collector: 'farms', startedAtMs: 0, durationMs: 200, ok: true });
+    ledger.stretchedTo('farms', 30_000);
+    const named = new Set(ledgerFamilies.map(({ name }) => name));
+
+    const { families } = renderSamples('lb', Number.POSITIVE_INFINITY, (emit) =>
+      ledger.expose(emit, { ageMs: 0, breaker: 'closed', series: 1 }),
+    );
+
+    expect(new Set(families.map(({ family }) => family.name))).toEqual(named);
+  });
+
+  it('knows nothing of up before a call came back, then 1, and 0 once no answer proved the key for too long', () => {
+    const { ledger } = given();
+
+    const seen = [seriesOf(ledger, 0).get('zlb_up')];
+    ledger.called(answered, 1_000);
+    seen.push(
+      seriesOf(ledger, 1_000).get('zlb_up'),
+      seriesOf(ledger, 180_999).get('zlb_up'),
+      seriesOf(ledger, 181_000).get('zlb_up'),
+    );
+    ledger.called(unreachable, 182_000);
+    seen.push(seriesOf(ledger, 182_000).get('zlb_up'));
+    ledger.called(answered, 183_000);
+    seen.push(seriesOf(ledger, 183_000).get('zlb_up'));
+
+    expect(seen).toEqual([undefined, 1, 1, 0, 0, 1]);
+  });
+
+  it('does not take a single failure for down', () => {
+    const { ledger } = given();
+    ledger.called(answered, 0);
+
+    ledger.called(unreachable, 1_000);
+
+    expect(ledger.isUp(1_000)).toBe(true);
+  });
+
+  it('says down when the first call failed', () => {
+    const { ledger } = given();
+
+    ledger.called(unreachable, 0);
+
+    expect(ledger.isUp(0)).toBe(false);
+  });
+
+  it('lets an answer count for longer while intervals are stretched', () => {
+    const { ledger, options } = given();
+    ledger.called(answered, 0);
+
+    options.upForMs = 1_200_000;
+
+    expect([ledger.isUp(600_000), ledger.isUp(1_200_000)]).toEqual([true, false]);
+  });
+
+  it('keeps of each collector how its last run was, and when the last good one ended', () => {
+    const { ledger } = given();
+    ledger.attempted({ collector: 'farms', startedAtMs: 10_000, durationMs: 2_500, ok: true });
+    ledger.attempted({ collector: 'farms', startedAtMs: 40_000, durationMs: 1_000, ok: false });
+    ledger.stretchedTo('farms', 60_000);
+
+    const series = seriesOf(ledger);
+
+    expect(series.get('zlb_collector_success{collector="farms"}')).toBe(0);
+    expect(series.get('zlb_collector_duration_seconds{collector="farms"}')).toBe(1);
+    expect(series.get('zlb_collector_interval_seconds{collector="farms"}')).toBe(60);
+    expect(series.get('zlb_collector_last_success_timestamp_seconds{collector="farms"}')).toBe(12.5);
+    expect(series.get('zlb_collector_last_attempt_timestamp_seconds{collector="farms"}')).toBe(40);
+    expect([ledger.isOk('farms'), ledger.lastSuccessMs('farms'), ledger.isOk('vpn')]).toEqual([
+      false,
+      12_500,
+      undefined,
+    ]);
+  });
+
+  it('has neither success nor failure of a collector that the appliance lacks', () => {
+    const { ledger } = given();
+    ledger.attempted({ collector: 'vpn', startedAtMs: 0, durationMs: 1, ok: true });
+
+    ledger.lacks('vpn');
+
+    expect(
+      [...seriesOf(ledger).keys()].filter(
+        (name) => name.startsWith('zlb_collector_') && name.includes('"vpn"') && !name.includes('_total'),
+      ),
+    ).toEqual([]);
+  });
+
+  it('counts calls by route and status, their time, and what went wrong', () => {
+    const { ledger } = given();
+    ledger.called(answered, 0);
+    ledger.called({ ...answered, seconds: 3 }, 0);
+    ledger.called({ ...unreachable, seconds: 0.01 }, 0);
+    ledger.failed('farms', 'connect');
+    ledger.skipped('farms', 'overlap');
+    ledger.transitioned('farm', 'down');
+    ledger.dropped('limit', 40);
+
+    const series = seriesOf(ledger);
+
+    expect(series.get('zlb_api_requests_total{method="GET",endpoint="/stats/farms",code="200"}')).toBe(2);
+    expect(series.get('zlb_api_requests_total{method="GET",endpoint="/stats/farms",code="connect"}')).toBe(1);
+    expect(series.get('zlb_api_request_duration_seconds_bucket{endpoint="/stats/farms",le="0.25"}')).toBe(2);
+    expect(series.get('zlb_api_request_duration_seconds_count{endpoint="/stats/farms"}')).toBe(3);
+    expect(series.get('zlb_api_busy_seconds_total')).toBeCloseTo(3.21);
+    expect(series.get('zlb_collector_errors_total{collector="farms",reason="connect"}')).toBe(1);
+    expect(series.get('zlb_collector_skipped_total{collector="farms",reason="overlap"}')).toBe(1);
+    expect(series.get('zlb_transitions_total{object="farm",to="down"}')).toBe(1);
+    expect(series.get('zlb_exporter_series_dropped_total{reason="limit"}')).toBe(40);
+    expect(series.get('zlb_exporter_series')).toBe(12);
+    expect(series.get('zlb_circuit_breaker_state{state="closed"}')).toBe(1);
+  });
+
+  it('shows the offset of the clock only while the appliance is up', () => {
+    const { ledger } = given();
+    ledger.called({ ...answered, clockOffsetSeconds: -7_200 }, 0);
+    ledger.called({ ...answered, clockOffsetSeconds: undefined }, 1_000);
+
+    expect(seriesOf(ledger, 2_000).get('zlb_appliance_clock_offset_seconds')).toBe(-7_200);
+    expect(seriesOf(ledger, 500_000).has('zlb_appliance_clock_offset_seconds')).toBe(false);
+  });
+});

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { createExposition } from '../../../src/metrics/exposition.ts';
+import { gauge, stateSet } from '../../../src/metrics/family.ts';
+import { createShelf, type Shelf } from '../../../src/monitor/shelf.ts';
+
+const farmState = stateSet('zlb_state', 'A state.', ['farm'], ['up', 'down', 'unknown']);
+const sessions = gauge('zlb_sessions', 'A number.', ['farm']);
+
+function given({ maxSeries = 100 } = {}): { shelf: Shelf; page: () => string[]; told: string[] } {
+  const told: string[] = [];
+  const exposition = createExposition({ families: [farmState, sessions], appliances: ['lb'] });
+  const shelf = createShelf({
+    appliance: 'lb',
+    exposition,
+    maxSeries,
+    onDropped: (reason, series) => told.push(`${series} dropped: ${reason}`),
+    onUnknownState: (family, word) => told.push(`${family}: ${word}`),
+  });
+  const page = () =>
+    exposition
+      .page('text')
+      .text.toString()
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'));
+  return { shelf, page, told };
+}
+
+/** A reading of one sample that may be shown until then. */
+const reading = (farm: string, value: number, freshUntilMs = 1_000) => ({
+  freshUntilMs,
+  expose: (emit: Parameters<Parameters<Shelf['put']>[1]['expose']>[0]) => emit.sample(sessions, { farm }, value),
+});
+
+describe('the shelf', () => {
+  it('shows the newest reading of each origin', () => {
+    const { shelf, page } = given();
+
+    shelf.put({ collector: 'backends', farm: 'shop' }, reading('shop', 1));
+    shelf.put({ collector: 'backends', farm: 'db' }, reading('db', 2));
+    shelf.put({ collector: 'backends', farm: 'shop' }, reading('shop', 3));
+
+    expect(page()).toEqual(['zlb_sessions{appliance="lb",farm="shop"} 3', 'zlb_sessions{appliance="lb",farm="db"} 2']);
+  });
+
+  it('drops what a newer reading of the same origin no longer has', () => {
+    const { shelf, page } = given();
+
+    shelf.put({ collector: 'backends' }, reading('shop', 1));
+    shelf.put({ collector: 'backends' }, { freshUntilMs: 1_000, expose: () => undefined });
+
+    expect(page()).toEqual([]);
+    expect(shelf.has('backends')).toBe(true);
+  });
+
+  it('withholds a reading at the moment it is too old and not before, and says whose it was', () => {
+    const { shelf, page } = given();
+    shelf.put({ collector: 'farms' }, reading('shop', 1, 1_000));
+    shelf.put({ collector: 'backends', farm: 'db' }, reading('db', 2, 2_000));
+
+    const early = shelf.expire(999);
+    const before = page();
+    const first = shelf.expire(1_000);
+    const between = page();
+    const second = shelf.expire(5_000);
+
+    expect([early, first, second].map((losers) => [...losers])).toEqual([[], ['farms'], ['backends']]);
+    expect(before).toHaveLength(2);
+    expect(between).toEqual(['zlb_sessions{appliance="lb",farm="db"} 2']);
+    expect(page()).toEqual([]);
+    expect(shelf.has('farms')).toBe(false);
+  });
+
+  it('keeps a reading that was renewed in time', () => {
+    const { shelf, page } = given();
+    shelf.put({ collector: 'farms' }, reading('shop', 1, 1_000));
+    shelf.put({ collector: 'farms' }, reading('shop', 2, 2_000));
+
+    expect([...shelf.expire(1_500)]).toEqual([]);
+    expect(page()).toEqual(['zlb_sessions{appliance="lb",farm="shop"} 2']);
+  });
+
+  it('removes one origin and leaves the others', () => {
+    const { shelf, page } = given();
+    shelf.put({ collector: 'backends', farm: 'shop' }, reading('shop', 1));
+    shelf.put({ collector: 'backends', farm: 'db' }, reading('db', 2));
+
+    shelf.remove({ collector: 'backends', farm: 'shop' });
+    shelf.remove({ collector: 'backends', farm: 'never seen' });
+
+    expect(page()).toEqual(['zlb_sessions{appliance="lb",farm="db"} 2']);
+  });
+
+  it('leaves out a family that does not fit beside what others hold, counts it, and takes it back once there is room', () => {
+    const { shelf, page, told } = given({ maxSeries: 4 });
+    const both = {
+      freshUntilMs: 1_000,
+      expose: (emit: Parameters<Parameters<Shelf['put']>[1]['expose']>[0]) => {
+        emit.state(farmState, { farm: 'db' }, 'up');
+        emit.sample(sessions, { farm: 'db' }, 2);
+      },
+    };
+    shelf.put({ collector: 'farms' }, reading('shop', 1));
+
+    shelf.put({ collector: 'backends', farm: 'db' }, both);
+    const crowded = page();
+    shelf.remove({ collector: 'farms' });
+    shelf.put({ collector: 'backends', farm: 'db' }, both);
+
+    expect(crowded.filter((line) => line.startsWith('zlb_state'))).toHaveLength(3);
+    expect(crowded).not.toContain('zlb_sessions{appliance="lb",farm="db"} 2');
+    expect(told).toEqual(['1 dropped: limit']);
+    expect(page()).toContain('zlb_sessions{appliance="lb",farm="db"} 2');
+  });
+
+  it('does not count a reading against itself when it is renewed', () => {
+    const { shelf, page, told } = given({ maxSeries: 1 });
+
+    shelf.put({ collector: 'farms' }, reading('shop', 1));
+    shelf.put({ collector: 'farms' }, reading('shop', 2));
+
+    expect(page()).toEqual(['zlb_sessions{appliance="lb",farm="shop"} 2']);
+    expect(told).toEqual([]);
+  });
+
+  it('counts series that are named twice, and passes on words that nobody knows', () => {
+    const { shelf, page, told } = given();
+
+    shelf.put(
+      { collector: 'farms' },
+      {
+        freshUntilMs: 1_000,
+        expose(emit) {
+          emit.sample(sessions, { farm: 'shop' }, 1);
+          emit.sample(sessions, { farm: 'shop' }, 2);
+          emit.state(farmState, { farm: 'shop' }, 'dancing');
+        },
+      },
+    );
+
+    expect(page()).toContain('zlb_sessions{appliance="lb",farm="shop"} 1');
+    expect(page()).toContain('zlb_state{appliance="lb",farm="shop",status="unknown"} 1');
+    expect(told).toEqual(['1 dropped: duplicate', 'zlb_state: dancing']);
+  });
+});

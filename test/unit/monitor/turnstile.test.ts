@@ -1,0 +1,182 @@
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { sleep } from '../../../src/lib/sleep.ts';
+import { createTurnstile, type Turnstile } from '../../../src/monitor/turnstile.ts';
+
+const patient = new AbortController().signal;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function given(options: { maxConcurrent?: number; maxBusyRatio?: number } = {}): Turnstile {
+  return createTurnstile({ maxConcurrent: 1, maxBusyRatio: 1, now: () => performance.now(), ...options });
+}
+
+/** A call that keeps the appliance busy for so long and reports it, as the client does. */
+function busyFor(turnstile: Turnstile, ms: number): () => Promise<void> {
+  return async () => {
+    await sleep(ms, patient);
+    turnstile.rest(ms / 1_000);
+  };
+}
+
+describe('the turnstile', () => {
+  it('lets calls through by precedence, and by arrival within one', async () => {
+    const turnstile = given();
+    const passed: string[] = [];
+    const pass = (name: string, precedence: number) =>
+      turnstile.pass(precedence, patient, async () => {
+        passed.push(name);
+        await sleep(10, patient);
+      });
+
+    const all = [
+      pass('first', 5),
+      pass('late', 5),
+      pass('later', 5),
+      pass('urgent', 0),
+      pass('urgent too', 0),
+      pass('between', 3),
+    ];
+    await vi.runAllTimersAsync();
+    await Promise.all(all);
+
+    expect(passed).toEqual(['first', 'urgent', 'urgent too', 'between', 'late', 'later']);
+  });
+
+  it.each([1, 2, 4])('has at most %i calls under way', async (maxConcurrent) => {
+    const turnstile = given({ maxConcurrent });
+    let running = 0;
+    let most = 0;
+    const call = async (): Promise<void> => {
+      running += 1;
+      most = Math.max(most, running);
+      await sleep(10, patient);
+      running -= 1;
+    };
+
+    const all = Array.from({ length: 20 }, () => turnstile.pass(0, patient, call));
+    await vi.runAllTimersAsync();
+    await Promise.all(all);
+
+    expect(most).toBe(maxConcurrent);
+  });
+
+  it('hands on what a call came to, and its place also when it failed', async () => {
+    const turnstile = given();
+
+    const failed = turnstile.pass(0, patient, () => Promise.reject(new Error('refused')));
+    const passed = turnstile.pass(0, patient, () => Promise.resolve('reply'));
+
+    await expect(failed).rejects.toThrow('refused');
+    await expect(passed).resolves.toBe('reply');
+  });
+
+  it('lets who gives up leave the line, with the reason, and the others keep their places', async () => {
+    const turnstile = given({ maxBusyRatio: 0.5 });
+    const impatient = new AbortController();
+    const passed: string[] = [];
+    const pass = (name: string, signal: AbortSignal) =>
+      turnstile.pass(0, signal, () => {
+        passed.push(name);
+        return busyFor(turnstile, 100)();
+      });
+
+    const one = pass('one', patient);
+    const gone = pass('gone', impatient.signal);
+    const two = pass('two', patient);
+    await vi.advanceTimersByTimeAsync(150);
+    impatient.abort(new Error('out of time'));
+    await expect(gone).rejects.toThrow('out of time');
+    await vi.runAllTimersAsync();
+    await Promise.all([one, two]);
+
+    expect(passed).toEqual(['one', 'two']);
+  });
+
+  it('does not begin a call for a signal that is aborted already', async () => {
+    const turnstile = given();
+    let called = false;
+
+    const call = turnstile.pass(0, AbortSignal.abort(new Error('too late')), () => {
+      called = true;
+      return Promise.resolve();
+    });
+
+    await expect(call).rejects.toThrow('too late');
+    expect(called).toBe(false);
+  });
+
+  it('leaves no timer behind when the last one in line gives up', async () => {
+    const turnstile = given({ maxBusyRatio: 0.1 });
+    const impatient = new AbortController();
+    const first = turnstile.pass(0, patient, busyFor(turnstile, 100));
+    await vi.advanceTimersByTimeAsync(100);
+    await first;
+
+    const waiting = turnstile.pass(0, impatient.signal, () => Promise.resolve());
+    expect(vi.getTimerCount()).toBe(1);
+    impatient.abort(new Error('out of time'));
+
+    await expect(waiting).rejects.toThrow('out of time');
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('never keeps the appliance busy for more than its share, whatever the calls take and whenever they come', async () => {
+    const calls = fc.array(fc.record({ afterMs: fc.nat(3_000), takesMs: fc.nat(5_000) }), {
+      minLength: 1,
+      maxLength: 25,
+    });
+    const ratios = fc.double({ min: 0.05, max: 1, noNaN: true });
+
+    await fc.assert(
+      fc.asyncProperty(calls, ratios, fc.constantFrom(1, 2, 4), async (list, maxBusyRatio, maxConcurrent) => {
+        const turnstile = given({ maxBusyRatio, maxConcurrent });
+        let firstAt: number | undefined;
+        let busyMs = 0;
+        const shares: number[] = [];
+        const pass = (takesMs: number): Promise<void> =>
+          turnstile.pass(0, patient, async () => {
+            const elapsedMs = performance.now() - (firstAt ??= performance.now());
+            // Timers have whole milliseconds.
+            shares.push(busyMs / (elapsedMs + 1));
+            await busyFor(turnstile, takesMs)();
+            busyMs += takesMs;
+          });
+
+        const all: Promise<void>[] = [];
+        for (const { afterMs, takesMs } of list) {
+          await vi.advanceTimersByTimeAsync(afterMs);
+          all.push(pass(takesMs));
+        }
+        await vi.runAllTimersAsync();
+        await Promise.all(all);
+
+        expect(Math.max(...shares)).toBeLessThanOrEqual(maxBusyRatio);
+        expect(shares).toHaveLength(list.length);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('does not save up idle time for a burst', async () => {
+    const turnstile = given({ maxBusyRatio: 0.25 });
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    const starts: number[] = [];
+    const call = (): Promise<void> => {
+      starts.push(performance.now());
+      return busyFor(turnstile, 1_000)();
+    };
+
+    const all = [1, 2, 3].map(() => turnstile.pass(0, patient, call));
+    await vi.runAllTimersAsync();
+    await Promise.all(all);
+
+    expect(starts.map((at) => at - (starts[0] ?? 0))).toEqual([0, 4_000, 8_000]);
+  });
+});
