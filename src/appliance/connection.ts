@@ -66,7 +66,7 @@ function createPool({ url, tls, timeoutMs, maxConnections, bodyBytes }: Connecti
 }
 
 /** A server showed another certificate than the pinned one. The request, and with it the key, was not sent. */
-export class FingerprintMismatchError extends Error {
+class FingerprintMismatchError extends Error {
   override readonly name = 'FingerprintMismatchError';
   readonly code = 'ERR_TLS_FINGERPRINT_MISMATCH';
 }

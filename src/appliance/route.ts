@@ -35,7 +35,7 @@ export function fillTemplate(template: string, params: Readonly<Record<string, s
 }
 
 /** False for a decoded path segment that must not be sent on: see {@link fillTemplate}. */
-export function isSafeSegment(segment: string): boolean {
+function isSafeSegment(segment: string): boolean {
   return segment !== '' && segment !== '.' && segment !== '..' && !/[\u0000-\u001f\u007f]/.test(segment);
 }
 

@@ -136,8 +136,7 @@ function endFromDays(days: number, { now, facts }: CollectContext): number {
   return held !== undefined && held >= earliest && held <= latest ? held : latest;
 }
 
-/** Writes the activation families. */
-export function exposeActivation(found: Activation, emit: Emit): void {
+function exposeActivation(found: Activation, emit: Emit): void {
   emit.state(status, {}, found.status);
   if (found.kind) emit.info(info, { kind: found.kind });
   emit.sample(notBefore, {}, found.notBefore);

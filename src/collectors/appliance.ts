@@ -71,7 +71,6 @@ interface Versions {
   readonly zevenet_version?: string | null;
 }
 
-/** Writes the info family. */
-export function exposeAppliance(description: Description, labels: Readonly<Record<string, string>>, emit: Emit): void {
+function exposeAppliance(description: Description, labels: Readonly<Record<string, string>>, emit: Emit): void {
   emit.info(info, { ...description }, labels);
 }

@@ -55,8 +55,7 @@ export const certificates: ApplianceCollector = {
   },
 };
 
-/** Writes the certificate families. */
-export function exposeCertificates(list: readonly Certificate[], emit: Emit): void {
+function exposeCertificates(list: readonly Certificate[], emit: Emit): void {
   const counts = { certificate: 0, csr: 0 };
   for (const each of list) {
     const { file } = each;

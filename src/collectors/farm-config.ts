@@ -52,13 +52,7 @@ async function listLinkedChecks({ read }: CollectContext): Promise<LinkedChecks>
   }
 }
 
-/** Writes the configuration families of one farm. */
-export function exposeFarmConfig(
-  farm: string,
-  { params, services, ...rest }: Farm,
-  linked: LinkedChecks,
-  emit: Emit,
-): void {
+function exposeFarmConfig(farm: string, { params, services, ...rest }: Farm, linked: LinkedChecks, emit: Emit): void {
   for (const { file } of params.certlist ?? []) {
     // An HTTPS farm without certificate has the number -1 for a file (WIRE.md §3.9).
     if (file && file !== '-1') emit.info(certificateInUse, { farm, file });

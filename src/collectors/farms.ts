@@ -66,8 +66,7 @@ async function listFarms({ read }: CollectContext): Promise<readonly Farm[]> {
   }
 }
 
-/** Writes the farm families. */
-export function exposeFarms(list: readonly Farm[], emit: Emit): void {
+function exposeFarms(list: readonly Farm[], emit: Emit): void {
   for (const farm of list) {
     const labels = { farm: farm.farmname };
     emit.info(info, { ...labels, profile: farm.profile ?? '', vip: farm.vip ?? '', vport: farm.vport ?? '' });

@@ -70,8 +70,7 @@ async function listVirtual(read: CollectContext['read']): Promise<Interface[]> {
   }
 }
 
-/** Writes the interface families. */
-export function exposeInterfaces(traffic: Traffic, list: readonly Interface[], emit: Emit): void {
+function exposeInterfaces(traffic: Traffic, list: readonly Interface[], emit: Emit): void {
   for (const each of traffic) {
     emit.sample(received, { interface: each.interface }, mebibytesToBytes(each.in));
     emit.sample(sent, { interface: each.interface }, mebibytesToBytes(each.out));

@@ -34,8 +34,7 @@ export const summary: ApplianceCollector = {
   },
 };
 
-/** Writes the summary families. */
-export function exposeSummary(modules: Modules, watches: (farm: string) => boolean, emit: Emit): void {
+function exposeSummary(modules: Modules, watches: (farm: string) => boolean, emit: Emit): void {
   const counts = new Map<string, number>();
   for (const [module, profiles] of Object.entries(profilesOfModule)) {
     const list = modules[module as keyof Modules];

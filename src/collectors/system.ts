@@ -44,8 +44,7 @@ export const system: ApplianceCollector = {
   },
 };
 
-/** Writes the system families: percent as ratios, MiB as bytes. */
-export function exposeSystem(stats: Stats, emit: Emit): void {
+function exposeSystem(stats: Stats, emit: Emit): void {
   for (const mode of modes) emit.sample(cpu, { mode }, ratio(stats.cpu?.[mode]));
   emit.sample(cores, {}, stats.cpu?.cores);
   for (const [field, family] of loads) emit.sample(family, {}, stats.load?.[field]);

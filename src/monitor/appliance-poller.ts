@@ -1,19 +1,21 @@
 import type { Logger } from 'pino';
 import type { ApplianceClient, CallReport } from '../appliance/client.ts';
-import type { Facts, Reading } from '../collectors/collector.ts';
+import type { Reading } from '../collectors/collector.ts';
 import { createAgeClock } from '../lib/age-clock.ts';
 import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/steady-now.ts';
-import { type Exposition, toChunks } from '../metrics/exposition.ts';
-import { renderSamples } from '../metrics/samples.ts';
+import type { Exposition } from '../metrics/exposition.ts';
 import { createCaller } from './caller.ts';
 import type { Clockwork } from './clockwork.ts';
 import { createCollecting, type Pace } from './collecting.ts';
+import { createDisplay } from './display.ts';
 import { createFailureLog } from './failure-log.ts';
 import { createGovernor } from './governor.ts';
 import { createJob, isFarmCollector, type Job, type ScheduledCollector } from './job.ts';
+import { createKnowledge } from './knowledge.ts';
 import { createLedger, type SkipReason, skipReasons } from './ledger.ts';
 import type { Origin } from './origin.ts';
+import { createSchedule } from './schedule.ts';
 import { createShelf } from './shelf.ts';
 import { createTiming } from './timing.ts';
 import { createTransitions } from './transitions.ts';
@@ -74,20 +76,29 @@ export interface ApplianceStatus {
 /** While an appliance is deactivated, it is asked once a minute whether it still is. */
 const whileUnlicensed = '0 * * * * *';
 const unlicensedCheckMs = 60_000;
-/** The part of the page that is about our own doings. */
-const exporterPart = 'exporter';
 
 export function createAppliancePoller(parts: AppliancePollerParts): AppliancePoller {
   const { name, clockwork, exposition, log, now, random, polling } = parts;
   const closing = new AbortController();
   const age = createAgeClock(now, steadyNow);
-  const facts: Facts = {
-    farms: undefined,
-    edition: undefined,
-    version: undefined,
-    licensed: undefined,
-    activationEndSeconds: undefined,
-  };
+  const { facts, learn } = createKnowledge({
+    onVersionChanged(from, to) {
+      log.info({ from, to }, 'version changed, missing routes are tried again');
+      caller.forgetMissingRoutes();
+      unsupported.clear();
+    },
+    onFarmGone(farm) {
+      for (const collector of jobs.keys()) {
+        shelf.remove({ collector, farm });
+        transitions.forget({ collector, farm });
+        failures.forget({ collector, farm });
+      }
+    },
+    // What waited for the licence need not wait for its schedule as well.
+    onLicensedAgain() {
+      for (const each of jobs.keys()) if (each !== 'activation') void run(each, 'at_once');
+    },
+  });
   const jobs = new Map<string, Job>(
     parts.collectors.map((each, index) => [
       each.collector.name,
@@ -126,6 +137,14 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     now: age,
     random,
   });
+  const display = createDisplay({
+    appliance: name,
+    exposition,
+    ledger,
+    shelf,
+    breakerState: () => caller.breakerState,
+    age,
+  });
   const collecting = createCollecting({
     caller,
     timing,
@@ -142,9 +161,16 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   });
   const running = new Map<string, Promise<void>>();
   const unsupported = new Set<string>();
-  const timers = new Set<NodeJS.Timeout>();
-  const subscriptions: (() => void)[] = [];
-  let shownUp: boolean | undefined;
+  const schedule = createSchedule({
+    clockwork,
+    governor,
+    jitterRatio: polling.jitterRatio,
+    random,
+    age,
+    onStretched: (job) => skip(job, 'stretched'),
+    run: (collector, pace) => void run(collector, pace),
+  });
+  let stopAskingForLicence = (): void => undefined;
   let doubtedLicenceAtMs = Number.NEGATIVE_INFINITY;
 
   /** Collectors that ask farm by farm wait for the first list of farms; the turnstile keeps the rest in order. */
@@ -157,20 +183,6 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     for (const [collector, job] of jobs) if (isFarmCollector(job.collector)) void run(collector, 'at_once');
   }
 
-  function onTick(job: Job): void {
-    job.ticks += 1;
-    if (job.ticks % governor.everyNthTick(job.collector.name) !== 0) return skip(job, 'stretched');
-    const timer = setTimeout(
-      () => {
-        timers.delete(timer);
-        // A run that was just made out of turn serves this tick as well.
-        if (age() - job.startedAtMs >= job.intervalMs / 2) void run(job.collector.name, 'spread');
-      },
-      job.offsetMs + random() * polling.jitterRatio * job.intervalMs,
-    );
-    timers.add(timer);
-  }
-
   function run(collector: string, pace: Pace): Promise<void> {
     const job = jobs.get(collector);
     if (!job || closing.signal.aborted) return Promise.resolve();
@@ -178,12 +190,12 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     const reason = current ? 'overlap' : reasonToSkip(job);
     if (reason) {
       skip(job, reason);
-      publish();
+      display.publish();
       return current ?? Promise.resolve();
     }
     const attempt = attemptRun(job, pace).finally(() => {
       running.delete(collector);
-      if (!closing.signal.aborted) publish();
+      if (!closing.signal.aborted) display.publish();
     });
     running.set(collector, attempt);
     return attempt;
@@ -223,7 +235,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       : await collecting.once(job, collector);
     job.hadTurn = true;
     if (outcome === 'closing') return;
-    if (outcome !== 'ok') exposeWithoutReading(job);
+    if (outcome !== 'ok') display.withoutReading(job);
     if (isOneOf(skipReasons, outcome)) return skip(job, outcome);
     governor.spent(collector.name, job.spentSeconds);
     if (outcome === 'lacking') {
@@ -245,71 +257,24 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     if (reading.facts) learn(reading.facts);
   }
 
-  function learn(news: Partial<Facts>): void {
-    const before = { ...facts };
-    Object.assign(facts, news);
-    if (before.version !== undefined && facts.version !== before.version) {
-      log.info({ from: before.version, to: facts.version }, 'version changed, missing routes are tried again');
-      caller.forgetMissingRoutes();
-      unsupported.clear();
-    }
-    if (news.farms) {
-      const listed = new Set(news.farms.map((farm) => farm.name));
-      for (const farm of before.farms ?? []) if (!listed.has(farm.name)) forgetFarm(farm.name);
-    }
-    // What waited for the licence need not wait for its schedule as well.
-    if (before.licensed === false && facts.licensed)
-      for (const each of jobs.keys()) if (each !== 'activation') void run(each, 'at_once');
-  }
-
-  function forgetFarm(farm: string): void {
-    for (const collector of jobs.keys()) {
-      shelf.remove({ collector, farm });
-      transitions.forget({ collector, farm });
-      failures.forget({ collector, farm });
-    }
-  }
-
-  function exposeWithoutReading({ collector }: Job): void {
-    if (isFarmCollector(collector) || !collector.withoutReading || shelf.has(collector.name)) return;
-    const rendered = renderSamples(name, Number.POSITIVE_INFINITY, collector.withoutReading);
-    exposition.put(name, collector.name, toChunks(rendered.families));
-  }
-
   function skip(job: Job, reason: SkipReason): void {
     job.hadTurn = true;
     ledger.skipped(job.collector.name, reason);
   }
 
-  function publish(): void {
-    const ageMs = age();
-    shownUp = ledger.isUp(ageMs);
-    const state = { ageMs, breaker: caller.breakerState, series: exposition.series(name, exporterPart) };
-    const rendered = renderSamples(name, Number.POSITIVE_INFINITY, (emit) => ledger.expose(emit, state));
-    exposition.put(name, exporterPart, toChunks(rendered.families));
-  }
-
   return {
     name,
     start() {
-      for (const job of jobs.values()) {
-        subscriptions.push(clockwork.subscribe(job.schedule, () => onTick(job)));
-        ledger.stretchedTo(job.collector.name, job.intervalMs);
-      }
-      subscriptions.push(
-        clockwork.subscribe(whileUnlicensed, () => facts.licensed === false && void run('activation', 'at_once')),
+      for (const job of jobs.values()) ledger.stretchedTo(job.collector.name, job.intervalMs);
+      schedule.start(jobs.values());
+      stopAskingForLicence = clockwork.subscribe(
+        whileUnlicensed,
+        () => facts.licensed === false && void run('activation', 'at_once'),
       );
       void firstRuns();
     },
     run: (collector) => run(collector, 'at_once'),
-    settle() {
-      const losers = shelf.expire(age());
-      for (const loser of losers) {
-        const job = jobs.get(loser);
-        if (job) exposeWithoutReading(job);
-      }
-      if (losers.size > 0 || shownUp !== ledger.isUp(age())) publish();
-    },
+    settle: () => display.settle(jobs),
     get hadFirstRuns() {
       return [...jobs.values()].every(({ hadTurn }) => hadTurn);
     },
@@ -328,8 +293,8 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     }),
     async close() {
       closing.abort();
-      for (const unsubscribe of subscriptions) unsubscribe();
-      for (const timer of timers) clearTimeout(timer);
+      schedule.close();
+      stopAskingForLicence();
       await Promise.allSettled(running.values());
       await caller.close();
     },
