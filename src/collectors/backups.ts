@@ -14,6 +14,7 @@ export const backups: ApplianceCollector = {
   schedule: '0 */30 * * * *',
   maxStaleMs: 7_200_000,
   enabled: true,
+  optional: true,
   families: [count, last],
   async collect({ read }) {
     const list = (await read('listBackups', {})).params ?? [];

@@ -15,6 +15,7 @@ export const cluster: ApplianceCollector = {
   schedule: '0 */10 * * * *',
   maxStaleMs: 1_800_000,
   enabled: true,
+  optional: true,
   families: [status],
   async collect({ read }) {
     const node = (await read('readLocalClusterNode', {})).params;

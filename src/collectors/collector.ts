@@ -70,6 +70,8 @@ interface CollectorBase {
   /** Milliseconds after which a reading is withheld, the default. */
   readonly maxStaleMs: number;
   readonly enabled: boolean;
+  /** Off by itself where the edition answers 404 (INTERFACE.md §6); for all others a missing route is a failure. */
+  readonly optional?: true;
   readonly families: readonly Family[];
 }
 

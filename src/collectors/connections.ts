@@ -12,6 +12,7 @@ export const connectionTable: ApplianceCollector = {
   schedule: '0 */10 * * * *',
   maxStaleMs: 1_800_000,
   enabled: true,
+  optional: true,
   families: [connections],
   async collect({ read }) {
     const { params } = await read('readConnectionStats', {});

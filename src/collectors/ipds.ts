@@ -14,6 +14,7 @@ export const ipds: ApplianceCollector = {
   schedule: '0 */10 * * * *',
   maxStaleMs: 1_800_000,
   enabled: false,
+  optional: true,
   families: [status],
   async collect({ read }) {
     const list = (await read('listIpds', {})).params ?? [];

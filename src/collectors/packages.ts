@@ -12,6 +12,7 @@ export const packages: ApplianceCollector = {
   schedule: '0 */30 * * * *',
   maxStaleMs: 7_200_000,
   enabled: true,
+  optional: true,
   families: [pending],
   async collect({ read }) {
     const { status, number } = (await read('listPackages', {})).params;

@@ -26,6 +26,7 @@ export const vpn: ApplianceCollector = {
   schedule: '0 */10 * * * *',
   maxStaleMs: 1_800_000,
   enabled: true,
+  optional: true,
   families: [status],
   async collect({ read }) {
     const list = (await read('listVpns', {})).params ?? [];

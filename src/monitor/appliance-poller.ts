@@ -76,6 +76,8 @@ export interface ApplianceStatus {
 /** While an appliance is deactivated, it is asked once a minute whether it still is. */
 const whileUnlicensed = '0 * * * * *';
 const unlicensedCheckMs = 60_000;
+/** What an edition lacks stays away, but a 404 may also have been a bad moment. */
+const retryMissingAfterMs = 3_600_000;
 
 export function createAppliancePoller(parts: AppliancePollerParts): AppliancePoller {
   const { name, clockwork, exposition, log, now, random, polling } = parts;
@@ -104,8 +106,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       each.collector.name,
       createJob(each, {
         appliance: name,
-        // Rounds over the farms come after all else and take turns: a long one must not keep a single call waiting.
-        precedence: isFarmCollector(each.collector) ? parts.collectors.length : index,
+        precedence: index,
         jitterRatio: polling.jitterRatio,
       }),
     ]),
@@ -125,12 +126,19 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     appliance: name,
     exposition,
     maxSeries: parts.maxSeries,
-    onDropped: (reason, series) => ledger.dropped(reason, series),
+    onDropped(reason, series) {
+      ledger.dropped(reason, series);
+      failures.seriesDropped(reason, series);
+    },
     onUnknownState: (family, word) => failures.unknownWord(family, word),
   });
   const caller = createCaller({
     connect: parts.connect,
     onCall: (report) => ledger.called(report, age()),
+    // A certificate that was not read during an outage need not wait ten minutes more.
+    onRecovered() {
+      for (const [collector, { missed }] of jobs) if (missed && !running.has(collector)) void run(collector, 'at_once');
+    },
     maxConcurrent: polling.maxConcurrentPerAppliance,
     maxBusyRatio: polling.maxBusyRatio,
     log,
@@ -160,7 +168,8 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     },
   });
   const running = new Map<string, Promise<void>>();
-  const unsupported = new Set<string>();
+  /** Optional collectors whose route is missing, and the age at which they are tried again. */
+  const unsupported = new Map<string, number>();
   const schedule = createSchedule({
     clockwork,
     governor,
@@ -203,7 +212,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
 
   function reasonToSkip(job: Job): SkipReason | undefined {
     const { collector } = job;
-    if (unsupported.has(collector.name)) return 'unsupported';
+    if (age() < (unsupported.get(collector.name) ?? 0)) return 'unsupported';
     if (isUnlicensed(job)) return 'unlicensed';
     if (!caller.wouldAdmit) return 'breaker_open';
     if (isFarmCollector(collector) && !facts.farms) return 'farms_unknown';
@@ -232,20 +241,22 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     job.spentSeconds = 0;
     const outcome = isFarmCollector(collector)
       ? await collecting.round(job, collector, pace)
-      : await collecting.once(job, collector);
+      : await collecting.once(job, collector, pace);
     job.hadTurn = true;
+    job.lastRunMs = steadyNow() - steadyAtStart;
+    job.missed = outcome === 'failed' || outcome === 'breaker_open';
     if (outcome === 'closing') return;
     if (outcome !== 'ok') display.withoutReading(job);
     if (isOneOf(skipReasons, outcome)) return skip(job, outcome);
     governor.spent(collector.name, job.spentSeconds);
     if (outcome === 'lacking') {
-      unsupported.add(collector.name);
+      unsupported.set(collector.name, age() + retryMissingAfterMs);
       return ledger.lacks(collector.name);
     }
     ledger.attempted({
       collector: collector.name,
       startedAtMs,
-      durationMs: steadyNow() - steadyAtStart,
+      durationMs: job.lastRunMs,
       ok: outcome === 'ok',
     });
     ledger.stretchedTo(collector.name, timing.effectiveIntervalMs(job));
@@ -259,6 +270,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
 
   function skip(job: Job, reason: SkipReason): void {
     job.hadTurn = true;
+    if (reason === 'breaker_open') job.missed = true;
     ledger.skipped(job.collector.name, reason);
   }
 

@@ -20,7 +20,8 @@ export class NotAskedError extends Error {
 
 /** One run, as its calls see it. */
 export interface CallingRun {
-  readonly precedence: number;
+  /** How long a call can wait for its turn behind others. */
+  readonly patienceMs: number;
   readonly signal: AbortSignal;
   /** Receives the seconds of each call. */
   readonly spent: (seconds: number) => void;
@@ -28,7 +29,7 @@ export interface CallingRun {
   readonly objection: () => SkipReason | undefined;
 }
 
-/** Makes the calls to one appliance: one at a time, within its busy share, behind the breaker, and never twice for a route it lacks. */
+/** Makes the calls to one appliance: one at a time, within its busy share, behind the breaker, and rarely for a route it lacks. */
 export interface Caller {
   /** Reads on behalf of one run. */
   reader(run: CallingRun): ReadFrom;
@@ -43,26 +44,33 @@ export interface Caller {
 export interface CallerParts {
   readonly connect: (onCall: (report: CallReport) => void) => ApplianceClient;
   readonly onCall: (report: CallReport) => void;
+  /** The breaker closed again. */
+  readonly onRecovered: () => void;
   readonly maxConcurrent: number;
   readonly maxBusyRatio: number;
   readonly log: Logger;
-  /** Milliseconds that only go forward, for the waits of the breaker. */
+  /** See lib/age-clock.ts; the waits of the breaker go by it. */
   readonly now: () => number;
   readonly random: () => number;
 }
 
-/** What these two read comes and goes: before an activation certificate is installed they are not found either (WIRE.md §3.19). */
-const activationReads: readonly ReadKey[] = ['readActivationInfo', 'readActivationCertificate'];
+/** Reads that a collector can do without, since it has another one or leaves a part out; asking again and again is idle. */
+const dispensable: readonly ReadKey[] = ['listFarmStats', 'readSystemInfo', 'listVirtualInterfaces'];
+const rememberMissingForMs = 600_000;
 
-/** False where a 404 may be about the object that was named, or about one that does not exist yet. */
-function isAboutRoute(key: ReadKey, params: Readonly<Record<string, string>>): boolean {
-  return Object.keys(params).length === 0 && !activationReads.includes(key);
-}
-
-export function createCaller({ connect, onCall, maxConcurrent, maxBusyRatio, log, now, random }: CallerParts): Caller {
+export function createCaller({
+  connect,
+  onCall,
+  onRecovered,
+  maxConcurrent,
+  maxBusyRatio,
+  log,
+  now,
+  random,
+}: CallerParts): Caller {
   const turnstile = createTurnstile({ maxConcurrent, maxBusyRatio, now: steadyNow });
   const breaker = createBreaker({ now, random });
-  const missing = new Map<ReadKey, ApplianceError>();
+  const missing = new Map<ReadKey, { readonly error: ApplianceError; readonly untilMs: number }>();
   const client = connect((report) => {
     // An appliance that never answered did no work for us that could be known; the breaker spaces those calls.
     if (report.reason !== 'timeout') turnstile.rest(report.seconds);
@@ -81,7 +89,10 @@ export function createCaller({ connect, onCall, maxConcurrent, maxBusyRatio, log
         { reason, retryInSeconds: Math.round(breaker.waitMs / 1_000) },
         'appliance does not answer as it should, polling paused',
       );
-    if (before !== 'closed' && state === 'closed') log.info('appliance answers again, polling resumed');
+    if (before !== 'closed' && state === 'closed') {
+      log.info('appliance answers again, polling resumed');
+      onRecovered();
+    }
   }
 
   return {
@@ -92,19 +103,19 @@ export function createCaller({ connect, onCall, maxConcurrent, maxBusyRatio, log
       return breaker.state === 'closed' || (breaker.state === 'open' && breaker.waitMs === 0);
     },
     reader:
-      ({ precedence, signal, spent, objection }) =>
+      ({ patienceMs, signal, spent, objection }) =>
       async (key, params) => {
         const known = missing.get(key);
-        if (known) throw known;
-        return await turnstile.pass(precedence, signal, async () => {
+        if (known && now() < known.untilMs) throw known.error;
+        return await turnstile.pass(patienceMs, signal, async () => {
           const reason = objection() ?? (breaker.admit() ? undefined : 'breaker_open');
           if (reason) throw new NotAskedError(reason);
           const startedAt = steadyNow();
           try {
             return await client.read(key, params, signal);
           } catch (error) {
-            if (error instanceof ApplianceError && error.routeMissing && isAboutRoute(key, params))
-              missing.set(key, error);
+            if (error instanceof ApplianceError && error.routeMissing && dispensable.includes(key))
+              missing.set(key, { error, untilMs: now() + rememberMissingForMs });
             throw error;
           } finally {
             spent((steadyNow() - startedAt) / 1_000);

@@ -39,11 +39,14 @@ export function createClockwork(log: Logger): Clockwork {
   };
 }
 
-/** Milliseconds between two matches of an expression: the shortest gap among the next few. */
+/** More than an hour of every few minutes, so that a gap at the turn of the hour is seen whenever one looks. */
+const matchesLookedAt = 32;
+
+/** Milliseconds between two matches of an expression: the shortest gap among the next matches. */
 export function intervalOf(expression: string): number {
   const task = createTask(expression, () => undefined);
-  const times = task.getNextRuns(6).map((date) => date.getTime());
+  const times = task.getNextRuns(matchesLookedAt).map((date) => date.getTime());
   void task.destroy();
   const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
-  return Math.max(1_000, Math.min(...gaps, 86_400_000));
+  return Math.max(1_000, Math.min(...gaps, 7 * 86_400_000));
 }

@@ -15,7 +15,7 @@ export type Outcome = 'ok' | 'failed' | 'lacking' | 'closing' | SkipReason;
 
 /** Carries out one run of a collector; the one place where its failures end. */
 export interface Collecting {
-  once(job: Job, collector: Exclude<Collector, FarmCollector>): Promise<Outcome>;
+  once(job: Job, collector: Exclude<Collector, FarmCollector>, pace: Pace): Promise<Outcome>;
   /** All farms, one call after the other, spread over the interval or as fast as the appliance may be asked. */
   round(job: Job, collector: FarmCollector, pace: Pace): Promise<Outcome>;
 }
@@ -39,11 +39,18 @@ export interface CollectingParts {
 
 export function createCollecting(parts: CollectingParts): Collecting {
   const { caller, timing, failures, closing, objection, age, context, onReading, onFailure } = parts;
+  /** The newest list of farms as a set, made anew when the list is another. */
+  let listed: { readonly from: readonly FarmFact[] | undefined; readonly names: ReadonlySet<string> } = {
+    from: undefined,
+    names: new Set(),
+  };
 
   return {
-    once(job, collector) {
+    once(job, collector, pace) {
       const origin = { collector: collector.name };
-      return step(job, origin, async (stepContext) => {
+      // What is wanted at once comes in the order of the list, before all that can wait for an interval.
+      const patienceMs = pace === 'at_once' ? job.precedence : job.intervalMs;
+      return step(job, patienceMs, origin, async (stepContext) => {
         const reading = await collector.collect(stepContext);
         onReading(origin, reading, age() + timing.freshForMs(job, 0));
       });
@@ -54,7 +61,7 @@ export function createCollecting(parts: CollectingParts): Collecting {
       const startedAtMs = steadyNow();
       const roundMs = pace === 'spread' ? timing.roundMs(job) : 0;
       const begun: { collectFarm?: Awaited<ReturnType<FarmCollector['begin']>> } = {};
-      const beginning = await step(job, { collector: collector.name }, async (stepContext) => {
+      const beginning = await step(job, job.intervalMs, { collector: collector.name }, async (stepContext) => {
         begun.collectFarm = await collector.begin(stepContext);
       });
       const { collectFarm } = begun;
@@ -65,7 +72,7 @@ export function createCollecting(parts: CollectingParts): Collecting {
         if (!(await sleepUntil(startedAtMs + (roundMs * index) / farms.length))) return 'closing';
         if (!isStillListed(farm)) continue;
         const origin = { collector: collector.name, farm: farm.name };
-        const outcome = await step(job, origin, async (stepContext) => {
+        const outcome = await step(job, job.intervalMs, origin, async (stepContext) => {
           const reading = await collectFarm(farm, stepContext);
           const projectedMs = ((steadyNow() - startedAtMs) / (index + 1)) * farms.length;
           if (isStillListed(farm)) onReading(origin, reading, age() + timing.freshForMs(job, projectedMs));
@@ -73,31 +80,29 @@ export function createCollecting(parts: CollectingParts): Collecting {
         if (outcome === 'closing' || isOneOf(skipReasons, outcome)) return outcome;
         if (outcome !== 'ok') worst = 'failed';
       }
-      job.roundMs = steadyNow() - startedAtMs;
       return worst;
     },
   };
 
   /** A farm that was deleted in the course of a round is not asked for: the refusal would pass for trouble. */
   function isStillListed({ name }: FarmFact): boolean {
-    return context.facts.farms?.some((farm) => farm.name === name) ?? false;
+    if (listed.from !== context.facts.farms) {
+      listed = { from: context.facts.farms, names: new Set(context.facts.farms?.map((farm) => farm.name)) };
+    }
+    return listed.names.has(name);
   }
 
-  async function step(job: Job, origin: Origin, work: (context: CollectContext) => Promise<void>): Promise<Outcome> {
-    const deadline = new AbortController();
-    const timer = setTimeout(
-      () => deadline.abort(new DOMException('its turn did not come in time', 'TimeoutError')),
-      timing.deadlineMs(job),
-    );
+  /** Waits for turns are bounded by the calls before them, and each call by its own time-out: a step needs no deadline. */
+  async function step(
+    job: Job,
+    patienceMs: number,
+    origin: Origin,
+    work: (context: CollectContext) => Promise<void>,
+  ): Promise<Outcome> {
     const spent = (seconds: number): void => {
       job.spentSeconds += seconds;
     };
-    const read = caller.reader({
-      precedence: job.precedence,
-      signal: AbortSignal.any([closing, deadline.signal]),
-      spent,
-      objection: () => objection(job),
-    });
+    const read = caller.reader({ patienceMs, signal: closing, spent, objection: () => objection(job) });
     try {
       await work({ ...context, read });
       failures.recovered(origin);
@@ -105,19 +110,17 @@ export function createCollecting(parts: CollectingParts): Collecting {
     } catch (thrown) {
       if (closing.aborted) return 'closing';
       if (thrown instanceof NotAskedError) return thrown.reason;
-      return judge(origin, toError(thrown), deadline.signal.aborted);
-    } finally {
-      clearTimeout(timer);
+      return judge(job, origin, toError(thrown));
     }
   }
 
-  function judge(origin: Origin, error: Error, late: boolean): Outcome {
-    if (error instanceof ApplianceError && error.routeMissing && origin.farm === undefined) {
+  function judge({ collector }: Job, origin: Origin, error: Error): Outcome {
+    if (error instanceof ApplianceError && error.routeMissing && collector.optional) {
       failures.lacking(origin.collector, error);
       return 'lacking';
     }
     // What a collector trips over in a reply that passed its schema is a reply that makes no sense.
-    const reason = error instanceof ApplianceError ? error.reason : late ? 'timeout' : 'malformed';
+    const reason = error instanceof ApplianceError ? error.reason : 'malformed';
     failures.failed(origin, reason, error);
     onFailure(origin, reason);
     return 'failed';

@@ -1,28 +1,48 @@
 import type { Logger } from 'pino';
 import type { FailureReason } from '../appliance/errors.ts';
 import { keyOf, type Origin } from './origin.ts';
+import type { DropReason } from './shelf.ts';
 
-/** Says each trouble once: at its first occurrence, when its reason changes, and when it is over. */
+/** Says each trouble of a collector once: at its first occurrence, when another reason comes, and when all of it is over. */
 export interface FailureLog {
   failed(origin: Origin, reason: FailureReason, error: Error): void;
   lacking(collector: string, error: Error): void;
   recovered(origin: Origin): void;
   /** What is gone neither fails nor recovers. */
   forget(origin: Origin): void;
+  seriesDropped(reason: DropReason, series: number): void;
   unknownWord(family: string, word: string): void;
 }
 
 /** An appliance that invents a new word at every poll must not fill the memory or the log. */
 const mostWords = 100;
 
+/** What fails of one collector: two hundred farms that fail alike are one line, and the error counter has the number. */
+interface Trouble {
+  readonly origins: Set<string>;
+  /** Said already. */
+  readonly reasons: Set<FailureReason>;
+}
+
 export function createFailureLog(log: Logger): FailureLog {
-  const reasons = new Map<string, FailureReason>();
+  const failing = new Map<string, Trouble>();
   const words = new Set<string>();
+  const dropped = new Set<string>();
+
+  function forget(origin: Origin): boolean {
+    const trouble = failing.get(origin.collector);
+    const wasLast = trouble?.origins.delete(keyOf(origin)) === true && trouble.origins.size === 0;
+    if (wasLast) failing.delete(origin.collector);
+    return wasLast;
+  }
+
   return {
     failed(origin, reason, error) {
-      const key = keyOf(origin);
-      if (reasons.get(key) === reason) return;
-      reasons.set(key, reason);
+      const trouble = failing.get(origin.collector) ?? { origins: new Set(), reasons: new Set() };
+      failing.set(origin.collector, trouble);
+      trouble.origins.add(keyOf(origin));
+      if (trouble.reasons.has(reason)) return;
+      trouble.reasons.add(reason);
       log.warn({ ...origin, reason, because: error.message }, 'poll failed');
     },
     lacking(collector, error) {
@@ -32,9 +52,18 @@ export function createFailureLog(log: Logger): FailureLog {
       );
     },
     recovered(origin) {
-      if (reasons.delete(keyOf(origin))) log.info({ ...origin }, 'poll succeeds again');
+      if (forget(origin)) log.info({ ...origin }, 'poll succeeds again');
     },
-    forget: (origin) => reasons.delete(keyOf(origin)),
+    forget,
+    seriesDropped(reason, series) {
+      if (dropped.has(reason)) return;
+      dropped.add(reason);
+      const remedy =
+        reason === 'limit'
+          ? 'raise limits.series_per_appliance, or leave farms out with farms.exclude'
+          : 'the appliance names something twice';
+      log.warn({ reason, series, remedy }, 'series are left out of the page');
+    },
     unknownWord(family, longWord) {
       const word = longWord.slice(0, 64);
       const key = `${family} ${word}`;

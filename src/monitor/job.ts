@@ -10,7 +10,7 @@ export interface ScheduledCollector {
 
 /** A collector at work for one appliance. */
 export interface Job extends ScheduledCollector {
-  /** Lower goes first when calls wait for their turn. */
+  /** Place in the list of collectors: the order of runs that are made at once. */
   readonly precedence: number;
   /** Of the schedule as written. */
   readonly intervalMs: number;
@@ -20,14 +20,19 @@ export interface Job extends ScheduledCollector {
   startedAtMs: number;
   /** What the current or last run cost the appliance. */
   spentSeconds: number;
-  /** Length of the last whole round over the farms. */
-  roundMs: number;
+  /** Length of the last run, waiting for turns included. */
+  lastRunMs: number;
+  /** True while the breaker or a failure cost it its last run. */
+  missed: boolean;
   /** True once it ran or was skipped for a reason. */
   hadTurn: boolean;
 }
 
 /** The part of an interval that a round of calls may fill, so that it ends before the next one starts. */
 export const shareOfInterval = 0.9;
+
+/** Nobody wants a weekly job spread over the week. */
+const longestOffsetMs = 600_000;
 
 export function createJob(
   scheduled: ScheduledCollector,
@@ -39,11 +44,12 @@ export function createJob(
     ...scheduled,
     precedence: parts.precedence,
     intervalMs,
-    offsetMs: share * intervalMs,
+    offsetMs: share * Math.min(intervalMs, longestOffsetMs),
     ticks: 0,
     startedAtMs: Number.NEGATIVE_INFINITY,
     spentSeconds: 0,
-    roundMs: 0,
+    lastRunMs: 0,
+    missed: false,
     hadTurn: false,
   };
 }

@@ -7,8 +7,6 @@ export interface Timing {
   effectiveIntervalMs(job: Job): number;
   /** Milliseconds over which the calls of a round are spread. */
   roundMs(job: Job): number;
-  /** A deadline below the wait for the next run, but long enough for one slow call. */
-  deadlineMs(job: Job): number;
   /**
    * How long a reading stays. An interval stretched beyond `max_stale` must not make it blink: then it stays for two of the
    * intervals that are possible. `projectedRoundMs` is how long the round under way will take, 0 outside rounds.
@@ -16,19 +14,15 @@ export interface Timing {
   freshForMs(job: Job, projectedRoundMs: number): number;
 }
 
-export function createTiming(
-  governor: Governor,
-  polling: { readonly timeoutMs: number; readonly jitterRatio: number },
-): Timing {
+export function createTiming(governor: Governor, polling: { readonly jitterRatio: number }): Timing {
   const stretchedMs = (job: Job): number => job.intervalMs * governor.everyNthTick(job.collector.name);
-  // A round that outlasts its interval makes the next tick an overlap.
+  // A run that outlasts its interval makes the next tick an overlap.
   const effectiveIntervalMs = (job: Job): number =>
-    Math.max(stretchedMs(job), Math.ceil(job.roundMs / job.intervalMs) * job.intervalMs);
+    Math.max(stretchedMs(job), Math.ceil(job.lastRunMs / job.intervalMs) * job.intervalMs);
   return {
     effectiveIntervalMs,
     // Not over the effective interval: a round that took long once would then be made to take long for ever.
     roundMs: (job) => stretchedMs(job) * (shareOfInterval - polling.jitterRatio),
-    deadlineMs: (job) => Math.max(polling.timeoutMs * 1.5, effectiveIntervalMs(job) * shareOfInterval),
     freshForMs(job, projectedRoundMs) {
       const expected = effectiveIntervalMs(job);
       // One slow call among the first few projects hours; an appliance that then fell silent would be shown for as long.

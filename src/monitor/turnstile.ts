@@ -1,10 +1,11 @@
-/** Lets calls to one appliance through in order of precedence, few at a time, and bounds the share of time it spends on us. */
+/** Lets calls to one appliance through in order of urgency, few at a time, and bounds the share of time it spends on us. */
 export interface Turnstile {
   /**
-   * Runs `call` when its turn comes; lower `precedence` goes first. Rejects with the signal's reason when it aborts
-   * while waiting. A call reports the seconds it kept the appliance busy through `rest`.
+   * Runs `call` when its turn comes: who can wait `patienceMs` from now goes after all who can wait less long, so that those
+   * in a hurry are first and nobody waits for ever. Rejects with the signal's reason when it aborts while waiting. A call
+   * reports the seconds it kept the appliance busy through `rest`.
    */
-  pass<Result>(precedence: number, signal: AbortSignal, call: () => Promise<Result>): Promise<Result>;
+  pass<Result>(patienceMs: number, signal: AbortSignal, call: () => Promise<Result>): Promise<Result>;
   /** Keeps the turnstile shut until the busy time just spent is at most the allowed share. */
   rest(busySeconds: number): void;
 }
@@ -18,11 +19,11 @@ export interface TurnstileOptions {
 }
 
 interface Waiting {
-  readonly precedence: number;
+  readonly dueMs: number;
   readonly enter: () => void;
 }
 
-/** Waits in line keep their order within one precedence. */
+/** Those who are due at the same moment keep their order. */
 export function createTurnstile({ maxConcurrent, maxBusyRatio, now }: TurnstileOptions): Turnstile {
   const line: Waiting[] = [];
   let running = 0;
@@ -45,7 +46,7 @@ export function createTurnstile({ maxConcurrent, maxBusyRatio, now }: TurnstileO
   }
 
   function enqueue(waiting: Waiting): void {
-    const index = line.findIndex(({ precedence }) => precedence > waiting.precedence);
+    const index = line.findIndex(({ dueMs }) => dueMs > waiting.dueMs);
     line.splice(index === -1 ? line.length : index, 0, waiting);
   }
 
@@ -55,7 +56,7 @@ export function createTurnstile({ maxConcurrent, maxBusyRatio, now }: TurnstileO
       const busyMs = busySeconds * 1_000;
       opensAt = Math.max(opensAt, now() - busyMs) + busyMs / maxBusyRatio;
     },
-    async pass(precedence, signal, call) {
+    async pass(patienceMs, signal, call) {
       signal.throwIfAborted();
       await new Promise<void>((resolve, reject) => {
         const leave = (): void => {
@@ -64,7 +65,7 @@ export function createTurnstile({ maxConcurrent, maxBusyRatio, now }: TurnstileO
           reject(signal.reason as Error);
         };
         const waiting: Waiting = {
-          precedence,
+          dueMs: now() + patienceMs,
           enter: () => {
             signal.removeEventListener('abort', leave);
             resolve();

@@ -78,6 +78,71 @@ describe('the schedule of a poller', () => {
   });
 });
 
+describe('an appliance that is slow with every answer', () => {
+  const names = ['farms', 'appliance', 'activation', 'certificates', 'backends', 'system', 'vpn'];
+
+  it.each([2_500, 6_000, 12_000])(
+    'of %i ms is read as a whole all the same, more rarely, and nobody is blamed',
+    async (callMs) => {
+      const { poller, asked, page } = givenPoller({ names, answer: answering(), callMs, maxBusyRatio: 0.25 });
+
+      poller.start();
+      await vi.advanceTimersByTimeAsync(30 * minuteMs);
+      const before = asked.length;
+      await vi.advanceTimersByTimeAsync(2 * hourMs);
+
+      for (const collector of names) expect(valueOf(page(), 'zlb_collector_success', { collector }), collector).toBe(1);
+      expect(page()).not.toMatch(/^zlb_collector_errors_total\{.* [1-9]/m);
+      for (const farm of ['shop', 'db'])
+        expect(page(), farm).toContain(`zlb_backend_info{appliance="lb",farm="${farm}"`);
+      expect(((asked.length - before) * callMs) / (2 * hourMs), 'share of its time').toBeLessThanOrEqual(0.26);
+      expect(new Set(asked.slice(before).map(({ key }) => key)).size, 'every read comes round').toBe(
+        new Set(asked.map(({ key }) => key)).size,
+      );
+    },
+  );
+});
+
+describe('a route that answers 404 in a bad moment', () => {
+  it('is a failure of what every edition has, and over with the next run', async () => {
+    let upgrading = true;
+    const names = ['farms', 'certificates', 'appliance', 'vpn'];
+    const { poller, page } = givenPoller({
+      names,
+      answer: (key) => (upgrading ? { fails: 'not_found' } : answering()(key)),
+    });
+    poller.start();
+    await vi.advanceTimersByTimeAsync(minuteMs);
+    expect(valueOf(page(), 'zlb_collector_success', { collector: 'certificates' })).toBe(0);
+    expect(valueOf(page(), 'zlb_collector_errors_total', { collector: 'certificates', reason: 'not_found' })).toBe(1);
+    expect(valueOf(page(), 'zlb_collector_success', { collector: 'vpn' }), 'what an edition may lack').toBeUndefined();
+
+    upgrading = false;
+    await vi.advanceTimersByTimeAsync(20 * minuteMs);
+
+    for (const collector of ['farms', 'certificates', 'appliance'])
+      expect(valueOf(page(), 'zlb_collector_success', { collector }), collector).toBe(1);
+    await vi.advanceTimersByTimeAsync(hourMs);
+    expect(valueOf(page(), 'zlb_collector_success', { collector: 'vpn' }), 'tried again after an hour').toBe(1);
+  });
+});
+
+describe('after an outage', () => {
+  it('what was missed is read at once, whatever its schedule', async () => {
+    let away = true;
+    const names = ['farms', 'certificates'];
+    const { poller, page } = givenPoller({ names, answer: (key) => (away ? { fails: 'connect' } : answering()(key)) });
+    poller.start();
+    await vi.advanceTimersByTimeAsync(5 * minuteMs);
+    expect(stateOf(page(), 'zlb_circuit_breaker_state', {}, 'state')).toBe('open');
+
+    away = false;
+    await vi.advanceTimersByTimeAsync(3 * minuteMs);
+
+    expect(valueOf(page(), 'zlb_collector_success', { collector: 'certificates' })).toBe(1);
+  });
+});
+
 describe('a 402', () => {
   const unlicensed: Answer = { fails: 'unlicensed' };
   const names = ['farms', 'activation', 'system', 'vpn'];

@@ -9,7 +9,7 @@ import { givenLog } from './given-log.ts';
 function given() {
   const { log, lines } = givenLog();
   const appliance = { refuses: undefined as FailureReason | undefined, routeMissing: false };
-  const clock = { ms: 0 };
+  const clock = { ms: 0, recoveries: 0 };
   const asked: ReadKey[] = [];
   const spent: number[] = [];
   const caller = createCaller({
@@ -24,6 +24,9 @@ function given() {
       close: () => Promise.resolve(),
     }),
     onCall: () => undefined,
+    onRecovered: () => {
+      clock.recoveries += 1;
+    },
     maxConcurrent: 1,
     maxBusyRatio: 1,
     log,
@@ -32,7 +35,7 @@ function given() {
   });
   const objection: { reason: SkipReason | undefined } = { reason: undefined };
   const read = caller.reader({
-    precedence: 0,
+    patienceMs: 0,
     signal: new AbortController().signal,
     spent: (seconds) => spent.push(seconds),
     objection: () => objection.reason,
@@ -41,20 +44,26 @@ function given() {
 }
 
 describe('a route that the appliance lacks', () => {
-  it('is asked for once, until it is worth another try', async () => {
-    const { caller, read, appliance, asked } = given();
+  it('and that a collector can do without is not asked for again for ten minutes, or until it is worth another try', async () => {
+    const { caller, read, appliance, asked, clock } = given();
     appliance.refuses = 'not_found';
     appliance.routeMissing = true;
 
-    await expect(read('listVpns', {})).rejects.toMatchObject({ reason: 'not_found' });
-    await expect(read('listVpns', {})).rejects.toMatchObject({ reason: 'not_found', routeMissing: true });
-    caller.forgetMissingRoutes();
-    await expect(read('listVpns', {})).rejects.toMatchObject({ reason: 'not_found' });
+    await expect(read('listFarmStats', {})).rejects.toMatchObject({ reason: 'not_found' });
+    await expect(read('listFarmStats', {})).rejects.toMatchObject({ reason: 'not_found', routeMissing: true });
+    expect(asked).toHaveLength(1);
 
-    expect(asked).toEqual(['listVpns', 'listVpns']);
+    caller.forgetMissingRoutes();
+    await expect(read('listFarmStats', {})).rejects.toMatchObject({ reason: 'not_found' });
+    expect(asked).toHaveLength(2);
+
+    clock.ms += 600_000;
+    await expect(read('listFarmStats', {})).rejects.toMatchObject({ reason: 'not_found' });
+    expect(asked).toHaveLength(3);
   });
 
   it.each<[what: string, key: ReadKey, params: Record<string, string>]>([
+    ['a bad moment of a read that nothing can replace', 'listCertificates', {}],
     ['a farm that is not there', 'readFarm', { farmname: 'shop' }],
     ['the days of a licence that is not installed', 'readActivationInfo', {}],
     ['a licence that is not installed', 'readActivationCertificate', {}],

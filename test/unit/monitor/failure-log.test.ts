@@ -34,14 +34,28 @@ describe('the failure log', () => {
     expect(lines).toEqual([]);
   });
 
-  it('keeps collectors and farms apart', () => {
+  it('says once that farms fail alike, and that it is over when the last one has recovered', () => {
     const { failures, messages } = given();
+    const shop = { collector: 'backends', farm: 'shop' };
+    const db = { collector: 'backends', farm: 'db' };
 
-    failures.failed({ collector: 'backends', farm: 'shop' }, 'timeout', new Error(''));
-    failures.failed({ collector: 'backends', farm: 'db' }, 'timeout', new Error(''));
+    failures.failed(shop, 'timeout', new Error(''));
+    failures.failed(db, 'timeout', new Error(''));
     failures.recovered({ collector: 'backends' });
+    failures.recovered(shop);
+    expect(messages()).toEqual(['poll failed']);
 
-    expect(messages()).toEqual(['poll failed', 'poll failed']);
+    failures.recovered(db);
+    expect(messages()).toEqual(['poll failed', 'poll succeeds again']);
+  });
+
+  it('says once, with a remedy, that series are left out', () => {
+    const { failures, lines } = given();
+
+    failures.seriesDropped('limit', 900);
+    failures.seriesDropped('limit', 900);
+
+    expect(lines).toEqual([expect.objectContaining({ reason: 'limit', series: 900 })]);
   });
 
   it('does not call a farm recovered that was deleted, and tells of its next failure anew', () => {

@@ -3,7 +3,7 @@ import { backends } from '../../../src/collectors/backends.ts';
 import { createJob, type Job } from '../../../src/monitor/job.ts';
 import { createTiming, type Timing } from '../../../src/monitor/timing.ts';
 
-const polling = { timeoutMs: 20_000, jitterRatio: 0.1 };
+const polling = { jitterRatio: 0.1 };
 
 /** A job each minute whose reading may be five minutes old; `stride` is what the governor says at the moment. */
 function given(): { job: Job; timing: Timing; governor: { stride: number } } {
@@ -22,7 +22,6 @@ describe('the timing of a job', () => {
 
     expect(timing.effectiveIntervalMs(job)).toBe(60_000);
     expect(timing.roundMs(job)).toBeCloseTo(48_000);
-    expect(timing.deadlineMs(job)).toBe(54_000);
     expect(timing.freshForMs(job, 0)).toBe(300_000);
   });
 
@@ -39,7 +38,7 @@ describe('the timing of a job', () => {
   it('grows with a round that outlasts its interval', () => {
     const { job, timing } = given();
 
-    job.roundMs = 150_000;
+    job.lastRunMs = 150_000;
 
     expect(timing.effectiveIntervalMs(job)).toBe(180_000);
     expect(timing.freshForMs(job, 0)).toBe(360_000);
@@ -48,10 +47,10 @@ describe('the timing of a job', () => {
   it('comes back to the schedule once the stretching is over: a round is spread over what is asked for, not over what it took', () => {
     const { job, timing, governor } = given();
     governor.stride = 10;
-    job.roundMs = timing.roundMs(job);
+    job.lastRunMs = timing.roundMs(job);
 
     governor.stride = 1;
-    for (let round = 0; round < 3; round += 1) job.roundMs = timing.roundMs(job);
+    for (let round = 0; round < 3; round += 1) job.lastRunMs = timing.roundMs(job);
 
     expect(timing.effectiveIntervalMs(job)).toBe(60_000);
   });
@@ -61,11 +60,5 @@ describe('the timing of a job', () => {
 
     expect(timing.freshForMs(job, 200_000)).toBe(400_000);
     expect(timing.freshForMs(job, 20_000_000)).toBe(480_000);
-  });
-
-  it('gives a run time for one slow call, however short its interval', () => {
-    const { job, timing } = given();
-
-    expect(timing.deadlineMs({ ...job, intervalMs: 1_000 })).toBe(30_000);
   });
 });

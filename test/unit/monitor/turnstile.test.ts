@@ -26,27 +26,50 @@ function busyFor(turnstile: Turnstile, ms: number): () => Promise<void> {
 }
 
 describe('the turnstile', () => {
-  it('lets calls through by precedence, and by arrival within one', async () => {
+  it('lets those through first who can wait least, and by arrival those who can wait alike', async () => {
     const turnstile = given();
     const passed: string[] = [];
-    const pass = (name: string, precedence: number) =>
-      turnstile.pass(precedence, patient, async () => {
+    const pass = (name: string, patienceMs: number) =>
+      turnstile.pass(patienceMs, patient, async () => {
         passed.push(name);
         await sleep(10, patient);
       });
 
     const all = [
       pass('first', 5),
-      pass('late', 5),
-      pass('later', 5),
+      pass('late', 500),
+      pass('later', 500),
       pass('urgent', 0),
       pass('urgent too', 0),
-      pass('between', 3),
+      pass('between', 300),
     ];
     await vi.runAllTimersAsync();
     await Promise.all(all);
 
     expect(passed).toEqual(['first', 'urgent', 'urgent too', 'between', 'late', 'later']);
+  });
+
+  it('lets nobody wait for ever behind those who come again and again', async () => {
+    const turnstile = given();
+    const passed: string[] = [];
+    const comeAgain = async (): Promise<void> => {
+      for (let round = 0; round < 100; round += 1) {
+        await turnstile.pass(30, patient, async () => {
+          passed.push('often');
+          await sleep(10, patient);
+        });
+      }
+    };
+
+    const often = [comeAgain(), comeAgain()];
+    const patiently = turnstile.pass(600, patient, async () => {
+      passed.push('patient');
+    });
+    await vi.runAllTimersAsync();
+    await Promise.all([...often, patiently]);
+
+    expect(passed.indexOf('patient')).toBeGreaterThan(40);
+    expect(passed.indexOf('patient')).toBeLessThan(70);
   });
 
   it.each([1, 2, 4])('has at most %i calls under way', async (maxConcurrent) => {
