@@ -1,10 +1,8 @@
-import { parseArgs } from 'node:util';
 import type { BuildInfo } from './build-info.ts';
 import { type Command, type CommandContext, UsageError } from './commands/command.ts';
-import { logFormats, logLevels } from './commands/log.ts';
+import { parseFlags } from './commands/flags.ts';
 import { ConfigError } from './config/problems.ts';
-import { parseListenAddress } from './http/listen.ts';
-import { isOneOf } from './lib/check.ts';
+import { ListenError } from './http/listen.ts';
 
 const defaults: Readonly<Record<string, string>> = { 'web.listen-address': ':9444', 'log.format': 'json' };
 
@@ -29,7 +27,7 @@ Flags
   --log.level=LEVEL            debug, info, warn or error (default info)
   --log.format=FORMAT          json or logfmt (default json)
   --version                    print the version
-  --help                       print this
+  -h, --help                   print this
 
 One appliance needs no file: ZLB_APPLIANCE_URL, ZLB_API_KEY or ZLB_API_KEY_FILE, ZLB_TLS_FINGERPRINT_SHA256,
 ZLB_TLS_INSECURE_SKIP_VERIFY. Exit codes: 0 after SIGTERM or SIGINT, 2 for bad flags or configuration, 1 otherwise.`;
@@ -41,12 +39,12 @@ export interface Edge extends Omit<CommandContext, 'flags' | 'arguments'> {
 /** Runs the program with the words of its command line; resolves to the exit code, and rejects only for a bug. */
 export async function runCommandLine(words: readonly string[], edge: Edge): Promise<number> {
   try {
-    const { values, positionals } = parse(words);
-    if (values.help) {
+    const { flags, positionals } = parseFlags(words);
+    if (flags.help) {
       edge.say(help);
       return 0;
     }
-    if (values.version) {
+    if (flags.version) {
       edge.say(
         `zlb-exporter ${edge.build.version} (revision ${edge.build.revision}, Node.js ${edge.build.nodeVersion})`,
       );
@@ -58,43 +56,16 @@ export async function runCommandLine(words: readonly string[], edge: Edge): Prom
     if (name !== 'fingerprint' && rest.length > 0)
       throw new UsageError(`${name} takes no arguments, got ${JSON.stringify(rest[0])}`);
     const command = await load();
-    return await command({ ...edge, flags: { ...defaults, ...values }, arguments: rest });
+    return await command({ ...edge, flags: { ...defaults, ...flags }, arguments: rest });
   } catch (error) {
-    if (error instanceof ConfigError) edge.warn(error.message);
-    else if (error instanceof UsageError) edge.warn(`zlb-exporter: ${error.message}`);
-    else throw error;
-    return 2;
-  }
-}
-
-function parse(words: readonly string[]) {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean' } as const;
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...words],
-      allowPositionals: true,
-      options: {
-        'config.file': text,
-        'web.listen-address': text,
-        'log.level': text,
-        'log.format': text,
-        version: flag,
-        help: flag,
-      },
-    });
-    const level = values['log.level'];
-    const format = values['log.format'];
-    const address = values['web.listen-address'];
-    if (level !== undefined && !isOneOf(logLevels, level))
-      throw new UsageError(`--log.level must be one of ${logLevels.join(', ')}`);
-    if (format !== undefined && !isOneOf(logFormats, format))
-      throw new UsageError(`--log.format must be one of ${logFormats.join(', ')}`);
-    if (address !== undefined && !parseListenAddress(address))
-      throw new UsageError('--web.listen-address must be host:port or :port, for example :9444');
-    return { values, positionals };
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(`${(error as Error).message.split('.')[0] ?? 'bad flags'}; --help lists the flags`);
+    if (error instanceof ConfigError) {
+      edge.warn(error.message);
+      return 2;
+    }
+    if (error instanceof UsageError || error instanceof ListenError) {
+      edge.warn(`zlb-exporter: ${error.message}`);
+      return error instanceof UsageError ? 2 : 1;
+    }
+    throw error;
   }
 }

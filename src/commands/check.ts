@@ -8,6 +8,7 @@ import { loadSettings } from '../config/load.ts';
 import { watchesFarm } from '../config/farm-filter.ts';
 import type { ApplianceSettings, Settings } from '../config/settings.ts';
 import { toError } from '../lib/check.ts';
+import { oneLine } from '../lib/one-line.ts';
 import { intervalOf } from '../monitor/clockwork.ts';
 import { type Command, UsageError } from './command.ts';
 
@@ -95,7 +96,9 @@ async function visitAppliance(
     : appliance.tls.insecureSkipVerify
       ? 'TLS NOT VERIFIED'
       : 'TLS verified';
-  const product = [facts.edition ?? 'edition unknown', facts.version ?? 'release unknown'].join(' ');
+  const product = [facts.edition ?? 'edition unknown', facts.version ?? 'release unknown']
+    .map((text) => oneLine(text, 64))
+    .join(' ');
   const farms = facts.farms ? `${facts.farms.length} farms` : 'farms unknown';
   const cost = `${polled} collectors, about ${Math.ceil(perMinute.calls)} calls and ${perMinute.seconds.toFixed(1)} s of its time a minute`;
   if (facts.licensed === false)
@@ -139,7 +142,8 @@ function contextOf(
 }
 
 function judge(collector: Collector, error: Error): { readonly fatal: boolean; readonly text: string } {
-  if (!(error instanceof ApplianceError)) return { fatal: false, text: `${collector.name}: ${error.message}` };
+  if (!(error instanceof ApplianceError))
+    return { fatal: false, text: `${collector.name}: ${oneLine(error.message, 250)}` };
   switch (error.reason) {
     case 'connect':
     case 'timeout':

@@ -1,6 +1,7 @@
 import { connect, type TLSSocket } from 'node:tls';
 import { fingerprintOf } from '../appliance/connection.ts';
 import { toError } from '../lib/check.ts';
+import { oneLine } from '../lib/one-line.ts';
 import { type Command, UsageError } from './command.ts';
 
 const defaultPort = 444;
@@ -15,7 +16,8 @@ export const fingerprint: Command = async ({ arguments: [target, ...more], stopp
     const seen = fingerprintOf(socket);
     socket.destroy();
     say(seen);
-    warn(`${host}:${port} shows a certificate for ${[subject.CN].flat().join(', ') || 'nobody'}, valid to ${validTo}.`);
+    const names = oneLine([subject.CN].flat().join(', '), 128) || 'nobody';
+    warn(`${host}:${port} shows a certificate for ${names}, valid to ${validTo}.`);
     warn('Compare the fingerprint with the one on the appliance itself, then write it as tls.fingerprint_sha256.');
     return 0;
   } catch (error) {

@@ -1,4 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { createReadStream, type Stats } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 
 import { errorCode } from '../lib/check.ts';
 import type { Outcome } from './problems.ts';
@@ -6,20 +8,40 @@ import type { Outcome } from './problems.ts';
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'a part of its path is a file, not a folder',
-  EISDIR: 'it is a folder, not a file',
   EACCES: 'the user that runs the exporter has no permission to read it',
   ERR_ENCODING_INVALID_ENCODED_DATA: 'it is not UTF-8 text',
   ERR_INVALID_ARG_VALUE: 'its path holds a null character',
   EPERM: 'the user that runs the exporter has no permission to read it',
 };
 
-/** The text of a file. A refusal does not repeat the path: it might be a key that was put where its file belongs. */
-export async function readFileText(path: string): Promise<Outcome<string>> {
+/** Bytes that a file may have, by what it is for; what is longer is something else. */
+const limits = {
+  key: { bytes: 65_536, text: '64 KiB' },
+  certificates: { bytes: 1_048_576, text: '1 MiB' },
+  configuration: { bytes: 1_048_576, text: '1 MiB' },
+} as const;
+
+/**
+ * The text of a regular file, also behind a symbolic link; what may never open or never end is refused unopened.
+ * A refusal does not repeat the path: it might be a key that was put where its file belongs.
+ */
+export async function readFileText(path: string, purpose: keyof typeof limits): Promise<Outcome<string>> {
   try {
-    const bytes = await readFile(path);
+    const status = await stat(path);
+    if (!status.isFile()) return { problem: `cannot be read: it is a ${kindOf(status)}, not a file` };
+    const limit = limits[purpose];
+    // The end counts too, so that this reads one byte past the limit. Files of /proc say that they have 0 bytes.
+    const bytes = await buffer(createReadStream(path, { end: limit.bytes }));
+    if (bytes.length > limit.bytes) return { problem: `cannot be read: it is larger than ${limit.text}` };
     if (bytes.includes(0)) return { problem: 'cannot be read: it is a binary file, not text' };
     return { value: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch (error) {
     return { problem: `cannot be read: ${reasons[errorCode(error)] ?? errorCode(error)}` };
   }
+}
+
+function kindOf(status: Stats): string {
+  if (status.isDirectory()) return 'folder';
+  if (status.isFIFO()) return 'named pipe';
+  return status.isSocket() ? 'socket' : 'device';
 }

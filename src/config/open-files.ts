@@ -23,20 +23,28 @@ export async function openFiles(
   source: Source,
   problems: Problems,
 ): Promise<Opened> {
-  const open = async <T>(name: string | undefined, keys: Path, read: (text: string) => Outcome<T>) => {
+  const open = async <T>(name: string | undefined, keys: Path, { purpose, read }: Kind<T>) => {
     if (name === undefined) return undefined;
-    const text = await readFileText(resolve(source.folder, name));
+    const text = await readFileText(resolve(source.folder, name), purpose);
     const outcome = 'value' in text ? read(text.value) : { problem: `${text.problem}. ${pathHint}` };
     if ('value' in outcome) return outcome.value;
     problems.report(source.place([...at, ...keys]), outcome.problem);
     return undefined;
   };
   return {
-    apiKey: appliance?.api_key ?? (await open(appliance?.api_key_file, ['api_key_file'], keyIn)),
-    ca: await open(appliance?.tls?.ca_file, ['tls', 'ca_file'], certificatesIn),
+    apiKey: appliance?.api_key ?? (await open(appliance?.api_key_file, ['api_key_file'], keyFile)),
+    ca: await open(appliance?.tls?.ca_file, ['tls', 'ca_file'], caFile),
   };
 }
 
+/** A kind of file: how long it may be, and what is made of its text. */
+interface Kind<T> {
+  readonly purpose: 'key' | 'certificates';
+  readonly read: (text: string) => Outcome<T>;
+}
+
+const keyFile: Kind<Secret> = { purpose: 'key', read: keyIn };
+const caFile: Kind<string> = { purpose: 'certificates', read: certificatesIn };
 const pathHint = 'Give the path of a file the exporter may read, best an absolute one';
 
 function keyIn(text: string): Outcome<Secret> {

@@ -38,11 +38,11 @@ function applianceName(text: string): Outcome<string> {
   return { problem: 'must be 1 to 128 characters without line breaks or other control characters' };
 }
 
-/** A pattern that matches whole names, as in Prometheus. */
+/** A pattern that matches whole names, as in Prometheus; its dot stands for a line break too, as a name may hold one. */
 function farmPattern(text: string): Outcome<RegExp> {
   try {
     // Alone first: inside the brackets `a)(b` would pass for a pattern.
-    return { value: new RegExp(`^(?:${new RegExp(text).source})$`) };
+    return { value: new RegExp(`^(?:${new RegExp(text).source})$`, 's') };
   } catch {
     return { problem: 'is not a regular expression; "web-.*" is one, for every name that starts with web-' };
   }

@@ -3,8 +3,11 @@ import type { Outcome } from './problems.ts';
 /** The environment, as `process.env` has it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Replaces `${NAME}` by the environment variable of that name and `$$` by a dollar; other dollars stay. */
-export function substitute(text: string, env: Environment): Outcome<string> {
+/**
+ * Replaces `${NAME}` by the environment variable of that name and `$$` by a dollar; other dollars stay.
+ * Where the text may be a key, a refusal does not repeat the name: it may be the key itself, pasted into the braces.
+ */
+export function substitute(text: string, env: Environment, mayBeKey: boolean): Outcome<string> {
   let problem: string | undefined;
   const value = text.replaceAll(/\$\$|\$\{([^}]*)(\}?)/g, (found, name?: string, end?: string) => {
     if (name === undefined) return '$';
@@ -15,7 +18,7 @@ export function substitute(text: string, env: Environment): Outcome<string> {
     }
     const replacement = Object.hasOwn(env, name) ? env[name] : undefined;
     if (replacement !== undefined) return replacement;
-    problem ??= `the environment variable ${name} is not set; set it for the exporter, or write $$ for a plain dollar`;
+    problem ??= `the environment variable ${mayBeKey ? 'in it' : name} is not set; set it for the exporter, or write $$ for a plain dollar`;
     return found;
   });
   return problem === undefined ? { value } : { problem };

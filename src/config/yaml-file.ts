@@ -26,7 +26,7 @@ export interface Source {
 
 /** Reads a YAML file with its `${NAME}`s replaced; undefined when it is too broken to look at what it says. */
 export async function readYamlFile(file: string, env: Environment, problems: Problems): Promise<Source | undefined> {
-  const text = await readFileText(file);
+  const text = await readFileText(file, 'configuration');
   if ('problem' in text) {
     problems.report({ file, key: '' }, `${text.problem}. Give --config.file the path of a YAML file`);
     return undefined;
@@ -70,7 +70,7 @@ export async function readYamlFile(file: string, env: Environment, problems: Pro
     if (scalar.type === 'PLAIN' && /^(?:|~|null)$/i.test(scalar.value)) {
       problems.report(place, 'has no value; give it one, or remove the key');
     }
-    const outcome = substitute(scalar.value, env);
+    const outcome = substitute(scalar.value, env, mayHoldKey(path));
     if ('problem' in outcome) problems.report(place, outcome.problem);
     else scalar.value = outcome.value;
   });
@@ -92,6 +92,11 @@ export async function readYamlFile(file: string, env: Environment, problems: Pro
       return { ...at(offsetOf(node), keyPath(path)), ...(text !== undefined && { written: text }) };
     },
   };
+}
+
+/** True for `api_key` and for what may be a misspelling of it. */
+function mayHoldKey(path: Path): boolean {
+  return /key/i.test(String(path.at(-1)));
 }
 
 function hasContents(document: Document): document is Tree {

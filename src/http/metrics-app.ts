@@ -7,6 +7,10 @@ import type { Monitor } from '../monitor/monitor.ts';
 import { landingPage } from './landing-page.ts';
 import { acceptsGzip, contentTypes, negotiateFormat } from './negotiate.ts';
 
+/** How long requests under way may take once the server closes; what is open then is cut. */
+const closeGraceMs = 1_000;
+const plainText = 'text/plain; charset=utf-8';
+
 export interface MetricsAppParts {
   readonly monitor: Monitor;
   readonly self: SelfMetrics;
@@ -23,21 +27,37 @@ export function createMetricsApp({ monitor, self, build, log }: MetricsAppParts)
     connectionTimeout: 30_000,
     keepAliveTimeout: 75_000,
     routerOptions: { maxParamLength: 256 },
+    // Before there is a route, so that no hook runs either.
+    frameworkErrors(_error, _request, reply) {
+      reply.raw
+        .writeHead(400, { 'content-type': plainText, 'x-content-type-options': 'nosniff' })
+        .end('The path has a malformed percent-encoding.\n');
+    },
   });
+  const paths = new Set<string>();
   const known = new Set(monitor.appliances.map(({ name }) => name));
 
+  // Without this a client that sends nothing, or reads nothing, would hold the process up.
+  app.addHook('preClose', async () => {
+    const timer = setTimeout(() => app.server.closeAllConnections(), closeGraceMs).unref();
+    app.server.once('close', () => clearTimeout(timer));
+  });
+  app.addHook('onRoute', ({ url }) => void paths.add(url));
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.method === 'GET' || request.method === 'HEAD') return;
+    if (paths.has(request.url.replace(/\?.*/s, '')))
+      return reply.code(405).header('allow', 'GET, HEAD').type(plainText).send('Only GET and HEAD are allowed here.\n');
+  });
   app.addHook('onSend', async (_request, reply) => {
     reply.header('x-content-type-options', 'nosniff');
   });
-  app.setNotFoundHandler((_request, reply) =>
-    reply.code(404).type('text/plain; charset=utf-8').send('Not found. Try / or /metrics.\n'),
-  );
+  app.setNotFoundHandler((_request, reply) => reply.code(404).type(plainText).send('Not found. Try / or /metrics.\n'));
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     const status = error.statusCode ?? 500;
     if (status >= 500) log.error({ err: error, path: request.routeOptions.url }, 'request failed');
     return reply
       .code(status)
-      .type('text/plain; charset=utf-8')
+      .type(plainText)
       .send(status >= 500 ? 'Internal error, see the log.\n' : `${error.message}\n`);
   });
 
@@ -55,7 +75,7 @@ export function createMetricsApp({ monitor, self, build, log }: MetricsAppParts)
     if (target === undefined || more.length > 0) {
       return reply
         .code(400)
-        .type('text/plain; charset=utf-8')
+        .type(plainText)
         .send('Name one appliance: /probe?target=NAME, with a name from the configuration.\n');
     }
     if (!known.has(target)) return unknownAppliance(reply);
@@ -66,7 +86,7 @@ export function createMetricsApp({ monitor, self, build, log }: MetricsAppParts)
     // The address under which Prometheus reached us is the one that it can scrape.
     const address = request.headers.host ?? '';
     if (!/^[\w.:[\]-]+$/.test(address))
-      return reply.code(400).type('text/plain; charset=utf-8').send('The Host header names no address.\n');
+      return reply.code(400).type(plainText).send('The Host header names no address.\n');
     return monitor.appliances.map(({ name, labels }) => ({
       targets: [address],
       labels: {
@@ -93,22 +113,19 @@ export function createMetricsApp({ monitor, self, build, log }: MetricsAppParts)
     ready: monitor.ready,
     appliances: monitor.describe(),
   }));
-  app.get('/-/healthy', (_request, reply) => reply.type('text/plain; charset=utf-8').send('Healthy.\n'));
+  app.get('/-/healthy', (_request, reply) => reply.type(plainText).send('Healthy.\n'));
   app.get('/-/ready', (_request, reply) => {
     const ready = monitor.ready;
     return reply
       .code(ready ? 200 : 503)
-      .type('text/plain; charset=utf-8')
+      .type(plainText)
       .send(ready ? 'Ready.\n' : 'Not ready: some collectors have not had their first turn.\n');
   });
   return app;
 }
 
 function unknownAppliance(reply: FastifyReply): FastifyReply {
-  return reply
-    .code(404)
-    .type('text/plain; charset=utf-8')
-    .send('No appliance of that name is configured; / lists them.\n');
+  return reply.code(404).type(plainText).send('No appliance of that name is configured; / lists them.\n');
 }
 
 function valuesOf(request: FastifyRequest, name: string): string[] {

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -23,6 +25,17 @@ async function givenAppliance() {
   const appliance = await startSimulatedAppliance({ world: recordedWorld(), apiKey: 'canarykey' });
   onTestFinished(() => appliance.close());
   return appliance;
+}
+
+/** A client that sends this and reads nothing. */
+async function givenClient(url: string, sent: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(sent);
+  return socket;
 }
 
 const text = async (url: string): Promise<string> => (await fetch(url)).text();
@@ -59,6 +72,36 @@ describe('without a configuration', () => {
     const { code } = await exporter.stop('SIGINT');
 
     expect(code).toBe(0);
+  });
+
+  it('stops with 0 within 5 s whatever its clients do', async () => {
+    const exporter = startExporter([anyPort]);
+    const url = await exporter.url();
+    const metrics = 'GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n';
+    await givenClient(url, '');
+    await givenClient(url, 'GET /metrics HTTP/1.1\r\nHo');
+    await givenClient(url, 'POST /nothing HTTP/1.1\r\nHost: here\r\nContent-Length: 9\r\n\r\n{');
+    const slowReader = await givenClient(url, metrics.repeat(500));
+    await once(slowReader, 'readable');
+    await text(`${url}/-/healthy`);
+
+    const { code, ms } = await exporter.stop('SIGTERM');
+
+    expect(exporter.stderr()).toBe('');
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(5_000);
+  });
+
+  it('ends with 1 and one line when its address is in use', async () => {
+    const exporter = startExporter([anyPort]);
+    const { host } = new URL(await exporter.url());
+
+    const { code, stderr } = await runExporter([`--web.listen-address=${host}`]);
+
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      `zlb-exporter: cannot listen on ${host}: the address is in use; stop what uses it or choose another --web.listen-address\n`,
+    );
   });
 });
 
@@ -201,7 +244,7 @@ describe('the commands around it', () => {
     expect(stderr).toContain('does not answer');
   });
 
-  it.each(['--help', '--version'])('%s ends with 0', async (flag) => {
+  it.each(['-h', '--help', '--version'])('%s ends with 0', async (flag) => {
     const { code, stdout } = await runExporter([flag]);
 
     expect(code).toBe(0);

@@ -172,7 +172,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   ],
   'variables.yml': [
     ':2:11: appliances[0].name: the environment variable NAME_NOT_SET is not set; set it for the exporter, or write $$ for a plain dollar',
-    ':4:14: appliances[0].api_key: the environment variable KEY_NOT_SET is not set; set it for the exporter, or write $$ for a plain dollar',
+    ':4:14: appliances[0].api_key: the environment variable in it is not set; set it for the exporter, or write $$ for a plain dollar',
     ':5:21: appliances[0].labels.site: ${ must be followed by the name of an environment variable and }; write $$ for a plain dollar',
     ':5:34: appliances[0].labels.rack: ${ must be followed by the name of an environment variable and }; write $$ for a plain dollar',
     ':5:57: appliances[0].labels.row: ${ must be followed by the name of an environment variable and }; write $$ for a plain dollar',

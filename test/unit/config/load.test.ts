@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { generate } from 'selfsigned';
 import { describe, expect, it } from 'vitest';
+import { watchesFarm } from '../../../src/config/farm-filter.ts';
 import { collectorDefaults, loadText, refusal } from './given-config.ts';
 
 const least = `
@@ -19,7 +20,7 @@ describe('a configuration file', () => {
           keyHeader: 'auto',
           tls: { insecureSkipVerify: false },
           labels: {},
-          farms: { include: [/^(?:.*)$/], exclude: [] },
+          farms: { include: [/^(?:.*)$/s], exclude: [] },
           collectors: Object.fromEntries(collectorDefaults),
         },
       ],
@@ -62,7 +63,7 @@ limits: { series_per_appliance: 1000, body_bytes: 16MiB }
       insecureSkipVerify: true,
     });
     expect(appliance?.labels).toEqual({ site: 'paris', rack: '0123' });
-    expect(appliance?.farms).toEqual({ include: [/^(?:web-.*)$/, /^(?:api)$/], exclude: [/^(?:.*-test)$/] });
+    expect(appliance?.farms).toEqual({ include: [/^(?:web-.*)$/s, /^(?:api)$/s], exclude: [/^(?:.*-test)$/s] });
     expect(appliance?.collectors).toEqual({
       ...Object.fromEntries(collectorDefaults),
       farms: { enabled: true, schedule: '*/20 * * * * *', maxStaleMs: 240_000 },
@@ -127,9 +128,27 @@ limits: { series_per_appliance: "\${SERIES}" }
   });
 
   it('does not take what every object has for a variable of the environment', async () => {
-    const refused = await refusal(loadText(least.replace('f1x7ure', '"${constructor}"')));
+    const refused = await refusal(loadText(least.replace('192.0.2.10', '"${constructor}"')));
 
     expect(refused).toEqual([expect.stringContaining('the environment variable constructor is not set')]);
+  });
+
+  it.each(['api_key', 'apikey', 'api-key', 'api_key_file'])(
+    'is refused without a word of what may be a key in the braces of %s',
+    async (word) => {
+      const refused = await refusal(loadText(`appliances: [{ name: lb, url: 192.0.2.10, ${word}: '\${CANARY}' }]`));
+
+      expect(refused.join('\n')).toContain(
+        `appliances[0].${word}: the environment variable in it is not set; set it for the exporter, or write $$ for a plain dollar`,
+      );
+      expect(refused.join('\n')).not.toContain('CANARY');
+    },
+  );
+
+  it('watches a farm whatever its name has in it', async () => {
+    const { appliances } = await loadText(least);
+
+    expect(appliances[0] && watchesFarm(appliances[0], 'web\nshop\r\u2028')).toBe(true);
   });
 
   it('may write shared parts once, with anchors, aliases and merges', async () => {
@@ -150,7 +169,7 @@ appliances:
       ['b', '192.0.2.11'],
       ['c', '192.0.2.12'],
     ]);
-    expect(appliances.map(({ farms }) => String(farms.include))).toEqual(Array(3).fill('/^(?:web-.*)$/'));
+    expect(appliances.map(({ farms }) => String(farms.include))).toEqual(Array(3).fill('/^(?:web-.*)$/s'));
     expect(appliances[1]?.collectors.farms?.maxStaleMs).toBe(300_000);
   });
 
@@ -205,7 +224,7 @@ describe('a file that is no configuration', () => {
     ['nested far too deeply', `appliances: ${'['.repeat(20_000)}${']'.repeat(20_000)}`],
     [
       'a mapping nested far too deeply',
-      Array.from({ length: 2_000 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'),
+      Array.from({ length: 1_400 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'),
     ],
   ])('is refused when it is %s', async (_what, text) => {
     const refused = await refusal(loadText(text));

@@ -234,22 +234,43 @@ describe('GET /-/healthy and /-/ready', () => {
 });
 
 describe('anything else', () => {
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)('%s is refused everywhere', async (method) => {
-    const app = givenApp();
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'] as const)(
+    '%s is refused everywhere, with the methods that are not',
+    async (method) => {
+      const app = givenApp();
 
-    for (const url of [
-      '/',
-      '/metrics',
-      '/probe?target=lb-1',
-      '/sd',
-      '/api/status',
-      '/-/healthy',
-      '/-/ready',
-      '/-/reload',
-    ]) {
-      const response = await app.inject({ method, url, payload: method === 'DELETE' ? '' : 'x' });
-      expect(response.statusCode, url).toBe(404);
-    }
+      for (const url of ['/', '/metrics', '/probe?target=lb-1', '/sd', '/api/status', '/-/healthy', '/-/ready']) {
+        const response = await app.inject({
+          // The types of the injector name fewer methods than a client can send.
+          method: method as 'POST',
+          url,
+          headers: { 'content-type': 'application/json' },
+          payload: 'no JSON',
+        });
+        expect(response.statusCode, url).toBe(405);
+        expect(response.headers, url).toMatchObject({
+          allow: 'GET, HEAD',
+          'content-type': 'text/plain; charset=utf-8',
+          'x-content-type-options': 'nosniff',
+        });
+        expect(response.payload).toBe('Only GET and HEAD are allowed here.\n');
+      }
+    },
+  );
+
+  it('has nothing to reload', async () => {
+    expect((await givenApp().inject({ method: 'POST', url: '/-/reload' })).statusCode).toBe(404);
+  });
+
+  it.each(['/%zz', '/metrics%', '/%c0%ae'])('answers 400 in plain words to the malformed path %s', async (url) => {
+    const response = await get(givenApp(), url);
+
+    expect(response.statusCode).toBe(400);
+    expect(response.headers).toMatchObject({
+      'content-type': 'text/plain; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(response.payload).toBe('The path has a malformed percent-encoding.\n');
   });
 
   it.each(['/nothing', '/metrics/', '/METRICS', '//metrics', '/%2e%2e/etc/passwd', '/-/reload'])(

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { runCommandLine } from '../../../src/cli.ts';
+import { givenContext } from './given-command.ts';
+
+async function run(words: readonly string[]) {
+  const { context, said, warned } = givenContext({});
+  const code = await runCommandLine(words, context);
+  return { code, said: said.join('\n'), warned };
+}
+
+describe('the flags', () => {
+  it.each([
+    [['--config.file'], '--config.file needs a value, such as --config.file=zlb.yml'],
+    [['--config.file', '--help'], '--config.file needs a value, such as --config.file=zlb.yml'],
+    [['--config.file='], '--config.file is empty; give it a value, such as --config.file=zlb.yml, or leave it out'],
+    [['--config.file', ''], '--config.file is empty; give it a value, such as --config.file=zlb.yml, or leave it out'],
+    [
+      ['--web.listen-address='],
+      '--web.listen-address is empty; give it a value, such as --web.listen-address=:9444, or leave it out',
+    ],
+    [['--web.listen-address=nonsense'], '--web.listen-address must be host:port or :port, for example :9444'],
+    [['--log.level=loud'], '--log.level must be one of debug, info, warn, error'],
+    [['--log.format=xml'], '--log.format must be one of json, logfmt'],
+    [['--help=yes'], '--help takes no value'],
+    [['--no-such.flag=f1x7ure'], 'there is no flag --no-such.flag; --help lists them'],
+    [['--__proto__=x'], 'there is no flag --__proto__; --help lists them'],
+    [['-x'], 'there is no flag -x; --help lists them'],
+    [['-hx'], 'there is no flag -x; --help lists them'],
+    [['--a\u001b[2J\nb'], 'there is no flag --a [2J b; --help lists them'],
+  ])('refuse %j in one line that says what to write', async (words, line) => {
+    expect(await run(words)).toEqual({ code: 2, said: '', warned: [`zlb-exporter: ${line}`] });
+  });
+
+  it.each([['-h'], ['--help'], ['check', '-h']])('explain themselves for %s %s', async (...words) => {
+    const { code, said } = await run(words);
+
+    expect(code).toBe(0);
+    expect(said).toMatch(/^Usage: zlb-exporter[^]*-h, --help/);
+  });
+});

@@ -1,0 +1,18 @@
+import type { CommandContext } from '../../../src/commands/command.ts';
+
+/** A context for a command, and what it printed. */
+export function givenContext(known: Partial<CommandContext>) {
+  const said: string[] = [];
+  const warned: string[] = [];
+  const context: CommandContext = {
+    flags: {},
+    arguments: [],
+    env: {},
+    build: { version: '1.2.3', revision: 'abc', nodeVersion: 'v24.0.0' },
+    stopped: new AbortController().signal,
+    say: (line) => said.push(line),
+    warn: (line) => warned.push(line),
+    ...known,
+  };
+  return { context, said, warned };
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { check } from '../../../src/commands/check.ts';
+import { fingerprint } from '../../../src/commands/fingerprint.ts';
+import { recordedWorld } from '../../../src/simulator/scenarios.ts';
+import { startSimulatedAppliance } from '../../../src/simulator/server.ts';
+import { makeMaterial, startTlsServer } from '../../support/tls-server.ts';
+import { givenContext } from './given-command.ts';
+
+const hostile = '\u001b]0;owned\u0007\u009b2Jall is well';
+
+describe('what commands the terminal', () => {
+  it('is taken out of the name in a certificate', async () => {
+    const { url, material } = await startTlsServer(() => undefined, {
+      material: await makeMaterial({ name: hostile }),
+    });
+    const { context, said, warned } = givenContext({ arguments: [url.host] });
+
+    const code = await fingerprint(context);
+
+    expect(code).toBe(0);
+    expect(said).toEqual([material.fingerprintSha256]);
+    expect(warned[0]).toContain('shows a certificate for  ]0;owned 2Jall is well, valid to');
+    expect(warned.join('')).not.toMatch(/\p{Cc}/u);
+  });
+
+  it('is taken out of what an appliance says about itself', async () => {
+    const world = Object.assign(recordedWorld(), { applianceVersion: hostile, productVersion: hostile });
+    const appliance = await startSimulatedAppliance({ world, apiKey: 'canarykey' });
+    onTestFinished(() => appliance.close());
+    const { context, said } = givenContext({
+      env: {
+        ZLB_APPLIANCE_URL: appliance.url,
+        ZLB_API_KEY: 'canarykey',
+        ZLB_TLS_FINGERPRINT_SHA256: appliance.fingerprintSha256,
+      },
+    });
+
+    await check(context);
+
+    expect(said.join('\n')).toContain('all is well');
+    expect(said.join('')).not.toMatch(/\p{Cc}/u);
+  });
+});

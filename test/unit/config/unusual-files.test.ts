@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { generate } from 'selfsigned';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { loadSettings } from '../../../src/config/load.ts';
+import { collectorDefaults, refusal } from './given-config.ts';
+
+const hint = 'Give the path of a file the exporter may read, best an absolute one';
+
+describe('a key file or CA file', () => {
+  it.each([
+    ['a named pipe', givenPipe, 'it is a named pipe, not a file'],
+    ['a socket', givenSocket, 'it is a socket, not a file'],
+    ['a device without end', (path: string) => symlink('/dev/zero', path), 'it is a device, not a file'],
+    ['a folder', (path: string) => symlink(tmpdir(), path), 'it is a folder, not a file'],
+    ['a link to nothing', (path: string) => symlink('/nowhere/at/all', path), 'there is no such file'],
+  ])('is refused when it is %s', async (_what, make, because) => {
+    const folder = await givenFolder();
+    await make(join(folder, 'it'));
+
+    const refused = await refusal(load(folder, 'api_key_file: it, tls: { ca_file: it }'));
+
+    expect(refused).toEqual([
+      expect.stringMatching(`appliances\\[0\\]\\.api_key_file: cannot be read: ${because}\\. ${hint}$`),
+      expect.stringMatching(`appliances\\[0\\]\\.tls\\.ca_file: cannot be read: ${because}\\. ${hint}$`),
+    ]);
+  });
+
+  it('is refused when it is far too long', async () => {
+    const folder = await givenFolder();
+    await writeFile(join(folder, 'key'), 'k'.repeat(64 * 1_024 + 1));
+    await writeFile(join(folder, 'ca'), ' '.repeat(1_024 * 1_024 + 1));
+
+    const refused = await refusal(load(folder, 'api_key_file: key, tls: { ca_file: ca }'));
+
+    expect(refused).toEqual([
+      expect.stringContaining(`api_key_file: cannot be read: it is larger than 64 KiB. ${hint}`),
+      expect.stringContaining(`ca_file: cannot be read: it is larger than 1 MiB. ${hint}`),
+    ]);
+  });
+
+  it('may be as long as is allowed, and a symbolic link as Kubernetes mounts it', async () => {
+    const folder = await givenFolder();
+    const { cert } = await generate([{ name: 'commonName', value: 'lb' }]);
+    await writeFile(join(folder, 'mounted-key'), `f1x7ure${'\n'.repeat(64 * 1_024 - 7)}`);
+    await writeFile(join(folder, 'mounted-ca'), cert.padEnd(1_024 * 1_024));
+    await symlink('mounted-key', join(folder, 'key'));
+    await symlink('mounted-ca', join(folder, 'ca'));
+
+    const { appliances } = await load(folder, 'api_key_file: key, tls: { ca_file: ca }');
+
+    expect(appliances[0]?.apiKey.reveal()).toBe('f1x7ure');
+    expect(appliances[0]?.tls.ca).toBe(`${cert.trim()}\n`);
+  });
+});
+
+describe('a configuration file', () => {
+  it.each([
+    ['a named pipe', givenPipe, 'it is a named pipe, not a file'],
+    ['a device without end', (path: string) => symlink('/dev/zero', path), 'it is a device, not a file'],
+    ['a folder', (path: string) => symlink(tmpdir(), path), 'it is a folder, not a file'],
+    ['far too long', givenLongFile, 'it is larger than 1 MiB'],
+  ])('is refused when it is %s', async (_what, make, because) => {
+    const file = join(await givenFolder(), 'it.yml');
+    await make(file);
+
+    const refused = await refusal(loadSettings({ file, env: {}, collectorDefaults }));
+
+    expect(refused).toEqual([`it.yml: cannot be read: ${because}. Give --config.file the path of a YAML file`]);
+  });
+});
+
+async function givenFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'zlb-config-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+async function givenPipe(path: string): Promise<void> {
+  await promisify(execFile)('sh', ['-c', 'mkfifo "$0"', path]);
+}
+
+async function givenSocket(path: string): Promise<void> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(path, resolve);
+  });
+  onTestFinished(async () => {
+    await new Promise((resolve) => {
+      server.close(resolve);
+    });
+  });
+}
+
+async function givenLongFile(path: string): Promise<void> {
+  await writeFile(path, '#');
+  await truncate(path, 1_024 * 1_024 + 1);
+}
+
+async function load(folder: string, rest: string) {
+  const file = join(folder, 'zlb.yml');
+  await writeFile(file, `appliances: [{ name: lb, url: 192.0.2.10, ${rest} }]`);
+  return loadSettings({ file, env: {}, collectorDefaults });
+}

@@ -1,0 +1,87 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { type FastifyInstance, fastify } from 'fastify';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { listen, ListenError } from '../../../src/http/listen.ts';
+
+describe('listening', () => {
+  it.each(['EAFNOSUPPORT', 'EADDRNOTAVAIL'])(
+    'goes without IPv6 where :: answers %s, if no host is named',
+    async (code) => {
+      const app = givenApp((handler) => serverWithoutIpv6(handler, code));
+
+      const url = await listen(app, ':0');
+
+      expect(app.server.address()).toMatchObject({ address: '0.0.0.0', family: 'IPv4' });
+      expect(url).toBe(`http://localhost:${portOf(app)}`);
+    },
+  );
+
+  it('says what to do when the address is in use', async () => {
+    const first = givenApp();
+    await listen(first, '127.0.0.1:0');
+    const address = `127.0.0.1:${portOf(first)}`;
+
+    await expect(listen(givenApp(), address)).rejects.toThrow(
+      new ListenError(
+        `cannot listen on ${address}: the address is in use; stop what uses it or choose another --web.listen-address`,
+      ),
+    );
+  });
+
+  it.each([
+    [
+      '192.0.2.1:0',
+      'no network interface has the address; choose another --web.listen-address, such as :9444 for every address',
+    ],
+    [
+      '[2001:db8::1]:0',
+      'no network interface has the address; choose another --web.listen-address, such as :9444 for every address',
+    ],
+    [
+      'nosuchhost.invalid:0',
+      'the host name has no address; choose another --web.listen-address, such as :9444 for every address',
+    ],
+  ])('says what to do when %s cannot be had', async (address, because) => {
+    await expect(listen(givenApp(), address)).rejects.toThrow(
+      new ListenError(`cannot listen on ${address}: ${because}`),
+    );
+  });
+
+  it('says what to do when the port needs more rights', async () => {
+    const app = givenApp((handler) => failingServer(handler, () => 'EACCES'));
+
+    await expect(listen(app, ':80')).rejects.toThrow(
+      new ListenError(
+        'cannot listen on :80: the user that runs the exporter may not use the port; choose a --web.listen-address with a port above 1023',
+      ),
+    );
+  });
+});
+
+function givenApp(makeServer: (handler: RequestListener) => Server = createServer): FastifyInstance {
+  const app = fastify({ serverFactory: (handler) => makeServer(handler) });
+  onTestFinished(() => app.close());
+  return app;
+}
+
+const serverWithoutIpv6 = (handler: RequestListener, code: string): Server =>
+  failingServer(handler, (host) => (host.includes(':') ? code : undefined));
+
+/** A server that gets the error code from the system that this machine cannot be made to give. */
+function failingServer(handler: RequestListener, codeFor: (host: string) => string | undefined): Server {
+  const server = createServer(handler);
+  const really = server.listen.bind(server);
+  return Object.assign(server, {
+    listen(options: { host: string; port: number }) {
+      const code = codeFor(options.host);
+      if (code === undefined) return really(options);
+      queueMicrotask(() => server.emit('error', Object.assign(new Error(`listen ${code}`), { code })));
+      return server;
+    },
+  });
+}
+
+function portOf(app: FastifyInstance): number {
+  const bound = app.server.address();
+  return typeof bound === 'object' && bound ? bound.port : 0;
+}
