@@ -25,8 +25,7 @@ export function judgeAnswer(answer: Answer, schema: TSchema, decode: Decode): Ve
   // Early releases label JSON as text (WIRE.md §3.19 and §7).
   if (mediaType !== expected && mediaType !== 'text/plain')
     return malformed(`expected ${expected}, got ${mediaType || 'no content type'}`);
-  if (expected === 'text/plain') return { value: text };
-  const body = parseJson(text);
+  const body = expected === 'text/plain' ? text : parseJson(text);
   if (body === undefined) return malformed(`the body is not JSON (${text.length} characters)`);
   if (isErrorRow(body)) return malformed(`the appliance answered ${status} with an error${sentenceOf(answer)}`);
   const checked = decode(schema, body);
@@ -34,12 +33,12 @@ export function judgeAnswer(answer: Answer, schema: TSchema, decode: Decode): Ve
 }
 
 /**
- * The key is checked before the route (WIRE.md §1.2), so a 200 proves it, and so does a refusal in the API's own form.
- * Any other refusal may come from a gateway in front that never looked at the key.
+ * The key is checked before the route (WIRE.md §1.2), so the reply asked for proves it, and so does a refusal in the API's
+ * own form. Any other answer may come from something that never looked at the key.
  */
-export function provesKey(answer: Answer): boolean {
+export function provesKey(answer: Answer, verdict: Verdict): boolean {
   const { status, mediaType } = answer;
-  if (status === 200) return mediaType === 'application/json' || mediaType === 'text/plain';
+  if (status === 200) return 'value' in verdict;
   if (status < 400 || status >= 500 || status === 401) return false;
   return reasonOfAnswer(answer) === 'unlicensed' ? mediaType === 'application/json' : isErrorRow(bodyOf(answer));
 }
@@ -60,9 +59,20 @@ export function headerOf(headers: Dispatcher.ResponseData['headers'], name: stri
   return (Array.isArray(value) ? value.at(-1) : value) ?? '';
 }
 
-/** The type of a Content-Type header, without its parameters. */
-export function mediaTypeOf(headers: Dispatcher.ResponseData['headers']): string {
-  return (headerOf(headers, 'content-type').split(';')[0] ?? '').trim().toLowerCase();
+/** The type that a Content-Type header names, in lower case and without its parameters. */
+export function mediaTypeOf(contentType: string): string {
+  return (contentType.split(';')[0] ?? '').trim().toLowerCase();
+}
+
+const usualStatuses: ReadonlySet<number> = new Set([
+  200, 201, 204, 301, 302, 307, 400, 401, 402, 403, 404, 405, 406, 408, 409, 410, 411, 413, 414, 415, 422, 429, 500,
+  501, 502, 503, 504,
+]);
+
+/** A status as a label value: an unusual one as its class, or who makes up statuses makes up series. */
+export function codeOfStatus(status: number): string {
+  if (usualStatuses.has(status)) return String(status);
+  return status >= 100 && status < 600 ? `${Math.floor(status / 100)}xx` : 'other';
 }
 
 function reasonOfAnswer(answer: Answer): FailureReason | undefined {

@@ -1,9 +1,10 @@
 import type { Static, TSchema } from 'typebox';
-import type { Dispatcher } from 'undici';
+import { oneLine } from '../lib/one-line.ts';
 import type { Secret } from '../lib/secret.ts';
 import { steadyNow } from '../lib/steady-now.ts';
 import {
   type Answer,
+  codeOfStatus,
   headerOf,
   isForeign404,
   isMissingRoute,
@@ -12,6 +13,7 @@ import {
   provesKey,
   type Verdict,
 } from './answer.ts';
+import { clockOffset } from './clock-offset.ts';
 import { type ConnectionOptions, createConnection } from './connection.ts';
 import type { Decode } from './decode.ts';
 import type { EndpointRow } from './endpoints/row.ts';
@@ -19,6 +21,7 @@ import { endpoints } from './endpoints/table.ts';
 import { ApplianceError, type FailureReason } from './errors.ts';
 import { isClosedSocket, messageOf, reasonOfTransportError, remedyFor } from './failure.ts';
 import { fillTemplate, parseRoute, type RouteParams } from './route.ts';
+import { scrubBody } from './scrub-body.ts';
 
 type Rows = typeof endpoints;
 
@@ -40,7 +43,7 @@ export interface CallReport {
   readonly method: string;
   /** The route template. */
   readonly endpoint: string;
-  /** The HTTP status, or the reason when no answer came. */
+  /** The HTTP status, an unusual one as its class such as `4xx`, or the reason when no answer came. */
   readonly code: string;
   readonly reason: FailureReason | undefined;
   /** Seconds the appliance was busy with it, as seen from here. */
@@ -147,14 +150,16 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
       const response = await connection.request({ method: 'GET', path, headers, signal });
       answered = true;
       mayBeIdle = true;
-      const clockOffsetSeconds = clockOffset(response.headers, sentAt, now());
-      const text = await response.body.text();
-      const answer = { status: response.statusCode, mediaType: mediaTypeOf(response.headers), text };
+      const clockOffsetSeconds = clockOffset(headerOf(response.headers, 'date'), sentAt, now());
+      // Before anything is read from it: an appliance may echo the key in a name as well as in a message.
+      const text = scrubBody(await response.body.text(), apiKey);
+      const mediaType = mediaTypeOf(apiKey.scrub(headerOf(response.headers, 'content-type')));
+      const answer = { status: response.statusCode, mediaType, text };
       const verdict = judgeAnswer(answer, reply, decode);
       report({
-        code: String(answer.status),
+        code: codeOfStatus(answer.status),
         reason: 'reason' in verdict ? verdict.reason : undefined,
-        authenticated: provesKey(answer),
+        authenticated: provesKey(answer, verdict),
         clockOffsetSeconds,
       });
       return { answer, verdict };
@@ -172,12 +177,9 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
     }
   }
 
-  /** A text from outside as part of a message: without the key, on one line, and short. Scrubbed before it is cut. */
+  /** A text from outside as part of a message. Scrubbed before it is cut, or half a key would stay. */
   function presentable(text: string): string {
-    return apiKey
-      .scrub(text)
-      .replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ')
-      .slice(0, 250);
+    return oneLine(apiKey.scrub(text), 250);
   }
 }
 
@@ -191,20 +193,4 @@ function abortedBy({ aborted, reason }: AbortSignal): 'deadline' | 'caller' | 'n
 function keyHeaders({ apiKey, keyHeader }: ClientOptions): Record<string, string> {
   const names = keyHeader === 'auto' ? ['ZAPI_KEY', 'API_KEY'] : [keyHeader];
   return Object.fromEntries(names.map((name) => [name, apiKey.reveal()]));
-}
-
-/**
- * The appliance's clock against ours, in seconds. The header has whole seconds and was written at some moment between
- * our two readings; 0 says that the clocks agree within what that can show.
- */
-function clockOffset(
-  headers: Dispatcher.ResponseData['headers'],
-  sentAt: number,
-  receivedAt: number,
-): number | undefined {
-  const second = Date.parse(headerOf(headers, 'date'));
-  if (Number.isNaN(second)) return undefined;
-  const earliest = second - receivedAt;
-  const latest = second + 1_000 - sentAt;
-  return earliest <= 0 && latest >= 0 ? 0 : Math.round((earliest + latest) / 2) / 1_000;
 }

@@ -8,7 +8,7 @@ const reasonByCode: ReadonlyMap<string, FailureReason> = new Map([
   ['UND_ERR_BODY_TIMEOUT', 'timeout'],
   ['ETIMEDOUT', 'timeout'],
   ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'oversize'],
-  ['UND_ERR_HEADERS_OVERFLOW', 'oversize'],
+  ['UND_ERR_HEADERS_OVERFLOW', 'malformed'],
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'connect'],
   ['EPROTO', 'tls'],
 ]);
@@ -36,11 +36,14 @@ export function isClosedSocket(thrown: unknown): boolean {
   return ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(errorCode(thrown));
 }
 
+/** Node's advice at the end of some messages, for those who start a program with options of Node. */
+const adviceOfNode = /; if the root CA is installed locally, try running Node\.js with --use-system-ca$/;
+
 /** What happened, in the words of the platform. */
 export function messageOf(thrown: unknown): string {
   const error = toError(thrown);
   // Node reports a refused dual-stack connect as an aggregate with an empty message.
-  return error.message === '' ? errorCode(error) : error.message;
+  return error.message === '' ? errorCode(error) : error.message.replace(adviceOfNode, '');
 }
 
 const remedies: Partial<Record<FailureReason, string>> = {

@@ -27,11 +27,16 @@ export function fillTemplate(template: string, params: Readonly<Record<string, s
   let refused = false;
   const path = template.replaceAll(/\{([^}*]+)(\*?)\}/g, (_, name: string, rest: string) => {
     const value = params[name] ?? '';
-    refused ||= value === '' || (rest === '' && value.includes('/'));
+    refused ||= rest === '' ? !fitsSegment(value) : value === '';
     return value;
   });
   const segments = path.split('/').slice(1);
   return refused || !segments.every(isSafeSegment) ? undefined : `/${segments.map(encodeSegment).join('/')}`;
+}
+
+/** False for a name that no path can carry as one segment: see {@link fillTemplate}. */
+export function fitsSegment(name: string): boolean {
+  return isSafeSegment(name) && !name.includes('/');
 }
 
 /** False for a decoded path segment that must not be sent on: see {@link fillTemplate}. */

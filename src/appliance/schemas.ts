@@ -1,48 +1,56 @@
 import { Type } from 'typebox';
-import { WireList, WireName, WireNumber, WireText } from './wire-types.ts';
+import { about, WireList, WireListOrNull, WireName, WireNumber, WireText } from './wire-types.ts';
 
-// Only what the collectors read; unknown fields pass. A field may be missing in another release, so nearly all are optional.
+// Only what the collectors read; unknown fields pass. A field may be missing in another release, so nearly all are optional;
+// but a reply without anything that it is about comes from something else, or says nothing.
 
 /** `GET /stats` (WIRE.md §3.1): percent, MiB. */
 export const StatsReply = Type.Object({
-  params: Type.Object({
-    hostname: WireText,
-    cpu: Type.Optional(
-      Type.Object({
-        cores: WireNumber,
-        user: WireNumber,
-        nice: WireNumber,
-        sys: WireNumber,
-        iowait: WireNumber,
-        irq: WireNumber,
-        softirq: WireNumber,
-        idle: WireNumber,
-      }),
-    ),
-    load: Type.Optional(Type.Object({ Last_1: WireNumber, Last_5: WireNumber, Last_15: WireNumber })),
-    memory: Type.Optional(
-      Type.Object({
-        MemTotal: WireNumber,
-        MemFree: WireNumber,
-        MemUsed: WireNumber,
-        Buffers: WireNumber,
-        Cached: WireNumber,
-        SwapTotal: WireNumber,
-        SwapFree: WireNumber,
-        SwapUsed: WireNumber,
-        SwapCached: WireNumber,
-      }),
-    ),
-  }),
+  params: Type.Object(
+    {
+      hostname: WireText,
+      cpu: Type.Optional(
+        Type.Object({
+          cores: WireNumber,
+          user: WireNumber,
+          nice: WireNumber,
+          sys: WireNumber,
+          iowait: WireNumber,
+          irq: WireNumber,
+          softirq: WireNumber,
+          idle: WireNumber,
+        }),
+      ),
+      load: Type.Optional(Type.Object({ Last_1: WireNumber, Last_5: WireNumber, Last_15: WireNumber })),
+      memory: Type.Optional(
+        Type.Object({
+          MemTotal: WireNumber,
+          MemFree: WireNumber,
+          MemUsed: WireNumber,
+          Buffers: WireNumber,
+          Cached: WireNumber,
+          SwapTotal: WireNumber,
+          SwapFree: WireNumber,
+          SwapUsed: WireNumber,
+          SwapCached: WireNumber,
+        }),
+      ),
+    },
+    about('cpu', 'memory', 'load'),
+  ),
 });
 
 /** `GET /stats/system/network` (WIRE.md §3.2): MiB since boot. */
 export const NetworkStatsReply = Type.Object({
-  params: Type.Object({ interfaces: WireList(Type.Object({ interface: WireName, in: WireNumber, out: WireNumber })) }),
+  params: Type.Object({
+    interfaces: Type.Array(Type.Object({ interface: WireName, in: WireNumber, out: WireNumber })),
+  }),
 });
 
 /** `GET /stats/system/connections` (WIRE.md §3.3, Enterprise). */
-export const ConnectionStatsReply = Type.Object({ params: Type.Object({ connections: WireNumber }) });
+export const ConnectionStatsReply = Type.Object({
+  params: Type.Object({ connections: WireNumber }, about('connections')),
+});
 
 const listedFarm = { farmname: WireName, profile: WireText, status: WireText, vip: WireText, vport: WireText };
 
@@ -60,12 +68,12 @@ const summaryModule = WireList(
 
 /** `GET /farms/modules/summary` (WIRE.md §3.8): names only, no status. */
 export const FarmsSummaryReply = Type.Object({
-  params: Type.Object({ lslb: summaryModule, gslb: summaryModule, dslb: summaryModule }),
+  params: Type.Object({ lslb: summaryModule, gslb: summaryModule, dslb: summaryModule }, about('lslb', 'gslb', 'dslb')),
 });
 
-/** `GET /stats/farms/{farmname}` (WIRE.md §3.6), all profiles. A session's fields are never looked at. */
+/** `GET /stats/farms/{farmname}` (WIRE.md §3.6), all profiles; null from a GSLB farm that is down. No session is looked into. */
 export const FarmStatsReply = Type.Object({
-  backends: WireList(
+  backends: WireListOrNull(
     Type.Object({
       id: WireText,
       ip: WireText,
@@ -93,17 +101,20 @@ const configuredBackend = Type.Object({
 
 /** `GET /farms/{farmname}` (WIRE.md §3.9), all profiles. A backend's status in it is not to be trusted and not read. */
 export const FarmReply = Type.Object({
-  params: Type.Object({
-    farmguardian: WireText,
-    // A plain HTTP farm of some builds has the number -1 where a file name is expected.
-    certlist: WireList(Type.Object({ file: WireText })),
-  }),
+  params: Type.Object(
+    {
+      farmguardian: WireText,
+      // A plain HTTP farm of some builds has the number -1 where a file name is expected.
+      certlist: WireList(Type.Object({ file: WireText })),
+    },
+    about('status', 'vip', 'listener'),
+  ),
   services: WireList(Type.Object({ id: WireName, farmguardian: WireText, backends: WireList(configuredBackend) })),
 });
 
 /** `GET /monitoring/fg` (WIRE.md §3.14). */
 export const FarmguardianListReply = Type.Object({
-  params: WireList(Type.Object({ name: WireName, farms: WireList(Type.Unsafe<string>({ wire: 'name' })) })),
+  params: Type.Array(Type.Object({ name: WireName, farms: WireList(Type.Unsafe<string>({ wire: 'name' })) })),
 });
 
 /** `GET /certificates` (WIRE.md §3.11). */
@@ -122,12 +133,14 @@ export const CertificateListReply = Type.Object({
 });
 
 /** `GET /certificates/activation/info` (WIRE.md §3.19); the machine's `certificate_key` of older releases is left alone. */
-export const ActivationInfoReply = Type.Object({ params: Type.Object({ days_to_expire: WireNumber, type: WireText }) });
+export const ActivationInfoReply = Type.Object({
+  params: Type.Object({ days_to_expire: WireNumber, type: WireText }, about('days_to_expire', 'type')),
+});
 
 /** `GET /certificates/activation`: the long text form, not JSON. */
-export const ActivationTextReply = Type.String();
+export const ActivationTextReply = Type.String({ pattern: 'Not After|BEGIN CERTIFICATE' });
 
-const versions = {
+const versionFields = {
   hostname: WireText,
   appliance_version: WireText,
   kernel_version: WireText,
@@ -136,38 +149,45 @@ const versions = {
   zevenet_version: WireText,
 };
 
+const aboutVersions = about(...Object.keys(versionFields));
+
 /** `GET /system/version` (WIRE.md §3.12). */
-export const SystemVersionReply = Type.Object({ params: Type.Object(versions) });
+export const SystemVersionReply = Type.Object({ params: Type.Object(versionFields, aboutVersions) });
 
 /** `GET /system/info` (WIRE.md §3.12, since 4.0.1). */
 export const SystemInfoReply = Type.Object({
-  params: Type.Object({ ...versions, edition: WireText, last_api_version: WireText, last_zapi_version: WireText }),
+  params: Type.Object(
+    { ...versionFields, edition: WireText, last_api_version: WireText, last_zapi_version: WireText },
+    aboutVersions,
+  ),
 });
 
 /** `GET /interfaces` and `GET /interfaces/virtual` (WIRE.md §3.13). */
 export const InterfaceListReply = Type.Object({
-  interfaces: WireList(
+  interfaces: WireListOrNull(
     Type.Object({ name: WireName, type: WireText, ip: WireText, mac: WireText, parent: WireText, status: WireText }),
   ),
 });
 
 /** `GET /system/packages` (WIRE.md §3.12). */
-export const PackagesReply = Type.Object({ params: Type.Object({ status: WireText, number: WireNumber }) });
+export const PackagesReply = Type.Object({
+  params: Type.Object({ status: WireText, number: WireNumber }, about('status', 'number')),
+});
 
 /** `GET /system/backup` (WIRE.md §3.12). */
-export const BackupListReply = Type.Object({ params: WireList(Type.Object({ name: WireName, date: WireText })) });
+export const BackupListReply = Type.Object({ params: Type.Array(Type.Object({ name: WireName, date: WireText })) });
 
 /** `GET /vpns` (WIRE.md §3.15). */
 export const VpnListReply = Type.Object({
-  params: WireList(Type.Object({ name: WireName, profile: WireText, status: WireText })),
+  params: Type.Array(Type.Object({ name: WireName, profile: WireText, status: WireText })),
 });
 
 /** `GET /system/cluster/nodes/localhost` (WIRE.md §3.12, Enterprise); parsed loosely. */
 export const LocalClusterNodeReply = Type.Object({
-  params: Type.Object({ name: WireText, role: WireText, status: WireText }),
+  params: Type.Object({ name: WireText, role: WireText, status: WireText }, about('role', 'status')),
 });
 
 /** `GET /ipds` (WIRE.md §6, Enterprise). */
 export const IpdsListReply = Type.Object({
-  params: WireList(Type.Object({ name: WireName, rule: WireText, status: WireText })),
+  params: Type.Array(Type.Object({ name: WireName, rule: WireText, status: WireText })),
 });

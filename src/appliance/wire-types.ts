@@ -17,7 +17,17 @@ export const WireText = Type.Optional(Type.Unsafe<string | null>({ [wireKeyword]
 /** A text that identifies something; without it the row means nothing. */
 export const WireName = Type.Unsafe<string>({ [wireKeyword]: 'name' });
 
+/** A list that some releases print as null when it is empty, but that is always there: the reply is about it. */
+export function WireListOrNull<Item extends Parameters<typeof Type.Array>[0]>(item: Item) {
+  return Type.Union([Type.Array(item), Type.Null()]);
+}
+
 /** A list that some releases leave out or print as null when it is empty. */
 export function WireList<Item extends Parameters<typeof Type.Array>[0]>(item: Item) {
-  return Type.Optional(Type.Union([Type.Array(item), Type.Null()]));
+  return Type.Optional(WireListOrNull(item));
+}
+
+/** For an object whose fields are all optional: one of these is there, or it is the answer to another question. */
+export function about(...fields: readonly string[]) {
+  return { anyOf: fields.map((field) => ({ required: [field] })) };
 }

@@ -1,4 +1,5 @@
 import type { Reply } from '../appliance/client.ts';
+import { fitsSegment } from '../appliance/route.ts';
 import { gauge, stateSet } from '../metrics/family.ts';
 import type { Emit } from '../metrics/samples.ts';
 import { backendLabel, clashingAddresses } from './backend-label.ts';
@@ -60,8 +61,9 @@ export const backends: FarmCollector = {
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,
   enabled: true,
-  families: [sessions, byStatus, info, status, established, pending, maxConnections, weight, priority],
-  covers: ({ name, profile }) => !unreachableNames.includes(name) && !profilesWithoutStats.includes(profile),
+  families: [sessions, byStatus, status, established, pending, maxConnections, weight, priority, info],
+  covers: ({ name, profile }) =>
+    fitsSegment(name) && !unreachableNames.includes(name) && !profilesWithoutStats.includes(profile),
   begin: () =>
     Promise.resolve(async (farm, { read, facts }) => {
       const stats = await read('readFarmStats', { farmname: farm.name });
@@ -101,6 +103,7 @@ const statusSynonyms: ReadonlyMap<string, string> = new Map([
   ['undefined', 'unknown'],
 ]);
 
+/** Family by family, what matters most first: over the series limit, the last ones are left out. */
 function exposeBackends(farm: string, list: readonly Backend[], stats: Stats, emit: Emit): void {
   emit.sample(sessions, { farm }, stats.total_sessions ?? stats.sessions?.length);
   const counts = new Map<string, Map<string, number>>();
@@ -113,18 +116,15 @@ function exposeBackends(farm: string, list: readonly Backend[], stats: Stats, em
   for (const [service, ofService] of counts) {
     for (const [state, count] of ofService) emit.sample(byStatus, { farm, service, status: state }, count);
   }
-  for (const backend of list) {
-    emit.info(info, { ...backend.labels, id: backend.id ?? '', ip: backend.ip ?? '', port: backend.port ?? '' });
-    emit.state(status, backend.labels, backend.status);
-    emit.sample(established, backend.labels, backend.established);
-    emit.sample(pending, backend.labels, backend.pending);
-    // 0 means "no limit" (WIRE.md §3.6), and a share of it would mean nothing.
-    emit.sample(maxConnections, backend.labels, backend.max_conns || null);
-    // Where there are services the farm configuration writes these, and no page may hold a series twice.
-    if (backend.labels.service !== '') continue;
-    // Of a backend in a service, the farm configuration writes these; a series must not stand on the page twice.
-    if (backend.labels.service !== '') continue;
-    emit.sample(weight, backend.labels, backend.weight);
-    emit.sample(priority, backend.labels, backend.priority);
-  }
+  for (const each of list) emit.state(status, each.labels, each.status);
+  for (const each of list) emit.sample(established, each.labels, each.established);
+  for (const each of list) emit.sample(pending, each.labels, each.pending);
+  // 0 means "no limit" (WIRE.md §3.6), and a share of it would mean nothing.
+  for (const each of list) emit.sample(maxConnections, each.labels, each.max_conns || null);
+  // Of a backend in a service, the farm configuration writes these; a series must not stand on the page twice.
+  const withoutService = list.filter((each) => each.labels.service === '');
+  for (const each of withoutService) emit.sample(weight, each.labels, each.weight);
+  for (const each of withoutService) emit.sample(priority, each.labels, each.priority);
+  for (const each of list)
+    emit.info(info, { ...each.labels, id: each.id ?? '', ip: each.ip ?? '', port: each.port ?? '' });
 }

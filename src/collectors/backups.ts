@@ -17,7 +17,7 @@ export const backups: ApplianceCollector = {
   optional: true,
   families: [count, last],
   async collect({ read }) {
-    const list = (await read('listBackups', {})).params ?? [];
+    const list = (await read('listBackups', {})).params;
     const dates = list.map(({ date }) => backupDateToSeconds(date ?? '')).filter((date) => date !== undefined);
     return {
       expose: (emit) => {

@@ -43,7 +43,7 @@ export const certificates: ApplianceCollector = {
   // Dates do not change while the appliance is away, and an expiry must not be hidden by an outage.
   maxStaleMs: 86_400_000,
   enabled: true,
-  families: [info, notBefore, notAfter, status, parseError, count],
+  families: [count, notAfter, status, parseError, notBefore, info],
   async collect({ read }) {
     const list = (await read('listCertificates', {})).params;
     return {
@@ -55,26 +55,27 @@ export const certificates: ApplianceCollector = {
   },
 };
 
+/** Family by family, what matters most first: over the series limit, the last ones are left out. */
 function exposeCertificates(list: readonly Certificate[], emit: Emit): void {
-  const counts = { certificate: 0, csr: 0 };
-  for (const each of list) {
-    const { file } = each;
-    const kind = kindOf(each);
-    counts[kind] += 1;
-    emit.info(info, { file, common_name: each.CN ?? '', issuer: each.issuer ?? '', kind });
-    const begins = certificateDateToSeconds(each.creation ?? '');
-    const ends = certificateDateToSeconds(each.expiration ?? '');
-    if (kind === 'csr') {
-      // A signing request has no validity; the appliance calls every one of them valid.
-      emit.sample(parseError, { file }, begins === undefined ? 1 : 0);
-      continue;
-    }
-    emit.sample(notBefore, { file }, begins);
-    emit.sample(notAfter, { file }, ends);
-    emit.state(status, { file }, stateWord(each.status));
-    emit.sample(parseError, { file }, begins === undefined || ends === undefined ? 1 : 0);
+  const files = list.map((each) => ({
+    ...each,
+    kind: kindOf(each),
+    begins: certificateDateToSeconds(each.creation ?? ''),
+    ends: certificateDateToSeconds(each.expiration ?? ''),
+  }));
+  // A signing request has no validity; the appliance calls every one of them valid.
+  const issued = files.filter(({ kind }) => kind === 'certificate');
+  emit.sample(count, { kind: 'certificate' }, issued.length);
+  emit.sample(count, { kind: 'csr' }, files.length - issued.length);
+  for (const { file, ends } of issued) emit.sample(notAfter, { file }, ends);
+  for (const each of issued) emit.state(status, { file: each.file }, stateWord(each.status));
+  for (const { file, kind, begins, ends } of files) {
+    const isUnread = begins === undefined || (kind === 'certificate' && ends === undefined);
+    emit.sample(parseError, { file }, Number(isUnread));
   }
-  for (const [kind, number] of Object.entries(counts)) emit.sample(count, { kind }, number);
+  for (const { file, begins } of issued) emit.sample(notBefore, { file }, begins);
+  for (const { file, CN, issuer, kind } of files)
+    emit.info(info, { file, common_name: CN ?? '', issuer: issuer ?? '', kind });
 }
 
 function kindOf({ type, file }: Certificate): 'certificate' | 'csr' {

@@ -1,5 +1,6 @@
 import type { Reply } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
+import { fitsSegment } from '../appliance/route.ts';
 import { gauge } from '../metrics/family.ts';
 import type { Emit } from '../metrics/samples.ts';
 import { backendLabel, clashingAddresses } from './backend-label.ts';
@@ -28,7 +29,7 @@ export const farmConfig: FarmCollector = {
   enabled: true,
   families: [certificateInUse, healthCheck],
   // The newest Community line lists such a farm and crashes when asked for it (WIRE.md §3.9).
-  covers: ({ name, profile }) => name !== 'modules' && profile !== 'datalink',
+  covers: ({ name, profile }) => fitsSegment(name) && name !== 'modules' && profile !== 'datalink',
   async begin(context) {
     const linked = await listLinkedChecks(context);
     return async ({ name }, { read }) => {
@@ -44,7 +45,7 @@ export const farmConfig: FarmCollector = {
  */
 async function listLinkedChecks({ read }: CollectContext): Promise<LinkedChecks> {
   try {
-    const checks = (await read('listFarmguardians', {})).params ?? [];
+    const checks = (await read('listFarmguardians', {})).params;
     return new Set(checks.flatMap((check) => check.farms ?? []));
   } catch (error) {
     if (error instanceof ApplianceError && (error.reason === 'forbidden' || error.routeMissing)) return undefined;

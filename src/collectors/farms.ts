@@ -36,7 +36,7 @@ export const farms: ApplianceCollector = {
   schedule: '*/30 * * * * *',
   maxStaleMs: 180_000,
   enabled: true,
-  families: [info, status, established, pending],
+  families: [status, established, pending, info],
   async collect(context) {
     const watched = (await listFarms(context)).filter((farm) => context.watches(farm.farmname));
     return {
@@ -66,12 +66,11 @@ async function listFarms({ read }: CollectContext): Promise<readonly Farm[]> {
   }
 }
 
+/** Family by family, what matters most first: over the series limit, the last ones are left out. */
 function exposeFarms(list: readonly Farm[], emit: Emit): void {
-  for (const farm of list) {
-    const labels = { farm: farm.farmname };
-    emit.info(info, { ...labels, profile: farm.profile ?? '', vip: farm.vip ?? '', vport: farm.vport ?? '' });
-    emit.state(status, labels, stateWord(farm.status));
-    emit.sample(established, labels, farm.established);
-    emit.sample(pending, labels, farm.pending);
-  }
+  for (const each of list) emit.state(status, { farm: each.farmname }, stateWord(each.status));
+  for (const each of list) emit.sample(established, { farm: each.farmname }, each.established);
+  for (const each of list) emit.sample(pending, { farm: each.farmname }, each.pending);
+  for (const { farmname: farm, profile, vip, vport } of list)
+    emit.info(info, { farm, profile: profile ?? '', vip: vip ?? '', vport: vport ?? '' });
 }

@@ -26,7 +26,7 @@ const info = gauge(
   ['interface', 'kind', 'ip', 'mac', 'parent'],
 );
 
-type Traffic = NonNullable<Reply<'readNetworkStats'>['params']['interfaces']>;
+type Traffic = Reply<'readNetworkStats'>['params']['interfaces'];
 type Interface = NonNullable<Reply<'listInterfaces'>['interfaces']>[number];
 
 /** Traffic and state of the interfaces. */
@@ -37,7 +37,7 @@ export const interfaces: ApplianceCollector = {
   enabled: true,
   families: [received, sent, up, info],
   async collect(context) {
-    const traffic = (await context.read('readNetworkStats', {})).params.interfaces ?? [];
+    const traffic = (await context.read('readNetworkStats', {})).params.interfaces;
     const list = await listWithVirtual(context);
     return {
       expose: (emit) => exposeInterfaces(traffic, list, emit),

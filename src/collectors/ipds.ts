@@ -17,7 +17,7 @@ export const ipds: ApplianceCollector = {
   optional: true,
   families: [status],
   async collect({ read }) {
-    const list = (await read('listIpds', {})).params ?? [];
+    const list = (await read('listIpds', {})).params;
     return {
       expose: (emit) => {
         for (const each of list) emit.state(status, { rule: each.name, kind: each.rule ?? '' }, stateWord(each.status));

@@ -29,7 +29,7 @@ export const vpn: ApplianceCollector = {
   optional: true,
   families: [status],
   async collect({ read }) {
-    const list = (await read('listVpns', {})).params ?? [];
+    const list = (await read('listVpns', {})).params;
     return {
       expose: (emit) => {
         for (const each of list) emit.state(status, { vpn: each.name }, stateWord(each.status));

@@ -49,8 +49,15 @@ export interface Exposition {
   page(format: Format, appliances?: ReadonlySet<string>): Page;
 }
 
+interface Part {
+  readonly chunks: readonly Chunk[];
+  readonly series: number;
+}
+
 interface Holding {
-  readonly parts: Map<string, readonly Chunk[]>;
+  readonly parts: Map<string, Part>;
+  /** Of all parts; kept up to date, since it is asked for at every reading. */
+  series: number;
   /** The parts joined to one piece a family; undefined after a change, until a page needs it. */
   joined: ReadonlyMap<Family, Piece> | undefined;
 }
@@ -59,7 +66,7 @@ interface Holding {
 export function createExposition(parts: { families: readonly Family[]; appliances: readonly string[] }): Exposition {
   const headers = parts.families.map((family) => ({ family, header: familyHeaders(family) }));
   const held = new Map<string, Holding>(
-    parts.appliances.map((name) => [name, { parts: new Map(), joined: undefined }]),
+    parts.appliances.map((name) => [name, { parts: new Map(), series: 0, joined: undefined }]),
   );
   const whole = new Map<Format, Page>();
 
@@ -67,19 +74,22 @@ export function createExposition(parts: { families: readonly Family[]; appliance
     put(appliance, part, chunks) {
       const holding = held.get(appliance);
       if (!holding) return;
-      holding.parts.set(part, chunks);
+      const series = chunks.reduce((sum, chunk) => sum + chunk.series, 0);
+      holding.series += series - seriesOfPart(holding, part);
+      holding.parts.set(part, { chunks, series });
       changed(holding);
     },
     remove(appliance, part) {
       const holding = held.get(appliance);
-      if (holding?.parts.delete(part)) changed(holding);
+      if (!holding?.parts.has(part)) return;
+      holding.series -= seriesOfPart(holding, part);
+      holding.parts.delete(part);
+      changed(holding);
     },
     series(appliance, exceptPart) {
-      let total = 0;
-      for (const [part, chunks] of held.get(appliance)?.parts ?? []) {
-        if (part !== exceptPart) for (const chunk of chunks) total += chunk.series;
-      }
-      return total;
+      const holding = held.get(appliance);
+      if (!holding) return 0;
+      return holding.series - (exceptPart === undefined ? 0 : seriesOfPart(holding, exceptPart));
     },
     page(format, appliances) {
       const kept = appliances ? undefined : whole.get(format);
@@ -107,8 +117,15 @@ export function createExposition(parts: { families: readonly Family[]; appliance
   }
 }
 
-function joinByFamily(parts: Iterable<readonly Chunk[]>): ReadonlyMap<Family, Piece> {
-  const byFamily = Map.groupBy([...parts].flat(), ({ family }) => family);
+function seriesOfPart({ parts }: Holding, part: string): number {
+  return parts.get(part)?.series ?? 0;
+}
+
+function joinByFamily(parts: Iterable<Part>): ReadonlyMap<Family, Piece> {
+  const byFamily = Map.groupBy(
+    [...parts].flatMap(({ chunks }) => chunks),
+    ({ family }) => family,
+  );
   return new Map([...byFamily].map(([family, chunks]) => [family, joinPieces(chunks)]));
 }
 

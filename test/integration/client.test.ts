@@ -122,6 +122,41 @@ describe('the key', () => {
     expect(inspect(error, { depth: null, showHidden: true })).not.toContain(canary.slice(0, 7));
   });
 
+  it('is in no part of an error when the appliance echoes it as the type of the body', async () => {
+    const server = await startHttpsServer((response, request) =>
+      response.writeHead(200, { 'content-type': `text/${String(request.headers.api_key)}` }).end('{}'),
+    );
+    const { read } = givenClient(server);
+
+    const error = await failureOf(read());
+
+    expect(error.message.toLowerCase()).not.toContain(canary.toLowerCase());
+  });
+
+  it.each([
+    ['as it is', canary],
+    ['in escapes', String.raw`\u0043anary0Key0Canar\u0079`],
+  ])('is taken out of a reply whose names and words echo it %s', async (_, echo) => {
+    const body = `{"farms":[{"farmname":"shop-${echo}","profile":"${echo}","vip":"a\\\\b","established":5}]}`;
+    const server = await startHttpsServer((response) => answerJson(response, body));
+    const { client } = givenClient(server);
+
+    await expect(client.read('listFarmStats', {}, patient)).resolves.toEqual({
+      farms: [{ farmname: 'shop-[redacted]', profile: '[redacted]', vip: 'a\\b', established: 5 }],
+    });
+  });
+
+  it('is taken out of the text of the licence', async () => {
+    const server = await startHttpsServer((response) =>
+      response.writeHead(200, { 'content-type': 'text/plain' }).end(`CN = ${canary}, Not After : soon`),
+    );
+    const { client } = givenClient(server);
+
+    await expect(client.read('readActivationCertificate', {}, patient)).resolves.toBe(
+      'CN = [redacted], Not After : soon',
+    );
+  });
+
   it('is in no part of an error when what answers is no HTTP but our own request', async () => {
     const server = await startTlsServer((socket) => socket.pipe(socket));
     const { read } = givenClient(server);
@@ -211,6 +246,7 @@ describe('the certificate of the appliance', () => {
 
     expect(error.reason).toBe('tls');
     expect(error.message).toMatch(/^GET \/stats\/system\/connections: .+; check tls\.ca_file, .*fingerprint/);
+    expect(error.message).not.toContain('Node.js');
     expect(reasonsOf(strict.reports)).toEqual(['tls']);
     expect(server.requests).toHaveLength(0);
     await expect(blind.read()).resolves.toBeDefined();
@@ -306,7 +342,9 @@ describe('a redirect', () => {
 
     expect(await failureOf(read())).toMatchObject({ reason: 'malformed', status });
     expect(elsewhere.accepted).toBe(0);
-    expect(reports).toMatchObject([{ code: String(status), authenticated: false }]);
+    expect(reports).toMatchObject([
+      { code: [303, 308].includes(status) ? '3xx' : String(status), authenticated: false },
+    ]);
   });
 });
 
@@ -397,8 +435,8 @@ describe('trouble on the way', () => {
     {
       name: 'headers that have no end',
       trouble: (response) => answerJson(response.setHeader('x-long', 'x'.repeat(100_000))),
-      reason: 'oversize',
-      says: /raise/,
+      reason: 'malformed',
+      says: /Headers Overflow Error$/,
       drops: true,
     },
     {
@@ -696,6 +734,8 @@ describe('the clock of the appliance', () => {
     ['agrees within the second that the header can show', [dated(0)], 0],
     ['is ahead by an hour', [dated(3_600)], 3_600.1],
     ['is behind by two hours', [dated(-7_200)], -7_199.9],
+    ['is not known from a date that no clock shows', ['Fri, 31 Dec 9999 23:59:59 GMT'], undefined],
+    ['is not known from a date before there was such an appliance', [new Date(0).toUTCString()], undefined],
     ['is read from the last date where the program and the web server send one each', [dated(-60), dated(0)], 0],
   ])('%s', async (_, dates, offset) => {
     const server = await startHttpsServer((response) => {
@@ -783,6 +823,45 @@ describe('a status', () => {
     await failureOf(read());
 
     expect(reports[0]?.authenticated).toBe(false);
+  });
+
+  it.each([
+    [207, '2xx'],
+    [308, '3xx'],
+    [400, '400'],
+    [418, '4xx'],
+    [504, '504'],
+    [599, '5xx'],
+    [777, 'other'],
+  ])('%i is counted as %s, so that nobody can make up series by making up statuses', async (status, code) => {
+    const server = await startHttpsServer((response) => answerJson(response, '{}', status));
+    const { read, reports } = givenClient(server);
+
+    const error = await failureOf(read());
+
+    expect(error.status).toBe(status);
+    expect(reports).toMatchObject([{ code }]);
+  });
+
+  it.each([
+    ['text/plain', 'hello'],
+    ['application/json', '{}'],
+    ['application/json', '{"params":{}}'],
+    ['application/json', '{"params":[]}'],
+    ['text/html', '<html></html>'],
+  ])('200 with %s %s proves no key: anything may answer so', async (type, body) => {
+    const server = await startHttpsServer((response) => response.writeHead(200, { 'content-type': type }).end(body));
+    const { client, reports } = givenClient(server);
+
+    const reads = [
+      client.read('readStats', {}, patient),
+      client.read('readSystemVersion', {}, patient),
+      client.read('listInterfaces', {}, patient),
+      client.read('readActivationCertificate', {}, patient),
+    ];
+
+    for (const read of reads) expect((await failureOf(read)).reason).toBe('malformed');
+    expect(reports.map(({ authenticated }) => authenticated)).toEqual([false, false, false, false]);
   });
 
   it('200 is read as JSON also where an early release labels it as text', async () => {

@@ -32,7 +32,7 @@ const rows: readonly Row[] = [
     reason: 'connect',
     authenticated: false,
   },
-  { name: 'the JSON stops in the middle', fault: { kind: 'truncated' }, reason: 'malformed', authenticated: true },
+  { name: 'the JSON stops in the middle', fault: { kind: 'truncated' }, reason: 'malformed', authenticated: false },
   {
     name: 'a 200 carries a page of HTML',
     fault: { kind: 'html', status: 200 },
@@ -90,7 +90,7 @@ const rows: readonly Row[] = [
     reason: 'gateway_timeout',
     authenticated: false,
   },
-  { name: 'fields have the wrong types', fault: { kind: 'wrong_types' }, reason: 'malformed', authenticated: true },
+  { name: 'fields have the wrong types', fault: { kind: 'wrong_types' }, reason: 'malformed', authenticated: false },
   {
     name: 'the body is huge',
     fault: { kind: 'huge_body', bytes: 5_000_000 },
@@ -153,6 +153,16 @@ describe('what /metrics says of a fault, and how it recovers', () => {
       expect(during + later + after).not.toContain('canary-key');
     },
   );
+
+  it('when it echoes the key where an address should be: the key stays off the page and out of the log', async () => {
+    const world = recordedWorld();
+    for (const farm of world.farms.values()) farm.vip = 'canary-key';
+
+    const { page, logged } = await givenAppliance(world, { runs: ['farms', 'summary', 'backends'] });
+
+    expect(page()).toMatch(/zlb_farm_info\{.*vip="\[redacted\]"/);
+    expect(page() + JSON.stringify(logged)).not.toContain('canary-key');
+  });
 
   it('when a 402 comes on any call: deactivated at once, and only the activation is still asked for, until it is over', async () => {
     const { appliance, poll, page } = await givenWatchedAppliance();

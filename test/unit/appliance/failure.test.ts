@@ -57,7 +57,7 @@ describe('the reason behind an error of the transport', () => {
     ['UND_ERR_BODY_TIMEOUT', 'timeout'],
     ['ETIMEDOUT', 'timeout'],
     ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'oversize'],
-    ['UND_ERR_HEADERS_OVERFLOW', 'oversize'],
+    ['UND_ERR_HEADERS_OVERFLOW', 'malformed'],
     ['EPROTO', 'tls'],
     ['ERR_SSL_WRONG_VERSION_NUMBER', 'tls'],
     ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'tls'],
@@ -105,6 +105,15 @@ describe('the words of a failure', () => {
   it('are the code where the platform has no message, as for a host with two addresses that both refuse', () => {
     expect(messageOf(withCode('ECONNREFUSED', ''))).toBe('ECONNREFUSED');
     expect(messageOf('gone')).toBe('gone');
+  });
+
+  it('are without advice for somebody who starts Node.js by hand', () => {
+    const error = withCode(
+      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      'unable to verify the first certificate; if the root CA is installed locally, try running Node.js with --use-system-ca',
+    );
+
+    expect(messageOf(error)).toBe('unable to verify the first certificate');
   });
 
   it.each(failureReasons)('for %s advise something or nothing, and never an empty remedy', (reason) => {

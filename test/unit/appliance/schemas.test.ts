@@ -38,13 +38,22 @@ describe('what polling may read', () => {
 });
 
 describe('every reply', () => {
+  it.each(replies.filter(({ reply }) => !('type' in reply && reply.type === 'string')))(
+    '$route is refused when it says nothing of what was asked',
+    ({ reply }) => {
+      const nothing = [{}, { params: {} }, { description: 'A call', params: { hello: 'world' } }, { params: null }];
+
+      expect(nothing.filter((body) => decode(reply, structuredClone(body)).ok)).toEqual([]);
+    },
+  );
+
   it.each(replies)('$route is refused when it is no object, or has another structure', ({ reply }) => {
     const isText = 'type' in reply && reply.type === 'string';
     const wrong = isText
-      ? [null, {}, []]
+      ? [null, {}, [], 'hello', '']
       : [null, 'text', [], 5, { params: 'text', farms: {}, interfaces: 'none', backends: 5 }];
 
-    const accepted = wrong.filter((body) => typeof read(reply, structuredClone(body)) !== 'string');
+    const accepted = wrong.filter((body) => decode(reply, structuredClone(body)).ok);
 
     expect(accepted).toEqual([]);
   });
@@ -61,26 +70,26 @@ describe('every reply', () => {
 
 /** The least that each call may answer: what is optional left out. */
 const smallest: Readonly<Record<string, unknown>> = {
-  'GET /stats': { params: {} },
-  'GET /stats/system/network': { params: {} },
-  'GET /stats/system/connections': { params: {} },
+  'GET /stats': { params: { cpu: {} } },
+  'GET /stats/system/network': { params: { interfaces: [] } },
+  'GET /stats/system/connections': { params: { connections: 0 } },
   'GET /stats/farms': { farms: [] },
-  'GET /stats/farms/{farmname}': {},
+  'GET /stats/farms/{farmname}': { backends: [] },
   'GET /farms': { params: [] },
-  'GET /farms/modules/summary': { params: {} },
-  'GET /farms/{farmname}': { params: {} },
-  'GET /monitoring/fg': {},
+  'GET /farms/modules/summary': { params: { dslb: [] } },
+  'GET /farms/{farmname}': { params: { vip: '192.0.2.20' } },
+  'GET /monitoring/fg': { params: [] },
   'GET /certificates': { params: [] },
-  'GET /certificates/activation/info': { params: {} },
-  'GET /system/version': { params: {} },
-  'GET /system/info': { params: {} },
-  'GET /system/packages': { params: {} },
-  'GET /system/backup': {},
-  'GET /system/cluster/nodes/localhost': { params: {} },
-  'GET /interfaces': {},
-  'GET /interfaces/virtual': {},
-  'GET /vpns': {},
-  'GET /ipds': {},
+  'GET /certificates/activation/info': { params: { type: 'permanent' } },
+  'GET /system/version': { params: { zevenet_version: '5.10.4' } },
+  'GET /system/info': { params: { hostname: 'lb-a' } },
+  'GET /system/packages': { params: { status: 'unknown' } },
+  'GET /system/backup': { params: [] },
+  'GET /system/cluster/nodes/localhost': { params: { role: 'master' } },
+  'GET /interfaces': { interfaces: [] },
+  'GET /interfaces/virtual': { interfaces: [] },
+  'GET /vpns': { params: [] },
+  'GET /ipds': { params: [] },
 };
 
 describe('the quirks of single replies', () => {
@@ -108,13 +117,15 @@ describe('the quirks of single replies', () => {
   it('never looks into sessions, of which there may be tens of thousands', () => {
     const sessions = [{ client: true }, 5, null];
 
-    expect(reading('GET /stats/farms/{farmname}', { sessions })).toEqual({ sessions });
+    expect(reading('GET /stats/farms/{farmname}', { backends: [], sessions })).toEqual({ backends: [], sessions });
   });
 
   it('reads a plain HTTP farm that has the number -1 where a certificate is expected', () => {
-    expect(reading('GET /farms/{farmname}', { params: { certlist: [{ file: -1, id: 1 }] } })).toEqual({
-      params: { certlist: [{ file: '-1', id: 1 }] },
-    });
+    expect(reading('GET /farms/{farmname}', { params: { listener: 'http', certlist: [{ file: -1, id: 1 }] } })).toEqual(
+      {
+        params: { listener: 'http', certlist: [{ file: '-1', id: 1 }] },
+      },
+    );
   });
 
   it('reads the traffic of an interface, which comes as text', () => {
@@ -135,6 +146,13 @@ describe('the quirks of single replies', () => {
       reading('GET /certificates/activation/info', { params: { days_to_expire: written, type: 'temporal' } }),
     ).toEqual({ params: { days_to_expire: days, type: 'temporal' } });
   });
+
+  it.each(['Not After : Nov 20 21:00:00 2026 GMT', '-----BEGIN CERTIFICATE-----'])(
+    'takes %j for the text of a licence',
+    (text) => {
+      expect(decode(endpoints.readActivationCertificate.reply, text)).toEqual({ ok: true });
+    },
+  );
 
   it('reads interfaces that are null where there are none', () => {
     expect(reading('GET /interfaces', { interfaces: null })).toEqual({ interfaces: null });

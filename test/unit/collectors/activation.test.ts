@@ -8,7 +8,7 @@ const day = 86_400;
 const endInText = Date.UTC(2027, 5, 24, 11, 59, 58) / 1_000;
 
 const version = { params: { hostname: 'lb-a' } };
-const enterprise = { params: { edition: 'enterprise' } };
+const enterprise = { params: { hostname: 'lb-a', edition: 'enterprise' } };
 const days = (days_to_expire: unknown, type = 'temporal') => ({ params: { days_to_expire, hostname: 'lb-a', type } });
 const text = `Certificate:
     Data:
@@ -39,7 +39,7 @@ describe('the activation recipe', () => {
   it.each<Case>([
     {
       name: 'Community: nothing to activate',
-      replies: { readSystemVersion: version, readSystemInfo: { params: { edition: 'community' } } },
+      replies: { readSystemVersion: version, readSystemInfo: { params: { hostname: 'lb-a', edition: 'community' } } },
       status: 'not_applicable',
     },
     {
@@ -199,7 +199,7 @@ describe('the activation recipe', () => {
     },
     {
       name: 'an edition that is new: nobody can tell',
-      replies: { readSystemVersion: version, readSystemInfo: { params: { edition: 'cloud' } } },
+      replies: { readSystemVersion: version, readSystemInfo: { params: { hostname: 'lb-a', edition: 'cloud' } } },
       status: 'unknown',
     },
   ])('$name', async ({ replies, facts = {}, status, end, kind }) => {

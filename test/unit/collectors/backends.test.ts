@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { backends } from '../../../src/collectors/backends.ts';
-import { collectFarmFrom, linesOf } from './given-replies.ts';
+import { collectFarmFrom, familiesOf, linesOf } from './given-replies.ts';
 
 const http = { name: 'shop', profile: 'http', status: 'up' };
 const l4 = { name: 'db', profile: 'l4xnat', status: 'up' };
@@ -43,8 +43,6 @@ describe('the backends collector', () => {
       zlb_farm_backends{appliance="lb",farm="shop",service="front",status="down"} 1
       zlb_farm_backends{appliance="lb",farm="shop",service="front",status="maintenance"} 0
       zlb_farm_backends{appliance="lb",farm="shop",service="front",status="unknown"} 0
-      zlb_backend_info{appliance="lb",farm="shop",service="front",backend="198.51.100.11:8080",id="0",ip="198.51.100.11",port="8080"} 1
-      zlb_backend_info{appliance="lb",farm="shop",service="front",backend="198.51.100.12:8080",id="1",ip="198.51.100.12",port="8080"} 1
       zlb_backend_status{appliance="lb",farm="shop",service="front",backend="198.51.100.11:8080",status="up"} 1
       zlb_backend_status{appliance="lb",farm="shop",service="front",backend="198.51.100.11:8080",status="down"} 0
       zlb_backend_status{appliance="lb",farm="shop",service="front",backend="198.51.100.11:8080",status="maintenance"} 0
@@ -57,6 +55,8 @@ describe('the backends collector', () => {
       zlb_backend_established_connections{appliance="lb",farm="shop",service="front",backend="198.51.100.12:8080"} 0
       zlb_backend_pending_connections{appliance="lb",farm="shop",service="front",backend="198.51.100.11:8080"} 0
       zlb_backend_pending_connections{appliance="lb",farm="shop",service="front",backend="198.51.100.12:8080"} 0
+      zlb_backend_info{appliance="lb",farm="shop",service="front",backend="198.51.100.11:8080",id="0",ip="198.51.100.11",port="8080"} 1
+      zlb_backend_info{appliance="lb",farm="shop",service="front",backend="198.51.100.12:8080",id="1",ip="198.51.100.12",port="8080"} 1
       "
     `);
     expect(collected.states).toEqual([
@@ -79,8 +79,6 @@ describe('the backends collector', () => {
       zlb_farm_backends{appliance="lb",farm="db",service="",status="down"} 0
       zlb_farm_backends{appliance="lb",farm="db",service="",status="maintenance"} 0
       zlb_farm_backends{appliance="lb",farm="db",service="",status="unknown"} 0
-      zlb_backend_info{appliance="lb",farm="db",service="",backend="198.51.100.21:5432",id="0",ip="198.51.100.21",port="5432"} 1
-      zlb_backend_info{appliance="lb",farm="db",service="",backend="[2001:db8::21]:5432",id="1",ip="2001:db8::21",port="5432"} 1
       zlb_backend_status{appliance="lb",farm="db",service="",backend="198.51.100.21:5432",status="up"} 1
       zlb_backend_status{appliance="lb",farm="db",service="",backend="198.51.100.21:5432",status="down"} 0
       zlb_backend_status{appliance="lb",farm="db",service="",backend="198.51.100.21:5432",status="maintenance"} 0
@@ -93,13 +91,24 @@ describe('the backends collector', () => {
       zlb_backend_established_connections{appliance="lb",farm="db",service="",backend="[2001:db8::21]:5432"} 3
       zlb_backend_pending_connections{appliance="lb",farm="db",service="",backend="198.51.100.21:5432"} 0
       zlb_backend_pending_connections{appliance="lb",farm="db",service="",backend="[2001:db8::21]:5432"} 0
+      zlb_backend_max_connections{appliance="lb",farm="db",service="",backend="[2001:db8::21]:5432"} 100
       zlb_backend_weight{appliance="lb",farm="db",service="",backend="198.51.100.21:5432"} 1
       zlb_backend_weight{appliance="lb",farm="db",service="",backend="[2001:db8::21]:5432"} 2
       zlb_backend_priority{appliance="lb",farm="db",service="",backend="198.51.100.21:5432"} 1
       zlb_backend_priority{appliance="lb",farm="db",service="",backend="[2001:db8::21]:5432"} 1
-      zlb_backend_max_connections{appliance="lb",farm="db",service="",backend="[2001:db8::21]:5432"} 100
+      zlb_backend_info{appliance="lb",farm="db",service="",backend="198.51.100.21:5432",id="0",ip="198.51.100.21",port="5432"} 1
+      zlb_backend_info{appliance="lb",farm="db",service="",backend="[2001:db8::21]:5432",id="1",ip="2001:db8::21",port="5432"} 1
       "
     `);
+  });
+
+  it('writes what matters most first, whatever the first backend lacks', async () => {
+    const collected = await collectFarmFrom(backends, l4, {
+      readFarmStats: { backends: [{ id: 9, ip: '198.51.100.9' }, l4Backend({ max_conns: 100 })], sessions: [] },
+    });
+
+    expect(familiesOf(collected)).toEqual(backends.families.map(({ name }) => name));
+    expect(familiesOf(collected).at(-1)).toBe('zlb_backend_info');
   });
 
   it('reads a GSLB farm, which has no counters and no sessions', async () => {
@@ -220,6 +229,10 @@ describe('the backends collector', () => {
     ['modules', 'http', false],
     ['total', 'l4xnat', false],
     ['link', 'datalink', false],
+    ['..', 'http', false],
+    ['a/b', 'http', false],
+    ['shop\n', 'http', false],
+    ['shop (old)', 'http', true],
   ])('asks for the farm %j with the profile %j: %j', (name, profile, covered) => {
     expect(backends.covers({ name, profile, status: 'up' })).toBe(covered);
   });

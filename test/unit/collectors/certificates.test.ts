@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { certificates } from '../../../src/collectors/certificates.ts';
-import { collectFrom, linesOf } from './given-replies.ts';
+import { collectFrom, familiesOf, linesOf } from './given-replies.ts';
 
 const certificate = (more: object = {}) => ({
   file: 'shop.pem',
@@ -28,9 +28,8 @@ describe('the certificates collector', () => {
     const collected = await collectFrom(certificates, { listCertificates: { params: [certificate(), request] } });
 
     expect(collected.text).toMatchInlineSnapshot(`
-      "zlb_certificate_info{appliance="lb",file="shop.pem",common_name="shop.example.com",issuer="Example CA",kind="certificate"} 1
-      zlb_certificate_info{appliance="lb",file="new.csr",common_name="new.example.com",issuer="NA",kind="csr"} 1
-      zlb_certificate_not_before_timestamp_seconds{appliance="lb",file="shop.pem"} 1762387200
+      "zlb_certificates{appliance="lb",kind="certificate"} 1
+      zlb_certificates{appliance="lb",kind="csr"} 1
       zlb_certificate_not_after_timestamp_seconds{appliance="lb",file="shop.pem"} 1796860799
       zlb_certificate_status{appliance="lb",file="shop.pem",status="valid"} 0
       zlb_certificate_status{appliance="lb",file="shop.pem",status="about_to_expire"} 1
@@ -39,11 +38,21 @@ describe('the certificates collector', () => {
       zlb_certificate_status{appliance="lb",file="shop.pem",status="unknown"} 0
       zlb_certificate_parse_error{appliance="lb",file="shop.pem"} 0
       zlb_certificate_parse_error{appliance="lb",file="new.csr"} 0
-      zlb_certificates{appliance="lb",kind="certificate"} 1
-      zlb_certificates{appliance="lb",kind="csr"} 1
+      zlb_certificate_not_before_timestamp_seconds{appliance="lb",file="shop.pem"} 1762387200
+      zlb_certificate_info{appliance="lb",file="shop.pem",common_name="shop.example.com",issuer="Example CA",kind="certificate"} 1
+      zlb_certificate_info{appliance="lb",file="new.csr",common_name="new.example.com",issuer="NA",kind="csr"} 1
       "
     `);
     expect(collected.states).toEqual(['certificate shop.pem about_to_expire']);
+  });
+
+  it('writes what matters most first, whatever the first certificate lacks', async () => {
+    const collected = await collectFrom(certificates, {
+      listCertificates: { params: [{ file: 'bare.pem' }, certificate()] },
+    });
+
+    expect(familiesOf(collected)).toEqual(certificates.families.map(({ name }) => name));
+    expect(familiesOf(collected).at(-1)).toBe('zlb_certificate_info');
   });
 
   it('says that dates cannot be read, instead of an expiry in 1970', async () => {

@@ -43,7 +43,10 @@ describe('the farm configuration collector', () => {
   });
 
   it('finds the check of an L4 farm in its own configuration or in the list of checks', async () => {
-    const farm = (farmguardian: unknown) => ({ params: { farmguardian, sessions: [] }, backends: [{ id: 0 }] });
+    const farm = (farmguardian: unknown) => ({
+      params: { listener: 'l4xnat', farmguardian, sessions: [] },
+      backends: [{ id: 0 }],
+    });
     const named = await collectFarmFrom(farmConfig, l4, { listFarmguardians: checks(), readFarm: farm('check-db') });
     const listed = await collectFarmFrom(farmConfig, l4, { listFarmguardians: checks('db'), readFarm: farm(null) });
     const none = await collectFarmFrom(farmConfig, l4, { listFarmguardians: checks('other'), readFarm: farm('') });
@@ -53,7 +56,9 @@ describe('the farm configuration collector', () => {
   });
 
   it('does not say that a farm has no check when nobody would tell', async () => {
-    const silent = { readFarm: { params: {}, services: [service({ farmguardian: undefined })], backends: [] } };
+    const silent = {
+      readFarm: { params: { status: 'up' }, services: [service({ farmguardian: undefined })], backends: [] },
+    };
 
     const forbidden = await collectFarmFrom(farmConfig, https, { listFarmguardians: refusal('forbidden'), ...silent });
     const missing = await collectFarmFrom(farmConfig, https, silent);
@@ -66,7 +71,7 @@ describe('the farm configuration collector', () => {
   it('takes other trouble with the list of checks for trouble', async () => {
     const failing = collectFarmFrom(farmConfig, l4, {
       listFarmguardians: refusal('server_error'),
-      readFarm: { params: {} },
+      readFarm: { params: { status: 'up' } },
     });
 
     await expect(failing).rejects.toMatchObject({ reason: 'server_error' });
@@ -75,11 +80,11 @@ describe('the farm configuration collector', () => {
   it('reads an HTTPS farm without a certificate, and a farm without anything', async () => {
     const without = await collectFarmFrom(farmConfig, https, {
       listFarmguardians: checks(),
-      readFarm: { params: { certlist: [{ file: -1, id: 1 }, {}] }, services: [] },
+      readFarm: { params: { listener: 'https', certlist: [{ file: -1, id: 1 }, {}] }, services: [] },
     });
     const bare = await collectFarmFrom(farmConfig, https, {
-      listFarmguardians: { params: null },
-      readFarm: { params: {} },
+      listFarmguardians: checks(),
+      readFarm: { params: { status: 'up' } },
     });
 
     expect(without.text + bare.text).toBe('');
@@ -94,7 +99,10 @@ describe('the farm configuration collector', () => {
 
     const collected = await collectFarmFrom(farmConfig, https, {
       listFarmguardians: checks(),
-      readFarm: { params: {}, services: [service({ backends: twins }), service({ id: 'bare', backends: null })] },
+      readFarm: {
+        params: { status: 'up' },
+        services: [service({ backends: twins }), service({ id: 'bare', backends: null })],
+      },
     });
 
     expect(linesOf(collected, 'zlb_backend_weight')).toMatchInlineSnapshot(`
@@ -108,6 +116,10 @@ describe('the farm configuration collector', () => {
     ['total', 'http', true],
     ['modules', 'http', false],
     ['link', 'datalink', false],
+    ['..', 'http', false],
+    ['a/b', 'http', false],
+    ['shop\n', 'http', false],
+    ['shop (old)', 'http', true],
   ])('asks for the farm %j with the profile %j: %j', (name, profile, covered) => {
     expect(farmConfig.covers({ name, profile, status: 'up' })).toBe(covered);
   });

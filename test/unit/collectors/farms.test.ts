@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { farms } from '../../../src/collectors/farms.ts';
-import { collectFrom, linesOf, refusal } from './given-replies.ts';
+import { collectFrom, familiesOf, linesOf, refusal } from './given-replies.ts';
 
 const farm = (name: string, more: object = {}) => ({
   farmname: name,
@@ -22,8 +22,7 @@ describe('the farms collector', () => {
     const collected = await collectFrom(farms, { listFarmStats: { farms: list } });
 
     expect(collected.text).toMatchInlineSnapshot(`
-      "zlb_farm_info{appliance="lb",farm="shop",profile="https",vip="192.0.2.20",vport="443"} 1
-      zlb_farm_status{appliance="lb",farm="shop",status="up"} 0
+      "zlb_farm_status{appliance="lb",farm="shop",status="up"} 0
       zlb_farm_status{appliance="lb",farm="shop",status="down"} 0
       zlb_farm_status{appliance="lb",farm="shop",status="needed_restart"} 1
       zlb_farm_status{appliance="lb",farm="shop",status="critical"} 0
@@ -32,10 +31,19 @@ describe('the farms collector', () => {
       zlb_farm_status{appliance="lb",farm="shop",status="unknown"} 0
       zlb_farm_established_connections{appliance="lb",farm="shop"} 120
       zlb_farm_pending_connections{appliance="lb",farm="shop"} 2
+      zlb_farm_info{appliance="lb",farm="shop",profile="https",vip="192.0.2.20",vport="443"} 1
       "
     `);
     expect(collected.states).toEqual(['farm shop needed_restart']);
     expect(collected.facts).toEqual({ farms: [{ name: 'shop', profile: 'https', status: 'needed_restart' }] });
+  });
+
+  it('writes what matters most first, whatever the first farm lacks', async () => {
+    const collected = await collectFrom(farms, { listFarmStats: { farms: [{ farmname: 'bare' }, farm('shop')] } });
+
+    expect(familiesOf(collected)).toEqual(farms.families.map(({ name }) => name));
+    expect(familiesOf(collected)[0]).toBe('zlb_farm_status');
+    expect(familiesOf(collected).at(-1)).toBe('zlb_farm_info');
   });
 
   it('reads numbers that come as text', async () => {

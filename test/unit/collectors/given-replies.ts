@@ -105,6 +105,11 @@ function show({ expose, states = [], facts }: Reading, asked: readonly ReadKey[]
   };
 }
 
+/** The families in the order in which they were written: over the series limit, the last ones are left out. */
+export function familiesOf({ text }: Collected): readonly string[] {
+  return [...new Set(text.match(/^zlb_\w+/gm))];
+}
+
 /** Only the lines of one family, for what would drown in the rest. */
 export function linesOf({ text }: Collected, family: string): string {
   return text

@@ -70,9 +70,9 @@ describe('the interfaces collector', () => {
 
   it('reads empty lists, nulls and rows with nothing but a name', async () => {
     const empty = await collectFrom(interfaces, {
-      readNetworkStats: { params: { interfaces: null } },
+      readNetworkStats: traffic(),
       listInterfaces: { interfaces: null },
-      listVirtualInterfaces: {},
+      listVirtualInterfaces: { interfaces: null },
     });
     const bare = await collectFrom(interfaces, {
       readNetworkStats: traffic({ interface: 'eth0', in: null }),

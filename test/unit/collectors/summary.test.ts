@@ -41,8 +41,8 @@ describe('the summary collector', () => {
     `);
   });
 
-  it('writes nothing for an appliance without any module', async () => {
-    const collected = await collectFrom(summary, { readFarmsSummary: { params: {} } });
+  it('writes nothing for an appliance whose modules say nothing', async () => {
+    const collected = await collectFrom(summary, { readFarmsSummary: { params: { lslb: null } } });
 
     expect(collected.text).toBe('');
     expect(collected.facts).toEqual({ farms: [] });

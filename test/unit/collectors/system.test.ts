@@ -68,6 +68,6 @@ describe('the system collector', () => {
   });
 
   it('writes nothing when there is nothing', async () => {
-    expect((await collectFrom(system, { readStats: { params: {} } })).text).toBe('');
+    expect((await collectFrom(system, { readStats: { params: { cpu: {}, load: {}, memory: {} } } })).text).toBe('');
   });
 });

@@ -1,7 +1,14 @@
 import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createExposition, type Exposition, type Page, toChunks } from '../../../src/metrics/exposition.ts';
+import {
+  type Chunk,
+  createExposition,
+  type Exposition,
+  type Page,
+  toChunks,
+  toPiece,
+} from '../../../src/metrics/exposition.ts';
 import { counter, gauge, histogram } from '../../../src/metrics/family.ts';
 import { gzipMember } from '../../../src/metrics/gzip.ts';
 import { type Emit, renderSamples } from '../../../src/metrics/samples.ts';
@@ -150,6 +157,27 @@ describe('a part', () => {
   });
 });
 
+it('is counted as it is put, not over and over whenever somebody asks how many series there are', () => {
+  const exposition = given();
+  let looks = 0;
+  const chunk: Chunk = {
+    family: up,
+    ...toPiece('zlb_up 1\n'),
+    get series() {
+      looks += 1;
+      return 1;
+    },
+  };
+
+  for (let part = 0; part < 100; part += 1) {
+    exposition.put('lb-1', String(part), [chunk]);
+    expect(exposition.series('lb-1')).toBe(part + 1);
+    expect(exposition.series('lb-1', '0')).toBe(part);
+  }
+
+  expect(looks).toBe(100);
+});
+
 describe('any history of readings', () => {
   const step = fc.record({
     what: fc.constantFrom('put', 'remove', 'look'),
@@ -176,6 +204,11 @@ describe('any history of readings', () => {
           }
         }
 
+        for (const appliance of ['lb-1', 'lb-2', 'lb-3']) {
+          const parts = ['a', 'b'].filter((part) => expected.has(`${appliance} ${part}`));
+          expect(exposition.series(appliance)).toBe(parts.length);
+          expect(exposition.series(appliance, 'a')).toBe(parts.filter((part) => part !== 'a').length);
+        }
         const page = exposition.page('text');
         const samples = parseExposition(textOf(page), 'text').flatMap((family) => family.samples);
         expect(new Map(samples.map(({ labels, value }) => [`${labels.appliance} ${labels.code}`, value]))).toEqual(
