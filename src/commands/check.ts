@@ -99,7 +99,7 @@ async function visitAppliance(
   const product = [facts.edition ?? 'edition unknown', facts.version ?? 'release unknown']
     .map((text) => oneLine(text, 64))
     .join(' ');
-  const farms = facts.farms ? `${facts.farms.length} farms` : 'farms unknown';
+  const farms = facts.farms ? `${facts.farms.length} ${facts.farms.length === 1 ? 'farm' : 'farms'}` : 'farms unknown';
   const cost = `${polled} collectors, about ${Math.ceil(perMinute.calls)} calls and ${perMinute.seconds.toFixed(1)} s of its time a minute`;
   if (facts.licensed === false)
     remarks.push(

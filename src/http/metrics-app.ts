@@ -24,8 +24,10 @@ export function createMetricsApp({ monitor, self, build, log }: MetricsAppParts)
     logger: false,
     bodyLimit: 1_024,
     requestTimeout: 10_000,
-    connectionTimeout: 30_000,
+    // Longer than a usual scrape interval, so that a connection is not closed just as the next scrape uses it.
     keepAliveTimeout: 75_000,
+    // A client that stopped reading is cut off; longer than the above, which it would otherwise cut short.
+    connectionTimeout: 120_000,
     routerOptions: { maxParamLength: 256 },
     // Before there is a route, so that no hook runs either.
     frameworkErrors(_error, _request, reply) {
