@@ -1,5 +1,6 @@
 import type { Family } from './family.ts';
 import { joinPacked, pack, type Packed } from './gzip.ts';
+import { ownBytes } from './own-bytes.ts';
 import type { FamilySamples } from './samples.ts';
 
 /** Prometheus text 0.0.4, or OpenMetrics 1.0. Only the headers of counters and the last line differ. */
@@ -34,7 +35,7 @@ export function toChunks(families: readonly FamilySamples[]): Chunk[] {
 
 /** Finishes a text. */
 export function toPiece(text: string): Piece {
-  const bytes = Buffer.from(text);
+  const bytes = ownBytes(text);
   return { text: bytes, packed: pack(bytes) };
 }
 

@@ -1,4 +1,5 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib';
+import { ownBytes } from './own-bytes.ts';
 
 /**
  * Finished deflate blocks that can be joined: each is compressed on its own and ends with a full flush, so that any
@@ -20,7 +21,7 @@ const lastEmptyBlock = Buffer.from([0x03, 0x00]);
 /** Compresses one part. Level 1 takes 40 % of the default's time for 8 % more bytes on parts of 20 kB; on parts of 1 kB they are alike. */
 export function pack(text: Buffer): Packed {
   return {
-    blocks: deflateRawSync(text, { level: constants.Z_BEST_SPEED, finishFlush: constants.Z_FULL_FLUSH }),
+    blocks: ownBytes(deflateRawSync(text, { level: constants.Z_BEST_SPEED, finishFlush: constants.Z_FULL_FLUSH })),
     crc: crc32(text),
     size: text.length,
     shift: shiftFor(text.length),

@@ -21,7 +21,7 @@ export type SkipReason = (typeof skipReasons)[number];
 
 const up = gauge(
   'zlb_up',
-  '1 when the appliance gave an authenticated answer within the shortest max_stale of its collectors (any call).',
+  '1 when the appliance gave an authenticated answer within the shortest max_stale of its collectors, or longer while intervals are stretched (any call).',
 );
 const breaker = stateSet(
   'zlb_circuit_breaker_state',
