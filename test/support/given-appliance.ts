@@ -25,7 +25,7 @@ export async function givenAppliance(
     parts: {
       now,
       log,
-      polling: { timeoutMs: 300, maxConcurrentPerAppliance: 1, maxBusyRatio: 1, jitterRatio: 0 },
+      polling: { timeoutMs: 1_000, maxConcurrentPerAppliance: 1, maxBusyRatio: 1, jitterRatio: 0 },
       ...(options.maxSeries === undefined ? {} : { maxSeries: options.maxSeries }),
     },
   });
