@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import { createApplianceClient } from './appliance/client.ts';
 import { createDecoder } from './appliance/decode.ts';
 import type { BuildInfo } from './build-info.ts';
 import { collectors } from './collectors/registry.ts';
 import { watchesFarm } from './config/farm-filter.ts';
 import type { ApplianceSettings, Settings } from './config/settings.ts';
+import { connectAppliance } from './connect-appliance.ts';
 import { listen } from './http/listen.ts';
 import { createMetricsApp } from './http/metrics-app.ts';
 import { createExposition } from './metrics/exposition.ts';
@@ -12,7 +12,7 @@ import { createSelfMetrics } from './metrics/self.ts';
 import { type AppliancePoller, createAppliancePoller } from './monitor/appliance-poller.ts';
 import { createClockwork } from './monitor/clockwork.ts';
 import { ledgerFamilies } from './monitor/ledger.ts';
-import { createMonitor, type Monitor } from './monitor/monitor.ts';
+import { createMonitor } from './monitor/monitor.ts';
 
 export interface DaemonParts {
   readonly settings: Settings;
@@ -28,9 +28,6 @@ export interface DaemonParts {
 export interface Daemon {
   /** Base URL of the metrics listener. */
   readonly url: string;
-  readonly monitor: Monitor;
-  /** One run of a collector now; tests drive the daemon with it. */
-  poll(appliance: string, collector: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -54,19 +51,7 @@ export async function startDaemon({ settings, listenAddress, build, log, now, ra
         const chosen = appliance.collectors[collector.name];
         return chosen?.enabled ? { collector, schedule: chosen.schedule, maxStaleMs: chosen.maxStaleMs } : [];
       }),
-      connect: (onCall) =>
-        createApplianceClient({
-          url: appliance.url,
-          tls: appliance.tls,
-          apiKey: appliance.apiKey,
-          keyHeader: appliance.keyHeader,
-          timeoutMs: settings.polling.timeoutMs,
-          maxConnections: settings.polling.maxConcurrentPerAppliance,
-          bodyBytes: settings.limits.bodyBytes,
-          decode,
-          now,
-          onCall,
-        }),
+      connect: (onCall) => connectAppliance({ appliance, settings, decode, now, onCall }),
       polling: settings.polling,
       maxSeries: settings.limits.seriesPerAppliance,
       exposition,
@@ -76,8 +61,11 @@ export async function startDaemon({ settings, listenAddress, build, log, now, ra
       random,
     });
 
-  const pollers = new Map(settings.appliances.map((appliance) => [appliance.name, createPoller(appliance)]));
-  const monitor = createMonitor({ appliances: settings.appliances, pollers: [...pollers.values()], exposition });
+  const monitor = createMonitor({
+    appliances: settings.appliances,
+    pollers: settings.appliances.map(createPoller),
+    exposition,
+  });
   const app = createMetricsApp({ monitor, self, build, log: log.child({ part: 'http' }) });
   const url = await listen(app, listenAddress);
   monitor.start();
@@ -85,8 +73,6 @@ export async function startDaemon({ settings, listenAddress, build, log, now, ra
 
   return {
     url,
-    monitor,
-    poll: (appliance, collector) => pollers.get(appliance)?.run(collector) ?? Promise.resolve(),
     async close() {
       await Promise.all([app.close(), clockwork.close(), monitor.close()]);
     },

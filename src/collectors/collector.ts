@@ -15,6 +15,17 @@ export interface Facts {
   activationEndSeconds: number | undefined;
 }
 
+/** What is known of an appliance before anything was read: nothing. */
+export function noFacts(): Facts {
+  return {
+    farms: undefined,
+    edition: undefined,
+    version: undefined,
+    licensed: undefined,
+    activationEndSeconds: undefined,
+  };
+}
+
 export interface FarmFact {
   readonly name: string;
   readonly profile: string;
@@ -91,6 +102,10 @@ export interface FarmCollector extends CollectorBase {
 }
 
 export type Collector = ApplianceCollector | FarmCollector;
+
+export function isFarmCollector(collector: Collector): collector is FarmCollector {
+  return 'begin' in collector;
+}
 
 /** The appliance's status words as label values: `needed restart` becomes `needed_restart`. */
 export function stateWord(word: string | null | undefined): string {

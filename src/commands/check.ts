@@ -1,12 +1,13 @@
-import { type ApplianceClient, createApplianceClient } from '../appliance/client.ts';
+import type { ApplianceClient } from '../appliance/client.ts';
 import { createDecoder, type Decode } from '../appliance/decode.ts';
 import { ApplianceError } from '../appliance/errors.ts';
-import type { Collector, CollectContext, Facts } from '../collectors/collector.ts';
+import { type CollectContext, type Collector, type Facts, isFarmCollector, noFacts } from '../collectors/collector.ts';
 import { collectorDefaults } from '../collectors/defaults.ts';
 import { collectors } from '../collectors/registry.ts';
 import { loadSettings } from '../config/load.ts';
 import { watchesFarm } from '../config/farm-filter.ts';
 import type { ApplianceSettings, Settings } from '../config/settings.ts';
+import { connectAppliance } from '../connect-appliance.ts';
 import { toError } from '../lib/check.ts';
 import { oneLine } from '../lib/one-line.ts';
 import { intervalOf } from '../monitor/clockwork.ts';
@@ -49,11 +50,9 @@ async function visitAppliance(
   stopped: AbortSignal,
 ): Promise<Visit> {
   const meter = { calls: 0, seconds: 0 };
-  const client = createApplianceClient({
-    ...appliance,
-    timeoutMs: settings.polling.timeoutMs,
-    maxConnections: 1,
-    bodyBytes: settings.limits.bodyBytes,
+  const client = connectAppliance({
+    appliance,
+    settings,
     decode,
     now: Date.now,
     onCall({ seconds }) {
@@ -61,13 +60,7 @@ async function visitAppliance(
       meter.seconds += seconds;
     },
   });
-  const facts: Facts = {
-    farms: undefined,
-    edition: undefined,
-    version: undefined,
-    licensed: undefined,
-    activationEndSeconds: undefined,
-  };
+  const facts = noFacts();
   const remarks: string[] = [];
   const perMinute = { calls: 0, seconds: 0 };
   let polled = 0;
@@ -115,7 +108,7 @@ async function tryCollector(
   collector: Collector,
   context: CollectContext & { readonly facts: Facts },
 ): Promise<number> {
-  if (!('begin' in collector)) {
+  if (!isFarmCollector(collector)) {
     const reading = await collector.collect(context);
     Object.assign(context.facts, reading.facts);
     return 1;

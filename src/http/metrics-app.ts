@@ -1,6 +1,6 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Logger } from 'pino';
-import { type Page, type Piece, toPiece } from '../metrics/exposition.ts';
+import { type Format, type Page, type Piece, toPiece } from '../metrics/exposition.ts';
 import { gzipMember } from '../metrics/gzip.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
 import type { Monitor } from '../monitor/monitor.ts';
@@ -69,7 +69,7 @@ export function createMetricsApp({ monitor, self, build, log }: MetricsAppParts)
     if (stranger !== undefined) return unknownAppliance(reply);
     const format = negotiateFormat(request.headers.accept);
     const page = monitor.page(format, names.length > 0 ? new Set(names) : undefined);
-    return sendPage(request, reply, page, await self.pieces(format));
+    return sendPage(request, reply, { format, page, end: await self.pieces(format) });
   });
 
   app.get('/probe', async (request, reply) => {
@@ -81,7 +81,8 @@ export function createMetricsApp({ monitor, self, build, log }: MetricsAppParts)
         .send('Name one appliance: /probe?target=NAME, with a name from the configuration.\n');
     }
     if (!known.has(target)) return unknownAppliance(reply);
-    return sendPage(request, reply, monitor.page(negotiateFormat(request.headers.accept), new Set([target])), []);
+    const format = negotiateFormat(request.headers.accept);
+    return sendPage(request, reply, { format, page: monitor.page(format, new Set([target])), end: [] });
   });
 
   app.get('/sd', async (request, reply) => {
@@ -137,9 +138,14 @@ function valuesOf(request: FastifyRequest, name: string): string[] {
 
 const endOfOpenMetrics = toPiece('# EOF\n');
 
+interface PageParts {
+  readonly format: Format;
+  readonly page: Page;
+  readonly end: readonly Piece[];
+}
+
 /** Sends the page, then `end`, without copying either; past Fastify, which would write a piece at a time. */
-function sendPage(request: FastifyRequest, reply: FastifyReply, page: Page, end: readonly Piece[]): void {
-  const format = negotiateFormat(request.headers.accept);
+function sendPage(request: FastifyRequest, reply: FastifyReply, { format, page, end }: PageParts): void {
   const compressed = acceptsGzip(request.headers['accept-encoding']);
   const tail = format === 'openmetrics' ? [...end, endOfOpenMetrics] : end;
   const buffers = compressed

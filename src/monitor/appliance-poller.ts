@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { ApplianceClient, CallReport } from '../appliance/client.ts';
-import type { Reading } from '../collectors/collector.ts';
+import { isFarmCollector, type Reading } from '../collectors/collector.ts';
 import { createAgeClock } from '../lib/age-clock.ts';
 import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/steady-now.ts';
@@ -11,7 +11,7 @@ import { createCollecting, type Pace } from './collecting.ts';
 import { createDisplay } from './display.ts';
 import { createFailureLog } from './failure-log.ts';
 import { createGovernor } from './governor.ts';
-import { createJob, isFarmCollector, type Job, type ScheduledCollector } from './job.ts';
+import { createJob, type Job, type ScheduledCollector } from './job.ts';
 import { createKnowledge } from './knowledge.ts';
 import { createLedger, type SkipReason, skipReasons } from './ledger.ts';
 import type { Origin } from './origin.ts';

@@ -1,7 +1,8 @@
 import type { BreakerState } from '../appliance/breaker.ts';
 import { type Exposition, toChunks } from '../metrics/exposition.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
-import { isFarmCollector, type Job } from './job.ts';
+import { isFarmCollector } from '../collectors/collector.ts';
+import type { Job } from './job.ts';
 import type { Ledger } from './ledger.ts';
 import type { Shelf } from './shelf.ts';
 

@@ -48,7 +48,7 @@ export function createFailureLog(log: Logger): FailureLog {
     lacking(collector, error) {
       log.info(
         { collector, because: error.message },
-        'appliance does not have what this collector reads, left out until its version changes',
+        'appliance does not have what this collector reads, left out for an hour or until its version changes',
       );
     },
     recovered(origin) {

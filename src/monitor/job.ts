@@ -1,4 +1,4 @@
-import type { Collector, FarmCollector } from '../collectors/collector.ts';
+import type { Collector } from '../collectors/collector.ts';
 import { intervalOf } from './clockwork.ts';
 
 /** A collector with what the configuration says about it. */
@@ -52,10 +52,6 @@ export function createJob(
     missed: false,
     hadTurn: false,
   };
-}
-
-export function isFarmCollector(collector: Collector): collector is FarmCollector {
-  return 'begin' in collector;
 }
 
 /** A stable number from 0 to 1 for a text (FNV-1a). */

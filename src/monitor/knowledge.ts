@@ -1,4 +1,4 @@
-import type { Facts } from '../collectors/collector.ts';
+import { type Facts, noFacts } from '../collectors/collector.ts';
 
 /** What the collectors of one appliance have found out, and what follows when it changes. */
 export interface Knowledge {
@@ -15,13 +15,7 @@ export interface KnowledgeParts {
 }
 
 export function createKnowledge({ onVersionChanged, onFarmGone, onLicensedAgain }: KnowledgeParts): Knowledge {
-  const facts: Facts = {
-    farms: undefined,
-    edition: undefined,
-    version: undefined,
-    licensed: undefined,
-    activationEndSeconds: undefined,
-  };
+  const facts = noFacts();
 
   return {
     facts,

@@ -7,13 +7,13 @@ export interface Shelf {
   put(origin: Origin, reading: ShelvedReading): void;
   remove(origin: Origin): void;
   has(collector: string): boolean;
-  /** Removes what is past its time at `nowMs`; returns the collectors that lost something. */
-  expire(nowMs: number): ReadonlySet<string>;
+  /** Removes what is past its time at `ageMs`; returns the collectors that lost something. */
+  expire(ageMs: number): ReadonlySet<string>;
 }
 
 export interface ShelvedReading {
   readonly expose: (emit: Emit) => void;
-  /** Unix milliseconds until which the samples may be shown. */
+  /** Until when the samples may be shown, on the clock of lib/age-clock.ts. */
   readonly freshUntilMs: number;
 }
 
@@ -58,12 +58,12 @@ export function createShelf({ appliance, exposition, maxSeries, onDropped, onUnk
     },
     remove: (origin) => remove(keyOf(origin)),
     has: (collector) => held.has(keyOf({ collector })),
-    expire(nowMs) {
+    expire(ageMs) {
       const losers = new Set<string>();
-      if (nowMs < nextExpiryMs) return losers;
+      if (ageMs < nextExpiryMs) return losers;
       nextExpiryMs = Number.POSITIVE_INFINITY;
       for (const [key, { collector, freshUntilMs }] of held) {
-        if (freshUntilMs > nowMs) {
+        if (freshUntilMs > ageMs) {
           nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs);
           continue;
         }

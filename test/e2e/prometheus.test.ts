@@ -61,15 +61,20 @@ async function startPrometheus(config: string) {
   };
 }
 
+/** The exporter on its simulated appliances, once every collector has had its turn; resolves to its URL. */
+async function startDemonstration(): Promise<string> {
+  const url = await startExporter(['--web.listen-address=127.0.0.1:0']).url();
+  await until(
+    () => fetch(`${url}/-/ready`).then(({ status }) => status),
+    (status) => status === 200,
+    40_000,
+  );
+  return url;
+}
+
 describe.skipIf(missing)('real Prometheus', () => {
   it('scrapes /metrics, and /probe through /sd, completely and without a warning in its log', async () => {
-    const exporter = startExporter(['--web.listen-address=127.0.0.1:0']);
-    const url = await exporter.url();
-    await until(
-      () => fetch(`${url}/-/ready`).then(({ status }) => status),
-      (status) => status === 200,
-      40_000,
-    );
+    const url = await startDemonstration();
     const { host } = new URL(url);
     const prometheus = await startPrometheus(`
 global: { scrape_interval: 1s, scrape_timeout: 1s }
@@ -109,13 +114,7 @@ scrape_configs:
 
 describe.skipIf(missing)('promtool check metrics', () => {
   it('has nothing to say about /metrics and /probe, in both formats', async () => {
-    const exporter = startExporter(['--web.listen-address=127.0.0.1:0']);
-    const url = await exporter.url();
-    await until(
-      () => fetch(`${url}/-/ready`).then(({ status }) => status),
-      (status) => status === 200,
-      40_000,
-    );
+    const url = await startDemonstration();
 
     for (const path of ['/metrics', '/probe?target=lb-madrid']) {
       const classic = await (await fetch(`${url}${path}`)).text();

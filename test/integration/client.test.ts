@@ -23,6 +23,7 @@ import {
   startTlsServer,
 } from '../support/tls-server.ts';
 import { until } from '../support/until.ts';
+import { documentStatuses } from '../support/document-statuses.ts';
 
 const canary = 'Canary0Key0Canary';
 const patient = new AbortController().signal;
@@ -768,19 +769,7 @@ describe('the clock of the appliance', () => {
 describe('a status', () => {
   const refused = (message: string) => JSON.stringify({ description: 'A call', error: 'true', message });
 
-  it.each<[status: number, reason: FailureReason]>([
-    [400, 'bad_request'],
-    [401, 'unauthorized'],
-    [402, 'unlicensed'],
-    [403, 'forbidden'],
-    [404, 'not_found'],
-    [405, 'method_not_allowed'],
-    [406, 'unavailable'],
-    [409, 'conflict'],
-    [410, 'gone'],
-    [500, 'server_error'],
-    [504, 'gateway_timeout'],
-  ])('%i of the API is %s, with the sentence of the appliance', async (status, reason) => {
+  it.each(documentStatuses)('%i of the API is %s, with the sentence of the appliance', async (status, reason) => {
     const server = await startHttpsServer((response) => answerJson(response, refused('Nobody\r\nis at home'), status));
     const { read, reports } = givenClient(server);
 

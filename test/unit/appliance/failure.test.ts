@@ -2,23 +2,12 @@ import { errors } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { type FailureReason, failureReasons, reasonOfStatus } from '../../../src/appliance/errors.ts';
 import { isClosedSocket, messageOf, reasonOfTransportError, remedyFor } from '../../../src/appliance/failure.ts';
+import { documentStatuses } from '../../support/document-statuses.ts';
 
 const withCode = (code: string, message = 'what the platform says') => Object.assign(new Error(message), { code });
 
 describe('the reason behind a status', () => {
-  it.each<[status: number, reason: FailureReason]>([
-    [400, 'bad_request'],
-    [401, 'unauthorized'],
-    [402, 'unlicensed'],
-    [403, 'forbidden'],
-    [404, 'not_found'],
-    [405, 'method_not_allowed'],
-    [406, 'unavailable'],
-    [409, 'conflict'],
-    [410, 'gone'],
-    [500, 'server_error'],
-    [504, 'gateway_timeout'],
-  ])('%i of the API document is %s', (status, reason) => {
+  it.each(documentStatuses)('%i of the API document is %s', (status, reason) => {
     expect(reasonOfStatus(status)).toBe(reason);
   });
 
