@@ -33,17 +33,22 @@ const readerWords: Readonly<Record<Reads['reader'], string>> = {
   applianceUrl: 'https address',
   byteSize: 'size',
   duration: 'duration',
+  expiry: 'day, or time with zone',
   farmPattern: 'regular expression',
   fingerprint: '64 hex digits, colons allowed',
+  listenAddress: 'host:port',
+  pattern: 'pattern',
   ratio: 'share',
   schedule: 'cron expression',
   serverName: 'host name',
+  tokenDigest: '64 hex digits',
+  tokenName: 'text, 1 to 64 characters',
 };
 
 /** The page for people. */
 export function configurationPage(): string {
   const root = plainSchema(configSchema(['NAME']));
-  const { appliances, ...others } = root.properties ?? {};
+  const { appliances, admin, ...others } = root.properties ?? {};
   const appliance = appliances?.items ?? {};
   const { collectors: ownCollectors, ...ownOthers } = appliance.properties ?? {};
   return `# Configuration
@@ -64,7 +69,7 @@ appliances:
 - A file is refused as a whole, with every problem, its line and its column. Unknown and repeated keys are problems.
 - \`\${NAME}\` in a value is replaced by the environment variable \`NAME\`, which must be set; \`$$\` writes a dollar. Inside \`{ }\` and \`[ ]\` YAML wants quotes around it.
 - Durations are written \`500ms\`, \`20s\`, \`1m30s\`, \`24h\`; sizes \`64KiB\`, \`8MiB\`; shares \`10%\` or \`0.1\`.
-- Relative paths start at the folder of the file. A key file may end with a line break.
+- Relative paths start at the folder of the file. The file of an API key may end with a line break.
 - YAML anchors, aliases and merges (\`<<\`) may be used to write repeated parts once.
 
 ## Appliances
@@ -82,10 +87,32 @@ ${keyTable({ type: 'object', properties: others })}
 |---|---|---|---|
 ${collectors.map(collectorRow).join('\n')}
 
+## Admin gateway
+
+${admin?.description ?? ''} \`zlb-exporter token\` makes a token and prints its digest; the token goes to its user, the digest here.
+
+\`\`\`yaml
+admin:
+  tokens:
+    - name: alice
+      sha256: 65bdf14cdbf6ac4497c2f93109aa8ddfb9a936ae07315a32039bd0d2b112decd
+      role: operator
+      appliances: ["lb-*"]
+      expires: 2027-01-01
+\`\`\`
+
+${keyTable({ type: 'object', properties: { admin: admin ?? {} } })}
+
+- A role is the most a token may do; \`allow\` and \`deny\` take away from it and add nothing. \`docs/endpoints.md\` lists the operations with
+  their keys and routes. An entry that stands for no operation is a problem; a route stands in quotes because of its braces.
+- An appliance named without \`*\` must be in \`appliances\`; a pattern may be there for appliances to come.
+- Other machines can connect only with \`tls\`, or with \`insecure_plaintext\`; otherwise the exporter does not start.
+- A token whose time has passed is refused by the gateway; the exporter starts with it all the same.
+
 ## One appliance without a file
 
 Without \`--config.file\` the environment describes one appliance, named after its host. With a file, it may take the place of \`appliances\`;
-with appliances in both places the exporter does not start. Relative paths start at the working directory.
+with appliances in both places the exporter does not start. Its relative paths start at the working directory.
 
 | Variable | Stands for |
 |---|---|
@@ -125,16 +152,17 @@ function keyTable(node: SchemaNode, prefix = ''): string {
 function keyRows(parent: SchemaNode, prefix: string): readonly string[] {
   return Object.entries(parent.properties ?? {}).flatMap(([key, node]) => {
     if (node.properties) return keyRows(node, `${prefix}${key}.`);
+    const inside = node.items?.properties ? keyRows(node.items, `${prefix}${key}[].`) : [];
     const standard =
       node.default === undefined ? (parent.required?.includes(key) ? 'required' : '') : code(node.default);
     const cells = [`\`${prefix}${key}\``, typeWords(node), standard, node.description ?? '', code(node.examples?.[0])];
-    return [`| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`];
+    return [`| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`, ...inside];
   });
 }
 
 function typeWords(node: SchemaNode): string {
   if (node.enum) return `one of ${node.enum.join(', ')}`;
-  if (node.items) return `list of ${typeWords(node.items)}s`;
+  if (node.items) return `list of ${node.items.properties ? 'mapping' : typeWords(node.items)}s`;
   if (node.reads)
     return [readerWords[node.reads.reader], limitsInWords(node.reads)].filter((part) => part !== '').join(', ');
   if (node.type === 'integer')

@@ -1,5 +1,6 @@
 import type { ApplianceClient } from '../appliance/client.ts';
 import { createDecoder, type Decode } from '../appliance/decode.ts';
+import { operationRoutes } from '../appliance/operation-routes.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import { type CollectContext, type Collector, type Facts, isFarmCollector, noFacts } from '../collectors/collector.ts';
 import { collectorDefaults } from '../collectors/defaults.ts';
@@ -19,7 +20,12 @@ export const check: Command = async ({ flags, env, stopped, say, warn }) => {
   if (typeof file !== 'string' && !env.ZLB_APPLIANCE_URL) {
     throw new UsageError('nothing to check: give --config.file=PATH, or ZLB_APPLIANCE_URL and ZLB_API_KEY');
   }
-  const settings = await loadSettings({ ...(typeof file === 'string' ? { file } : {}), env, collectorDefaults });
+  const settings = await loadSettings({
+    ...(typeof file === 'string' ? { file } : {}),
+    env,
+    collectorDefaults,
+    operations: operationRoutes(),
+  });
   say(
     `The configuration is valid: ${settings.appliances.length} appliance${settings.appliances.length === 1 ? '' : 's'}.`,
   );

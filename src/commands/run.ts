@@ -1,3 +1,4 @@
+import { operationRoutes } from '../appliance/operation-routes.ts';
 import { collectorDefaults } from '../collectors/defaults.ts';
 import { hasEnvironmentAppliance } from '../config/environment.ts';
 import { loadSettings } from '../config/load.ts';
@@ -16,7 +17,12 @@ export const run: Command = async (context) => {
     return await runDemonstration(context);
   }
 
-  const settings = await loadSettings({ ...(typeof file === 'string' ? { file } : {}), env, collectorDefaults });
+  const settings = await loadSettings({
+    ...(typeof file === 'string' ? { file } : {}),
+    env,
+    collectorDefaults,
+    operations: operationRoutes(),
+  });
   const daemon = await startDaemon({
     settings,
     listenAddress: textFlag(flags, 'web.listen-address'),

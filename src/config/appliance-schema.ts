@@ -93,6 +93,20 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
           examples: ['/run/secrets/lb-paris'],
         }),
       ),
+      admin_api_key: Type.Optional(
+        value('apiKey', {
+          description:
+            'A second API key, used by the admin gateway alone, so that polling needs one that may only read; this or `admin_api_key_file`. Without either the gateway uses the first.',
+          examples: ['${LB_PARIS_ADMIN_KEY}'],
+        }),
+      ),
+      admin_api_key_file: Type.Optional(
+        Type.String({
+          description: 'A file that holds that second key and nothing else; this or `admin_api_key`.',
+          minLength: 1,
+          examples: ['/run/secrets/lb-paris-admin'],
+        }),
+      ),
       key_header: Type.Enum(['auto', 'ZAPI_KEY', 'API_KEY', 'ZAPI-KEY', 'API-KEY'], {
         description:
           'The header that carries the key; `auto` sends ZAPI_KEY for older releases and API_KEY for newer ones. The forms with a hyphen pass proxies that drop underscores.',
@@ -111,6 +125,10 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
       farms,
       collectors,
     },
-    { examples: [applianceExample], oneOf: [{ required: ['api_key'] }, { required: ['api_key_file'] }] },
+    {
+      examples: [applianceExample],
+      oneOf: [{ required: ['api_key'] }, { required: ['api_key_file'] }],
+      not: { required: ['admin_api_key', 'admin_api_key_file'] },
+    },
   );
 }

@@ -1,6 +1,7 @@
 import { formatDuration } from '../lib/duration.ts';
 import { type CollectorSettings, mergeCollectors } from './collectors.ts';
 import type { Path, Problems } from './problems.ts';
+import { findRepeats } from './repeats.ts';
 import { longestGapMs } from './schedule.ts';
 import type { ConfigFile } from './schema.ts';
 import type { Partly } from './structure.ts';
@@ -19,16 +20,11 @@ export function checkTogether(checked: Checked): void {
 }
 
 function namesDiffer({ config, source, problems }: Checked): void {
-  const seen = new Map<string, number>();
-  for (const [index, appliance] of config.appliances?.entries() ?? []) {
-    if (appliance?.name === undefined) continue;
-    const first = seen.get(appliance.name);
-    if (first === undefined) seen.set(appliance.name, index);
-    else
-      problems.report(
-        source.place(['appliances', index, 'name']),
-        `is the name of appliances[${first}] too; give each appliance its own`,
-      );
+  for (const { index, first } of findRepeats((config.appliances ?? []).map((appliance) => appliance?.name))) {
+    problems.report(
+      source.place(['appliances', index, 'name']),
+      `is the name of appliances[${first}] too; give each appliance its own`,
+    );
   }
 }
 

@@ -45,7 +45,7 @@ export function readEnvironment(env: Environment, problems: Problems): Source {
   return {
     // Through JSON, which leaves out what is undefined: an unset variable is an absent key.
     value: { appliances: [JSON.parse(JSON.stringify(appliance))] },
-    folder: '',
+    folderOf: () => '',
     place: (path) => ({ file: 'environment', key: variableOf(path) }),
   };
 }

@@ -1,9 +1,13 @@
 import { assert, isRecord } from '../lib/check.ts';
+import { checkAdmin } from './admin-checks.ts';
+import { toAdminSettings } from './admin-settings.ts';
 import { checkTogether } from './checks.ts';
 import type { CollectorSettings } from './collectors.ts';
 import { readEnvironment } from './environment.ts';
-import { openFiles } from './open-files.ts';
-import { createProblems, type Problems } from './problems.ts';
+import { createOpenFile } from './open-file.ts';
+import { openAdminFiles, openFiles } from './open-files.ts';
+import type { OperationRoutes } from './operation-list.ts';
+import { createProblems, type Path, type Problems } from './problems.ts';
 import { configSchema } from './schema.ts';
 import { type Settings, toSettings } from './settings.ts';
 import { readStructure } from './structure.ts';
@@ -16,24 +20,35 @@ export interface SettingsSource {
   readonly env: Environment;
   /** What each collector does unless the configuration says otherwise; the only names it may configure. */
   readonly collectorDefaults: ReadonlyMap<string, CollectorSettings>;
+  /** What the tokens of the admin gateway may allow and deny. */
+  readonly operations: OperationRoutes;
 }
 
 /** The settings of a file, of the environment or of both; rejects with a ConfigError that names everything wrong. */
-export async function loadSettings({ file, env, collectorDefaults }: SettingsSource): Promise<Settings> {
+export async function loadSettings(from: SettingsSource): Promise<Settings> {
+  const { file, env, collectorDefaults, operations } = from;
   const problems = createProblems();
   const source =
     file === undefined ? readEnvironment(env, problems) : await readFileAndEnvironment(file, env, problems);
   if (source === undefined) throw problems.error();
 
   const { whole, partly } = readStructure(source, configSchema([...collectorDefaults.keys()]), problems);
+  const open = createOpenFile(source, problems);
   const opened = await Promise.all(
-    (partly.appliances ?? []).map((appliance, index) => openFiles(appliance, ['appliances', index], source, problems)),
+    (partly.appliances ?? []).map((appliance, index) => openFiles(appliance, ['appliances', index], open)),
   );
+  const openedAdmin = await openAdminFiles(partly.admin, open);
   checkTogether({ config: partly, source, collectorDefaults, problems });
+  checkAdmin({ config: partly, source, opened: openedAdmin, operations, problems });
   if (!problems.isEmpty()) throw problems.error();
 
   assert(whole, 'what does not fit the schema is a problem');
-  return toSettings(whole, opened, collectorDefaults);
+  const { admin } = whole;
+  const folder = source.folderOf(['admin']);
+  return {
+    ...toSettings(whole, opened, collectorDefaults),
+    ...(admin && { admin: toAdminSettings({ admin, opened: openedAdmin, folder, operations }) }),
+  };
 }
 
 /** A file may leave the appliance to the environment. Appliances in both would leave open which ones were meant. */
@@ -48,9 +63,10 @@ async function readFileAndEnvironment(file: string, env: Environment, problems: 
     return source;
   }
   const environment = readEnvironment(env, problems);
+  const originOf = (path: Path) => (path[0] === 'appliances' ? environment : source);
   return {
     value: Object.assign(source.value, environment.value),
-    folder: environment.folder,
-    place: (path, part) => (path[0] === 'appliances' ? environment : source).place(path, part),
+    folderOf: (path) => originOf(path).folderOf(path),
+    place: (path, part) => originOf(path).place(path, part),
   };
 }

@@ -59,7 +59,7 @@ export function createProblems(): Problems {
 export function keyPath(path: Path): string {
   const steps = path.map((step) => {
     if (typeof step === 'number') return `[${step}]`;
-    return /^[\w.-]{1,64}$/.test(step) ? `.${step}` : '[?]';
+    return /^[\w.-]{1,40}$/.test(step) ? `.${step}` : '[?]';
   });
   return steps.join('').replace(/^\./, '');
 }

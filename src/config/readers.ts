@@ -1,5 +1,7 @@
 import { Secret } from '../lib/secret.ts';
 import { applianceUrl } from './appliance-url.ts';
+import { expiry } from './expiry.ts';
+import { listenAddress } from './listen-address.ts';
 import type { Outcome } from './problems.ts';
 import { byteSize, duration, type Limits, ratio } from './quantity.ts';
 import { schedule } from './schedule.ts';
@@ -11,11 +13,16 @@ export const readers = {
   applianceUrl,
   byteSize,
   duration,
+  expiry,
   farmPattern,
   fingerprint,
+  listenAddress,
+  pattern,
   ratio,
   schedule,
   serverName,
+  tokenDigest,
+  tokenName,
 } satisfies Record<string, (text: string, limits: Limits) => Outcome<unknown>>;
 
 export type ReaderName = keyof typeof readers;
@@ -55,7 +62,23 @@ function fingerprint(text: string): Outcome<string> {
   return { problem: 'must be 64 hex digits, with or without colons; `zlb-exporter fingerprint HOST:PORT` prints it' };
 }
 
+/** A text in which `*` may stand for any characters. */
+function pattern(text: string): Outcome<string> {
+  return text === '' ? { problem: 'is empty; write a name or a pattern, or take it out of the list' } : { value: text };
+}
+
 function serverName(text: string): Outcome<string> {
   if (/^(?=.*[a-z])[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/i.test(text)) return { value: text };
   return { problem: 'must be the host name in the certificate, such as lb.example.org; no address, port or path' };
+}
+
+/** 64 lower-case hex digits. A refusal repeats nothing: it may be the token that was put where its digest belongs. */
+function tokenDigest(text: string): Outcome<string> {
+  if (/^[0-9a-f]{64}$/i.test(text)) return { value: text.toLowerCase() };
+  return { problem: 'must be the SHA-256 of the token, 64 hex digits; `zlb-exporter token` prints both' };
+}
+
+function tokenName(text: string): Outcome<string> {
+  if (/^[\w.@-]{1,64}$/.test(text)) return { value: text };
+  return { problem: 'must be 1 to 64 characters out of letters, digits and . _ @ -' };
 }

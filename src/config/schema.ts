@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 
+import { adminSchema } from './admin-schema.ts';
 import { applianceExample, applianceSchema } from './appliance-schema.ts';
 import { section, value } from './schema-parts.ts';
 
@@ -99,6 +100,7 @@ export function configSchema(collectorNames: readonly string[]) {
     collectors,
     polling,
     limits,
+    admin: Type.Optional(adminSchema),
   };
   return section(parts, { examples: [{ appliances: [applianceExample] }] });
 }

@@ -1,5 +1,6 @@
 import { assert } from '../lib/check.ts';
 import type { Secret } from '../lib/secret.ts';
+import type { AdminSettings } from './admin-settings.ts';
 import { type CollectorSettings, mergeCollectors } from './collectors.ts';
 import type { Opened } from './open-files.ts';
 import type { ApplianceFile, ConfigFile } from './schema.ts';
@@ -9,6 +10,7 @@ export interface Settings {
   readonly appliances: readonly ApplianceSettings[];
   readonly polling: PollingSettings;
   readonly limits: { readonly seriesPerAppliance: number; readonly bodyBytes: number };
+  readonly admin?: AdminSettings;
 }
 
 interface PollingSettings {
@@ -24,6 +26,8 @@ export interface ApplianceSettings {
   /** With its port; the path is `/` when the client has to find the one the appliance answers on. */
   readonly url: URL;
   readonly apiKey: Secret;
+  /** For the admin gateway alone; it uses the other one when there is none. */
+  readonly adminApiKey?: Secret;
   readonly keyHeader: ApplianceFile['key_header'];
   readonly tls: TlsSettings;
   readonly labels: Readonly<Record<string, string>>;
@@ -42,20 +46,21 @@ interface TlsSettings {
   readonly insecureSkipVerify: boolean;
 }
 
-/** The settings that a configuration without problems amounts to; `opened` has the files of each appliance. */
+/** The settings that a configuration without problems amounts to, but for `admin`; `opened` has the files of each appliance. */
 export function toSettings(
   { appliances, collectors, polling, limits }: ConfigFile,
   opened: readonly Opened[],
   collectorDefaults: ReadonlyMap<string, CollectorSettings>,
-): Settings {
+): Omit<Settings, 'admin'> {
   return {
     appliances: appliances.map((appliance, index) => {
-      const { apiKey, ca } = opened[index] ?? {};
+      const { apiKey, adminApiKey, ca } = opened[index] ?? {};
       assert(apiKey, 'an appliance without a key is a problem');
       return {
         name: appliance.name,
         url: appliance.url,
         apiKey,
+        ...(adminApiKey && { adminApiKey }),
         keyHeader: appliance.key_header,
         tls: toTls(appliance.tls, ca),
         labels: appliance.labels,

@@ -4,9 +4,6 @@ import { isRecord } from '../lib/check.ts';
 import { reservedLabels } from './appliance-schema.ts';
 import { closestWord } from './closest-word.ts';
 
-/** Keys of INTERFACE.md §2 that belong to a later release. */
-const adminKeys = new Set(['admin', 'admin_api_key', 'admin_api_key_file']);
-
 /** Texts that a message may repeat: nobody puts a key where a duration stands. */
 const quotableReaders = new Set<unknown>(['byteSize', 'duration', 'ratio']);
 
@@ -27,7 +24,7 @@ export function structureMessage(error: ErrorObject, written: string | undefined
     case 'maximum':
       return `must be ${range(parentSchema)}${got}`;
     case 'minItems':
-      return `is an empty list; write one${suchAs(parentSchema)}${parentSchema.default ? ', or remove the key' : ''}`;
+      return `is an empty list; write one${suchAs(parentSchema)}${parentSchema.default ? `, or remove the key for ${JSON.stringify(parentSchema.default)}` : ''}`;
     case 'minLength':
       return `is empty; give it a value${suchAs(parentSchema)}`;
     case 'propertyNames':
@@ -36,6 +33,8 @@ export function structureMessage(error: ErrorObject, written: string | undefined
       return params.passingSchemas === null
         ? 'is missing; add it, or better api_key_file with the path of a file that holds the key'
         : 'contradicts api_key_file; remove one of the two';
+    case 'not':
+      return 'contradicts admin_api_key_file; remove one of the two';
     default:
       return `${message}${isRecord(schema) && quotableReaders.has(schema.reader) ? got : ''}`;
   }
@@ -57,7 +56,6 @@ function wrongType(schema: AnySchemaObject, got: string): string {
 }
 
 function unknownKey(key: string, known: readonly string[]): string {
-  if (adminKeys.has(key)) return 'the admin gateway is not part of this release; remove the key';
   const meant = closestWord(key, known);
   return `unknown key; ${meant === undefined ? `the keys here are ${known.join(', ')}` : `did you mean "${meant}"?`}`;
 }

@@ -57,7 +57,7 @@ function createReading(): SchemaValidateFunction {
 /** False for an error that only explains another one. */
 function saysMore({ keyword, schemaPath, propertyName, data }: ErrorObject): boolean {
   if (schemaPath.includes('/oneOf/') || propertyName !== undefined) return false;
-  return keyword !== 'oneOf' || isRecord(data);
+  return !['oneOf', 'not'].includes(keyword) || isRecord(data);
 }
 
 /** The path of what an error is about, which may be a key that is missing or should not be there. */
@@ -72,6 +72,8 @@ function whereOf({ keyword, instancePath, params }: ErrorObject, root: unknown):
       return { path: [...path, params.missingProperty] };
     case 'oneOf':
       return { path: [...path, 'api_key'], part: 'key' };
+    case 'not':
+      return { path: [...path, 'admin_api_key'], part: 'key' };
     default:
       return { path };
   }

@@ -18,7 +18,9 @@ export function substitute(text: string, env: Environment, mayBeKey: boolean): O
     }
     const replacement = Object.hasOwn(env, name) ? env[name] : undefined;
     if (replacement !== undefined) return replacement;
-    problem ??= `the environment variable ${mayBeKey ? 'in it' : name} is not set; set it for the exporter, or write $$ for a plain dollar`;
+    // Longer than any name people give, and as long as a key or a token.
+    const unnamed = mayBeKey || name.length > 40;
+    problem ??= `the environment variable ${unnamed ? 'in it' : name} is not set; set it for the exporter, or write $$ for a plain dollar`;
     return found;
   });
   return problem === undefined ? { value } : { problem };

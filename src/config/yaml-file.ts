@@ -18,8 +18,8 @@ import {
 /** Configuration as plain data, every value a string, with the way back to where each value was written. */
 export interface Source {
   readonly value: unknown;
-  /** Where relative paths inside start. */
-  readonly folder: string;
+  /** Where the relative path at a place starts. */
+  folderOf(path: Path): string;
   /** The place of a value, or of its key; of the nearest mapping around it when it is not there. */
   place(path: Path, part?: 'key'): Place;
 }
@@ -85,7 +85,7 @@ export async function readYamlFile(file: string, env: Environment, problems: Pro
   }
   return {
     value,
-    folder: dirname(file),
+    folderOf: () => dirname(file),
     place(path, part) {
       const node = findNode(document, path, part);
       const text = written.get(node);
@@ -94,9 +94,9 @@ export async function readYamlFile(file: string, env: Environment, problems: Pro
   };
 }
 
-/** True for `api_key` and for what may be a misspelling of it. */
+/** True for `api_key`, for the digest of a token, and for what may be a misspelling of them. */
 function mayHoldKey(path: Path): boolean {
-  return /key/i.test(String(path.at(-1)));
+  return /key|^sha|digest|token/i.test(String(path.at(-1)));
 }
 
 function hasContents(document: Document): document is Tree {

@@ -2,16 +2,69 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { loadSettings } from '../../../src/config/load.ts';
-import { collectorDefaults, refusal } from './given-config.ts';
+import { collectorDefaults, operations, refusal } from './given-config.ts';
 
 const folder = fileURLToPath(new URL('bad/', import.meta.url));
 
 /** What is said of each file in bad/; a file that is not here fails. */
 const expected: Readonly<Record<string, readonly string[]>> = {
+  'admin-empty.yml': [
+    ':2:8: admin.tokens: is missing; add it, such as [{"name":"alice","sha256":"65bdf14c…","role":"operator"}]',
+  ],
+  'admin-open-unread.yml': [':4:8: admin.tls: must be a mapping of keys and values'],
+  'admin-open.yml': [
+    ':3:19: admin.listen_address: lets other machines connect, and without TLS tokens would cross the network in clear text; add admin.tls with cert_file and key_file, or set admin.insecure_plaintext to true where something else encrypts them',
+  ],
+  'admin-tls.yml': [
+    ':4:21: admin.tls.cert_file: certificate 1 of 1 in it is damaged; export it again',
+    ':4:50: admin.tls.key_file: the private key in it is damaged; export it again',
+  ],
+  'admin-tokens.yml': [
+    ':6:28: admin.tokens[0].role: must be one of viewer, operator, admin',
+    ':6:42: admin.tokens[0].sha256: must be the SHA-256 of the token, 64 hex digits; `zlb-exporter token` prints both',
+    ':6:63: admin.tokens[0].expires: must be a day such as 2027-01-01, which stands for its start in UTC, or a time with its zone such as 2027-01-01T18:00:00+01:00; leave the key out for a token that does not expire',
+    ':6:89: admin.tokens[0].skip_confirmation: must be true or false, got "yes"',
+    ':7:15: admin.tokens[1].name: is the name of admin.tokens[0] too; give each token its own, the audit tells callers apart by it',
+    ':7:125: admin.tokens[1].appliances[0]: is the name of no appliance; did you mean "lb-paris"?',
+    ':7:134: admin.tokens[1].appliances[1]: is the name of no appliance; write one of those in appliances, or a pattern such as lb-*',
+    ':8:15: admin.tokens[2].name: must be 1 to 64 characters out of letters, digits and . _ @ -',
+    ':8:46: admin.tokens[2].sha256: is the digest of admin.tokens[1] too; make a token of its own with `zlb-exporter token`',
+    ':8:124: admin.tokens[2].appliances: is an empty list; write one, such as ["lb-*"], or remove the key for ["*"]',
+    ':9:7: admin.tokens[3].name: is missing; add it, such as alice',
+    ':9:33: admin.tokens[3].sha256: the environment variable in it is not set; set it for the exporter, or write $$ for a plain dollar',
+    ':9:59: admin.tokens[3].expires: is a day or a time that does not exist',
+    ':9:78: admin.tokens[3].allow: is an empty list; write one, such as ["readFarm","PUT /farms/{farmname}/actions","*Backend*"]',
+    ':9:89: admin.tokens[3].deny[0]: is no operation; write the key of one such as readFarm, a route such as PUT /farms/{farmname}/actions, or a pattern such as *Backend*',
+    ':9:97: admin.tokens[3].deny[1]: is no operation; did you mean "readFarm"?',
+    ':9:107: admin.tokens[3].deny[2]: is no operation; did you mean "PUT /farms/{farmname}/actions"?',
+    ':9:140: admin.tokens[3].deny[3]: is no operation; write the key of one such as readFarm, a route such as PUT /farms/{farmname}/actions, or a pattern such as *Backend*',
+    ':9:152: admin.tokens[3].deny[4]: is empty; write a name or a pattern, or take it out of the list',
+    ':10:7: admin.tokens[4].sha256: is missing; add it, such as 65bdf14c…',
+    ':10:7: admin.tokens[4].role: is missing; add it, such as operator',
+    ':10:22: admin.tokens[4].token: unknown key; the keys here are name, sha256, role, appliances, expires, allow, deny, skip_confirmation',
+    ':10:37: admin.tokens[4][?]: unknown key; the keys here are name, sha256, role, appliances, expires, allow, deny, skip_confirmation',
+    ':10:108: admin.tokens[4].appliances: must be a list, such as ["lb-*"]',
+    ':10:127: admin.tokens[4].expires: must be a day such as 2027-01-01, which stands for its start in UTC, or a time with its zone such as 2027-01-01T18:00:00+01:00; leave the key out for a token that does not expire',
+    ':11:7: admin.tokens[5]: must be a mapping of keys and values, such as {"name":"alice","sha256":"65bdf14c…","role":"operator"}',
+  ],
   'admin.yml': [
-    ':2:51: appliances[0].admin_api_key: the admin gateway is not part of this release; remove the key',
-    ':3:52: appliances[1].admin_api_key_file: the admin gateway is not part of this release; remove the key',
-    ':4:1: admin: the admin gateway is not part of this release; remove the key',
+    ':2:57: appliances[0].admin_api_key: contradicts admin_api_key_file; remove one of the two',
+    ':3:71: appliances[1].admin_api_key: holds what cannot go into an HTTP header: character 7 of 18 is a space, a line break or not ASCII; copy the key again, alone',
+    ':4:76: appliances[2].admin_api_key_file: holds no key; put the API key of the appliance there',
+    ':5:76: appliances[3].admin_api_key_file: cannot be read: there is no such file. Give the path of a file the exporter may read, best an absolute one',
+    ':6:5: appliances[4]: must be a mapping of keys and values, such as {"name":"lb-paris","url":"https://192.0.2.10:444","api_key_file":"/run/secrets/lb-paris"}',
+    ':8:19: admin.listen_address: must be HOST:PORT such as 127.0.0.1:9445, an IPv6 host in brackets: [::1]:9445',
+    ':9:23: admin.insecure_plaintext: must be true or false, got "yes"',
+    ':10:8: admin.tls.key_file: is missing; add it, such as /run/secrets/admin.key',
+    ':10:21: admin.tls.cert_file: cannot be read: there is no such file. Give the path of a file the exporter may read, best an absolute one',
+    ':10:56: admin.tls.client_ca_file: holds no PEM certificate; it needs a part from "-----BEGIN CERTIFICATE-----" to "-----END CERTIFICATE-----"',
+    ':11:15: admin.audit_file: is empty; give it a value, such as /var/lib/zlb-exporter/audit.jsonl',
+    ':12:21: admin.audit_file_bytes: must be at least 64KiB, got "1KiB"',
+    ':13:12: admin.timeout: must be more than 0s and at most 1h, got "2h"',
+    ':14:17: admin.upload_bytes: must be a size such as 8MiB, got "262144"',
+    ':15:19: admin.download_bytes: must be at least 64KiB, got "63KiB"',
+    ':16:11: admin.tokens: is an empty list; write one, such as [{"name":"alice","sha256":"65bdf14c…","role":"operator"}]',
+    ':17:3: admin.token: unknown key; did you mean "tokens"?',
   ],
   'alias-bomb.yml': [': its aliases (*name) or merges (<<) cannot be followed; write out what they repeat'],
   'api-keys.yml': [
@@ -47,7 +100,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':6:17: appliances[0].farms.include[0]: is not a regular expression; "web-.*" is one, for every name that starts with web-',
     ':6:26: appliances[0].farms.include[1]: is not a regular expression; "web-.*" is one, for every name that starts with web-',
     ':7:17: appliances[0].farms.exclude[0]: is not a regular expression; "web-.*" is one, for every name that starts with web-',
-    ':8:70: appliances[1].farms.include: is an empty list; write one, such as ["web-.*"], or remove the key',
+    ':8:70: appliances[1].farms.include: is an empty list; write one, such as ["web-.*"], or remove the key for [".*"]',
   ],
   'indentation.yml': [
     ':2:11: there is a second ": " on this line, or a line below is indented too far; put a value that holds ": " in quotes',
@@ -153,7 +206,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':10:16: appliances[0].collectors.farms.scheduel: unknown key; did you mean "schedule"?',
     ':10:44: appliances[0].collectors.farms.every: unknown key; the keys here are enabled, schedule, max_stale',
     ':11:1: poling: unknown key; did you mean "polling"?',
-    ':12:1: __proto__: unknown key; the keys here are appliances, collectors, polling, limits',
+    ':12:1: __proto__: unknown key; the keys here are appliances, collectors, polling, limits, admin',
   ],
   'unquoted-variable.yml': [
     ':2:44: this does not belong here; check the indentation, and put values with special characters in quotes, such as "${NAME}" inside { }',
@@ -211,7 +264,7 @@ describe('a bad file', () => {
     async (name, lines) => {
       const env = { KEY_SET: 'CANARY' };
 
-      const refused = await refusal(loadSettings({ file: folder + name, env, collectorDefaults }));
+      const refused = await refusal(loadSettings({ file: folder + name, env, collectorDefaults, operations }));
 
       expect(refused).toEqual(lines.map((line) => name + line));
       expect(refused.join('\n')).not.toMatch(/CANA|RY@/);

@@ -25,15 +25,18 @@ describe('the documentation of the configuration', () => {
     }
   });
 
-  it('shows an example file that loads', async () => {
-    const [, yaml = ''] = /```yaml\n(.*?)```/s.exec(configurationPage()) ?? [];
+  it('shows examples that load together', async () => {
+    const blocks = [...configurationPage().matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml]) => yaml);
 
-    const loading = loadText(yaml.replace('/run/secrets/lb-paris', 'lb-paris'), {
+    const loading = loadText(blocks.join('').replace('/run/secrets/lb-paris', 'lb-paris'), {
       env: { LB_PARIS_FINGERPRINT: 'ab'.repeat(32) },
       files: { 'lb-paris': 'f1x7ure' },
     });
 
-    await expect(loading).resolves.toMatchObject({ appliances: [{ name: 'lb-paris' }] });
+    await expect(loading).resolves.toMatchObject({
+      appliances: [{ name: 'lb-paris' }],
+      admin: { tokens: [{ name: 'alice', role: 'operator' }] },
+    });
   });
 
   it('lets an editor see what the loader would refuse', () => {
@@ -44,5 +47,13 @@ describe('the documentation of the configuration', () => {
     expect(fits({ appliances: [{ ...appliance, api_key: 'both' }] })).toBe(false);
     expect(fits({ appliances: [appliance], poling: {} })).toBe(false);
     expect(fits({ polling: {} })).toBe(false);
+    expect(fits({ appliances: [{ ...appliance, admin_api_key: 'a', admin_api_key_file: 'b' }] })).toBe(false);
+    expect(fits({ appliances: [appliance], admin: { tokens: [] } })).toBe(false);
+    expect(
+      fits({
+        appliances: [appliance],
+        admin: { tokens: [{ name: 'alice', sha256: 'ab'.repeat(32), role: 'viewer' }] },
+      }),
+    ).toBe(true);
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { hasEnvironmentAppliance } from '../../../src/config/environment.ts';
 import { loadSettings } from '../../../src/config/load.ts';
-import { collectorDefaults, loadText, refusal } from './given-config.ts';
+import { collectorDefaults, loadText, operations, refusal } from './given-config.ts';
 
 const pin = 'ab'.repeat(32);
 const appliance = { ZLB_APPLIANCE_URL: 'https://lb.example.org', ZLB_API_KEY: 'CANARY' };
-const load = (env: Readonly<Record<string, string>>) => loadSettings({ env, collectorDefaults });
+const load = (env: Readonly<Record<string, string>>) => loadSettings({ env, collectorDefaults, operations });
 
 describe('an appliance from the environment', () => {
   it('is named after its host and gets every default', async () => {

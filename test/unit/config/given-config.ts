@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { operationRoutes } from '../../../src/appliance/operation-routes.ts';
 import type { CollectorSettings } from '../../../src/config/collectors.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import { ConfigError } from '../../../src/config/problems.ts';
@@ -22,6 +23,8 @@ export const collectorDefaults: ReadonlyMap<string, CollectorSettings> = new Map
   ['ipds', { enabled: false, schedule: '0 */30 * * * *', maxStaleMs: 7_200_000 }],
 ]);
 
+export const operations = operationRoutes();
+
 interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;
   /** Contents by name, in the folder of the configuration. */
@@ -38,7 +41,7 @@ export async function loadText(
   for (const [name, contents] of Object.entries({ ...files, 'zlb.yml': text })) {
     await writeFile(join(folder, name), contents);
   }
-  return loadSettings({ file: join(folder, 'zlb.yml'), env, collectorDefaults });
+  return loadSettings({ file: join(folder, 'zlb.yml'), env, collectorDefaults, operations });
 }
 
 /** The lines of a refusal, without the folders of the file. */

@@ -30,7 +30,7 @@ describe('a configuration file', () => {
     expect(Object.keys(settings.appliances[0]?.tls ?? {})).toEqual(['insecureSkipVerify']);
   });
 
-  it('may say everything that INTERFACE.md §2 shows, but for the admin gateway', async () => {
+  it('may say everything that INTERFACE.md §2 shows outside the admin block', async () => {
     const { cert } = await generate([{ name: 'commonName', value: 'lb.example.org' }]);
     const text = `
 appliances:

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { generate } from 'selfsigned';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadSettings } from '../../../src/config/load.ts';
-import { collectorDefaults, refusal } from './given-config.ts';
+import { collectorDefaults, operations, refusal } from './given-config.ts';
 
 const hint = 'Give the path of a file the exporter may read, best an absolute one';
 
@@ -68,7 +68,7 @@ describe('a configuration file', () => {
     const file = join(await givenFolder(), 'it.yml');
     await make(file);
 
-    const refused = await refusal(loadSettings({ file, env: {}, collectorDefaults }));
+    const refused = await refusal(loadSettings({ file, env: {}, collectorDefaults, operations }));
 
     expect(refused).toEqual([`it.yml: cannot be read: ${because}. Give --config.file the path of a YAML file`]);
   });
@@ -104,5 +104,5 @@ async function givenLongFile(path: string): Promise<void> {
 async function load(folder: string, rest: string) {
   const file = join(folder, 'zlb.yml');
   await writeFile(file, `appliances: [{ name: lb, url: 192.0.2.10, ${rest} }]`);
-  return loadSettings({ file, env: {}, collectorDefaults });
+  return loadSettings({ file, env: {}, collectorDefaults, operations });
 }

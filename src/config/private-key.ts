@@ -1,0 +1,42 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
+
+import { errorCode } from '../lib/check.ts';
+import { Secret } from '../lib/secret.ts';
+import type { Outcome } from './problems.ts';
+
+/** The first private key of a PEM text, as PEM. */
+export function privateKeyIn(text: string): Outcome<Secret> {
+  const [pem] = /-----BEGIN ((?:[A-Z0-9]+ )*PRIVATE KEY)-----.*?-----END \1-----/s.exec(text) ?? [];
+  if (pem === undefined) {
+    return {
+      problem:
+        'holds no PEM private key; it needs a part from "-----BEGIN PRIVATE KEY-----" to "-----END PRIVATE KEY-----"',
+    };
+  }
+  if (pem.includes('ENCRYPTED')) {
+    return {
+      problem:
+        'is protected by a passphrase, and nobody is there to type it; `openssl pkey -in KEY -out PLAIN_KEY` takes it off',
+    };
+  }
+  try {
+    createPrivateKey(pem);
+    return { value: new Secret(`${pem}\n`) };
+  } catch {
+    return { problem: 'the private key in it is damaged; export it again' };
+  }
+}
+
+/** What keeps a listener from showing this certificate; undefined when nothing does. */
+export function pairProblem(cert: string, key: Secret): string | undefined {
+  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key.reveal()))) {
+    return 'does not belong to the first certificate in cert_file; give the key of that one, and put it before the certificates of its authorities';
+  }
+  try {
+    createSecureContext({ cert, key: key.reveal() });
+    return undefined;
+  } catch (error) {
+    return `cannot be used for TLS with the certificate in cert_file (${errorCode(error)}); make both anew, with an EC key or an RSA key of 2048 bits or more`;
+  }
+}

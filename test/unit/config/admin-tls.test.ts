@@ -1,0 +1,93 @@
+import { createPrivateKey } from 'node:crypto';
+import { generate } from 'selfsigned';
+import { describe, expect, it } from 'vitest';
+import { makeMaterial } from '../../support/tls-server.ts';
+import { loadText, refusal } from './given-config.ts';
+
+const block = (more = '') => `
+appliances: [{ name: lb, url: 192.0.2.10, api_key: f1x7ure }]
+admin:
+  listen_address: :9445
+  tls: { cert_file: cert.pem, key_file: key.pem${more} }
+  tokens: [{ name: alice, sha256: ${'ab'.repeat(32)}, role: viewer }]
+`;
+
+describe('the certificate of the admin listener', () => {
+  it('is read with its key and with the authorities of its clients, each without what else is in the file', async () => {
+    const [own, authority] = [await makeMaterial(), await makeMaterial({ name: 'authority' })];
+
+    const settings = await loadText(block(', client_ca_file: clients.pem'), {
+      files: {
+        'cert.pem': `bag attributes\n${own.cert}\n${authority.cert}${own.key}`,
+        'key.pem': `${own.cert}\n${own.key}`,
+        'clients.pem': `${authority.key}${authority.cert}`,
+      },
+    });
+
+    const { tls } = settings.admin ?? {};
+    expect(tls?.cert).toBe(`${own.cert.trim()}\n${authority.cert.trim()}\n`);
+    expect(tls?.key.reveal()).toBe(`${own.key.trim()}\n`);
+    expect(tls?.clientCa).toBe(`${authority.cert.trim()}\n`);
+    expect(JSON.stringify(settings)).not.toContain('PRIVATE KEY');
+  });
+
+  it('may have a key in an older form', async () => {
+    const { cert, key } = await makeMaterial();
+    const older = createPrivateKey(key).export({ type: 'sec1', format: 'pem' }).toString();
+
+    const { admin } = await loadText(block(), { files: { 'cert.pem': cert, 'key.pem': older } });
+
+    expect(admin?.tls?.key.reveal()).toContain('-----BEGIN EC PRIVATE KEY-----');
+    expect(admin?.tls).not.toHaveProperty('clientCa');
+  });
+
+  it.each([
+    [
+      'belongs to another certificate',
+      async () => ({ 'cert.pem': (await makeMaterial()).cert, 'key.pem': (await makeMaterial()).key }),
+      'does not belong to the first certificate in cert_file; give the key of that one, and put it before the certificates of its authorities',
+    ],
+    [
+      'belongs to the second certificate',
+      async () => {
+        const [own, authority] = [await makeMaterial(), await makeMaterial()];
+        return { 'cert.pem': `${authority.cert}\n${own.cert}`, 'key.pem': own.key };
+      },
+      'does not belong to the first certificate in cert_file; give the key of that one, and put it before the certificates of its authorities',
+    ],
+    [
+      'has a passphrase',
+      async () => {
+        const { cert, key } = await makeMaterial();
+        const locked = createPrivateKey(key).export({
+          type: 'pkcs8',
+          format: 'pem',
+          cipher: 'aes-256-cbc',
+          passphrase: 'f1x7ure',
+        });
+        return { 'cert.pem': cert, 'key.pem': locked.toString() };
+      },
+      'is protected by a passphrase, and nobody is there to type it; `openssl pkey -in KEY -out PLAIN_KEY` takes it off',
+    ],
+    [
+      'is a certificate',
+      async () => {
+        const { cert } = await makeMaterial();
+        return { 'cert.pem': cert, 'key.pem': cert };
+      },
+      'holds no PEM private key; it needs a part from "-----BEGIN PRIVATE KEY-----" to "-----END PRIVATE KEY-----"',
+    ],
+    [
+      'is too short for TLS',
+      async () => {
+        const made = await generate([{ name: 'commonName', value: 'short' }], { keySize: 1_024, algorithm: 'sha256' });
+        return { 'cert.pem': made.cert, 'key.pem': made.private };
+      },
+      'cannot be used for TLS with the certificate in cert_file (ERR_SSL_EE_KEY_TOO_SMALL); make both anew, with an EC key or an RSA key of 2048 bits or more',
+    ],
+  ])('is refused when its key %s', async (_what, given, message) => {
+    const refused = await refusal(loadText(block(), { files: await given() }));
+
+    expect(refused).toEqual([`zlb.yml:5:41: admin.tls.key_file: ${message}`]);
+  });
+});

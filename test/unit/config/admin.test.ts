@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { loadText, operations, refusal } from './given-config.ts';
+
+const digest = 'ab'.repeat(32);
+const appliances = `
+appliances:
+  - { name: lb-paris, url: 192.0.2.10, api_key: f1x7ure }
+`;
+
+/** Loads a file with one token that has these further keys. */
+function loadToken(keys: string) {
+  return loadText(`${appliances}admin: { tokens: [{ name: alice, sha256: ${digest}, role: admin, ${keys} }] }`);
+}
+
+/** Loads a file whose admin block starts with these keys. */
+function loadBlock(keys: string) {
+  return loadText(`${appliances}admin: { ${keys} tokens: [{ name: alice, sha256: ${digest}, role: viewer }] }`);
+}
+
+describe('the admin block', () => {
+  it('may be left out, and then nothing listens', async () => {
+    const settings = await loadText(appliances);
+
+    expect(settings).not.toHaveProperty('admin');
+    expect(settings.appliances[0]).not.toHaveProperty('adminApiKey');
+  });
+
+  it('needs a token with a name, a digest and a role, and fills in the rest', async () => {
+    const { admin } = await loadBlock('');
+
+    expect(admin).toEqual({
+      listenAddress: '127.0.0.1:9445',
+      auditFile: expect.stringMatching(/\/zlb-config-\w+\/data\/audit\.jsonl$/),
+      auditFileBytes: 67_108_864,
+      timeoutMs: 90_000,
+      uploadBytes: 268_435_456,
+      downloadBytes: 1_073_741_824,
+      tokens: [{ name: 'alice', sha256: digest, role: 'viewer', appliances: ['*'], deny: [], skipConfirmation: false }],
+    });
+  });
+
+  it('may say everything there is to say', async () => {
+    const settings = await loadText(
+      `
+appliances:
+  - { name: lb-paris, url: 192.0.2.10, api_key: f1x7ure, admin_api_key: f1x7ure-admin }
+  - { name: lb-rome, url: 192.0.2.11, api_key: f1x7ure, admin_api_key_file: rome.key }
+admin:
+  listen_address: "[2001:db8::5]:9445"
+  insecure_plaintext: true
+  audit_file: /var/lib/zlb-exporter/audit.jsonl
+  audit_file_bytes: 64KiB
+  timeout: 5m
+  upload_bytes: 1GiB
+  download_bytes: 4GiB
+  tokens:
+    - name: ops@example.org
+      sha256: ${digest.toUpperCase()}
+      role: operator
+      appliances: [lb-paris, 'lab-*']
+      expires: 2027-01-01
+      allow: [readFarm, 'PUT /farms/{farmname}/actions']
+      deny: [deleteFarm]
+      skip_confirmation: true
+`,
+      { files: { 'rome.key': 'f1x7ure-rome\n' } },
+    );
+
+    expect(settings.appliances.map(({ adminApiKey }) => adminApiKey?.reveal())).toEqual([
+      'f1x7ure-admin',
+      'f1x7ure-rome',
+    ]);
+    expect(settings.admin).toEqual({
+      listenAddress: '[2001:db8::5]:9445',
+      auditFile: '/var/lib/zlb-exporter/audit.jsonl',
+      auditFileBytes: 65_536,
+      timeoutMs: 300_000,
+      uploadBytes: 1_073_741_824,
+      downloadBytes: 4_294_967_296,
+      tokens: [
+        {
+          name: 'ops@example.org',
+          sha256: digest,
+          role: 'operator',
+          appliances: ['lb-paris', 'lab-*'],
+          expiresAtMs: Date.UTC(2027, 0, 1),
+          allow: ['readFarm', 'actOnFarm'],
+          deny: ['deleteFarm'],
+          skipConfirmation: true,
+        },
+      ],
+    });
+    expect(JSON.stringify(settings)).not.toContain('f1x7ure');
+  });
+
+  it('keeps its paths beside the file when the appliance comes from the environment', async () => {
+    const { admin } = await loadText(`admin: { tokens: [{ name: alice, sha256: ${digest}, role: viewer }] }`, {
+      env: { ZLB_APPLIANCE_URL: '192.0.2.10', ZLB_API_KEY: 'f1x7ure' },
+    });
+
+    expect(admin?.auditFile).toMatch(/\/zlb-config-\w+\/data\/audit\.jsonl$/);
+  });
+
+  it.each(['localhost:9445', '127.8.8.8:0', '[::1]:9445', '[0:0:0:0:0:0:0:1]:9445', '[::ffff:127.0.0.1]:9445'])(
+    'needs no TLS on %s, which no other machine reaches',
+    async (address) => {
+      const { admin } = await loadBlock(`listen_address: "${address}",`);
+
+      expect(admin?.listenAddress).toBe(address);
+    },
+  );
+
+  it.each([
+    ':9445',
+    '0.0.0.0:9445',
+    '[::]:9445',
+    '128.0.0.1:9445',
+    'lb.example.org:9445',
+    '127.0.0.1.example.org:9445',
+  ])('is refused on %s without TLS, unless that is said to be meant', async (address) => {
+    const refused = await refusal(loadBlock(`listen_address: "${address}",`));
+    const meant = await loadBlock(`listen_address: "${address}", insecure_plaintext: true,`);
+
+    expect(refused).toEqual([
+      expect.stringMatching(/admin\.listen_address: .* add admin\.tls .* or set admin\.insecure_plaintext to true/),
+    ]);
+    expect(meant.admin?.listenAddress).toBe(address);
+  });
+
+  it.each([
+    '9445',
+    'localhost',
+    '127.0.0.1:70000',
+    '::1:9445',
+    '[::g]:9445',
+    '[1.2]:9445',
+    'http://localhost:9445',
+    '',
+  ])('is refused for "%s", which is no address to listen on', async (address) => {
+    const refused = await refusal(loadBlock(`listen_address: "${address}",`));
+
+    expect(refused).toEqual([
+      expect.stringContaining('admin.listen_address: must be HOST:PORT such as 127.0.0.1:9445'),
+    ]);
+  });
+});
+
+describe('a token', () => {
+  it.each([
+    ['2027-01-01', Date.UTC(2027, 0, 1)],
+    ['"2027-01-01"', Date.UTC(2027, 0, 1)],
+    ['2028-02-29', Date.UTC(2028, 1, 29)],
+    ['2027-01-01T18:00+01:00', Date.UTC(2027, 0, 1, 17)],
+    ['2027-01-01T18:00:30Z', Date.UTC(2027, 0, 1, 18, 0, 30)],
+    ['2027-01-01T23:30:00.250-02:00', Date.UTC(2027, 0, 2, 1, 30, 0, 250)],
+    ['1999-12-31', Date.UTC(1999, 11, 31)],
+  ])('ends at %s, which may be past', async (written, atMs) => {
+    const { admin } = await loadToken(`expires: ${written}`);
+
+    expect(admin?.tokens[0]?.expiresAtMs).toBe(atMs);
+  });
+
+  it.each(['2027-02-29', '2027-13-01', '2027-04-31T10:00Z', '2027-01-01T25:00Z', '2027-01-01T10:00+99:99'])(
+    'does not end at %s, which does not exist',
+    async (written) => {
+      const refused = await refusal(loadToken(`expires: ${written}`));
+
+      expect(refused).toEqual([
+        expect.stringContaining('admin.tokens[0].expires: is a day or a time that does not exist'),
+      ]);
+    },
+  );
+
+  it.each(['1.1.2027', '2027-01-01T10:00', '2027-01-01 10:00Z', '2027', '1798761600', '27-01-01'])(
+    'does not end at %s, which could mean several times',
+    async (written) => {
+      const refused = await refusal(loadToken(`expires: ${written}`));
+
+      expect(refused).toEqual([expect.stringContaining('admin.tokens[0].expires: must be a day such as 2027-01-01')]);
+    },
+  );
+
+  it('allows what each of its entries stands for, once, as the keys of operations', async () => {
+    const { admin } = await loadToken(`allow: ['DELETE /farms/*', deleteFarm, listFarms], deny: ['*Backend*', '*']`);
+
+    const [token] = admin?.tokens ?? [];
+    expect(token?.allow?.toSorted()).toEqual(
+      [...operations]
+        .filter(([key, route]) => route.startsWith('DELETE /farms/') || key === 'listFarms')
+        .map(([key]) => key)
+        .toSorted(),
+    );
+    expect(token?.deny.toSorted()).toEqual([...operations.keys()].toSorted());
+  });
+
+  it('is for appliances to come where a pattern names them', async () => {
+    const { admin } = await loadToken(`appliances: [lb-paris, 'new-*']`);
+
+    expect(admin?.tokens[0]?.appliances).toEqual(['lb-paris', 'new-*']);
+  });
+});
