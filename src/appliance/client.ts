@@ -1,6 +1,5 @@
 import type { Static, TSchema } from 'typebox';
 import { oneLine } from '../lib/one-line.ts';
-import type { Secret } from '../lib/secret.ts';
 import { steadyNow } from '../lib/steady-now.ts';
 import {
   type Answer,
@@ -13,6 +12,7 @@ import {
   provesKey,
   type Verdict,
 } from './answer.ts';
+import { basePathsOf } from './base-paths.ts';
 import { clockOffset } from './clock-offset.ts';
 import { type ConnectionOptions, createConnection } from './connection.ts';
 import type { Decode } from './decode.ts';
@@ -20,6 +20,7 @@ import type { EndpointRow } from './endpoints/row.ts';
 import { endpoints } from './endpoints/table.ts';
 import { ApplianceError, type FailureReason } from './errors.ts';
 import { isClosedSocket, messageOf, reasonOfTransportError, remedyFor } from './failure.ts';
+import { type KeyOptions, keyHeaders } from './key-headers.ts';
 import { fillTemplate, parseRoute, type RouteParams } from './route.ts';
 import { scrubBody } from './scrub-body.ts';
 
@@ -54,9 +55,7 @@ export interface CallReport {
   readonly clockOffsetSeconds: number | undefined;
 }
 
-export interface ClientOptions extends ConnectionOptions {
-  readonly apiKey: Secret;
-  readonly keyHeader: 'auto' | 'ZAPI_KEY' | 'API_KEY' | 'ZAPI-KEY' | 'API-KEY';
+export interface ClientOptions extends Omit<ConnectionOptions, 'keepAliveMs'>, KeyOptions {
   readonly decode: Decode;
   /** Unix milliseconds, for the comparison of clocks. */
   readonly now: () => number;
@@ -70,8 +69,8 @@ export interface ApplianceClient {
   close(): Promise<void>;
 }
 
-/** The path of the document, and the one that older product lines know (WIRE.md §1.1). */
-const knownBasePaths = ['/api/v4.0/api.cgi', '/zapi/v4.0/zapi.cgi'] as const;
+/** Polls of one appliance are seconds apart; the appliance's own keep-alive hint, when it sends one, wins. */
+const keepAliveMs = 60_000;
 
 interface Call {
   readonly endpoint: string;
@@ -88,8 +87,8 @@ interface Exchange {
 /** Opens no connection until the first call. */
 export function createApplianceClient(options: ClientOptions): ApplianceClient {
   const { url, apiKey, decode, now, onCall, timeoutMs } = options;
-  const connection = createConnection(options);
-  const basePaths: readonly string[] = url.pathname === '/' ? knownBasePaths : [url.pathname.replace(/\/$/, '')];
+  const connection = createConnection({ ...options, keepAliveMs });
+  const basePaths = basePathsOf(url);
   const headers = { accept: '*/*', ...keyHeaders(options) };
   let current = 0;
   /** True while a connection may be open that has carried an answer, and may have been closed since. */
@@ -188,9 +187,4 @@ const timeoutOfOurs = new DOMException('no complete answer in time', 'TimeoutErr
 function abortedBy({ aborted, reason }: AbortSignal): 'deadline' | 'caller' | 'nobody' {
   if (!aborted) return 'nobody';
   return reason instanceof Error && reason.name === 'TimeoutError' ? 'deadline' : 'caller';
-}
-
-function keyHeaders({ apiKey, keyHeader }: ClientOptions): Record<string, string> {
-  const names = keyHeader === 'auto' ? ['ZAPI_KEY', 'API_KEY'] : [keyHeader];
-  return Object.fromEntries(names.map((name) => [name, apiKey.reveal()]));
 }

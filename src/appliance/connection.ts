@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 
@@ -16,16 +17,21 @@ export interface ConnectionOptions {
   readonly timeoutMs: number;
   readonly maxConnections: number;
   readonly bodyBytes: number;
+  /** How long a connection without a request stays open. */
+  readonly keepAliveMs: number;
+}
+
+export interface ConnectionRequest {
+  readonly path: string;
+  readonly method: Dispatcher.HttpMethod;
+  readonly headers: Record<string, string>;
+  readonly body?: Buffer | Readable;
+  readonly signal: AbortSignal;
 }
 
 /** The kept-alive connections to one appliance. */
 export interface Connection {
-  request(options: {
-    path: string;
-    method: Dispatcher.HttpMethod;
-    headers: Record<string, string>;
-    signal: AbortSignal;
-  }): Promise<Dispatcher.ResponseData>;
+  request(request: ConnectionRequest): Promise<Dispatcher.ResponseData>;
   /**
    * The next request connects anew, since a fail-over leaves sockets that look open and never answer. Requests under way
    * keep theirs until they end: one that failed says nothing about the others.
@@ -51,7 +57,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   };
 }
 
-function createPool({ url, tls, timeoutMs, maxConnections, bodyBytes }: ConnectionOptions): Pool {
+function createPool({ url, tls, timeoutMs, maxConnections, bodyBytes, keepAliveMs }: ConnectionOptions): Pool {
   return new Pool(url.origin, {
     connections: maxConnections,
     pipelining: 1,
@@ -59,8 +65,7 @@ function createPool({ url, tls, timeoutMs, maxConnections, bodyBytes }: Connecti
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     maxResponseSize: bodyBytes,
-    // Polls of one appliance are seconds apart; the appliance's own keep-alive hint, when it sends one, wins.
-    keepAliveTimeout: 60_000,
+    keepAliveTimeout: keepAliveMs,
     connect: createConnector(tls, Math.min(timeoutMs, longestConnectMs)),
   });
 }

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { about, WireList, WireListOrNull, WireName, WireNumber, WireText } from './wire-types.ts';
 
-// Only what the collectors read; unknown fields pass. A field may be missing in another release, so nearly all are optional;
-// but a reply without anything that it is about comes from something else, or says nothing.
+// Only what the collectors and the guards read; unknown fields pass. A field may be missing in another release, so nearly all
+// are optional; but a reply without anything that it is about comes from something else, or says nothing.
 
 /** `GET /stats` (WIRE.md §3.1): percent, MiB. */
 export const StatsReply = Type.Object({
@@ -111,6 +111,17 @@ export const FarmReply = Type.Object({
   ),
   services: WireList(Type.Object({ id: WireName, farmguardian: WireText, backends: WireList(configuredBackend) })),
 });
+
+/** `GET /farms/{farmname}/status` (WIRE.md §3.10): the status word alone, or the number -1. */
+export const FarmStatusReply = Type.Object({ params: Type.Object({ status: WireText }, about('status')) });
+
+/** `GET /farms/{farmname}/services/{service}` (WIRE.md §3.10), HTTP farms. */
+export const ServiceReply = Type.Object({
+  params: Type.Object({ id: WireName, backends: WireListOrNull(configuredBackend) }),
+});
+
+/** `GET /farms/{farmname}/backends` (WIRE.md §3.10), L4xNAT and datalink farms. */
+export const FarmBackendListReply = Type.Object({ params: Type.Array(configuredBackend) });
 
 /** `GET /monitoring/fg` (WIRE.md §3.14). */
 export const FarmguardianListReply = Type.Object({

@@ -1,3 +1,4 @@
+import { FarmBackendListReply } from '../schemas.ts';
 import type { EndpointRow } from './row.ts';
 
 /** Backends: L4xNAT and datalink farms take a change at once, HTTP farms when they restart (WIRE.md §4.2 and §5.2). */
@@ -9,6 +10,7 @@ export const farmBackendsEndpoints = {
     risk: 'read',
     body: 'none',
     summary: 'list backends of an L4xNAT or datalink farm',
+    reply: FarmBackendListReply,
   },
   addFarmBackend: {
     route: 'POST /farms/{farmname}/backends',
@@ -39,7 +41,7 @@ export const farmBackendsEndpoints = {
     route: 'PUT /farms/{farmname}/backends/{backend}/maintenance',
     area: 'farm-backends',
     since: '4.0',
-    risk: 'disruptive',
+    risk: 'reversible',
     body: 'json',
     summary: 'drain, cut or re-enable an L4xNAT backend',
   },
@@ -79,7 +81,7 @@ export const farmBackendsEndpoints = {
     route: 'PUT /farms/{farmname}/services/{service}/backends/{backend}/maintenance',
     area: 'farm-backends',
     since: '4.0',
-    risk: 'disruptive',
+    risk: 'reversible',
     body: 'json',
     summary: 'drain, cut or re-enable an HTTP backend',
   },

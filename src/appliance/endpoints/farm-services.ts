@@ -1,3 +1,4 @@
+import { ServiceReply } from '../schemas.ts';
 import type { EndpointRow } from './row.ts';
 
 /** Services of HTTP and GSLB farms (WIRE.md §3.10 and §4.2). */
@@ -17,6 +18,7 @@ export const farmServicesEndpoints = {
     risk: 'read',
     body: 'none',
     summary: 'one service with backends',
+    reply: ServiceReply,
   },
   updateService: {
     route: 'PUT /farms/{farmname}/services/{service}',

@@ -1,4 +1,4 @@
-import { FarmListReply, FarmReply, FarmsSummaryReply } from '../schemas.ts';
+import { FarmListReply, FarmReply, FarmStatusReply, FarmsSummaryReply } from '../schemas.ts';
 import type { EndpointRow } from './row.ts';
 
 /** Farms (API-v4.0.md "Farm creation" and "Other endpoints", WIRE.md §3.7-3.10 and §4.1). */
@@ -94,6 +94,7 @@ export const farmsEndpoints = {
     risk: 'read',
     body: 'none',
     summary: 'status word of one farm',
+    reply: FarmStatusReply,
   },
   readFarmSettings: {
     route: 'GET /farms/{farmname}/summary',
@@ -107,7 +108,7 @@ export const farmsEndpoints = {
     route: 'PUT /farms/{farmname}/actions',
     area: 'farms',
     since: '4.0',
-    risk: 'disruptive',
+    risk: 'reversible',
     body: 'json',
     summary: 'start, stop or restart a farm',
   },

@@ -78,3 +78,6 @@ export const endpoints = {
 } as const;
 
 export type EndpointKey = keyof typeof endpoints;
+
+/** The areas into which the table is divided. */
+export type Area = (typeof endpoints)[EndpointKey]['area'];

@@ -137,7 +137,7 @@ export const vpnsEndpoints = {
     route: 'POST /vpns/{vpn}/actions',
     area: 'vpns',
     since: '4.0.2',
-    risk: 'disruptive',
+    risk: 'reversible',
     body: 'json',
     summary: 'start, stop or restart a VPN',
   },

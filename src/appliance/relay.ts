@@ -1,0 +1,117 @@
+import { type Readable, pipeline } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import { oneLine } from '../lib/one-line.ts';
+import { headerOf, mediaTypeOf } from './answer.ts';
+import { basePathsOf } from './base-paths.ts';
+import { type ConnectionOptions, createConnection } from './connection.ts';
+import type { Method } from './endpoints/row.ts';
+import { ApplianceError } from './errors.ts';
+import { messageOf, reasonOfTransportError } from './failure.ts';
+import { type KeyOptions, keyHeaders } from './key-headers.ts';
+import { maskStream } from './mask-stream.ts';
+
+export interface RelayRequest {
+  readonly method: Method;
+  /** Below the base URL, encoded. */
+  readonly path: string;
+  readonly contentType?: string;
+  readonly body?: Buffer | Readable;
+  /** Needed with a stream: the appliance refuses a body of unknown length. */
+  readonly contentLength?: number;
+  readonly signal: AbortSignal;
+}
+
+export interface RelayAnswer {
+  readonly status: number;
+  /** Those that describe the body; all others stay here. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readable;
+}
+
+/** Forwards requests without reading them, and never sends one twice. Rejects with an {@link ApplianceError}. */
+export interface Relay {
+  send(request: RelayRequest): Promise<RelayAnswer>;
+  /** The URL of a path, for people. */
+  urlOf(path: string): string;
+  close(): Promise<void>;
+}
+
+export interface RelayOptions extends Omit<ConnectionOptions, 'keepAliveMs'>, KeyOptions {}
+
+/** Short: a request on a connection that the appliance has just closed would fail, and is not sent twice. */
+const keepAliveMs = 2_000;
+/** Cheap, allowed to everybody and on every release; asked once, to find out under which path the API is. */
+const anyRead = '/system/version';
+const relayedHeaders = ['content-type', 'content-length', 'content-disposition', 'content-encoding'] as const;
+
+/** Opens no connection until the first request. */
+export function createRelay(options: RelayOptions): Relay {
+  const { url, apiKey, timeoutMs } = options;
+  const connection = createConnection({ ...options, keepAliveMs });
+  const basePaths = basePathsOf(url);
+  const key = keyHeaders(options);
+  let found = basePaths.length === 1 ? basePaths[0] : undefined;
+
+  return {
+    async send(request) {
+      const basePath = found ?? (await findBasePath(request.signal));
+      const answer = await exchange(`${basePath}${request.path}`, request);
+      // The program may have moved, as it does with an upgrade; this answer stands, the next call looks again.
+      if (basePaths.length > 1 && isForeign404(answer)) found = undefined;
+      const { statusCode: status, body } = answer;
+      return { status, headers: relayable(answer.headers), body: masked(body) };
+    },
+    urlOf: (path) => `${url.origin}${found ?? basePaths[0]}${path}`,
+    close: () => connection.close(),
+  };
+
+  /** A read settles it: a write must not be tried under two paths. */
+  async function findBasePath(signal: AbortSignal): Promise<string> {
+    for (const basePath of basePaths) {
+      const answer = await exchange(`${basePath}${anyRead}`, { method: 'GET', path: anyRead, signal });
+      await answer.body.dump();
+      if (isForeign404(answer)) continue;
+      found = basePath;
+      return basePath;
+    }
+    const because = `${url.host} answers, but has no management API under ${basePaths.join(' or ')}`;
+    throw new ApplianceError('not_found', { endpoint: anyRead, message: because });
+  }
+
+  async function exchange(path: string, request: RelayRequest): Promise<Dispatcher.ResponseData> {
+    const { method, body, contentType, contentLength, signal } = request;
+    const headers = {
+      accept: '*/*',
+      // A key in a compressed body could not be found and overwritten.
+      'accept-encoding': 'identity',
+      ...(contentType === undefined ? {} : { 'content-type': contentType }),
+      ...(contentLength === undefined ? {} : { 'content-length': String(contentLength) }),
+      ...key,
+    };
+    try {
+      return await connection.request({ method, path, headers, signal, ...(body === undefined ? {} : { body }) });
+    } catch (error) {
+      connection.reset();
+      const reason = reasonOfTransportError(error, signal.aborted ? 'caller' : 'nobody');
+      const because = oneLine(apiKey.scrub(messageOf(error)), 250);
+      const what = reason === 'timeout' ? `no answer within ${timeoutMs / 1_000} s` : because;
+      throw new ApplianceError(reason, { endpoint: request.path, message: what });
+    }
+  }
+
+  function masked(body: Readable): Readable {
+    const mask = maskStream(apiKey);
+    // A failure destroys both ends, which whoever reads the body sees.
+    return mask ? pipeline(body, mask, () => undefined) : body;
+  }
+
+  function relayable(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
+    const kept = relayedHeaders.map((name) => [name, apiKey.scrub(headerOf(headers, name))] as const);
+    // What no header can hold was sent to do harm.
+    return Object.fromEntries(kept.filter(([, value]) => value !== '' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)));
+  }
+}
+
+function isForeign404({ statusCode, headers }: Dispatcher.ResponseData): boolean {
+  return statusCode === 404 && mediaTypeOf(headerOf(headers, 'content-type')) === 'text/html';
+}

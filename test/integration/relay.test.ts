@@ -1,0 +1,121 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createRelay, type Relay } from '../../src/appliance/relay.ts';
+import { Secret } from '../../src/lib/secret.ts';
+import { type HttpsServer, startHttpsServer, startTlsServer } from '../support/tls-server.ts';
+import { until } from '../support/until.ts';
+
+const key = 'Canary0Key0Canary';
+const patient = new AbortController().signal;
+
+function givenRelay({ url, material }: Pick<HttpsServer, 'url' | 'material'>, timeoutMs = 5_000): Relay {
+  const relay = createRelay({
+    url,
+    tls: { fingerprintSha256: material.fingerprintSha256, insecureSkipVerify: false },
+    apiKey: new Secret(key),
+    keyHeader: 'auto',
+    timeoutMs,
+    maxConnections: 2,
+    bodyBytes: 100_000,
+  });
+  onTestFinished(() => relay.close());
+  return relay;
+}
+
+/** A web server with the API under one path, and a page of its own everywhere else. */
+function apiUnder(base: string) {
+  return (response: ServerResponse, request: IncomingMessage): void => {
+    const here = request.url?.startsWith(`${base}/`) ?? false;
+    response
+      .writeHead(here ? 200 : 404, { 'content-type': here ? 'application/json' : 'text/html' })
+      .end(here ? `{"path":"${request.url}"}` : '<html>no</html>');
+  };
+}
+
+const pathsOf = ({ requests }: HttpsServer) => requests.map(({ method, url }) => `${method} ${url}`);
+
+describe('the path of the API', () => {
+  it('is found by a read, so that a write is sent once', async () => {
+    const server = await startHttpsServer(apiUnder('/zapi/v4.0/zapi.cgi'));
+    const relay = givenRelay(server);
+
+    const { status, body } = await relay.send({ method: 'DELETE', path: '/farms/shop', signal: patient });
+
+    expect([status, (await buffer(body)).toString()]).toEqual([200, '{"path":"/zapi/v4.0/zapi.cgi/farms/shop"}']);
+    expect(pathsOf(server)).toEqual([
+      'GET /api/v4.0/api.cgi/system/version',
+      'GET /zapi/v4.0/zapi.cgi/system/version',
+      'DELETE /zapi/v4.0/zapi.cgi/farms/shop',
+    ]);
+  });
+
+  it('is remembered, and looked for again after an upgrade moved it', async () => {
+    let base = '/zapi/v4.0/zapi.cgi';
+    const server = await startHttpsServer((response, request) => apiUnder(base)(response, request));
+    const relay = givenRelay(server);
+    const send = async () => {
+      const { status, body } = await relay.send({ method: 'PUT', path: '/farms/shop', signal: patient });
+      await buffer(body);
+      return status;
+    };
+    await send();
+    await send();
+    base = '/api/v4.0/api.cgi';
+
+    expect([await send(), await send()]).toEqual([404, 200]);
+    expect(pathsOf(server).filter((path) => path.startsWith('PUT'))).toHaveLength(4);
+    expect(relay.urlOf('/farms/shop')).toBe(`${server.url.origin}/api/v4.0/api.cgi/farms/shop`);
+  });
+
+  it('is an error of its own where something else answers', async () => {
+    const relay = givenRelay(await startHttpsServer(apiUnder('/elsewhere')));
+
+    const sending = relay.send({ method: 'PUT', path: '/farms/shop', signal: patient });
+
+    await expect(sending).rejects.toMatchObject({ reason: 'not_found' });
+  });
+});
+
+describe('a call that fails', () => {
+  it('is not sent again when the connection ends without an answer', async () => {
+    const server = await startHttpsServer((response, request) => {
+      if (request.method === 'PUT') return request.socket.destroy();
+      apiUnder('/api/v4.0/api.cgi')(response, request);
+    });
+    const relay = givenRelay(server);
+
+    const sending = relay.send({ method: 'PUT', path: '/farms/shop', signal: patient });
+
+    await expect(sending).rejects.toMatchObject({ reason: 'connect' });
+    expect(pathsOf(server).filter((path) => path.startsWith('PUT'))).toHaveLength(1);
+  });
+
+  it('says that no answer came in time, and ends the connection', async () => {
+    const server = await startTlsServer((socket) => void socket.resume());
+    const relay = givenRelay({ ...server, url: new URL('/api/v4.0/api.cgi', server.url) }, 200);
+
+    const sending = relay.send({ method: 'PUT', path: '/farms/shop', signal: patient });
+
+    await expect(sending).rejects.toMatchObject({ reason: 'timeout', message: 'no answer within 0.2 s' });
+    await until(
+      () => server.open,
+      (open) => open === 0,
+    );
+  });
+
+  it('ends the connection when its caller reads no further', async () => {
+    const server = await startHttpsServer((response) => {
+      response.writeHead(200, { 'content-type': 'application/x-download' }).write('the beginning');
+    });
+    const relay = givenRelay({ ...server, url: new URL('/api/v4.0/api.cgi', server.url) });
+    const { body } = await relay.send({ method: 'GET', path: '/system/support', signal: patient });
+
+    body.destroy();
+
+    await until(
+      () => server.open,
+      (open) => open === 0,
+    );
+  });
+});
