@@ -15,6 +15,7 @@ const monitor: Monitor = {
   page: (format, only) => fleet.exposition.page(format, only),
   ready: true,
   describe: () => [],
+  changed: () => undefined,
   close: () => Promise.resolve(),
 };
 const build = readBuildInfo({});
@@ -22,7 +23,7 @@ const app = createMetricsApp({ monitor, self: createSelfMetrics(build), build, l
 
 process.on('message', ({ appliance }: { appliance: string }) => void takeReadings(appliance));
 process.on('disconnect', () => process.exit());
-process.send?.({ url: await listen(app, '127.0.0.1:0') });
+process.send?.({ url: await listen(app, '127.0.0.1:0', 'the address') });
 
 async function takeReadings(appliance: string): Promise<void> {
   fleet.take(appliance, await fleet.collect(appliance));

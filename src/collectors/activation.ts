@@ -41,6 +41,7 @@ export const activation: ApplianceCollector = {
   schedule: '0 */10 * * * *',
   maxStaleMs: 3_600_000,
   enabled: true,
+  touchedBy: ['activation'],
   families: [status, info, notBefore, notAfter],
   async collect(context) {
     const licensed = await isLicensed(context);

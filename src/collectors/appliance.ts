@@ -23,6 +23,7 @@ export const appliance: ApplianceCollector = {
   schedule: '0 */10 * * * *',
   maxStaleMs: 3_600_000,
   enabled: true,
+  touchedBy: ['activation', 'system'],
   families: [info],
   async collect(context) {
     const description = await describe(context);

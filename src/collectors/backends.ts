@@ -3,7 +3,7 @@ import { fitsSegment } from '../appliance/route.ts';
 import { gauge, stateSet } from '../metrics/family.ts';
 import type { Emit } from '../metrics/samples.ts';
 import { backendLabel, clashingAddresses } from './backend-label.ts';
-import { type FarmCollector, type FarmFact, stateWord, transitionStates } from './collector.ts';
+import { farmAreas, type FarmCollector, type FarmFact, stateWord, transitionStates } from './collector.ts';
 
 const labels = ['farm', 'service', 'backend'] as const;
 const source = '(GET /stats/farms/{farmname}';
@@ -61,6 +61,7 @@ export const backends: FarmCollector = {
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,
   enabled: true,
+  touchedBy: [...farmAreas, 'farmguardian'],
   families: [sessions, byStatus, status, established, pending, maxConnections, weight, priority, info],
   covers: ({ name, profile }) =>
     fitsSegment(name) && !unreachableNames.includes(name) && !profilesWithoutStats.includes(profile),

@@ -15,6 +15,7 @@ export const backups: ApplianceCollector = {
   maxStaleMs: 7_200_000,
   enabled: true,
   optional: true,
+  touchedBy: ['system-backup'],
   families: [count, last],
   async collect({ read }) {
     const list = (await read('listBackups', {})).params;

@@ -43,6 +43,7 @@ export const certificates: ApplianceCollector = {
   // Dates do not change while the appliance is away, and an expiry must not be hidden by an outage.
   maxStaleMs: 86_400_000,
   enabled: true,
+  touchedBy: ['certificates', 'letsencrypt', 'activation'],
   families: [count, notAfter, status, parseError, notBefore, info],
   async collect({ read }) {
     const list = (await read('listCertificates', {})).params;

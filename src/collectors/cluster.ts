@@ -16,6 +16,7 @@ export const cluster: ApplianceCollector = {
   maxStaleMs: 1_800_000,
   enabled: true,
   optional: true,
+  touchedBy: ['cluster'],
   families: [status],
   async collect({ read }) {
     const node = (await read('readLocalClusterNode', {})).params;

@@ -1,4 +1,5 @@
 import type { Params, ReadKey, Reply } from '../appliance/client.ts';
+import type { Area } from '../appliance/endpoints/table.ts';
 import type { Family } from '../metrics/family.ts';
 import type { Emit } from '../metrics/samples.ts';
 
@@ -84,6 +85,8 @@ interface CollectorBase {
   /** Off by itself where the edition answers 404 (INTERFACE.md §6); for all others a missing route is a failure. */
   readonly optional?: true;
   readonly families: readonly Family[];
+  /** Areas of the API whose changes show in what it reads: a change through the gateway makes it run at once. */
+  readonly touchedBy: readonly Area[];
 }
 
 /** Reads the whole appliance in one run. */
@@ -111,3 +114,17 @@ export function isFarmCollector(collector: Collector): collector is FarmCollecto
 export function stateWord(word: string | null | undefined): string {
   return word ? word.trim().replaceAll(' ', '_') : 'unknown';
 }
+
+/** Everything that can be changed about a farm. */
+export const farmAreas: readonly Area[] = [
+  'farms',
+  'farm-backends',
+  'farm-certificates',
+  'farm-farmguardian',
+  'farm-headers',
+  'farm-ipds',
+  'farm-rewriteurl',
+  'farm-services',
+  'farm-sessions',
+  'farm-zones',
+];

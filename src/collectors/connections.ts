@@ -13,6 +13,7 @@ export const connectionTable: ApplianceCollector = {
   maxStaleMs: 1_800_000,
   enabled: true,
   optional: true,
+  touchedBy: [],
   families: [connections],
   async collect({ read }) {
     const { params } = await read('readConnectionStats', {});

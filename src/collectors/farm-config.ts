@@ -5,7 +5,7 @@ import { gauge } from '../metrics/family.ts';
 import type { Emit } from '../metrics/samples.ts';
 import { backendLabel, clashingAddresses } from './backend-label.ts';
 import { backendSettings } from './backends.ts';
-import type { CollectContext, FarmCollector } from './collector.ts';
+import { type CollectContext, farmAreas, type FarmCollector } from './collector.ts';
 
 const certificateInUse = gauge(
   'zlb_farm_certificate_info',
@@ -27,6 +27,7 @@ export const farmConfig: FarmCollector = {
   schedule: '0 */10 * * * *',
   maxStaleMs: 3_600_000,
   enabled: true,
+  touchedBy: [...farmAreas, 'farmguardian'],
   families: [certificateInUse, healthCheck],
   // The newest Community line lists such a farm and crashes when asked for it (WIRE.md §3.9).
   covers: ({ name, profile }) => fitsSegment(name) && name !== 'modules' && profile !== 'datalink',

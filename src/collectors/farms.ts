@@ -1,7 +1,7 @@
 import { ApplianceError } from '../appliance/errors.ts';
 import { gauge, stateSet } from '../metrics/family.ts';
 import type { Emit } from '../metrics/samples.ts';
-import { type ApplianceCollector, type CollectContext, stateWord, transitionStates } from './collector.ts';
+import { type ApplianceCollector, type CollectContext, farmAreas, stateWord, transitionStates } from './collector.ts';
 
 const source = '(GET /stats/farms, else GET /farms';
 const info = gauge('zlb_farm_info', `A farm and where it listens ${source}).`, ['farm', 'profile', 'vip', 'vport']);
@@ -36,6 +36,7 @@ export const farms: ApplianceCollector = {
   schedule: '*/30 * * * * *',
   maxStaleMs: 180_000,
   enabled: true,
+  touchedBy: [...farmAreas, 'interfaces', 'letsencrypt'],
   families: [status, established, pending, info],
   async collect(context) {
     const watched = (await listFarms(context)).filter((farm) => context.watches(farm.farmname));

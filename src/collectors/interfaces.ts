@@ -35,6 +35,7 @@ export const interfaces: ApplianceCollector = {
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,
   enabled: true,
+  touchedBy: ['interfaces'],
   families: [received, sent, up, info],
   async collect(context) {
     const traffic = (await context.read('readNetworkStats', {})).params.interfaces;

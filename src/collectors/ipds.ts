@@ -15,6 +15,7 @@ export const ipds: ApplianceCollector = {
   maxStaleMs: 1_800_000,
   enabled: false,
   optional: true,
+  touchedBy: ['ipds', 'ipds-blacklists', 'ipds-dos', 'ipds-rbl', 'ipds-waf', 'farm-ipds'],
   families: [status],
   async collect({ read }) {
     const list = (await read('listIpds', {})).params;

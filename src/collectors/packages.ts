@@ -13,6 +13,7 @@ export const packages: ApplianceCollector = {
   maxStaleMs: 7_200_000,
   enabled: true,
   optional: true,
+  touchedBy: ['system'],
   families: [pending],
   async collect({ read }) {
     const { status, number } = (await read('listPackages', {})).params;

@@ -1,7 +1,7 @@
 import type { Reply } from '../appliance/client.ts';
 import { gauge } from '../metrics/family.ts';
 import type { Emit } from '../metrics/samples.ts';
-import type { ApplianceCollector } from './collector.ts';
+import { type ApplianceCollector, farmAreas } from './collector.ts';
 
 const source = '(GET /farms/modules/summary)';
 const farms = gauge('zlb_farms', `Farms by profile; HTTPS farms count as http ${source}.`, ['profile']);
@@ -18,6 +18,7 @@ export const summary: ApplianceCollector = {
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,
   enabled: true,
+  touchedBy: farmAreas,
   families: [farms, services],
   async collect({ read, watches, facts }) {
     const modules = (await read('readFarmsSummary', {})).params;

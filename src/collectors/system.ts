@@ -37,6 +37,7 @@ export const system: ApplianceCollector = {
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,
   enabled: true,
+  touchedBy: [],
   families: [cpu, cores, ...loads.map(([, family]) => family), ...memories.map(([, family]) => family)],
   async collect({ read }) {
     const stats = (await read('readStats', {})).params;

@@ -27,6 +27,7 @@ export const vpn: ApplianceCollector = {
   maxStaleMs: 1_800_000,
   enabled: true,
   optional: true,
+  touchedBy: ['vpns'],
   families: [status],
   async collect({ read }) {
     const list = (await read('listVpns', {})).params;

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { ApplianceClient, CallReport } from '../appliance/client.ts';
+import type { Area } from '../appliance/endpoints/table.ts';
 import { isFarmCollector, type Reading } from '../collectors/collector.ts';
 import { createAgeClock } from '../lib/age-clock.ts';
 import { isOneOf } from '../lib/check.ts';
@@ -15,6 +16,7 @@ import { createJob, type Job, type ScheduledCollector } from './job.ts';
 import { createKnowledge } from './knowledge.ts';
 import { createLedger, type SkipReason, skipReasons } from './ledger.ts';
 import type { Origin } from './origin.ts';
+import { createRefresh } from './refresh.ts';
 import { createSchedule } from './schedule.ts';
 import { createShelf } from './shelf.ts';
 import { createTiming } from './timing.ts';
@@ -48,6 +50,11 @@ export interface AppliancePoller {
   start(): void;
   /** One run now, whatever the schedule; resolves when it is over, whatever came of it. */
   run(collector: string): Promise<void>;
+  /**
+   * Something in an area of the API was changed, of one farm where it is named: reads at once what shows it. A reading
+   * under way may be older than the change, and is followed by another.
+   */
+  changed(area: Area, farm: string | undefined): Promise<void>;
   /** Withholds what is too old at this moment. */
   settle(): void;
   /** True once every enabled collector has had its turn. */
@@ -168,6 +175,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     },
   });
   const running = new Map<string, Promise<void>>();
+  const refresh = createRefresh();
   /** Optional collectors whose route is missing, and the age at which they are tried again. */
   const unsupported = new Map<string, number>();
   const schedule = createSchedule({
@@ -190,6 +198,28 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       .filter(({ collector }) => ['farms', 'summary'].includes(collector));
     await Promise.all(lists.map(({ over }) => over));
     for (const [collector, job] of jobs) if (isFarmCollector(job.collector)) void run(collector, 'at_once');
+  }
+
+  async function changed(area: Area, farm: string | undefined): Promise<void> {
+    const touched = [...jobs.values()].filter(({ collector }) => collector.touchedBy.includes(area));
+    const [ofFarms, whole] = [touched.filter(isOfFarms), touched.filter((job) => !isOfFarms(job))];
+    // A farm that was just created is known to the others once it is listed.
+    await Promise.all(whole.map(({ collector: { name: collector } }) => again(collector)));
+    await Promise.all(ofFarms.map((job) => (farm === undefined ? again(job.collector.name) : runFarm(job, farm))));
+  }
+
+  function again(collector: string): Promise<void> {
+    return refresh.after(running.get(collector), collector, () => run(collector, 'at_once'));
+  }
+
+  /** Beside a round that may be under way: the turnstile keeps the calls in order. */
+  function runFarm(job: Job, farm: string): Promise<void> {
+    const { collector } = job;
+    return refresh.after(undefined, `${collector.name} ${farm}`, async () => {
+      if (!isFarmCollector(collector) || reasonToSkip(job) || closing.signal.aborted) return;
+      await collecting.farm(job, collector, farm);
+      display.publish();
+    });
   }
 
   function run(collector: string, pace: Pace): Promise<void> {
@@ -286,6 +316,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       void firstRuns();
     },
     run: (collector) => run(collector, 'at_once'),
+    changed,
     settle: () => display.settle(jobs),
     get hadFirstRuns() {
       return [...jobs.values()].every(({ hadTurn }) => hadTurn);
@@ -311,4 +342,8 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       await caller.close();
     },
   };
+}
+
+function isOfFarms({ collector }: Job): boolean {
+  return isFarmCollector(collector);
 }

@@ -18,9 +18,17 @@ export interface Collecting {
   once(job: Job, collector: Exclude<Collector, FarmCollector>, pace: Pace): Promise<Outcome>;
   /** All farms, one call after the other, spread over the interval or as fast as the appliance may be asked. */
   round(job: Job, collector: FarmCollector, pace: Pace): Promise<Outcome>;
+  /** One farm alone, at once; a farm that is not watched, or not covered, is no failure. */
+  farm(job: Job, collector: FarmCollector, farm: string): Promise<Outcome>;
 }
 
 export type Pace = 'at_once' | 'spread';
+
+/** The start of a round; without a way to collect a farm it failed. */
+interface Beginning {
+  readonly outcome: Outcome;
+  readonly collectFarm: Awaited<ReturnType<FarmCollector['begin']>> | undefined;
+}
 
 export interface CollectingParts {
   readonly caller: Caller;
@@ -60,11 +68,7 @@ export function createCollecting(parts: CollectingParts): Collecting {
       const farms = (context.facts.farms ?? []).filter((farm) => collector.covers(farm));
       const startedAtMs = steadyNow();
       const roundMs = pace === 'spread' ? timing.roundMs(job) : 0;
-      const begun: { collectFarm?: Awaited<ReturnType<FarmCollector['begin']>> } = {};
-      const beginning = await step(job, job.intervalMs, { collector: collector.name }, async (stepContext) => {
-        begun.collectFarm = await collector.begin(stepContext);
-      });
-      const { collectFarm } = begun;
+      const { outcome: beginning, collectFarm } = await begin(job, collector, job.intervalMs);
       if (!collectFarm) return beginning;
 
       let worst: Outcome = 'ok';
@@ -82,7 +86,27 @@ export function createCollecting(parts: CollectingParts): Collecting {
       }
       return worst;
     },
+
+    async farm(job, collector, name) {
+      const farm = context.facts.farms?.find((each) => each.name === name);
+      if (!farm || !collector.covers(farm)) return 'ok';
+      const { outcome: beginning, collectFarm } = await begin(job, collector, job.precedence);
+      if (!collectFarm) return beginning;
+      const origin = { collector: collector.name, farm: name };
+      return await step(job, job.precedence, origin, async (stepContext) => {
+        const reading = await collectFarm(farm, stepContext);
+        if (isStillListed(farm)) onReading(origin, reading, age() + timing.freshForMs(job, 0));
+      });
+    },
   };
+
+  async function begin(job: Job, collector: FarmCollector, patienceMs: number): Promise<Beginning> {
+    let collectFarm: Beginning['collectFarm'];
+    const outcome = await step(job, patienceMs, { collector: collector.name }, async (stepContext) => {
+      collectFarm = await collector.begin(stepContext);
+    });
+    return { outcome, collectFarm };
+  }
 
   /** A farm that was deleted in the course of a round is not asked for: the refusal would pass for trouble. */
   function isStillListed({ name }: FarmFact): boolean {

@@ -1,3 +1,4 @@
+import type { Area } from '../appliance/endpoints/table.ts';
 import type { Exposition, Format, Page } from '../metrics/exposition.ts';
 import type { AppliancePoller, ApplianceStatus } from './appliance-poller.ts';
 
@@ -10,6 +11,8 @@ export interface Monitor {
   /** True once every enabled collector of every appliance has had its turn, whatever came of it. */
   readonly ready: boolean;
   describe(): readonly ApplianceStatus[];
+  /** See {@link AppliancePoller.changed}; returns at once. */
+  changed(appliance: string, area: Area, farm: string | undefined): void;
   close(): Promise<void>;
 }
 
@@ -36,6 +39,9 @@ export function createMonitor(parts: {
       return pollers.every((poller) => poller.hadFirstRuns);
     },
     describe: () => pollers.map((poller) => poller.describe()),
+    changed(appliance, area, farm) {
+      void pollers.find(({ name }) => name === appliance)?.changed(area, farm);
+    },
     async close() {
       await Promise.all(pollers.map((poller) => poller.close()));
     },

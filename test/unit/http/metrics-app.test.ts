@@ -328,6 +328,7 @@ function givenApp({
       if (statuses instanceof Error) throw statuses;
       return statuses;
     },
+    changed: () => undefined,
     close: () => Promise.resolve(),
   };
   const build = { version: '1.2.3', revision: 'abc', nodeVersion: 'v24.0.0' };
