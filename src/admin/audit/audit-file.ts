@@ -1,0 +1,140 @@
+import { constants } from 'node:fs';
+import { access, type FileHandle, open, rename, stat } from 'node:fs/promises';
+import type { Logger } from 'pino';
+import { errorCode } from '../../lib/check.ts';
+import { brokenAudit } from './audit-error.ts';
+import type { KeptHead } from './kept-head.ts';
+import { sealLine, type SealedLine } from './line.ts';
+import type { Lock } from './lock.ts';
+import type { AuditPosition, AuditRecord } from './record.ts';
+import { fileBefore, rotatedPath, syncFolder } from './rotated-files.ts';
+import { writeFully } from './write-fully.ts';
+
+/** A record and the moment it was made. */
+export interface Entry {
+  readonly record: AuditRecord;
+  /** ISO 8601, UTC. */
+  readonly time: string;
+}
+
+/** The audit on disk, locked and checked, with its end known. */
+export interface AuditFile {
+  readonly last: AuditPosition;
+  /** Bytes that are written and synced. */
+  readonly length: number;
+  /** False once the file was moved, cut or written to by somebody else. */
+  isUntouched(): Promise<boolean>;
+  /** Writes the first entries, as many as go into one file and at least one, and syncs them; rejects with none of them written. */
+  write(entries: readonly Entry[]): Promise<readonly AuditPosition[]>;
+  close(): Promise<void>;
+}
+
+export interface AuditFileParts {
+  readonly file: string;
+  /** A new file begins before one would pass this. */
+  readonly maxBytes: number;
+  readonly log: Logger;
+  readonly handle: FileHandle;
+  readonly head: KeptHead;
+  readonly last: AuditPosition;
+  readonly length: number;
+  readonly lock: Lock;
+}
+
+export function createAuditFile({ file, maxBytes, log, head, lock, ...found }: AuditFileParts): AuditFile {
+  let { handle, last, length } = found;
+
+  function seal(entries: readonly Entry[]): readonly SealedLine[] {
+    const lines: SealedLine[] = [];
+    let end = length;
+    let position = last;
+    for (const { record, time } of entries) {
+      const line = sealLine(record, { time, last: position, after: fileBefore(file, position, end) });
+      if (end > 0 && end + line.bytes.length > maxBytes) break;
+      lines.push(line);
+      end += line.bytes.length;
+      position = line.position;
+    }
+    return lines;
+  }
+
+  async function rotate(): Promise<void> {
+    const path = rotatedPath(file, last.seq);
+    if (await isThere(path)) throw brokenAudit(file, `${path} is there already`);
+    await head.sync();
+    await rename(file, path);
+    // Stopped here, the next one to open the audit goes on from the file that was put aside.
+    const full = handle;
+    handle = await open(file, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
+    length = 0;
+    await full.close();
+    await syncFolder(file);
+    log.info({ file: path, seq: last.seq, hash: last.hash }, 'audit goes on in a new file');
+  }
+
+  async function put(lines: readonly SealedLine[]): Promise<void> {
+    const bytes = Buffer.concat(lines.map((line) => line.bytes));
+    const position = lines.at(-1)?.position ?? last;
+    await writeFully(handle, bytes, length);
+    await handle.datasync();
+    await head.write(position);
+    last = position;
+    length += bytes.length;
+  }
+
+  async function cleanUp(): Promise<void> {
+    await handle.truncate(length);
+    await head.write(last);
+    await syncFolder(file);
+  }
+
+  return {
+    get last() {
+      return last;
+    },
+    get length() {
+      return length;
+    },
+    async isUntouched() {
+      const [onDisk, own] = await Promise.all([stat(file).catch(ifMissing), handle.stat()]);
+      return onDisk?.ino === own.ino && onDisk.dev === own.dev && own.size === length;
+    },
+    async write(entries) {
+      try {
+        let lines = seal(entries);
+        if (lines.length === 0) {
+          await rotate();
+          lines = seal(entries);
+        }
+        await put(lines);
+        return lines.map(({ position }) => position);
+      } catch (error) {
+        // Should this fail as well, the file counts as touched, and is opened and checked anew.
+        await cleanUp().catch(() => undefined);
+        throw error;
+      }
+    },
+    async close() {
+      try {
+        await head.sync();
+      } finally {
+        await Promise.allSettled([head.close(), handle.close()]);
+        await lock.release();
+      }
+    },
+  };
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+function ifMissing(error: unknown): undefined {
+  if (errorCode(error) !== 'ENOENT') throw error;
+}

@@ -1,0 +1,51 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { brokenAudit } from './audit-error.ts';
+import { createChain } from './chain.ts';
+import { checkFile, type TornLine } from './check-file.ts';
+import { createHeadCheck } from './head-check.ts';
+import { type FoundHead, headPath } from './kept-head.ts';
+import { genesis, readLine } from './line.ts';
+import type { AuditLine, AuditPosition } from './record.ts';
+import { rotatedFiles } from './rotated-files.ts';
+import { linesFromEnd } from './scan.ts';
+
+/** Where an audit on disk can be gone on with. */
+export interface Found {
+  readonly last: AuditPosition;
+  /** Bytes of the current file up to the end of its last finished line. */
+  readonly length: number;
+  readonly torn?: TornLine;
+}
+
+/** Checks the current file against itself, the file before it and the head kept apart; rejects with an AuditError when anything does not fit. */
+export async function inspect(file: string, handle: FileHandle, head: FoundHead): Promise<Found> {
+  const before = await lastLineBefore(file);
+  const chain = createChain(before);
+  const headCheck = createHeadCheck(head, before ?? genesis);
+  const { faults, torn, length } = await checkFile(handle, chain, headCheck.pass);
+
+  const [fault] = faults;
+  if (fault) throw brokenAudit(file, `line ${fault.line} of it ${fault.what}`);
+  const { seq, hash } = chain.last ?? genesis;
+  const headFault = headCheck.faultAt(seq);
+  if (headFault !== undefined) throw brokenAudit(file, `${headPath(file)} ${headFault}`);
+  return { last: { seq, hash }, length, ...(torn ? { torn } : {}) };
+}
+
+/** The last line of the newest file that was put aside, as long as that is there. */
+async function lastLineBefore(file: string): Promise<AuditLine | undefined> {
+  const path = (await rotatedFiles(file)).at(-1)?.path;
+  if (path === undefined) return undefined;
+  const handle = await open(path, 'r');
+  try {
+    for await (const bytes of linesFromEnd(handle, (await handle.stat()).size)) {
+      if (bytes.length === 0) continue;
+      const line = readLine(bytes);
+      if (line) return line;
+      break;
+    }
+  } finally {
+    await handle.close();
+  }
+  throw brokenAudit(file, `${path} does not end with a line of an audit`);
+}

@@ -1,0 +1,103 @@
+import type { Logger } from 'pino';
+import { AuditError, toAuditError } from './audit-error.ts';
+import type { AuditFile, Entry } from './audit-file.ts';
+import { openAuditFile } from './open-audit-file.ts';
+import { type AuditQuery, queryAudit } from './query.ts';
+import type { AuditLine, AuditPosition, AuditRecord } from './record.ts';
+
+export interface AuditJournalParts {
+  /** The current file; older ones, the head and the lock lie beside it and begin with its name. */
+  readonly file: string;
+  /** A new file begins before one would pass this. */
+  readonly maxBytes: number;
+  readonly now: () => number;
+  readonly log: Logger;
+  readonly onAppended: (count: number, atMs: number) => void;
+  /** Once for each write that failed, however many records waited for it. */
+  readonly onFailed: () => void;
+}
+
+/** What happened, line by line, each with the hash of the one before; nothing is ever taken out of it. */
+export interface AuditJournal {
+  /** Resolves when the record is on disk; rejects with an AuditError when it is not. Who waits at the same time is written and synced together. */
+  append(record: AuditRecord): Promise<AuditPosition>;
+  /** The newest first. */
+  query(query: AuditQuery): Promise<readonly AuditLine[]>;
+  /** The last line that is on disk; unknown before the first append. */
+  readonly head: AuditPosition | undefined;
+  close(): Promise<void>;
+}
+
+interface Waiting extends Entry {
+  readonly resolve: (position: AuditPosition) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Opens the file at the first append, and again at the next one for as long as that fails: room on the disk heals it without a restart. */
+export function createAuditJournal(parts: AuditJournalParts): AuditJournal {
+  const { file, now, log, onAppended, onFailed } = parts;
+  let opened: AuditFile | undefined;
+  let waiting: Waiting[] = [];
+  let writing: Promise<void> | undefined;
+  let failing: string | undefined;
+  let closed = false;
+
+  async function currentFile(): Promise<AuditFile> {
+    if (opened && !(await opened.isUntouched())) {
+      const moved = opened;
+      opened = undefined;
+      await moved.close();
+    }
+    opened ??= await openAuditFile(parts);
+    return opened;
+  }
+
+  async function writeWaiting(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      try {
+        const positions = await (await currentFile()).write(batch);
+        for (const [index, position] of positions.entries()) batch[index]?.resolve(position);
+        // What did not go into one file comes first in the next.
+        waiting = [...batch.slice(positions.length), ...waiting];
+        onAppended(positions.length, now());
+        if (failing !== undefined) log.info({ file }, 'audit is written again');
+        failing = undefined;
+      } catch (thrown) {
+        const error = toAuditError(thrown, file);
+        for (const { reject } of batch) reject(error);
+        onFailed();
+        if (error.message !== failing) log.error({ file, because: error.message }, 'audit cannot be written');
+        failing = error.message;
+      }
+    }
+    writing = undefined;
+  }
+
+  return {
+    get head() {
+      return opened && opened.last.seq > 0 ? opened.last : undefined;
+    },
+    async append(record) {
+      if (closed) {
+        const stopping = `the audit ${file} is closed since the exporter is stopping; repeat the call once it runs again`;
+        throw new AuditError('closed', stopping);
+      }
+      const written = new Promise<AuditPosition>((resolve, reject) => {
+        waiting.push({ record, time: new Date(now()).toISOString(), resolve, reject });
+      });
+      writing ??= writeWaiting();
+      return await written;
+    },
+    async query(query) {
+      return await queryAudit(file, query, opened?.length ?? Number.POSITIVE_INFINITY);
+    },
+    async close() {
+      closed = true;
+      await writing;
+      await opened?.close();
+      opened = undefined;
+    },
+  };
+}

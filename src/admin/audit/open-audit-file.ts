@@ -1,0 +1,57 @@
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Logger } from 'pino';
+import { AuditError } from './audit-error.ts';
+import { type AuditFile, createAuditFile } from './audit-file.ts';
+import { inspect } from './inspect.ts';
+import { openHead } from './kept-head.ts';
+import { takeLock } from './lock.ts';
+import { recoverTorn } from './recover.ts';
+import { syncFolder } from './rotated-files.ts';
+
+export interface OpeningParts {
+  readonly file: string;
+  readonly maxBytes: number;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** Locks and checks an audit, or begins one; rejects with an AuditError, or with the error of the file system. */
+export async function openAuditFile({ file, maxBytes, now, log }: OpeningParts): Promise<AuditFile> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const lock = await takeLock(file);
+  const opened: { close(): Promise<void> }[] = [{ close: async () => await lock.release() }];
+  try {
+    const head = await openHead(file);
+    opened.push(head);
+    const handle = await openCurrent(file);
+    opened.push(handle);
+    const found = await inspect(file, handle, head.found);
+    const { torn } = found;
+    const end = torn ? await recoverTorn(file, handle, { ...found, torn }, new Date(now()).toISOString()) : found;
+    if (torn) log.warn({ file, line: torn.line, bytes: torn.bytes }, 'unfinished line of the audit recovered');
+    // Lines of a killed process may be in memory only; the head must never be ahead of the disk.
+    await handle.datasync();
+    await head.write(end.last);
+    await head.sync();
+    await syncFolder(file);
+    // A log that is kept elsewhere bears witness, should all files of the audit be replaced together.
+    log.info({ file, ...end.last }, 'audit opened');
+    const { last, length } = end;
+    return createAuditFile({ file, maxBytes, log, handle, head, last, length, lock });
+  } catch (error) {
+    await Promise.allSettled(opened.map(async (part) => await part.close()));
+    throw error;
+  }
+}
+
+async function openCurrent(file: string): Promise<FileHandle> {
+  const handle = await open(file, constants.O_RDWR | constants.O_CREAT, 0o600);
+  if ((await handle.stat()).isFile()) return handle;
+  await handle.close();
+  throw new AuditError(
+    'unwritable',
+    `cannot write the audit ${file}: it is not an ordinary file; choose another admin.audit_file`,
+  );
+}

@@ -1,0 +1,50 @@
+import { open, readdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { errorCode } from '../../lib/check.ts';
+import type { AuditPosition } from './record.ts';
+
+/** A file that was full and has been put aside. */
+export interface RotatedFile {
+  readonly path: string;
+  /** The number of its last line, which is its name. */
+  readonly lastSeq: number;
+}
+
+/** The name that a full file gets. */
+export function rotatedPath(file: string, lastSeq: number): string {
+  return `${file}.${String(lastSeq).padStart(16, '0')}`;
+}
+
+/** The name of the file before, for the first line of a file: without it nobody could tell that lines are missing at its beginning. */
+export function fileBefore(file: string, last: AuditPosition, length: number): string | undefined {
+  return length === 0 && last.seq > 0 ? basename(rotatedPath(file, last.seq)) : undefined;
+}
+
+/** The files that were put aside, the oldest first. */
+export async function rotatedFiles(file: string): Promise<readonly RotatedFile[]> {
+  const folder = dirname(file);
+  const prefix = `${basename(file)}.`;
+  return (await namesIn(folder))
+    .filter((name) => name.startsWith(prefix) && /^\d{16}$/.test(name.slice(prefix.length)))
+    .map((name) => ({ path: join(folder, name), lastSeq: Number(name.slice(prefix.length)) }))
+    .sort((a, b) => a.lastSeq - b.lastSeq);
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Makes the names in the folder of a file last through a loss of power. */
+export async function syncFolder(file: string): Promise<void> {
+  const folder = await open(dirname(file), 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

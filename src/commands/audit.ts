@@ -1,0 +1,72 @@
+import { type Fault, type Verification, verifyAudit } from '../admin/audit/verify.ts';
+import { errorCode, toError } from '../lib/check.ts';
+import { oneLine } from '../lib/one-line.ts';
+import { type Command, UsageError } from './command.ts';
+
+const usage = 'zlb-exporter audit verify FILE, where FILE is the admin.audit_file of the configuration';
+/** More would not fit on a screen; they are counted. */
+const mostShown = 12;
+
+/** `audit verify FILE` tells whether an audit is as it was written; exit code 0 also where a killed process left an unfinished last line. */
+export const audit: Command = async ({ arguments: [verb, file, ...more], say, warn }) => {
+  if (verb !== 'verify') throw new UsageError(`audit has one command: ${usage}`);
+  if (file === undefined || file === '' || more.length > 0) throw new UsageError(`name one file: ${usage}`);
+  let verification: Verification;
+  try {
+    verification = await verifyAudit(file);
+  } catch (error) {
+    if (errorCode(error) === '') throw error;
+    warn(`The audit cannot be read: ${toError(error).message}. Run this as a user that may read it.`);
+    return 1;
+  }
+  for (const line of describe(file, verification)) say(line);
+  return verification.faults.length === 0 ? 0 : 1;
+};
+
+function* describe(file: string, { files, lines, first, last, faults, torn, unfinished }: Verification) {
+  const amount = `${counted(lines, 'line')} in ${counted(files.length, 'file')}`;
+  yield faults.length === 0
+    ? `${file} is whole: ${amount}.`
+    : `${file} is NOT whole: ${counted(faults.length, 'fault')}, ${amount}.`;
+  if (first && last) {
+    yield '';
+    yield `  first line  number ${first.seq}, ${shown(first.time)}${first.seq > 1 ? '; older files have been put away' : ''}`;
+    yield `  last line   number ${last.seq}, ${shown(last.time)}`;
+    yield `  its hash    ${last.hash}`;
+  }
+  if (faults.length > 0) {
+    yield '';
+    yield* shortened(faults.map(sentence));
+    yield files.length === 0
+      ? 'Check that this is the admin.audit_file of the configuration.'
+      : 'Keep the files as they are, as evidence. To begin a new chain, move all whose names begin with that of the audit.';
+  }
+  if (torn) {
+    yield '';
+    yield `  ${sentence(torn)}`;
+    yield 'A process that was killed leaves such a line, and nobody was told that it was written; the exporter recovers it.';
+  }
+  if (unfinished.length > 0) {
+    yield '';
+    yield `Outcome not known of ${counted(unfinished.length, 'request')}: the appliance may have carried it out. The ids:`;
+    yield* shortened(unfinished.map(shown));
+  }
+}
+
+function sentence({ file, line, what }: Fault): string {
+  return `${file}${line === undefined ? '' : `, line ${line}`} ${what}.`;
+}
+
+function* shortened(texts: readonly string[]) {
+  for (const text of texts.slice(0, mostShown)) yield `  ${text}`;
+  if (texts.length > mostShown) yield `  and ${texts.length - mostShown} more`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** A text of a line that may be forged. */
+function shown(text: string): string {
+  return oneLine(text, 64);
+}

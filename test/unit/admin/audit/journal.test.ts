@@ -1,0 +1,363 @@
+import { existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { verifyAudit } from '../../../../src/admin/audit/verify.ts';
+import { maskBody } from '../../../../src/admin/mask.ts';
+import { feed } from '../../../support/programs.ts';
+import { besides, givenAudit, givenFile, givenJournal, givenRecord, linesOf, textLinesOf } from './given-audit.ts';
+
+describe('an audit journal', () => {
+  it('writes one line per record, numbered from 1 without gaps, each with the hash of the one before', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file);
+
+    const positions = [
+      await journal.append(givenRecord({ event: 'intent', reason: 'maintenance – ünïcode\nand a newline' })),
+      await journal.append(givenRecord({ event: 'outcome', status: 200, duration_ms: 12 })),
+      await journal.append(givenRecord({ event: 'denied', code: 'role_too_low' })),
+    ];
+
+    const lines = linesOf(file);
+    expect(lines.map(({ seq, event }) => [seq, event])).toEqual([
+      [1, 'intent'],
+      [2, 'outcome'],
+      [3, 'denied'],
+    ]);
+    expect(lines.map(({ prev }) => prev)).toEqual(['0'.repeat(64), positions[0]?.hash, positions[1]?.hash]);
+    expect(lines.map(({ seq, hash }) => ({ seq, hash }))).toEqual(positions);
+    expect(lines[0]).toMatchObject({
+      time: '2026-11-20T08:00:00.000Z',
+      reason: 'maintenance – ünïcode\nand a newline',
+      body: { action: 'restart' },
+    });
+    expect(journal.head).toEqual(positions[2]);
+  });
+
+  it('can be checked with sed and sha256sum alone', async () => {
+    const file = givenFile();
+    await givenAudit(file, 2);
+
+    for (const line of textLinesOf(file)) {
+      const text = feed('sed', ['-z', 's/,"hash":"[^"]*"}$/}/'], Buffer.from(line)).stdout;
+      const sum = feed('sha256sum', [], text).stdout.toString().slice(0, 64);
+
+      expect(line).toContain(`"hash":"${sum}"}`);
+    }
+  });
+
+  it('gives 200 parallel appends their own numbers in order, with a few writes in all', async () => {
+    const { journal, written } = givenJournal(givenFile());
+
+    const positions = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => journal.append(givenRecord({ request: `request-${index}` }))),
+    );
+
+    expect(positions.map(({ seq }) => seq)).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
+    expect(new Set(positions.map(({ hash }) => hash)).size).toBe(200);
+    expect(written.reduce((sum, count) => sum + count)).toBe(200);
+    expect(written.length).toBeLessThanOrEqual(3);
+  });
+
+  it('keeps folder and files to its own user, and leaves no lock behind', async () => {
+    const file = join(dirname(givenFile()), 'a', 'b', 'audit.jsonl');
+    const { journal } = givenJournal(file);
+
+    await journal.append(givenRecord());
+    const during = besides(file);
+    await journal.close();
+
+    expect(during).toEqual(['', '.head', '.lock']);
+    expect(besides(file)).toEqual(['', '.head']);
+    expect(statSync(dirname(file)).mode & 0o777).toBe(0o700);
+    expect(statSync(dirname(dirname(file))).mode & 0o777).toBe(0o700);
+    expect([file, `${file}.head`].map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o600]);
+  });
+
+  it('knows no head before the first append, and goes on from the last line after a restart', async () => {
+    const file = givenFile();
+    await givenAudit(file, 3);
+    const { journal, logged } = givenJournal(file);
+
+    const before = journal.head;
+    const position = await journal.append(givenRecord());
+
+    expect(before).toBeUndefined();
+    expect(position.seq).toBe(4);
+    expect(logged).toMatchObject([{ msg: 'audit opened', seq: 3, hash: linesOf(file)[2]?.hash }]);
+    expect(await verifyAudit(file)).toMatchObject({ lines: 4, faults: [] });
+  });
+
+  it('refuses a record once it is closed, after those that came before are on disk', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file);
+
+    const first = journal.append(givenRecord());
+    const closing = journal.close();
+    const late = journal.append(givenRecord());
+
+    await expect(late).rejects.toMatchObject({ reason: 'closed', message: expect.stringContaining('stopping') });
+    await closing;
+    expect(await first).toMatchObject({ seq: 1 });
+    expect(linesOf(file)).toHaveLength(1);
+  });
+
+  it('holds no secret that was in a body', async () => {
+    const file = givenFile();
+    const canary = 'canary-Zq7x';
+    const { journal } = givenJournal(file);
+    const bodies: readonly (readonly [string, string])[] = [
+      ['application/json', JSON.stringify({ password: canary, newpassword: canary, api_key: canary })],
+      ['application/json', JSON.stringify({ vpnpass: canary, nested: [{ community: canary, key: canary }] })],
+      ['application/json', `{"password":"${canary}"`],
+      ['application/x-pem-file', `-----BEGIN PRIVATE KEY-----\n${canary}\n`],
+      ['text/plain', canary],
+      ['application/gzip', canary],
+    ];
+
+    for (const [type, body] of bodies) {
+      await journal.append(givenRecord({ body: maskBody(Buffer.from(body), type) }));
+    }
+    await journal.close();
+
+    expect(linesOf(file)).toHaveLength(bodies.length);
+    expect(textLinesOf(file).join('\n')).not.toContain(canary);
+  });
+});
+
+describe('an audit that grows', () => {
+  it('goes on in a new file before one would pass its size, and the chain runs through', async () => {
+    const file = givenFile();
+    await givenAudit(file, 10, 1_500);
+
+    const names = besides(file);
+    const rotated = names.filter((name) => /^\.\d{16}$/.test(name));
+    const lines = [...rotated, ''].flatMap((name) => linesOf(`${file}${name}`));
+
+    expect(rotated.length).toBeGreaterThan(1);
+    for (const name of rotated) {
+      expect(Number(name.slice(1))).toBe(linesOf(`${file}${name}`).at(-1)?.seq);
+      expect(statSync(`${file}${name}`).size).toBeLessThanOrEqual(1_500);
+    }
+    expect(lines.map(({ seq }) => seq)).toEqual(Array.from({ length: 10 }, (_, index) => index + 1));
+    expect(lines.slice(1).every(({ prev }, index) => prev === lines[index]?.hash)).toBe(true);
+    expect(linesOf(file)[0]?.after).toBe(`audit.jsonl${rotated.at(-1)}`);
+    expect(await verifyAudit(file)).toMatchObject({ lines: 10, faults: [] });
+  });
+
+  it('divides what was appended at once between files', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file, { maxBytes: 2_000 });
+
+    const positions = await Promise.all(Array.from({ length: 50 }, () => journal.append(givenRecord())));
+
+    expect(positions.map(({ seq }) => seq)).toEqual(Array.from({ length: 50 }, (_, index) => index + 1));
+    expect(await verifyAudit(file)).toMatchObject({ lines: 50, faults: [] });
+  });
+
+  it('writes a record that is larger than a file may be into a file of its own', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file, { maxBytes: 1_000 });
+
+    for (const length of [10, 3_000, 10]) await journal.append(givenRecord({ reason: 'x'.repeat(length) }));
+
+    expect(besides(file)).toEqual(['', '.0000000000000001', '.0000000000000002', '.head', '.lock']);
+    expect(await verifyAudit(file)).toMatchObject({ lines: 3, faults: [] });
+  });
+
+  it.each([
+    ['before the new file was made', (file: string) => rmSync(file)],
+    ['after it was made', (file: string) => writeFileSync(file, '')],
+  ])('goes on from the file that was put aside when it was stopped %s', async (_, leave) => {
+    const file = givenFile();
+    await givenAudit(file, 3);
+    renameSync(file, `${file}.0000000000000003`);
+    writeFileSync(file, '');
+    leave(file);
+
+    const { journal } = givenJournal(file);
+    const position = await journal.append(givenRecord());
+
+    expect(position.seq).toBe(4);
+    expect(linesOf(file)).toMatchObject([{ seq: 4, after: 'audit.jsonl.0000000000000003' }]);
+    expect(await verifyAudit(file)).toMatchObject({ lines: 4, faults: [] });
+  });
+
+  it('never overwrites a file that was put aside', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file, { maxBytes: 500 });
+    await journal.append(givenRecord());
+    writeFileSync(`${file}.0000000000000001`, 'evidence');
+
+    const next = journal.append(givenRecord());
+
+    await expect(next).rejects.toMatchObject({ reason: 'broken' });
+    expect(textLinesOf(file)).toHaveLength(1);
+  });
+});
+
+describe('a question to the journal', () => {
+  it('is answered newest first, across files, up to the limit', async () => {
+    const file = givenFile();
+    await givenAudit(file, 20, 2_000);
+    const { journal } = givenJournal(file);
+
+    const seqs = async (limit: number): Promise<readonly number[]> =>
+      (await journal.query({ limit })).map(({ seq }) => seq);
+
+    expect(await seqs(3)).toEqual([20, 19, 18]);
+    expect(await seqs(1_000)).toEqual(Array.from({ length: 20 }, (_, index) => 20 - index));
+    expect(await seqs(0)).toEqual([]);
+  });
+
+  it('finds the lines of a principal, an appliance, an operation, an event', async () => {
+    const { journal } = givenJournal(givenFile());
+    await journal.append(givenRecord({ principal: 'ann', appliance: 'lb-one' }));
+    await journal.append(givenRecord({ principal: 'bob', appliance: 'lb-two', event: 'outcome' }));
+    await journal.append(givenRecord({ principal: 'bob', appliance: 'lb-one', operation: 'deleteFarm' }));
+
+    const found = async (wanted: Record<string, string>): Promise<readonly number[]> =>
+      (await journal.query({ limit: 10, ...wanted })).map(({ seq }) => seq);
+
+    expect(await found({ principal: 'bob' })).toEqual([3, 2]);
+    expect(await found({ appliance: 'lb-one' })).toEqual([3, 1]);
+    expect(await found({ operation: 'deleteFarm' })).toEqual([3]);
+    expect(await found({ event: 'outcome' })).toEqual([2]);
+    expect(await found({ principal: 'ann', operation: 'deleteFarm' })).toEqual([]);
+  });
+
+  it('is answered with nothing before there is an audit, and makes none', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file);
+
+    expect(await journal.query({ limit: 10 })).toEqual([]);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('is answered with lines longer than a block, and not with what is no line', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file);
+    const reason = 'x'.repeat(600_000);
+    await journal.append(givenRecord({ reason }));
+    await journal.append(givenRecord({ reason: 'short' }));
+    await journal.close();
+    writeFileSync(file, '{"seq":3,"time":"20', { flag: 'a' });
+
+    const lines = await journal.query({ limit: 10 });
+
+    expect(lines.map((line) => line.reason)).toEqual(['short', reason]);
+  });
+
+  it('does not show what is not synced yet', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file);
+    await journal.append(givenRecord());
+    writeFileSync(file, `${textLinesOf(file)[0]?.replace('"seq":1', '"seq":2')}\n`, { flag: 'a' });
+
+    const lines = await journal.query({ limit: 10 });
+
+    expect(lines.map(({ seq }) => seq)).toEqual([1]);
+  });
+});
+
+describe('a file that cannot be written', () => {
+  it('is named with the remedy, and written again once it can be', async () => {
+    const file = join(givenFile(), 'audit.jsonl');
+    writeFileSync(dirname(file), 'a file where the folder should be');
+    const { journal, written, failures, logged } = givenJournal(file);
+
+    const refused = [journal.append(givenRecord()), journal.append(givenRecord())];
+    for (const append of refused) await expect(append).rejects.toMatchObject({ reason: 'unwritable' });
+    await expect(journal.append(givenRecord())).rejects.toThrow(`cannot write the audit ${file} (`);
+    rmSync(dirname(file));
+    const position = await journal.append(givenRecord());
+
+    expect(position.seq).toBe(1);
+    expect(written).toEqual([1]);
+    expect(failures()).toBe(3);
+    expect(logged.map(({ msg }) => msg)).toEqual(['audit cannot be written', 'audit opened', 'audit is written again']);
+  });
+
+  it('may not be a device or a folder', async () => {
+    const device = givenFile();
+    symlinkSync('/dev/full', device);
+    const folder = givenFile();
+    mkdirSync(folder);
+
+    await expect(givenJournal(device).journal.append(givenRecord())).rejects.toMatchObject({
+      reason: 'unwritable',
+      message: expect.stringContaining('not an ordinary file'),
+    });
+    await expect(givenJournal(folder).journal.append(givenRecord())).rejects.toMatchObject({
+      reason: 'unwritable',
+      message: expect.stringContaining('it is a folder'),
+    });
+  });
+
+  it('is noticed when somebody takes it away while it is written', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file);
+    await journal.append(givenRecord());
+    renameSync(file, `${file}.gone`);
+
+    await expect(journal.append(givenRecord())).rejects.toMatchObject({
+      reason: 'broken',
+      message: expect.stringContaining('line 1 is missing'),
+    });
+  });
+
+  it('begins a new chain when all of it was moved away, without a restart', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file);
+    await journal.append(givenRecord());
+    for (const name of ['', '.head']) renameSync(`${file}${name}`, join(dirname(file), `kept${name}`));
+
+    const position = await journal.append(givenRecord());
+
+    expect(position.seq).toBe(1);
+    expect(await verifyAudit(file)).toMatchObject({ lines: 1, faults: [] });
+  });
+});
+
+describe('the lock of an audit', () => {
+  it('keeps a second journal out until the first is closed', async () => {
+    const file = givenFile();
+    const { journal: first } = givenJournal(file);
+    const { journal: second } = givenJournal(file);
+    await first.append(givenRecord());
+
+    await expect(second.append(givenRecord())).rejects.toMatchObject({
+      reason: 'unwritable',
+      message: `cannot write the audit ${file}: process ${process.pid} writes to it; stop that one, or give each exporter an admin.audit_file of its own`,
+    });
+    await first.close();
+
+    expect(await second.append(givenRecord())).toMatchObject({ seq: 2 });
+  });
+
+  it.each([
+    ['a process that is gone', `${2 ** 22 + 1} 1 a\n`],
+    ['an earlier process of the same number, as in every container', `${process.pid} 1 a\n`],
+    ['a process that had no room to say which', ''],
+  ])('is no longer good when it is of %s', async (_, text) => {
+    const file = givenFile();
+    writeFileSync(`${file}.lock`, text);
+
+    expect(await givenJournal(file).journal.append(givenRecord())).toMatchObject({ seq: 1 });
+  });
+
+  it('may be lost to an exporter that cannot see this one: each takes up the lines of the other', async () => {
+    const file = givenFile();
+    const { journal: first } = givenJournal(file);
+    await first.append(givenRecord());
+    rmSync(`${file}.lock`);
+    const { journal: second } = givenJournal(file);
+    await second.append(givenRecord());
+
+    const refused = first.append(givenRecord());
+    await expect(refused).rejects.toMatchObject({ reason: 'unwritable' });
+    await second.close();
+
+    expect(await first.append(givenRecord())).toMatchObject({ seq: 3 });
+    expect(await verifyAudit(file)).toMatchObject({ lines: 3, faults: [] });
+  });
+});

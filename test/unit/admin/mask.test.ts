@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { maskBody, maskValue } from '../../../src/admin/mask.ts';
+
+const canary = 'canary-Zq7x';
+const pem = `-----BEGIN PRIVATE KEY-----\n${canary}\n-----END PRIVATE KEY-----\n`;
+const masked = (body: unknown): string =>
+  JSON.stringify(maskBody(Buffer.from(JSON.stringify(body)), 'application/json'));
+
+/** Every field of the API that holds a secret, as WIRE.md §3, §4 and §6 and the simulated appliance have it. */
+const secretFields: readonly (readonly [where: string, body: Readonly<Record<string, unknown>>])[] = [
+  ['POST /system/users, password', { password: canary }],
+  ['POST /system/users, newpassword', { newpassword: canary }],
+  ['POST /system/users, api_key', { api_key: canary }],
+  ['POST /system/users, zapikey', { zapikey: canary }],
+  ['POST /rbac/users, password', { name: 'ann', service: 'local', password: canary }],
+  ['PUT /rbac/users/{user}, zapikey', { zapikey: canary }],
+  ['PUT /rbac/users/{user}, newpassword', { newpassword: canary }],
+  ['POST /rbac/ldap, bind_password', { host: 'ldap', bind_dn: 'cn=reader', bind_password: canary }],
+  ['POST /system/snmp, community', { port: '161', community: canary }],
+  ['POST /system/cluster, remote_password', { remote_ip: '192.0.2.2', remote_password: canary }],
+  ['POST /system/notifications/methods/email, password', { user: 'mail', password: canary }],
+  ['POST /system/proxy, http_proxy', { http_proxy: `http://ann:${canary}@192.0.2.3:3128` }],
+  ['POST /system/proxy, https_proxy', { https_proxy: `http://ann:${canary}@192.0.2.3:3128/` }],
+  ['POST /vpns, password', { name: 'hq', auth: 'secret', password: canary }],
+  ['POST /vpns/{vpn}/users, vpnpass', { vpnuser: 'ann', vpnpass: canary }],
+  ['POST /certificates/pem, key', { name: 'shop', key: pem }],
+  ['POST /certificates/pem, a key among the certificates', { name: 'shop', ca: pem, intermediates: pem }],
+  ['POST /aws/credentials', { aws_access_key_id: canary, aws_secret_access_key: canary, session_token: canary }],
+  ['PUT /aws/ssh', { ssh_key: canary, sshkey: canary }],
+  ['POST /azure/credentials', { client_secret: canary, credentials: { id: canary } }],
+  ['POST /ipds/blacklists, url', { name: 'bad', url: `https://ann:${canary}@lists.example.com/all` }],
+  ['POST /farms/{farm}/addheader', { header: `Authorization: Basic ${canary}` }],
+  ['POST /farms/{farm}/addresponseheader', { header: `X-Api-Key: ${canary} and more` }],
+  ['PUT /ipds/waf/files/{file}, content', { content: `# rules\npassword = ${canary}\n${pem}`, type: 'data' }],
+  ['PUT /monitoring/fg/{name}, a long option', { command: `check_web --password ${canary} -H HOST` }],
+  ['PUT /monitoring/fg/{name}, an assignment', { command: `check_web --token="${canary} x" -H HOST` }],
+  ['PUT /monitoring/fg/{name}, check_mysql', { command: `check_mysql -H HOST -p ${canary}` }],
+  ['PUT /monitoring/fg/{name}, check_snmp', { command: `check_snmp -C '${canary} x' -H HOST` }],
+  ['PUT /monitoring/fg/{name}, check_http', { command: `check_http -a ann:${canary} -p PORT` }],
+  ['402, certificate_key', { message: 'Not valid', certificate_key: canary, hostname: 'lb-a' }],
+  ['GET /certificates/activation/info, host_key', { params: { host_key: canary } }],
+  ['POST /session, key', { host: 'lb-a', key: canary }],
+  ['GET /rbac/ldap, bind_password', { params: { bind_password: canary } }],
+  ['GET /vpns, password in a list', { params: [{ name: 'hq', password: canary }] }],
+];
+
+describe('a masked JSON body', () => {
+  it.each(secretFields)('holds no secret of %s', (_, body) => {
+    const text = masked(body);
+
+    expect(text).not.toContain(canary);
+    expect(text).toContain('[redacted');
+  });
+
+  it.each([
+    'Password',
+    'NEWPASSWORD',
+    'user-passwd',
+    'passPhrase',
+    'Api-Key',
+    'ZAPI_KEY',
+    'privateKey',
+    'secret_key',
+    'access key',
+    'ssh_keys',
+    'psk',
+    'ipsec_psk',
+    'Credentials',
+    'access_token',
+    'pin',
+    'PIN-code',
+    'Authorization',
+  ])('holds nothing that stands under the name %s, of any kind and at any depth', (name) => {
+    const text = masked([{ deep: [{ [name]: canary }, { [name]: [canary] }, { [name]: { inner: canary } }] }]);
+
+    expect(text).toBe(JSON.stringify([{ deep: Array.from({ length: 3 }, () => ({ [name]: '[redacted]' })) }]));
+  });
+
+  it('keeps everything else as it was sent', () => {
+    const body = {
+      keepalive: '60',
+      key_size: 2048,
+      keyword: 'x',
+      action: 'bypass',
+      bypass: 'true',
+      edition: 'community',
+      auth: 'secret',
+      pinnedconnection: 0,
+      mapping: null,
+      ip: '192.0.2.1',
+      url: 'https://lists.example.com/all?page=2',
+      header: 'X-Forwarded-Proto: https',
+      replace: 'https://$1/',
+      command: 'check_http -H HOST -p PORT -u /health -w 5',
+      domains: ['a.example.com', 'b.example.com'],
+      description: 'Checks that 10:30 is 10:30, ünïcode too',
+    };
+
+    expect(maskBody(Buffer.from(JSON.stringify(body)), 'application/json')).toEqual(body);
+  });
+
+  it('says of a PEM block only that it was one', () => {
+    const body = { name: 'shop', ca: '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----' };
+
+    expect(maskBody(Buffer.from(JSON.stringify(body)), 'application/json')).toEqual({
+      name: 'shop',
+      ca: '[redacted PEM]',
+    });
+  });
+
+  it('hides the rest of a header line and nothing of the next, the value of an option and nothing behind it', () => {
+    const body = {
+      header: 'Authorization: Basic YTpi\nX-Site: a',
+      command: 'check_web --password="a b" -H HOST --user ann -p 3306 -C PORT',
+    };
+
+    expect(maskValue(body)).toEqual({
+      header: 'Authorization: [redacted]\nX-Site: a',
+      command: 'check_web --password=[redacted] -H HOST --user ann -p 3306 -C PORT',
+    });
+  });
+
+  it('keeps a field that is called __proto__ a field', () => {
+    const text = JSON.stringify(maskValue(JSON.parse(`{"__proto__":{"password":"${canary}","a":1}}`)));
+
+    expect(text).toBe('{"__proto__":{"password":"[redacted]","a":1}}');
+  });
+
+  it('redacts what is nested absurdly deep, and takes no harm', () => {
+    const text = `${'['.repeat(20_000)}"${canary}"${']'.repeat(20_000)}`;
+
+    expect(JSON.stringify(maskBody(Buffer.from(text), 'application/json'))).not.toContain(canary);
+  });
+
+  it('never shows a value under a secret name, whatever surrounds it', () => {
+    const name = fc.constantFrom('password', 'vpnpass', 'api_key', 'community', 'token', 'bind_password');
+    const tree = fc.letrec<{ node: unknown }>((tie) => ({
+      node: fc.oneof(
+        { maxDepth: 5 },
+        fc.jsonValue(),
+        fc.array(tie('node'), { maxLength: 4 }),
+        fc.dictionary(fc.string(), tie('node'), { maxKeys: 4 }),
+        fc.record({ field: name, value: tie('node') }).map(({ field, value }) => ({ [field]: [canary, value] })),
+      ),
+    })).node;
+
+    fc.assert(fc.property(tree, (body) => !masked(body).includes(canary)));
+  });
+
+  it('of hostile texts is ready at once', () => {
+    const hostile = ['a', '://', 'key', 'key:', 'key="', '- ', '-p "', ' ', 'a    ', '-a        '];
+    const startedAt = performance.now();
+
+    for (const part of hostile) maskValue({ command: part.repeat(262_144 / part.length) });
+
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+});
+
+describe('any other body', () => {
+  it.each([
+    ['a PEM upload', pem, 'application/x-pem-file'],
+    ['a text', canary, 'text/plain'],
+    ['a backup', canary, 'application/gzip'],
+    ['JSON that is none', `{"password":"${canary}"`, 'application/json'],
+    ['a long JSON body', JSON.stringify({ content: canary.repeat(2_000) }), 'application/json'],
+    ['a very long JSON body', JSON.stringify({ key: canary.repeat(10_000) }), 'application/json'],
+    ['nothing', '', 'application/json'],
+  ])('is written as its size and digest: %s', (_, text, contentType) => {
+    const body = Buffer.from(text);
+
+    const result = maskBody(body, contentType);
+
+    expect(result).toEqual({ bytes: body.length, sha256: createHash('sha256').update(body).digest('hex') });
+  });
+});

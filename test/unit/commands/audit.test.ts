@@ -1,0 +1,133 @@
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { UsageError } from '../../../src/commands/command.ts';
+import { audit } from '../../../src/commands/audit.ts';
+import {
+  givenAudit,
+  givenFile,
+  givenJournal,
+  givenRecord,
+  linesOf,
+  textLinesOf,
+  writtenAudit,
+} from '../admin/audit/given-audit.ts';
+import { givenContext } from './given-command.ts';
+
+/** Runs `audit verify` on a file; its folder is taken out of what is said. */
+async function verify(file: string) {
+  const { context, said, warned } = givenContext({ arguments: ['verify', file] });
+  const code = await audit(context);
+  const plain = (lines: readonly string[]): string => lines.join('\n').replaceAll(`${dirname(file)}/`, '');
+  return { code, said: plain(said), warned: plain(warned) };
+}
+
+describe('audit verify', () => {
+  it('says that an audit is whole, from where to where it goes, and ends with 0', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file);
+    await journal.append(givenRecord({ request: 'a' }));
+    const { hash } = await journal.append(givenRecord({ request: 'a', event: 'outcome', status: 200 }));
+
+    const { code, said, warned } = await verify(file);
+
+    expect({ code, warned }).toEqual({ code: 0, warned: '' });
+    expect(said).toBe(
+      [
+        'audit.jsonl is whole: 2 lines in 1 file.',
+        '',
+        '  first line  number 1, 2026-11-20T08:00:00.000Z',
+        '  last line   number 2, 2026-11-20T08:00:00.000Z',
+        `  its hash    ${hash}`,
+      ].join('\n'),
+    );
+  });
+
+  it('names each fault, what to do with the files, and ends with 1', async () => {
+    const file = givenFile();
+    const lines = writtenAudit(file, 5);
+    writeFileSync(file, lines.toSpliced(1, 1).join('').replace('"request-4"', '"request-5"'));
+
+    const { code, said } = await verify(file);
+
+    expect(code).toBe(1);
+    expect(said).toContain('audit.jsonl is NOT whole: 2 faults, 4 lines in 1 file.');
+    expect(said).toContain('  audit.jsonl, line 2 has number 3 after 1: line 2 is missing.\n');
+    expect(said).toContain('  audit.jsonl, line 3 was changed: its hash does not fit its text.\n');
+    expect(said).toContain('Keep the files as they are, as evidence.');
+  });
+
+  it('warns of an unfinished last line and ends with 0, since a killed process leaves one', async () => {
+    const file = givenFile();
+    writtenAudit(file, 2);
+    appendFileSync(file, '{"seq":3');
+
+    const { code, said } = await verify(file);
+
+    expect(code).toBe(0);
+    expect(said).toContain('audit.jsonl is whole: 2 lines in 1 file.');
+    expect(said).toContain('  audit.jsonl, line 3 breaks off after 8 bytes.\n');
+  });
+
+  it('says where an audit begins whose older files were put away', async () => {
+    const file = givenFile();
+    await givenAudit(file, 8, 1_500);
+    const after = linesOf(file)[0]?.after ?? '';
+    const begin = Number(after.slice(-16)) + 1;
+    for (let seq = 1; seq < begin; seq += 1) rmSync(`${file}.${String(seq).padStart(16, '0')}`, { force: true });
+
+    const { code, said } = await verify(file);
+
+    expect(code).toBe(0);
+    expect(said).toContain(`  first line  number ${begin}, 2026-11-20T08:00:00.000Z; older files have been put away\n`);
+  });
+
+  it('fits on a screen however much is wrong, and lets nothing of a forged line command the terminal', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file);
+    for (let number = 1; number <= 40; number += 1) {
+      await journal.append(givenRecord({ request: `${number}\u001b[2J\u202e` }));
+    }
+    await journal.close();
+    writeFileSync(
+      file,
+      textLinesOf(file)
+        .map((line) => `${line.replace('"ann"', '"bob"')}\n`)
+        .join(''),
+    );
+
+    const { code, said } = await verify(file);
+
+    expect(code).toBe(1);
+    expect(said.split('\n').length).toBeLessThanOrEqual(40);
+    expect(said).toContain('  and 28 more\n');
+    expect(said).not.toMatch(/[\u001b\u202e]/);
+  });
+
+  it('ends with 1 where there is no audit, or none that can be read', async () => {
+    const file = givenFile();
+    const folder = givenFile();
+    mkdirSync(folder);
+
+    expect(await verify(file)).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('  audit.jsonl is not there.\nCheck that this is the admin.audit_file'),
+    });
+    expect(await verify(folder)).toMatchObject({
+      code: 1,
+      warned: expect.stringMatching(/^The audit cannot be read: EISDIR.* Run this as a user that may read it\.$/),
+    });
+  });
+
+  it.each([[[]], [['check', 'audit.jsonl']], [['verify']], [['verify', '']], [['verify', 'a.jsonl', 'b.jsonl']]])(
+    'refuses the words %j with its usage',
+    async (words) => {
+      const { context } = givenContext({ arguments: words });
+
+      const error: unknown = await audit(context).catch((thrown: unknown) => thrown);
+
+      expect(error).toBeInstanceOf(UsageError);
+      expect(String(error)).toContain('zlb-exporter audit verify FILE');
+    },
+  );
+});
