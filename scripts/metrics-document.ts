@@ -1,3 +1,4 @@
+import { adminMetricFamilies } from '../src/admin/admin-metrics.ts';
 import { collectors } from '../src/collectors/registry.ts';
 import { formatDuration } from '../src/lib/duration.ts';
 import type { Family, StateSet } from '../src/metrics/family.ts';
@@ -31,12 +32,26 @@ ${parts.join('\n\n')}
 
 ${table(ledgerFamilies)}
 
+## Of the admin gateway
+
+On \`/metrics\` alone, once the gateway is configured. \`appliance\` is empty where a request named none.
+
+${adminTable()}
+
 ## Of the exporter itself
 
 Without the label \`appliance\`, on \`/metrics\` alone: \`zlb_exporter_build_info\` (version, revision, node_version),
 \`zlb_exporter_config_last_reload_successful\`, \`zlb_exporter_config_last_reload_success_timestamp_seconds\`, and the
 \`process_*\` and \`nodejs_*\` families of prom-client.
 `;
+}
+
+function adminTable(): string {
+  const rows = Object.values(adminMetricFamilies).map(({ name, help, ...rest }) => {
+    const type = name.endsWith('_total') ? 'counter' : 'gauge';
+    return `| \`${name}\` | ${type} | ${'labelNames' in rest ? rest.labelNames.join('; ') : '–'} | ${help} |`;
+  });
+  return ['| Metric | Type | Labels | Meaning |', '|---|---|---|---|', ...rows].join('\n');
 }
 
 function table(families: readonly Family[]): string {

@@ -13,6 +13,7 @@ import { type AppliancePoller, createAppliancePoller } from './monitor/appliance
 import { createClockwork } from './monitor/clockwork.ts';
 import { ledgerFamilies } from './monitor/ledger.ts';
 import { createMonitor } from './monitor/monitor.ts';
+import { type StartedGateway, startGateway } from './start-gateway.ts';
 
 export interface DaemonParts {
   readonly settings: Settings;
@@ -28,6 +29,8 @@ export interface DaemonParts {
 export interface Daemon {
   /** Base URL of the metrics listener. */
   readonly url: string;
+  /** Base URL of the admin listener; undefined when it is off. */
+  readonly adminUrl: string | undefined;
   close(): Promise<void>;
 }
 
@@ -67,14 +70,35 @@ export async function startDaemon({ settings, listenAddress, build, log, now, ra
     exposition,
   });
   const app = createMetricsApp({ monitor, self, build, log: log.child({ part: 'http' }) });
-  const url = await listen(app, listenAddress);
+  const url = await listen(app, listenAddress, '--web.listen-address');
+  const gateway = await startGatewayFor(settings).catch(async (error: unknown) => {
+    await app.close();
+    throw error;
+  });
   monitor.start();
   log.info({ url, appliances: settings.appliances.length }, 'listening');
 
   return {
     url,
+    adminUrl: gateway?.url,
     async close() {
+      // The gateway first: what it still does is told to the monitor.
+      await gateway?.close();
       await Promise.all([app.close(), clockwork.close(), monitor.close()]);
     },
   };
+
+  async function startGatewayFor({ admin }: Settings): Promise<StartedGateway | undefined> {
+    if (!admin) return undefined;
+    return await startGateway({
+      admin,
+      settings,
+      monitor,
+      self,
+      decode,
+      build,
+      log: log.child({ part: 'admin' }),
+      now,
+    });
+  }
 }

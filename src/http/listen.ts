@@ -1,38 +1,46 @@
+import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { errorCode } from '../lib/check.ts';
 
 /** An address that cannot be listened on; the message is one line with the remedy. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
+  /** Where the address is written. */
+  readonly setting: string;
+
+  constructor(message: string, setting: string, options?: ErrorOptions) {
+    super(message, options);
+    this.setting = setting;
+  }
 }
 
-const chooseAnother = 'choose another --web.listen-address, such as :9444 for every address';
-const remedies: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the address is in use; stop what uses it or choose another --web.listen-address',
-  EADDRNOTAVAIL: `no network interface has the address; ${chooseAnother}`,
-  EAFNOSUPPORT: `this machine has no IPv6; ${chooseAnother}`,
-  ENOTFOUND: `the host name has no address; ${chooseAnother}`,
-  EAI_AGAIN: `the host name has no address for now; ${chooseAnother}`,
-  EACCES: 'the user that runs the exporter may not use the port; choose a --web.listen-address with a port above 1023',
+const causes: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the address is in use; stop what uses it or choose another',
+  EADDRNOTAVAIL: 'no network interface has the address; choose another',
+  EAFNOSUPPORT: 'this machine has no IPv6; choose another',
+  ENOTFOUND: 'the host name has no address; choose another',
+  EAI_AGAIN: 'the host name has no address for now; choose another',
+  EACCES: 'the user that runs the exporter may not use the port; choose one above 1023 as',
 };
 
 /**
  * Listens on `host:port`, `:port` or `[v6]:port`; resolves to the URL for people. An empty host is every address.
- * Rejects with a ListenError.
+ * Rejects with a ListenError that names the `setting` to change, such as `--web.listen-address`.
  */
-export async function listen(app: FastifyInstance, address: string): Promise<string> {
+export async function listen(app: FastifyInstance, address: string, setting: string): Promise<string> {
   const { host, port } = parseListenAddress(address) ?? { host: '', port: Number.NaN };
   try {
     if (host === '') await listenOnEveryAddress(app, port);
     else await app.listen({ host, port });
   } catch (error) {
-    const remedy = remedies[errorCode(error)];
-    throw remedy === undefined ? error : new ListenError(`cannot listen on ${address}: ${remedy}`, { cause: error });
+    const because = causes[errorCode(error)];
+    if (because === undefined) throw error;
+    throw new ListenError(`cannot listen on ${address}: ${because} ${setting}`, setting, { cause: error });
   }
   const bound = app.server.address();
   const actual = typeof bound === 'object' && bound ? bound.port : port;
   const shown = host === '' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  return `http://${shown}:${actual}`;
+  return `${app.server instanceof TlsServer ? 'https' : 'http'}://${shown}:${actual}`;
 }
 
 /** Where IPv6 is off in the kernel there is no `::`, which elsewhere takes IPv4 too. */

@@ -8,6 +8,8 @@ export interface SelfMetrics {
   /** The end of a page; in OpenMetrics without the closing `# EOF`. What an operator did shows at once. */
   pieces(format: Format): Promise<readonly Piece[]>;
   configurationLoaded(atMs: number): void;
+  /** For parts that count for themselves. */
+  readonly registry: Registry;
 }
 
 export function createSelfMetrics(build: { version: string; revision: string; nodeVersion: string }): SelfMetrics {
@@ -31,6 +33,7 @@ export function createSelfMetrics(build: { version: string; revision: string; no
   });
 
   return {
+    registry,
     configurationLoaded(atMs) {
       reloaded.set(1);
       reloadedAt.set(atMs / 1_000);

@@ -1,7 +1,10 @@
 import { spawnSync } from 'node:child_process';
 
 /** Debian packages that suites need, each by a program that proves it is there. */
-const packages = [{ name: 'prometheus', program: 'promtool' }] as const;
+const packages = [
+  { name: 'prometheus', program: 'promtool' },
+  { name: 'chromium', program: 'chromium' },
+] as const;
 
 /** Installs what is missing when this is root on Debian; otherwise says what will be skipped. With CI set, missing is a failure. */
 export default function setup(): void {

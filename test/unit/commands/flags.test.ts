@@ -27,8 +27,33 @@ describe('the flags', () => {
     [['-x'], 'there is no flag -x; --help lists them'],
     [['-hx'], 'there is no flag -x; --help lists them'],
     [['--a\u001b[2J\nb'], 'there is no flag --a [2J b; --help lists them'],
+    [['--dry-run'], '--dry-run goes with zlb-exporter admin; zlb-exporter admin --help explains it'],
+    [['check', '--reason=x'], '--reason goes with zlb-exporter admin; zlb-exporter admin --help explains it'],
+    [
+      ['admin', 'whoami', '--config.file=x'],
+      '--config.file does not go with admin, which asks a running exporter; see admin --help',
+    ],
+    [['admin', 'lb-1', 'listFarms', '--dry-run=no'], '--dry-run takes no value'],
+    [['admin', '--body='], '--body is empty; give it a value, such as --body=@FILE, or leave it out'],
+    [
+      ['admin', 'whoami', '--admin.token=f1x7ure'],
+      'a token does not go on the command line, where others on the machine see it; put it into a file and give --admin.token-file=PATH, or set ZLB_ADMIN_TOKEN_FILE',
+    ],
+    [['constructor'], 'there is no command "constructor"; --help lists them'],
+    [['token', 'alice'], 'token takes no arguments, got "alice"'],
   ])('refuse %j in one line that says what to write', async (words, line) => {
     expect(await run(words)).toEqual({ code: 2, said: '', warned: [`zlb-exporter: ${line}`] });
+  });
+
+  it('fit on a screen, those of admin on one of their own', async () => {
+    for (const words of [['--help'], ['admin'], ['admin', '--help'], ['admin', 'lb-1', '-h', '--force']]) {
+      const { code, said } = await run(words);
+
+      const lines = said.split('\n');
+      expect(code).toBe(0);
+      expect(lines.length).toBeLessThanOrEqual(40);
+      expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(120);
+    }
   });
 
   it.each([['-h'], ['--help'], ['check', '-h']])('explain themselves for %s %s', async (...words) => {

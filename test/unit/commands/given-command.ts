@@ -1,9 +1,11 @@
+import { Readable } from 'node:stream';
 import type { CommandContext } from '../../../src/commands/command.ts';
 
 /** A context for a command, and what it printed. */
 export function givenContext(known: Partial<CommandContext>) {
   const said: string[] = [];
   const warned: string[] = [];
+  const written: Uint8Array[] = [];
   const context: CommandContext = {
     flags: {},
     arguments: [],
@@ -12,7 +14,13 @@ export function givenContext(known: Partial<CommandContext>) {
     stopped: new AbortController().signal,
     say: (line) => said.push(line),
     warn: (line) => warned.push(line),
+    shell: {
+      outputIsTerminal: false,
+      input: Readable.from([]),
+      write: async (bytes) => void written.push(bytes),
+      ask: undefined,
+    },
     ...known,
   };
-  return { context, said, warned };
+  return { context, said, warned, written };
 }

@@ -3,13 +3,15 @@ import { type FastifyInstance, fastify } from 'fastify';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { listen, ListenError } from '../../../src/http/listen.ts';
 
+const setting = '--web.listen-address';
+
 describe('listening', () => {
   it.each(['EAFNOSUPPORT', 'EADDRNOTAVAIL'])(
     'goes without IPv6 where :: answers %s, if no host is named',
     async (code) => {
       const app = givenApp((handler) => serverWithoutIpv6(handler, code));
 
-      const url = await listen(app, ':0');
+      const url = await listen(app, ':0', setting);
 
       expect(app.server.address()).toMatchObject({ address: '0.0.0.0', family: 'IPv4' });
       expect(url).toBe(`http://localhost:${portOf(app)}`);
@@ -18,41 +20,34 @@ describe('listening', () => {
 
   it('says what to do when the address is in use', async () => {
     const first = givenApp();
-    await listen(first, '127.0.0.1:0');
+    await listen(first, '127.0.0.1:0', setting);
     const address = `127.0.0.1:${portOf(first)}`;
 
-    await expect(listen(givenApp(), address)).rejects.toThrow(
+    await expect(listen(givenApp(), address, setting)).rejects.toThrow(
       new ListenError(
         `cannot listen on ${address}: the address is in use; stop what uses it or choose another --web.listen-address`,
+        setting,
       ),
     );
   });
 
   it.each([
-    [
-      '192.0.2.1:0',
-      'no network interface has the address; choose another --web.listen-address, such as :9444 for every address',
-    ],
-    [
-      '[2001:db8::1]:0',
-      'no network interface has the address; choose another --web.listen-address, such as :9444 for every address',
-    ],
-    [
-      'nosuchhost.invalid:0',
-      'the host name has no address; choose another --web.listen-address, such as :9444 for every address',
-    ],
+    ['192.0.2.1:0', 'no network interface has the address; choose another --web.listen-address'],
+    ['[2001:db8::1]:0', 'no network interface has the address; choose another --web.listen-address'],
+    ['nosuchhost.invalid:0', 'the host name has no address; choose another --web.listen-address'],
   ])('says what to do when %s cannot be had', async (address, because) => {
-    await expect(listen(givenApp(), address)).rejects.toThrow(
-      new ListenError(`cannot listen on ${address}: ${because}`),
+    await expect(listen(givenApp(), address, setting)).rejects.toThrow(
+      new ListenError(`cannot listen on ${address}: ${because}`, setting),
     );
   });
 
   it('says what to do when the port needs more rights', async () => {
     const app = givenApp((handler) => failingServer(handler, () => 'EACCES'));
 
-    await expect(listen(app, ':80')).rejects.toThrow(
+    await expect(listen(app, ':80', setting)).rejects.toThrow(
       new ListenError(
-        'cannot listen on :80: the user that runs the exporter may not use the port; choose a --web.listen-address with a port above 1023',
+        'cannot listen on :80: the user that runs the exporter may not use the port; choose one above 1023 as --web.listen-address',
+        setting,
       ),
     );
   });

@@ -1,0 +1,66 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { ProblemCode } from './problem.ts';
+
+/** What the gateway counts of itself (INTERFACE.md §5); a label that is not known is empty. */
+export interface AdminMetrics {
+  /** `endpoint` is a route template, never a path. */
+  answered(call: { appliance: string; endpoint: string; method: string; code: string }): void;
+  denied(call: { appliance: string; principal: string; reason: ProblemCode }): void;
+  auditWritten(records: number, atMs: number): void;
+  auditFailed(): void;
+  frozen(state: boolean): void;
+}
+
+/** Names and help texts, for the page and for the documentation. */
+export const adminMetricFamilies = {
+  requests: {
+    name: 'zlb_admin_requests_total',
+    help: 'Requests to the admin gateway by what they were answered with (this exporter).',
+    labelNames: ['appliance', 'endpoint', 'method', 'code'],
+  },
+  denied: {
+    name: 'zlb_admin_denied_total',
+    help: 'Requests that the admin gateway refused, by the code of the refusal (this exporter).',
+    labelNames: ['appliance', 'principal', 'reason'],
+  },
+  records: {
+    name: 'zlb_admin_audit_records_total',
+    help: 'Lines written to the audit (this exporter).',
+  },
+  failures: {
+    name: 'zlb_admin_audit_write_failures_total',
+    help: 'Attempts to write to the audit that failed; changes are refused meanwhile (this exporter).',
+  },
+  lastWrite: {
+    name: 'zlb_admin_audit_last_write_timestamp_seconds',
+    help: 'Unix time at which the audit was last written (this exporter).',
+  },
+  frozen: {
+    name: 'zlb_admin_frozen',
+    help: '1 while all changes are frozen (this exporter).',
+  },
+} as const;
+
+export function createAdminMetrics(registry: Registry): AdminMetrics {
+  const registers = [registry];
+  const { requests, denied, records, failures, lastWrite, frozen } = adminMetricFamilies;
+  const requestCounter = new Counter({ ...requests, labelNames: [...requests.labelNames], registers });
+  const deniedCounter = new Counter({ ...denied, labelNames: [...denied.labelNames], registers });
+  const recordCounter = new Counter({ ...records, registers });
+  const failureCounter = new Counter({ ...failures, registers });
+  const lastWriteGauge = new Gauge({ ...lastWrite, registers });
+  const frozenGauge = new Gauge({ ...frozen, registers });
+  // prom-client begins a gauge at 0, which would be a write in 1970.
+  lastWriteGauge.remove();
+
+  return {
+    answered: (call) => requestCounter.inc(call),
+    denied: (call) => deniedCounter.inc(call),
+    auditWritten(count, atMs) {
+      recordCounter.inc(count);
+      lastWriteGauge.set(atMs / 1_000);
+    },
+    auditFailed: () => failureCounter.inc(),
+    frozen: (state) => frozenGauge.set(state ? 1 : 0),
+  };
+}

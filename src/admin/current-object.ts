@@ -1,0 +1,76 @@
+import { mediaTypeOf } from '../appliance/answer.ts';
+import type { EndpointRow } from '../appliance/endpoints/row.ts';
+import { type EndpointKey, endpoints } from '../appliance/endpoints/table.ts';
+import { ApplianceError } from '../appliance/errors.ts';
+import type { Relay } from '../appliance/relay.ts';
+import { createRouteMatcher } from '../appliance/route.ts';
+import { maskValue } from './mask.ts';
+import type { OperationCall } from './operation.ts';
+import { wholeAnswer } from './whole-answer.ts';
+
+/** The object of a call as it is now. */
+export interface CurrentObject {
+  /** The read that showed it. */
+  readonly operation: EndpointKey;
+  readonly status: number;
+  /** JSON or text without its secrets; a sentence where it cannot be shown. */
+  readonly body: unknown;
+}
+
+export interface CurrentObjectParts {
+  readonly call: OperationCall;
+  readonly relay: Pick<Relay, 'send'>;
+  /** Whether the caller may have what a read shows. */
+  readonly mayRead: (key: EndpointKey, row: EndpointRow) => boolean;
+  readonly signal: AbortSignal;
+}
+
+const mostBytes = 262_144;
+
+/**
+ * Reads the object that a call is about, or the list that it is or would be in: the read of the same path, else of the
+ * nearest path above it. Null when nothing there may be read, or the appliance does not answer.
+ */
+export async function currentObject({
+  call,
+  relay,
+  mayRead,
+  signal,
+}: CurrentObjectParts): Promise<CurrentObject | null> {
+  const found = readAbove(call.path, mayRead);
+  if (!found) return null;
+  const { operation, path } = found;
+  try {
+    const { status, headers, text } = await wholeAnswer(relay, { method: 'GET', path, signal }, mostBytes);
+    return { operation, status, body: presentable(text, headers['content-type'] ?? '') };
+  } catch (error) {
+    if (!(error instanceof ApplianceError)) throw error;
+    if (error.reason !== 'oversize') return null;
+    return { operation, status: error.status ?? 200, body: `Left out: ${error.message}.` };
+  }
+}
+
+function readAbove(path: string, mayRead: CurrentObjectParts['mayRead']) {
+  const rows = (Object.entries(endpoints) as readonly [EndpointKey, EndpointRow][])
+    .filter(([key, row]) => isState(key, row) && mayRead(key, row))
+    .map(([key, { route }]) => ({ key, route }));
+  const matcher = createRouteMatcher(rows);
+  for (let above = path; above !== ''; above = above.slice(0, above.lastIndexOf('/'))) {
+    const match = matcher.match('GET', above);
+    if (match) return { operation: match.row.key, path: above };
+  }
+  return undefined;
+}
+
+/** A file is no state to be shown, and may be a private key; a row for many paths would be found for paths that are none. */
+function isState(key: EndpointKey, { route }: EndpointRow): boolean {
+  return route.startsWith('GET ') && !key.startsWith('download') && !route.includes('*}');
+}
+
+function presentable(text: string, contentType: string): unknown {
+  try {
+    return maskValue(JSON.parse(text));
+  } catch {
+    return mediaTypeOf(contentType).startsWith('text/') ? maskValue(text) : 'Left out: it is neither JSON nor text.';
+  }
+}

@@ -1,0 +1,118 @@
+import type { Relay } from '../appliance/relay.ts';
+import { isRecord } from '../lib/check.ts';
+import { oneLine } from '../lib/one-line.ts';
+import type { OperationCall } from './operation.ts';
+import { AdminProblem } from './problem.ts';
+import { refuseAnswer, upstreamProblem } from './upstream-problem.ts';
+import { wholeAnswer } from './whole-answer.ts';
+
+/** One parameter as the appliance describes it (WIRE.md §1.4). */
+export interface ParameterDescriptor {
+  readonly name: string;
+  readonly required: boolean;
+  /** An empty value is refused. */
+  readonly nonBlank: boolean;
+  /** Some are live data, such as the addresses of the appliance. */
+  readonly possibleValues?: readonly string[];
+  /** A sentence, not two numbers. */
+  readonly interval?: string;
+  /** A regular expression, or a word for a kind of data. */
+  readonly format?: string;
+  readonly description?: string;
+  /** A list of values is expected; `optional` where one value will do as well. */
+  readonly list: boolean | 'optional';
+}
+
+export interface Discovered {
+  /** What the call does, in the appliance's words. */
+  readonly description: string;
+  readonly parameters: readonly ParameterDescriptor[];
+}
+
+/** Asks an appliance what the body of a call may hold. */
+export interface Discovery {
+  /** Changes nothing on the appliance. Rejects with an {@link AdminProblem}. */
+  discover(call: OperationCall, signal: AbortSignal): Promise<Discovered>;
+}
+
+const mostBytes = 1_048_576;
+
+export function createDiscovery(relay: Pick<Relay, 'send'>): Discovery {
+  return {
+    async discover({ operation, path }, signal) {
+      const { row, method } = operation;
+      // An upload would be stored, whatever it holds.
+      if (row.body !== 'json') throw takesNoJson(row.route);
+      const body = Buffer.from('{}');
+      const request = { method, path, contentType: 'application/json', body, contentLength: body.length, signal };
+      const { status, text } = await wholeAnswer(relay, request, mostBytes).catch((error: unknown) => {
+        throw upstreamProblem(error, 'The appliance', false);
+      });
+      refuseAnswer(status, 'The appliance');
+      const answer = parsed(text);
+      const { params, description } = answer;
+      // Early builds answer with the sentence in another place, and some with another status.
+      if ((status !== 400 && status !== 200) || !Array.isArray(params)) throw noList(row.route, status, answer);
+      return { description: textOf(description) ?? '', parameters: params.flatMap(descriptorOf) };
+    },
+  };
+}
+
+/** A descriptor as answers of the gateway spell it. */
+export function parameterMembers({ nonBlank, possibleValues, ...rest }: ParameterDescriptor) {
+  return { ...rest, non_blank: nonBlank, ...(possibleValues ? { possible_values: possibleValues } : {}) };
+}
+
+function descriptorOf(param: unknown): readonly ParameterDescriptor[] {
+  if (!isRecord(param)) return [];
+  const { name, options, possible_values: values, ref } = param;
+  if (typeof name !== 'string' || name === '') return [];
+  const words = Array.isArray(options) ? options : [];
+  const [interval, format, description] = [param.interval, param.format, param.description].map(textOf);
+  return [
+    {
+      name,
+      required: words.includes('required'),
+      nonBlank: words.includes('non_blank'),
+      ...(Array.isArray(values) ? { possibleValues: values.map(String) } : {}),
+      ...(interval === undefined ? {} : { interval }),
+      ...(format === undefined ? {} : { format }),
+      ...(description === undefined ? {} : { description }),
+      list: listOf(typeof ref === 'string' ? ref.toLowerCase() : ''),
+    },
+  ];
+}
+
+function listOf(ref: string): ParameterDescriptor['list'] {
+  if (!ref.includes('array')) return false;
+  return ref.includes('none') ? 'optional' : true;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? oneLine(value, 1_000) : undefined;
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : {};
+  } catch {
+    // A web server's page: told by its status.
+    return {};
+  }
+}
+
+function takesNoJson(route: string): AdminProblem {
+  return new AdminProblem('unknown_path', {
+    detail: `${route} takes no JSON, so it has no parameters to ask for; nothing was sent.`,
+    remedy: 'See GET /docs for what its body is.',
+  });
+}
+
+function noList(route: string, status: number, { message }: Readonly<Record<string, unknown>>): AdminProblem {
+  const sentence = textOf(message) ?? 'without a message';
+  return new AdminProblem('upstream_malformed', {
+    detail: `The appliance answered ${status} instead of the parameters of ${route}: ${sentence.replace(/\.$/, '')}.`,
+    remedy: 'Check that what the path names exists, and that this edition and release of the appliance has the call.',
+  });
+}

@@ -1,0 +1,123 @@
+import type { ApplianceClient } from '../appliance/client.ts';
+import type { EndpointRow, Risk } from '../appliance/endpoints/row.ts';
+import type { EndpointKey } from '../appliance/endpoints/table.ts';
+import type { Relay } from '../appliance/relay.ts';
+import { problemsOf } from './body-problems.ts';
+import { confirmationOf, isConfirmed } from './confirmation.ts';
+import { type CurrentObject, currentObject } from './current-object.ts';
+import { type Discovery, parameterMembers } from './discovery.ts';
+import type { Finding } from './guards/guard.ts';
+import { inspectCall } from './guards/inspect.ts';
+import type { OperationCall } from './operation.ts';
+import { AdminProblem } from './problem.ts';
+import type { RequestBody } from './request-body.ts';
+
+/** What a call would be and do; the answer to a dry run. */
+export interface Plan {
+  readonly dry_run: true;
+  readonly operation: EndpointKey;
+  readonly risk: Risk;
+  /** As it would be sent, but for the key. */
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: unknown;
+  };
+  readonly would: 'be sent' | 'be refused';
+  /** Why the gateway would refuse it. */
+  readonly because: readonly string[];
+  readonly confirmation: { readonly required: boolean; readonly expected: readonly string[]; readonly given: boolean };
+  readonly validation: Validation;
+  readonly findings: readonly Finding[];
+  readonly current: CurrentObject | null;
+}
+
+interface Validation {
+  readonly checked: boolean;
+  readonly note?: string;
+  /** What the appliance would refuse. */
+  readonly problems: readonly string[];
+  readonly parameters?: readonly unknown[];
+}
+
+export interface PlanParts {
+  readonly call: OperationCall;
+  readonly appliance: string;
+  readonly relay: Pick<Relay, 'send' | 'urlOf'>;
+  readonly client: Pick<ApplianceClient, 'read'>;
+  readonly discovery: Discovery;
+  readonly body: Pick<RequestBody, 'contentType' | 'contentLength' | 'fields' | 'masked'> | undefined;
+  readonly confirm: string | undefined;
+  readonly force: boolean;
+  readonly reason: string | undefined;
+  /** Whether changes are frozen and the call is one. */
+  readonly frozen: boolean;
+  readonly skipConfirmation: boolean;
+  /** Whether the caller may have what a read shows. */
+  readonly mayRead: (key: EndpointKey, row: EndpointRow) => boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Looks at everything that stands between a call and its appliance, and sends nothing but reads and the question for parameters. */
+export async function planCall(parts: PlanParts): Promise<Plan> {
+  const { call, client, relay, body, signal } = parts;
+  const { key, row, method } = call.operation;
+  const isRead = method === 'GET';
+  const findings = await inspectCall(call, body?.fields ?? {}, (read, params) => client.read(read, params, signal));
+  const validation = await validate(parts);
+  const current = isRead ? null : await currentObject(parts);
+  const { required, expected } = confirmationOf(call, parts.appliance);
+  const confirmation = { required, expected, given: isConfirmed(parts.confirm, expected) };
+  const because = refusals(parts, confirmation, findings);
+  return {
+    dry_run: true,
+    operation: key,
+    risk: row.risk,
+    request: {
+      method,
+      url: relay.urlOf(call.path),
+      headers: body ? { 'content-type': body.contentType, 'content-length': String(body.contentLength) } : {},
+      body: body ? body.masked : null,
+    },
+    would: because.length === 0 ? 'be sent' : 'be refused',
+    because,
+    confirmation,
+    validation,
+    findings,
+    current,
+  };
+}
+
+async function validate({ call, discovery, body, signal }: PlanParts): Promise<Validation> {
+  const { row } = call.operation;
+  if (row.body === 'none') return { checked: false, note: 'The operation takes no body.', problems: [] };
+  if (row.body !== 'json')
+    return { checked: false, note: 'The appliance looks at a file when it has it, not before.', problems: [] };
+  try {
+    const { parameters } = await discovery.discover(call, signal);
+    const shown = {
+      checked: true,
+      problems: problemsOf(body?.fields ?? {}, parameters),
+      parameters: parameters.map(parameterMembers),
+    };
+    return parameters.length > 0 ? shown : { ...shown, note: 'The appliance describes no parameters of this call.' };
+  } catch (error) {
+    if (!(error instanceof AdminProblem)) throw error;
+    return { checked: false, note: error.message, problems: [] };
+  }
+}
+
+function refusals(
+  { frozen, force, reason, skipConfirmation }: PlanParts,
+  { required, expected, given }: Plan['confirmation'],
+  findings: readonly Finding[],
+): readonly string[] {
+  const blocking = findings.filter(({ severity }) => severity === 'blocking').map(({ message }) => message);
+  const because: string[] = [];
+  if (frozen) because.push('All changes are frozen; GET /freeze says by whom and why.');
+  if (required && !given && !skipConfirmation) because.push(`X-Confirm does not say ${expected.join(' or ')}.`);
+  if (!force) because.push(...blocking);
+  else if (blocking.length > 0 && reason === undefined) because.push('What is forced needs a reason, in X-Reason.');
+  return because;
+}

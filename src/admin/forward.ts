@@ -1,0 +1,88 @@
+import { Readable } from 'node:stream';
+import type { Relay } from '../appliance/relay.ts';
+import { steadyNow } from '../lib/steady-now.ts';
+import type { OperationCall } from './operation.ts';
+import type { AdminProblem } from './problem.ts';
+import type { Particulars } from './recorder.ts';
+import { changes } from './refusals.ts';
+import type { AdminAnswer } from './request.ts';
+import type { RequestBody } from './request-body.ts';
+import { refuseAnswer, upstreamProblem } from './upstream-problem.ts';
+
+export interface Forwarding {
+  readonly appliance: string;
+  readonly relay: Pick<Relay, 'send'>;
+  readonly call: OperationCall;
+  readonly body: RequestBody | undefined;
+  readonly signal: AbortSignal;
+  /** Called once, when the last byte has come or nothing more will; the caller's last byte waits for it. */
+  readonly onOver: (outcome: Particulars) => Promise<void>;
+}
+
+/** Sends one call, once, and passes the answer on as it comes. Rejects with an {@link AdminProblem}. */
+export async function forward(parts: Forwarding): Promise<AdminAnswer> {
+  const { appliance, relay, call, body, signal, onOver } = parts;
+  const { operation, path } = call;
+  const startedAt = steadyNow();
+  const isChange = changes(operation.row.risk);
+  const sent = () => {
+    const digest = body?.digest();
+    return {
+      duration_ms: Math.round(steadyNow() - startedAt),
+      ...(body ? { sent_bytes: body.contentLength } : {}),
+      ...(digest === undefined ? {} : { sent_sha256: digest }),
+    };
+  };
+  try {
+    const answer = await relay.send({
+      method: operation.method,
+      path,
+      signal,
+      ...(body ? { contentType: body.contentType, body: body.content(), contentLength: body.contentLength } : {}),
+    });
+    await refuse(answer.status, answer.body);
+    const counted = counting(answer.body, (bytes) =>
+      onOver({ event: 'outcome', status: answer.status, ...sent(), received_bytes: bytes }),
+    );
+    return { status: answer.status, headers: answer.headers, body: counted };
+  } catch (error) {
+    const problem = body?.problem() ?? upstreamProblem(error, appliance, isChange);
+    await onOver({ event: 'outcome', ...sent(), ...outcomeOf(problem, isChange) });
+    throw problem;
+  }
+
+  async function refuse(status: number, answerBody: Readable): Promise<void> {
+    try {
+      refuseAnswer(status, appliance);
+    } catch (problem) {
+      answerBody.destroy();
+      throw problem;
+    }
+  }
+}
+
+function outcomeOf({ code, status }: AdminProblem, isChange: boolean): Partial<Particulars> {
+  // A refused key and a certificate that is not the right one were seen before anything could be done.
+  const certain = code === 'upstream_unauthorized' || code === 'upstream_redirect';
+  return { code, status, ...(isChange && !certain ? { uncertain: true as const } : {}) };
+}
+
+/** Lets an answer through; its end, or what cuts it short, is reported before it is passed on. */
+function counting(source: Readable, onOver: (bytes: number) => Promise<void>): Readable {
+  const through = Readable.from(counted(source, onOver), { objectMode: false });
+  // Whoever reads no further must not keep the appliance sending.
+  through.once('close', () => source.destroy());
+  return through;
+}
+
+async function* counted(source: Readable, onOver: (bytes: number) => Promise<void>): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  try {
+    for await (const chunk of source) {
+      bytes += (chunk as Buffer).length;
+      yield chunk as Buffer;
+    }
+  } finally {
+    await onOver(bytes);
+  }
+}

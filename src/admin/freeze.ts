@@ -1,0 +1,73 @@
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { errorCode, isRecord } from '../lib/check.ts';
+
+/** Who froze all changes, why and since when. */
+export interface Freeze {
+  readonly by: string;
+  readonly reason: string;
+  /** ISO 8601, UTC. */
+  readonly since: string;
+}
+
+/** The switch that lets nothing change on any appliance. Kept in a file, so that a restart does not thaw. */
+export interface FreezeSwitch {
+  readonly state: Freeze | undefined;
+  /** Rejects when it cannot be kept; then nothing has changed. */
+  freeze(by: string, reason: string): Promise<Freeze>;
+  thaw(): Promise<void>;
+}
+
+/** A file that cannot be read counts as frozen: somebody wanted it so. */
+export async function openFreezeSwitch(file: string, now: () => number): Promise<FreezeSwitch> {
+  let state = await readState(file);
+  return {
+    get state() {
+      return state;
+    },
+    async freeze(by, reason) {
+      const wanted = { by, reason, since: new Date(now()).toISOString() };
+      await writeState(file, wanted);
+      state = wanted;
+      return wanted;
+    },
+    async thaw() {
+      await rm(file, { force: true });
+      state = undefined;
+    },
+  };
+}
+
+async function readState(file: string): Promise<Freeze | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    return errorCode(error) === 'ENOENT' ? undefined : unreadable(file);
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isRecord(value)) return unreadable(file);
+    return { by: String(value.by), reason: String(value.reason), since: String(value.since) };
+  } catch {
+    return unreadable(file);
+  }
+}
+
+function unreadable(file: string): Freeze {
+  return { by: 'unknown', reason: `${file} is there and cannot be read`, since: 'unknown' };
+}
+
+/** Under another name first: a crash leaves the old state or the new one. */
+async function writeState(file: string, state: Freeze): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const draft = `${file}.new`;
+  const handle = await open(draft, 'w', 0o600);
+  try {
+    await handle.writeFile(`${JSON.stringify(state)}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, file);
+}

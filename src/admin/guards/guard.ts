@@ -1,0 +1,53 @@
+import type { Params, ReadKey, Reply } from '../../appliance/client.ts';
+import type { EndpointKey } from '../../appliance/endpoints/table.ts';
+import { assert } from '../../lib/check.ts';
+
+/** One thing to know before a call is sent. A `blocking` one stops the call unless it is forced with a reason. */
+export interface Finding {
+  /** Stable name of the guard, such as `hard_restart`. */
+  readonly guard: string;
+  readonly severity: 'blocking' | 'warning';
+  /** What would happen, with names and numbers. */
+  readonly message: string;
+  /** What to do instead. */
+  readonly remedy: string;
+}
+
+/** A finding as a guard makes it; the name is added for it. */
+export type Trap = Omit<Finding, 'guard'>;
+
+/** Reads from the appliance with the gateway's key. Rejects with an {@link ApplianceError}. */
+export type GuardRead = <Key extends ReadKey>(key: Key, params: Params<Key>) => Promise<Reply<Key>>;
+
+export interface GuardContext {
+  readonly operation: EndpointKey;
+  /** The decoded values of the path's placeholders. */
+  readonly params: Readonly<Record<string, string>>;
+  /** The JSON body; empty when there is none. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** The same read is made once per request. */
+  readonly read: GuardRead;
+}
+
+/** Knows one trap of the API (WIRE.md §5, §8), and looks before a call whether it would spring. */
+export interface Guard {
+  readonly name: string;
+  readonly operations: readonly EndpointKey[];
+  /** One sentence for the documentation. */
+  readonly about: string;
+  /** Rejects when a read fails; that counts as a blocking finding. */
+  inspect(context: GuardContext): Promise<readonly Trap[]>;
+}
+
+/** The value of a placeholder that all operations of the guard have. */
+export function param({ operation, params }: GuardContext, name: string): string {
+  const value = params[name];
+  assert(value !== undefined, `${operation} has no {${name}}`);
+  return value;
+}
+
+/** A value of the body as the appliance compares it: a text, or a number as its digits; undefined for anything else. */
+export function wordOf({ body }: GuardContext, name: string): string | undefined {
+  const value = body[name];
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}

@@ -1,0 +1,46 @@
+import { ApplianceError } from '../../appliance/errors.ts';
+import type { OperationCall } from '../operation.ts';
+import { allGuards } from './all-guards.ts';
+import type { Finding, Guard, GuardContext, GuardRead } from './guard.ts';
+
+/** Runs the guards of a call one after the other, since an appliance is asked one thing at a time. Changes nothing. */
+export async function inspectCall(
+  { operation, params }: OperationCall,
+  body: Readonly<Record<string, unknown>>,
+  read: GuardRead,
+): Promise<readonly Finding[]> {
+  const context = { operation: operation.key, params, body, read: readOnce(read) };
+  const findings: Finding[] = [];
+  for (const guard of allGuards)
+    if (guard.operations.includes(operation.key)) findings.push(...(await inspected(guard, context)));
+  return findings;
+}
+
+async function inspected(guard: Guard, context: GuardContext): Promise<readonly Finding[]> {
+  try {
+    return (await guard.inspect(context)).map((trap) => ({ guard: guard.name, ...trap }));
+  } catch (error) {
+    if (!(error instanceof ApplianceError)) throw error;
+    // A deactivated appliance refuses the call as well, unless it is the upload that activates it (WIRE.md §3.19).
+    if (error.reason === 'unlicensed') return [];
+    return [
+      {
+        guard: guard.name,
+        severity: 'blocking',
+        message: `It could not be checked whether the call is safe: ${error.message.replace(/\.$/, '')}.`,
+        remedy: 'Find out why the appliance does not answer that read, and try again.',
+      },
+    ];
+  }
+}
+
+/** The same question is asked once, whatever comes of it. */
+function readOnce(read: GuardRead): GuardRead {
+  const asked = new Map<string, Promise<unknown>>();
+  return (key, params) => {
+    const question = `${key} ${JSON.stringify(params)}`;
+    const answer = asked.get(question) ?? read(key, params);
+    asked.set(question, answer);
+    return answer as ReturnType<typeof read<typeof key>>;
+  };
+}

@@ -1,0 +1,38 @@
+import type { EndpointKey } from '../../appliance/endpoints/table.ts';
+import { backendOperations, backendText, ownerOf } from './backends.ts';
+import { farmOf } from './farm.ts';
+import { type Guard, param, wordOf } from './guard.ts';
+
+const deletions: readonly EndpointKey[] = ['deleteFarmBackend', 'deleteServiceBackend'];
+/** Words that say for sure that a backend serves nobody (WIRE.md §2.2). */
+const outOfService: readonly string[] = ['down', 'maintenance', 'fgDOWN'];
+
+/** Health comes from the statistics: elsewhere the backends of a stopped farm are up (WIRE.md §8, 10). */
+export const lastHealthyBackend: Guard = {
+  name: 'last_healthy_backend',
+  operations: backendOperations,
+  about:
+    'Taking the last backend that is up out of a service, or out of an L4xNAT farm, leaves nobody to serve its clients.',
+  async inspect(context) {
+    if (!deletions.includes(context.operation) && wordOf(context, 'action') !== 'maintenance') return [];
+    const farm = await farmOf(context);
+    if (!farm || farm.status === 'down') return [];
+
+    const { service } = context.params;
+    const wanted = param(context, 'backend');
+    const { backends } = await context.read('readFarmStats', { farmname: farm.name });
+    const rows = (backends ?? []).filter((row) => service === undefined || row.service === service);
+    const status = rows.find(({ id }) => id === wanted)?.status ?? '';
+    const others = rows.filter(({ id }) => id !== wanted);
+    if (outOfService.includes(status) || others.some((row) => row.status === 'up')) return [];
+
+    const rest = others.map((row) => `${backendText(row)} is ${row.status ?? 'unknown'}`).join(', ');
+    return [
+      {
+        severity: 'blocking',
+        message: `No backend of ${ownerOf(context)} would be up without ${wanted}: ${rest || 'the statistics list no other'}.`,
+        remedy: 'Bring another one up first.',
+      },
+    ];
+  },
+};

@@ -1,0 +1,40 @@
+import { farmOf } from './farm.ts';
+import { type Guard, wordOf } from './guard.ts';
+import { restartObstacle } from './restart-obstacle.ts';
+
+/** WIRE.md §5.1: a restart stops the farm before it looks whether it can start it. */
+export const restartMayLeaveDown: Guard = {
+  name: 'restart_may_leave_down',
+  operations: ['actOnFarm'],
+  about:
+    'A restart stops a running farm before it checks address and port: if its address is on no interface, the interface is down, or another farm has the port, it stays down.',
+  async inspect(context) {
+    const action = wordOf(context, 'action');
+    if (action !== 'restart' && action !== 'start') return [];
+    const farm = await farmOf(context);
+    // What is down already cannot be left down; L4xNAT farms take a second start for what it is.
+    if (!farm || farm.status === 'down' || (action === 'start' && farm.profile === 'l4xnat')) return [];
+
+    const obstacle = await restartObstacle(context, farm.name);
+    if (obstacle !== undefined) {
+      return [
+        {
+          severity: 'blocking',
+          message: `The farm ${farm.name} would be stopped and not come back: ${obstacle}.`,
+          remedy: 'Put that right first; the farm keeps running until then.',
+        },
+      ];
+    }
+    // hard_restart says what a start does.
+    if (action === 'start') return [];
+    const http =
+      farm.profile === 'http' ? ' at once, without being drained, and for about two seconds it serves nobody' : '';
+    return [
+      {
+        severity: 'warning',
+        message: `The farm ${farm.name} is stopped and started again; its open connections drop${http}.`,
+        remedy: 'Do it when few are connected, or drain what is in front of it first.',
+      },
+    ];
+  },
+};

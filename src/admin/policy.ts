@@ -1,0 +1,34 @@
+import type { EndpointRow, Risk } from '../appliance/endpoints/row.ts';
+import type { EndpointKey } from '../appliance/endpoints/table.ts';
+import type { Principal } from './principal.ts';
+
+/** `viewer` reads what is not confidential, `operator` also does what another call puts back, `admin` does everything. */
+export const roles = ['viewer', 'operator', 'admin'] as const;
+export type Role = (typeof roles)[number];
+
+/** What a role may do, by the risk of the operation; what is not listed is refused. */
+const allowedRisks: Readonly<Record<Role, readonly Risk[]>> = {
+  viewer: ['read'],
+  operator: ['read', 'reversible'],
+  admin: ['read', 'secret', 'reversible', 'disruptive', 'destructive'],
+};
+
+/** The answer of the policy; a no says why. */
+export type Decision =
+  | { readonly allowed: true }
+  | { readonly allowed: false; readonly because: 'role_too_low' | 'operation_denied' };
+
+export function roleMay(role: Role, risk: Risk): boolean {
+  return allowedRisks[role].includes(risk);
+}
+
+/** Decides by role first, then by the token's own lists: `deny` wins over `allow`, and neither adds to the role. */
+export function may(principal: Principal, key: EndpointKey, { risk }: EndpointRow): Decision {
+  if (!roleMay(principal.role, risk)) return { allowed: false, because: 'role_too_low' };
+  return listsAllow(principal, key) ? { allowed: true } : { allowed: false, because: 'operation_denied' };
+}
+
+/** What the token's own lists say, whatever its role. */
+export function listsAllow({ allow, deny }: Principal, key: EndpointKey): boolean {
+  return !deny.includes(key) && (allow?.includes(key) ?? true);
+}

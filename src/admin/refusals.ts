@@ -1,0 +1,73 @@
+import type { Risk } from '../appliance/endpoints/row.ts';
+import { confirmationOf, isConfirmed } from './confirmation.ts';
+import type { Freeze } from './freeze.ts';
+import type { Finding } from './guards/guard.ts';
+import type { OperationCall } from './operation.ts';
+import { may } from './policy.ts';
+import type { Principal } from './principal.ts';
+import { AdminProblem } from './problem.ts';
+import type { AdminRequest } from './request.ts';
+
+/** True for a call that can leave the appliance another than it was. */
+export function changes(risk: Risk): boolean {
+  return risk !== 'read' && risk !== 'secret';
+}
+
+/** Each of these throws an {@link AdminProblem} where the gateway must not send a call. */
+export function refuseUnlessPermitted(principal: Principal, { operation: { key, row } }: OperationCall): void {
+  const decision = may(principal, key, row);
+  if (decision.allowed) return;
+  throw new AdminProblem(decision.because, {
+    detail:
+      decision.because === 'role_too_low'
+        ? `${key} is ${row.risk}, which the role ${principal.role} may not do; nothing was sent.`
+        : `The allow and deny lists of ${principal.name} leave ${key} out; nothing was sent.`,
+    remedy: 'Use a token with the right role, or change admin.tokens in the configuration.',
+  });
+}
+
+export function refuseWhileFrozen(freeze: Freeze | undefined, { operation }: OperationCall): void {
+  if (!freeze || !changes(operation.row.risk)) return;
+  throw new AdminProblem('frozen', {
+    detail: `${freeze.by} froze all changes on ${freeze.since}: ${freeze.reason}. Nothing was sent.`,
+    remedy: 'Reads still work. An admin lifts it with DELETE /freeze.',
+  });
+}
+
+export function refuseUnlessConfirmed(
+  { confirm, principal }: Pick<AdminRequest, 'confirm' | 'principal'>,
+  call: OperationCall,
+  appliance: string,
+): void {
+  const { required, expected } = confirmationOf(call, appliance);
+  if (!required || principal.skipConfirmation || isConfirmed(confirm, expected)) return;
+  const [name = ''] = expected;
+  const because = confirm === undefined ? 'was not confirmed' : 'X-Confirm names something else';
+  throw new AdminProblem(confirm === undefined ? 'confirmation_required' : 'confirmation_mismatch', {
+    detail: `${call.operation.key} cannot be undone, and ${because}; nothing was sent.`,
+    remedy: `Check that you mean it, then repeat it with the header X-Confirm: ${encodeURIComponent(name)}.`,
+    members: { expected },
+  });
+}
+
+/** Returns the names of the guards that were overridden. */
+export function refuseTraps(
+  findings: readonly Finding[],
+  { force, reason }: Pick<AdminRequest, 'force' | 'reason'>,
+): readonly string[] {
+  const blocking = findings.filter(({ severity }) => severity === 'blocking');
+  if (blocking.length === 0) return [];
+  if (!force) {
+    throw new AdminProblem('guarded', {
+      detail: `${blocking.map(({ message }) => message).join(' ')} Nothing was sent.`,
+      remedy: `${blocking.map(({ remedy }) => remedy).join(' ')} To do it all the same, add X-Force: true and X-Reason.`,
+      members: { findings },
+    });
+  }
+  if (reason !== undefined) return blocking.map(({ guard }) => guard);
+  throw new AdminProblem('reason_required', {
+    detail: 'What is forced needs a reason for the audit; nothing was sent.',
+    remedy: 'Add the header X-Reason with a sentence.',
+    members: { findings },
+  });
+}

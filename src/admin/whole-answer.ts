@@ -1,0 +1,35 @@
+import { ApplianceError } from '../appliance/errors.ts';
+import { messageOf, reasonOfTransportError } from '../appliance/failure.ts';
+import type { Relay, RelayRequest } from '../appliance/relay.ts';
+import { oneLine } from '../lib/one-line.ts';
+
+/** An answer that the gateway itself reads. */
+export interface WholeAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/** Sends a request and reads its answer up to a limit. Rejects with an {@link ApplianceError}, `oversize` for a longer one. */
+export async function wholeAnswer(
+  relay: Pick<Relay, 'send'>,
+  request: RelayRequest,
+  mostBytes: number,
+): Promise<WholeAnswer> {
+  const { status, headers, body } = await relay.send(request);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of body) {
+      size += (chunk as Buffer).length;
+      if (size > mostBytes) break;
+      chunks.push(chunk as Buffer);
+    }
+  } catch (error) {
+    const reason = reasonOfTransportError(error, request.signal.aborted ? 'caller' : 'nobody');
+    throw new ApplianceError(reason, { endpoint: request.path, message: oneLine(messageOf(error), 250), status });
+  }
+  if (size <= mostBytes) return { status, headers, text: Buffer.concat(chunks).toString() };
+  const message = `the answer is longer than ${mostBytes} bytes`;
+  throw new ApplianceError('oversize', { endpoint: request.path, message, status });
+}

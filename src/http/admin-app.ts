@@ -1,0 +1,259 @@
+import { randomUUID } from 'node:crypto';
+import { METHODS } from 'node:http';
+import rateLimit from '@fastify/rate-limit';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import type { Logger } from 'pino';
+import type { AdminMetrics } from '../admin/admin-metrics.ts';
+import type { Gateway } from '../admin/gateway.ts';
+import { AdminProblem } from '../admin/problem.ts';
+import type { Principals } from '../admin/principal.ts';
+import type { Recorder } from '../admin/recorder.ts';
+import { codeOfStatus } from '../appliance/answer.ts';
+import { readAdminHeaders } from './admin-headers.ts';
+import { type AdminRoutesParts, registerAdminRoutes } from './admin-routes.ts';
+import { type AdminServerTls, createAdminServer } from './admin-server.ts';
+import { createAuthenticator, refuseTokenInQuery } from './authenticate.ts';
+import { registerDocs } from './docs-page.ts';
+import { openApiDocument } from './openapi/document.ts';
+import { sendProblem, toProblem } from './problem-answer.ts';
+import type { RequestContext } from './request-context.ts';
+import { decoded, pathOf, refuseProxyForm, routableTarget } from './request-target.ts';
+
+export interface AdminAppParts extends Omit<AdminRoutesParts, 'contextOf'> {
+  readonly gateway: Gateway;
+  readonly principals: Principals;
+  readonly recorder: Recorder;
+  readonly metrics: AdminMetrics;
+  readonly tls?: AdminServerTls | undefined;
+  /** The longest time an appliance may leave a caller without a byte. */
+  readonly timeoutMs: number;
+  readonly build: { readonly version: string };
+  readonly log: Logger;
+}
+
+/** Where existing clients look for the API (WIRE.md §1.1). */
+const compatiblePrefixes = ['/api/v4.0/api.cgi', '/zapi/v4.0/zapi.cgi'] as const;
+const publicPaths = /^\/docs(?:\/|$)/;
+/** How long requests under way may take once the server closes; what is open then is cut. */
+const closeGraceMs = 1_000;
+
+/** The listener for changes (INTERFACE.md §4). Nothing but the documentation is answered without a token. */
+export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInstance> {
+  const { gateway, principals, recorder, metrics, log, build } = parts;
+  const contexts = new WeakMap<FastifyRequest, RequestContext>();
+  const server = createAdminServer({
+    tls: parts.tls,
+    onRefused: ({ code }) => metrics.denied({ appliance: '', principal: '', reason: code }),
+  });
+  const app = fastify({
+    logger: false,
+    connectionTimeout: parts.timeoutMs + 30_000,
+    routerOptions: { maxParamLength: 2_048 },
+    // Numbers that a client chooses would let it write into our records.
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    serverFactory: (handler) => server.create(handler),
+    clientErrorHandler: (error, socket) => server.refuse(error, socket),
+    rewriteUrl: ({ url = '' }) => routableTarget(url),
+  });
+  await app.register(rateLimit, { global: false });
+  const authenticate = createAuthenticator(app, principals, (request, { code }, known) => {
+    log.warn({ code, address: request.ip }, 'request without a valid token');
+    // Whose token expired is known, and is written down.
+    Object.assign(contextOf(request), known);
+  });
+  await registerDocs(app, { document: openApiDocument(build) });
+
+  // All methods, so that a wrong one is told which are right; none with a body, which is read where the operation is
+  // known, with the limits of its kind.
+  for (const method of METHODS) app.addHttpMethod(method, { overrideExisting: true });
+  app.addHook('preClose', async () => {
+    const timer = setTimeout(() => app.server.closeAllConnections(), closeGraceMs).unref();
+    app.server.once('close', () => clearTimeout(timer));
+  });
+
+  app.addHook('onRequest', async (request, reply) => {
+    const context = createContext(request, reply);
+    contexts.set(request, context);
+    if (publicPaths.test(pathOf(request))) return;
+    Object.assign(context, await authenticate(request));
+    refuseTokenInQuery(request.originalUrl);
+    refuseProxyForm(request);
+    refuseStrangers(request);
+  });
+  app.addHook('onSend', async (request, reply) => {
+    void reply.headers({
+      'x-request-id': request.id,
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    });
+    if (publicPaths.test(pathOf(request))) return;
+    void reply.headers({
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
+    });
+  });
+  app.addHook('onResponse', async (request, reply) => tell(request, reply));
+  app.setErrorHandler(async (error, request, reply) => {
+    const context = contextOf(request);
+    const problem = toProblem(error);
+    if (problem.status >= 500 && !context.signal.aborted)
+      log.error({ err: problem.cause ?? error, request: context.id }, 'admin request failed');
+    await recordRefusal(request, context, problem);
+    return sendProblem(reply, problem, context);
+  });
+  app.setNotFoundHandler((request) => {
+    const path = pathOf(request);
+    const methods = METHODS.filter((method) => app.hasRoute({ method, url: path }));
+    throw methods.length > 0 ? methodNotAllowed(methods) : unknownPath();
+  });
+
+  registerAdminRoutes(app, { ...parts, contextOf });
+  app.all('/appliances/*', (request, reply) => {
+    const [, , name = '', ...rest] = pathOf(request).split('/');
+    return relay(request, reply, { appliance: decoded(name) ?? '', path: `/${rest.join('/')}` });
+  });
+  for (const prefix of compatiblePrefixes) {
+    app.all(`${prefix}/*`, (request, reply) => {
+      const context = contextOf(request);
+      return relay(request, reply, { appliance: onlyAppliance(context), path: pathOf(request).slice(prefix.length) });
+    });
+  }
+  return app;
+
+  function contextOf(request: FastifyRequest): RequestContext {
+    const context = contexts.get(request);
+    if (!context) throw new TypeError('broken promise: every request has a context');
+    return context;
+  }
+
+  async function relay(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { appliance, path }: { readonly appliance: string; readonly path: string },
+  ): Promise<FastifyReply> {
+    const context = contextOf(request);
+    const { principal, token, id, signal } = context;
+    if (!principal || !token) throw new TypeError('broken promise: who calls is known by now');
+    const { raw, headers } = request;
+    const wishes = readAdminHeaders(headers);
+    if (wishes.reason !== undefined) context.reason = wishes.reason;
+    // Named in metrics and audit only once it is known to exist, or strangers would make up series.
+    context.appliance = gateway.applianceFor({ principal, appliance }).name;
+    const length = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
+    const hasBody = headers['transfer-encoding'] !== undefined || (length ?? 0) > 0;
+    const answer = await gateway.handle(
+      {
+        id,
+        principal,
+        token,
+        appliance,
+        method: request.method,
+        path,
+        contentType: headers['content-type'],
+        contentLength: length,
+        body: hasBody ? raw : undefined,
+        ...wishes,
+        signal,
+      },
+      (call) => {
+        context.call = call;
+      },
+    );
+    return reply.code(answer.status).headers(answer.headers).send(answer.body);
+  }
+
+  function onlyAppliance({ principal }: RequestContext): string {
+    const covered = principal ? parts.applianceNamesOf(principal) : [];
+    const [only, ...more] = covered;
+    if (only !== undefined && more.length === 0) return only;
+    throw new AdminProblem('appliance_not_named', {
+      detail: `This path names no appliance, and the token covers ${covered.length} of those configured.`,
+      remedy: 'Use /appliances/NAME/…, or a token whose `appliances` names exactly one.',
+    });
+  }
+
+  /** The audit of what was refused; what was sent has its own records. */
+  async function recordRefusal(request: FastifyRequest, context: RequestContext, problem: AdminProblem): Promise<void> {
+    const { principal, token, appliance = '', call } = context;
+    if (problem.status < 500) metrics.denied({ appliance, principal: principal?.name ?? '', reason: problem.code });
+    if (!principal || !token || problem.status >= 500) return;
+    await recorder.note(
+      {
+        id: context.id,
+        principal,
+        token,
+        appliance: context.appliance,
+        operation: call?.operation.key,
+        method: request.method,
+        path: call?.path ?? pathOf(request),
+        reason: context.reason,
+      },
+      { event: 'denied', status: problem.status, code: problem.code },
+    );
+  }
+
+  function tell(request: FastifyRequest, reply: FastifyReply): void {
+    const { principal, appliance = '', call, id } = contextOf(request);
+    const endpoint = call?.operation.template ?? ownEndpoint(request);
+    metrics.answered({ appliance, endpoint, method: request.method, code: codeOfStatus(reply.statusCode) });
+    if (!principal) return;
+    const level = call && call.operation.row.risk !== 'read' ? 'info' : 'debug';
+    log[level](
+      {
+        request: id,
+        principal: principal.name,
+        appliance,
+        operation: call?.operation.key ?? endpoint,
+        status: reply.statusCode,
+        seconds: Math.round(reply.elapsedTime) / 1_000,
+      },
+      'admin request',
+    );
+  }
+}
+
+function createContext(request: FastifyRequest, reply: FastifyReply): RequestContext {
+  const gone = new AbortController();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort();
+  });
+  const compatible = compatiblePrefixes.some((prefix) => request.originalUrl.startsWith(prefix));
+  return { id: request.id, compatible, signal: gone.signal };
+}
+
+/** Another web page may make a browser send requests, and would profit from a token that the browser remembers. */
+function refuseStrangers({ headers }: FastifyRequest): void {
+  const { origin, host } = headers;
+  const sameOrigin = origin === undefined || hostOf(origin) === host;
+  if (sameOrigin && headers['sec-fetch-site'] !== 'cross-site') return;
+  throw new AdminProblem('cross_origin', {
+    detail: 'The request comes from a web page of another origin; nothing was sent.',
+    remedy: 'Use the page under /docs of this listener, or a client that is no web page.',
+  });
+}
+
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined;
+}
+
+/** The route of the gateway's own paths; unknown ones have none, or strangers would make up label values. */
+function ownEndpoint({ routeOptions }: FastifyRequest): string {
+  const url = routeOptions.url ?? '';
+  return url.includes('*') ? '' : url;
+}
+
+function methodNotAllowed(methods: readonly string[]): AdminProblem {
+  return new AdminProblem('method_not_allowed', {
+    detail: `The path takes ${methods.join(', ')}; nothing was sent.`,
+    remedy: 'Use one of the methods in the Allow header.',
+    headers: { allow: methods.join(', ') },
+  });
+}
+
+function unknownPath(): AdminProblem {
+  return new AdminProblem('unknown_path', {
+    detail: 'The gateway has no such path; nothing was sent.',
+    remedy: 'The API of an appliance is under /appliances/NAME/…; see GET /docs.',
+  });
+}

@@ -1,0 +1,160 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { AdminMetrics } from '../admin/admin-metrics.ts';
+import type { AuditJournal } from '../admin/audit/journal.ts';
+import { parameterMembers } from '../admin/discovery.ts';
+import type { FreezeSwitch } from '../admin/freeze.ts';
+import type { Gateway } from '../admin/gateway.ts';
+import type { Operations } from '../admin/operation.ts';
+import { listsAllow } from '../admin/policy.ts';
+import type { Principal } from '../admin/principal.ts';
+import { AdminProblem } from '../admin/problem.ts';
+import type { Recorder, Subject } from '../admin/recorder.ts';
+import { readAdminHeaders } from './admin-headers.ts';
+import type { RequestContext } from './request-context.ts';
+
+export interface AdminRoutesParts {
+  readonly gateway: Pick<Gateway, 'applianceFor'>;
+  readonly operations: Operations;
+  readonly recorder: Recorder;
+  readonly journal: Pick<AuditJournal, 'query'>;
+  readonly freeze: FreezeSwitch;
+  readonly metrics: Pick<AdminMetrics, 'frozen'>;
+  /** The configured appliances that a principal may know of. */
+  readonly applianceNamesOf: (principal: Principal) => readonly string[];
+  /** What polling knows of an appliance. */
+  readonly describe: (appliance: string) => {
+    readonly edition: string | undefined;
+    readonly version: string | undefined;
+  };
+  readonly contextOf: (request: FastifyRequest) => RequestContext;
+}
+
+/** What the gateway answers itself. */
+export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): void {
+  const { gateway, operations, recorder, journal, freeze, metrics, contextOf } = parts;
+
+  app.get('/whoami', async (request) => {
+    const { name, role, appliances, expiresAtMs } = callerOf(request).principal;
+    return {
+      principal: name,
+      role,
+      appliances,
+      expires: expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString(),
+    };
+  });
+
+  app.get('/appliances', async (request) => ({
+    appliances: parts.applianceNamesOf(callerOf(request).principal).map((name) => ({ name, ...parts.describe(name) })),
+  }));
+
+  app.get('/appliances/:name/parameters', async (request) => {
+    const { principal, subject } = callerOf(request);
+    const { name } = request.params as { readonly name: string };
+    const appliance = gateway.applianceFor({ principal, appliance: name });
+    contextOf(request).appliance = appliance.name;
+    const { operation: wanted = '', ...values } = queryOf(request);
+    const operation = operations.named(wanted);
+    if (operation?.row.body !== 'json') {
+      throw new AdminProblem('unknown_path', {
+        detail: 'The query names no operation that takes parameters.',
+        remedy: 'Add ?operation=KEY with a key of GET /docs whose body is JSON, such as actOnFarm.',
+      });
+    }
+    if (!listsAllow(principal, operation.key)) {
+      throw new AdminProblem('operation_denied', {
+        detail: `The allow and deny lists of ${principal.name} leave ${operation.key} out; nothing was sent.`,
+        remedy: 'Use another token, or change admin.tokens in the configuration.',
+      });
+    }
+    const call = operations.call(operation, values);
+    if (!call) {
+      throw new AdminProblem('unsafe_path', {
+        detail: `${operation.row.route} needs a value for each name in braces; nothing was sent.`,
+        remedy: 'Add them to the query, such as &farmname=shop.',
+      });
+    }
+    // It changes nothing, and yet it is not a GET that the appliance sees.
+    await recorder.record(subject(operation.key, call.path), { event: 'discovery' });
+    const { description, parameters } = await appliance.discovery.discover(call, contextOf(request).signal);
+    return {
+      operation: operation.key,
+      route: operation.row.route,
+      description,
+      parameters: parameters.map(parameterMembers),
+    };
+  });
+
+  app.get('/audit', async (request) => {
+    adminOnly(callerOf(request).principal);
+    const { limit = '100', principal, appliance, operation, event } = queryOf(request);
+    if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > 1_000) {
+      throw new AdminProblem('malformed_request', {
+        detail: 'limit is not a number from 1 to 1000.',
+        remedy: 'Ask for less, and filter by principal, appliance, operation or event.',
+      });
+    }
+    const filters = { principal, appliance, operation, event };
+    const given = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined));
+    return { records: await journal.query({ limit: Number(limit), ...given }) };
+  });
+
+  app.get('/freeze', async () => (freeze.state ? { frozen: true, ...freeze.state } : { frozen: false }));
+
+  app.put('/freeze', async (request) => {
+    const { principal, token, subject } = callerOf(request);
+    adminOnly(principal);
+    const { reason: given } = readAdminHeaders(request.headers);
+    if (given === undefined) {
+      throw new AdminProblem('reason_required', {
+        detail: 'Whoever meets the freeze must be able to read why.',
+        remedy: 'Add the header X-Reason with a sentence.',
+      });
+    }
+    const reason = recorder.scrubbed(given, token);
+    contextOf(request).reason = reason;
+    await recorder.record({ ...subject(), reason }, { event: 'freeze' });
+    const state = await freeze.freeze(principal.name, reason);
+    metrics.frozen(true);
+    return { frozen: true, ...state };
+  });
+
+  app.delete('/freeze', async (request) => {
+    const { principal, subject } = callerOf(request);
+    adminOnly(principal);
+    const { reason } = readAdminHeaders(request.headers);
+    await recorder.record({ ...subject(), reason }, { event: 'unfreeze' });
+    await freeze.thaw();
+    metrics.frozen(false);
+    return { frozen: false };
+  });
+
+  function callerOf(request: FastifyRequest) {
+    const { id, principal, token, appliance, reason } = contextOf(request);
+    if (!principal || !token) throw new TypeError('broken promise: who calls is known by now');
+    const subject = (operation?: string, path = request.routeOptions.url ?? ''): Subject => ({
+      id,
+      principal,
+      token,
+      appliance: contextOf(request).appliance ?? appliance,
+      operation,
+      method: request.method,
+      path,
+      reason,
+    });
+    return { principal, token, subject };
+  }
+}
+
+function adminOnly({ name, role }: Principal): void {
+  if (role === 'admin') return;
+  throw new AdminProblem('role_too_low', {
+    detail: `This is for the role admin; ${name} is ${role}.`,
+    remedy: 'Use a token with the role admin.',
+  });
+}
+
+/** The last value counts where a name comes twice. */
+function queryOf({ originalUrl }: FastifyRequest): Readonly<Record<string, string>> {
+  const query = originalUrl.indexOf('?');
+  return query === -1 ? {} : Object.fromEntries(new URLSearchParams(originalUrl.slice(query + 1)));
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import { AdminProblem } from '../admin/problem.ts';
+import { errorCode } from '../lib/check.ts';
+import type { Secret } from '../lib/secret.ts';
+import { problemBody } from './problem-answer.ts';
+
+export interface AdminServerTls {
+  readonly cert: string;
+  readonly key: Secret;
+  /** PEM of those who sign the certificates of clients; without it none is asked for. */
+  readonly clientCa?: string;
+}
+
+export interface AdminServerParts {
+  readonly tls: AdminServerTls | undefined;
+  readonly onRefused: (problem: AdminProblem) => void;
+}
+
+/** The server beneath the admin listener, and what it says to what is no HTTP and meets no route. */
+export interface AdminServer {
+  create(handler: RequestListener): Server;
+  refuse(error: unknown, socket: Socket): void;
+}
+
+const maxHeaderSize = 16_384;
+const limits = { maxHeaderSize, headersTimeout: 10_000, requestTimeout: 1_800_000 };
+
+export function createAdminServer({ tls, onRefused }: AdminServerParts): AdminServer {
+  const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
+  const refused = new WeakSet<Socket>();
+
+  return {
+    create(handler) {
+      const listener: RequestListener = (request, response) => {
+        const responses = unanswered.get(request.socket) ?? new Set();
+        unanswered.set(request.socket, responses.add(response));
+        response.once('close', () => responses.delete(response));
+        handler(request, response);
+      };
+      return tls ? createTlsServer({ ...limits, ...tlsOptions(tls) }, listener) : createServer(limits, listener);
+    },
+    refuse(error, socket) {
+      if (refused.has(socket)) return;
+      refused.add(socket);
+      if (!socket.writable) {
+        socket.destroy();
+        return;
+      }
+      // A request that came whole may be carried out already: it gets its own answer, and what follows it none.
+      const last = [...(unanswered.get(socket) ?? [])].findLast(({ req }) => req.complete);
+      if (last) last.once('close', () => socket.end());
+      else socket.end(answerTo(error));
+    },
+  };
+
+  function answerTo(error: unknown): string {
+    const problem = problemOf(errorCode(error));
+    onRefused(problem);
+    const id = randomUUID();
+    const body = JSON.stringify(problemBody(problem, { id, compatible: false }));
+    const head = [
+      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
+      'connection: close',
+      'content-type: application/problem+json',
+      `content-length: ${Buffer.byteLength(body)}`,
+      'cache-control: no-store',
+      'x-content-type-options: nosniff',
+      `x-request-id: ${id}`,
+    ];
+    return `${head.join('\r\n')}\r\n\r\n${body}`;
+  }
+}
+
+function problemOf(code: string): AdminProblem {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new AdminProblem('malformed_header', {
+        status: 431,
+        detail: `The headers are longer than ${maxHeaderSize} bytes; nothing was sent.`,
+        remedy: 'Check what the client puts into its headers.',
+      });
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new AdminProblem('malformed_request', {
+        status: 408,
+        detail: 'The request did not arrive in time.',
+        remedy: 'Check the connection of the client.',
+      });
+    default:
+      return new AdminProblem('malformed_request', {
+        detail: 'What came is not a request as HTTP has it; nothing was sent.',
+        remedy: 'Check how the client writes its lines, headers and lengths, and what stands between.',
+      });
+  }
+}
+
+function tlsOptions({ cert, key, clientCa }: AdminServerTls) {
+  return {
+    cert,
+    key: key.reveal(),
+    minVersion: 'TLSv1.2' as const,
+    ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true }),
+  };
+}

@@ -1,0 +1,122 @@
+import type { TSchema } from 'typebox';
+import { problemCodes, problemStatus } from '../../admin/problem.ts';
+import type { EndpointRow } from '../../appliance/endpoints/row.ts';
+import { type EndpointKey, endpoints } from '../../appliance/endpoints/table.ts';
+import { type JsonObject, plainSchema, schemaRef } from './plain-schema.ts';
+
+/** The error statuses of the API (API-v4.0.md, "Errors"); its 401 is the gateway's 502. */
+const applianceErrors = {
+  400: 'a parameter is wrong, or none was sent: then the answer lists those that the operation takes',
+  402: 'the load balancer has no valid activation certificate, and needs one for this',
+  403: 'the owner of the key that the gateway uses may not do this, or not with this object',
+  404: 'there is no such path on this release and edition, or no such object',
+  405: 'the verb is not there for this path',
+  406: 'the feature is out of service for now',
+  409: 'what is asked for contradicts the present configuration; the system log may say more',
+  410: 'the feature is no longer there',
+  500: 'the server failed',
+  504: 'the work took longer than the server waits',
+} as const;
+
+/** What the API's documents describe as text instead of JSON. */
+const textAnswers: readonly string[] = [
+  'readCertificateInfo',
+  'readActivationCertificate',
+  'readLicenceText',
+] satisfies EndpointKey[];
+const downloads: readonly string[] = [
+  'downloadCertificate',
+  'downloadLog',
+  'downloadBackup',
+  'downloadSupportBundle',
+  'downloadLegacySupportBundle',
+  'downloadLargeSupportBundle',
+] satisfies EndpointKey[];
+
+/** The shapes of replies, each named after the first operation that answers with it. */
+const replyNames: ReadonlyMap<TSchema, string> = new Map(
+  Object.entries<EndpointRow>(endpoints)
+    .toReversed()
+    .flatMap(([key, { reply }]) =>
+      reply && !textAnswers.includes(key) ? [[reply, `${key.charAt(0).toUpperCase()}${key.slice(1)}Reply`]] : [],
+    ),
+);
+
+/** The answers to an operation of an appliance, by status. */
+export function answersOf(key: EndpointKey, row: EndpointRow): JsonObject {
+  const success = successOf(key, row);
+  return {
+    200: success,
+    ...(row.route.startsWith('POST ') ? { 201: success } : {}),
+    ...Object.fromEntries(Object.keys(applianceErrors).map((status) => [status, responseRef(`Error${status}`)])),
+    502: responseRef('Error502'),
+    default: responseRef('Refused'),
+  };
+}
+
+/** The answers to a request that the gateway serves by itself. */
+export function ownAnswers(description: string, schema: string): JsonObject {
+  return { 200: { description, content: json(schemaRef(schema)) }, default: responseRef('Refused') };
+}
+
+function successOf(key: EndpointKey, { route, reply }: EndpointRow): JsonObject {
+  if (textAnswers.includes(key)) return responseRef('Text');
+  if (downloads.includes(key)) return responseRef('Download');
+  if (!route.startsWith('GET ')) return responseRef('Done');
+  const name = reply && replyNames.get(reply);
+  if (name === undefined) return responseRef('Undocumented');
+  return { description: 'The answer of the appliance, as it came.', content: json(schemaRef(name)) };
+}
+
+/** The components that the replies of the rows refer to. */
+export function replySchemas(): JsonObject {
+  return Object.fromEntries([...replyNames].map(([reply, name]) => [name, plainSchema(reply)]));
+}
+
+/** The components that the answers above refer to. */
+export function sharedAnswers(): JsonObject {
+  const errors = Object.entries(applianceErrors).map(([status, because]) => [
+    `Error${status}`,
+    {
+      description: `From the appliance: ${because}.${ownCodes(Number(status))}`,
+      content: { ...json(schemaRef('ApplianceError')), ...(ownCodes(Number(status)) === '' ? {} : problem) },
+    },
+  ]);
+  return {
+    Undocumented: {
+      description: 'The answer of the appliance, as it came; its shape is not documented.',
+      content: json({}),
+    },
+    Done: {
+      description: 'The answer of the appliance, as it came; its shape is not documented. With X-Dry-Run: a DryRun.',
+      content: json({ anyOf: [{ type: 'object' }, schemaRef('DryRun')] }),
+    },
+    Text: { description: 'Text, as it came.', content: { 'text/plain': { schema: { type: 'string' } } } },
+    Download: {
+      description: 'A file, as it came; Content-Disposition has its name.',
+      content: { 'application/x-download': { schema: { type: 'string', format: 'binary' } } },
+    },
+    ...Object.fromEntries(errors),
+    Error502: {
+      description: `The appliance could not be asked, or its answer could not be passed on.${ownCodes(502)}`,
+      content: problem,
+    },
+    Refused: { description: 'A refusal or failure of the gateway; `code` says which.', content: problem },
+  };
+}
+
+const problem: JsonObject = { 'application/problem+json': { schema: schemaRef('Problem') } };
+
+function json(schema: JsonObject): JsonObject {
+  return { 'application/json': { schema } };
+}
+
+function responseRef(name: string): JsonObject {
+  return { $ref: `#/components/responses/${name}` };
+}
+
+/** A sentence with the gateway's own reasons for a status; empty when it has none. */
+function ownCodes(status: number): string {
+  const codes = problemCodes.filter((code) => problemStatus(code) === status).map((code) => `\`${code}\``);
+  return codes.length === 0 ? '' : ` From the gateway: ${codes.join(', ')}.`;
+}

@@ -1,0 +1,88 @@
+import { roleMay, roles } from '../../admin/policy.ts';
+import { endpoints } from '../../appliance/endpoints/table.ts';
+import { replySchemas, sharedAnswers } from './answers.ts';
+import { gatewayPaths, gatewayTag } from './gateway-paths.ts';
+import { gatewaySchemas } from './gateway-schemas.ts';
+import { type OpenApiOperation, operationOf, sharedParameters } from './operation.ts';
+import { placeRows } from './placement.ts';
+import { type JsonObject, plainSchema, wireSchemas } from './plain-schema.ts';
+
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly tags: readonly { readonly name: string }[];
+  /** By path, then by verb. */
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
+  readonly components: JsonObject;
+}
+
+const keyHeaders = ['ZAPI_KEY', 'API_KEY', 'ZAPI-KEY', 'API-KEY'] as const;
+
+/** The admin listener in OpenAPI 3.1: every row of the table, and what the gateway answers by itself. */
+export function openApiDocument({ version }: { readonly version: string }): OpenApiDocument {
+  const areas = new Set<string>(Object.values(endpoints).map(({ area }) => area));
+  return {
+    openapi: '3.1.0',
+    info: { title: 'zlb-exporter admin gateway', version, description },
+    servers: [{ url: '/' }],
+    // The page puts the cursor into the last one.
+    security: [...keyHeaders, 'bearer'].map((scheme) => ({ [scheme]: [] })),
+    tags: [gatewayTag, ...areas].map((name) => ({ name })),
+    paths: { ...gatewayPaths, ...appliancePaths() },
+    components: {
+      securitySchemes: {
+        ...Object.fromEntries(keyHeaders.map((name) => [name, keyHeader(name)])),
+        bearer: { type: 'http', scheme: 'bearer', description: 'A token of the gateway.' },
+      },
+      parameters: sharedParameters,
+      responses: sharedAnswers(),
+      schemas: {
+        ...Object.fromEntries(Object.entries(gatewaySchemas).map(([name, schema]) => [name, plainSchema(schema)])),
+        ...wireSchemas,
+        ...replySchemas(),
+      },
+    },
+  };
+}
+
+function appliancePaths(): OpenApiDocument['paths'] {
+  const paths: Record<string, Record<string, OpenApiOperation>> = {};
+  for (const placement of placeRows()) {
+    const path = `/appliances/{appliance}${placement.path}`;
+    paths[path] = { ...paths[path], [placement.method]: operationOf(placement) };
+  }
+  return paths;
+}
+
+function keyHeader(name: string): JsonObject {
+  return {
+    type: 'apiKey',
+    in: 'header',
+    name,
+    description: "The same token, for clients that were written for the appliance's own API.",
+  };
+}
+
+const riskWords = {
+  read: 'shows nothing confidential',
+  secret: 'shows keys, passwords, users, logs or backups',
+  reversible: 'creates or changes what another call puts back',
+  disruptive: 'can cut traffic or management access, or changes what cannot simply be put back',
+  destructive: 'deletes; needs `X-Confirm`',
+} as const;
+
+const risks = Object.entries(riskWords) as readonly [keyof typeof riskWords, string][];
+
+const description = `Every operation of the load balancers' management API 4.0, for people, scripts and existing clients, with a policy in
+front and an audit behind. Answers of an appliance go through as they came; only its 401 becomes 502, as the caller's token was fine.
+Where no shape is given, none is documented.
+
+Clients that were written for an appliance work unchanged through \`/api/v4.0/api.cgi/…\` and \`/zapi/v4.0/zapi.cgi/…\`, with the token in
+their key header, if the token covers exactly one appliance.
+
+| Risk | The operation | For |
+|---|---|---|
+${risks.map(([risk, words]) => `| ${risk} | ${words} | ${roles.filter((role) => roleMay(role, risk)).join(', ')} |`).join('\n')}
+`;

@@ -1,0 +1,17 @@
+import type { OperationCall } from '../admin/operation.ts';
+import type { Principal } from '../admin/principal.ts';
+import type { Secret } from '../lib/secret.ts';
+
+/** What becomes known of an admin request on its way, for its answer, the audit, the log and the metrics. */
+export interface RequestContext {
+  readonly id: string;
+  /** Came by a path of the appliance's own API. */
+  readonly compatible: boolean;
+  readonly signal: AbortSignal;
+  principal?: Principal;
+  token?: Secret;
+  /** Only once it is known to be configured, and the caller's to know. */
+  appliance?: string;
+  call?: OperationCall;
+  reason?: string;
+}

@@ -1,0 +1,129 @@
+import { spawnSync } from 'node:child_process';
+import { fastify } from 'fastify';
+import { type Page, chromium } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { endpoints } from '../../src/appliance/endpoints/table.ts';
+import { registerDocs } from '../../src/http/docs-page.ts';
+import { openApiDocument } from '../../src/http/openapi/document.ts';
+import { isThere } from '../support/programs.ts';
+import { until } from '../support/until.ts';
+
+const token = 'a-token-that-only-the-page-was-told';
+const program = spawnSync('which', ['chromium'], { encoding: 'utf8' }).stdout.trim();
+
+describe.skipIf(!isThere('chromium'))('the page under /docs in a real browser', () => {
+  it('lists all 409 operations without a complaint of the browser, within seconds', async () => {
+    const { page, url, complaints, strangers } = await openPage();
+
+    await page.goto(`${url}/docs`);
+    await page.locator('.opblock-tag').first().waitFor();
+    const usableAfterMs = await page.evaluate<number>('performance.now()');
+    // Only what is in sight is drawn.
+    await page.setViewportSize({ width: 1_280, height: 40_000 });
+    await page.evaluate(`document.querySelectorAll('.opblock-tag').forEach((tag) => tag.click())`);
+    const ids = await until(
+      () => page.locator('.opblock-summary-operation-id').allTextContents(),
+      (seen) => seen.length >= 417,
+      30_000,
+    );
+
+    const own = ['listAppliances', 'discoverParameters', 'whoAmI', 'readAudit', 'readFreeze', 'freeze', 'unfreeze'];
+    expect(ids.toSorted()).toEqual([...Object.keys(endpoints), ...own, 'readOpenApiDocument'].toSorted());
+    expect(complaints).toEqual([]);
+    expect(strangers).toEqual([]);
+    console.log(`/docs with 409 operations was usable after ${Math.round(usableAfterMs)} ms`);
+    expect(usableAfterMs).toBeLessThan(10_000);
+  }, 60_000);
+
+  it('shows what the search finds', async () => {
+    const { page, url } = await openPage();
+    await page.goto(`${url}/docs`);
+    await page.locator('.opblock-tag').first().waitFor();
+
+    await page.getByPlaceholder(/filter/i).fill('backends/{backend}/maintenance');
+    await until(
+      () => page.locator('.opblock-tag').count(),
+      (count) => count === 1,
+    );
+    await page.locator('.opblock-tag').click();
+
+    await expect
+      .poll(() => page.locator('.opblock-summary-operation-id').allTextContents())
+      .toEqual(['setFarmBackendMaintenance', 'setServiceBackendMaintenance']);
+  }, 60_000);
+
+  it('sends a call with the token that it was given, to this origin alone, and forgets the token', async () => {
+    const { page, url, complaints, strangers } = await openPage();
+    await page.goto(`${url}/docs#/system/readSystemVersion`);
+    const operation = page.locator('#operations-system-readSystemVersion');
+    await operation.getByRole('button', { name: 'Execute' }).waitFor();
+
+    await call(page);
+    const refused = await statusOf(page);
+    await authorise(page);
+    await call(page);
+    const answered = await until(
+      () => statusOf(page),
+      (status) => status !== refused,
+    );
+
+    expect([refused, answered]).toEqual(['401', '200']);
+    expect(await operation.locator('.live-responses-table').textContent()).toContain('appliance_version');
+    expect(strangers).toEqual([]);
+    expect(complaints.filter((text) => !text.includes('401'))).toEqual([]);
+    const kept = await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])');
+    expect(kept).not.toContain(token);
+    await page.reload();
+    await operation.getByRole('button', { name: 'Execute' }).waitFor();
+    await call(page);
+    expect(await statusOf(page)).toBe('401');
+  }, 60_000);
+});
+
+/** The page's parts and one operation of an appliance, in a browser that ends with the test. */
+async function openPage() {
+  const app = fastify();
+  await registerDocs(app, { document: openApiDocument({ version: '1.2.3' }) });
+  app.get('/appliances/lb/system/version', async ({ headers }, reply) =>
+    headers.authorization === `Bearer ${token}`
+      ? { params: { appliance_version: '9.9' } }
+      : reply.code(401).send({ code: 'unauthenticated' }),
+  );
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  // The sandbox of Chromium does not start for root, as in most containers.
+  const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
+  onTestFinished(async () => {
+    await browser.close();
+    await app.close();
+  });
+  const page = await browser.newPage();
+  const complaints: string[] = [];
+  const strangers: string[] = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${url}/`) && !request.url().startsWith('data:')) strangers.push(request.url());
+  });
+  return { page, url, complaints, strangers };
+}
+
+async function authorise(page: Page): Promise<void> {
+  await page.locator('.scheme-container').getByRole('button', { name: 'Authorize' }).click();
+  const form = page.locator('.auth-container', { hasText: 'bearer' });
+  await form.getByRole('textbox').fill(token);
+  await form.getByRole('button', { name: /authorize|apply/i }).click();
+  await page.locator('.dialog-ux').getByRole('button', { name: 'Close' }).last().click();
+}
+
+async function call(page: Page): Promise<void> {
+  const operation = page.locator('#operations-system-readSystemVersion');
+  await operation.locator('tr[data-param-name="appliance"] input').fill('lb');
+  await operation.getByRole('button', { name: 'Execute' }).click();
+}
+
+async function statusOf(page: Page): Promise<string> {
+  const cell = page.locator('.live-responses-table tbody .response-col_status').first();
+  return ((await cell.textContent()) ?? '').trim();
+}

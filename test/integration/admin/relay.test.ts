@@ -1,0 +1,214 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import type { EndpointRow } from '../../../src/appliance/endpoints/row.ts';
+import { endpoints } from '../../../src/appliance/endpoints/table.ts';
+import { fillTemplate, parseRoute } from '../../../src/appliance/route.ts';
+import { busyWorld } from '../../../src/simulator/scenarios.ts';
+import { startSimulatedAppliance } from '../../../src/simulator/server.ts';
+import { adminKey, type GatewayCall, givenGateway } from '../../support/given-gateway.ts';
+import { sendRaw } from '../../support/raw-request.ts';
+import { startHttpsServer } from '../../support/tls-server.ts';
+
+const base = '/api/v4.0/api.cgi';
+const operations = Object.entries(endpoints) as readonly [string, EndpointRow][];
+
+describe('all operations of the table, relayed', () => {
+  it('reach the appliance with their method, path, content type and body, and nothing else of the caller', async () => {
+    const seen: { method: string; url: string; headers: IncomingHttpHeaders; body: Buffer }[] = [];
+    const echo = await startHttpsServer((response, request) => {
+      void buffer(request).then((body) => {
+        seen.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body });
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{"description":"","params":[]}');
+      });
+    });
+    const { call } = await givenGateway(
+      {},
+      { target: { url: echo.url.href, fingerprintSha256: echo.material.fingerprintSha256 } },
+    );
+
+    for (const [key, row] of operations) {
+      const { method, path, request } = requestFor(row);
+
+      const answer = await call(method, `/appliances/lb-1${path}`, {
+        ...request,
+        headers: {
+          ...request.headers,
+          cookie: 'CGISESSID=1',
+          'x-http-method-override': 'DELETE',
+          te: 'trailers',
+          'x-forwarded-for': '10.0.0.1',
+        },
+      });
+
+      expect(answer.status, key).toBe(200);
+      const arrived = seen.findLast((each) => each.method === method && each.url === `${base}${path}`);
+      expect(arrived, `${key} arrived`).toBeDefined();
+      expect(Object.keys(arrived?.headers ?? {}).sort(), key).toEqual(
+        [
+          'accept',
+          'accept-encoding',
+          'api_key',
+          'connection',
+          'host',
+          'zapi_key',
+          ...(request.body === undefined ? [] : ['content-length', 'content-type']),
+          // The appliance's server wants a length with every POST and PUT.
+          ...(request.body === undefined && (method === 'POST' || method === 'PUT') ? ['content-length'] : []),
+        ].sort(),
+      );
+      expect(arrived?.headers.zapi_key, key).toBe(adminKey);
+      expect(arrived?.headers['content-type'], key).toBe(request.type);
+      expect(arrived?.body.toString(), key).toBe(request.body ?? '');
+    }
+    console.log(`${operations.length} operations arrived as they were sent`);
+  });
+
+  it('bring back the status, the type, the file name and the bytes of every answer', async () => {
+    const statuses = [200, 201, 400, 402, 403, 404, 405, 406, 409, 410, 415, 500, 503, 504];
+    let next = { status: 200, headers: {} as Record<string, string>, body: Buffer.alloc(0) };
+    const echo = await startHttpsServer((response, request) => {
+      void buffer(request).then(() =>
+        response.writeHead(next.status, { ...next.headers, 'content-length': next.body.length }).end(next.body),
+      );
+    });
+    const { call } = await givenGateway(
+      {},
+      { target: { url: echo.url.href, fingerprintSha256: echo.material.fingerprintSha256 } },
+    );
+
+    for (const [index, [key, row]] of operations.entries()) {
+      const { method, path, request } = requestFor(row);
+      next = {
+        status: statuses[index % statuses.length] ?? 200,
+        headers: {
+          'content-type': index % 2 === 0 ? 'application/json' : 'application/x-download; charset=ISO-8859-1',
+          'content-disposition': `attachment; filename="file-${index}.pem"`,
+          'set-cookie': 'CGISESSID=2',
+          'access-control-allow-origin': '*',
+          server: 'Cherokee',
+        },
+        body: Buffer.from([0, 255, 13, 10, index % 256]),
+      };
+
+      const answer = await call(method, `/appliances/lb-1${path}`, request);
+
+      expect(answer.status, key).toBe(next.status);
+      expect(answer.bytes, key).toEqual(next.body);
+      expect(answer.headers, key).toMatchObject({
+        'content-type': next.headers['content-type'],
+        'content-disposition': next.headers['content-disposition'],
+        'content-length': String(next.body.length),
+      });
+      for (const dropped of ['set-cookie', 'access-control-allow-origin', 'server'])
+        expect(answer.headers, key).not.toHaveProperty(dropped);
+    }
+    console.log(`${operations.length} answers came back as they were sent`);
+  });
+
+  it('are answered by a simulated appliance as if there were no gateway', async () => {
+    const now = () => Date.parse('2026-11-20T21:00:00Z');
+    const direct = await startSimulatedAppliance({ world: busyWorld(), apiKey: adminKey, now });
+    const twin = await startSimulatedAppliance({ world: busyWorld(), apiKey: adminKey, now });
+    const { call } = await givenGateway({}, { target: twin });
+    // What ends all further calls comes last; the rest in the order of its risk.
+    const last = ['deleteActivationCertificate', 'updateCallingUser', 'resetToFactory'];
+    const order = ['read', 'secret', 'reversible', 'disruptive', 'destructive'];
+    const place = ([key, { risk }]: readonly [string, EndpointRow]) =>
+      (last.indexOf(key) + 1) * 10 + order.indexOf(risk);
+    const inOrder = [...operations].sort((a, b) => place(a) - place(b));
+    const counts = new Map<number, number>();
+
+    for (const [key, row] of inOrder) {
+      const { method, path, request } = requestFor(row);
+      const content = request.body ?? '';
+      const expected = await sendRaw(direct.url, {
+        method,
+        path: `${base}${path}`,
+        headers: [
+          ['Host', 'appliance'],
+          ['API_KEY', adminKey],
+          ...(request.type === undefined ? [] : ([['Content-Type', request.type]] as const)),
+          ...(method === 'GET' || method === 'DELETE'
+            ? []
+            : ([['Content-Length', String(Buffer.byteLength(content))]] as const)),
+        ],
+        body: content,
+      });
+
+      const answer = await call(method, `/appliances/lb-1${path}`, request);
+
+      counts.set(expected.status, (counts.get(expected.status) ?? 0) + 1);
+      if (expected.status === 401) {
+        expect(answer, key).toMatchObject({ status: 502, json: { code: 'upstream_unauthorized' } });
+        continue;
+      }
+      expect(answer.status, key).toBe(expected.status);
+      const type = expected.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+      expect(answer.headers['content-type'], key).toBe(type);
+      expect(comparable(answer.bytes), key).toEqual(comparable(expected.body));
+    }
+    console.log(`${inOrder.length} operations, answered as without the gateway:`, Object.fromEntries(counts));
+  });
+});
+
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly request: GatewayCall & { readonly body?: string };
+}
+
+const bodies = {
+  json: { type: 'application/json', body: '{"action":"start","name":"x1","note":"Grüße"}' },
+  text: { type: 'text/plain', body: '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n' },
+  pem: { type: 'application/x-pem-file', body: '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n' },
+  gzip: { type: 'application/gzip', body: 'H4sIAAAAAAAAAwMAAAAAAAAAAAA=' },
+  none: {},
+} as const;
+
+const names: Readonly<Record<string, string>> = {
+  farmname: 'shop',
+  service: 'web',
+  backend: '0',
+  file: 'shop.pem',
+  name: 'eth0:web',
+  path: 'a/b',
+  suffix: 's',
+};
+
+/** A request with all that the gateway asks for, so that nothing of it stands in the way. */
+function requestFor(row: EndpointRow): Request {
+  const { method, template } = parseRoute(row.route);
+  const params = Object.fromEntries(
+    [...template.matchAll(/\{([^}*]+)\*?\}/g)].map(([, name = '']) => [name, names[name] ?? 'x 1']),
+  );
+  const path = fillTemplate(template, params) ?? '';
+  const confirm = decodeURIComponent(path.split('/').at(-1) ?? '');
+  return {
+    method,
+    path,
+    request: {
+      ...bodies[row.body],
+      headers: { 'x-confirm': confirm, 'x-force': 'true', 'x-reason': 'relay test' },
+    },
+  };
+}
+
+/** Lists come in any order (WIRE.md §8, 25). */
+function comparable(body: Buffer): unknown {
+  try {
+    return sorted(JSON.parse(body.toString()));
+  } catch {
+    return body.toString('latin1');
+  }
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, sorted(inner)]),
+  );
+}

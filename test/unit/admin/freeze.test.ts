@@ -1,0 +1,51 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { openFreezeSwitch } from '../../../src/admin/freeze.ts';
+
+async function givenFile(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'zlb-freeze-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return join(folder, 'data', 'audit.jsonl.frozen');
+}
+
+const now = () => Date.parse('2026-11-21T01:02:03Z');
+
+it('is thawed where nobody froze it', async () => {
+  const file = await givenFile();
+
+  expect((await openFreezeSwitch(file, now)).state).toBeUndefined();
+});
+
+it('stays frozen over a restart, with who did it and why', async () => {
+  const file = await givenFile();
+  const before = await openFreezeSwitch(file, now);
+
+  await before.freeze('alice', 'incident 7');
+
+  const after = await openFreezeSwitch(file, now);
+  expect(after.state).toEqual({ by: 'alice', reason: 'incident 7', since: '2026-11-21T01:02:03.000Z' });
+  expect(after.state).toEqual(before.state);
+});
+
+it('leaves nothing behind when it is thawed', async () => {
+  const file = await givenFile();
+  const opened = await openFreezeSwitch(file, now);
+  await opened.freeze('alice', 'incident 7');
+
+  await opened.thaw();
+
+  expect(opened.state).toBeUndefined();
+  expect((await openFreezeSwitch(file, now)).state).toBeUndefined();
+  expect(await readdir(join(file, '..'))).toEqual([]);
+});
+
+it.each(['', '{', '[]', 'null'])('counts as frozen when its file holds %j: somebody wanted it so', async (content) => {
+  const file = await givenFile();
+  const opened = await openFreezeSwitch(file, now);
+  await opened.freeze('alice', 'incident 7');
+  await writeFile(file, content);
+
+  expect((await openFreezeSwitch(file, now)).state).toMatchObject({ by: 'unknown' });
+});

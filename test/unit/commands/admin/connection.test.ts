@@ -1,0 +1,134 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readConnection } from '../../../../src/commands/admin/connection.ts';
+import type { Flags } from '../../../../src/commands/command.ts';
+import { makeMaterial } from '../../../support/tls-server.ts';
+
+const canary = 'zlb_CanaryToken0123456789';
+
+function givenFile(text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'zlb-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'file');
+  writeFileSync(path, text);
+  return path;
+}
+
+const read = (flags: Flags, env: Record<string, string> = { ZLB_ADMIN_TOKEN: canary }) =>
+  readConnection({ flags, env });
+
+describe('the way to the gateway', () => {
+  it('is loopback unless something else is said', async () => {
+    expect(await read({})).toMatchObject({ url: 'http://127.0.0.1:9445' });
+  });
+
+  it('is a flag before the environment, for the URL and the token alike', async () => {
+    const env = {
+      ZLB_ADMIN_URL: 'https://other.example.com',
+      ZLB_ADMIN_TOKEN_FILE: givenFile('from-environment\n'),
+      ZLB_ADMIN_TOKEN: 'from-variable',
+    };
+
+    const byFlag = await read(
+      { 'admin.url': 'https://lb.example.com/gw/', 'admin.token-file': givenFile(' t-1 \n') },
+      env,
+    );
+    const byEnvironment = await read({}, env);
+
+    expect(byFlag.url).toBe('https://lb.example.com/gw');
+    expect(byFlag.token.reveal()).toBe('t-1');
+    expect(byEnvironment.url).toBe('https://other.example.com');
+    expect(byEnvironment.token.reveal()).toBe('from-environment');
+  });
+
+  it.each(['http://127.0.0.1:9445', 'http://127.8.8.8', 'http://localhost:1', 'http://[::1]:9445'])(
+    'may be %s without TLS',
+    async (url) => {
+      expect(await read({ 'admin.url': url })).toMatchObject({ url });
+    },
+  );
+
+  it.each([
+    'http://192.0.2.1',
+    'http://lb.example.com:9445',
+    'http://127.0.0.1.example.com',
+    'http://[::2]',
+    'http://localhost.',
+  ])('is not %s, where others can read the token', async (url) => {
+    await expect(read({ 'admin.url': url })).rejects.toThrow(/^a token is not sent to .* over plain http/);
+  });
+
+  it.each([
+    'lb.example.com',
+    'ftp://x',
+    '',
+    `https://alice:${canary}@lb`,
+    `https://lb/?token=${canary}`,
+    `https://lb/#${canary}`,
+  ])('is no %s, which is not repeated', async (url) => {
+    const message = await read({ 'admin.url': url }).catch(String);
+
+    expect(message).toContain('--admin.url (or ZLB_ADMIN_URL) must be a URL');
+    expect(message).not.toContain('Canary');
+  });
+
+  it('needs a token, and says where to put it', async () => {
+    await expect(read({}, {})).rejects.toThrow(
+      /^no token: put it into a file of yours and give --admin.token-file=PATH/,
+    );
+  });
+
+  it.each([
+    ['', 'ZLB_ADMIN_TOKEN holds no token'],
+    [`${canary} ${canary}`, 'ZLB_ADMIN_TOKEN holds no token'],
+    [`${canary}\u0007`, 'ZLB_ADMIN_TOKEN holds no token'],
+  ])('does not take %j for a token, and does not repeat it', async (token, begin) => {
+    const message = await read({}, { ZLB_ADMIN_TOKEN: token }).catch(String);
+
+    expect(message).toContain(begin);
+    expect(message).not.toContain('Canary');
+  });
+
+  it('says what is wrong with a token file, without its path or content', async () => {
+    const missing = await read({ 'admin.token-file': `/nowhere/${canary}` }, {}).catch(String);
+    const folder = await read({ 'admin.token-file': tmpdir() }, {}).catch(String);
+
+    expect(missing).toContain('the token file cannot be read: there is no such file');
+    expect(missing).not.toContain('Canary');
+    expect(folder).toContain('the token file cannot be read: it is a folder');
+  });
+
+  it('takes an authority, a certificate and its key', async () => {
+    const { cert, key } = await makeMaterial();
+
+    const connection = await read({
+      'admin.url': 'https://lb.example.com',
+      'admin.ca-file': givenFile(cert),
+      'admin.cert-file': givenFile(cert),
+      'admin.key-file': givenFile(key),
+    });
+
+    expect(connection).toMatchObject({ ca: cert.trimEnd().concat('\n'), key: expect.anything() });
+    expect(JSON.stringify(connection)).not.toContain('PRIVATE');
+  });
+
+  it.each([
+    [{ 'admin.cert-file': 'cert' }, '--admin.cert-file and --admin.key-file go together'],
+    [{ 'admin.key-file': 'key' }, '--admin.cert-file and --admin.key-file go together'],
+    [{ 'admin.ca-file': 'cert', 'admin.url': 'http://localhost' }, 'certificates go with https only'],
+    [{ 'admin.ca-file': 'key' }, '--admin.ca-file holds no PEM certificate'],
+    [{ 'admin.cert-file': 'key', 'admin.key-file': 'key' }, '--admin.cert-file holds no PEM certificate'],
+    [{ 'admin.cert-file': 'cert', 'admin.key-file': 'cert' }, '--admin.key-file holds no PEM private key'],
+    [{ 'admin.cert-file': 'cert', 'admin.key-file': 'other key' }, 'the key must be that of the certificate'],
+  ])('refuses %j', async (wanted, message) => {
+    const { cert, key } = await makeMaterial();
+    const files = { cert: givenFile(cert), key: givenFile(key), 'other key': givenFile((await makeMaterial()).key) };
+    const flags = Object.fromEntries(
+      Object.entries(wanted).map(([name, value]) => [name, files[value as keyof typeof files] ?? value]),
+    );
+
+    await expect(read({ 'admin.url': 'https://lb', ...flags })).rejects.toThrow(message);
+  });
+});

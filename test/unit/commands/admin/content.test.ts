@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createOperations, type Operation } from '../../../../src/admin/operation.ts';
+import { readContent } from '../../../../src/commands/admin/content.ts';
+
+function operation(key: string): Operation {
+  return createOperations().named(key)!;
+}
+
+function givenInput(text: string) {
+  return { input: Readable.from([Buffer.from(text)]) };
+}
+
+function givenFile(content: string | Buffer): string {
+  const folder = mkdtempSync(join(tmpdir(), 'zlb-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'content');
+  writeFileSync(path, content);
+  return path;
+}
+
+const nothing = givenInput('');
+
+describe('what goes along with a call', () => {
+  it('is nothing where the operation takes no body', async () => {
+    expect(await readContent(operation('readFarm'), [], undefined, nothing)).toBeUndefined();
+  });
+
+  it('is a JSON object of the values that are left, empty without any', async () => {
+    const fields = [
+      { name: 'action', value: 'stop' },
+      { name: 'list', value: ['a'] },
+    ];
+
+    const content = await readContent(operation('actOnFarm'), fields, undefined, nothing);
+    const empty = await readContent(operation('actOnFarm'), [], undefined, nothing);
+
+    expect(content).toEqual({ type: 'application/json', bytes: Buffer.from('{"action":"stop","list":["a"]}') });
+    expect(empty?.bytes.toString()).toBe('{}');
+  });
+
+  it.each([
+    ['uploadCertificate', 'application/x-pem-file', '-----BEGIN CERTIFICATE-----'],
+    ['uploadActivationCertificate', 'text/plain', 'text'],
+    ['uploadBackup', 'application/gzip', 'H4sIAAAA'],
+    ['actOnFarm', 'application/json', '{"action":"stop"}'],
+  ])('is the file of %s as it is, under %s', async (key, type, text) => {
+    const path = givenFile(text);
+
+    const fromFile = await readContent(operation(key), [], `@${path}`, nothing);
+    const fromInput = await readContent(operation(key), [], '-', givenInput(text));
+
+    expect(fromFile).toEqual({ type, bytes: Buffer.from(text) });
+    expect(fromInput).toEqual(fromFile);
+  });
+
+  it.each([
+    ['readFarm', [], '-', 'readFarm takes no body; leave --body out'],
+    ['readFarm', ['action'], undefined, 'readFarm takes no body, so there is no place for action'],
+    ['actOnFarm', ['action'], '-', 'give either --body or action=…, not both'],
+    ['actOnFarm', ['action', 'action'], undefined, 'action is given twice'],
+    ['actOnFarm', [], '-', 'the body is not a JSON object'],
+    ['uploadBackup', [], undefined, 'uploadBackup takes a file: --body=@PATH'],
+    ['uploadBackup', [], 'backup.tar.gz', '--body is @PATH for a file, or - for standard input'],
+    ['uploadBackup', [], '@/no/such/file', '--body: the file cannot be read (ENOENT)'],
+  ])('is refused for %s with %j and %s', async (key, names, source, message) => {
+    const fields = names.map((name) => ({ name, value: 'x' }));
+
+    const reading = readContent(operation(key), fields, source, givenInput('no JSON'));
+
+    await expect(reading).rejects.toThrow(message);
+  });
+});

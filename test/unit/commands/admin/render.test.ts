@@ -1,0 +1,103 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { renderJson, renderText } from '../../../../src/commands/admin/render.ts';
+import { pairLines, tableLines } from '../../../../src/commands/admin/table.ts';
+
+function shown(value: unknown): string {
+  return renderJson(value).join('\n');
+}
+
+describe('an answer for people', () => {
+  it('shows a list as a table, whatever the list is called', () => {
+    const farms = [
+      { status: 'up', farmname: 'shop', vport: '443' },
+      { status: 'needed restart', farmname: 'db', vport: 5432 },
+    ];
+
+    const lines = shown({ description: 'Farms', params: farms });
+
+    expect(lines).toBe(shown({ description: 'Farms', farms }));
+    expect(lines).toMatchInlineSnapshot(`
+      "farmname  status          vport
+      shop      up              443
+      db        needed restart  5432"
+    `);
+  });
+
+  it('shows what stands inside something else as a section of its own', () => {
+    const lines = shown({
+      description: 'A farm',
+      params: { certlist: [{ file: 'shop.pem', id: 1 }], status: 'up', ttl: null },
+      services: [{ backends: [{ id: 0, ip: '10.0.0.1', alias: '' }], id: 'front', vhost: '' }],
+    });
+
+    expect(lines).toMatchInlineSnapshot(`
+      "params
+      status  up
+      ttl     -
+
+      params › certlist
+      file      id
+      shop.pem  1
+
+      services
+      id
+      front
+
+      services › front › backends
+      id  ip
+      0   10.0.0.1"
+    `);
+  });
+
+  it.each([
+    [{ description: 'x', message: 'The backup is made.', success: 'true' }, 'The backup is made.'],
+    [{ description: 'x', message: 'Done.', warning: 'Sessions stay.' }, 'Warning: Sessions stay.\nDone.'],
+    [{ description: 'x', params: 'weekly' }, 'weekly'],
+    [{ description: 'x', params: null }, '(nothing)'],
+    [{ params: [] }, '(none)'],
+    [{ log: ['first', 'second'] }, 'first\nsecond'],
+    [[1, 2], '1\n2'],
+    [{ params: { names: ['a', 'b'], deep: { list: [[1]] } } }, 'names  a, b\n\ndeep\nlist  [[1]]'],
+  ])('shows %j', (answer, lines) => {
+    expect(shown(answer)).toBe(lines);
+  });
+
+  it('lets nothing through that commands the terminal, whatever the answer is', () => {
+    const hostile = fc.string({
+      unit: fc.constantFrom('a', '\u001b', '\u009b', '\n', '\r', '\b', '\u202e', '\u2028', '\t'),
+    });
+    const answers = fc.oneof(
+      fc.jsonValue(),
+      fc.dictionary(hostile, fc.oneof(hostile, fc.array(hostile), fc.array(fc.dictionary(hostile, hostile)))),
+    );
+
+    fc.assert(
+      fc.property(answers, (answer) => {
+        for (const line of renderJson(answer)) expect(line).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u);
+      }),
+    );
+    fc.assert(
+      fc.property(hostile, (text) => {
+        for (const line of renderText(text)) expect(line).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u);
+      }),
+    );
+  });
+
+  it('keeps the lines of a text, with spaces for tabs', () => {
+    expect(renderText('Subject:\tCN=shop\r\n  Issuer\n')).toEqual(['Subject:    CN=shop', '  Issuer']);
+  });
+});
+
+describe('a table', () => {
+  it('cuts what is too long in all columns but the last', () => {
+    const [, row = ''] = tableLines(['a', 'b'], [['x'.repeat(200), 'y'.repeat(200)]]);
+
+    expect(row).toBe(`${'x'.repeat(79)}…  ${'y'.repeat(200)}`);
+  });
+
+  it('ends no line with spaces', () => {
+    expect(tableLines(['name', 'note'], [['shop', '']])).toEqual(['name  note', 'shop']);
+    expect(pairLines([['name', '']])).toEqual(['name']);
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { createOperations } from '../../../../src/admin/operation.ts';
+import { parseTarget } from '../../../../src/commands/admin/target.ts';
+
+const operations = createOperations();
+
+function targetOf(...words: string[]) {
+  const { call, fields } = parseTarget(words, operations);
+  return { key: call.operation.key, path: call.path, fields: Object.fromEntries(fields.map((f) => [f.name, f.value])) };
+}
+
+describe('the words for an operation', () => {
+  it.each([
+    [['actOnFarm', 'farmname=shop', 'action=stop']],
+    [['actOnFarm', 'action=stop', 'farmname=shop']],
+    [['PUT /farms/shop/actions', 'action=stop']],
+    [['PUT', '/farms/shop/actions', 'action=stop']],
+    [['put', '/farms/shop/actions', 'action=stop']],
+    [['PUT', '/farms/{farmname}/actions', 'farmname=shop', 'action=stop']],
+    [['PUT /farms/{farmname}/actions', 'farmname=shop', 'action=stop']],
+  ])('%j mean the same call', (words) => {
+    const target = targetOf(...words);
+
+    expect(target).toEqual({ key: 'actOnFarm', path: '/farms/shop/actions', fields: { action: 'stop' } });
+  });
+
+  it('read a path that stands alone', () => {
+    expect(targetOf('/farms/shop')).toEqual({ key: 'readFarm', path: '/farms/shop', fields: {} });
+  });
+
+  it('keep texts as they are, and take JSON behind :=', () => {
+    const { fields } = targetOf(
+      'createBonding',
+      'name=bond0',
+      'mode=802.3ad',
+      'slaves:=["eth1","eth2"]',
+      'x=a=b',
+      'y=',
+    );
+
+    expect(fields).toEqual({ name: 'bond0', mode: '802.3ad', slaves: ['eth1', 'eth2'], x: 'a=b', y: '' });
+  });
+
+  it('give a name that path and body share to the path first', () => {
+    const target = targetOf('addBondingSlave', 'name=bond0', 'name=eth2');
+
+    expect(target).toEqual({
+      key: 'addBondingSlave',
+      path: '/interfaces/bonding/bond0/slaves',
+      fields: { name: 'eth2' },
+    });
+  });
+
+  it.each([
+    ['GET /interfaces/virtual/eth0:web', '/interfaces/virtual/eth0:web'],
+    ['/certificates/my%20shop.pem/info', '/certificates/my%20shop.pem/info'],
+  ])('take %s as a person or a log has it', (words, path) => {
+    expect(targetOf(words).path).toBe(path);
+  });
+
+  it('fill the rest of a path', () => {
+    expect(targetOf('readRoutingPath', 'path=tables/main/routes').path).toBe('/routing/tables/main/routes');
+  });
+
+  it.each([
+    [['actOnFram'], /there is no operation "actOnFram"; did you mean actOnFarm\?/],
+    [['constructor'], /there is no operation "constructor"; zlb-exporter admin operations/],
+    [['a\u001b[2Jb'], /there is no operation "a \[2Jb"/],
+    [['PUT', '/farms/shop/acts'], /there is no PUT \/farms\/shop\/acts; zlb-exporter admin operations/],
+    [['DELETE', '/farms'], /there is no DELETE \/farms, only GET, POST;/],
+    [['/farms/../system/users'], /there is no GET/],
+    [['/farms/%2e%2e/x'], /there is no GET/],
+    [['/farms//shop'], /there is no GET/],
+    [['PUT'], /there is no operation "PUT"/],
+    [['actOnFarm', 'farm=shop'], /actOnFarm is PUT \/farms\/\{farmname\}\/actions: give farmname=…/],
+    [['readFarm', 'farmname=a/b'], /a value cannot be part of the path \/farms\/\{farmname\}/],
+    [['readFarm', 'farmname='], /a value cannot be part of the path/],
+    [['readFarm', 'farmname=..'], /a value cannot be part of the path/],
+    [['listFarms', 'hunter2'], /^what follows must be name=value, or name:=JSON for lists and objects$/],
+    [['createBonding', 'slaves:=[eth1'], /^slaves:= needs JSON/],
+  ])('refuse %j', (words, message) => {
+    expect(() => parseTarget(words, operations)).toThrow(message);
+  });
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { waitUntil } from '../../../../src/commands/admin/recipes/wait.ts';
+
+/** A wait for zero, seeing one value after another; its clock moves while it sleeps. */
+async function waitFor(values: readonly number[], withinMs: number) {
+  const clock = { ms: 0 };
+  const slept: number[] = [];
+  const told: string[] = [];
+  const left = [...values];
+  const over = await waitUntil(
+    {
+      now: () => clock.ms,
+      async sleep(ms) {
+        slept.push(ms);
+        clock.ms += ms;
+      },
+      progress: (line) => told.push(line),
+    },
+    {
+      look: async () => left.shift() ?? -1,
+      holds: (seen) => seen === 0,
+      describe: (seen) => `${seen} left`,
+      withinMs,
+      remedy: 'Wait longer.',
+    },
+  ).catch((error: unknown) => error);
+  return { over, slept, told };
+}
+
+describe('waiting for an appliance', () => {
+  it('looks at once, and every five seconds from then on', async () => {
+    expect(await waitFor([0], 60_000)).toEqual({ over: 0, slept: [], told: [] });
+    expect((await waitFor([2, 1, 0], 60_000)).slept).toEqual([5_000, 5_000]);
+  });
+
+  it('tells only what is new', async () => {
+    expect((await waitFor([2, 2, 1, 0], 60_000)).told).toEqual(['2 left', '1 left']);
+  });
+
+  it('gives up once the time is over, with what it saw last', async () => {
+    const { over, slept } = await waitFor([3, 3, 3, 3], 10_000);
+
+    expect(slept).toHaveLength(2);
+    expect(over).toMatchObject({ message: '3 left.', remedy: 'Wait longer.' });
+  });
+
+  it('looks once when there is no time at all', async () => {
+    expect((await waitFor([1], 0)).slept).toEqual([]);
+  });
+});

@@ -1,0 +1,88 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { createShell } from '../../../src/commands/shell.ts';
+
+/** The streams of a process, at a terminal or not. */
+function givenShell({ isTTY }: { readonly isTTY: boolean }) {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()].map((stream) =>
+    Object.assign(stream, { isTTY }),
+  ) as unknown as [NodeJS.ReadStream, NodeJS.WriteStream, NodeJS.WriteStream];
+  const stopping = new AbortController();
+  const interrupts: string[] = [];
+  const shell = createShell({
+    stdin,
+    stdout,
+    stderr,
+    stopped: stopping.signal,
+    interrupt: () => {
+      interrupts.push('SIGINT');
+      stopping.abort();
+    },
+  });
+  return { shell, stdin: stdin as unknown as PassThrough, stdout, stderr, stopping, interrupts };
+}
+
+describe('the shell', () => {
+  it('asks on standard error, so that an answer can be piped on', async () => {
+    const { shell, stdin, stdout, stderr } = givenShell({ isTTY: true });
+
+    const asked = shell.ask?.('Go on? ');
+    stdin.write('yes\n');
+
+    expect(await asked).toBe('yes');
+    expect(String(stderr.read())).toContain('Go on?');
+    expect(stdout.read()).toBeNull();
+  });
+
+  it('asks one question after another', async () => {
+    const { shell, stdin } = givenShell({ isTTY: true });
+
+    const first = shell.ask?.('Reason? ');
+    stdin.write('because\n');
+    const reason = await first;
+    const second = shell.ask?.('Go on? ');
+    stdin.write('y\n');
+
+    expect([reason, await second]).toEqual(['because', 'y']);
+  });
+
+  it.each([
+    ['Ctrl-C', '\u0003', ['SIGINT']],
+    ['Ctrl-D', '\u0004', []],
+  ])('takes %s for no answer', async (_name, typed, interrupts) => {
+    const { shell, stdin, ...seen } = givenShell({ isTTY: true });
+
+    const asked = shell.ask?.('Go on? ');
+    stdin.write(typed);
+
+    expect(await asked).toBe('');
+    expect(seen.interrupts).toEqual(interrupts);
+  });
+
+  it('stops asking when the process is asked to stop', async () => {
+    const { shell, stopping } = givenShell({ isTTY: true });
+
+    const asked = shell.ask?.('Go on? ');
+    stopping.abort();
+
+    expect(await asked).toBe('');
+  });
+
+  it('has nobody to ask without a terminal, and writes bytes as they are', async () => {
+    const { shell, stdout } = givenShell({ isTTY: false });
+
+    await shell.write(Buffer.from([0, 255, 27]));
+
+    expect(shell.ask).toBeUndefined();
+    expect(shell.outputIsTerminal).toBe(false);
+    expect(stdout.read()).toEqual(Buffer.from([0, 255, 27]));
+  });
+
+  it('says so when a write fails', async () => {
+    const { shell, stdout } = givenShell({ isTTY: false });
+    stdout.on('error', () => undefined);
+    stdout.destroy(new Error('gone'));
+
+    await expect(shell.write(Buffer.from('x'))).rejects.toThrow();
+  });
+});
