@@ -1,18 +1,22 @@
 import type { BuildInfo } from './build-info.ts';
 import { type Command, type CommandContext, UsageError } from './commands/command.ts';
-import { parseFlags } from './commands/flags.ts';
+import { parseFlags, refuseForeignFlags } from './commands/flags.ts';
 import { ConfigError } from './config/problems.ts';
 import { ListenError } from './http/listen.ts';
 
 const defaults: Readonly<Record<string, string>> = { 'web.listen-address': ':9444', 'log.format': 'json' };
 
 /** Loaded when called: a health check every few seconds need not load a server. */
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  check: async () => (await import('./commands/check.ts')).check,
-  fingerprint: async () => (await import('./commands/fingerprint.ts')).fingerprint,
-  healthcheck: async () => (await import('./commands/healthcheck.ts')).healthcheck,
-  simulate: async () => (await import('./commands/simulate.ts')).simulate,
-};
+const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ['admin', async () => (await import('./commands/admin/admin.ts')).admin],
+  ['audit', async () => (await import('./commands/audit.ts')).audit],
+  ['check', async () => (await import('./commands/check.ts')).check],
+  ['fingerprint', async () => (await import('./commands/fingerprint.ts')).fingerprint],
+  ['healthcheck', async () => (await import('./commands/healthcheck.ts')).healthcheck],
+  ['simulate', async () => (await import('./commands/simulate.ts')).simulate],
+  ['token', async () => (await import('./commands/token.ts')).token],
+]);
+const withArguments: readonly string[] = ['admin', 'audit', 'fingerprint'];
 const run = async (): Promise<Command> => (await import('./commands/run.ts')).run;
 
 const help = `Usage: zlb-exporter [flags]                  the exporter; without a configuration, a demonstration
@@ -20,6 +24,9 @@ const help = `Usage: zlb-exporter [flags]                  the exporter; without
        zlb-exporter fingerprint HOST[:PORT]  print the SHA-256 of a certificate, to pin it
        zlb-exporter simulate                 only the simulated appliances
        zlb-exporter healthcheck [flags]      ask the exporter on this machine whether it is healthy
+       zlb-exporter admin …                  change things through a running exporter; see admin --help
+       zlb-exporter token                    make a token for that, and its digest for the configuration
+       zlb-exporter audit verify FILE        check that nobody changed the record of what was done
 
 Flags
   --config.file=PATH           the configuration (docs/configuration.md)
@@ -40,7 +47,8 @@ export interface Edge extends Omit<CommandContext, 'flags' | 'arguments'> {
 export async function runCommandLine(words: readonly string[], edge: Edge): Promise<number> {
   try {
     const { flags, positionals } = parseFlags(words);
-    if (flags.help) {
+    const [name, ...rest] = positionals;
+    if (flags.help && name !== 'admin') {
       edge.say(help);
       return 0;
     }
@@ -50,10 +58,10 @@ export async function runCommandLine(words: readonly string[], edge: Edge): Prom
       );
       return 0;
     }
-    const [name, ...rest] = positionals;
-    const load = name === undefined ? run : commands[name];
+    const load = name === undefined ? run : commands.get(name);
     if (!load) throw new UsageError(`there is no command ${JSON.stringify(name)}; --help lists them`);
-    if (name !== 'fingerprint' && rest.length > 0)
+    refuseForeignFlags(flags, name);
+    if (name !== undefined && !withArguments.includes(name) && rest.length > 0)
       throw new UsageError(`${name} takes no arguments, got ${JSON.stringify(rest[0])}`);
     const command = await load();
     return await command({ ...edge, flags: { ...defaults, ...flags }, arguments: rest });

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readBuildInfo } from './build-info.ts';
 import { runCommandLine } from './cli.ts';
+import { createShell } from './commands/shell.ts';
 
 /** Prometheus, systemd and Kubernetes all give more than this; what hangs beyond it is cut off. */
 const shutdownMs = 4_500;
@@ -18,6 +19,9 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
+// Who reads us may stop early, as `head` does; what is under way must not end half done for that.
+process.stdout.on('error', () => undefined);
+
 try {
   const code = await runCommandLine(process.argv.slice(2), {
     env: process.env,
@@ -25,6 +29,13 @@ try {
     stopped: stopping.signal,
     say: (line) => process.stdout.write(`${line}\n`),
     warn: (line) => process.stderr.write(`${line}\n`),
+    shell: createShell({
+      stdin: process.stdin,
+      stdout: process.stdout,
+      stderr: process.stderr,
+      stopped: stopping.signal,
+      interrupt: () => process.kill(process.pid, 'SIGINT'),
+    }),
   });
   process.exit(code);
 } catch (error) {

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { BuildInfo } from '../build-info.ts';
 
 /** The world as a command sees it. */
@@ -11,6 +12,18 @@ export interface CommandContext {
   /** Writes a line for people to standard output, or to standard error. */
   readonly say: (line: string) => void;
   readonly warn: (line: string) => void;
+  readonly shell: Shell;
+}
+
+/** What is at the other end of the standard streams, for more than lines. */
+export interface Shell {
+  /** True when a person reads standard output, or a program that takes what it shows for text. */
+  readonly outputIsTerminal: boolean;
+  readonly input: Readable;
+  /** Writes bytes to standard output as they are. */
+  readonly write: (bytes: Uint8Array) => Promise<void>;
+  /** Resolves to a line that a person typed; undefined when nobody is there to be asked. */
+  readonly ask: ((question: string) => Promise<string>) | undefined;
 }
 
 /** What `--flag=value` said, by flag; dotted as in Prometheus. */
@@ -27,4 +40,10 @@ export class UsageError extends Error {
 /** The text of a flag that has a default. */
 export function textFlag(flags: Flags, name: string): string {
   return String(flags[name] ?? '');
+}
+
+/** The text of a flag that may be left out. */
+export function optionalFlag(flags: Flags, name: string): string | undefined {
+  const value = flags[name];
+  return typeof value === 'string' ? value : undefined;
 }

@@ -5,22 +5,40 @@ import { oneLine } from '../lib/one-line.ts';
 import { type Flags, UsageError } from './command.ts';
 import { logFormats, logLevels } from './log.ts';
 
+/** The commands that take a flag. `admin` asks a running exporter and has flags of its own; the others share theirs. */
+type Takers = 'all' | 'admin' | 'others';
+
+/** Every flag there is; a flag with an example has a value. */
 const options = {
-  'config.file': { type: 'string' },
-  'web.listen-address': { type: 'string' },
-  'log.level': { type: 'string' },
-  'log.format': { type: 'string' },
-  version: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
+  'config.file': { type: 'string', example: 'zlb.yml', takers: 'others' },
+  'web.listen-address': { type: 'string', example: ':9444', takers: 'others' },
+  'log.level': { type: 'string', example: 'info', takers: 'others' },
+  'log.format': { type: 'string', example: 'json', takers: 'others' },
+  'admin.url': { type: 'string', example: 'https://127.0.0.1:9445', takers: 'admin' },
+  'admin.token-file': { type: 'string', example: 'token.txt', takers: 'admin' },
+  'admin.ca-file': { type: 'string', example: 'ca.pem', takers: 'admin' },
+  'admin.cert-file': { type: 'string', example: 'me.pem', takers: 'admin' },
+  'admin.key-file': { type: 'string', example: 'me.key', takers: 'admin' },
+  body: { type: 'string', example: '@FILE', takers: 'admin' },
+  output: { type: 'string', example: 'backup.tar.gz', takers: 'admin' },
+  reason: { type: 'string', example: 'TICKET-42', takers: 'admin' },
+  confirm: { type: 'string', example: 'NAME', takers: 'admin' },
+  wait: { type: 'string', example: '5m', takers: 'admin' },
+  limit: { type: 'string', example: '20', takers: 'admin' },
+  principal: { type: 'string', example: 'alice', takers: 'admin' },
+  appliance: { type: 'string', example: 'lb-1', takers: 'admin' },
+  operation: { type: 'string', example: 'actOnFarm', takers: 'admin' },
+  event: { type: 'string', example: 'denied', takers: 'admin' },
+  'dry-run': { type: 'boolean', takers: 'admin' },
+  force: { type: 'boolean', takers: 'admin' },
+  json: { type: 'boolean', takers: 'admin' },
+  yes: { type: 'boolean', takers: 'admin' },
+  'backup-first': { type: 'boolean', takers: 'admin' },
+  version: { type: 'boolean', takers: 'all' },
+  help: { type: 'boolean', short: 'h', takers: 'all' },
 } as const;
 
-/** What a value may look like, for messages. */
-const examples: Readonly<Record<string, string>> = {
-  'config.file': 'zlb.yml',
-  'web.listen-address': ':9444',
-  'log.level': 'info',
-  'log.format': 'json',
-};
+type FlagName = keyof typeof options;
 
 /** The flags and the other words of a command line; throws a UsageError that never repeats the value of a flag. */
 export function parseFlags(words: readonly string[]): {
@@ -46,6 +64,21 @@ export function parseFlags(words: readonly string[]): {
   return { flags: values, positionals };
 }
 
+/** Refuses what a command would pass over in silence: a `--dry-run` that does nothing is worse than none. */
+export function refuseForeignFlags(flags: Flags, command: string | undefined): void {
+  for (const name of Object.keys(flags)) {
+    const takers: Takers | undefined = isFlagName(name) ? options[name].takers : undefined;
+    if (takers === 'admin' && command !== 'admin')
+      throw new UsageError(`--${name} goes with zlb-exporter admin; zlb-exporter admin --help explains it`);
+    if (takers === 'others' && command === 'admin')
+      throw new UsageError(`--${name} does not go with admin, which asks a running exporter; see admin --help`);
+  }
+}
+
+function isFlagName(name: string): name is FlagName {
+  return Object.hasOwn(options, name);
+}
+
 interface OptionToken {
   readonly name: string;
   readonly rawName: string;
@@ -54,13 +87,17 @@ interface OptionToken {
 }
 
 function checkToken({ name, rawName, value, inlineValue }: OptionToken): void {
-  if (!Object.hasOwn(options, name))
-    throw new UsageError(`there is no flag ${oneLine(rawName, 64)}; --help lists them`);
-  const example = examples[name];
-  if (example === undefined) {
+  if (name === 'admin.token')
+    throw new UsageError(
+      'a token does not go on the command line, where others on the machine see it; put it into a file and give --admin.token-file=PATH, or set ZLB_ADMIN_TOKEN_FILE',
+    );
+  if (!isFlagName(name)) throw new UsageError(`there is no flag ${oneLine(rawName, 64)}; --help lists them`);
+  const option = options[name];
+  if (!('example' in option)) {
     if (value !== undefined) throw new UsageError(`--${name} takes no value`);
     return;
   }
+  const { example } = option;
   // The next word was taken for the value, and is a flag itself.
   if (value === undefined || (!inlineValue && value.startsWith('-')))
     throw new UsageError(`--${name} needs a value, such as --${name}=${example}`);

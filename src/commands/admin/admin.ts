@@ -1,0 +1,125 @@
+import { createOperations } from '../../admin/operation.ts';
+import { sleep } from '../../lib/sleep.ts';
+import { type Command, type CommandContext, type Flags, UsageError } from '../command.ts';
+import { AdminError, errorLines } from './admin-error.ts';
+import { callOperation, operationFlags } from './call-operation.ts';
+import { readConnection } from './connection.ts';
+import { createGatewayClient } from './gateway-client.ts';
+import { appliances, audit, freeze, frozen, unfreeze, whoami } from './gateway-words.ts';
+import { adminHelp } from './help.ts';
+import { listOperations } from './list-operations.ts';
+import { parameters } from './parameters.ts';
+import { recipes } from './recipes/recipes.ts';
+import { recipeFlags, runRecipe } from './run-recipe.ts';
+import type { AdminSession } from './session.ts';
+
+interface Word {
+  readonly flags: readonly string[];
+  readonly takesWords?: true;
+  /** Resolves to nothing for the exit code 0. */
+  readonly run: (words: readonly string[], session: AdminSession) => Promise<number | void>;
+}
+
+const words: ReadonlyMap<string, Word> = new Map<string, Word>([
+  ['appliances', { flags: ['json'], run: (_, session) => appliances(session) }],
+  ['whoami', { flags: ['json'], run: (_, session) => whoami(session) }],
+  ['parameters', { flags: ['json'], takesWords: true, run: parameters }],
+  [
+    'audit',
+    {
+      flags: ['json', 'limit', 'principal', 'appliance', 'operation', 'event'],
+      run: (_, session) => audit(session),
+    },
+  ],
+  ['frozen', { flags: ['json'], run: (_, session) => frozen(session) }],
+  ['freeze', { flags: ['json', 'reason'], run: (_, session) => freeze(session) }],
+  ['unfreeze', { flags: ['json', 'reason'], run: (_, session) => unfreeze(session) }],
+]);
+
+interface AdminParts {
+  readonly now: () => number;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** The command that talks to the admin gateway of a running exporter. */
+export function createAdmin({ now, sleep: pause }: AdminParts): Command {
+  return async (context) => {
+    const { arguments: given, flags, say, stopped } = context;
+    const [first, ...rest] = given;
+    if (flags.help === true || first === undefined) {
+      say(adminHelp);
+      return 0;
+    }
+    if (first === 'operations') {
+      refuseFlags(flags, ['json'], 'admin operations');
+      await listOperations(rest, context);
+      return 0;
+    }
+    const task = taskOf(first, rest, flags);
+    const connection = await readConnection(context);
+    const client = createGatewayClient(connection, stopped);
+    try {
+      const session = {
+        ...context,
+        client,
+        operations: createOperations(),
+        now,
+        sleep: (ms: number) => pause(ms, stopped),
+      };
+      return (await task(session)) ?? 0;
+    } catch (error) {
+      return await fail(error, context);
+    } finally {
+      await client.close();
+    }
+  };
+}
+
+export const admin: Command = createAdmin({ now: Date.now, sleep });
+
+type Task = (session: AdminSession) => Promise<number | void>;
+
+/** What is to be done, once the words and flags are known to go together. */
+function taskOf(first: string, rest: readonly string[], flags: Flags): Task {
+  const word = words.get(first);
+  if (word) {
+    refuseFlags(flags, word.flags, `admin ${first}`);
+    if (rest.length > 0 && !word.takesWords)
+      throw new UsageError(`admin ${first} takes no more words; an appliance of that name cannot be reached this way`);
+    return (session) => word.run(rest, session);
+  }
+  const [second, ...values] = rest;
+  if (second === undefined)
+    throw new UsageError(
+      `admin ${JSON.stringify(first)} alone says nothing; behind the name of an appliance comes an operation or a recipe, see admin --help`,
+    );
+  const recipe = recipes.find(({ name }) => name === second);
+  if (recipe) {
+    refuseFlags(flags, recipeFlags, `the recipe ${recipe.name}`);
+    return (session) => runRecipe(recipe, first, values, session);
+  }
+  refuseFlags(flags, operationFlags, 'a single operation');
+  return (session) => callOperation(first, rest, session);
+}
+
+/** Flags that every word takes, or that have a default. */
+const always = /^(?:admin\.|web\.|log\.|help$)/;
+
+function refuseFlags(flags: Flags, taken: readonly string[], what: string): void {
+  const stray = Object.keys(flags).find((name) => !always.test(name) && !taken.includes(name));
+  if (stray !== undefined)
+    throw new UsageError(`--${stray} does not go with ${what}; zlb-exporter admin --help explains it`);
+}
+
+async function fail(error: unknown, { flags, warn, shell }: CommandContext): Promise<number> {
+  if (error instanceof AdminError) {
+    if (flags.json === true && error.body) await shell.write(error.body);
+    for (const line of errorLines(error)) warn(line);
+    return 1;
+  }
+  if (error instanceof Error && error.name === 'AbortError') {
+    warn('zlb-exporter: interrupted');
+    return 1;
+  }
+  throw error;
+}

@@ -1,0 +1,46 @@
+import { oneLine } from '../../lib/one-line.ts';
+import { UsageError } from '../command.ts';
+
+/** One `name=value` of the command line, or one `name:=json`. */
+export interface Assignment {
+  readonly name: string;
+  /** A text as it was written: the API takes its numbers and flags as texts too (WIRE.md §1.3). */
+  readonly value: unknown;
+}
+
+/** Reads the words behind an operation or a recipe; throws a UsageError. */
+export function parseAssignments(words: readonly string[]): readonly Assignment[] {
+  return words.map((word) => {
+    const match = /^([\w.-]+)(:?=)(.*)$/s.exec(word);
+    const [, name = '', sign, text = ''] = match ?? [];
+    // Not repeated: a password may have lost its name.
+    if (!match) throw new UsageError('what follows must be name=value, or name:=JSON for lists and objects');
+    return { name, value: sign === ':=' ? parseValue(name, text) : text };
+  });
+}
+
+function parseValue(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UsageError(`${name}:= needs JSON, such as ${name}:='["eth1","eth2"]'; plain text goes with ${name}=`);
+  }
+}
+
+/** The values of a recipe, all of them texts; throws a UsageError for a name that it does not know. */
+export function namedValues(
+  words: readonly string[],
+  { name: recipe, parameters }: { readonly name: string; readonly parameters: Readonly<Record<string, boolean>> },
+): Readonly<Record<string, string>> {
+  const values = new Map<string, string>();
+  for (const { name, value } of parseAssignments(words)) {
+    if (!Object.hasOwn(parameters, name))
+      throw new UsageError(`${recipe} takes ${Object.keys(parameters).join(', ')}, and no ${oneLine(name, 64)}`);
+    if (values.has(name)) throw new UsageError(`${name} is given twice`);
+    if (typeof value !== 'string' || value === '') throw new UsageError(`${name} needs a value: ${name}=…`);
+    values.set(name, value);
+  }
+  const missing = Object.keys(parameters).filter((name) => parameters[name] && !values.has(name));
+  if (missing.length > 0) throw new UsageError(`${recipe} needs ${missing.map((name) => `${name}=…`).join(' ')}`);
+  return Object.fromEntries(values);
+}

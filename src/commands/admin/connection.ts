@@ -1,0 +1,98 @@
+import { createSecureContext } from 'node:tls';
+import { readFileText } from '../../config/file-text.ts';
+import { certificatesFile } from '../../config/open-file.ts';
+import { privateKeyIn } from '../../config/private-key.ts';
+import type { Outcome } from '../../config/problems.ts';
+import { errorCode } from '../../lib/check.ts';
+import { Secret } from '../../lib/secret.ts';
+import { type CommandContext, optionalFlag, UsageError } from '../command.ts';
+
+/** Where the gateway is, and what the caller proves itself with. */
+export interface Connection {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly token: Secret;
+  /** PEM. */
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: Secret;
+}
+
+const usualUrl = 'http://127.0.0.1:9445';
+
+/** Reads flags, environment and the files that they name; a flag stands above the environment. */
+export async function readConnection({ flags, env }: Pick<CommandContext, 'flags' | 'env'>): Promise<Connection> {
+  const url = parseUrl(optionalFlag(flags, 'admin.url') ?? env.ZLB_ADMIN_URL ?? usualUrl);
+  const files = {
+    ca: optionalFlag(flags, 'admin.ca-file'),
+    cert: optionalFlag(flags, 'admin.cert-file'),
+    key: optionalFlag(flags, 'admin.key-file'),
+  };
+  if ((files.cert === undefined) !== (files.key === undefined))
+    throw new UsageError('--admin.cert-file and --admin.key-file go together: a certificate and its key');
+  if (url.protocol === 'http:' && (files.ca ?? files.cert) !== undefined)
+    throw new UsageError('certificates go with https only; write --admin.url=https://…');
+  refuseOpenToken(url);
+  const ca = files.ca && (await contentOf('--admin.ca-file', files.ca, certificatesFile.read));
+  const cert = files.cert && (await contentOf('--admin.cert-file', files.cert, certificatesFile.read));
+  const key = files.key && (await contentOf('--admin.key-file', files.key, privateKeyIn));
+  const certificates = { ...(ca ? { ca } : {}), ...(cert ? { cert } : {}), ...(key ? { key } : {}) };
+  refuseUnusable(certificates);
+  return { url: url.href.replace(/\/+$/, ''), token: await readToken({ flags, env }), ...certificates };
+}
+
+function refuseUnusable({ ca, cert, key }: Pick<Connection, 'ca' | 'cert' | 'key'>): void {
+  try {
+    createSecureContext({ ca, cert, key: key?.reveal() });
+  } catch (error) {
+    throw new UsageError(
+      `the certificates given cannot be used (${errorCode(error)}): the key must be that of the certificate`,
+    );
+  }
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const plain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (plain && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
+  // Not repeated: whatever stands in its place may be a secret.
+  throw new UsageError('--admin.url (or ZLB_ADMIN_URL) must be a URL such as https://lb-admin.example.com:9445');
+}
+
+/** Over the network, whoever listens has the token afterwards. */
+function refuseOpenToken({ protocol, hostname, host }: URL): void {
+  if (protocol === 'https:' || /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)) return;
+  throw new UsageError(
+    `a token is not sent to ${host} over plain http, where others can read it; give the listener tls and write https://, or go through a tunnel to 127.0.0.1`,
+  );
+}
+
+async function readToken({ flags, env }: Pick<CommandContext, 'flags' | 'env'>): Promise<Secret> {
+  const file = optionalFlag(flags, 'admin.token-file') ?? env.ZLB_ADMIN_TOKEN_FILE;
+  if (file === undefined && env.ZLB_ADMIN_TOKEN === undefined)
+    throw new UsageError(
+      'no token: put it into a file of yours and give --admin.token-file=PATH, or set ZLB_ADMIN_TOKEN_FILE (or ZLB_ADMIN_TOKEN)',
+    );
+  const [source, text] =
+    file === undefined
+      ? ['ZLB_ADMIN_TOKEN', env.ZLB_ADMIN_TOKEN ?? '']
+      : ['the token file', await textOf('the token file', file, 'key')];
+  const token = text.trim();
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw new UsageError(
+      `${source} holds no token: one line of letters, digits and signs, as zlb-exporter token prints`,
+    );
+  return new Secret(token);
+}
+
+async function contentOf<T>(what: string, path: string, read: (text: string) => Outcome<T>): Promise<T> {
+  const outcome = read(await textOf(what, path, 'certificates'));
+  if ('problem' in outcome) throw new UsageError(`${what} ${outcome.problem}`);
+  return outcome.value;
+}
+
+async function textOf(what: string, path: string, purpose: 'key' | 'certificates'): Promise<string> {
+  const text = await readFileText(path, purpose);
+  if ('problem' in text) throw new UsageError(`${what} ${text.problem}`);
+  return text.value;
+}

@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import type { Operation } from '../../admin/operation.ts';
+import type { BodyKind } from '../../appliance/endpoints/row.ts';
+import { errorCode, isRecord } from '../../lib/check.ts';
+import { oneLine } from '../../lib/one-line.ts';
+import { type Shell, UsageError } from '../command.ts';
+import { parseJson } from './admin-error.ts';
+import type { Assignment } from './assignments.ts';
+import type { Content } from './gateway-client.ts';
+
+/** The one that the appliance wants for each kind (WIRE.md §1.3). */
+export const contentTypes: Readonly<Record<Exclude<BodyKind, 'none'>, string>> = {
+  json: 'application/json',
+  text: 'text/plain',
+  pem: 'application/x-pem-file',
+  gzip: 'application/gzip',
+};
+
+/** What goes along with a call: a file, or the values that are left as a JSON object. Throws a UsageError. */
+export async function readContent(
+  { key, row: { body: kind } }: Operation,
+  fields: readonly Assignment[],
+  source: string | undefined,
+  { input }: Pick<Shell, 'input'>,
+): Promise<Content | undefined> {
+  const [stray] = fields;
+  if (kind === 'none') {
+    if (source !== undefined) throw new UsageError(`${key} takes no body; leave --body out`);
+    if (stray) throw new UsageError(`${key} takes no body, so there is no place for ${oneLine(stray.name, 64)}`);
+    return undefined;
+  }
+  if (source !== undefined) {
+    if (stray) throw new UsageError(`give either --body or ${oneLine(stray.name, 64)}=…, not both`);
+    const bytes = await readSource(source, input);
+    if (kind === 'json' && !isRecord(parseJson(bytes)))
+      throw new UsageError('the body is not a JSON object; the appliance would fail on it');
+    return { type: contentTypes[kind], bytes };
+  }
+  if (kind !== 'json') throw new UsageError(`${key} takes a file: --body=@PATH, or --body=- for standard input`);
+  return { type: contentTypes.json, bytes: Buffer.from(JSON.stringify(fieldsOf(fields))) };
+}
+
+function fieldsOf(fields: readonly Assignment[]): Readonly<Record<string, unknown>> {
+  const body = new Map<string, unknown>();
+  for (const { name, value } of fields) {
+    if (body.has(name)) throw new UsageError(`${oneLine(name, 64)} is given twice; lists are ${name}:='["a","b"]'`);
+    body.set(name, value);
+  }
+  return Object.fromEntries(body);
+}
+
+async function readSource(source: string, input: Shell['input']): Promise<Buffer> {
+  if (source === '-') return await buffer(input);
+  if (!source.startsWith('@')) throw new UsageError('--body is @PATH for a file, or - for standard input');
+  return await readWhole(source.slice(1), '--body');
+}
+
+/** A file as it is; throws a UsageError that names the flag or value it came from. */
+export async function readWhole(path: string, what: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new UsageError(`${what}: the file cannot be read (${errorCode(error)})`);
+  }
+}

@@ -1,0 +1,134 @@
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { Agent, type Dispatcher } from 'undici';
+import { headerOf, mediaTypeOf } from '../../appliance/answer.ts';
+import type { FailureReason } from '../../appliance/errors.ts';
+import { messageOf, reasonOfTransportError } from '../../appliance/failure.ts';
+import { AdminError, problemError } from './admin-error.ts';
+import type { Connection } from './connection.ts';
+
+export interface Content {
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+export interface GatewayRequest {
+  readonly method: Dispatcher.HttpMethod;
+  /** Encoded, below the gateway's URL. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly content?: Content | undefined;
+}
+
+export interface GatewayAnswer {
+  readonly status: number;
+  /** Lower case, without parameters; empty when the answer names none. */
+  readonly mediaType: string;
+  /** True for what is meant to be a file. */
+  readonly attachment: boolean;
+  readonly requestId: string;
+  readonly body: Readable;
+  /** The whole body; rejects with an {@link AdminError}. */
+  readonly whole: () => Promise<Buffer>;
+}
+
+/** Asks the admin gateway. Every failure is an {@link AdminError}; an appliance's own refusal is an answer. */
+export interface GatewayClient {
+  send(request: GatewayRequest): Promise<GatewayAnswer>;
+  close(): Promise<void>;
+}
+
+export function createGatewayClient({ url, token, ca, cert, key }: Connection, signal: AbortSignal): GatewayClient {
+  const agent = new Agent({
+    connect: {
+      // Said here, so that no environment variable can switch it off.
+      rejectUnauthorized: true,
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined || !key ? {} : { cert, key: key.reveal() }),
+    },
+  });
+
+  async function send(request: GatewayRequest): Promise<GatewayAnswer> {
+    const { origin, pathname } = new URL(url);
+    const response = await exchange(request, {
+      origin,
+      path: `${pathname.replace(/\/$/, '')}${request.path}`,
+      method: request.method,
+      headers: {
+        authorization: `Bearer ${token.reveal()}`,
+        accept: '*/*',
+        ...(request.content ? { 'content-type': request.content.type } : {}),
+        ...request.headers,
+      },
+      ...(request.content ? { body: request.content.bytes } : {}),
+      signal,
+    });
+    const { statusCode: status, headers, body } = response;
+    // Whoever reads it is told anyway; nobody reads the rest of one that was given up.
+    body.on('error', () => undefined);
+    const requestId = headerOf(headers, 'x-request-id');
+    const mediaType = mediaTypeOf(headerOf(headers, 'content-type'));
+    if (requestId === '') {
+      await body.dump();
+      throw new AdminError(`${url} is not an admin gateway`, {
+        detail: `It answered ${status}, and not in the way of one.`,
+        remedy: 'Check --admin.url: the gateway has a port of its own, admin.listen_address in the configuration.',
+      });
+    }
+    if (mediaType === 'application/problem+json') throw problemError(status, requestId, await wholeOf(body));
+    const attachment = headerOf(headers, 'content-disposition').startsWith('attachment');
+    return { status, mediaType, attachment, requestId, body, whole: () => wholeOf(body) };
+  }
+
+  async function exchange(
+    { method }: GatewayRequest,
+    options: Dispatcher.RequestOptions,
+  ): Promise<Dispatcher.ResponseData> {
+    try {
+      return await agent.request(options);
+    } catch (error) {
+      const reason = reasonOfTransportError(error, signal.aborted ? 'caller' : 'nobody');
+      // What never left, or was refused by the other side's certificate, was not carried out.
+      const uncertain = method !== 'GET' && reason !== 'tls' && !neverSent(error);
+      throw new AdminError(signal.aborted ? 'Interrupted' : `${url} gave no answer`, {
+        detail: token.scrub(messageOf(error)),
+        remedy: [
+          uncertain ? 'Whether it was carried out is not known: look before you repeat it.' : '',
+          remedies[reason] ?? '',
+        ]
+          .filter((text) => text !== '')
+          .join(' '),
+      });
+    }
+  }
+
+  return { send, close: () => agent.destroy() };
+}
+
+async function wholeOf(body: Readable): Promise<Buffer> {
+  try {
+    return await buffer(body);
+  } catch (error) {
+    throw cutShort(error);
+  }
+}
+
+/** What became of an answer whose end never came. */
+export function cutShort(error: unknown): AdminError {
+  return new AdminError('The answer was cut short', {
+    detail: messageOf(error),
+    remedy: 'What was asked for is done or under way: look before you repeat it.',
+  });
+}
+
+function neverSent(error: unknown): boolean {
+  return /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT/.test(
+    error instanceof Error && 'code' in error ? String(error.code) : '',
+  );
+}
+
+const remedies: Partial<Record<FailureReason, string>> = {
+  connect: 'Check --admin.url (or ZLB_ADMIN_URL), and that the exporter runs with an admin block in its configuration.',
+  timeout: 'Check --admin.url and the network between.',
+  tls: 'Check the name in --admin.url; --admin.ca-file=PATH names the authority of its certificate, --admin.cert-file and --admin.key-file are yours.',
+};

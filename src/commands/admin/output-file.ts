@@ -1,0 +1,42 @@
+import { createWriteStream } from 'node:fs';
+import { rm, stat, writeFile } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { errorCode, toError } from '../../lib/check.ts';
+import { UsageError } from '../command.ts';
+import { AdminError } from './admin-error.ts';
+
+/** A file that is there before anything is asked for, so that no answer is lost for want of a place. */
+export interface OutputFile {
+  /** Resolves to the number of bytes; rejects with an {@link AdminError}. */
+  save(body: Readable): Promise<number>;
+  /** Takes the file away again. */
+  discard(): Promise<void>;
+}
+
+/** Refuses to overwrite. For its owner alone: downloads hold keys and passwords. */
+export async function createOutputFile(path: string): Promise<OutputFile> {
+  try {
+    await writeFile(path, '', { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    throw new UsageError(
+      errorCode(error) === 'EEXIST'
+        ? '--output: the file exists already, and is not overwritten; choose another name'
+        : `--output: the file cannot be made (${errorCode(error)})`,
+    );
+  }
+  return {
+    async save(body) {
+      try {
+        await pipeline(body, createWriteStream(path));
+        return (await stat(path)).size;
+      } catch (error) {
+        throw new AdminError('The answer could not be saved', {
+          detail: `${toError(error).message}. What had come of it is removed.`,
+          remedy: 'Make room, or repeat it when the connection is back.',
+        });
+      }
+    },
+    discard: () => rm(path, { force: true }),
+  };
+}

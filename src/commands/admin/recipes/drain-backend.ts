@@ -1,0 +1,68 @@
+import { formatDuration } from '../../../lib/duration.ts';
+import {
+  type Backend,
+  backendParameters,
+  backendTitle,
+  backendWords,
+  findBackend,
+  lookAgain,
+  maintenanceWrite,
+} from './backend.ts';
+import { callStep, type Recipe, type RecipeContext, type Step } from './recipe.ts';
+import { waitUntil } from './wait.ts';
+
+const usualWaitMs = 300_000;
+
+export const drainBackend: Recipe = {
+  name: 'drain-backend',
+  about: 'take a backend out of service and wait until its connections are gone',
+  parameters: backendParameters,
+  async plan(context) {
+    const backend = await findBackend(context);
+    const { address, status, othersUp, farm } = backend;
+    return {
+      facts: [
+        `Farm ${farm.name} (${farm.profile}) at ${farm.address} is ${farm.status}.`,
+        `Backend ${address} is ${status}, ${connections(backend)}; ${othersUp} beside it ${othersUp === 1 ? 'is' : 'are'} up.`,
+      ],
+      // Draining anew what is being drained would change nothing.
+      steps:
+        status === 'maintenance'
+          ? [waiting(context, backend)]
+          : [draining(context, backend), waiting(context, backend)],
+    };
+  },
+};
+
+function draining({ calls }: RecipeContext, backend: Backend): Step {
+  return callStep({
+    title: `Set ${backendTitle(backend)} to maintenance, mode drain`,
+    write: maintenanceWrite(backend, { action: 'maintenance', mode: 'drain' }),
+    done: `${backend.address} gets no new connections.`,
+    undo: `zlb-exporter admin ${calls.appliance} restore-backend ${backendWords(backend)}`,
+  });
+}
+
+function waiting(context: RecipeContext, backend: Backend): Step {
+  const withinMs = context.waitMs ?? usualWaitMs;
+  return {
+    title: `Wait until its connections are gone, ${formatDuration(withinMs)} at most`,
+    async run() {
+      const startedAt = context.now();
+      await waitUntil(context, {
+        look: () => lookAgain(context, backend),
+        holds: ({ status, established }) => status === 'maintenance' && established === 0,
+        describe: (seen) =>
+          seen.status === 'maintenance' ? `still ${connections(seen)}` : `it is ${seen.status}, not in maintenance`,
+        withinMs,
+        remedy: 'The same command with a longer --wait goes on waiting; mode cut ends what is left, sessions included.',
+      });
+      return `No connections are left after ${formatDuration(context.now() - startedAt)}.`;
+    },
+  };
+}
+
+function connections({ established }: Backend): string {
+  if (established === null) return 'connections unknown';
+  return `${established} ${established === 1 ? 'connection' : 'connections'}`;
+}

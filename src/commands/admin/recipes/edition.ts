@@ -1,0 +1,18 @@
+import { AdminError } from '../admin-error.ts';
+import type { RecipeContext } from './recipe.ts';
+
+/** What is known of an appliance; `deactivated` only Enterprise ones can be (WIRE.md §3.19). */
+export type Edition = 'community' | 'enterprise' | 'deactivated' | 'unknown';
+
+export async function readEdition({ calls }: Pick<RecipeContext, 'calls'>): Promise<Edition> {
+  try {
+    const { edition } = (await calls.read('readSystemInfo', {})).params;
+    return edition === 'community' || edition === 'enterprise' ? edition : 'unknown';
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error;
+    if (error.status === 402) return 'deactivated';
+    // Early releases have no such call.
+    if (error.status === 404) return 'unknown';
+    throw error;
+  }
+}

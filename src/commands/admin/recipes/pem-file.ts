@@ -1,0 +1,61 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { privateKeyIn } from '../../../config/private-key.ts';
+import { AdminError } from '../admin-error.ts';
+import { readWhole } from '../content.ts';
+
+/** A certificate on this machine, as it would be uploaded. */
+export interface PemFile {
+  readonly bytes: Buffer;
+  /** The first one, which is the only one that an appliance looks at (WIRE.md §3.11). */
+  readonly certificate: X509Certificate;
+  /** Names that it is good for. */
+  readonly names: readonly string[];
+}
+
+/** Rejects with an AdminError when it holds no certificate. */
+export async function readPemFile(path: string): Promise<PemFile> {
+  const bytes = await readWhole(path, 'file');
+  try {
+    const certificate = new X509Certificate(bytes);
+    return { bytes, certificate, names: namesOf(certificate) };
+  } catch {
+    throw unfit(
+      'It holds no certificate that can be read.',
+      'Give a PEM file; each of its parts begins on a line of its own.',
+    );
+  }
+}
+
+/** What an HTTPS farm needs: a certificate in date, with its key, which the appliance would store unchecked (WIRE.md §4.4). */
+export function refuseUnusable({ bytes, certificate }: PemFile, nowMs: number): void {
+  const key = privateKeyIn(bytes.toString());
+  if ('problem' in key)
+    throw unfit(`Its key: ${key.problem}.`, 'Put certificate, intermediates and plain key into one file.');
+  if (!certificate.checkPrivateKey(createPrivateKey(key.value.reveal())))
+    throw unfit(
+      'The key is not that of the first certificate.',
+      'The server certificate comes first, then the others.',
+    );
+  if (certificate.validToDate.getTime() <= nowMs)
+    throw unfit(`It expired on ${day(certificate.validToDate)}.`, 'Give the new one.');
+  if (certificate.validFromDate.getTime() > nowMs)
+    throw unfit(
+      `It is valid from ${day(certificate.validFromDate)} only.`,
+      'Wait, or check the clock of this machine.',
+    );
+}
+
+/** `2026-11-21`, in UTC. */
+export function day(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}
+
+function namesOf({ subjectAltName = '', subject }: X509Certificate): readonly string[] {
+  const alternatives = [...subjectAltName.matchAll(/(?:DNS|IP Address):([^,\s]+)/g)].map(([, name = '']) => name);
+  const commonName = /^CN=(.*)$/m.exec(subject)?.[1];
+  return alternatives.length > 0 || commonName === undefined ? alternatives : [commonName];
+}
+
+function unfit(detail: string, remedy: string): AdminError {
+  return new AdminError('The file cannot be used', { detail: `${detail} Nothing was changed.`, remedy });
+}

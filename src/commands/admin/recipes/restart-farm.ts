@@ -1,0 +1,115 @@
+import { formatDuration } from '../../../lib/duration.ts';
+import { AdminError } from '../admin-error.ts';
+import { jsonContent } from '../calls.ts';
+import { type FarmSummary, findFarm, isHttpFarm, readFarmStatus } from './farm.ts';
+import type { Recipe, RecipeContext, Step } from './recipe.ts';
+import { waitUntil } from './wait.ts';
+
+const usualWaitMs = 120_000;
+
+/** What is compared before and after a restart. */
+interface FarmState extends FarmSummary {
+  readonly backendsUp: number;
+  readonly backends: number;
+  readonly established: number;
+}
+
+export const restartFarm: Recipe = {
+  name: 'restart-farm',
+  about: 'restart a farm, wait until it is up, and compare before and after',
+  parameters: { farm: true },
+  async plan(context) {
+    const before = await readState(context, context.values.farm ?? '');
+    return {
+      facts: [
+        `Farm ${before.name} (${before.profile}) at ${before.address} is ${summary(before)}.`,
+        ...(before.status === 'down' ? ['A restart starts it.'] : []),
+        ...(isHttpFarm(before) && before.established > 0
+          ? [`A restart drops its ${before.established} connections.`]
+          : []),
+      ],
+      steps: restartSteps(context, before),
+    };
+  },
+};
+
+/** Restart, wait and compare, also as the end of another recipe. */
+export function restartSteps(context: RecipeContext, before: FarmState): readonly Step[] {
+  const { calls } = context;
+  const { name } = before;
+  const withinMs = context.waitMs ?? usualWaitMs;
+  const write = { key: 'actOnFarm', params: { farmname: name }, content: jsonContent({ action: 'restart' }) } as const;
+  return [
+    {
+      title: `Restart ${name}`,
+      write,
+      async run(send) {
+        try {
+          await send(write);
+        } catch (error) {
+          throw await withFarmState(context, name, error);
+        }
+        return `${name} was restarted.`;
+      },
+    },
+    {
+      title: `Wait until it is up${before.status === 'down' ? '' : ', or as good as before'}, ${formatDuration(withinMs)} at most`,
+      async run() {
+        const after = await waitUntil(context, {
+          look: () => readState(context, name),
+          holds: (seen) => isAsGood(seen, before),
+          describe: (seen) => `it is ${summary(seen)}`,
+          withinMs,
+          remedy: `If it is down: zlb-exporter admin ${calls.appliance} actOnFarm farmname=${name} action=start. If backends are down: look at them first.`,
+        });
+        return `${name} is ${after.status}.`;
+      },
+    },
+    {
+      title: 'Compare before and after',
+      async run() {
+        const after = await readState(context, name);
+        const moved = after.address === before.address ? '' : `, and moved from ${before.address} to ${after.address}`;
+        return `Before: ${summary(before)}. After: ${summary(after)}${moved}.`;
+      },
+    },
+  ];
+}
+
+export async function readState(context: Pick<RecipeContext, 'calls'>, name: string): Promise<FarmState> {
+  const farm = await findFarm(context, name);
+  // Datalink farms have no statistics (WIRE.md §3.6).
+  const rows =
+    farm.profile === 'datalink' ? [] : ((await context.calls.read('readFarmStats', { farmname: name })).backends ?? []);
+  return {
+    ...farm,
+    backends: rows.length,
+    backendsUp: rows.filter(({ status }) => status === 'up').length,
+    established: rows.reduce((sum, { established }) => sum + (established ?? 0), 0),
+  };
+}
+
+/** A farm that had a backend down before may have it after; `needed restart` hid what it was (WIRE.md §2.1). */
+function isAsGood(after: FarmState, before: FarmState): boolean {
+  if (after.status === 'up') return true;
+  if (after.status === 'down' || after.status === 'needed restart') return false;
+  return before.status === 'down' ? after.backendsUp > 0 : after.backendsUp >= before.backendsUp;
+}
+
+function summary({ status, backends, backendsUp }: FarmState): string {
+  return `${status}, ${backendsUp} of ${backends} backends up`;
+}
+
+/** A restart that fails may leave the farm stopped (WIRE.md §5.1), which is the first thing to know. */
+async function withFarmState(context: RecipeContext, name: string, error: unknown): Promise<unknown> {
+  if (!(error instanceof AdminError)) return error;
+  const status = await readFarmStatus(context, name).catch(() => 'unknown');
+  const start = `Put right what it names, then start it: zlb-exporter admin ${context.calls.appliance} actOnFarm farmname=${name} action=start.`;
+  return new AdminError(error.title, {
+    detail: `${error.message} The farm is ${status} now.`,
+    remedy: status === 'down' ? start : error.remedy,
+    code: error.code,
+    requestId: error.requestId,
+    ...(error.status === undefined ? {} : { status: error.status }),
+  });
+}

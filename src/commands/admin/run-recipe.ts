@@ -1,0 +1,111 @@
+import { parseDuration } from '../../lib/duration.ts';
+import { oneLine } from '../../lib/one-line.ts';
+import { optionalFlag, UsageError } from '../command.ts';
+import { namedValues } from './assignments.ts';
+import { type Calls, createCalls } from './calls.ts';
+import { objectionLines, type Preview, previewLines } from './preview.ts';
+import { backupSteps } from './recipes/backup.ts';
+import type { Plan, Recipe, Step } from './recipes/recipe.ts';
+import type { Wishes } from './request.ts';
+import { runSteps } from './run-steps.ts';
+import type { AdminSession } from './session.ts';
+
+/** Flags that recipes take. */
+export const recipeFlags: readonly string[] = ['reason', 'dry-run', 'force', 'yes', 'wait', 'backup-first'];
+
+/** A step, and what the gateway says of its call. */
+interface Judged {
+  readonly step: Step;
+  readonly preview: Preview | undefined;
+}
+
+/** Plans, shows the plan, asks, and carries it out. Resolves to the exit code: 2 when nobody agreed to the plan. */
+export async function runRecipe(
+  recipe: Recipe,
+  appliance: string,
+  words: readonly string[],
+  session: AdminSession,
+): Promise<number> {
+  const { flags, say, warn, shell } = session;
+  const values = namedValues(words, recipe);
+  const waitMs = waitOf(optionalFlag(flags, 'wait'));
+  const dryRun = flags['dry-run'] === true;
+  const wishes = { reason: await reasonFor(session, dryRun), force: flags.force === true };
+  const calls = createCalls(session.client, session.operations, appliance);
+  const context = {
+    calls,
+    values,
+    waitMs,
+    now: session.now,
+    sleep: session.sleep,
+    progress: (line: string) => say(`  … ${oneLine(line, 500)}`),
+  };
+  const backup = flags['backup-first'] === true ? await backupSteps(context) : [];
+  const { facts, steps: ownSteps } = await recipe.plan(context);
+  const plan = { facts, steps: [...backup, ...ownSteps] };
+  const judged = await judge(plan.steps, calls, wishes);
+
+  say(`${recipe.name} on ${oneLine(appliance, 64)}: ${recipe.about}`);
+  for (const line of ['', ...planLines(plan, dryRun ? [] : judged)]) say(line);
+  if (dryRun) {
+    for (const line of judged.flatMap(({ preview }) => (preview ? ['', ...previewLines(preview)] : []))) say(line);
+    say('\nDry run: nothing was changed.');
+    return 0;
+  }
+  if (judged.some(({ preview }) => preview?.would === 'be refused')) {
+    warn('Nothing was done: the gateway refuses what is marked with ✗. Its guards give way to --force, nothing else.');
+    return 1;
+  }
+  if (!(await isAgreed(session))) {
+    warn(shell.ask ? 'Nothing was done.' : 'Nothing was done, for nobody is there to agree: repeat it with --yes.');
+    return 2;
+  }
+  say('');
+  await runSteps(plan.steps, (write) => calls.write(write, wishes), session);
+  return 0;
+}
+
+async function judge(steps: readonly Step[], calls: Calls, wishes: Wishes): Promise<readonly Judged[]> {
+  const judged: Judged[] = [];
+  for (const step of steps) judged.push({ step, preview: step.write && (await calls.preview(step.write, wishes)) });
+  return judged;
+}
+
+/** With what the gateway objects to beneath each step, where that is not shown in full anyway. */
+function planLines({ facts, steps }: Plan, judged: readonly Judged[]): readonly string[] {
+  return [
+    ...facts.map((fact) => oneLine(fact, 1_000)),
+    '',
+    'Plan',
+    ...steps.flatMap(({ title }, index) => {
+      const preview = judged[index]?.preview;
+      return [
+        `  ${index + 1}. ${oneLine(title, 500)}`,
+        ...(preview ? objectionLines({ ...preview, validation: { problems: [] } }).map((line) => `   ${line}`) : []),
+      ];
+    }),
+  ];
+}
+
+/** Asked for first, so that the audit says why from the first call on; a plan alone needs none. */
+async function reasonFor({ flags, shell }: AdminSession, dryRun: boolean): Promise<string | undefined> {
+  const given = optionalFlag(flags, 'reason');
+  if (given !== undefined || dryRun) return given;
+  const typed = shell.ask ? (await shell.ask('Reason, for the audit: ')).trim() : '';
+  if (typed !== '') return typed;
+  if (shell.ask || flags.yes === true || flags.force === true)
+    throw new UsageError('a recipe needs a reason for the audit: --reason=TEXT');
+  return undefined;
+}
+
+async function isAgreed({ flags, shell }: AdminSession): Promise<boolean> {
+  if (flags.yes === true) return true;
+  return shell.ask !== undefined && /^y(?:es)?$/i.test((await shell.ask('\nGo on? [y/N] ')).trim());
+}
+
+function waitOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new UsageError('--wait must be a duration such as 90s or 5m');
+  return ms;
+}

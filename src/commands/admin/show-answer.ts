@@ -1,0 +1,83 @@
+import type { Readable } from 'node:stream';
+import { errorCode, isRecord } from '../../lib/check.ts';
+import type { CommandContext, Shell } from '../command.ts';
+import { AdminError, parseJson } from './admin-error.ts';
+import { cutShort, type GatewayAnswer } from './gateway-client.ts';
+import type { OutputFile } from './output-file.ts';
+import { recordsOf, renderJson, renderText } from './render.ts';
+import { valueText } from './table.ts';
+
+interface ShowParts extends Pick<CommandContext, 'say' | 'shell'> {
+  /** The exact body, for scripts. */
+  readonly json: boolean;
+  readonly output?: OutputFile | undefined;
+}
+
+/** Gives an answer to whoever asked for it; rejects with an {@link AdminError} when it is a refusal of the appliance. */
+export async function showAnswer(
+  answer: GatewayAnswer,
+  appliance: string,
+  { say, shell, json, output }: ShowParts,
+): Promise<void> {
+  if (answer.status >= 400) throw applianceError(answer, appliance, await answer.whole());
+  if (output) {
+    say(`${await output.save(answer.body)} bytes are saved.`);
+    return;
+  }
+  if (json || (!isText(answer) && !shell.outputIsTerminal)) {
+    await copy(answer.body, shell);
+    return;
+  }
+  if (!isText(answer)) {
+    answer.body.destroy();
+    throw new AdminError('The answer is a file', {
+      detail: 'It does not belong on a terminal: it may hold keys, and what commands the terminal.',
+      remedy: 'Repeat it with --output=FILE.',
+    });
+  }
+  for (const line of linesOf(answer.status, (await answer.whole()).toString())) say(line);
+}
+
+async function copy(body: Readable, { write }: Shell): Promise<void> {
+  try {
+    for await (const chunk of body) await write(chunk as Buffer);
+  } catch (error) {
+    // Whoever reads us may have had enough.
+    if (errorCode(error) !== 'EPIPE') throw cutShort(error);
+  }
+}
+
+/** What is neither meant as a file nor anything else than text. */
+function isText({ attachment, mediaType }: GatewayAnswer): boolean {
+  return !attachment && /^(?:text\/.*|application\/json|)$/.test(mediaType);
+}
+
+function linesOf(status: number, text: string): readonly string[] {
+  const value = parseJson(text);
+  const lines = isRecord(value) || Array.isArray(value) ? renderJson(value) : renderText(text);
+  return lines.some((line) => line !== '') ? lines : [`Done (${status}).`];
+}
+
+/** The sentence that an appliance gives for its no, and nothing else of it: a 402 names the machine's key. */
+export function applianceError({ status, requestId }: GatewayAnswer, appliance: string, body: Buffer): AdminError {
+  const answer = parseJson(body);
+  const message = isRecord(answer) && typeof answer.message === 'string' ? answer.message : '';
+  const parameters = status === 400 ? recordsOf(answer, 'params').map(({ name }) => valueText(name)) : [];
+  return new AdminError(`${appliance} answered ${status}`, {
+    detail: message === '' ? 'It said no more than that.' : message,
+    // Nothing sent is how its parameters are asked for (WIRE.md §1.4).
+    remedy:
+      parameters.length > 0
+        ? `It takes ${parameters.toSorted().join(', ')}; zlb-exporter admin parameters … explains them.`
+        : (remedies[status] ?? ''),
+    requestId,
+    status,
+    body,
+  });
+}
+
+const remedies: Readonly<Record<number, string>> = {
+  402: 'The appliance is deactivated: install an activation certificate.',
+  403: "The gateway's key may not do this: see the role of its user on the appliance.",
+  404: 'Check the names; some calls are missing in some editions and releases.',
+};

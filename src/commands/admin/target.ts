@@ -1,0 +1,86 @@
+import type { Operation, OperationCall, Operations } from '../../admin/operation.ts';
+import { AdminProblem } from '../../admin/problem.ts';
+import { endpoints } from '../../appliance/endpoints/table.ts';
+import { closestWord } from '../../config/closest-word.ts';
+import { oneLine } from '../../lib/one-line.ts';
+import { UsageError } from '../command.ts';
+import { type Assignment, parseAssignments } from './assignments.ts';
+
+/** What the words of a command line ask of an appliance. */
+export interface Target {
+  readonly call: OperationCall;
+  /** The values that no placeholder of the path took. */
+  readonly fields: readonly Assignment[];
+}
+
+interface Named {
+  readonly operation: Operation;
+  /** Values of the placeholders that the path held already. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly rest: readonly string[];
+}
+
+/**
+ * Reads `actOnFarm farmname=shop action=stop`, or `PUT /farms/shop/actions action=stop` in one word or two, or a path
+ * alone to be read. Throws a UsageError.
+ */
+export function parseTarget(words: readonly string[], operations: Operations): Target {
+  const { operation, params, rest } = nameOperation(words, operations);
+  const { taken, left } = fillPlaceholders(operation, params, parseAssignments(rest));
+  const call = operations.call(operation, taken);
+  if (!call)
+    throw new UsageError(`a value cannot be part of the path ${operation.template}: it holds a slash or is no name`);
+  return { call, fields: left };
+}
+
+function nameOperation(words: readonly string[], operations: Operations): Named {
+  const [first = '', second = '', ...others] = words;
+  const spoken = /^(?:(get|post|put|delete)\s+)?(\/.*)$/is.exec(first);
+  if (spoken) return byPath(spoken[1] ?? 'GET', spoken[2] ?? '', words.slice(1), operations);
+  if (/^(?:get|post|put|delete)$/i.test(first) && second.startsWith('/'))
+    return byPath(first, second, others, operations);
+  const operation = operations.named(first);
+  if (operation) return { operation, params: {}, rest: words.slice(1) };
+  const guess = closestWord(first, Object.keys(endpoints));
+  throw new UsageError(
+    `there is no operation ${JSON.stringify(oneLine(first, 64))}${guess ? `; did you mean ${guess}? Otherwise` : ';'} zlb-exporter admin operations WORDS finds them`,
+  );
+}
+
+function byPath(verb: string, path: string, rest: readonly string[], operations: Operations): Named {
+  const method = verb.toUpperCase();
+  const templated = operations.named(`${method} ${path}`);
+  if (templated) return { operation: templated, params: {}, rest };
+  try {
+    const { operation, params } = operations.find(method, path);
+    return { operation, params, rest };
+  } catch (error) {
+    if (!(error instanceof AdminProblem)) throw error;
+    const others = error.code === 'method_not_allowed' ? `, only ${error.headers.allow}` : '';
+    throw new UsageError(
+      `there is no ${method} ${oneLine(path, 200)}${others}; zlb-exporter admin operations WORDS finds paths`,
+    );
+  }
+}
+
+/** The first value of a placeholder's name is the placeholder's; some bodies have a field of the same name. */
+function fillPlaceholders(
+  { key, row, template }: Operation,
+  params: Readonly<Record<string, string>>,
+  assignments: readonly Assignment[],
+): { readonly taken: Readonly<Record<string, string>>; readonly left: readonly Assignment[] } {
+  const taken = new Map(Object.entries(params));
+  const open = new Set(placeholdersOf(template).filter((name) => !taken.has(name)));
+  const left = assignments.filter(({ name, value }) => {
+    if (!open.delete(name)) return true;
+    taken.set(name, typeof value === 'string' ? value : JSON.stringify(value));
+    return false;
+  });
+  if (open.size > 0)
+    throw new UsageError(`${key} is ${row.route}: give ${[...open].map((name) => `${name}=…`).join(' ')}`);
+  return { taken: Object.fromEntries(taken), left };
+}
+
+function placeholdersOf(template: string): readonly string[] {
+  return [...template.matchAll(/\{([^}*]+)\*?\}/g)].map(([, name = '']) => name);
+}

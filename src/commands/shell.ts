@@ -1,0 +1,39 @@
+import { createInterface } from 'node:readline/promises';
+import type { Shell } from './command.ts';
+
+interface ShellParts {
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+  readonly stopped: AbortSignal;
+  /** Ctrl-C while a question is open: a terminal that is read line by line keeps it from the process. */
+  readonly interrupt: () => void;
+}
+
+/** The standard streams of a process. Questions go to standard error, where they are no part of a result. */
+export function createShell({ stdin, stdout, stderr, stopped, interrupt }: ShellParts): Shell {
+  async function ask(question: string): Promise<string> {
+    const lines = createInterface({ input: stdin, output: stderr });
+    const closed = new AbortController();
+    lines.once('SIGINT', interrupt);
+    // Ctrl-D gives no answer, which is one.
+    lines.once('close', () => closed.abort());
+    try {
+      return await lines.question(question, { signal: AbortSignal.any([stopped, closed.signal]) });
+    } catch {
+      return '';
+    } finally {
+      lines.close();
+    }
+  }
+
+  return {
+    outputIsTerminal: stdout.isTTY,
+    input: stdin,
+    write: (bytes) =>
+      new Promise((resolve, reject) => {
+        stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
+      }),
+    ask: stdin.isTTY && stderr.isTTY ? ask : undefined,
+  };
+}

@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest';
+import { createActivationCertificate } from '../../../src/simulator/licence.ts';
+import { busyWorld, deactivatedWorld, recordedWorld } from '../../../src/simulator/scenarios.ts';
+import type { HttpFarm } from '../../../src/simulator/world-farms.ts';
+import type { World } from '../../../src/simulator/world.ts';
+import { certificate } from '../../../src/simulator/world-parts.ts';
+import { makeMaterial } from '../../support/tls-server.ts';
+import { givenAdminCli } from './given-admin-cli.ts';
+
+const agreed = ['--reason=TICKET-42', '--yes'];
+const dayMs = 86_400_000;
+
+function httpsFarm(world: World, name: string): HttpFarm {
+  const farm = world.farms.get(name);
+  if (farm?.profile !== 'http') throw new Error(`${name} is no HTTP farm`);
+  return farm;
+}
+
+/** A gateway, and the file of a certificate that fits. */
+async function given(world: World, material?: { readonly expired?: boolean; readonly name?: string }) {
+  const cli = await givenAdminCli({ 'lb-1': world });
+  const { cert, key } = await makeMaterial({ name: 'shop.example.com', ...material });
+  const path = await cli.file('new.pem', `${cert}\n${key}`);
+  return {
+    ...cli,
+    cert,
+    key,
+    path,
+    words: (farm: string) => ['admin', 'lb-1', 'replace-certificate', `farm=${farm}`, `file=${path}`],
+  };
+}
+
+describe('replace-certificate', () => {
+  it('puts a new certificate in the place of the old one on Enterprise, and restarts the farm', async () => {
+    const { run, words, appliance, done } = await given(busyWorld());
+
+    const { code, out, err } = await run([...words('shop'), ...agreed]);
+
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toMatch(
+      /new\.pem: shop\.example\.com, from \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d, key and certificate match\./,
+    );
+    expect(out.split('\n').filter((line) => line.startsWith('✓'))).toMatchInlineSnapshot(`
+      [
+        "✓ 1. new.pem is in the store.",
+        "✓ 2. new.pem is valid.",
+        "✓ 3. shop has new.pem; clients see it after the restart.",
+        "✓ 4. shop has shop_example_com.pem no more.",
+        "✓ 5. shop was restarted.",
+        "✓ 6. shop is problem.",
+        "✓ 7. Before: problem, 4 of 5 backends up. After: problem, 4 of 5 backends up.",
+        "✓ 8. shop has new.pem.",
+      ]
+    `);
+    const shop = httpsFarm(appliance.world, 'shop');
+    expect(shop.certificates).toEqual(['new.pem']);
+    expect(shop.needsRestart).toBe(false);
+    expect(appliance.world.certificates.has('shop_example_com.pem')).toBe(true);
+    expect(await done()).toEqual(['uploadCertificate', 'addFarmCertificate', 'removeFarmCertificate', 'actOnFarm']);
+  });
+
+  it('leaves the old one to the Community Edition, which replaces it by itself', async () => {
+    const { run, words, appliance, done } = await given(recordedWorld());
+
+    const { code } = await run([...words('secure-shop'), 'name=shop-2027', ...agreed]);
+
+    expect(code).toBe(0);
+    expect(httpsFarm(appliance.world, 'secure-shop').certificates).toEqual(['shop-2027.pem']);
+    expect(await done()).toEqual(['uploadCertificate', 'addFarmCertificate', 'actOnFarm']);
+  });
+
+  it('keeps the place of the old one among several', async () => {
+    const world = busyWorld();
+    httpsFarm(world, 'shop').certificates = ['shop_example_com.pem', 'intranet.pem'];
+    const { run, words } = await given(world);
+
+    const which = await run([...words('shop'), ...agreed]);
+    const { code } = await run([...words('shop'), 'old=shop_example_com.pem', ...agreed]);
+
+    expect(which.err).toContain('Say which one goes: old=shop_example_com.pem, or old=intranet.pem.');
+    expect(code).toBe(0);
+    expect(httpsFarm(world, 'shop').certificates).toEqual(['new.pem', 'intranet.pem']);
+  });
+
+  it('warns when the new one lacks the name of the old one', async () => {
+    const { run, words } = await given(busyWorld(), { name: 'other.example.com' });
+
+    const { out } = await run([...words('intranet'), '--dry-run']);
+
+    expect(out).toContain('Mind: the new certificate is not good for intranet.example.com, the name of the old one.');
+  });
+
+  it('stops before the farm is touched when the appliance cannot load the file', async () => {
+    const { run, words, appliance, done } = await given(busyWorld());
+    const { certificates } = appliance.world;
+    const keep = certificates.set.bind(certificates);
+    certificates.set = (file, stored) => keep(file, { ...stored, condition: 'bad_key' });
+
+    const { code, err } = await run([...words('shop'), ...agreed]);
+
+    expect(code).toBe(1);
+    expect(err).toContain('new.pem is invalid in the store');
+    expect(err).toMatch(
+      /Done: 1\. Upload it as new\.pem\.\nNot done: 3\. Attach new\.pem to shop; 4\. .*\nTo go back:\n {2}zlb-exporter admin lb-1 deleteCertificate file=new\.pem --confirm=new\.pem\n/,
+    );
+    expect(await done()).toEqual(['uploadCertificate']);
+  });
+
+  it('says how to put the old one back when the restart fails', async () => {
+    const { run, words, appliance } = await given(busyWorld());
+    httpsFarm(appliance.world, 'shop').configError = 'There is no such cipher.';
+
+    const { code, err } = await run([...words('shop'), ...agreed]);
+
+    expect(code).toBe(1);
+    expect(err).toContain('There is no such cipher. The farm is needed restart now.');
+    expect(err.split('To go back:\n')[1]!.split('\n').slice(0, 3)).toEqual([
+      '  zlb-exporter admin lb-1 addFarmCertificate farmname=shop file=shop_example_com.pem, then restart-farm farm=shop',
+      '  zlb-exporter admin lb-1 removeFarmCertificate farmname=shop certificate=new.pem --confirm=new.pem',
+      '  zlb-exporter admin lb-1 deleteCertificate file=new.pem --confirm=new.pem',
+    ]);
+  });
+
+  it('looks at the file before it asks anybody', async () => {
+    const { run, words, file, cert, key, appliance } = await given(busyWorld());
+    const other = await makeMaterial();
+    const start = words('shop').slice(0, -1);
+    const expired = await makeMaterial({ expired: true });
+    const files = {
+      'holds no certificate that can be read': `${cert}${key}`,
+      'Its key: holds no PEM private key': cert,
+      'The key is not that of the first certificate': `${cert}\n${other.key}`,
+      'is protected by a passphrase': `${cert}\n${key.replaceAll('PRIVATE', 'ENCRYPTED PRIVATE')}`,
+      'It expired on': `${expired.cert}\n${expired.key}`,
+    };
+
+    for (const [message, content] of Object.entries(files)) {
+      const { code, err } = await run([...start, `file=${await file('bad.pem', content)}`, ...agreed]);
+      expect(code).toBe(1);
+      expect(err).toContain(message);
+      expect(err).toContain('Nothing was changed.');
+    }
+    const missing = await run([...start, 'file=/no/such/file', ...agreed]);
+
+    expect(missing).toMatchObject({ code: 2, err: 'file: the file cannot be read (ENOENT)' });
+    expect(appliance.requests).toEqual([]);
+  });
+
+  it.each([
+    ['legacy', 'new.pem', 'legacy does not speak HTTPS'],
+    ['shop', 'intranet.pem', 'intranet.pem is in the store already'],
+    ['shop', 'a/b.pem', 'a/b.pem is no name for the store'],
+  ])('refuses %s with the name %s', async (farm, name, message) => {
+    const { run, words, changes } = await given(busyWorld());
+
+    const { code, err } = await run([...words(farm), `name=${name}`, ...agreed]);
+
+    expect(code).toBe(1);
+    expect(err).toContain(message);
+    expect(changes()).toEqual([]);
+  });
+
+  it('accepts a certificate that is about to expire, and says so', async () => {
+    const { run, words, appliance } = await given(busyWorld());
+    const { certificates } = appliance.world;
+    const keep = certificates.set.bind(certificates);
+    certificates.set = (file) =>
+      keep(file, certificate(file, { notBefore: Date.now() - dayMs, notAfter: Date.now() + 5 * dayMs }));
+
+    const { code, out } = await run([...words('shop'), ...agreed]);
+
+    expect(code).toBe(0);
+    expect(out).toContain('✓ 2. new.pem is valid, and about to expire.');
+  });
+});
+
+describe('install-activation', () => {
+  async function licenceFor(days: number, kind: 'permanent' | 'temporal' = 'permanent'): Promise<string> {
+    const notBefore = Date.now() - 100 * dayMs;
+    return await createActivationCertificate({
+      kind,
+      hostname: 'lb-lisbon',
+      notBefore,
+      notAfter: Date.now() + days * dayMs,
+    });
+  }
+
+  it('activates an appliance that answers 402, and sees that it does no more', async () => {
+    const { run, file, done } = await givenAdminCli({ 'lb-1': deactivatedWorld() });
+    const path = await file('licence.pem', await licenceFor(300.5));
+
+    const { code, out } = await run(['admin', 'lb-1', 'install-activation', `file=${path}`, ...agreed]);
+
+    expect(code).toBe(0);
+    expect(out).toContain('lb-1 is deactivated: it answers 402.');
+    expect(out).toMatch(
+      /✓ 1\. The appliance took it\.\n✓ 2\. lb-lisbon is activated\.\n✓ 3\. It is permanent and ends in 300 days\.$/,
+    );
+    expect(await done()).toEqual(['uploadActivationCertificate']);
+  });
+
+  it('says why the appliance refuses a file, and that nothing is lost', async () => {
+    const { run, file } = await givenAdminCli({ 'lb-1': busyWorld() });
+    const path = await file('licence.pem', await licenceFor(-3, 'temporal'));
+
+    const { code, out, err } = await run(['admin', 'lb-1', 'install-activation', `file=${path}`, ...agreed]);
+
+    expect(code).toBe(1);
+    expect(out).toContain('then keeps the one it has.');
+    expect(err).toContain('This activation certificate was for a trial, which is over.');
+    expect(err).toContain('Nothing was changed before that.');
+  });
+
+  it('notices an appliance that took the file and is not activated', async () => {
+    const { run, file, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
+    const path = await file('licence.pem', await licenceFor(300));
+    const { activation } = appliance.world;
+    Object.defineProperty(activation, 'refusedBecause', {
+      get: () => (activation.installed?.hostname === 'lb-lisbon' ? 'It is not for this machine.' : undefined),
+      set() {},
+    });
+
+    const { code, err } = await run(['admin', 'lb-1', 'install-activation', `file=${path}`, ...agreed]);
+
+    expect(code).toBe(1);
+    expect(err).toContain('Done: 1. Upload the activation certificate.\nNot done: 3. Read how long it lasts.');
+    expect(err).toContain('lb-1 answered 402\n  It is not for this machine.');
+    expect(err).not.toContain('machine-of');
+  });
+
+  it('is refused on a Community appliance, forced or not', async () => {
+    const { run, file, changes } = await givenAdminCli({ 'lb-1': recordedWorld() });
+    const path = await file('licence.pem', await licenceFor(300));
+
+    const { code, err } = await run(['admin', 'lb-1', 'install-activation', `file=${path}`, ...agreed, '--force']);
+
+    expect(code).toBe(1);
+    expect(err).toContain('lb-1 is a Community appliance, which needs no activation');
+    expect(changes()).toEqual([]);
+  });
+});

@@ -1,0 +1,87 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { onTestFinished } from 'vitest';
+import { createAdmin } from '../../../src/commands/admin/admin.ts';
+import { UsageError } from '../../../src/commands/command.ts';
+import { parseFlags } from '../../../src/commands/flags.ts';
+import type { World } from '../../../src/simulator/world.ts';
+import { type GivenOptions, givenGateway } from '../../support/given-gateway.ts';
+import { givenContext } from '../../unit/commands/given-command.ts';
+
+interface Typed {
+  /** A role, or a token. */
+  readonly as?: string;
+  /** What a person types, question by question; nobody is there without it. */
+  readonly answers?: readonly string[];
+  readonly input?: string | Buffer;
+  readonly terminal?: boolean;
+  /** Runs whenever the command waits, with the milliseconds; the time passes at once. */
+  readonly whileWaiting?: (ms: number) => void;
+  readonly stopped?: AbortSignal;
+}
+
+/** The admin command against a real gateway in front of simulated appliances. */
+export async function givenAdminCli(worlds: Readonly<Record<string, World>>, options: GivenOptions = {}) {
+  const gateway = await givenGateway(worlds, options);
+  const folder = await mkdtemp(join(tmpdir(), 'zlb-cli-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+
+  async function run(words: readonly string[], typed: Typed = {}) {
+    const { as = 'admin', answers, input = '', terminal = answers !== undefined, whileWaiting } = typed;
+    const asked: string[] = [];
+    const replies = [...(answers ?? [])];
+    const { flags, positionals } = parseFlags(words);
+    const written: Buffer[] = [];
+    const { context, said, warned } = givenContext({
+      flags,
+      arguments: positionals.slice(1),
+      env: { ZLB_ADMIN_URL: gateway.url, ZLB_ADMIN_TOKEN: gateway.tokenOf(as as 'admin') || as },
+      stopped: typed.stopped ?? new AbortController().signal,
+      shell: {
+        outputIsTerminal: terminal,
+        input: Readable.from([Buffer.from(input)]),
+        write: async (bytes) => void written.push(Buffer.from(bytes)),
+        ask: answers && (async (question) => (asked.push(question), replies.shift() ?? '')),
+      },
+    });
+    const clock = { offsetMs: 0 };
+    const admin = createAdmin({
+      now: () => Date.now() + clock.offsetMs,
+      async sleep(ms, signal) {
+        signal.throwIfAborted();
+        clock.offsetMs += ms;
+        whileWaiting?.(ms);
+      },
+    });
+    const code = await admin(context).catch((error: unknown) => {
+      if (!(error instanceof UsageError)) throw error;
+      warned.push(error.message);
+      return 2;
+    });
+    return { code, out: said.join('\n'), err: warned.join('\n'), bytes: Buffer.concat(written), asked };
+  }
+
+  return {
+    ...gateway,
+    run,
+    folder,
+    /** A file for `--body=@…` and `file=…`. */
+    file: async (name: string, content: string | Buffer) => {
+      const path = join(folder, name);
+      await writeFile(path, content);
+      return path;
+    },
+    /** The operations that were sent on to the appliance and change something, oldest first. */
+    done: async () => {
+      const lines = await gateway.audit();
+      return lines.filter(({ event }) => event === 'intent').map(({ operation }) => operation);
+    },
+    /** The calls to the appliance that change something, as method and path. */
+    changes: () =>
+      gateway.appliance.requests
+        .filter(({ method }) => method !== 'GET')
+        .map(({ method, path }) => `${method} ${path}`),
+  };
+}

@@ -1,0 +1,263 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { busyWorld, deactivatedWorld } from '../../../src/simulator/scenarios.ts';
+import { givenAdminCli } from './given-admin-cli.ts';
+
+const hostile = '\u001b]0;owned\u0007\u009b2J\u202eall is well';
+
+describe('a single operation', () => {
+  it('shows what the appliance answers, and the exact bytes for scripts', async () => {
+    const { run, call } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const people = await run(['admin', 'lb-1', 'listFarms']);
+    const scripts = await run(['admin', 'lb-1', '/farms', '--json']);
+
+    expect(people.code).toBe(0);
+    expect(people.out).toMatch(/^farmname +profile +status +vip +vport\n/);
+    expect(people.out).toMatch(/^shop +https +problem +192\.0\.2\.40 +443$/m);
+    expect(scripts).toMatchObject({ code: 0, out: '', err: '' });
+    expect(scripts.bytes).toEqual((await call('GET', '/appliances/lb-1/farms')).bytes);
+  });
+
+  it('changes something, with the reason in the audit', async () => {
+    const { run, appliance, audit } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const words = ['admin', 'lb-1', 'PUT', '/farms/shop/actions', 'action=stop', '--reason=wartung für 100%'];
+    const { code, out } = await run(words);
+
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('stop is done.') });
+    expect(appliance.world.farms.get('shop')?.running).toBe(false);
+    expect(await audit()).toContainEqual(
+      expect.objectContaining({ event: 'intent', operation: 'actOnFarm', reason: 'wartung für 100%' }),
+    );
+  });
+
+  it('tells a refusal of the appliance from one of the gateway, on standard error and with 1', async () => {
+    const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const byAppliance = await run(['admin', 'lb-1', 'readFarm', 'farmname=nope', '--json']);
+    const byGateway = await run(['admin', 'lb-1', 'listBackups', '--json'], { as: 'nobody' });
+    const unknown = await run(['admin', 'lb-9', 'listFarms']);
+
+    expect(byAppliance).toMatchObject({ code: 1, out: '' });
+    expect(byAppliance.err).toMatch(
+      /^zlb-exporter: lb-1 answered 404\n {2}There is no farm nope\.\n.*\n {2}request \S+$/,
+    );
+    expect(JSON.parse(byAppliance.bytes.toString())).toMatchObject({ error: 'true' });
+    expect(byGateway.code).toBe(1);
+    expect(JSON.parse(byGateway.bytes.toString())).toMatchObject({ code: 'unauthenticated', status: 401 });
+    expect(byGateway.err).toContain('Here: --admin.token-file=PATH');
+    expect(unknown.err).toMatch(
+      /^zlb-exporter: No such appliance\n.*\n.*zlb-exporter admin appliances\.\n {2}code unknown_appliance, /,
+    );
+  });
+
+  it('names the parameters when none were given', async () => {
+    const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const { code, err } = await run(['admin', 'lb-1', 'createFarm']);
+
+    expect(code).toBe(1);
+    expect(err).toContain('It takes copy_from, farmname, profile, vip, vport; zlb-exporter admin parameters');
+  });
+
+  it('does not show the key of a machine that is deactivated', async () => {
+    const { run } = await givenAdminCli({ 'lb-1': deactivatedWorld() });
+
+    const { err } = await run(['admin', 'lb-1', 'listFarms']);
+
+    expect(err).toContain('lb-1 answered 402');
+    expect(err).toContain('install an activation certificate');
+    expect(err).not.toContain('machine-of');
+  });
+
+  it('keeps what commands the terminal away from it', async () => {
+    const world = busyWorld();
+    const shop = world.farms.get('shop')!;
+    Object.assign(shop, { vip: hostile });
+    const { run } = await givenAdminCli({ 'lb-1': world });
+
+    const table = await run(['admin', 'lb-1', 'listFarms']);
+    const refusal = await run(['admin', 'lb-1', 'readFarm', `farmname=${hostile.replaceAll(/\p{Cc}/gu, '')}`]);
+
+    expect(table.out).toContain('all is well');
+    expect(`${table.out}${refusal.err}`.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+  });
+});
+
+describe('a destructive operation', () => {
+  const words = ['admin', 'lb-1', 'deleteFarm', 'farmname=legacy'];
+
+  it('is explained where nobody can be asked, and nothing is sent', async () => {
+    const { run, changes } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const { code, err } = await run(words);
+
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: 'deleteFarm cannot be undone; repeat it with --confirm=legacy if you mean it',
+    });
+    expect(changes()).toEqual([]);
+  });
+
+  it('is done once its name is typed, or given', async () => {
+    const { run, changes } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const typed = await run(words, { answers: ['legacy'] });
+    const given = await run(['admin', 'lb-1', 'deleteFarm', 'farmname=pending', '--confirm=pending']);
+
+    expect(typed).toMatchObject({
+      code: 0,
+      asked: ['deleteFarm on lb-1 cannot be undone. Type legacy to confirm: '],
+    });
+    expect(given.code).toBe(0);
+    expect(changes()).toEqual(['DELETE /farms/legacy', 'DELETE /farms/pending']);
+  });
+
+  it.each([['shop'], [''], ['LEGACY']])('is not done when %j is typed', async (answer) => {
+    const { run, changes } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const { code, err } = await run(words, { answers: [answer] });
+
+    expect(code).toBe(1);
+    expect(err).toContain('Not confirmed\n  Nothing was sent.');
+    expect(changes()).toEqual([]);
+  });
+
+  it('is not done when another name is given', async () => {
+    const { run, changes } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const { code, err } = await run([...words, '--confirm=shop']);
+
+    expect(code).toBe(1);
+    expect(err).toContain('code confirmation_mismatch');
+    expect(err).toContain('Here: --confirm=NAME.');
+    expect(changes()).toEqual([]);
+  });
+});
+
+describe('a dry run', () => {
+  it('shows request, findings and the object as it is, and changes nothing', async () => {
+    const { run, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const words = ['updateService', 'farmname=shop', 'service=front', 'redirect=https://example.com/'];
+    const { code, out } = await run(['admin', 'lb-1', ...words, '--dry-run']);
+
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /^Dry run of updateService \(disruptive\): it would be refused\.\n {2}✗ redirect_deletes_backends: /,
+    );
+    expect(out).toMatch(/\nRequest\n {2}PUT https:\/\/\S+\/farms\/shop\/services\/front\n {2}\{"redirect":"https:/);
+    expect(out).toMatch(/\nNow \(readService\)\n/);
+    expect(appliance.world.farms.get('shop')).toMatchObject({ services: [{ redirect: '' }, { redirect: '' }] });
+  });
+
+  it('is the exact answer of the gateway for scripts', async () => {
+    const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const { bytes } = await run(['admin', 'lb-1', 'deleteFarm', 'farmname=shop', '--dry-run', '--json']);
+
+    expect(JSON.parse(bytes.toString())).toMatchObject({ dry_run: true, operation: 'deleteFarm', would: 'be refused' });
+  });
+});
+
+describe('a trap', () => {
+  const words = ['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=start'];
+
+  it('is explained, and sprung only with --force and a reason', async () => {
+    const { run, audit } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const guarded = await run(words);
+    const unexplained = await run([...words, '--force']);
+    const forced = await run([...words, '--force', '--reason=TICKET-42']);
+
+    expect(guarded.code).toBe(1);
+    expect(guarded.err).toContain('Here: --force --reason=TEXT.');
+    expect(unexplained).toMatchObject({ code: 2, err: '--force needs --reason=TEXT, for the audit' });
+    expect(forced.code).toBe(0);
+    expect(await audit()).toContainEqual(
+      expect.objectContaining({ event: 'intent', forced: ['hard_restart'], reason: 'TICKET-42' }),
+    );
+  });
+});
+
+describe('files', () => {
+  it('go up from a file or from standard input, as they are', async () => {
+    const { run, file, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
+    const pem = await file('new.pem', '-----BEGIN CERTIFICATE-----\nno real one\n-----END CERTIFICATE-----\n');
+
+    const fromFile = await run(['admin', 'lb-1', 'uploadCertificate', 'file=new.pem', `--body=@${pem}`]);
+    const piped = await run(['admin', 'lb-1', 'uploadBackup', 'name=weekly', '--body=-'], { input: 'H4sIAAAA' });
+
+    expect([fromFile.err, piped.err]).toEqual(['', '']);
+    expect(appliance.world.certificates.get('new.pem')?.pem).toContain('no real one');
+    expect(appliance.world.backups.has('weekly')).toBe(true);
+  });
+
+  it('come down into one that is new, and for its owner alone', async () => {
+    const { run, folder } = await givenAdminCli({ 'lb-1': busyWorld() });
+    const path = join(folder, 'backup.tar.gz');
+    const words = ['admin', 'lb-1', 'downloadBackup', 'name=before-upgrade', `--output=${path}`];
+
+    const saved = await run(words);
+    const again = await run(words);
+
+    expect(saved).toMatchObject({ code: 0, err: '', out: '35 bytes are saved.' });
+    expect(await readFile(path, 'utf8')).toBe('the configuration in before-upgrade');
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(again).toMatchObject({ code: 2, err: expect.stringContaining('the file exists already') });
+  });
+
+  it('that cannot be had leave nothing behind', async () => {
+    const { run, folder } = await givenAdminCli({ 'lb-1': busyWorld() });
+    const target = join(folder, 'nothing.tar.gz');
+
+    const { code } = await run(['admin', 'lb-1', 'downloadBackup', 'name=nope', `--output=${target}`]);
+
+    expect(code).toBe(1);
+    await expect(stat(target)).rejects.toThrow('ENOENT');
+  });
+
+  it('never reach a terminal, and a pipe as they are', async () => {
+    const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
+    const words = ['admin', 'lb-1', 'downloadCertificate', 'file=intranet.pem'];
+
+    const shown = await run(words, { terminal: true });
+    const piped = await run(words);
+
+    expect(shown).toMatchObject({ code: 1, out: '' });
+    expect(shown.err).toContain('Repeat it with --output=FILE.');
+    expect(piped.code).toBe(0);
+    expect(piped.bytes.toString()).toContain('PRIVATE KEY');
+  });
+});
+
+describe('--backup-first', () => {
+  it('makes a backup and sees it before the change', async () => {
+    const { run, changes, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const { code, out } = await run(['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--backup-first']);
+
+    expect(code).toBe(0);
+    expect(out).toMatch(/^✓ 1\. The appliance made the backup pre-change-\d{8}-\d{6}\.\n✓ 2\. /);
+    expect(changes()).toEqual(['POST /system/backup', 'PUT /farms/shop/actions']);
+    expect(appliance.world.backups.size).toBe(2);
+  });
+
+  it('leaves the change alone when the backup fails', async () => {
+    const { run, changes, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
+    appliance.fail('POST /system/backup', { kind: 'status', status: 500 });
+
+    const { code } = await run(['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--backup-first']);
+
+    expect(code).toBe(1);
+    expect(changes()).toEqual(['POST /system/backup']);
+  });
+
+  it('makes no sense for a read', async () => {
+    const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    expect(await run(['admin', 'lb-1', 'listFarms', '--backup-first'])).toMatchObject({ code: 2 });
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { busyWorld } from '../../../src/simulator/scenarios.ts';
+import { givenAdminCli } from './given-admin-cli.ts';
+
+const words = ['admin', 'lb-1', 'restart-farm', 'farm=shop'];
+
+describe('the plan of a recipe', () => {
+  it('is shown and nothing more where nobody can agree to it', async () => {
+    const { run, done } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const { code, out, err } = await run(words);
+
+    expect(code).toBe(2);
+    expect(out).toMatch(
+      /\nPlan\n {2}1\. Restart shop\n {5}! restart_may_leave_down: .*\n {2}2\. .*\n {2}3\. Compare before and after$/,
+    );
+    expect(err).toBe('Nothing was done, for nobody is there to agree: repeat it with --yes.');
+    expect(await done()).toEqual([]);
+  });
+
+  it('is carried out once a person gave a reason and agreed', async () => {
+    const { run, audit } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const { code, asked } = await run(words, { answers: ['TICKET-42', 'y'] });
+
+    expect(code).toBe(0);
+    expect(asked).toEqual(['Reason, for the audit: ', '\nGo on? [y/N] ']);
+    expect(await audit()).toContainEqual(expect.objectContaining({ event: 'intent', reason: 'TICKET-42' }));
+  });
+
+  it.each([['n'], [''], ['yeah no']])('is dropped when the answer is %j', async (answer) => {
+    const { run, done } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const { code, err } = await run([...words, '--reason=x'], { answers: [answer] });
+
+    expect({ code, err }).toEqual({ code: 2, err: 'Nothing was done.' });
+    expect(await done()).toEqual([]);
+  });
+
+  it('is dropped without a reason', async () => {
+    const { run, changes } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const { code, err } = await run(words, { answers: [' '] });
+
+    expect({ code, err }).toEqual({ code: 2, err: 'a recipe needs a reason for the audit: --reason=TEXT' });
+    expect(changes()).toEqual([]);
+  });
+
+  it('comes with the dry run of each call, and needs no reason and no agreement for that', async () => {
+    const { run, done } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const { code, out } = await run([...words, '--dry-run', '--backup-first']);
+
+    expect(code).toBe(0);
+    expect(out).toContain('\nDry run of createBackup (reversible): it would be sent.\n');
+    expect(out).toContain('\nDry run of actOnFarm (reversible): it would be sent.\n');
+    expect(out).toMatch(/\nDry run: nothing was changed\.$/);
+    expect(await done()).toEqual([]);
+  });
+
+  it('ends before anything is done when the token may not do a part of it, or changes are frozen', async () => {
+    const { run, done } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const viewer = await run([...words, '--reason=x', '--yes'], { as: 'viewer' });
+    await run(['admin', 'freeze', '--reason=night']);
+    const frozen = await run([...words, '--reason=x', '--yes', '--force']);
+
+    expect(viewer).toMatchObject({ code: 1, out: '', err: expect.stringContaining('code role_too_low') });
+    expect(frozen).toMatchObject({ code: 1, out: expect.stringContaining('✗ All changes are frozen') });
+    expect(await done()).toEqual([]);
+  });
+});

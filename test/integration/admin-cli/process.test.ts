@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { busyWorld } from '../../../src/simulator/scenarios.ts';
+import { collectOutput, runExporter } from '../../support/process.ts';
+import { givenAdminCli } from './given-admin-cli.ts';
+
+describe('the admin command as a program', () => {
+  it('answers on standard output, refuses on standard error, and never shows its token', async () => {
+    const { url, tokenOf, file } = await givenAdminCli({ 'lb-1': busyWorld() });
+    const token = tokenOf('admin');
+    const env = { ZLB_ADMIN_URL: url, ZLB_ADMIN_TOKEN_FILE: await file('token', `${token}\n`) };
+
+    const answered = await runExporter(['admin', 'lb-1', 'listFarms'], env);
+    const refused = await runExporter(['admin', 'lb-1', 'deleteFarm', 'farmname=shop', '--confirm=other'], env);
+    const unclear = await runExporter(['admin', 'lb-1', 'deleteFarm', 'farmname=shop'], env);
+    const planned = await runExporter(['admin', 'lb-1', 'restart-farm', 'farm=shop'], env);
+
+    expect([answered.code, refused.code, unclear.code, planned.code]).toEqual([0, 1, 2, 2]);
+    expect(answered.stdout).toMatch(/^farmname +profile/);
+    expect(refused.stdout).toBe('');
+    expect(refused.stderr).toMatch(/^zlb-exporter: /);
+    expect(unclear.stderr).toBe(
+      'zlb-exporter: deleteFarm cannot be undone; repeat it with --confirm=shop if you mean it\n',
+    );
+    expect(planned.stdout).toContain('\nPlan\n');
+    for (const { stdout, stderr } of [answered, refused, unclear, planned])
+      expect(stdout + stderr).not.toContain(token);
+  });
+
+  it('puts up with a reader that has had enough', async () => {
+    const child = spawn(process.execPath, ['src/main.ts', 'admin', 'operations'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const { stderr } = collectOutput(child);
+    child.stdout.destroy();
+
+    const [code] = (await once(child, 'close')) as [number | null];
+
+    expect({ code, stderr: stderr() }).toEqual({ code: 0, stderr: '' });
+  });
+
+  it('reads a body from standard input', async () => {
+    const { url, tokenOf, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
+    const child = spawn(process.execPath, ['src/main.ts', 'admin', 'lb-1', 'actOnFarm', 'farmname=shop', '--body=-'], {
+      env: { ...process.env, ZLB_ADMIN_URL: url, ZLB_ADMIN_TOKEN: tokenOf('operator') },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    child.stdin.end('{"action":"stop"}');
+
+    const [code] = (await once(child, 'close')) as [number | null];
+
+    expect(code).toBe(0);
+    expect(appliance.world.farms.get('shop')?.running).toBe(false);
+  });
+});

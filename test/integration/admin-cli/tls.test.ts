@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { Secret } from '../../../src/lib/secret.ts';
+import { recordedWorld } from '../../../src/simulator/scenarios.ts';
+import { makeMaterial } from '../../support/tls-server.ts';
+import { givenAdminCli } from './given-admin-cli.ts';
+
+/** A gateway that speaks TLS, and asks for certificates of clients where `clientCa` says so. */
+async function given({ clientCa }: { readonly clientCa?: string } = {}) {
+  const { cert, key } = await makeMaterial();
+  const tls = { cert, key: new Secret(key), ...(clientCa === undefined ? {} : { clientCa }) };
+  const cli = await givenAdminCli({ 'lb-1': recordedWorld() }, { admin: { tls } });
+  return { ...cli, ca: `--admin.ca-file=${await cli.file('ca.pem', cert)}` };
+}
+
+describe('the connection to a gateway with TLS', () => {
+  it('is made when its certificate is trusted', async () => {
+    const { run, ca } = await given();
+
+    expect(await run(['admin', 'whoami', ca])).toMatchObject({ code: 0, err: '' });
+  });
+
+  it('is not made otherwise, whatever the environment says, and the token stays here', async () => {
+    const { run, file, url } = await given();
+    const stranger = await file('other.pem', (await makeMaterial()).cert);
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+
+    const untrusted = await run(['admin', 'whoami']);
+    const other = await run(['admin', 'whoami', `--admin.ca-file=${stranger}`]);
+
+    delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    for (const { code, err } of [untrusted, other]) {
+      expect(code).toBe(1);
+      expect(err).toMatch(
+        /gave no answer\n {2}self-signed certificate\n {2}.*--admin\.ca-file=PATH names the authority/,
+      );
+    }
+    expect(url).toMatch(/^https:/);
+  });
+
+  it('is not made when the certificate is for another name', async () => {
+    const { run, ca, url } = await given();
+
+    const { code, err } = await run(['admin', 'whoami', ca, `--admin.url=${url.replace('127.0.0.1', 'localhost')}`]);
+
+    expect(code).toBe(1);
+    expect(err).toContain('Check the name in --admin.url');
+  });
+
+  it('shows a certificate where the gateway wants one', async () => {
+    const mine = await makeMaterial();
+    const { run, ca, file } = await given({ clientCa: mine.cert });
+    const certificate = [
+      `--admin.cert-file=${await file('me.pem', mine.cert)}`,
+      `--admin.key-file=${await file('me.key', mine.key)}`,
+    ];
+
+    const without = await run(['admin', 'whoami', ca]);
+    const withIt = await run(['admin', 'whoami', ca, ...certificate]);
+
+    expect(without.code).toBe(1);
+    expect(without.err).toMatch(/gave no answer/);
+    expect(withIt).toMatchObject({ code: 0, err: '' });
+  });
+});

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { busyWorld, recordedWorld } from '../../../src/simulator/scenarios.ts';
+import { givenAdminCli } from './given-admin-cli.ts';
+
+describe('the words of the gateway', () => {
+  it('tell who one is, and what one may reach', async () => {
+    const { run } = await givenAdminCli({ 'lb-1': busyWorld(), 'lb-2': recordedWorld() });
+
+    const whoami = await run(['admin', 'whoami'], { as: 'operator' });
+    const appliances = await run(['admin', 'appliances', '--json']);
+
+    expect(whoami.out).toMatch(/^principal +operator\nrole +operator\n/);
+    expect(JSON.parse(appliances.bytes.toString())).toMatchObject({ appliances: [{ name: 'lb-1' }, { name: 'lb-2' }] });
+  });
+
+  it('freeze all changes and let them go on', async () => {
+    const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
+    const stop = ['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop'];
+
+    const unexplained = await run(['admin', 'freeze']);
+    const frozen = await run(['admin', 'freeze', '--reason=Störung']);
+    const asked = await run(['admin', 'frozen']);
+    const refused = await run(stop);
+    const thawed = await run(['admin', 'unfreeze']);
+    const done = await run(stop);
+
+    expect(unexplained).toMatchObject({ code: 2 });
+    expect(frozen.out).toMatch(/^All changes are frozen\.\nby +admin\n/);
+    expect(asked.out).toContain('Störung');
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('Here: zlb-exporter admin unfreeze.') });
+    expect(thawed.out).toBe('Changes are not frozen.');
+    expect(done.code).toBe(0);
+  });
+
+  it('list the audit, newest first, as filtered', async () => {
+    const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
+    await run(['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--reason=TICKET-42']);
+    await run(['admin', 'lb-1', 'deleteFarm', 'farmname=shop', '--confirm=shop'], { as: 'operator' });
+
+    const all = await run(['admin', 'audit']);
+    const denied = await run(['admin', 'audit', '--event=denied', '--principal=operator', '--limit=5']);
+    const none = await run(['admin', 'audit', '--principal=nobody']);
+    const wrong = await run(['admin', 'audit', '--limit=many']);
+
+    const [header, first, ...rest] = all.out.split('\n');
+    expect(header).toMatch(/^time +principal +event +appliance +operation +result +reason$/);
+    expect(first).toMatch(/operator +denied +lb-1 +deleteFarm +403 role_too_low$/);
+    expect(rest.findLast((line) => line.includes('TICKET-42'))).toMatch(/admin +intent +lb-1 +actOnFarm +TICKET-42$/);
+    expect(denied.out.split('\n')).toHaveLength(2);
+    expect(none.out).toBe('No records fit.');
+    expect(wrong.code).toBe(1);
+  });
+
+  it('explain what an operation takes', async () => {
+    const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const byKey = await run(['admin', 'parameters', 'lb-1', 'actOnFarm', 'farmname=shop']);
+    const byPath = await run(['admin', 'parameters', 'lb-1', 'PUT /farms/shop/actions']);
+    const upload = await run(['admin', 'parameters', 'lb-1', 'uploadBackup', 'name=x']);
+
+    expect(byKey.out).toMatch(
+      /^PUT \/farms\/\{farmname\}\/actions .*\n\nname +needed +takes.*\naction +yes +stop \| start \| restart$/,
+    );
+    expect(byPath.out).toBe(byKey.out);
+    expect(upload).toMatchObject({ code: 2, err: 'uploadBackup takes a file and no parameters: --body=@PATH' });
+  });
+
+  it('find operations without asking anybody', async () => {
+    const { run, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const found = await run(['admin', 'operations', 'FARM', 'destructive', 'certificate'], { as: '' });
+    const json = await run(['admin', 'operations', '--json']);
+
+    expect(found.out).toMatch(
+      /^operation .*\nremoveFarmCertificate +DELETE \/farms\/\{farmname\}\/certificates\/\{certificate\} .*\n\n1 of \d+ operations\.$/,
+    );
+    expect(JSON.parse(json.bytes.toString()).operations.length).toBeGreaterThan(400);
+    expect(appliance.requests).toEqual([]);
+  });
+
+  it.each([
+    [['admin', 'whoami', '--dry-run'], '--dry-run does not go with admin whoami'],
+    [['admin', 'freeze', 'lb-1', '--reason=x'], 'admin freeze takes no more words'],
+    [['admin', 'lb-1'], 'admin "lb-1" alone says nothing'],
+    [['admin', 'lb-1', 'listFarms', '--yes'], '--yes does not go with a single operation'],
+    [['admin', 'lb-1', 'backup', '--json'], '--json does not go with the recipe backup'],
+    [['admin', 'lb-1', 'backup', 'nome=x'], 'backup takes name, and no nome'],
+    [['admin', 'lb-1', 'restart-farm'], 'restart-farm needs farm=…'],
+    [['admin', 'lb-1', 'restart-farm', 'farm=a', 'farm=b'], 'farm is given twice'],
+    [['admin', 'lb-1', 'drain-backend', 'farm=a', 'backend=0', '--wait=soon'], '--wait must be a duration'],
+    [['admin', 'lb-1', 'backup', '--yes'], 'a recipe needs a reason for the audit'],
+    [['admin', 'parameters', 'lb-1'], 'say whose: admin parameters APPLIANCE OPERATION'],
+  ])('refuse %j before anything is sent', async (words, message) => {
+    const { run, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const { code, err } = await run(words);
+
+    expect(code).toBe(2);
+    expect(err).toContain(message);
+    expect(appliance.requests).toEqual([]);
+  });
+});
+
+describe('a gateway that does not answer as one', () => {
+  it.each([
+    ['http://127.0.0.1:1', /gave no answer\n {2}.*ECONNREFUSED.*\n {2}Check --admin\.url/],
+    ['metrics', /is not an admin gateway\n {2}It answered 404/],
+  ])('at %s is told from a refusal', async (url, message) => {
+    const { run, metricsUrl } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const { code, err } = await run(['admin', 'whoami', `--admin.url=${url === 'metrics' ? metricsUrl : url}`]);
+
+    expect(code).toBe(1);
+    expect(err).toMatch(message);
+  });
+});
