@@ -5,7 +5,7 @@ import { createDiscovery } from './admin/discovery.ts';
 import { openFreezeSwitch } from './admin/freeze.ts';
 import { type AdminAppliance, createGateway } from './admin/gateway.ts';
 import { createOperations } from './admin/operation.ts';
-import { covers, createPrincipals } from './admin/principal.ts';
+import { createPrincipals } from './admin/principal.ts';
 import { createRecorder } from './admin/recorder.ts';
 import { createApplianceClient } from './appliance/client.ts';
 import type { Decode } from './appliance/decode.ts';
@@ -81,7 +81,7 @@ export async function startGateway(start: GatewayStart): Promise<StartedGateway>
     journal,
     freeze,
     metrics,
-    applianceNamesOf: (principal) => names.filter((name) => covers(principal, name)),
+    applianceNamesOf: (principal) => names.filter((name) => principal.covers(name)),
     describe(name) {
       const status = monitor.describe().find((each) => each.name === name);
       return { edition: status?.edition, version: status?.version };

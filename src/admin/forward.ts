@@ -40,22 +40,23 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
       signal,
       ...(body ? { contentType: body.contentType, body: body.content(), contentLength: body.contentLength } : {}),
     });
-    await refuse(answer.status, answer.body);
-    const counted = counting(answer.body, (bytes) =>
-      onOver({ event: 'outcome', status: answer.status, ...sent(), received_bytes: bytes }),
-    );
-    return { status: answer.status, headers: answer.headers, body: counted };
+    const { status, headers } = answer;
+    refuse(status, answer.body);
+    const over = (bytes: number) => onOver({ event: 'outcome', status, ...sent(), received_bytes: bytes });
+    if (!Buffer.isBuffer(answer.body)) return { status, headers, body: counting(answer.body, over) };
+    await over(answer.body.length);
+    return { status, headers, body: answer.body };
   } catch (error) {
     const problem = body?.problem() ?? upstreamProblem(error, appliance, isChange);
     await onOver({ event: 'outcome', ...sent(), ...outcomeOf(problem, isChange) });
     throw problem;
   }
 
-  async function refuse(status: number, answerBody: Readable): Promise<void> {
+  function refuse(status: number, answerBody: Buffer | Readable): void {
     try {
       refuseAnswer(status, appliance);
     } catch (problem) {
-      answerBody.destroy();
+      if (!Buffer.isBuffer(answerBody)) answerBody.destroy();
       throw problem;
     }
   }

@@ -9,7 +9,6 @@ import type { FreezeSwitch } from './freeze.ts';
 import { inspectCall } from './guards/inspect.ts';
 import type { OperationCall, Operations } from './operation.ts';
 import { may } from './policy.ts';
-import { covers } from './principal.ts';
 import { AdminProblem } from './problem.ts';
 import type { Recorder, Subject } from './recorder.ts';
 import { changes, refuseTraps, refuseUnlessConfirmed, refuseUnlessPermitted, refuseWhileFrozen } from './refusals.ts';
@@ -51,7 +50,7 @@ export function createGateway(parts: GatewayParts): Gateway {
 
   function applianceFor({ principal, appliance: name }: Pick<AdminRequest, 'principal' | 'appliance'>): AdminAppliance {
     // Before it is looked up: who may not use a name does not learn whether there is one.
-    if (!covers(principal, name)) {
+    if (!principal.covers(name)) {
       throw new AdminProblem('appliance_denied', {
         detail: `The token of ${principal.name} does not cover an appliance of this name; nothing was sent.`,
         remedy: 'GET /appliances lists those that it covers; admin.tokens in the configuration says which they are.',
@@ -76,7 +75,7 @@ export function createGateway(parts: GatewayParts): Gateway {
       const answer = request.dryRun
         ? await dryRun(request, appliance, call, body)
         : await carryOut(request, appliance, call, body);
-      if (typeof answer.body === 'string') release();
+      if (Buffer.isBuffer(answer.body)) release();
       else answer.body.once('close', release);
       return answer;
     } catch (error) {
@@ -155,7 +154,7 @@ export function createGateway(parts: GatewayParts): Gateway {
       signal,
     });
     if (call.operation.row.risk !== 'read') await recorder.note(subjectOf(request, call), { event: 'dry_run' });
-    return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(plan) };
+    return { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(plan)) };
   }
 
   return { handle, applianceFor };

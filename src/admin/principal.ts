@@ -16,9 +16,11 @@ export interface Principal {
   readonly deny: readonly string[];
   /** True for a client that cannot send X-Confirm, such as one that was written for the appliance itself. */
   readonly skipConfirmation: boolean;
+  /** Whether it may know of an appliance of that name, whether or not there is one. */
+  readonly covers: (appliance: string) => boolean;
 }
 
-export interface PrincipalEntry extends Principal {
+export interface PrincipalEntry extends Omit<Principal, 'covers'> {
   /** Lower-case hex of the SHA-256 of the token. */
   readonly sha256: string;
 }
@@ -32,20 +34,23 @@ export interface Principals {
 }
 
 export function createPrincipals(entries: readonly PrincipalEntry[], now: () => number): Principals {
-  const digests = entries.map(({ sha256 }) => Buffer.from(sha256, 'hex'));
+  const known = entries.map(({ sha256, ...entry }) => ({
+    digest: Buffer.from(sha256, 'hex'),
+    principal: { ...entry, covers: coverage(entry.appliances) },
+  }));
   return {
     identify(token) {
       const presented = createHash('sha256').update(token).digest();
-      let found: PrincipalEntry | undefined;
+      let found: Principal | undefined;
       // All are compared, the right one included: the time says nothing about which one it was.
-      for (const [index, digest] of digests.entries()) if (timingSafeEqual(digest, presented)) found = entries[index];
+      for (const { digest, principal } of known) if (timingSafeEqual(digest, presented)) found = principal;
       if (!found) return undefined;
       return found.expiresAtMs !== undefined && now() >= found.expiresAtMs ? { expired: found } : { principal: found };
     },
   };
 }
 
-/** Whether a principal may know of an appliance of that name, whether or not there is one. */
-export function covers({ appliances }: Principal, appliance: string): boolean {
-  return appliances.some((glob) => globPattern(glob).test(appliance));
+function coverage(globs: readonly string[]): (appliance: string) => boolean {
+  const patterns = globs.map(globPattern);
+  return (appliance) => patterns.some((pattern) => pattern.test(appliance));
 }

@@ -30,5 +30,5 @@ export interface AdminRequest {
 export interface AdminAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Readable | string;
+  readonly body: Readable | Buffer;
 }

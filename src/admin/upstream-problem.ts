@@ -52,7 +52,7 @@ function remedyOf({ reason }: ApplianceError): string {
   return 'Check with `zlb-exporter check` that the appliance can be reached and is one.';
 }
 
-/** Refuses the two answers that must not reach a caller. */
+/** Refuses the answers that must not reach a caller. */
 export function refuseAnswer(status: number, appliance: string): void {
   // It was our key that was refused: the caller's credentials were fine.
   if (status === 401) {
@@ -62,10 +62,18 @@ export function refuseAnswer(status: number, appliance: string): void {
     });
   }
   // The API knows no redirects, and a client that follows one would carry its token to another host.
-  if (status < 200 || (status >= 300 && status < 400)) {
+  if (status >= 300 && status < 400) {
     throw new AdminProblem('upstream_redirect', {
       detail: `${appliance} answered ${status} where the API has no such answer; it was not followed.`,
-      remedy: 'Check the url of the appliance in the configuration: something else may be listening there.',
+      remedy: strangerRemedy,
+    });
+  }
+  if (status < 200 || status > 599) {
+    throw new AdminProblem('upstream_malformed', {
+      detail: `${appliance} answered ${status}, which is no status of an answer.`,
+      remedy: strangerRemedy,
     });
   }
 }
+
+const strangerRemedy = 'Check the url of the appliance in the configuration: something else may be listening there.';

@@ -20,7 +20,7 @@ export async function wholeAnswer(
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of body) {
+    for await (const chunk of Buffer.isBuffer(body) ? [body] : body) {
       size += (chunk as Buffer).length;
       if (size > mostBytes) break;
       chunks.push(chunk as Buffer);

@@ -3,12 +3,13 @@ import type { Dispatcher } from 'undici';
 import { oneLine } from '../lib/one-line.ts';
 import { headerOf, mediaTypeOf } from './answer.ts';
 import { basePathsOf } from './base-paths.ts';
+import { readBeginning } from './beginning.ts';
 import { type ConnectionOptions, createConnection } from './connection.ts';
 import type { Method } from './endpoints/row.ts';
 import { ApplianceError } from './errors.ts';
 import { messageOf, reasonOfTransportError } from './failure.ts';
 import { type KeyOptions, keyHeaders } from './key-headers.ts';
-import { maskStream } from './mask-stream.ts';
+import { maskStream, maskWhole } from './mask-key.ts';
 
 export interface RelayRequest {
   readonly method: Method;
@@ -25,7 +26,8 @@ export interface RelayAnswer {
   readonly status: number;
   /** Those that describe the body; all others stay here. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Readable;
+  /** Whole where it is short. */
+  readonly body: Buffer | Readable;
 }
 
 /** Forwards requests without reading them, and never sends one twice. Rejects with an {@link ApplianceError}. */
@@ -42,6 +44,8 @@ export interface RelayOptions extends Omit<ConnectionOptions, 'keepAliveMs'>, Ke
 const keepAliveMs = 2_000;
 /** Cheap, allowed to everybody and on every release; asked once, to find out under which path the API is. */
 const anyRead = '/system/version';
+/** Nearly all answers; longer ones are downloads and lists of sessions. */
+const wholeBytes = 65_536;
 const relayedHeaders = ['content-type', 'content-length', 'content-disposition', 'content-encoding'] as const;
 
 /** Opens no connection until the first request. */
@@ -59,7 +63,8 @@ export function createRelay(options: RelayOptions): Relay {
       // The program may have moved, as it does with an upgrade; this answer stands, the next call looks again.
       if (basePaths.length > 1 && isForeign404(answer)) found = undefined;
       const { statusCode: status, body } = answer;
-      return { status, headers: relayable(answer.headers), body: masked(body) };
+      const beginning = await failing(request, readBeginning(body, wholeBytes));
+      return { status, headers: relayable(answer.headers), body: masked(beginning) };
     },
     urlOf: (path) => `${url.origin}${found ?? basePaths[0]}${path}`,
     close: () => connection.close(),
@@ -67,9 +72,10 @@ export function createRelay(options: RelayOptions): Relay {
 
   /** A read settles it: a write must not be tried under two paths. */
   async function findBasePath(signal: AbortSignal): Promise<string> {
+    const probe: RelayRequest = { method: 'GET', path: anyRead, signal };
     for (const basePath of basePaths) {
-      const answer = await exchange(`${basePath}${anyRead}`, { method: 'GET', path: anyRead, signal });
-      await answer.body.dump();
+      const answer = await exchange(`${basePath}${anyRead}`, probe);
+      await failing(probe, answer.body.dump());
       if (isForeign404(answer)) continue;
       found = basePath;
       return basePath;
@@ -88,18 +94,27 @@ export function createRelay(options: RelayOptions): Relay {
       ...(contentLength === undefined ? {} : { 'content-length': String(contentLength) }),
       ...key,
     };
+    return await failing(
+      request,
+      connection.request({ method, path, headers, signal, ...(body === undefined ? {} : { body }) }),
+    );
+  }
+
+  /** What comes of a step; its failure has a reason. */
+  async function failing<Result>({ path, signal }: RelayRequest, step: Promise<Result>): Promise<Result> {
     try {
-      return await connection.request({ method, path, headers, signal, ...(body === undefined ? {} : { body }) });
+      return await step;
     } catch (error) {
       connection.reset();
       const reason = reasonOfTransportError(error, signal.aborted ? 'caller' : 'nobody');
       const because = oneLine(apiKey.scrub(messageOf(error)), 250);
       const what = reason === 'timeout' ? `no answer within ${timeoutMs / 1_000} s` : because;
-      throw new ApplianceError(reason, { endpoint: request.path, message: what });
+      throw new ApplianceError(reason, { endpoint: path, message: what });
     }
   }
 
-  function masked(body: Readable): Readable {
+  function masked(body: Buffer | Readable): Buffer | Readable {
+    if (Buffer.isBuffer(body)) return maskWhole(body, apiKey);
     const mask = maskStream(apiKey);
     // A failure destroys both ends, which whoever reads the body sees.
     return mask ? pipeline(body, mask, () => undefined) : body;

@@ -9,8 +9,8 @@ const shortestMasked = 8;
  * sent. The length stays, so that a Content-Length stays true; undefined when there is nothing to look for.
  */
 export function maskStream(secret: Secret): Transform | undefined {
-  const needle = Buffer.from(secret.reveal());
-  if (needle.length < shortestMasked) return undefined;
+  const needle = needleOf(secret);
+  if (!needle) return undefined;
   let held: Buffer = Buffer.alloc(0);
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -25,6 +25,17 @@ export function maskStream(secret: Secret): Transform | undefined {
       done(null, held);
     },
   });
+}
+
+/** The same for a body that is there as a whole; the same buffer comes back where there is nothing to overwrite. */
+export function maskWhole(bytes: Buffer, secret: Secret): Buffer {
+  const needle = needleOf(secret);
+  return needle ? mask(bytes, needle) : bytes;
+}
+
+function needleOf(secret: Secret): Buffer | undefined {
+  const needle = Buffer.from(secret.reveal());
+  return needle.length < shortestMasked ? undefined : needle;
 }
 
 function mask(bytes: Buffer, needle: Buffer): Buffer {
