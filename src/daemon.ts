@@ -71,12 +71,12 @@ export async function startDaemon({ settings, listenAddress, build, log, now, ra
   });
   const app = createMetricsApp({ monitor, self, build, log: log.child({ part: 'http' }) });
   const url = await listen(app, listenAddress, '--web.listen-address');
+  log.info({ url, appliances: settings.appliances.length }, 'listening');
   const gateway = await startGatewayFor(settings).catch(async (error: unknown) => {
     await app.close();
     throw error;
   });
   monitor.start();
-  log.info({ url, appliances: settings.appliances.length }, 'listening');
 
   return {
     url,

@@ -12,6 +12,7 @@ import { connectAppliance } from '../connect-appliance.ts';
 import { toError } from '../lib/check.ts';
 import { oneLine } from '../lib/one-line.ts';
 import { intervalOf } from '../monitor/clockwork.ts';
+import { adminKeyRemark, gatewayLines } from './check-gateway.ts';
 import { type Command, UsageError } from './command.ts';
 
 /** Validates the configuration and tries each appliance read-only; one line each, what is wrong with it below. */
@@ -36,8 +37,11 @@ export const check: Command = async ({ flags, env, stopped, say, warn }) => {
     const visit = await visitAppliance(appliance, settings, decode, stopped);
     if (!visit.ok) failed += 1;
     say(`${appliance.name.padEnd(width)}  ${visit.ok ? 'ok    ' : 'FAILED'}  ${visit.line}`);
-    for (const remark of visit.remarks) say(`${' '.repeat(width)}          ${remark}`);
+    const ofGateway = visit.ok ? await adminKeyRemark(appliance, settings, decode, stopped) : undefined;
+    for (const remark of [...visit.remarks, ...(ofGateway === undefined ? [] : [ofGateway])])
+      say(`${' '.repeat(width)}          ${remark}`);
   }
+  for (const line of gatewayLines(settings.admin, Date.now())) say(line);
   if (failed > 0) warn(`${failed} of ${settings.appliances.length} appliances cannot be polled as configured.`);
   return failed > 0 ? 1 : 0;
 };

@@ -228,6 +228,30 @@ describe('the commands around it', () => {
     expect(appliance.requests.every(({ method }) => method === 'GET')).toBe(true);
   });
 
+  it('check tries the key of the gateway too, and says whose token is of no use', async () => {
+    const appliance = await givenAppliance();
+    const pin = `tls: { fingerprint_sha256: ${appliance.fingerprintSha256} }`;
+    const file = givenConfig(
+      [
+        'appliances:',
+        `  - { name: good, url: '${appliance.url}', api_key: canarykey, admin_api_key: canarykey, ${pin} }`,
+        `  - { name: half, url: '${appliance.url}', api_key: canarykey, admin_api_key: anotherkey, ${pin} }`,
+        'admin:',
+        '  tokens:',
+        `    - { name: alice, sha256: ${'a'.repeat(64)}, role: operator }`,
+        `    - { name: bob, sha256: ${'b'.repeat(64)}, role: viewer, expires: 2020-02-03 }`,
+      ].join('\n'),
+    );
+
+    const { code, stdout } = await runExporter(['check', `--config.file=${file}`]);
+
+    expect(code).toBe(0);
+    expect(stdout).toContain('The admin gateway: 127.0.0.1:9445 without TLS, 2 tokens, audit in /');
+    expect(stdout).toContain('  The token of bob expired on 2020-02-03; zlb-exporter token makes one.\n');
+    expect(stdout.match(/admin_api_key\) does not work: .*401/g)).toHaveLength(1);
+    expect(appliance.requests.every(({ method }) => method === 'GET')).toBe(true);
+  });
+
   it('fingerprint prints what to pin, and nothing else on standard output', async () => {
     const appliance = await givenAppliance();
 
