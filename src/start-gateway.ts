@@ -4,7 +4,9 @@ import { createAuditJournal } from './admin/audit/journal.ts';
 import { createDiscovery } from './admin/discovery.ts';
 import { openFreezeSwitch } from './admin/freeze.ts';
 import { type AdminAppliance, createGateway } from './admin/gateway.ts';
+import { createLanes } from './admin/lanes.ts';
 import { createOperations } from './admin/operation.ts';
+import { createParameters } from './admin/parameters.ts';
 import { createPrincipals } from './admin/principal.ts';
 import { createRecorder } from './admin/recorder.ts';
 import { createApplianceClient } from './appliance/client.ts';
@@ -35,9 +37,6 @@ export interface StartedGateway {
   close(): Promise<void>;
 }
 
-/** Requests of the gateway that one appliance works on at a time, beside polling; others wait. */
-const connectionsPerAppliance = 2;
-
 const startedRecord = { event: 'started', request: '-', principal: '-', role: '-', method: '-', path: '-' } as const;
 
 const longestBodyPauseMs = 20_000;
@@ -64,11 +63,14 @@ export async function startGateway(start: GatewayStart): Promise<StartedGateway>
   const freeze = await openFreezeSwitch(`${admin.auditFile}.frozen`, now);
   metrics.frozen(freeze.state !== undefined);
   const operations = createOperations();
+  const lanes = createLanes(admin.maxConcurrentPerAppliance);
   const gateway = createGateway({
     appliances,
     operations,
+    lanes,
     recorder,
     freeze,
+    now,
     // A caller that stands still gets no more patience than an appliance would.
     bodyLimits: { uploadBytes: admin.uploadBytes, patienceMs: Math.min(admin.timeoutMs, longestBodyPauseMs) },
     onChanged: (appliance, area, farm) => monitor.changed(appliance, area, farm),
@@ -76,6 +78,7 @@ export async function startGateway(start: GatewayStart): Promise<StartedGateway>
   const app = await createAdminApp({
     gateway,
     operations,
+    parameters: createParameters({ lanes, recorder, freeze }),
     principals: createPrincipals(admin.tokens, now),
     recorder,
     journal,
@@ -117,7 +120,8 @@ function connectAdmin(
   const relay = createRelay({
     ...shared,
     timeoutMs: admin.timeoutMs,
-    maxConnections: connectionsPerAppliance,
+    // For the reads that may pass together, and the one change beside them: nothing waits out of our sight.
+    maxConnections: admin.maxConcurrentPerAppliance + 1,
     bodyBytes: admin.downloadBytes,
   });
   const client = createApplianceClient({

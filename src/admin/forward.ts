@@ -1,4 +1,5 @@
-import { Readable } from 'node:stream';
+import { pipeline, type Readable, Transform } from 'node:stream';
+import { callbackify } from 'node:util';
 import type { Relay } from '../appliance/relay.ts';
 import { steadyNow } from '../lib/steady-now.ts';
 import type { OperationCall } from './operation.ts';
@@ -68,22 +69,19 @@ function outcomeOf({ code, status }: AdminProblem, isChange: boolean): Partial<P
   return { code, status, ...(isChange && !certain ? { uncertain: true as const } : {}) };
 }
 
-/** Lets an answer through; its end, or what cuts it short, is reported before it is passed on. */
+/** Lets an answer through; its end, or what cuts it short on either side, is reported before it is passed on. */
 function counting(source: Readable, onOver: (bytes: number) => Promise<void>): Readable {
-  const through = Readable.from(counted(source, onOver), { objectMode: false });
-  // Whoever reads no further must not keep the appliance sending.
-  through.once('close', () => source.destroy());
-  return through;
-}
-
-async function* counted(source: Readable, onOver: (bytes: number) => Promise<void>): AsyncGenerator<Buffer> {
   let bytes = 0;
-  try {
-    for await (const chunk of source) {
-      bytes += (chunk as Buffer).length;
-      yield chunk as Buffer;
-    }
-  } finally {
-    await onOver(bytes);
-  }
+  let told: Promise<void> | undefined;
+  const tell = callbackify(() => (told ??= onOver(bytes)));
+  const through = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      done(null, chunk);
+    },
+    flush: (done) => tell(done),
+    destroy: (error, done) => tell((failure) => done(failure ?? error)),
+  });
+  // A failure destroys both ends, which whoever reads the answer sees.
+  return pipeline(source, through, () => undefined);
 }

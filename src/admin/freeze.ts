@@ -1,6 +1,6 @@
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorCode, isRecord } from '../lib/check.ts';
+import { errorCode, isOneOf, isRecord } from '../lib/check.ts';
 
 /** Who froze all changes, why and since when. */
 export interface Freeze {
@@ -43,7 +43,7 @@ async function readState(file: string): Promise<Freeze | undefined> {
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    return errorCode(error) === 'ENOENT' ? undefined : unreadable(file);
+    return isOneOf(['ENOENT', 'ENOTDIR'], errorCode(error)) ? undefined : unreadable(file);
   }
   try {
     const value: unknown = JSON.parse(text);

@@ -1,17 +1,25 @@
 import type { ApplianceClient } from '../appliance/client.ts';
 import type { Area } from '../appliance/endpoints/table.ts';
 import type { Relay } from '../appliance/relay.ts';
-import { createAdmission } from './admission.ts';
 import type { Discovery } from './discovery.ts';
 import { planCall } from './dry-run.ts';
 import { forward } from './forward.ts';
 import type { FreezeSwitch } from './freeze.ts';
 import { inspectCall } from './guards/inspect.ts';
+import type { Lanes } from './lanes.ts';
 import type { OperationCall, Operations } from './operation.ts';
-import { may } from './policy.ts';
+import { may, riskOf } from './policy.ts';
 import { AdminProblem } from './problem.ts';
 import type { Recorder, Subject } from './recorder.ts';
-import { changes, refuseTraps, refuseUnlessConfirmed, refuseUnlessPermitted, refuseWhileFrozen } from './refusals.ts';
+import {
+  callerLeft,
+  changes,
+  refuseExpired,
+  refuseTraps,
+  refuseUnlessConfirmed,
+  refuseUnlessPermitted,
+  refuseWhileFrozen,
+} from './refusals.ts';
 import type { AdminAnswer, AdminRequest } from './request.ts';
 import { type BodyLimits, readBody, type RequestBody } from './request-body.ts';
 
@@ -26,7 +34,9 @@ export interface AdminAppliance {
 export interface GatewayParts {
   readonly appliances: ReadonlyMap<string, AdminAppliance>;
   readonly operations: Operations;
+  readonly lanes: Lanes;
   readonly recorder: Recorder;
+  readonly now: () => number;
   readonly freeze: Pick<FreezeSwitch, 'state'>;
   readonly bodyLimits: BodyLimits;
   /** After a call that may have changed something, whatever came of it. */
@@ -41,12 +51,8 @@ export interface Gateway {
   applianceFor(request: Pick<AdminRequest, 'principal' | 'appliance'>): AdminAppliance;
 }
 
-/** Requests of all callers that one appliance may have before it; what comes on top is turned away. */
-const mostWaiting = 16;
-
 export function createGateway(parts: GatewayParts): Gateway {
-  const { appliances, operations, recorder, freeze, bodyLimits, onChanged } = parts;
-  const admission = createAdmission(mostWaiting);
+  const { appliances, operations, lanes, recorder, freeze, now, bodyLimits, onChanged } = parts;
 
   function applianceFor({ principal, appliance: name }: Pick<AdminRequest, 'principal' | 'appliance'>): AdminAppliance {
     // Before it is looked up: who may not use a name does not learn whether there is one.
@@ -70,16 +76,24 @@ export function createGateway(parts: GatewayParts): Gateway {
     onCall(call);
     refuseUnlessPermitted(request.principal, call);
     const body = await readBody(call.operation.row.body, request, bodyLimits);
-    const release = admission.enter(appliance.name);
+    if (!request.dryRun) return await carryOut(request, appliance, call, body);
+    return await inLane('read', request, () => dryRun(request, appliance, call, body));
+  }
+
+  /** Holds a place in the lane until the answer has gone. */
+  async function inLane(
+    kind: 'read' | 'change',
+    { appliance, principal, signal }: AdminRequest,
+    work: () => Promise<AdminAnswer>,
+  ): Promise<AdminAnswer> {
+    const leave = await lanes.enter(appliance, kind, principal.name, signal);
     try {
-      const answer = request.dryRun
-        ? await dryRun(request, appliance, call, body)
-        : await carryOut(request, appliance, call, body);
-      if (Buffer.isBuffer(answer.body)) release();
-      else answer.body.once('close', release);
+      const answer = await work();
+      if (Buffer.isBuffer(answer.body)) leave();
+      else answer.body.once('close', leave);
       return answer;
     } catch (error) {
-      release();
+      leave();
       throw error;
     }
   }
@@ -93,13 +107,12 @@ export function createGateway(parts: GatewayParts): Gateway {
     refuseWhileFrozen(freeze.state, call);
     refuseUnlessConfirmed(request, call, appliance.name);
     const { client } = appliance;
-    const findings = await inspectCall(call, body?.fields ?? {}, (key, params) =>
-      client.read(key, params, request.signal),
-    );
-    const forced = refuseTraps(findings, request);
-    // Somebody may have frozen all changes while the guards looked.
-    refuseWhileFrozen(freeze.state, call);
-    return await send(request, appliance, call, body, forced);
+    return await inLane(changes(call.operation.row.risk) ? 'change' : 'read', request, async () => {
+      const findings = await inspectCall(call, body?.fields ?? {}, (key, params) =>
+        client.read(key, params, request.signal),
+      );
+      return await send(request, appliance, call, body, refuseTraps(findings, request));
+    });
   }
 
   async function send(
@@ -111,12 +124,22 @@ export function createGateway(parts: GatewayParts): Gateway {
   ): Promise<AdminAnswer> {
     const { row } = call.operation;
     const subject = subjectOf(request, call);
-    if (row.risk !== 'read') {
+    const isPlain = riskOf(call) === 'read';
+    refuseIfTooLate(request, call);
+    if (!isPlain) {
       await recorder.record(subject, {
         event: 'intent',
         ...(body ? { body: body.masked } : {}),
         ...(forced.length > 0 ? { forced } : {}),
       });
+    }
+    try {
+      refuseIfTooLate(request, call);
+    } catch (error) {
+      // The intent stands there already.
+      if (error instanceof AdminProblem)
+        await recorder.note(subject, { event: 'outcome', code: error.code, status: error.status });
+      throw error;
     }
     return await forward({
       appliance: appliance.name,
@@ -126,9 +149,16 @@ export function createGateway(parts: GatewayParts): Gateway {
       signal: request.signal,
       async onOver(outcome) {
         if (changes(row.risk)) onChanged(appliance.name, row.area, farmOf(call, body));
-        if (row.risk !== 'read') await recorder.note(subject, outcome);
+        if (!isPlain) await recorder.note(subject, outcome);
       },
     });
+  }
+
+  /** A request may have waited: what was right when it came need not be any more. */
+  function refuseIfTooLate({ principal, signal }: AdminRequest, call: OperationCall): void {
+    refuseWhileFrozen(freeze.state, call);
+    refuseExpired(principal, now());
+    if (signal.aborted) throw callerLeft();
   }
 
   async function dryRun(
@@ -138,6 +168,8 @@ export function createGateway(parts: GatewayParts): Gateway {
     body: RequestBody | undefined,
   ): Promise<AdminAnswer> {
     const { principal, confirm: given, force, reason, signal } = request;
+    // The question for parameters is no GET, so that it too is on record before it leaves.
+    if (call.operation.row.risk !== 'read') await recorder.record(subjectOf(request, call), { event: 'dry_run' });
     const plan = await planCall({
       call,
       appliance: appliance.name,
@@ -153,7 +185,6 @@ export function createGateway(parts: GatewayParts): Gateway {
       mayRead: (key, row) => may(principal, key, row).allowed,
       signal,
     });
-    if (call.operation.row.risk !== 'read') await recorder.note(subjectOf(request, call), { event: 'dry_run' });
     return { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(plan)) };
   }
 

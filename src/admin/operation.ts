@@ -44,7 +44,8 @@ export function createOperations(): Operations {
 
   function call(operation: Operation, params: Readonly<Record<string, string>>): OperationCall | undefined {
     const path = fillTemplate(operation.template, params);
-    return path === undefined ? undefined : { operation, params, path };
+    const isAcceptable = Object.values(params).every((value) => value.split('/').every(isPlain));
+    return path === undefined || !isAcceptable ? undefined : { operation, params, path };
   }
 
   return {

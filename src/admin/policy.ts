@@ -1,5 +1,6 @@
 import type { EndpointRow, Risk } from '../appliance/endpoints/row.ts';
 import type { EndpointKey } from '../appliance/endpoints/table.ts';
+import type { OperationCall } from './operation.ts';
 import type { Principal } from './principal.ts';
 
 /** `viewer` reads what is not confidential, `operator` also does what another call puts back, `admin` does everything. */
@@ -23,12 +24,18 @@ export function roleMay(role: Role, risk: Risk): boolean {
 }
 
 /** Decides by role first, then by the token's own lists: `deny` wins over `allow`, and neither adds to the role. */
-export function may(principal: Principal, key: EndpointKey, { risk }: EndpointRow): Decision {
+export function may(principal: Principal, key: EndpointKey, { risk }: Pick<EndpointRow, 'risk'>): Decision {
   if (!roleMay(principal.role, risk)) return { allowed: false, because: 'role_too_low' };
   return listsAllow(principal, key) ? { allowed: true } : { allowed: false, because: 'operation_denied' };
 }
 
 /** What the token's own lists say, whatever its role. */
-export function listsAllow({ allow, deny }: Principal, key: EndpointKey): boolean {
+function listsAllow({ allow, deny }: Principal, key: EndpointKey): boolean {
   return !deny.includes(key) && (allow?.includes(key) ?? true);
+}
+
+/** The risk of a call: that of its row, except where a release serves private keys under a harmless route (WIRE.md §3.11). */
+export function riskOf({ operation, params }: OperationCall): Risk {
+  const isKey = operation.key === 'readCertificateInfo' && params.file?.toLowerCase().endsWith('.key');
+  return isKey ? 'secret' : operation.row.risk;
 }

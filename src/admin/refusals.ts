@@ -3,7 +3,7 @@ import { confirmationOf, isConfirmed } from './confirmation.ts';
 import type { Freeze } from './freeze.ts';
 import type { Finding } from './guards/guard.ts';
 import type { OperationCall } from './operation.ts';
-import { may } from './policy.ts';
+import { may, riskOf } from './policy.ts';
 import type { Principal } from './principal.ts';
 import { AdminProblem } from './problem.ts';
 import type { AdminRequest } from './request.ts';
@@ -14,13 +14,15 @@ export function changes(risk: Risk): boolean {
 }
 
 /** Each of these throws an {@link AdminProblem} where the gateway must not send a call. */
-export function refuseUnlessPermitted(principal: Principal, { operation: { key, row } }: OperationCall): void {
-  const decision = may(principal, key, row);
+export function refuseUnlessPermitted(principal: Principal, call: OperationCall): void {
+  const { key } = call.operation;
+  const risk = riskOf(call);
+  const decision = may(principal, key, { risk });
   if (decision.allowed) return;
   throw new AdminProblem(decision.because, {
     detail:
       decision.because === 'role_too_low'
-        ? `${key} is ${row.risk}, which the role ${principal.role} may not do; nothing was sent.`
+        ? `${key} is ${risk}, which the role ${principal.role} may not do; nothing was sent.`
         : `The allow and deny lists of ${principal.name} leave ${key} out; nothing was sent.`,
     remedy: 'Use a token with the right role, or change admin.tokens in the configuration.',
   });
@@ -31,6 +33,27 @@ export function refuseWhileFrozen(freeze: Freeze | undefined, { operation }: Ope
   throw new AdminProblem('frozen', {
     detail: `${freeze.by} froze all changes on ${freeze.since}: ${freeze.reason}. Nothing was sent.`,
     remedy: 'Reads still work. An admin lifts it with DELETE /freeze.',
+  });
+}
+
+/** A token may run out while its request waits. */
+export function refuseExpired({ name, expiresAtMs }: Principal, nowMs: number): void {
+  if (expiresAtMs !== undefined && nowMs >= expiresAtMs) throw tokenExpired(name, expiresAtMs);
+}
+
+export function tokenExpired(name: string, expiredAtMs: number): AdminProblem {
+  return new AdminProblem('token_expired', {
+    detail: `The token of ${name} expired on ${new Date(expiredAtMs).toISOString()}.`,
+    remedy: 'Make a new one with `zlb-exporter token`, and put its digest into admin.tokens.',
+    headers: { 'www-authenticate': 'Bearer realm="zlb-exporter"' },
+  });
+}
+
+/** For the audit: nobody is there to be told. */
+export function callerLeft(): AdminProblem {
+  return new AdminProblem('caller_left', {
+    detail: 'The caller left before the call was sent; nothing was sent.',
+    remedy: 'Repeat it if it is still wanted.',
   });
 }
 

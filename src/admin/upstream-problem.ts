@@ -61,6 +61,12 @@ export function refuseAnswer(status: number, appliance: string): void {
       remedy: 'Check admin_api_key, or api_key where there is none, and that the API user is enabled on the appliance.',
     });
   }
+  if (status < 200 || status > 599) {
+    throw new AdminProblem('upstream_malformed', {
+      detail: `${appliance} answered ${status}, which is no status of HTTP.`,
+      remedy: 'Check the url of the appliance in the configuration: something else may be listening there.',
+    });
+  }
   // The API knows no redirects, and a client that follows one would carry its token to another host.
   if (status >= 300 && status < 400) {
     throw new AdminProblem('upstream_redirect', {

@@ -15,6 +15,7 @@ import {
 import { basePathsOf } from './base-paths.ts';
 import { clockOffset } from './clock-offset.ts';
 import { type ConnectionOptions, createConnection } from './connection.ts';
+import { abortedBy, timeoutOfOurs } from './deadline.ts';
 import type { Decode } from './decode.ts';
 import type { EndpointRow } from './endpoints/row.ts';
 import { endpoints } from './endpoints/table.ts';
@@ -180,11 +181,4 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
   function presentable(text: string): string {
     return oneLine(apiKey.scrub(text), 250);
   }
-}
-
-const timeoutOfOurs = new DOMException('no complete answer in time', 'TimeoutError');
-
-function abortedBy({ aborted, reason }: AbortSignal): 'deadline' | 'caller' | 'nobody' {
-  if (!aborted) return 'nobody';
-  return reason instanceof Error && reason.name === 'TimeoutError' ? 'deadline' : 'caller';
 }

@@ -1,10 +1,11 @@
-import { type Readable, pipeline } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { oneLine } from '../lib/one-line.ts';
 import { headerOf, mediaTypeOf } from './answer.ts';
 import { basePathsOf } from './base-paths.ts';
 import { readBeginning } from './beginning.ts';
 import { type ConnectionOptions, createConnection } from './connection.ts';
+import { abortedBy, timeoutOfOurs } from './deadline.ts';
 import type { Method } from './endpoints/row.ts';
 import { ApplianceError } from './errors.ts';
 import { messageOf, reasonOfTransportError } from './failure.ts';
@@ -58,17 +59,29 @@ export function createRelay(options: RelayOptions): Relay {
 
   return {
     async send(request) {
-      const basePath = found ?? (await findBasePath(request.signal));
-      const answer = await exchange(`${basePath}${request.path}`, request);
-      // The program may have moved, as it does with an upgrade; this answer stands, the next call looks again.
-      if (basePaths.length > 1 && isForeign404(answer)) found = undefined;
-      const { statusCode: status, body } = answer;
-      const beginning = await failing(request, readBeginning(body, wholeBytes));
-      return { status, headers: relayable(answer.headers), body: masked(beginning) };
+      const deadline = new AbortController();
+      // A file takes the time that it takes to go up; the rest has an end, whatever an appliance sends before its answer.
+      const limitMs = request.body instanceof Readable ? undefined : timeoutMs;
+      const timer = limitMs === undefined ? undefined : setTimeout(() => deadline.abort(timeoutOfOurs), limitMs);
+      try {
+        return await sendWithin({ ...request, signal: AbortSignal.any([request.signal, deadline.signal]) });
+      } finally {
+        clearTimeout(timer);
+      }
     },
     urlOf: (path) => `${url.origin}${found ?? basePaths[0]}${path}`,
     close: () => connection.close(),
   };
+
+  async function sendWithin(request: RelayRequest): Promise<RelayAnswer> {
+    const basePath = found ?? (await findBasePath(request.signal));
+    const answer = await exchange(`${basePath}${request.path}`, request);
+    // The program may have moved, as it does with an upgrade; this answer stands, the next call looks again.
+    if (basePaths.length > 1 && isForeign404(answer)) found = undefined;
+    const { statusCode: status, body } = answer;
+    const beginning = await failing(request, readBeginning(body, wholeBytes));
+    return { status, headers: relayable(answer.headers), body: masked(beginning) };
+  }
 
   /** A read settles it: a write must not be tried under two paths. */
   async function findBasePath(signal: AbortSignal): Promise<string> {
@@ -105,8 +118,10 @@ export function createRelay(options: RelayOptions): Relay {
     try {
       return await step;
     } catch (error) {
-      connection.reset();
-      const reason = reasonOfTransportError(error, signal.aborted ? 'caller' : 'nobody');
+      const by = abortedBy(signal);
+      // A caller that left says nothing about the connection.
+      if (by !== 'caller') connection.reset();
+      const reason = reasonOfTransportError(error, by);
       const because = oneLine(apiKey.scrub(messageOf(error)), 250);
       const what = reason === 'timeout' ? `no answer within ${timeoutMs / 1_000} s` : because;
       throw new ApplianceError(reason, { endpoint: path, message: what });
@@ -122,8 +137,9 @@ export function createRelay(options: RelayOptions): Relay {
 
   function relayable(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
     const kept = relayedHeaders.map((name) => [name, apiKey.scrub(headerOf(headers, name))] as const);
-    // What no header can hold was sent to do harm.
-    return Object.fromEntries(kept.filter(([, value]) => value !== '' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)));
+    const present = kept.filter(([, value]) => value !== '');
+    // Node reads bytes above ASCII in one way and writes them in another, which can make a line break of them.
+    return Object.fromEntries(present.map(([name, value]) => [name, value.replaceAll(/[^\x20-\x7e]/g, '_')]));
   }
 }
 

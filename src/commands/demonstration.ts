@@ -87,6 +87,7 @@ function adminSettings(sha256: string, folder: string): AdminSettings {
     timeoutMs: 90_000,
     uploadBytes: 256 * 1_048_576,
     downloadBytes: 1_024 * 1_048_576,
+    maxConcurrentPerAppliance: 2,
     tokens: [{ name: 'demo', sha256, role: 'admin', appliances: ['*'], deny: [], skipConfirmation: false }],
   };
 }

@@ -133,6 +133,14 @@ export const adminSchema = section(
       from: '64KiB',
       examples: ['4GiB'],
     }),
+    max_concurrent_per_appliance: Type.Integer({
+      description:
+        'Reads of callers that one appliance works on at a time, each in a process of its own there; changes go one by one beside them.',
+      default: 2,
+      minimum: 1,
+      maximum: 16,
+      examples: [1],
+    }),
     tokens: Type.Array(token, {
       description: 'Who may call, and what.',
       minItems: 1,

@@ -18,6 +18,8 @@ export interface AdminSettings {
   readonly timeoutMs: number;
   readonly uploadBytes: number;
   readonly downloadBytes: number;
+  /** Reads at a time; changes go one by one beside them. */
+  readonly maxConcurrentPerAppliance: number;
   readonly tokens: readonly TokenSettings[];
 }
 
@@ -61,6 +63,7 @@ export function toAdminSettings({ admin, opened, folder, operations }: Checked):
     timeoutMs: admin.timeout,
     uploadBytes: admin.upload_bytes,
     downloadBytes: admin.download_bytes,
+    maxConcurrentPerAppliance: admin.max_concurrent_per_appliance,
     tokens: admin.tokens.map((token) => toToken(token, operations)),
   };
 }

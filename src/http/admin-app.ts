@@ -9,6 +9,7 @@ import { AdminProblem } from '../admin/problem.ts';
 import type { Principals } from '../admin/principal.ts';
 import type { Recorder } from '../admin/recorder.ts';
 import { codeOfStatus } from '../appliance/answer.ts';
+import { isOneOf } from '../lib/check.ts';
 import { readAdminHeaders } from './admin-headers.ts';
 import { type AdminRoutesParts, registerAdminRoutes } from './admin-routes.ts';
 import { type AdminServerTls, createAdminServer } from './admin-server.ts';
@@ -17,7 +18,7 @@ import { registerDocs } from './docs-page.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { sendProblem, toProblem } from './problem-answer.ts';
 import type { RequestContext } from './request-context.ts';
-import { decoded, pathOf, refuseProxyForm, routableTarget } from './request-target.ts';
+import { decoded, pathOf, refuseOddForm, routableTarget } from './request-target.ts';
 
 export interface AdminAppParts extends Omit<AdminRoutesParts, 'contextOf'> {
   readonly gateway: Gateway;
@@ -78,7 +79,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
     if (publicPaths.test(pathOf(request))) return;
     Object.assign(context, await authenticate(request));
     refuseTokenInQuery(request.originalUrl);
-    refuseProxyForm(request);
+    refuseOddForm(request);
     refuseStrangers(request);
   });
   app.addHook('onSend', async (request, reply) => {
@@ -135,13 +136,13 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
     const context = contextOf(request);
     const { principal, token, id, signal } = context;
     if (!principal || !token) throw new TypeError('broken promise: who calls is known by now');
-    const { raw, headers } = request;
-    const wishes = readAdminHeaders(headers);
+    const { raw, headers: given } = request;
+    const wishes = readAdminHeaders(given);
     if (wishes.reason !== undefined) context.reason = wishes.reason;
     // Named in metrics and audit only once it is known to exist, or strangers would make up series.
     context.appliance = gateway.applianceFor({ principal, appliance }).name;
-    const length = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
-    const hasBody = headers['transfer-encoding'] !== undefined || (length ?? 0) > 0;
+    const contentLength = given['content-length'] === undefined ? undefined : Number(given['content-length']);
+    const hasBody = given['transfer-encoding'] !== undefined || (contentLength ?? 0) > 0;
     const answer = await gateway.handle(
       {
         id,
@@ -150,8 +151,8 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
         appliance,
         method: request.method,
         path,
-        contentType: headers['content-type'],
-        contentLength: length,
+        contentType: given['content-type'],
+        contentLength,
         body: hasBody ? raw : undefined,
         ...wishes,
         signal,
@@ -160,7 +161,10 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
         context.call = call;
       },
     );
-    return reply.code(answer.status).headers(answer.headers).send(answer.body);
+    // The length last: Node spoils a file name outside ASCII that comes after it.
+    const { 'content-length': length, ...others } = answer.headers;
+    const headers = length === undefined ? others : { ...others, 'content-length': length };
+    return reply.code(answer.status).headers(headers).send(answer.body);
   }
 
   function onlyAppliance({ principal }: RequestContext): string {
@@ -226,7 +230,8 @@ function createContext(request: FastifyRequest, reply: FastifyReply): RequestCon
 function refuseStrangers({ headers }: FastifyRequest): void {
   const { origin, host } = headers;
   const sameOrigin = origin === undefined || hostOf(origin) === host;
-  if (sameOrigin && headers['sec-fetch-site'] !== 'cross-site') return;
+  // Images and the like come without an origin.
+  if (sameOrigin && !isOneOf(['cross-site', 'same-site'], headers['sec-fetch-site'])) return;
   throw new AdminProblem('cross_origin', {
     detail: 'The request comes from a web page of another origin; nothing was sent.',
     remedy: 'Use the page under /docs of this listener, or a client that is no web page.',

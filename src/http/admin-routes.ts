@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AdminMetrics } from '../admin/admin-metrics.ts';
 import type { AuditJournal } from '../admin/audit/journal.ts';
-import { parameterMembers } from '../admin/discovery.ts';
 import type { FreezeSwitch } from '../admin/freeze.ts';
 import type { Gateway } from '../admin/gateway.ts';
 import type { Operations } from '../admin/operation.ts';
-import { listsAllow } from '../admin/policy.ts';
+import type { Parameters } from '../admin/parameters.ts';
 import type { Principal } from '../admin/principal.ts';
 import { AdminProblem } from '../admin/problem.ts';
 import type { Recorder, Subject } from '../admin/recorder.ts';
@@ -15,6 +14,7 @@ import type { RequestContext } from './request-context.ts';
 export interface AdminRoutesParts {
   readonly gateway: Pick<Gateway, 'applianceFor'>;
   readonly operations: Operations;
+  readonly parameters: Parameters;
   readonly recorder: Recorder;
   readonly journal: Pick<AuditJournal, 'query'>;
   readonly freeze: FreezeSwitch;
@@ -31,7 +31,7 @@ export interface AdminRoutesParts {
 
 /** What the gateway answers itself. */
 export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): void {
-  const { gateway, operations, recorder, journal, freeze, metrics, contextOf } = parts;
+  const { gateway, operations, parameters, recorder, journal, freeze, metrics, contextOf } = parts;
 
   app.get('/whoami', async (request) => {
     const { name, role, appliances, expiresAtMs } = callerOf(request).principal;
@@ -60,12 +60,6 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
         remedy: 'Add ?operation=KEY with a key of GET /docs whose body is JSON, such as actOnFarm.',
       });
     }
-    if (!listsAllow(principal, operation.key)) {
-      throw new AdminProblem('operation_denied', {
-        detail: `The allow and deny lists of ${principal.name} leave ${operation.key} out; nothing was sent.`,
-        remedy: 'Use another token, or change admin.tokens in the configuration.',
-      });
-    }
     const call = operations.call(operation, values);
     if (!call) {
       throw new AdminProblem('unsafe_path', {
@@ -73,15 +67,7 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
         remedy: 'Add them to the query, such as &farmname=shop.',
       });
     }
-    // It changes nothing, and yet it is not a GET that the appliance sees.
-    await recorder.record(subject(operation.key, call.path), { event: 'discovery' });
-    const { description, parameters } = await appliance.discovery.discover(call, contextOf(request).signal);
-    return {
-      operation: operation.key,
-      route: operation.row.route,
-      description,
-      parameters: parameters.map(parameterMembers),
-    };
+    return await parameters.of(appliance, call, subject(operation.key, call.path), contextOf(request).signal);
   });
 
   app.get('/audit', async (request) => {

@@ -35,10 +35,14 @@ export function createAdminServer({ tls, onRefused }: AdminServerParts): AdminSe
   return {
     create(handler) {
       const listener: RequestListener = (request, response) => {
-        const responses = unanswered.get(request.socket) ?? new Set();
-        unanswered.set(request.socket, responses.add(response));
+        const { socket } = request;
+        const responses = unanswered.get(socket) ?? new Set();
+        const before = [...responses].at(-1);
+        unanswered.set(socket, responses.add(response));
         response.once('close', () => responses.delete(response));
-        handler(request, response);
+        // One after the other, or a later change could overtake an earlier one of the same client.
+        if (before) before.once('close', () => socket.writable && handler(request, response));
+        else handler(request, response);
       };
       return tls ? createTlsServer({ ...limits, ...tlsOptions(tls) }, listener) : createServer(limits, listener);
     },

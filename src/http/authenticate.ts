@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AdminProblem } from '../admin/problem.ts';
+import { tokenExpired } from '../admin/refusals.ts';
 import type { Principal, Principals } from '../admin/principal.ts';
 import { Secret } from '../lib/secret.ts';
 import { hasTokenInQuery, tokensIn } from './credentials.ts';
@@ -46,7 +47,10 @@ export function createAuthenticator(
     if (!found) return await refuse(request, unauthenticated('The token is not known'));
     const secret = new Secret(token);
     if ('principal' in found) return { principal: found.principal, token: secret };
-    return await refuse(request, expired(found.expired), { principal: found.expired, token: secret });
+    return await refuse(request, tokenExpired(found.expired.name, found.expired.expiresAtMs ?? 0), {
+      principal: found.expired,
+      token: secret,
+    });
   };
 }
 
@@ -61,14 +65,6 @@ function unauthenticated(because: string): AdminProblem {
   return new AdminProblem('unauthenticated', {
     detail: `${because}.`,
     remedy: 'Send Authorization: Bearer TOKEN, or the token in ZAPI_KEY; `zlb-exporter token` makes one.',
-    headers: challenge,
-  });
-}
-
-function expired({ name, expiresAtMs }: Principal): AdminProblem {
-  return new AdminProblem('token_expired', {
-    detail: `The token of ${name} expired on ${new Date(expiresAtMs ?? 0).toISOString()}.`,
-    remedy: 'Make a new one with `zlb-exporter token`, and put its digest into admin.tokens.',
     headers: challenge,
   });
 }

@@ -21,11 +21,14 @@ export function decoded(text: string): string | undefined {
   }
 }
 
-/** Refuses what is meant for a proxy: it begins with a host, which would be taken for a part of the path. */
-export function refuseProxyForm({ originalUrl }: FastifyRequest): void {
-  if (originalUrl.startsWith('/')) return;
+/**
+ * Refuses what the server understands and others may not: versions of HTTP that are none here, and the form that is for
+ * proxies, where a host would be taken for a part of the path.
+ */
+export function refuseOddForm({ originalUrl, raw }: FastifyRequest): void {
+  if (originalUrl.startsWith('/') && ['1.0', '1.1'].includes(raw.httpVersion)) return;
   throw new AdminProblem('malformed_request', {
-    detail: 'The request names its path in the form that is for proxies; nothing was sent.',
-    remedy: 'Send the path alone, and take the gateway out of the proxy settings of the client.',
+    detail: 'The first line of the request is not one of HTTP/1.1 with a path alone; nothing was sent.',
+    remedy: 'Send the path without a host, and take the gateway out of the proxy settings of the client.',
   });
 }

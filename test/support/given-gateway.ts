@@ -46,7 +46,7 @@ export const adminKey = 'CanaryAdminKey456789';
 export interface GivenOptions {
   readonly tokens?: readonly (Partial<TokenSettings> & { readonly token: string })[];
   readonly admin?: Partial<AdminSettings>;
-  /** Collectors that run; none unless named. */
+  /** Collectors that run, at the start and then once a day; none unless named. */
   readonly polls?: readonly string[];
   /** In place of a simulated appliance: whatever listens there. */
   readonly target?: { readonly url: string; readonly fingerprintSha256: string };
@@ -59,9 +59,10 @@ export async function givenGateway(worlds: Readonly<Record<string, World>>, opti
   const folder = await mkdtemp(join(tmpdir(), 'zlb-gateway-'));
   const appliances = new Map<string, SimulatedAppliance>();
   for (const [name, world] of Object.entries(worlds)) {
-    // The simulated appliance knows one key; the gateway's own is enough for a test without polls.
-    const apiKey = options.polls ? pollingKey : adminKey;
-    appliances.set(name, await startSimulatedAppliance({ world, apiKey }));
+    // A user without any role, as docs/admin.md advises.
+    world.groups.set('pollers', { name: 'pollers', role: {}, farms: ['*'], interfaces: ['*'] });
+    world.users.set('poller', { name: 'poller', key: pollingKey, enabled: true, password: '', group: 'pollers' });
+    appliances.set(name, await startSimulatedAppliance({ world, apiKey: adminKey }));
   }
   const tokens = new Map(roles.map((role) => [role as string, makeToken()]));
   const auditFile = options.admin?.auditFile ?? join(folder, 'audit', 'audit.jsonl');
@@ -75,6 +76,7 @@ export async function givenGateway(worlds: Readonly<Record<string, World>>, opti
       timeoutMs: 10_000,
       uploadBytes: 16 * 1_048_576,
       downloadBytes: 64 * 1_048_576,
+      maxConcurrentPerAppliance: 2,
       ...options.admin,
       auditFile,
       tokens: [
@@ -165,7 +167,7 @@ function applianceSettings(
     name,
     url: new URL(target.url),
     apiKey: new Secret(pollingKey),
-    adminApiKey: new Secret(polls.length > 0 ? pollingKey : adminKey),
+    adminApiKey: new Secret(adminKey),
     keyHeader: 'auto',
     tls: { fingerprintSha256: target.fingerprintSha256, insecureSkipVerify: false },
     labels: {},
@@ -173,7 +175,7 @@ function applianceSettings(
     collectors: Object.fromEntries(
       [...collectorDefaults].map(([collector, defaults]) => [
         collector,
-        { ...defaults, enabled: polls.includes(collector) },
+        { ...defaults, schedule: '0 0 3 * * *', enabled: polls.includes(collector) },
       ]),
     ),
   };

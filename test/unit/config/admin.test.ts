@@ -35,6 +35,7 @@ describe('the admin block', () => {
       timeoutMs: 90_000,
       uploadBytes: 268_435_456,
       downloadBytes: 1_073_741_824,
+      maxConcurrentPerAppliance: 2,
       tokens: [{ name: 'alice', sha256: digest, role: 'viewer', appliances: ['*'], deny: [], skipConfirmation: false }],
     });
   });
@@ -53,6 +54,7 @@ admin:
   timeout: 5m
   upload_bytes: 1GiB
   download_bytes: 4GiB
+  max_concurrent_per_appliance: 4
   tokens:
     - name: ops@example.org
       sha256: ${digest.toUpperCase()}
@@ -77,6 +79,7 @@ admin:
       timeoutMs: 300_000,
       uploadBytes: 1_073_741_824,
       downloadBytes: 4_294_967_296,
+      maxConcurrentPerAppliance: 4,
       tokens: [
         {
           name: 'ops@example.org',

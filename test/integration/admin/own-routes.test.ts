@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest';
+import { busyWorld, recordedWorld } from '../../../src/simulator/scenarios.ts';
+import { type GatewayAnswer, givenGateway } from '../../support/given-gateway.ts';
+import { until } from '../../support/until.ts';
+
+const stop = { json: { action: 'stop' } };
+const actions = '/appliances/lb-1/farms/shop/actions';
+
+function recordsOf({ json }: GatewayAnswer): readonly Record<string, unknown>[] {
+  return (json?.records ?? []) as readonly Record<string, unknown>[];
+}
+
+describe('GET /whoami', () => {
+  it('tells a caller its name, its role and what it covers', async () => {
+    const { call } = await givenGateway({ 'lb-1': busyWorld() });
+
+    const callers = ['operator', 'admin'];
+
+    for (const role of callers) {
+      const { status, json } = await call('GET', '/whoami', { as: role });
+
+      expect([status, json]).toEqual([200, { principal: role, role, appliances: ['*'], expires: null }]);
+    }
+  });
+});
+
+describe('GET /appliances', () => {
+  it('lists names alone before anything is known of them, and then what they are', async () => {
+    const worlds = { 'lb-b': busyWorld(), 'lb-a': recordedWorld() };
+    const unknown = await givenGateway(worlds);
+    const known = await givenGateway({ 'lb-b': busyWorld(), 'lb-a': recordedWorld() }, { polls: ['appliance'] });
+
+    const before = await unknown.call('GET', '/appliances', { as: 'viewer' });
+    const after = await until(
+      async () => (await known.call('GET', '/appliances', { as: 'viewer' })).json,
+      (json) => JSON.stringify(json).split('"version"').length === 3,
+    );
+
+    expect(before.json).toEqual({ appliances: [{ name: 'lb-b' }, { name: 'lb-a' }] });
+    expect(after).toEqual({
+      appliances: [
+        { name: 'lb-b', edition: 'enterprise', version: '8.4.0' },
+        { name: 'lb-a', edition: 'community', version: recordedWorld().productVersion },
+      ],
+    });
+  });
+});
+
+describe('GET /appliances/{name}/parameters', () => {
+  it('asks the appliance itself what a call takes, for whoever may call it, and changes nothing', async () => {
+    const { call, appliance, audit } = await givenGateway({ 'lb-1': busyWorld() });
+    const before = JSON.stringify([...appliance.world.farms]);
+
+    const callers = ['operator', 'admin'];
+
+    for (const role of callers) {
+      const { status, json } = await call('GET', '/appliances/lb-1/parameters?operation=actOnFarm&farmname=shop', {
+        as: role,
+      });
+
+      expect([status, json]).toEqual([
+        200,
+        {
+          operation: 'actOnFarm',
+          route: 'PUT /farms/{farmname}/actions',
+          description: 'Act on a farm',
+          parameters: [
+            {
+              name: 'action',
+              required: true,
+              non_blank: true,
+              possible_values: ['stop', 'start', 'restart'],
+              list: false,
+            },
+          ],
+        },
+      ]);
+    }
+
+    const refused = await call('GET', '/appliances/lb-1/parameters?operation=actOnFarm&farmname=shop', {
+      as: 'viewer',
+    });
+    expect(refused.json).toMatchObject({ status: 403, code: 'role_too_low' });
+    expect(JSON.stringify([...appliance.world.farms])).toBe(before);
+    const asked = (await audit()).filter(({ event }) => event === 'discovery');
+    expect(asked.map(({ event, operation, principal }) => ({ event, operation, principal }))).toEqual(
+      callers.map((principal) => ({ event: 'discovery', operation: 'actOnFarm', principal })),
+    );
+  });
+
+  it('knows an operation by its route as well', async () => {
+    const { call } = await givenGateway({ 'lb-1': busyWorld() });
+
+    const answer = await call('GET', `/appliances/lb-1/parameters?operation=${encodeURIComponent('POST /farms')}`);
+
+    expect(answer.json).toMatchObject({
+      operation: 'createFarm',
+      parameters: expect.arrayContaining([expect.objectContaining({ name: 'profile', required: true })]),
+    });
+  });
+
+  it.each([
+    ['no operation', '', 404, 'unknown_path'],
+    ['an unknown operation', '?operation=nothing', 404, 'unknown_path'],
+    ['an operation without a body', '?operation=listFarms', 404, 'unknown_path'],
+    ['an upload, which would be stored', '?operation=uploadActivationCertificate', 404, 'unknown_path'],
+    ['a missing name', '?operation=actOnFarm', 400, 'unsafe_path'],
+    ['an empty name', '?operation=actOnFarm&farmname=', 400, 'unsafe_path'],
+    ['a name that leads elsewhere', '?operation=actOnFarm&farmname=..', 400, 'unsafe_path'],
+    ['a name with a slash', '?operation=actOnFarm&farmname=shop%2Fservices', 400, 'unsafe_path'],
+    ['a name with a line break', '?operation=actOnFarm&farmname=shop%0a', 400, 'unsafe_path'],
+    ['a token', '?operation=actOnFarm&farmname=shop&token=x', 400, 'token_in_url'],
+  ])('is refused with %s, and asks nothing', async (_, query, status, code) => {
+    const { call, appliance } = await givenGateway({ 'lb-1': busyWorld() });
+
+    const answer = await call('GET', `/appliances/lb-1/parameters${query}`);
+
+    expect(answer.json).toMatchObject({ status, code, remedy: expect.stringMatching(/\w/) });
+    expect(appliance.requests).toEqual([]);
+  });
+
+  it('says so when the appliance has no such object', async () => {
+    const { call } = await givenGateway({ 'lb-1': busyWorld() });
+
+    const answer = await call('GET', '/appliances/lb-1/parameters?operation=actOnFarm&farmname=nowhere');
+
+    expect(answer.json).toMatchObject({
+      status: 502,
+      detail: expect.stringContaining('404'),
+      remedy: expect.stringMatching(/\w/),
+    });
+  });
+
+  it('does not ask while all changes are frozen', async () => {
+    const { call } = await givenGateway({ 'lb-1': busyWorld() });
+    await call('PUT', '/freeze', { headers: { 'x-reason': 'incident' } });
+
+    const answer = await call('GET', '/appliances/lb-1/parameters?operation=createBackup');
+
+    expect(answer.json).toMatchObject({ status: 423, code: 'frozen' });
+  });
+});
+
+describe('GET /audit', () => {
+  it('answers the newest first, of one principal, appliance, operation or event, as many as wanted', async () => {
+    const { call } = await givenGateway({ 'lb-1': busyWorld(), 'lb-2': busyWorld() });
+    await call('PUT', actions, { ...stop, as: 'operator' });
+    await call('PUT', '/appliances/lb-2/farms/shop/actions', stop);
+    await call('POST', '/appliances/lb-2/system/backup', { json: { name: 'x1' } });
+    await call('DELETE', '/appliances/lb-1/farms/shop', { as: 'viewer' });
+    const ask = async (query: string) => {
+      return recordsOf(await call('GET', `/audit${query}`)).map(({ event, principal, appliance, operation }) =>
+        [event, principal, appliance, operation].join(' '),
+      );
+    };
+    const all = await ask('');
+
+    expect(all).toEqual([
+      'denied viewer lb-1 deleteFarm',
+      'outcome admin lb-2 createBackup',
+      'intent admin lb-2 createBackup',
+      'outcome admin lb-2 actOnFarm',
+      'intent admin lb-2 actOnFarm',
+      'outcome operator lb-1 actOnFarm',
+      'intent operator lb-1 actOnFarm',
+      expect.stringMatching(/^started/),
+    ]);
+    expect(await ask('?limit=2')).toEqual(all.slice(0, 2));
+    expect(await ask('?principal=operator')).toEqual(all.slice(5, 7));
+    expect(await ask('?appliance=lb-2')).toEqual(all.slice(1, 5));
+    expect(await ask('?operation=actOnFarm&event=outcome')).toEqual([all[3], all[5]]);
+    expect(await ask('?event=denied')).toEqual([all[0]]);
+    expect(await ask('?principal=nobody')).toEqual([]);
+    expect(await ask('?principal=oper')).toEqual([]);
+  });
+
+  it('goes on into the files that are full', async () => {
+    const { call, audit } = await givenGateway({ 'lb-1': busyWorld() }, { admin: { auditFileBytes: 4_096 } });
+    for (let times = 0; times < 30; times += 1) await call('DELETE', '/appliances/lb-1/farms/shop');
+
+    const answer = await call('GET', '/audit?limit=1000');
+
+    const seqs = recordsOf(answer).map(({ seq }) => seq);
+    expect((await audit()).length).toBeLessThan(30);
+    expect(seqs).toEqual(Array.from({ length: 31 }, (_, index) => 31 - index));
+  });
+
+  it.each(['viewer', 'operator'])('is not for the role %s', async (as) => {
+    const { call } = await givenGateway({ 'lb-1': busyWorld() });
+
+    const answer = await call('GET', '/audit', { as });
+
+    expect(answer.json).toMatchObject({ status: 403, code: 'role_too_low' });
+  });
+
+  it.each(['0', '1001', '-1', '1e3', 'all', '', '10.5', '٣'])('refuses the limit "%s"', async (limit) => {
+    const { call } = await givenGateway({ 'lb-1': busyWorld() });
+
+    const answer = await call('GET', `/audit?limit=${encodeURIComponent(limit)}`);
+
+    expect(answer.json).toMatchObject({ status: 400, code: 'malformed_request' });
+  });
+});
+
+describe('GET /docs', () => {
+  it('needs no token, holds nothing of this installation, and may not be framed', async () => {
+    const { call, tokenOf } = await givenGateway({ 'lb-secret-name': busyWorld() });
+
+    const page = await call('GET', '/docs', { as: 'none' });
+    const document = await call('GET', '/docs/openapi.json', { as: 'none' });
+
+    expect([page.status, document.status]).toEqual([200, 200]);
+    expect(page.headers['content-security-policy']).toMatch(/frame-ancestors 'none'/);
+    expect(document.json).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) });
+    for (const text of [page.text, document.text]) {
+      expect(text).not.toContain('lb-secret-name');
+      expect(text).not.toContain(tokenOf('admin'));
+    }
+  });
+});
+
+it('counts what the gateway answers by route template, and never by path', async () => {
+  const { call, metrics } = await givenGateway({ 'lb-1': busyWorld() });
+
+  await call('PUT', actions, stop);
+  await call('GET', '/whoami');
+  await call('GET', '/appliances/lb-1/nowhere/made-up-by-a-stranger');
+  await call('GET', '/appliances/made-up-by-a-stranger/farms');
+  await call('GET', '/made-up-by-a-stranger');
+  await call('GET', '/docs/made-up-by-a-stranger', { as: 'none' });
+  const page = await metrics();
+
+  expect(page).toContain(
+    'zlb_admin_requests_total{appliance="lb-1",endpoint="/farms/{farmname}/actions",method="PUT",code="200"} 1',
+  );
+  expect(page).toContain('zlb_admin_requests_total{appliance="",endpoint="/whoami",method="GET",code="200"} 1');
+  expect(page).toContain('zlb_admin_requests_total{appliance="lb-1",endpoint="",method="GET",code="404"} 1');
+  expect(page).not.toContain('stranger');
+  expect(page).toMatch(/^zlb_admin_audit_records_total [5-9]$/m);
+  expect(page).toMatch(/^zlb_admin_audit_last_write_timestamp_seconds \d{10}/m);
+});

@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { collectorDefaults } from '../../src/collectors/defaults.ts';
+import type { SimulatedAppliance } from '../../src/simulator/server.ts';
+import { collectOutput } from './process.ts';
+import { until } from './until.ts';
+
+/** The exporter as a process of its own, with its gateway listening. */
+export interface AdminExporter {
+  readonly pid: number;
+  readonly adminUrl: string;
+  readonly metricsUrl: string;
+  /** The lines of its log. */
+  log(): readonly Record<string, unknown>[];
+  /** Resolves once it has ended, to its exit code. */
+  stop(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+export interface AdminConfig {
+  readonly appliance: Pick<SimulatedAppliance, 'url' | 'fingerprintSha256'>;
+  /** What the appliance is called; by several names, as if it were several. */
+  readonly names: readonly string[];
+  readonly apiKey: string;
+  readonly sha256: string;
+  readonly auditFile: string;
+  readonly auditFileBytes?: string;
+  /** Schedules of the collectors that run. */
+  readonly polls?: Readonly<Record<string, string>>;
+}
+
+/** Writes a configuration with one appliance and the token of an admin; returns its path. */
+export function writeAdminConfig(folder: string, config: AdminConfig): string {
+  const { appliance, names, apiKey, sha256, auditFile, auditFileBytes, polls = {} } = config;
+  const file = join(folder, 'zlb.yml');
+  const tls = { fingerprint_sha256: appliance.fingerprintSha256 };
+  // JSON is YAML.
+  writeFileSync(
+    file,
+    JSON.stringify({
+      appliances: names.map((name) => ({ name, url: appliance.url, api_key: apiKey, tls })),
+      collectors: Object.fromEntries(
+        [...collectorDefaults.keys()].map((name) => [
+          name,
+          name in polls ? { enabled: true, schedule: polls[name] } : { enabled: false },
+        ]),
+      ),
+      polling: { max_busy_ratio: 1, jitter: '0%' },
+      admin: {
+        listen_address: '127.0.0.1:0',
+        audit_file: auditFile,
+        ...(auditFileBytes === undefined ? {} : { audit_file_bytes: auditFileBytes }),
+        tokens: [{ name: 'alice', sha256, role: 'admin' }],
+      },
+    }),
+  );
+  return file;
+}
+
+/** Resolves once both of its listeners are there; the process ends with the test at the latest. */
+export async function startAdminExporter(configFile: string): Promise<AdminExporter> {
+  const child = spawn(
+    process.execPath,
+    ['src/main.ts', `--config.file=${configFile}`, '--web.listen-address=127.0.0.1:0'],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const { stdout, stderr } = collectOutput(child);
+  const log = () => logLines(stderr());
+  const urlOf = (message: string) => log().find(({ msg }) => msg === message)?.url;
+  const [adminUrl, metricsUrl] = await until(
+    () => [urlOf('admin gateway listening'), urlOf('listening')],
+    (seen) => !seen.includes(undefined) || child.exitCode !== null,
+  );
+  if (typeof adminUrl !== 'string' || typeof metricsUrl !== 'string' || child.pid === undefined)
+    throw new Error(`the exporter ended with ${child.exitCode}: ${stdout()}${stderr()}`);
+  return {
+    pid: child.pid,
+    adminUrl,
+    metricsUrl,
+    log,
+    async stop(signal) {
+      const exited = once(child, 'exit') as Promise<[number | null]>;
+      child.kill(signal);
+      const [code] = await exited;
+      return code;
+    },
+  };
+}
+
+/** What a killed process wrote last may be half a line. */
+function logLines(text: string): readonly Record<string, unknown>[] {
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
