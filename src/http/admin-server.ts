@@ -26,16 +26,35 @@ export interface AdminServer {
 }
 
 const maxHeaderSize = 16_384;
-const limits = { maxHeaderSize, headersTimeout: 10_000, requestTimeout: 1_800_000 };
+const limits = {
+  maxHeaderSize,
+  headersTimeout: 10_000,
+  requestTimeout: 1_800_000,
+  connectionsCheckingInterval: 2_000,
+  // Answered by ourselves, in the form of all other refusals.
+  requireHostHeader: false,
+};
+/** More are not accepted: who holds connections open must not take the descriptors that polling and scrapes need. */
+const mostConnections = 256;
+/** How long a connection may stay without a first request; Node's own limits begin with its first byte. */
+const firstRequestMs = 10_000;
 
 export function createAdminServer({ tls, onRefused }: AdminServerParts): AdminServer {
   const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
   const refused = new WeakSet<Socket>();
+  const silent = new WeakMap<Socket, NodeJS.Timeout>();
+
+  function awaitFirstRequest(socket: Socket): void {
+    const timer = setTimeout(() => socket.destroy(), firstRequestMs);
+    silent.set(socket, timer);
+    socket.once('close', () => clearTimeout(timer));
+  }
 
   return {
     create(handler) {
       const listener: RequestListener = (request, response) => {
         const { socket } = request;
+        clearTimeout(silent.get(socket));
         const responses = unanswered.get(socket) ?? new Set();
         const before = [...responses].at(-1);
         unanswered.set(socket, responses.add(response));
@@ -44,7 +63,14 @@ export function createAdminServer({ tls, onRefused }: AdminServerParts): AdminSe
         if (before) before.once('close', () => socket.writable && handler(request, response));
         else handler(request, response);
       };
-      return tls ? createTlsServer({ ...limits, ...tlsOptions(tls) }, listener) : createServer(limits, listener);
+      const server = tls
+        ? createTlsServer({ ...limits, ...tlsOptions(tls), handshakeTimeout: firstRequestMs }, listener)
+        : createServer(limits, listener);
+      server.maxConnections = mostConnections;
+      server.on(tls ? 'secureConnection' : 'connection', awaitFirstRequest);
+      // Without a listener Node answers by itself, with an empty page.
+      server.on('checkExpectation', listener);
+      return server;
     },
     refuse(error, socket) {
       if (refused.has(socket)) return;

@@ -4,13 +4,16 @@ import type { RequestContext } from './request-context.ts';
 
 /** Sends a refusal; a client of the appliance's own API finds the sentence where it looks for one. */
 export function sendProblem(reply: FastifyReply, problem: AdminProblem, context: RequestContext): FastifyReply {
-  // What is left of a body unread would be taken for the next request.
+  // What is left of a body unread would be taken for the next request, and strangers need no place kept.
   const unread = !reply.request.raw.complete;
-  return reply
-    .code(problem.status)
-    .headers({ ...problem.headers, ...(unread ? { connection: 'close' } : {}) })
-    .type('application/problem+json')
-    .send(JSON.stringify(problemBody(problem, context)));
+  return (
+    reply
+      .code(problem.status)
+      .headers({ ...problem.headers, ...(unread || problem.status === 401 ? { connection: 'close' } : {}) })
+      .header('content-type', 'application/problem+json')
+      // As bytes: to a text Fastify adds a charset, which the type does not know.
+      .send(Buffer.from(JSON.stringify(problemBody(problem, context))))
+  );
 }
 
 /** A refusal as RFC 9457 has it. */

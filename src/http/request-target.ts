@@ -26,6 +26,20 @@ export function decoded(text: string): string | undefined {
  * proxies, where a host would be taken for a part of the path.
  */
 export function refuseOddForm({ originalUrl, raw }: FastifyRequest): void {
+  const { host, expect } = raw.headers;
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
+    throw new AdminProblem('malformed_header', {
+      status: 417,
+      detail: 'The header Expect asks for something that there is not; nothing was sent.',
+      remedy: 'Leave the header out.',
+    });
+  }
+  if (host === undefined && raw.httpVersion === '1.1') {
+    throw new AdminProblem('malformed_request', {
+      detail: 'The header Host is missing, which HTTP/1.1 has in every request; nothing was sent.',
+      remedy: 'Send it, with the address that the request goes to.',
+    });
+  }
   if (originalUrl.startsWith('/') && ['1.0', '1.1'].includes(raw.httpVersion)) return;
   throw new AdminProblem('malformed_request', {
     detail: 'The first line of the request is not one of HTTP/1.1 with a path alone; nothing was sent.',
