@@ -62,7 +62,7 @@ export async function runCommandLine(words: readonly string[], edge: Edge): Prom
     if (!load) throw new UsageError(`there is no command ${JSON.stringify(name)}; --help lists them`);
     refuseForeignFlags(flags, name);
     if (name !== undefined && !withArguments.includes(name) && rest.length > 0)
-      throw new UsageError(`${name} takes no arguments, got ${JSON.stringify(rest[0])}`);
+      throw new UsageError(`${name} takes no arguments; --help shows how it is called`);
     const command = await load();
     return await command({ ...edge, flags: { ...defaults, ...flags }, arguments: rest });
   } catch (error) {

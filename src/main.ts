@@ -37,8 +37,16 @@ try {
       interrupt: () => process.kill(process.pid, 'SIGINT'),
     }),
   });
+  await Promise.all([written(process.stdout), written(process.stderr)]);
   process.exit(code);
 } catch (error) {
   process.stderr.write(`zlb-exporter: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   process.exit(1);
+}
+
+/** Resolves once everything is with its reader: leaving at once would lose what a pipe has not taken yet. */
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write('', () => resolve());
+  });
 }

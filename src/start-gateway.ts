@@ -37,6 +37,8 @@ export interface StartedGateway {
   close(): Promise<void>;
 }
 
+/** More than anybody makes by mistake, and a few dozen megabytes an hour at the worst. */
+const mostDenialsPerMinute = 1_000;
 const startedRecord = { event: 'started', request: '-', principal: '-', role: '-', method: '-', path: '-' } as const;
 
 const longestBodyPauseMs = 20_000;
@@ -55,10 +57,14 @@ export async function startGateway(start: GatewayStart): Promise<StartedGateway>
     onAppended: (records, atMs) => metrics.auditWritten(records, atMs),
     onFailed: () => metrics.auditFailed(),
   });
+  const principals = createPrincipals(admin.tokens, now);
   const recorder = createRecorder({
     journal,
     keys: settings.appliances.flatMap(({ apiKey, adminApiKey }) => [apiKey, ...(adminApiKey ? [adminApiKey] : [])]),
+    isToken: (word) => principals.isToken(word),
     onLost: (error, { id }) => log.error({ err: error, request: id }, 'audit record lost'),
+    now,
+    mostDenials: mostDenialsPerMinute,
   });
   const freeze = await openFreezeSwitch(`${admin.auditFile}.frozen`, now);
   metrics.frozen(freeze.state !== undefined);
@@ -79,7 +85,7 @@ export async function startGateway(start: GatewayStart): Promise<StartedGateway>
     gateway,
     operations,
     parameters: createParameters({ lanes, recorder, freeze }),
-    principals: createPrincipals(admin.tokens, now),
+    principals,
     recorder,
     journal,
     freeze,
@@ -106,6 +112,7 @@ export async function startGateway(start: GatewayStart): Promise<StartedGateway>
     async close() {
       await app.close();
       await Promise.all([...appliances.values()].flatMap(({ relay, client }) => [relay.close(), client.close()]));
+      await recorder.close();
       await journal.close();
     },
   };

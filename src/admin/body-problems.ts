@@ -1,6 +1,6 @@
 import type { ParameterDescriptor } from './discovery.ts';
 import { fitsFormat } from './value-format.ts';
-import { limitsOf } from './value-limits.ts';
+import { type Limits, limitsOf } from './value-limits.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -12,45 +12,61 @@ export function problemsOf(body: Body, parameters: readonly ParameterDescriptor[
   // Some builds describe nothing and yet take something.
   if (parameters.length === 0) return [];
   const known = new Map(parameters.map((parameter) => [parameter.name, parameter]));
-  const names = parameters.map(({ name }) => name);
-  const missing = parameters
+  const missing = [...known.values()]
     .filter(({ name, required }) => required && !Object.hasOwn(body, name))
     .map(({ name }) => `${name} is required and not there.`);
   const wrong = Object.entries(body).flatMap(([name, value]) => {
     const parameter = known.get(name);
-    if (!parameter) return [`${name} is not a parameter of this call, which takes ${names.toSorted().join(', ')}.`];
-    const problem = problemOf(value, parameter);
+    const problem = parameter && problemOf(value, parameter);
     return problem === undefined ? [] : [`${name} ${problem}.`];
   });
   // Nothing at all asks for the parameters and changes nothing.
   const empty = Object.keys(body).length === 0 && missing.length === 0 ? ['At least one parameter must be sent.'] : [];
-  return [...empty, ...missing, ...wrong];
+  return [...empty, ...missing, ...wrong, ...strangers(body, [...known.keys()])];
+}
+
+/** One sentence for all of them: each would name everything that the call takes. */
+function strangers(body: Body, names: readonly string[]): readonly string[] {
+  const known = new Set(names);
+  const strange = Object.keys(body).filter((name) => !known.has(name));
+  if (strange.length === 0) return [];
+  const are = strange.length === 1 ? 'is not a parameter' : 'are not parameters';
+  return [`${strange.join(', ')} ${are} of this call, which takes ${names.toSorted().join(', ')}.`];
 }
 
 /** The rest of a sentence that begins with the name. */
 function problemOf(value: unknown, parameter: ParameterDescriptor): string | undefined {
   const { list } = parameter;
-  if (!Array.isArray(value)) return list === true ? 'takes a list' : problemOfOne(value, parameter);
+  const judge = createJudge(parameter);
+  if (!Array.isArray(value)) return list === true ? 'takes a list' : judge(value);
   if (list === false) return 'takes one value, not a list';
-  return value.map((item) => problemOfOne(item, parameter)).find((problem) => problem !== undefined);
+  for (const item of value) {
+    const problem = judge(item);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
-function problemOfOne(value: unknown, parameter: ParameterDescriptor): string | undefined {
+/** Prepared once for all items of a list: both it and what it is compared with may be long. */
+function createJudge(parameter: ParameterDescriptor): (value: unknown) => string | undefined {
   const { nonBlank, possibleValues, interval = '', format = '' } = parameter;
-  // The appliance takes true for 1 (WIRE.md §1.3).
-  if (typeof value === 'boolean') return `is a JSON ${value}; send the text "${value}"`;
-  // Objects are for a few calls of the Enterprise Edition, whose inside no descriptor describes.
-  if (typeof value === 'object' && value !== null) return undefined;
-  const word = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-  // The document says the opposite; the appliance refuses them (WIRE.md §1.4).
-  if (word === '') return nonBlank ? 'must not be empty' : undefined;
-  if (possibleValues && !possibleValues.includes(word)) return `is one of ${possibleValues.toSorted().join(', ')}`;
+  const possible = possibleValues && new Set(possibleValues);
   const limits = limitsOf(interval);
-  if (limits && !isWithin(word, limits)) return `is out of its limits: ${interval.replace(/\.$/, '')}`;
-  return fitsFormat(word, format) ? undefined : `does not look like ${format}`;
+  return (value) => {
+    // The appliance takes true for 1 (WIRE.md §1.3).
+    if (typeof value === 'boolean') return `is a JSON ${value}; send the text "${value}"`;
+    // Objects are for a few calls of the Enterprise Edition, whose inside no descriptor describes.
+    if (typeof value === 'object' && value !== null) return undefined;
+    const word = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+    // The document says the opposite; the appliance refuses them (WIRE.md §1.4).
+    if (word === '') return nonBlank ? 'must not be empty' : undefined;
+    if (possible && !possible.has(word)) return `is one of ${[...possible].toSorted().join(', ')}`;
+    if (limits && !isWithin(word, limits)) return `is out of its limits: ${interval.replace(/\.$/, '')}`;
+    return fitsFormat(word, format) ? undefined : `does not look like ${format}`;
+  };
 }
 
-function isWithin(word: string, { low, high }: { readonly low?: number; readonly high?: number }): boolean {
+function isWithin(word: string, { low, high }: Limits): boolean {
   if (!/^-?\d+(?:\.\d+)?$/.test(word)) return false;
   return (low === undefined || Number(word) >= low) && (high === undefined || Number(word) <= high);
 }

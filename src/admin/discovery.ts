@@ -12,11 +12,11 @@ export interface ParameterDescriptor {
   readonly required: boolean;
   /** An empty value is refused. */
   readonly nonBlank: boolean;
-  /** Some are live data, such as the addresses of the appliance. */
+  /** Some are live data, such as the addresses of the appliance. Never empty. */
   readonly possibleValues?: readonly string[];
   /** A sentence, not two numbers. */
   readonly interval?: string;
-  /** A regular expression, or a word for a kind of data. */
+  /** A regular expression, which is shown and never tried, or a word for a kind of data. */
   readonly format?: string;
   readonly description?: string;
   /** A list of values is expected; `optional` where one value will do as well. */
@@ -36,6 +36,11 @@ export interface Discovery {
 }
 
 const mostBytes = 1_048_576;
+/** Far more than any call takes: what the appliance says is compared with what the caller sends. */
+const mostParameters = 500;
+const longestName = 128;
+/** A longer list is left to the appliance: a part of it would make the rest look wrong. */
+const mostValues = 1_000;
 
 export function createDiscovery(relay: Pick<Relay, 'send'>): Discovery {
   return {
@@ -53,6 +58,7 @@ export function createDiscovery(relay: Pick<Relay, 'send'>): Discovery {
       const { params, description } = answer;
       // Early builds answer with the sentence in another place, and some with another status.
       if ((status !== 400 && status !== 200) || !Array.isArray(params)) throw noList(row.route, status, answer);
+      if (params.length > mostParameters) throw tooMany(row.route, params.length);
       return { description: textOf(description) ?? '', parameters: params.flatMap(descriptorOf) };
     },
   };
@@ -66,7 +72,8 @@ export function parameterMembers({ nonBlank, possibleValues, ...rest }: Paramete
 function descriptorOf(param: unknown): readonly ParameterDescriptor[] {
   if (!isRecord(param)) return [];
   const { name, options, possible_values: values, ref } = param;
-  if (typeof name !== 'string' || name === '') return [];
+  if (typeof name !== 'string' || name === '' || name.length > longestName) return [];
+  const possibleValues = wordsOf(values);
   const words = Array.isArray(options) ? options : [];
   const [interval, format, description] = [param.interval, param.format, param.description].map(textOf);
   return [
@@ -74,13 +81,19 @@ function descriptorOf(param: unknown): readonly ParameterDescriptor[] {
       name,
       required: words.includes('required'),
       nonBlank: words.includes('non_blank'),
-      ...(Array.isArray(values) ? { possibleValues: values.map(String) } : {}),
+      ...(possibleValues.length > 0 ? { possibleValues } : {}),
       ...(interval === undefined ? {} : { interval }),
       ...(format === undefined ? {} : { format }),
       ...(description === undefined ? {} : { description }),
       list: listOf(typeof ref === 'string' ? ref.toLowerCase() : ''),
     },
   ];
+}
+
+/** Nothing else has a text that a value could be. */
+function wordsOf(values: unknown): readonly string[] {
+  if (!Array.isArray(values) || values.length > mostValues) return [];
+  return values.filter((value) => typeof value === 'string' || typeof value === 'number').map(String);
 }
 
 function listOf(ref: string): ParameterDescriptor['list'] {
@@ -106,6 +119,13 @@ function takesNoJson(route: string): AdminProblem {
   return new AdminProblem('unknown_path', {
     detail: `${route} takes no JSON, so it has no parameters to ask for; nothing was sent.`,
     remedy: 'See GET /docs for what its body is.',
+  });
+}
+
+function tooMany(route: string, count: number): AdminProblem {
+  return new AdminProblem('upstream_malformed', {
+    detail: `The appliance answered for ${route} with ${count} parameters, more than any call takes.`,
+    remedy: 'Check the url of the appliance in the configuration: something else may be listening there.',
   });
 }
 

@@ -89,11 +89,15 @@ export async function planCall(parts: PlanParts): Promise<Plan> {
   };
 }
 
-async function validate({ call, discovery, body, signal }: PlanParts): Promise<Validation> {
-  const { row } = call.operation;
+async function validate({ call, discovery, body, frozen, signal }: PlanParts): Promise<Validation> {
+  const { row, method } = call.operation;
   if (row.body === 'none') return { checked: false, note: 'The operation takes no body.', problems: [] };
   if (row.body !== 'json')
     return { checked: false, note: 'The appliance looks at a file when it has it, not before.', problems: [] };
+  if (frozen) {
+    const note = `All changes are frozen, and the question for parameters is a ${method} as well; it was not sent.`;
+    return { checked: false, note, problems: [] };
+  }
   try {
     const { parameters } = await discovery.discover(call, signal);
     const shown = {

@@ -1,19 +1,20 @@
 import { createHash } from 'node:crypto';
 import { isRecord } from '../lib/check.ts';
+import { shorten } from './shorten.ts';
 
-const redacted = '[redacted]';
+/** Stands where a secret stood. */
+export const redacted = '[redacted]';
 /** What is nested deeper is redacted as a whole: no setting of the API is. */
 const deepest = 32;
-/** A longer body is written down as its digest alone: a line of the audit is for reading. */
-const mostReadBytes = 65_536;
-const mostWritten = 16_384;
+/** A line of the audit is for reading. */
+const mostWrittenBytes = 16_384;
 
-/** What may be written of a body: JSON without its secrets, anything else and what is very long as its size and digest. */
+/** What may be written of a body: JSON without its secrets, and of what is very long in it a start; anything else as its size and digest. */
 export function maskBody(body: Buffer, contentType: string): unknown {
-  if (contentType.startsWith('application/json') && body.length <= mostReadBytes) {
+  if (contentType.startsWith('application/json')) {
     try {
-      const masked = maskValue(JSON.parse(body.toString()));
-      if (JSON.stringify(masked).length <= mostWritten) return masked;
+      // Masked first: of a secret that was cut in two, neither half could be told.
+      return shorten(maskValue(JSON.parse(body.toString())), mostWrittenBytes);
     } catch {
       // Told by its digest, as all that is not JSON.
     }
@@ -42,7 +43,8 @@ function isSecretName(name: string): boolean {
   return secretName.test(name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''));
 }
 
-function maskText(text: string): string {
+/** A text without PEM, passwords in URLs and what stands behind names such as `password`; what is masked already stays as it is. */
+export function maskText(text: string): string {
   if (text.includes('-----BEGIN')) return '[redacted PEM]';
   // The quantifiers are bounded, so that a long text cannot keep them busy.
   return maskAssignments(text.replaceAll(/:\/\/[^\s/?#]{1,512}@/g, `://${redacted}@`));

@@ -31,6 +31,8 @@ export type Identification = { readonly principal: Principal } | { readonly expi
 export interface Principals {
   /** Takes the same time whichever token is wrong, and wherever. */
   identify(token: string): Identification;
+  /** Whether a word is the token of anybody, expired ones included: such a word must not be written down. */
+  isToken(word: string): boolean;
 }
 
 export function createPrincipals(entries: readonly PrincipalEntry[], now: () => number): Principals {
@@ -38,7 +40,9 @@ export function createPrincipals(entries: readonly PrincipalEntry[], now: () => 
     digest: Buffer.from(sha256, 'hex'),
     principal: { ...entry, covers: coverage(entry.appliances) },
   }));
+  const digests = new Set(entries.map(({ sha256 }) => sha256));
   return {
+    isToken: (word) => digests.has(createHash('sha256').update(word).digest('hex')),
     identify(token) {
       const presented = createHash('sha256').update(token).digest();
       let found: Principal | undefined;

@@ -1,8 +1,10 @@
 import type { Secret } from '../lib/secret.ts';
 import type { AuditJournal } from './audit/journal.ts';
 import type { AuditPosition, AuditRecord } from './audit/record.ts';
+import { createDenials, type Suppressed } from './denials.ts';
 import type { Principal } from './principal.ts';
 import { AdminProblem } from './problem.ts';
+import { createScrubber, type ScrubberParts } from './scrubber.ts';
 
 /** Who did what, as every record of a request begins. */
 export interface Subject {
@@ -21,7 +23,7 @@ export type Particulars = Omit<
   'request' | 'principal' | 'role' | 'appliance' | 'operation' | 'method' | 'path' | 'reason'
 >;
 
-/** Writes what the gateway did into the audit, without the secrets it may have come across. */
+/** Writes what the gateway did into the audit, without the secrets it may have come across; of many refusals in a minute only their number. */
 export interface Recorder {
   /** Rejects with `audit_unavailable` when it is not on disk. */
   record(subject: Subject, particulars: Particulars): Promise<AuditPosition>;
@@ -29,38 +31,63 @@ export interface Recorder {
   note(subject: Subject, particulars: Particulars): Promise<void>;
   /** A text of the caller as it may be kept and shown to others. */
   scrubbed(text: string, token: Secret): string;
+  /** Writes down what was counted only, before the journal closes; does not reject. */
+  close(): Promise<void>;
 }
 
-export interface RecorderParts {
+export interface RecorderParts extends ScrubberParts {
   readonly journal: Pick<AuditJournal, 'append'>;
-  /** Keys of the appliances, which a careless caller may have put into a path or a reason. */
-  readonly keys: readonly Secret[];
-  readonly onLost: (error: unknown, subject: Subject) => void;
+  readonly onLost: (error: unknown, subject: Pick<Subject, 'id'>) => void;
+  readonly now: () => number;
+  /** Refusals of one principal a minute that are written down one by one. */
+  readonly mostDenials: number;
 }
 
-export function createRecorder({ journal, keys, onLost }: RecorderParts): Recorder {
-  async function append(subject: Subject, particulars: Particulars): Promise<AuditPosition> {
-    const { id, principal, appliance, operation, method, path, reason } = subject;
-    const record = {
-      ...particulars,
+/** For what a record of the recorder itself has not. */
+const nobody = '-';
+/** Paths of operations and reasons are shorter. */
+const longestText = 2_048;
+/** Refusals are cheap to make, and who makes them chooses the texts. */
+const longestDenied = 256;
+
+export function createRecorder({ journal, keys, isToken, onLost, now, mostDenials }: RecorderParts): Recorder {
+  const scrubber = createScrubber({ keys, isToken });
+  const denials = createDenials({ now, mostPerMinute: mostDenials });
+
+  function recordOf(subject: Subject, particulars: Particulars): AuditRecord {
+    const { id, principal, token, appliance, operation, method, path, reason } = subject;
+    const longest = particulars.event === 'denied' ? longestDenied : longestText;
+    // Cut only once it is scrubbed: half a secret would not be found.
+    const shown = (text: string): string => scrubber.text(text, token).slice(0, longest);
+    return {
+      ...(scrubber.value(particulars, token) as Particulars),
       request: id,
       principal: principal.name,
       role: principal.role,
       ...(appliance === undefined ? {} : { appliance }),
       ...(operation === undefined ? {} : { operation }),
       method,
-      path,
-      ...(reason === undefined ? {} : { reason }),
+      path: shown(path),
+      ...(reason === undefined ? {} : { reason: shown(reason) }),
     };
-    const safe = scrubbed(record, [subject.token, ...keys]);
-    // Cut only now: half a secret would not be found.
-    return await journal.append({ ...safe, path: safe.path.slice(0, longestPath) });
+  }
+
+  /** Does not reject: what else is to be written must not be lost with it. */
+  async function tellSuppressed(until: 'minute' | 'now'): Promise<void> {
+    for (const suppressed of denials.take(until)) {
+      try {
+        await journal.append(recordOfMany(suppressed));
+      } catch (error) {
+        onLost(error, { id: nobody });
+      }
+    }
   }
 
   return {
     async record(subject, particulars) {
+      await tellSuppressed('minute');
       try {
-        return await append(subject, particulars);
+        return await journal.append(recordOf(subject, particulars));
       } catch (cause) {
         throw new AdminProblem('audit_unavailable', {
           detail: 'The audit cannot be written, so nothing was sent. The log of the exporter says why.',
@@ -72,32 +99,27 @@ export function createRecorder({ journal, keys, onLost }: RecorderParts): Record
       }
     },
     async note(subject, particulars) {
+      await tellSuppressed('minute');
+      if (particulars.event === 'denied' && !denials.admit(subject.principal)) return;
       try {
-        await append(subject, particulars);
+        await journal.append(recordOf(subject, particulars));
       } catch (error) {
         onLost(error, subject);
       }
     },
-    scrubbed: (text, token) => scrubText(text, [token, ...keys]),
+    scrubbed: (text, token) => scrubber.text(text, token),
+    close: () => tellSuppressed('now'),
   };
 }
 
-/** Of a request that was refused; the paths of operations are shorter. */
-const longestPath = 2_048;
-/** Secrets as short as a word would blank out words. */
-const shortestScrubbed = 8;
-
-function scrubbed(record: AuditRecord, secrets: readonly Secret[]): AuditRecord {
-  const scrub = (value: unknown): unknown => {
-    if (typeof value === 'string') return scrubText(value, secrets);
-    if (Array.isArray(value)) return value.map(scrub);
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [scrubText(name, secrets), scrub(inner)]));
+function recordOfMany({ principal, count }: Suppressed): AuditRecord {
+  return {
+    event: 'denied',
+    request: nobody,
+    principal: principal.name,
+    role: principal.role,
+    method: nobody,
+    path: nobody,
+    suppressed: count,
   };
-  return scrub(record) as AuditRecord;
-}
-
-function scrubText(text: string, secrets: readonly Secret[]): string {
-  const known = secrets.filter((secret) => secret.reveal().length >= shortestScrubbed);
-  return known.reduce((scrubbed, secret) => secret.scrub(scrubbed), text);
 }

@@ -173,7 +173,11 @@ function hashing(body: Readable, { patienceMs, onDone, onStill }: Watch): Readab
       done();
     },
   });
-  const timer = setTimeout(() => through.destroy(onStill()), patienceMs);
+  const timer = setTimeout(() => {
+    // Full: then it is the appliance that takes its time.
+    if (through.readableLength > 0) timer.refresh();
+    else through.destroy(onStill());
+  }, patienceMs);
   through.once('close', () => clearTimeout(timer));
   // Whoever reads it sees the failure; an answer may have come before, and then nobody does.
   through.on('error', () => undefined);

@@ -39,7 +39,7 @@ function* describe(file: string, { files, lines, first, last, faults, torn, unfi
     yield* shortened(faults.map(sentence));
     yield files.length === 0
       ? 'Check that this is the admin.audit_file of the configuration.'
-      : 'Keep the files as they are, as evidence. To begin a new chain, move all whose names begin with that of the audit.';
+      : 'Keep the files as they are, as evidence. To begin a new chain, move all whose names begin with that of the audit, and restart the exporter.';
   }
   if (torn) {
     yield '';

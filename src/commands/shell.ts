@@ -10,6 +10,14 @@ interface ShellParts {
   readonly interrupt: () => void;
 }
 
+/** Controls of a terminal and what turns the reading direction; not the ends of lines. */
+const commands = /(?!\r?\n|\t)[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
+
+/** As it stands in JSON, where most of it comes from. */
+function escapeOf(control: string): string {
+  return `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
 /** The standard streams of a process. Questions go to standard error, where they are no part of a result. */
 export function createShell({ stdin, stdout, stderr, stopped, interrupt }: ShellParts): Shell {
   async function ask(question: string): Promise<string> {
@@ -27,12 +35,16 @@ export function createShell({ stdin, stdout, stderr, stopped, interrupt }: Shell
     }
   }
 
+  // It keeps what a chunk has of a letter until the next one brings the rest.
+  const decoder = new TextDecoder();
+
   return {
     outputIsTerminal: stdout.isTTY,
     input: stdin,
     write: (bytes) =>
       new Promise((resolve, reject) => {
-        stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
+        const shown = stdout.isTTY ? decoder.decode(bytes, { stream: true }).replaceAll(commands, escapeOf) : bytes;
+        stdout.write(shown, (error) => (error ? reject(error) : resolve()));
       }),
     ask: stdin.isTTY && stderr.isTTY ? ask : undefined,
   };

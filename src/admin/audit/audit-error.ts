@@ -42,6 +42,6 @@ export function toAuditError(thrown: unknown, file: string): Error {
 export function brokenAudit(file: string, what: string): AuditError {
   return new AuditError(
     'broken',
-    `the audit ${file} is not whole: ${what}; look with "zlb-exporter audit verify ${file}", keep the files as evidence, and move all whose names begin with it away to begin a new chain`,
+    `the audit ${file} is not whole: ${what}; look with "zlb-exporter audit verify ${file}", keep the files as evidence, move all whose names begin with it away, and restart the exporter to begin a new chain on purpose`,
   );
 }

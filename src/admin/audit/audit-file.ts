@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, type FileHandle, open, rename, stat } from 'node:fs/promises';
+import { type FileHandle, open, rename, stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { errorCode } from '../../lib/check.ts';
 import { brokenAudit } from './audit-error.ts';
@@ -7,7 +7,7 @@ import type { KeptHead } from './kept-head.ts';
 import { sealLine, type SealedLine } from './line.ts';
 import type { Lock } from './lock.ts';
 import type { AuditPosition, AuditRecord } from './record.ts';
-import { fileBefore, rotatedPath, syncFolder } from './rotated-files.ts';
+import { fileBefore, isThere, rotatedPath, syncFolder } from './rotated-files.ts';
 import { writeFully } from './write-fully.ts';
 
 /** A record and the moment it was made. */
@@ -123,16 +123,6 @@ export function createAuditFile({ file, maxBytes, log, head, lock, ...found }: A
       }
     },
   };
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return false;
-    throw error;
-  }
 }
 
 function ifMissing(error: unknown): undefined {

@@ -17,18 +17,32 @@ export interface Found {
   readonly torn?: TornLine;
 }
 
-/** Checks the current file against itself, the file before it and the head kept apart; rejects with an AuditError when anything does not fit. */
-export async function inspect(file: string, handle: FileHandle, head: FoundHead): Promise<Found> {
+/**
+ * Checks the current file against itself, the file before it, the head kept apart and the position that this process
+ * itself remembers; rejects with an AuditError when anything does not fit.
+ */
+export async function inspect(
+  file: string,
+  handle: FileHandle,
+  head: FoundHead,
+  known: AuditPosition | undefined,
+): Promise<Found> {
   const before = await lastLineBefore(file);
   const chain = createChain(before);
   const headCheck = createHeadCheck(head, before ?? genesis);
-  const { faults, torn, length } = await checkFile(handle, chain, headCheck.pass);
+  const ownCheck = createHeadCheck(known ?? 'none', before ?? genesis);
+  const { faults, torn, length } = await checkFile(handle, chain, (line) => {
+    headCheck.pass(line);
+    ownCheck.pass(line);
+  });
 
   const [fault] = faults;
   if (fault) throw brokenAudit(file, `line ${fault.line} of it ${fault.what}`);
   const { seq, hash } = chain.last ?? genesis;
   const headFault = headCheck.faultAt(seq);
   if (headFault !== undefined) throw brokenAudit(file, `${headPath(file)} ${headFault}`);
+  const ownFault = known && ownCheck.faultAt(seq);
+  if (ownFault !== undefined) throw brokenAudit(file, `this exporter ${ownFault}`);
   return { last: { seq, hash }, length, ...(torn ? { torn } : {}) };
 }
 

@@ -33,10 +33,16 @@ interface Waiting extends Entry {
   readonly reject: (error: Error) => void;
 }
 
-/** Opens the file at the first append, and again at the next one for as long as that fails: room on the disk heals it without a restart. */
+/**
+ * Opens the file at the first append, and again at the next one for as long as that fails: room on the disk heals it
+ * without a restart. What it has written it remembers: a file that is opened again must go on from there, and only a
+ * restart begins a new chain.
+ */
 export function createAuditJournal(parts: AuditJournalParts): AuditJournal {
   const { file, now, log, onAppended, onFailed } = parts;
   let opened: AuditFile | undefined;
+  /** Where the file ended that was taken away or changed. */
+  let known: AuditPosition | undefined;
   let waiting: Waiting[] = [];
   let writing: Promise<void> | undefined;
   let failing: string | undefined;
@@ -46,9 +52,10 @@ export function createAuditJournal(parts: AuditJournalParts): AuditJournal {
     if (opened && !(await opened.isUntouched())) {
       const moved = opened;
       opened = undefined;
+      if (moved.last.seq > 0) known = moved.last;
       await moved.close();
     }
-    opened ??= await openAuditFile(parts);
+    opened ??= await openAuditFile(parts, known);
     return opened;
   }
 

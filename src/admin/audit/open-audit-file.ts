@@ -2,13 +2,14 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
-import { AuditError } from './audit-error.ts';
+import { AuditError, brokenAudit } from './audit-error.ts';
 import { type AuditFile, createAuditFile } from './audit-file.ts';
 import { inspect } from './inspect.ts';
 import { openHead } from './kept-head.ts';
 import { takeLock } from './lock.ts';
 import { recoverTorn } from './recover.ts';
-import { syncFolder } from './rotated-files.ts';
+import type { AuditPosition } from './record.ts';
+import { isThere, rotatedFiles, syncFolder } from './rotated-files.ts';
 
 export interface OpeningParts {
   readonly file: string;
@@ -17,8 +18,15 @@ export interface OpeningParts {
   readonly log: Logger;
 }
 
-/** Locks and checks an audit, or begins one; rejects with an AuditError, or with the error of the file system. */
-export async function openAuditFile({ file, maxBytes, now, log }: OpeningParts): Promise<AuditFile> {
+/**
+ * Locks and checks an audit, or begins one; rejects with an AuditError, or with the error of the file system. With a
+ * position that this process has reached, it must still be on disk: then nothing is begun anew.
+ */
+export async function openAuditFile(
+  { file, maxBytes, now, log }: OpeningParts,
+  known: AuditPosition | undefined,
+): Promise<AuditFile> {
+  if (known) await refuseGone(file, known);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const lock = await takeLock(file);
   const opened: { close(): Promise<void> }[] = [{ close: async () => await lock.release() }];
@@ -27,7 +35,7 @@ export async function openAuditFile({ file, maxBytes, now, log }: OpeningParts):
     opened.push(head);
     const handle = await openCurrent(file);
     opened.push(handle);
-    const found = await inspect(file, handle, head.found);
+    const found = await inspect(file, handle, head.found, known);
     const { torn } = found;
     const end = torn ? await recoverTorn(file, handle, { ...found, torn }, new Date(now()).toISOString()) : found;
     if (torn) log.warn({ file, line: torn.line, bytes: torn.bytes }, 'unfinished line of the audit recovered');
@@ -44,6 +52,12 @@ export async function openAuditFile({ file, maxBytes, now, log }: OpeningParts):
     await Promise.allSettled(opened.map(async (part) => await part.close()));
     throw error;
   }
+}
+
+/** A file that was put aside is not gone, though a full disk may have let no new one be made. */
+async function refuseGone(file: string, { seq }: AuditPosition): Promise<void> {
+  if ((await isThere(file)) || (await rotatedFiles(file)).at(-1)?.lastSeq === seq) return;
+  throw brokenAudit(file, `it was there up to line ${seq}, and is gone`);
 }
 
 async function openCurrent(file: string): Promise<FileHandle> {

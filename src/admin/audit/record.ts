@@ -48,6 +48,8 @@ export interface AuditRecord {
   readonly received_bytes?: number;
   /** True when the appliance may have carried out a call whose answer never came. */
   readonly uncertain?: true;
+  /** Alone in a `denied`: refusals of the principal before it that were too many in a minute to be written down each. */
+  readonly suppressed?: number;
   /** With `recovered`: the unfinished line. Its text is cut at 4 KiB; the digest is of all its bytes. */
   readonly torn?: { readonly bytes: number; readonly sha256: string; readonly text: string };
 }

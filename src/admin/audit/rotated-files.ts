@@ -1,4 +1,4 @@
-import { open, readdir } from 'node:fs/promises';
+import { access, open, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from '../../lib/check.ts';
 import type { AuditPosition } from './record.ts';
@@ -35,6 +35,16 @@ async function namesIn(folder: string): Promise<readonly string[]> {
     return await readdir(folder);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+export async function isThere(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return false;
     throw error;
   }
 }

@@ -46,8 +46,12 @@ export function param({ operation, params }: GuardContext, name: string): string
   return value;
 }
 
-/** A value of the body as the appliance compares it: a text, or a number as its digits; undefined for anything else. */
-export function wordOf({ body }: GuardContext, name: string): string | undefined {
+/**
+ * Whether any release could take a value of the body for this word of small letters: blanks, case and the like make no
+ * difference, and a list or an object, which the known releases refuse, may mean anything.
+ */
+export function couldMean({ body }: GuardContext, name: string, word: string): boolean {
   const value = body[name];
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+  if (typeof value === 'object') return value !== null;
+  return typeof value === 'string' && value.toLowerCase().replaceAll(/[^a-z]/g, '') === word;
 }

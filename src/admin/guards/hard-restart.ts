@@ -1,5 +1,5 @@
 import { farmOf } from './farm.ts';
-import { type Guard, wordOf } from './guard.ts';
+import { couldMean, type Guard } from './guard.ts';
 
 /** WIRE.md §5.1: only L4xNAT farms are known to take a second start for what it is. */
 export const hardRestart: Guard = {
@@ -8,7 +8,7 @@ export const hardRestart: Guard = {
   about:
     'Starting a running HTTP farm kills it first: its connections drop, and if it cannot start again it stays down.',
   async inspect(context) {
-    if (wordOf(context, 'action') !== 'start') return [];
+    if (!couldMean(context, 'action', 'start')) return [];
     const farm = await farmOf(context);
     if (!farm || farm.status === 'down' || farm.profile === 'l4xnat') return [];
     return [

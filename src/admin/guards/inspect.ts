@@ -1,4 +1,5 @@
 import { ApplianceError } from '../../appliance/errors.ts';
+import { oneLine } from '../../lib/one-line.ts';
 import type { OperationCall } from '../operation.ts';
 import { allGuards } from './all-guards.ts';
 import type { Finding, Guard, GuardContext, GuardRead } from './guard.ts';
@@ -16,9 +17,13 @@ export async function inspectCall(
   return findings;
 }
 
+/** Names in it come from the appliance. */
+const longestMessage = 4_000;
+
 async function inspected(guard: Guard, context: GuardContext): Promise<readonly Finding[]> {
   try {
-    return (await guard.inspect(context)).map((trap) => ({ guard: guard.name, ...trap }));
+    const traps = await guard.inspect(context);
+    return traps.map((trap) => ({ guard: guard.name, ...trap, message: oneLine(trap.message, longestMessage) }));
   } catch (error) {
     if (!(error instanceof ApplianceError)) throw error;
     // A deactivated appliance refuses the call as well, unless it is the upload that activates it (WIRE.md §3.19).

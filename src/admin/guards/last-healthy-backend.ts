@@ -1,7 +1,7 @@
 import type { EndpointKey } from '../../appliance/endpoints/table.ts';
 import { backendOperations, backendText, ownerOf } from './backends.ts';
 import { farmOf } from './farm.ts';
-import { type Guard, param, wordOf } from './guard.ts';
+import { couldMean, type Guard, param } from './guard.ts';
 
 const deletions: readonly EndpointKey[] = ['deleteFarmBackend', 'deleteServiceBackend'];
 /** Words that say for sure that a backend serves nobody (WIRE.md §2.2). */
@@ -14,7 +14,7 @@ export const lastHealthyBackend: Guard = {
   about:
     'Taking the last backend that is up out of a service, or out of an L4xNAT farm, leaves nobody to serve its clients.',
   async inspect(context) {
-    if (!deletions.includes(context.operation) && wordOf(context, 'action') !== 'maintenance') return [];
+    if (!deletions.includes(context.operation) && !couldMean(context, 'action', 'maintenance')) return [];
     const farm = await farmOf(context);
     if (!farm || farm.status === 'down') return [];
 

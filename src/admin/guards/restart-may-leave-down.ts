@@ -1,5 +1,5 @@
 import { farmOf } from './farm.ts';
-import { type Guard, wordOf } from './guard.ts';
+import { couldMean, type Guard } from './guard.ts';
 import { restartObstacle } from './restart-obstacle.ts';
 
 /** WIRE.md §5.1: a restart stops the farm before it looks whether it can start it. */
@@ -9,11 +9,11 @@ export const restartMayLeaveDown: Guard = {
   about:
     'A restart stops a running farm before it checks address and port: if its address is on no interface, the interface is down, or another farm has the port, it stays down.',
   async inspect(context) {
-    const action = wordOf(context, 'action');
-    if (action !== 'restart' && action !== 'start') return [];
+    const isRestart = couldMean(context, 'action', 'restart');
+    if (!isRestart && !couldMean(context, 'action', 'start')) return [];
     const farm = await farmOf(context);
     // What is down already cannot be left down; L4xNAT farms take a second start for what it is.
-    if (!farm || farm.status === 'down' || (action === 'start' && farm.profile === 'l4xnat')) return [];
+    if (!farm || farm.status === 'down' || (!isRestart && farm.profile === 'l4xnat')) return [];
 
     const obstacle = await restartObstacle(context, farm.name);
     if (obstacle !== undefined) {
@@ -26,7 +26,7 @@ export const restartMayLeaveDown: Guard = {
       ];
     }
     // hard_restart says what a start does.
-    if (action === 'start') return [];
+    if (!isRestart) return [];
     const http =
       farm.profile === 'http' ? ' at once, without being drained, and for about two seconds it serves nobody' : '';
     return [

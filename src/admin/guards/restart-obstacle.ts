@@ -17,7 +17,10 @@ export async function restartObstacle({ read }: GuardContext, name: string): Pro
   if (status !== 'up')
     return `the interface ${carrier.name} of its address ${farm.vip} is ${status || 'in no known state'}`;
 
-  const rival = farms.find((other) => other.farmname !== name && other.status !== 'down' && meets(farm, other));
+  const own = portRanges(farm.vport ?? '');
+  const rival = farms.find(
+    (other) => other.farmname !== name && other.status !== 'down' && other.vip === farm.vip && meets(own, other),
+  );
   return rival && `the running farm ${rival.farmname} has its address and port, ${rival.vip}:${rival.vport}`;
 }
 
@@ -26,15 +29,19 @@ async function virtualStatus(read: GuardContext['read'], name: string): Promise<
   return (interfaces ?? []).find((each) => each.name === name)?.status ?? '';
 }
 
-function meets(farm: ListedFarm, other: ListedFarm): boolean {
-  if (farm.vip !== other.vip) return false;
-  const ranges = portRanges(other.vport ?? '');
-  return portRanges(farm.vport ?? '').some(([from, to]) => ranges.some(([first, last]) => from <= last && first <= to));
+type PortRange = readonly [from: number, to: number];
+
+function meets(own: readonly PortRange[], { vport }: ListedFarm): boolean {
+  const ranges = portRanges(vport ?? '');
+  return own.some(([from, to]) => ranges.some(([first, last]) => from <= last && first <= to));
 }
 
+/** Fifty ports of five digits. A longer text counts as every port: comparing two that are made to be long would take too long. */
+const longestVport = 300;
+
 /** `80,443,6000:6010` and `*` of L4xNAT farms as ranges; a datalink farm has an interface there, which meets no port. */
-function portRanges(vport: string): readonly (readonly [from: number, to: number])[] {
-  if (vport === '*') return [[1, 65_535]];
+function portRanges(vport: string): readonly PortRange[] {
+  if (vport === '*' || vport.length > longestVport) return [[1, 65_535]];
   return vport.split(',').map((part) => {
     const [from = '', to = from] = part.split(':');
     return [Number(from), Number(to)];

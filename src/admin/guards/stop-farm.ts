@@ -1,4 +1,4 @@
-import { type Guard, param, wordOf } from './guard.ts';
+import { couldMean, type Guard, param } from './guard.ts';
 
 /** Looks at nothing: in an emergency a farm must be stoppable on an appliance that answers nothing else. */
 export const stopFarm: Guard = {
@@ -6,7 +6,7 @@ export const stopFarm: Guard = {
   operations: ['actOnFarm'],
   about: 'A stopped farm serves nobody, its connections end, and it stays stopped when the appliance reboots.',
   async inspect(context) {
-    if (wordOf(context, 'action') !== 'stop') return [];
+    if (!couldMean(context, 'action', 'stop')) return [];
     return [
       {
         severity: 'warning',

@@ -34,6 +34,19 @@ export class AdminError extends Error {
     this.status = status;
     this.body = body;
   }
+
+  /** The same without what `hide` takes out of its texts; the answer stays exact. */
+  without(hide: (text: string) => string): AdminError {
+    const { title, message, remedy, code, requestId, status, body } = this;
+    return new AdminError(hide(title), {
+      detail: hide(message),
+      remedy: hide(remedy),
+      code: code && hide(code),
+      requestId: requestId && hide(requestId),
+      ...(status === undefined ? {} : { status }),
+      ...(body === undefined ? {} : { body }),
+    });
+  }
 }
 
 /** A refusal of the gateway (RFC 9457) as an error. */

@@ -1,7 +1,9 @@
 import { createOperations } from '../../admin/operation.ts';
+import { errorCode } from '../../lib/check.ts';
 import { sleep } from '../../lib/sleep.ts';
-import { type Command, type CommandContext, type Flags, UsageError } from '../command.ts';
+import { type Command, type CommandContext, type Flags, type Shell, UsageError } from '../command.ts';
 import { AdminError, errorLines } from './admin-error.ts';
+import { repeatable } from './assignments.ts';
 import { callOperation, operationFlags } from './call-operation.ts';
 import { readConnection } from './connection.ts';
 import { createGatewayClient } from './gateway-client.ts';
@@ -42,37 +44,57 @@ interface AdminParts {
 }
 
 /** The command that talks to the admin gateway of a running exporter. */
-export function createAdmin({ now, sleep: pause }: AdminParts): Command {
+export function createAdmin(parts: AdminParts): Command {
   return async (context) => {
-    const { arguments: given, flags, say, stopped } = context;
-    const [first, ...rest] = given;
-    if (flags.help === true || first === undefined) {
-      say(adminHelp);
-      return 0;
-    }
-    if (first === 'operations') {
-      refuseFlags(flags, ['json'], 'admin operations');
-      await listOperations(rest, context);
-      return 0;
-    }
-    const task = taskOf(first, rest, flags);
-    const connection = await readConnection(context);
-    const client = createGatewayClient(connection, stopped);
     try {
-      const session = {
-        ...context,
-        client,
-        operations: createOperations(),
-        now,
-        sleep: (ms: number) => pause(ms, stopped),
-      };
-      return (await task(session)) ?? 0;
-    } catch (error) {
-      return await fail(error, context);
+      return await runAdmin(context, parts);
     } finally {
-      await client.close();
+      await flush(context.shell);
     }
   };
+}
+
+async function runAdmin(context: CommandContext, { now, sleep: pause }: AdminParts): Promise<number> {
+  const { arguments: given, flags, say, stopped } = context;
+  const [first, ...rest] = given;
+  if (flags.help === true || first === undefined) {
+    say(adminHelp);
+    return 0;
+  }
+  if (first === 'operations') {
+    refuseFlags(flags, ['json'], 'admin operations');
+    await listOperations(rest, context);
+    return 0;
+  }
+  const task = taskOf(first, rest, flags);
+  const connection = await readConnection(context);
+  const client = createGatewayClient(connection, stopped);
+  try {
+    const session = {
+      ...context,
+      client,
+      operations: createOperations(),
+      now,
+      sleep: (ms: number) => pause(ms, stopped),
+    };
+    return (await task(session)) ?? 0;
+  } catch (error) {
+    // A hostile listener could send back what it got.
+    const hide = (text: string): string => connection.token.scrub(text);
+    return await fail(error instanceof AdminError ? error.without(hide) : error, context);
+  } finally {
+    await client.close();
+  }
+}
+
+/** Waits until all that was said has left: the process ends without looking back. */
+async function flush({ write }: Shell): Promise<void> {
+  try {
+    await write(new Uint8Array());
+  } catch (error) {
+    // Whoever reads us may have had enough.
+    if (!/^(?:EPIPE|ERR_STREAM_DESTROYED)$/.test(errorCode(error))) throw error;
+  }
 }
 
 export const admin: Command = createAdmin({ now: Date.now, sleep });
@@ -91,7 +113,7 @@ function taskOf(first: string, rest: readonly string[], flags: Flags): Task {
   const [second, ...values] = rest;
   if (second === undefined)
     throw new UsageError(
-      `admin ${JSON.stringify(first)} alone says nothing; behind the name of an appliance comes an operation or a recipe, see admin --help`,
+      `admin ${JSON.stringify(repeatable(first))} alone says nothing; behind the name of an appliance comes an operation or a recipe, see admin --help`,
     );
   const recipe = recipes.find(({ name }) => name === second);
   if (recipe) {

@@ -19,6 +19,11 @@ export function parseAssignments(words: readonly string[]): readonly Assignment[
   });
 }
 
+/** A word as a message may repeat it: what stands behind a sign may be a password in the wrong place. */
+export function repeatable(word: string): string {
+  return oneLine(word.replace(/[=?].*$/s, '…'), 200);
+}
+
 function parseValue(name: string, text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,5 +1,6 @@
 import type { OperationCall } from '../../admin/operation.ts';
 import { optionalFlag, UsageError } from '../command.ts';
+import { AdminError } from './admin-error.ts';
 import { createCalls } from './calls.ts';
 import { confirmationFor } from './confirm.ts';
 import { readContent } from './content.ts';
@@ -9,6 +10,8 @@ import { previewLines } from './preview.ts';
 import { backupSteps } from './recipes/backup.ts';
 import { requestFor, type Wishes } from './request.ts';
 import { runSteps } from './run-steps.ts';
+import { sayLines } from './say-lines.ts';
+import { sentSecrets } from './sent-secrets.ts';
 import type { AdminSession } from './session.ts';
 import { showAnswer } from './show-answer.ts';
 import { parseTarget } from './target.ts';
@@ -34,16 +37,15 @@ export async function callOperation(appliance: string, words: readonly string[],
   const content = await readContent(call.operation, fields, optionalFlag(flags, 'body'), shell);
   const wishes = { reason: optionalFlag(flags, 'reason'), force: flags.force === true };
   const order = { appliance, call, content, wishes };
-  if (flags['dry-run'] === true) {
-    await showPreview(order, session);
-    return;
-  }
   const output = path === undefined ? undefined : await createOutputFile(path);
+  const hide = sentSecrets(content);
+  const discreet = { ...session, say: (line: string) => session.say(hide(line)) };
   try {
-    await send(order, session, output);
+    if (flags['dry-run'] === true) await showPreview(order, discreet);
+    else await send(order, discreet, output);
   } catch (error) {
     await output?.discard();
-    throw error;
+    throw error instanceof AdminError ? error.without(hide) : error;
   }
 }
 
@@ -64,11 +66,11 @@ function refuseContradictions({ operation: { key, row } }: OperationCall, { flag
 }
 
 async function showPreview({ appliance, call, content, wishes }: Order, session: AdminSession): Promise<void> {
-  const { flags, client, operations, say, shell } = session;
+  const { flags, client, operations, say, warn, shell } = session;
   const confirm = optionalFlag(flags, 'confirm');
   if (flags.json === true) {
     const request = requestFor(appliance, call, content, { ...wishes, confirm, dryRun: true });
-    await showAnswer(await client.send(request), appliance, { say, shell, json: true });
+    await showAnswer(await client.send(request), appliance, { say, warn, shell, json: true });
     return;
   }
   const write = {
@@ -78,16 +80,16 @@ async function showPreview({ appliance, call, content, wishes }: Order, session:
     ...(confirm === undefined ? {} : { confirm }),
   };
   const preview = await createCalls(client, operations, appliance).preview(write, wishes);
-  for (const line of previewLines(preview)) say(line);
+  sayLines(previewLines(preview), session);
 }
 
 async function send(order: Order, session: AdminSession, output: OutputFile | undefined): Promise<void> {
   const { appliance, call, content, wishes } = order;
-  const { flags, client, say, shell } = session;
+  const { flags, client, say, warn, shell } = session;
   const confirm = await confirmationFor(call, appliance, session);
   if (flags['backup-first'] === true) await backUp(order, session);
   const answer = await client.send(requestFor(appliance, call, content, { ...wishes, confirm }));
-  await showAnswer(answer, appliance, { say, shell, json: flags.json === true, output });
+  await showAnswer(answer, appliance, { say, warn, shell, json: flags.json === true, output });
 }
 
 async function backUp({ appliance, wishes }: Order, session: AdminSession): Promise<void> {

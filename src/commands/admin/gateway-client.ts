@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { Agent, type Dispatcher } from 'undici';
 import { headerOf, mediaTypeOf } from '../../appliance/answer.ts';
 import type { FailureReason } from '../../appliance/errors.ts';
 import { messageOf, reasonOfTransportError } from '../../appliance/failure.ts';
 import { AdminError, problemError } from './admin-error.ts';
 import type { Connection } from './connection.ts';
+import { wholeBody } from './whole-body.ts';
 
 export interface Content {
   readonly type: string;
@@ -28,7 +28,7 @@ export interface GatewayAnswer {
   readonly attachment: boolean;
   readonly requestId: string;
   readonly body: Readable;
-  /** The whole body; rejects with an {@link AdminError}. */
+  /** The whole body; rejects with an {@link AdminError}, also for one that is too long to be kept in memory. */
   readonly whole: () => Promise<Buffer>;
 }
 
@@ -75,9 +75,9 @@ export function createGatewayClient({ url, token, ca, cert, key }: Connection, s
         remedy: 'Check --admin.url: the gateway has a port of its own, admin.listen_address in the configuration.',
       });
     }
-    if (mediaType === 'application/problem+json') throw problemError(status, requestId, await wholeOf(body));
+    if (mediaType === 'application/problem+json') throw problemError(status, requestId, await wholeBody(body));
     const attachment = headerOf(headers, 'content-disposition').startsWith('attachment');
-    return { status, mediaType, attachment, requestId, body, whole: () => wholeOf(body) };
+    return { status, mediaType, attachment, requestId, body, whole: () => wholeBody(body) };
   }
 
   async function exchange(
@@ -103,22 +103,6 @@ export function createGatewayClient({ url, token, ca, cert, key }: Connection, s
   }
 
   return { send, close: () => agent.destroy() };
-}
-
-async function wholeOf(body: Readable): Promise<Buffer> {
-  try {
-    return await buffer(body);
-  } catch (error) {
-    throw cutShort(error);
-  }
-}
-
-/** What became of an answer whose end never came. */
-export function cutShort(error: unknown): AdminError {
-  return new AdminError('The answer was cut short', {
-    detail: messageOf(error),
-    remedy: 'What was asked for is done or under way: look before you repeat it.',
-  });
 }
 
 function neverSent(error: unknown): boolean {

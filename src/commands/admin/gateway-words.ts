@@ -4,6 +4,7 @@ import { parseJson } from './admin-error.ts';
 import type { GatewayRequest } from './gateway-client.ts';
 import { recordsOf, renderJson } from './render.ts';
 import { reasonHeader } from './request.ts';
+import { sayLines } from './say-lines.ts';
 import type { AdminSession } from './session.ts';
 import { pairLines, tableLines, valueText } from './table.ts';
 
@@ -43,13 +44,13 @@ export const unfreeze: GatewayWord = (session) =>
 
 /** Shows the answer to a request as the lines made of it, or as it is for scripts. */
 export async function show(
-  { client, flags, say, shell }: AdminSession,
+  { client, flags, say, warn, shell }: AdminSession,
   request: GatewayRequest,
   toLines: (answer: unknown) => readonly string[],
 ): Promise<void> {
   const text = await (await client.send(request)).whole();
   if (flags.json === true) await shell.write(text);
-  else for (const line of toLines(parseJson(text))) say(line);
+  else sayLines(toLines(parseJson(text)), { say, warn });
 }
 
 function auditLines(answer: unknown): readonly string[] {

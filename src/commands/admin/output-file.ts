@@ -1,5 +1,4 @@
-import { createWriteStream } from 'node:fs';
-import { rm, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { errorCode, toError } from '../../lib/check.ts';
@@ -16,8 +15,9 @@ export interface OutputFile {
 
 /** Refuses to overwrite. For its owner alone: downloads hold keys and passwords. */
 export async function createOutputFile(path: string): Promise<OutputFile> {
+  let file: FileHandle;
   try {
-    await writeFile(path, '', { flag: 'wx', mode: 0o600 });
+    file = await open(path, 'wx', 0o600);
   } catch (error) {
     throw new UsageError(
       errorCode(error) === 'EEXIST'
@@ -28,8 +28,10 @@ export async function createOutputFile(path: string): Promise<OutputFile> {
   return {
     async save(body) {
       try {
-        await pipeline(body, createWriteStream(path));
-        return (await stat(path)).size;
+        // Not by its name, which may be another's file by now.
+        const target = file.createWriteStream();
+        await pipeline(body, target);
+        return target.bytesWritten;
       } catch (error) {
         throw new AdminError('The answer could not be saved', {
           detail: `${toError(error).message}. What had come of it is removed.`,
@@ -37,6 +39,9 @@ export async function createOutputFile(path: string): Promise<OutputFile> {
         });
       }
     },
-    discard: () => rm(path, { force: true }),
+    async discard() {
+      await file.close();
+      await rm(path, { force: true });
+    },
   };
 }

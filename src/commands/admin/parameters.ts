@@ -25,7 +25,7 @@ export async function parameters(words: readonly string[], session: AdminSession
 }
 
 function lines(answer: unknown): readonly string[] {
-  const rows = recordsOf(answer, 'parameters').toSorted((a, b) => (String(a.name) < String(b.name) ? -1 : 1));
+  const rows = recordsOf(answer, 'parameters').toSorted((a, b) => (valueText(a.name) < valueText(b.name) ? -1 : 1));
   const { route, description } = isRecord(answer) ? answer : {};
   return [
     oneLine([route, description].map(valueText).join('  '), 500),
@@ -39,7 +39,7 @@ function lines(answer: unknown): readonly string[] {
 function cells(row: Readonly<Record<string, unknown>>): readonly unknown[] {
   const { name, required, non_blank: nonBlank, possible_values: values, interval, format, description, list } = row;
   const takes = [
-    Array.isArray(values) ? values.join(' | ') : (interval ?? format ?? 'text'),
+    Array.isArray(values) ? values.map(valueText).join(' | ') : (interval ?? format ?? 'text'),
     ...(list === true ? ['(list)'] : []),
     ...(nonBlank === true ? [] : ['(or empty)']),
   ];

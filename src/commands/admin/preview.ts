@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { oneLine } from '../../lib/one-line.ts';
 import { renderJson, renderText } from './render.ts';
+import { jsonText } from './table.ts';
 
 /** What the gateway answers to a dry run, as far as it is read here. */
 export const PreviewReply = Type.Object({
@@ -20,11 +21,11 @@ export type Preview = Static<typeof PreviewReply>;
 /** A dry run for people: what would go out, what stands against it, and how things are now. */
 export function previewLines({ operation, risk, request, current, ...verdict }: Preview): readonly string[] {
   return [
-    `Dry run of ${operation} (${risk}): it would ${oneLine(verdict.would, 100)}.`,
+    oneLine(`Dry run of ${operation} (${risk}): it would ${verdict.would}.`, 300),
     ...objectionLines(verdict),
     '',
     'Request',
-    `  ${request.method} ${oneLine(request.url, 2_000)}`,
+    `  ${oneLine(`${request.method} ${request.url}`, 2_000)}`,
     ...(request.body === undefined || request.body === null ? [] : [`  ${oneLine(bodyText(request.body), 4_000)}`]),
     ...(current ? ['', `Now (${oneLine(current.operation, 64)})`, ...currentLines(current.body)] : []),
   ];
@@ -39,8 +40,9 @@ export function objectionLines({
   const found = findings.map(
     ({ guard, severity, message, remedy }) => `${severity === 'blocking' ? '✗' : '!'} ${guard}: ${message} ${remedy}`,
   );
+  const told = new Set(findings.map(({ message }) => message));
   const others = [...because, ...validation.problems]
-    .filter((sentence) => !findings.some(({ message }) => sentence === message))
+    .filter((sentence) => !told.has(sentence))
     .map((sentence) => `✗ ${sentence}`);
   const note = validation.note === undefined ? [] : [validation.note];
   return [...found, ...others, ...note].map((text) => `  ${oneLine(text, 2_000)}`);
@@ -52,5 +54,5 @@ function currentLines(body: unknown): readonly string[] {
 }
 
 function bodyText(body: unknown): string {
-  return typeof body === 'string' ? body : JSON.stringify(body);
+  return typeof body === 'string' ? body : jsonText(body);
 }

@@ -1,13 +1,20 @@
 import { isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/one-line.ts';
-import { pairLines, tableLines, valueText } from './table.ts';
+import { mostLines } from './say-lines.ts';
+import { jsonText, pairLines, tableLines, valueText } from './table.ts';
 
 /** What an answer's envelope says beside its subject (WIRE.md §1.5). */
 const envelope: readonly string[] = ['description', 'message', 'warning', 'success', 'error', 'documentation'];
 
+/** One more than is shown, which tells that something is left out. Nothing is made of the rest. */
+const enough = mostLines + 1;
+const mostColumns = 64;
+/** No answer of the API goes as deep; what does is shown as a text. */
+const deepestSection = 8;
+
 /**
  * The lines of a JSON answer for people: lists of objects as tables, objects as names and values, what stands inside
- * another as a section of its own.
+ * another as a section of its own. Of a very long one the beginning, a little more than {@link mostLines}.
  */
 export function renderJson(value: unknown): readonly string[] {
   if (!isRecord(value)) return renderValue(value);
@@ -24,11 +31,11 @@ export function renderJson(value: unknown): readonly string[] {
 /** What tells the rows of a list apart; the API sorts the names of its members, which puts these anywhere. */
 const identities: readonly string[] = ['id', 'name', 'farmname', 'file'];
 
-/** The lines of a text, each freed of what commands a terminal. */
+/** The lines of a text, each freed of what commands a terminal; of a very long one the beginning. */
 export function renderText(text: string): readonly string[] {
   return text
     .replace(/\r?\n$/, '')
-    .split(/\r?\n/)
+    .split(/\r?\n/, enough)
     .map((line) => oneLine(line.replaceAll('\t', '    '), 10_000));
 }
 
@@ -39,11 +46,14 @@ export function recordsOf(answer: unknown, name: string): readonly Readonly<Reco
 }
 
 function renderValue(value: unknown): readonly string[] {
-  return flatten(value, '').flatMap(({ title, lines }, index) => [
-    ...(index > 0 ? [''] : []),
-    ...(title === '' ? [] : [oneLine(title, 200)]),
-    ...lines,
-  ]);
+  const shown: string[] = [];
+  for (const { title, lines } of sectionsOf(value, '', 0)) {
+    if (shown.length > 0) shown.push('');
+    if (title !== '') shown.push(oneLine(title, 200));
+    for (const text of lines) shown.push(text);
+    if (shown.length >= enough) break;
+  }
+  return shown;
 }
 
 interface Section {
@@ -51,38 +61,63 @@ interface Section {
   readonly lines: readonly string[];
 }
 
-function flatten(value: unknown, title: string): readonly Section[] {
-  if (isListOfRecords(value)) return flattenList(value, title);
-  if (Array.isArray(value)) return [{ title, lines: value.length === 0 ? ['(none)'] : value.map(line) }];
-  if (value === null || value === undefined) return [{ title, lines: ['(nothing)'] }];
-  if (!isRecord(value)) return [{ title, lines: typeof value === 'string' ? renderText(value) : [line(value)] }];
-  const { plain, nested } = divide(value);
-  const own = plain.length > 0 || nested.length === 0 ? [{ title, lines: pairLines(plain) }] : [];
-  return [...own, ...nested.flatMap(([name, inner]) => flatten(inner, within(title, name)))];
+function* sectionsOf(value: unknown, title: string, depth: number): Generator<Section> {
+  if (depth > deepestSection) yield { title, lines: [line(value)] };
+  else if (isListOfRecords(value)) yield* sectionsOfList(value.slice(0, enough), title, depth);
+  else if (Array.isArray(value))
+    yield { title, lines: value.length === 0 ? ['(none)'] : value.slice(0, enough).map(line) };
+  else if (value === null || value === undefined) yield { title, lines: ['(nothing)'] };
+  else if (typeof value === 'string') yield { title, lines: renderText(value) };
+  else if (isRecord(value)) yield* sectionsOfRecord(value, title, depth);
+  else yield { title, lines: [line(value)] };
 }
 
-function flattenList(rows: readonly Readonly<Record<string, unknown>>[], title: string): readonly Section[] {
+function* sectionsOfRecord(value: Readonly<Record<string, unknown>>, title: string, depth: number): Generator<Section> {
+  const { plain, nested } = divide(value);
+  if (plain.length > 0 || nested.length === 0) yield { title, lines: pairLines(plain.slice(0, enough)) };
+  for (const [name, inner] of nested) yield* sectionsOf(inner, within(title, name), depth + 1);
+}
+
+function* sectionsOfList(
+  rows: readonly Readonly<Record<string, unknown>>[],
+  title: string,
+  depth: number,
+): Generator<Section> {
   const divided = rows.map(divide);
-  const found = [...new Set(divided.flatMap(({ plain }) => plain.map(([name]) => name)))];
-  // What is empty in every row would only push the rest off the screen.
-  const told = found.filter((name) => rows.some((row) => !isBlank(row[name])));
-  const columns = [
-    ...told.filter((name) => identities.includes(name)),
-    ...told.filter((name) => !identities.includes(name)),
-  ];
+  const columns = columnsOf(divided);
+  const shown = columns.slice(0, mostColumns);
   const table = tableLines(
-    columns,
-    rows.map((row) => columns.map((name) => row[name])),
+    shown,
+    rows.map((row) => shown.map((name) => row[name])),
   );
-  const inner = divided.flatMap(({ plain, nested }) => {
+  const more = columns.length - shown.length;
+  yield { title, lines: more === 0 ? table : [...table, `… and ${more} more columns`] };
+  for (const { plain, nested } of divided) {
     const label = (plain.find(([name]) => identities.includes(name)) ?? plain[0])?.[1];
-    return nested.flatMap(([name, value]) => flatten(value, within(within(title, line(label ?? '')), name)));
-  });
-  return [{ title, lines: table }, ...inner];
+    for (const [name, value] of nested)
+      yield* sectionsOf(value, within(within(title, line(label ?? '')), name), depth + 1);
+  }
+}
+
+function columnsOf(divided: readonly Divided[]): readonly string[] {
+  const found = new Set(divided.flatMap(({ plain }) => plain.map(([name]) => name)));
+  // What is empty in every row would only push the rest off the screen.
+  const filled = new Set(
+    divided.flatMap(({ plain, nested }) =>
+      [...plain, ...nested].filter(([, value]) => !isBlank(value)).map(([name]) => name),
+    ),
+  );
+  const told = [...found].filter((name) => filled.has(name));
+  return [...told.filter((name) => identities.includes(name)), ...told.filter((name) => !identities.includes(name))];
+}
+
+interface Divided {
+  readonly plain: readonly (readonly [name: string, value: unknown])[];
+  readonly nested: readonly (readonly [name: string, value: unknown])[];
 }
 
 /** Separates what fits into a cell from what needs a section. */
-function divide(record: Readonly<Record<string, unknown>>) {
+function divide(record: Readonly<Record<string, unknown>>): Divided {
   const entries = Object.entries(record);
   const isNested = (value: unknown) => isListOfRecords(value) || (isRecord(value) && Object.keys(value).length > 0);
   return {
@@ -100,9 +135,10 @@ function isBlank(value: unknown): boolean {
 }
 
 function within(title: string, name: string): string {
-  return title === '' ? name : `${title} › ${name}`;
+  const short = oneLine(name, 200);
+  return title === '' ? short : `${title} › ${short}`;
 }
 
 function line(value: unknown): string {
-  return oneLine(typeof value === 'string' ? value : JSON.stringify(value), 2_000);
+  return oneLine(typeof value === 'string' ? value : jsonText(value), 2_000);
 }

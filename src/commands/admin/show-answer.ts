@@ -2,12 +2,14 @@ import type { Readable } from 'node:stream';
 import { errorCode, isRecord } from '../../lib/check.ts';
 import type { CommandContext, Shell } from '../command.ts';
 import { AdminError, parseJson } from './admin-error.ts';
-import { cutShort, type GatewayAnswer } from './gateway-client.ts';
+import type { GatewayAnswer } from './gateway-client.ts';
 import type { OutputFile } from './output-file.ts';
 import { recordsOf, renderJson, renderText } from './render.ts';
+import { sayLines } from './say-lines.ts';
 import { valueText } from './table.ts';
+import { cutShort } from './whole-body.ts';
 
-interface ShowParts extends Pick<CommandContext, 'say' | 'shell'> {
+interface ShowParts extends Pick<CommandContext, 'say' | 'warn' | 'shell'> {
   /** The exact body, for scripts. */
   readonly json: boolean;
   readonly output?: OutputFile | undefined;
@@ -17,25 +19,25 @@ interface ShowParts extends Pick<CommandContext, 'say' | 'shell'> {
 export async function showAnswer(
   answer: GatewayAnswer,
   appliance: string,
-  { say, shell, json, output }: ShowParts,
+  { say, warn, shell, json, output }: ShowParts,
 ): Promise<void> {
   if (answer.status >= 400) throw applianceError(answer, appliance, await answer.whole());
   if (output) {
     say(`${await output.save(answer.body)} bytes are saved.`);
     return;
   }
-  if (json || (!isText(answer) && !shell.outputIsTerminal)) {
-    await copy(answer.body, shell);
-    return;
-  }
-  if (!isText(answer)) {
+  if (!isText(answer) && shell.outputIsTerminal) {
     answer.body.destroy();
     throw new AdminError('The answer is a file', {
       detail: 'It does not belong on a terminal: it may hold keys, and what commands the terminal.',
       remedy: 'Repeat it with --output=FILE.',
     });
   }
-  for (const line of linesOf(answer.status, (await answer.whole()).toString())) say(line);
+  if (json || !isText(answer)) {
+    await copy(answer.body, shell);
+    return;
+  }
+  sayLines(linesOf(answer.status, (await answer.whole()).toString()), { say, warn });
 }
 
 async function copy(body: Readable, { write }: Shell): Promise<void> {

@@ -2,9 +2,8 @@ import type { Operation, OperationCall, Operations } from '../../admin/operation
 import { AdminProblem } from '../../admin/problem.ts';
 import { endpoints } from '../../appliance/endpoints/table.ts';
 import { closestWord } from '../../config/closest-word.ts';
-import { oneLine } from '../../lib/one-line.ts';
 import { UsageError } from '../command.ts';
-import { type Assignment, parseAssignments } from './assignments.ts';
+import { type Assignment, parseAssignments, repeatable } from './assignments.ts';
 
 /** What the words of a command line ask of an appliance. */
 export interface Target {
@@ -43,7 +42,7 @@ function nameOperation(words: readonly string[], operations: Operations): Named 
   if (operation) return { operation, params: {}, rest: words.slice(1) };
   const guess = closestWord(first, Object.keys(endpoints));
   throw new UsageError(
-    `there is no operation ${JSON.stringify(oneLine(first, 64))}${guess ? `; did you mean ${guess}? Otherwise` : ';'} zlb-exporter admin operations WORDS finds them`,
+    `there is no operation ${JSON.stringify(repeatable(first))}${guess ? `; did you mean ${guess}? Otherwise` : ';'} zlb-exporter admin operations WORDS finds them`,
   );
 }
 
@@ -58,7 +57,7 @@ function byPath(verb: string, path: string, rest: readonly string[], operations:
     if (!(error instanceof AdminProblem)) throw error;
     const others = error.code === 'method_not_allowed' ? `, only ${error.headers.allow}` : '';
     throw new UsageError(
-      `there is no ${method} ${oneLine(path, 200)}${others}; zlb-exporter admin operations WORDS finds paths`,
+      `there is no ${method} ${repeatable(path)}${others}; zlb-exporter admin operations WORDS finds paths`,
     );
   }
 }

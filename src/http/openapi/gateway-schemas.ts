@@ -133,6 +133,12 @@ export const AuditLineSchema = Type.Object({
   sent_sha256: Type.Optional(Type.String()),
   received_bytes: Type.Optional(Type.Integer()),
   uncertain: Type.Optional(Type.Literal(true, { description: 'The appliance may have done it all the same.' })),
+  suppressed: Type.Optional(
+    Type.Integer({
+      description:
+        'Refusals of the principal that were too many in a minute to be written down each; the record has no request of its own.',
+    }),
+  ),
   torn: Type.Optional(
     Type.Object(
       { bytes: Type.Integer(), sha256: Type.String(), text: Type.String() },

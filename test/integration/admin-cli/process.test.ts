@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { busyWorld } from '../../../src/simulator/scenarios.ts';
 import { collectOutput, runExporter } from '../../support/process.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
@@ -26,6 +28,24 @@ describe('the admin command as a program', () => {
     expect(planned.stdout).toContain('\nPlan\n');
     for (const { stdout, stderr } of [answered, refused, unclear, planned])
       expect(stdout + stderr).not.toContain(token);
+  });
+
+  it('says all it has to say before it ends', async () => {
+    const rows = JSON.stringify({ params: Array.from({ length: 9_000 }, (_, id) => ({ id, note: 'x'.repeat(100) })) });
+    const server = createServer((_request, response) =>
+      response.writeHead(200, { 'x-request-id': 'r-1' }).end(rows),
+    ).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+
+    const { code, stdout } = await runExporter(['admin', 'lb-1', 'listFarms'], {
+      ZLB_ADMIN_URL: `http://127.0.0.1:${port}`,
+      ZLB_ADMIN_TOKEN: 'token',
+    });
+
+    expect(code).toBe(0);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(9_001);
   });
 
   it('puts up with a reader that has had enough', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { makeToken } from '../../../src/commands/make-token.ts';
 import { busyWorld } from '../../../src/simulator/scenarios.ts';
 import { adminKey, type GivenOptions, givenGateway } from '../../support/given-gateway.ts';
+import { minutePerLook } from '../../support/minute-per-look.ts';
 import { exchangeRaw } from '../../support/raw-exchange.ts';
 import { until } from '../../support/until.ts';
 
@@ -106,7 +107,7 @@ describe('a path that could mean another one to somebody on the way', () => {
   const places = ['/farms/X/status', '/farms/X', '/X/farms', '/farms/shop/X', '/farms/shop/services/X/backends'];
 
   it('is refused in every spelling and at every place, under the paths of existing clients too', async () => {
-    const { ask, expectDenied } = await given();
+    const { ask, expectDenied } = await given({ now: minutePerLook() });
     let count = 0;
 
     for (const base of ['/appliances/lb-1', '/api/v4.0/api.cgi', '/zapi/v4.0/zapi.cgi']) {
@@ -158,7 +159,7 @@ describe('a path that could mean another one to somebody on the way', () => {
 
     expectProblem(answer, 414, 'path_too_long', 'long');
     await expectDenied(['path_too_long']);
-    expect(String((await audit())[0]?.path)).toHaveLength(2_048);
+    expect(String((await audit())[0]?.path)).toHaveLength(256);
   });
 
   it('holds no secret in the audit, not even the half that is left of it where it is cut', async () => {
@@ -167,7 +168,7 @@ describe('a path that could mean another one to somebody on the way', () => {
 
     for (const secret of [tokenOf('admin'), adminKey]) {
       for (const cut of [1, 9, secret.length - 1, secret.length])
-        await ask('GET', target + 'a'.repeat(2_048 - target.length - cut) + secret);
+        await ask('GET', `${target}${'a'.repeat(255 - target.length - cut)}/${secret}`);
     }
 
     const text = await auditText();
@@ -584,20 +585,14 @@ describe('a body', () => {
     ]);
   });
 
-  it('whose call is refused is left alone: its sender may go away without anything failing', async () => {
-    const { ask, call, url, head } = await given({ admin: { timeoutMs: 300 } });
+  it('whose call is refused is left alone, in the middle of it too', async () => {
+    const { ask, call, url, head } = await given();
     await call('PUT', '/freeze', { headers: { 'x-reason': 'incident' } });
     const headers = ['Content-Type: application/gzip', 'Content-Length: 100000'];
 
     const refused = await ask('PUT', '/appliances/lb-1/system/backup/x', { headers, body: 'a'.repeat(50_000) });
     const again = parsed(
       (await exchangeRaw(url, head('PUT', '/appliances/lb-1/system/backup/x', { headers }), 'a', 'b', 'c')).text,
-    );
-    // Longer than a body may stand still.
-    const startedAt = performance.now();
-    await until(
-      () => performance.now() - startedAt,
-      (passed) => passed > 600,
     );
 
     expectProblem(refused, 423, 'frozen', 'refused');

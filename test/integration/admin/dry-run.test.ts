@@ -331,6 +331,38 @@ describe('a plan for an appliance that does not do its part', () => {
     });
   });
 
+  it('asks nothing while all changes are frozen: the question is sent as the change would be', async () => {
+    const { plan, arrived } = await givenPlans(busyWorld());
+
+    const made = await plan('PUT /farms/shop/actions', start, { frozen: true });
+
+    expect(made.validation).toEqual({
+      checked: false,
+      note: 'All changes are frozen, and the question for parameters is a PUT as well; it was not sent.',
+      problems: [],
+    });
+    expect(made).toMatchObject({ would: 'be refused', current: { operation: 'readFarm' } });
+    expect(arrived().filter((line) => !line.startsWith('GET '))).toEqual([]);
+  });
+
+  it('is not held up by a pattern that could keep it busy for ever', async () => {
+    const { plan, relay } = await givenPlans(busyWorld());
+    const format = `${'(|)'.repeat(60)}\\b\\B`;
+    const params = [{ name: 'action', format, possible_values: [{ toString: 1, valueOf: 1 }] }];
+    const hostile: PlanParts['relay'] = {
+      urlOf: relay.urlOf,
+      send: () => Promise.resolve({ status: 400, headers: {}, body: Buffer.from(JSON.stringify({ params })) }),
+    };
+
+    const made = await plan('PUT /farms/shop/actions', start, { discovery: createDiscovery(hostile) });
+
+    expect(made.validation).toEqual({
+      checked: true,
+      problems: [],
+      parameters: [{ name: 'action', required: false, non_blank: false, format, list: false }],
+    });
+  });
+
   it('asks nothing about a file', async () => {
     const { plan, arrived } = await givenPlans(emptyCommunityWorld());
 

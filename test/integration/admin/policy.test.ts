@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeToken } from '../../../src/commands/make-token.ts';
 import { busyWorld } from '../../../src/simulator/scenarios.ts';
 import { type GivenOptions, givenGateway, roles } from '../../support/given-gateway.ts';
+import { minutePerLook } from '../../support/minute-per-look.ts';
 import { allOperations, requestFor } from '../../support/operation-requests.ts';
 import { startHttpsServer } from '../../support/tls-server.ts';
 import { until } from '../../support/until.ts';
@@ -34,7 +35,7 @@ describe('each role and each operation', () => {
   } as const;
 
   it('meet as the matrix says: what is allowed arrives, and of what is refused nothing does', async () => {
-    const { call, arrived, audit } = await givenCounter();
+    const { call, arrived, audit } = await givenCounter({ now: minutePerLook() });
     const counts = { allowed: 0, refused: 0 };
 
     for (const role of roles) {
@@ -236,7 +237,7 @@ describe('the confirmation of what cannot be undone', () => {
   const destructive = allOperations.filter(([, { risk }]) => risk === 'destructive');
 
   it('is asked for with every destructive operation, and a wrong name is told from none', async () => {
-    const { call, arrived, audit } = await givenCounter();
+    const { call, arrived, audit } = await givenCounter({ now: minutePerLook() });
 
     for (const [key, row] of destructive) {
       const { method, path, request } = requestFor(row);

@@ -40,7 +40,7 @@ describe('the flags', () => {
       'a token does not go on the command line, where others on the machine see it; put it into a file and give --admin.token-file=PATH, or set ZLB_ADMIN_TOKEN_FILE',
     ],
     [['constructor'], 'there is no command "constructor"; --help lists them'],
-    [['token', 'alice'], 'token takes no arguments, got "alice"'],
+    [['token', 'alice'], 'token takes no arguments; --help shows how it is called'],
   ])('refuse %j in one line that says what to write', async (words, line) => {
     expect(await run(words)).toEqual({ code: 2, said: '', warned: [`zlb-exporter: ${line}`] });
   });

@@ -78,6 +78,20 @@ describe('the shell', () => {
     expect(stdout.read()).toEqual(Buffer.from([0, 255, 27]));
   });
 
+  it('writes text to a terminal, with an escape in place of what commands it', async () => {
+    const { shell, stdout } = givenShell({ isTTY: true });
+    const json = '{\n\t"name": "é\u001b]0;owned\u0007\u009b2J\r\u007f\u202e\u2028"\r\n}\n';
+
+    const withinLetter = Buffer.from(json).indexOf(0xa9);
+    await shell.write(Buffer.from(json).subarray(0, withinLetter));
+    await shell.write(Buffer.from(json).subarray(withinLetter));
+    await shell.write(Buffer.from([0x9b, 0x0a]));
+
+    expect(String(stdout.read())).toBe(
+      '{\n\t"name": "é\\u001b]0;owned\\u0007\\u009b2J\\u000d\\u007f\\u202e\\u2028"\r\n}\n\ufffd\n',
+    );
+  });
+
   it('says so when a write fails', async () => {
     const { shell, stdout } = givenShell({ isTTY: false });
     stdout.on('error', () => undefined);

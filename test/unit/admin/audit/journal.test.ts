@@ -1,10 +1,19 @@
-import { existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { verifyAudit } from '../../../../src/admin/audit/verify.ts';
 import { maskBody } from '../../../../src/admin/mask.ts';
 import { feed } from '../../../support/programs.ts';
-import { besides, givenAudit, givenFile, givenJournal, givenRecord, linesOf, textLinesOf } from './given-audit.ts';
+import {
+  besides,
+  givenAudit,
+  givenFile,
+  givenJournal,
+  givenRecord,
+  linesOf,
+  textLinesOf,
+  writtenAudit,
+} from './given-audit.ts';
 
 describe('an audit journal', () => {
   it('writes one line per record, numbered from 1 without gaps, each with the hash of the one before', async () => {
@@ -301,20 +310,105 @@ describe('a file that cannot be written', () => {
 
     await expect(journal.append(givenRecord())).rejects.toMatchObject({
       reason: 'broken',
-      message: expect.stringContaining('line 1 is missing'),
+      message: expect.stringContaining('was there up to line 1, and is gone'),
     });
   });
 
-  it('begins a new chain when all of it was moved away, without a restart', async () => {
+  it('begins a new chain where all of it was moved away, and only with a restart', async () => {
     const file = givenFile();
-    const { journal } = givenJournal(file);
+    const { journal, failures } = givenJournal(file);
+    await journal.append(givenRecord());
     await journal.append(givenRecord());
     for (const name of ['', '.head']) renameSync(`${file}${name}`, join(dirname(file), `kept${name}`));
 
-    const position = await journal.append(givenRecord());
+    for (let attempt = 1; attempt <= 2; attempt += 1) {
+      const error: unknown = await journal.append(givenRecord()).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ reason: 'broken' });
+      expect(String(error)).toContain('was there up to line 2, and is gone');
+      expect(String(error)).toContain('restart the exporter to begin a new chain');
+    }
+    await journal.close();
+    const position = await givenJournal(file).journal.append(givenRecord());
 
+    expect(failures()).toBe(2);
+    expect(besides(file)).toEqual(['', '.head', '.lock', 'kept', 'kept.head']);
     expect(position.seq).toBe(1);
     expect(await verifyAudit(file)).toMatchObject({ lines: 1, faults: [] });
+  });
+
+  it('is noticed when all of it is removed, and makes no empty one that would pass for whole', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file);
+    await journal.append(givenRecord());
+    for (const name of ['', '.head', '.lock']) rmSync(`${file}${name}`);
+
+    await expect(journal.append(givenRecord())).rejects.toMatchObject({ reason: 'broken' });
+
+    expect(besides(file)).toEqual([]);
+    expect((await verifyAudit(file)).faults).toMatchObject([{ what: 'is not there' }]);
+  });
+
+  it('is noticed when an older copy takes its place, until the right one is back', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file);
+    const copy = (from: string, to: string): void => {
+      for (const name of ['', '.head']) copyFileSync(`${from}${name}`, `${to}${name}`);
+    };
+    await journal.append(givenRecord());
+    copy(file, `${file}.old`);
+    await journal.append(givenRecord());
+    await journal.append(givenRecord());
+    copy(file, `${file}.new`);
+
+    copy(`${file}.old`, file);
+    for (let attempt = 1; attempt <= 2; attempt += 1) {
+      await expect(journal.append(givenRecord())).rejects.toMatchObject({
+        reason: 'broken',
+        message: expect.stringContaining('this exporter knows of line number 3: lines 2 to 3 are missing at the end'),
+      });
+    }
+    copy(`${file}.new`, file);
+
+    expect(await journal.append(givenRecord())).toMatchObject({ seq: 4 });
+    expect(await verifyAudit(file)).toMatchObject({ lines: 4, faults: [] });
+  });
+
+  it('is noticed when another audit takes its place, even a longer one', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file);
+    await journal.append(givenRecord());
+    await journal.append(givenRecord());
+    for (const name of ['', '.head', '.lock']) rmSync(`${file}${name}`);
+    writtenAudit(file, 5);
+
+    await expect(journal.append(givenRecord())).rejects.toMatchObject({
+      reason: 'broken',
+      message: expect.stringContaining('this exporter knows of another line number 2 than the one that is there'),
+    });
+  });
+
+  it('may lose the files that were put aside while it is written', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file, { maxBytes: 1_500 });
+    for (let count = 1; count <= 8; count += 1) await journal.append(givenRecord());
+    const { files } = await verifyAudit(file);
+    for (const older of files.slice(0, -1)) rmSync(older);
+    // Makes the journal look again.
+    renameSync(file, `${file}.away`);
+    copyFileSync(`${file}.away`, file);
+
+    expect(await journal.append(givenRecord())).toMatchObject({ seq: 9 });
+    expect(await verifyAudit(file)).toMatchObject({ faults: [] });
+  });
+
+  it('goes on after it was put aside and no new one could be made', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file);
+    await journal.append(givenRecord());
+    renameSync(file, `${file}.0000000000000001`);
+
+    expect(await journal.append(givenRecord())).toMatchObject({ seq: 2 });
+    expect(await verifyAudit(file)).toMatchObject({ lines: 2, faults: [] });
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inspect, namesOf, type Replies, refusal } from './given-inspection.ts';
+import { bodyOf, inspect, namesOf, type Replies, refusal, unclear } from './given-inspection.ts';
 
 const configured = [
   { id: 0, ip: '10.0.0.1', port: 80 },
@@ -84,10 +84,14 @@ describe('the last healthy backend', () => {
     },
   );
 
-  it.each(['Maintenance', undefined, ['maintenance'], 1])(
-    'is not guarded from %j, which the appliance refuses',
-    async (action) => {
-      expect(namesOf(await service(given({ words: ['up', 'down'] }), { body: { action } }))).toEqual([]);
+  it.each(unclear('maintenance'))('is guarded from what could be taken for maintenance: %s', async (text) => {
+    expect(namesOf(await service(given({ words: ['up', 'down'] }), { body: bodyOf(text) }))).toEqual(blocked);
+  });
+
+  it.each(['{"action":1}', '{"action":null}', '{"Action":"maintenance"}', '{"action":"mainten"}', '{}'])(
+    'is not guarded from what every release refuses: %s',
+    async (text) => {
+      expect(namesOf(await service(given({ words: ['up', 'down'] }), { body: bodyOf(text) }))).toEqual([]);
     },
   );
 });
@@ -165,9 +169,12 @@ describe('a redirect', () => {
     ]);
   });
 
-  it.each([1, true, ['https://x/'], { to: 'x' }])('is whatever is not empty, such as %j', async (redirect) => {
-    expect(namesOf(await update({ redirect }))).toEqual(['redirect_deletes_backends blocking']);
-  });
+  it.each([0, 1, true, false, ' ', [], {}, ['https://x/'], { to: 'x' }])(
+    'is whatever is not empty, such as %j',
+    async (redirect) => {
+      expect(namesOf(await update({ redirect }))).toEqual(['redirect_deletes_backends blocking']);
+    },
+  );
 
   it.each([{ redirect: '' }, { redirect: null }, { vhost: 'x', redirecttype: 'default' }, {}])(
     'is not what %j sets, and nothing is read',

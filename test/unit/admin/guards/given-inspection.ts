@@ -49,6 +49,28 @@ export async function inspect(
   return { findings, asked };
 }
 
+/** A body as it comes off the wire. */
+export function bodyOf(text: string): Record<string, unknown> {
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+/** Bodies of which nobody can be sure that no release takes them for this action. */
+export function unclear(action: string): readonly string[] {
+  const escaped = [...action].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join('');
+  return [
+    ...[` ${action}`, `${action}\\n`, `${action}\\u0000`, `\\ufeff${action}`, action.toUpperCase(), escaped].map(
+      (word) => `{"action":"${word}"}`,
+    ),
+    `{"action":["${action}"]}`,
+    `{"action":[["${action}"]]}`,
+    '{"action":[]}',
+    '{"action":{"a":1}}',
+    `{"action":"up","action":"${action}"}`,
+    `{"\\u0061ction":"${action}"}`,
+    `{"__proto__":{"action":"up"},"action":"${action}"}`,
+  ];
+}
+
 /** Names and severities, for what a test counts on. */
 export function namesOf({ findings }: { readonly findings: readonly Finding[] }): readonly string[] {
   return findings.map(({ guard, severity }) => `${guard} ${severity}`);

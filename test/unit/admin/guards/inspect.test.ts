@@ -47,6 +47,15 @@ describe('the guards of a call', () => {
     expect(await inspect('deleteBackup', { listBackups: refusal('unlicensed') })).toMatchObject({ findings: [] });
   });
 
+  it('say what an appliance made to be read in full as one line with an end', async () => {
+    const name = `weekly\u001b[2J${'x'.repeat(100_000)}`;
+
+    const { findings } = await inspect('deleteBackup', { listBackups: { params: [{ name }] } });
+
+    expect(findings[0]?.message).toMatch(/^There is no backup weekly, but there is weekly \[2Jx+$/);
+    expect(findings[0]?.message).toHaveLength(4_000);
+  });
+
   it('pass on what is a mistake of ours', async () => {
     await expect(inspect('deleteBackup', { listBackups: new TypeError('a bug') })).rejects.toThrow('a bug');
   });

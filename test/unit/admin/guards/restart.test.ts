@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inspect, namesOf, type Replies, refusal } from './given-inspection.ts';
+import { bodyOf, inspect, namesOf, type Replies, refusal, unclear } from './given-inspection.ts';
 
 const farm = { farmname: 'shop', profile: 'https', status: 'up', vip: '192.0.2.20', vport: '443' };
 const nic = { name: 'eth0', type: 'nic', ip: '192.0.2.5', status: 'up' };
@@ -57,10 +57,14 @@ describe('a start', () => {
     expect(namesOf(await start(replies))).toEqual(['hard_restart blocking', 'restart_may_leave_down blocking']);
   });
 
-  it.each(['Start', 'START', ' start', ['start'], true, null, undefined])(
-    'is what the appliance takes for one, and %j is not',
-    async (action) => {
-      expect(await inspect('actOnFarm', given({}), { body: { action } })).toEqual({ findings: [], asked: [] });
+  it.each(unclear('start'))('is also what could be taken for one: %s', async (text) => {
+    expect(namesOf(await inspect('actOnFarm', given({}), { body: bodyOf(text) }))).toContain('hard_restart blocking');
+  });
+
+  it.each(['{"action":true}', '{"action":null}', '{"action":""}', '{"action":1}', '{"Action":"start"}', '{}'])(
+    'is nothing that every release refuses: %s',
+    async (text) => {
+      expect(await inspect('actOnFarm', given({}), { body: bodyOf(text) })).toEqual({ findings: [], asked: [] });
     },
   );
 });
@@ -139,6 +143,29 @@ describe('a restart', () => {
     expect(namesOf(seen)).toEqual(['restart_may_leave_down warning']);
   });
 
+  it.each(unclear('restart'))('is also what could be taken for one: %s', async (text) => {
+    const seen = await inspect('actOnFarm', given({ interfaces: [] }), { body: bodyOf(text) });
+
+    expect(namesOf(seen)).toContain('restart_may_leave_down blocking');
+  });
+
+  it('of an L4xNAT farm is looked at where it could be taken for a start', async () => {
+    const replies = given({ profile: 'l4xnat', interfaces: [] });
+
+    expect(namesOf(await inspect('actOnFarm', replies, { body: { action: ['start'] } }))).toContain(
+      'restart_may_leave_down blocking',
+    );
+  });
+
+  it.each(['1,'.repeat(1_000), 'x'.repeat(100_000)])(
+    'takes more ports than can be compared for all of them',
+    async (vport) => {
+      const other = { ...farm, farmname: 'other', vport };
+
+      expect(namesOf(await restart(given({ farms: [other, farm] })))).toEqual(['restart_may_leave_down blocking']);
+    },
+  );
+
   it('of an L4xNAT farm is a warning as well', async () => {
     expect(await only(restart(given({ profile: 'l4xnat' })))).toBe(
       'The farm shop is stopped and started again; its open connections drop.',
@@ -152,6 +179,10 @@ describe('a stop', () => {
 
     expect(namesOf(seen)).toEqual(['stop_farm warning']);
     expect(seen.asked).toEqual([]);
+  });
+
+  it.each(unclear('stop'))('is also what could be taken for one: %s', async (text) => {
+    expect(namesOf(await inspect('actOnFarm', given({}), { body: bodyOf(text) }))).toContain('stop_farm warning');
   });
 });
 

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderJson, renderText } from '../../../../src/commands/admin/render.ts';
+import { mostLines } from '../../../../src/commands/admin/say-lines.ts';
 import { pairLines, tableLines } from '../../../../src/commands/admin/table.ts';
 
 function shown(value: unknown): string {
@@ -82,6 +83,41 @@ describe('an answer for people', () => {
         for (const line of renderText(text)) expect(line).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u);
       }),
     );
+  });
+
+  it.each([
+    ['a list of rows', { params: Array.from({ length: 130_000 }, (_, id) => ({ id, v: 'x' })) }],
+    ['a list of words', { params: Array.from({ length: 130_000 }, String) }],
+    ['one object', { params: Object.fromEntries(Array.from({ length: 130_000 }, (_, id) => [`n${id}`, 'x'])) }],
+    ['rows with rows in them', { params: Array.from({ length: 20_000 }, (_, id) => ({ id, in: [{ a: 1 }] })) }],
+    [
+      'rows of which each has a field of its own',
+      { params: Array.from({ length: 20_000 }, (_, id) => ({ [`n${id}`]: 1 })) },
+    ],
+  ])('goes on for a few lines more than are shown when it is %s without end', (_name, answer) => {
+    const lines = renderJson(answer);
+
+    expect(lines.length).toBeGreaterThan(mostLines);
+    expect(lines.length).toBeLessThan(mostLines + 10);
+  });
+
+  it.each([
+    ['lists', '['.repeat(50_000) + ']'.repeat(50_000)],
+    ['objects', '{"a":'.repeat(50_000) + '1' + '}'.repeat(50_000)],
+    ['tables', '[{"a":'.repeat(50_000) + '1' + '}]'.repeat(50_000)],
+    ['lists in a cell', `[{"id":1,"deep":${'['.repeat(50_000)}${']'.repeat(50_000)}}]`],
+  ])('ends with a … when it is made of %s in one another', (_name, deep) => {
+    const lines = renderJson(JSON.parse(`{"params":{"deep":${deep},"status":"up"}}`));
+
+    expect(lines.join('\n')).toContain('…');
+    expect(lines.join('\n')).toMatch(/^status +up$/m);
+    expect(lines.join('\n').length).toBeLessThan(5_000);
+  });
+
+  it('says how many columns it leaves out', () => {
+    const rows = [Object.fromEntries(Array.from({ length: 70 }, (_, id) => [`n${id}`, 'x']))];
+
+    expect(renderJson({ params: rows }).at(-1)).toBe('… and 6 more columns');
   });
 
   it('keeps the lines of a text, with spaces for tabs', () => {

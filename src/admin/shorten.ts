@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { isRecord } from '../lib/check.ts';
+
+/** What is said of what is left out takes less, its digest included. */
+const remarkBytes = 120;
+/** The least that an entry gets: half of it is enough for a remark in the place of its name, half for one in that of its value. */
+const leastBytes = 256;
+
+type Entry = readonly [name: string, value: unknown];
+
+/**
+ * A value out of JSON in at most so many bytes of JSON: what is short stands there whole, before anything that is long;
+ * of a long text there is a start, of many entries as many as there is room for, and a remark with the digest each.
+ */
+export function shorten(value: unknown, mostBytes: number): unknown {
+  if (bytesOf(value) <= mostBytes) return value;
+  if (typeof value === 'string') return shortenText(value, mostBytes);
+  if (Array.isArray(value)) {
+    const items = value.map((item): Entry => ['', item]);
+    return shortenEntries(items, mostBytes).map(([, item]) => item);
+  }
+  return isRecord(value) ? Object.fromEntries(shortenEntries(Object.entries(value), mostBytes)) : value;
+}
+
+function shortenEntries(entries: readonly Entry[], mostBytes: number): readonly Entry[] {
+  const needs = entries.map(([name, value]) => bytesOf(name) + bytesOf(value) + 2);
+  const shares = divide(needs, mostBytes - remarkBytes);
+  const shown = entries.flatMap(([name, value], index): readonly Entry[] => {
+    const share = shares.get(index);
+    if (share === undefined) return [];
+    const shortName = share === needs[index] ? name : shortenText(name, share / 2);
+    return [[shortName, shorten(value, share - bytesOf(shortName) - 2)]];
+  });
+  if (shown.length === entries.length) return shown;
+  const remark = `[${entries.length - shown.length} more entries, sha256 of all ${digestOf(JSON.stringify(entries))}]`;
+  return [...shown, ['…', remark]];
+}
+
+/** Who needs little gets all of it, the others the same each; where that is too little, those who need most get nothing. */
+function divide(needs: readonly number[], room: number): ReadonlyMap<number, number> {
+  const shares = new Map<number, number>();
+  const byNeed = needs.map((need, index) => ({ need, index })).sort((a, b) => a.need - b.need);
+  let left = room;
+  for (const [served, { need, index }] of byNeed.entries()) {
+    const fair = Math.floor(left / (byNeed.length - served));
+    const share = Math.min(need, Math.max(fair, leastBytes));
+    if (share > left) break;
+    shares.set(index, share);
+    left -= share;
+  }
+  return shares;
+}
+
+function shortenText(text: string, mostBytes: number): string {
+  if (bytesOf(text) <= mostBytes) return text;
+  const remark = `…[${text.length} characters, sha256 ${digestOf(text)}]`;
+  return `${startOf(text, mostBytes - bytesOf(remark))}${remark}`;
+}
+
+/** Ends with a whole word: half a word may be half a key, which nobody would find in it any more. */
+function startOf(text: string, mostBytes: number): string {
+  for (let length = mostBytes; length >= 1; length = Math.floor(length * 0.9)) {
+    const start = /^.*\s/s.exec(text.slice(0, length))?.[0] ?? '';
+    if (bytesOf(start) <= mostBytes) return start;
+  }
+  return '';
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,154 @@
+import { once } from 'node:events';
+import { stat } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { recordedWorld } from '../../../src/simulator/scenarios.ts';
+import { givenAdminCli } from './given-admin-cli.ts';
+
+const hostile = '\u001b]0;owned\u0007\u009b2J\u202eall is well';
+const mebibyte = Buffer.alloc(1_048_576, 'x');
+
+/** Something in the place of a gateway, and the command line that asks it. */
+async function given(answer: (response: ServerResponse) => void) {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.setHeader('x-request-id', 'r-1');
+    answer(response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const { port } = server.address() as AddressInfo;
+  const cli = await givenAdminCli({ 'lb-1': recordedWorld() });
+  return {
+    ...cli,
+    run: (words: readonly string[], typed: Parameters<typeof cli.run>[1] = {}) =>
+      cli.run(['admin', ...words, `--admin.url=http://127.0.0.1:${port}`], typed),
+  };
+}
+
+function json(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+}
+
+/** 80 MiB in pieces, or less when nobody listens any more. */
+function flood(response: ServerResponse, type: string, status = 200): void {
+  response.writeHead(status, { 'content-type': type });
+  let left = 80;
+  const more = (): void => {
+    while (left > 0) {
+      left -= 1;
+      if (!response.write(mebibyte)) return;
+    }
+    response.end();
+  };
+  response.on('drain', more);
+  more();
+}
+
+describe('an answer without end', () => {
+  it('is shown as far as a person reads, and goes on into a pipe', async () => {
+    const rows = Array.from({ length: 130_000 }, (_, id) => ({ id, v: 'x' }));
+    const { run } = await given((response) => json(response, 200, { params: rows }));
+
+    const people = await run(['lb-1', 'listFarms']);
+    const scripts = await run(['lb-1', 'listFarms', '--json']);
+
+    expect(people.code).toBe(0);
+    expect(people.out.split('\n')).toHaveLength(10_000);
+    expect(people.err).toContain('only the first 10000 lines');
+    expect(JSON.parse(scripts.bytes.toString()).params).toHaveLength(130_000);
+    expect(scripts.err).toBe('');
+  });
+
+  it.each([
+    ['an answer', ['lb-1', 'listFarms'], 'application/json', 200],
+    ['a refusal of the appliance', ['lb-1', 'listFarms'], 'application/json', 400],
+    ['a refusal of the gateway', ['lb-1', 'listFarms'], 'application/problem+json', 503],
+    ['an answer about the gateway', ['whoami', '--json'], 'application/json', 200],
+    ['what a recipe reads', ['lb-1', 'restart-farm', 'farm=shop', '--dry-run'], 'application/json', 200],
+  ])('is given up when it is %s that would have to be kept in memory', async (_name, words, type, status) => {
+    const { run } = await given((response) => flood(response, type, status));
+
+    const { code, out, err, bytes } = await run(words);
+
+    expect({ code, out, length: bytes.length }).toEqual({ code: 1, out: '', length: 0 });
+    expect(err).toMatch(/The answer is too long\n {2}Reading ended after 32 MiB\.\n.*--output=FILE/);
+  });
+
+  it('goes into a file whatever its length', async () => {
+    const { run, folder } = await given((response) => flood(response, 'application/json'));
+
+    const { code, out } = await run(['lb-1', 'listFarms', `--output=${folder}/all.json`]);
+
+    expect({ code, out }).toEqual({ code: 0, out: '83886080 bytes are saved.' });
+    expect((await stat(`${folder}/all.json`)).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe('an answer that is not what it should be', () => {
+  it('reaches no terminal when it is a file, with --json neither', async () => {
+    const { run } = await given((response) =>
+      response
+        .writeHead(200, { 'content-type': 'application/json', 'content-disposition': 'attachment; filename=x' })
+        .end(hostile),
+    );
+    const words = ['lb-1', 'listFarms', '--json'];
+
+    const shown = await run(words, { terminal: true });
+    const piped = await run(words);
+
+    expect(shown).toMatchObject({ code: 1, out: '', bytes: Buffer.alloc(0) });
+    expect(shown.err).toContain('Repeat it with --output=FILE.');
+    expect(piped).toMatchObject({ code: 0, bytes: Buffer.from(hostile) });
+  });
+
+  it('cannot command the terminal from within a dry run', async () => {
+    const preview = {
+      operation: hostile,
+      risk: hostile,
+      would: hostile,
+      because: [hostile],
+      request: { method: hostile, url: hostile, body: { [hostile]: hostile } },
+      findings: [{ guard: hostile, severity: hostile, message: hostile, remedy: hostile }],
+      validation: { problems: [hostile], note: hostile },
+      current: { operation: hostile, body: { [hostile]: [hostile] } },
+    };
+    const { run } = await given((response) => json(response, 200, preview));
+
+    const { code, out } = await run(['lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--dry-run']);
+
+    expect(code).toBe(0);
+    expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+  });
+
+  it.each([
+    ['parameters', ['parameters', 'lb-1', 'actOnFarm', 'farmname=shop']],
+    ['records', ['audit']],
+  ])('is shown all the same when what stands in its %s is nested without end', async (list, words) => {
+    const deep = '['.repeat(50_000) + ']'.repeat(50_000);
+    const row = '{"name":D,"possible_values":[D],"time":D,"method":D,"code":D}'.replaceAll('D', deep);
+    const { run } = await given((response) => void response.writeHead(200).end(`{"${list}":[${row}]}`));
+
+    const { code, out } = await run(words);
+
+    expect(code).toBe(0);
+    expect(out).toContain('…');
+  });
+
+  it('cannot make the command show its token', async () => {
+    const { run, tokenOf } = await given((response) =>
+      response
+        .writeHead(401, { 'content-type': 'application/problem+json' })
+        .end(JSON.stringify({ title: 'No', detail: `${response.req.headers.authorization} is wrong`, remedy: '' })),
+    );
+
+    const { err } = await run(['whoami']);
+
+    expect(err).toContain('Bearer [redacted] is wrong');
+    expect(err).not.toContain(tokenOf('admin'));
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { busyWorld } from '../../../src/simulator/scenarios.ts';
+import { givenAdminCli } from './given-admin-cli.ts';
+
+const canary = 'Canary"0123456789';
+const words = ['admin', 'lb-1', 'setEmailSettings', 'user=alerts'];
+const given = () => givenAdminCli({ 'lb-1': busyWorld() });
+
+describe('a password', () => {
+  it('is not shown when the appliance repeats it, and is in the exact answer', async () => {
+    const { run, appliance } = await given();
+
+    const people = await run([...words, `password=${canary}`]);
+    const fromInput = await run(words.slice(0, 3).concat('--body=-'), {
+      input: JSON.stringify({ user: 'alerts', password: canary }),
+    });
+    const scripts = await run([...words, `password=${canary}`, '--json']);
+
+    expect(people.err + fromInput.err).toBe('');
+    expect(people.out).toMatch(/^password +\[redacted\]$/m);
+    expect(people.out).toMatch(/^user +alerts$/m);
+    expect(fromInput.out).toBe(people.out);
+    expect(JSON.parse(scripts.bytes.toString()).params.password).toBe(canary);
+    expect(appliance.world.notifications.email['password']).toBe(canary);
+  });
+
+  it('is not in a dry run', async () => {
+    const { run } = await given();
+
+    const people = await run([...words, `password=${canary}`, '--dry-run']);
+    const scripts = await run([...words, `password=${canary}`, '--dry-run', '--json']);
+
+    expect([people.code, scripts.code]).toEqual([0, 0]);
+    expect(people.out + people.err + scripts.bytes.toString()).not.toContain('Canary');
+  });
+
+  it('is not in the message of a refusal', async () => {
+    const { run, appliance } = await given();
+    const body = { message: `The value ${canary} of password is not allowed.` };
+    appliance.fail('POST /system/notifications/methods/email', { kind: 'status', status: 400, body });
+
+    const { code, err } = await run([...words, `password=${canary}`]);
+
+    expect(code).toBe(1);
+    expect(err).toContain('The value [redacted] of password is not allowed.');
+  });
+
+  it.each([
+    ['admin', `password=${canary}`],
+    ['admin', 'lb-1', `password=${canary}`, 'listFarms'],
+    ['admin', 'lb-1', 'PUT', `/system/nothing?password=${canary}`],
+    ['admin', 'lb-1', 'setEmailSettings', canary],
+    ['admin', 'lb-1', 'setEmailSettings', `password:=${canary}`],
+    ['admin', 'lb-1', 'setEmailSettings', `password=${canary}`, `password=${canary}`],
+    ['admin', 'lb-1', 'backup', `password=${canary}`],
+  ])('is not repeated in the message about a mistake in %j %j', async (...typed) => {
+    const { run } = await given();
+
+    const { code, err } = await run(typed);
+
+    expect(code).toBe(2);
+    expect(err).not.toContain('Canary');
+  });
+});
