@@ -7,11 +7,11 @@ export function adminDocument(document: string): string {
 }
 
 function guardTable(): string {
-  const rows = allGuards.map(({ name, operations, about }) => {
+  const rows = allGuards.map(({ name, effect, operations, about }) => {
     const keys = operations.map((key) => `\`${key}\``).join(', ');
-    return `| \`${name}\` | ${about} | ${keys} |`;
+    return `| \`${name}\` | ${effect} | ${about} | ${keys} |`;
   });
-  return ['| Guard | What it knows | Operations |', '|---|---|---|', ...rows].join('\n');
+  return ['| Guard | Effect | What it knows | Operations |', '|---|---|---|---|', ...rows].join('\n');
 }
 
 /** Puts a text between the markers of its name. */

@@ -82,6 +82,7 @@ export async function startDaemon({ settings, listenAddress, build, log, now, ra
     url,
     adminUrl: gateway?.url,
     async close() {
+      log.info('stopping');
       // The gateway first: what it still does is told to the monitor.
       await gateway?.close();
       await Promise.all([app.close(), clockwork.close(), monitor.close()]);

@@ -101,9 +101,11 @@ export async function startGateway(start: GatewayStart): Promise<StartedGateway>
     log,
   });
   const url = await listen(app, admin.listenAddress, 'admin.listen_address');
-  // An audit that cannot be written is logged by the journal, now and not at the first change.
-  await journal.append(startedRecord).catch(() => undefined);
+  // An audit that cannot be written is logged by the journal, now and not at the first change; nothing waits for it.
+  void journal.append(startedRecord).catch(() => undefined);
   log.info({ url, tokens: admin.tokens.length, frozen: freeze.state !== undefined }, 'admin gateway listening');
+  const expired = admin.tokens.filter(({ expiresAtMs = Number.POSITIVE_INFINITY }) => expiresAtMs <= now());
+  for (const { name } of expired) log.warn({ principal: name }, 'token has expired');
   for (const { name, adminApiKey } of settings.appliances)
     if (!adminApiKey) log.info({ appliance: name }, 'no admin_api_key, the gateway uses the key for polling');
 

@@ -27,11 +27,11 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
   const startedAt = steadyNow();
   const isChange = changes(operation.row.risk);
   const sent = () => {
-    const digest = body?.digest();
+    const { bytes, sha256 } = body?.sent() ?? {};
     return {
       duration_ms: Math.round(steadyNow() - startedAt),
-      ...(body ? { sent_bytes: body.contentLength } : {}),
-      ...(digest === undefined ? {} : { sent_sha256: digest }),
+      ...(bytes === undefined ? {} : { sent_bytes: bytes }),
+      ...(sha256 === undefined ? {} : { sent_sha256: sha256 }),
     };
   };
   try {

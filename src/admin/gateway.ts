@@ -43,10 +43,17 @@ export interface GatewayParts {
   readonly onChanged: (appliance: string, area: Area, farm: string | undefined) => void;
 }
 
+/** What becomes known of a request while it is handled. */
+export interface Progress {
+  readonly onCall: (call: OperationCall) => void;
+  /** From here on what comes of it is written down as its outcome, where it has one, and not as refused. */
+  readonly onSending: () => void;
+}
+
 /** What stands between a caller and an appliance: policy, freeze, confirmation, guards, audit, in this order. */
 export interface Gateway {
   /** Resolves to the appliance's answer, or to the plan of a dry run; rejects with an {@link AdminProblem}. */
-  handle(request: AdminRequest, onCall: (call: OperationCall) => void): Promise<AdminAnswer>;
+  handle(request: AdminRequest, progress: Progress): Promise<AdminAnswer>;
   /** The appliance of that name, if the principal may know of it. Throws an {@link AdminProblem}. */
   applianceFor(request: Pick<AdminRequest, 'principal' | 'appliance'>): AdminAppliance;
 }
@@ -70,10 +77,10 @@ export function createGateway(parts: GatewayParts): Gateway {
     });
   }
 
-  async function handle(request: AdminRequest, onCall: (call: OperationCall) => void): Promise<AdminAnswer> {
+  async function handle(request: AdminRequest, progress: Progress): Promise<AdminAnswer> {
     const appliance = applianceFor(request);
     const call = operations.find(request.method, request.path);
-    onCall(call);
+    progress.onCall(call);
     refuseUnlessPermitted(request.principal, call);
     const body = await readBody(call.operation.row.body, request, bodyLimits);
     if (!request.dryRun) return await carryOut(request, appliance, call, body);

@@ -74,23 +74,12 @@ export function refuseUnlessConfirmed(
 }
 
 /** Returns the names of the guards that were overridden. */
-export function refuseTraps(
-  findings: readonly Finding[],
-  { force, reason }: Pick<AdminRequest, 'force' | 'reason'>,
-): readonly string[] {
+export function refuseTraps(findings: readonly Finding[], { force }: Pick<AdminRequest, 'force'>): readonly string[] {
   const blocking = findings.filter(({ severity }) => severity === 'blocking');
-  if (blocking.length === 0) return [];
-  if (!force) {
-    throw new AdminProblem('guarded', {
-      detail: `${blocking.map(({ message }) => message).join(' ')} Nothing was sent.`,
-      remedy: `${blocking.map(({ remedy }) => remedy).join(' ')} To do it all the same, add X-Force: true and X-Reason.`,
-      members: { findings },
-    });
-  }
-  if (reason !== undefined) return blocking.map(({ guard }) => guard);
-  throw new AdminProblem('reason_required', {
-    detail: 'What is forced needs a reason for the audit; nothing was sent.',
-    remedy: 'Add the header X-Reason with a sentence.',
+  if (force || blocking.length === 0) return blocking.map(({ guard }) => guard);
+  throw new AdminProblem('guarded', {
+    detail: `${blocking.map(({ message }) => message).join(' ')} Nothing was sent.`,
+    remedy: `${blocking.map(({ remedy }) => remedy).join(' ')} To do it all the same, add X-Force: true and X-Reason.`,
     members: { findings },
   });
 }

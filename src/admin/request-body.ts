@@ -17,8 +17,8 @@ export interface RequestBody {
   readonly fields: Readonly<Record<string, unknown>>;
   /** For the audit; of a stream nothing is known before it was sent. */
   readonly masked: unknown;
-  /** Lower-case hex, once a stream was sent. */
-  readonly digest: () => string | undefined;
+  /** What has left so far; the digest, in lower-case hex, once a stream left whole. */
+  readonly sent: () => { readonly bytes: number; readonly sha256?: string };
   /** Why the sender's stream ended before its end. */
   readonly problem: () => AdminProblem | undefined;
 }
@@ -60,7 +60,7 @@ export async function readBody(
     contentLength: content.length,
     fields: kind === 'json' ? fieldsOf(content) : {},
     masked: maskBody(content, contentType),
-    digest: () => undefined,
+    sent: () => ({ bytes: content.length }),
     problem: () => undefined,
   };
 }
@@ -130,15 +130,15 @@ function streamed(
     });
   }
   refuseLong(contentLength, uploadBytes);
-  let digest: string | undefined;
+  let sent: ReturnType<RequestBody['sent']> = { bytes: 0 };
   let problem: AdminProblem | undefined;
   return {
     contentType,
     content: () =>
       hashing(body, {
         patienceMs,
-        onDone(hex) {
-          digest = hex;
+        onSent(progress) {
+          sent = progress;
         },
         onStill() {
           problem = bodyTooSlow(patienceMs);
@@ -148,28 +148,31 @@ function streamed(
     contentLength,
     fields: {},
     masked: { bytes: contentLength },
-    digest: () => digest,
+    sent: () => sent,
     problem: () => problem,
   };
 }
 
 interface Watch {
   readonly patienceMs: number;
-  readonly onDone: (digest: string) => void;
+  readonly onSent: (sent: ReturnType<RequestBody['sent']>) => void;
   /** A sender that stands still would keep the appliance waiting; the result ends the upload. */
   readonly onStill: () => Error;
 }
 
-function hashing(body: Readable, { patienceMs, onDone, onStill }: Watch): Readable {
+function hashing(body: Readable, { patienceMs, onSent, onStill }: Watch): Readable {
   const hash = createHash('sha256');
+  let bytes = 0;
   const through = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       timer.refresh();
       hash.update(chunk);
+      bytes += chunk.length;
+      onSent({ bytes });
       done(null, chunk);
     },
     flush(done) {
-      onDone(hash.digest('hex'));
+      onSent({ bytes, sha256: hash.digest('hex') });
       done();
     },
   });

@@ -20,9 +20,10 @@ export function upstreamProblem(error: unknown, appliance: string, changes: bool
     case 'timeout':
     case 'gateway_timeout':
       return new AdminProblem('upstream_timeout', details);
+    case 'cancelled':
+      return new AdminProblem('caller_left', { ...details, detail: 'The caller left while the call was under way.' });
     case 'tls':
     case 'connect':
-    case 'cancelled':
       return new AdminProblem('upstream_unreachable', details);
     case 'oversize':
       return new AdminProblem('upstream_oversize', details);

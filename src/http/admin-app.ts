@@ -36,7 +36,7 @@ export interface AdminAppParts extends Omit<AdminRoutesParts, 'contextOf'> {
 const compatiblePrefixes = ['/api/v4.0/api.cgi', '/zapi/v4.0/zapi.cgi'] as const;
 const publicPaths = /^\/docs(?:\/|$)/;
 /** How long requests under way may take once the server closes; what is open then is cut. */
-const closeGraceMs = 1_000;
+const closeGraceMs = 2_500;
 
 /** The listener for changes (INTERFACE.md §4). Nothing but the documentation is answered without a token. */
 export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInstance> {
@@ -76,6 +76,8 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
   app.addHook('onRequest', async (request, reply) => {
     const context = createContext(request, reply);
     contexts.set(request, context);
+    // Not when the answer is sent: of a caller that left there would be no word.
+    reply.raw.once('close', () => tell(request, reply));
     if (publicPaths.test(pathOf(request))) return;
     Object.assign(context, await authenticate(request));
     refuseTokenInQuery(request.originalUrl);
@@ -94,7 +96,6 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
       'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
     });
   });
-  app.addHook('onResponse', async (request, reply) => tell(request, reply));
   app.setErrorHandler(async (error, request, reply) => {
     const context = contextOf(request);
     const problem = toProblem(error);
@@ -112,6 +113,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
   registerAdminRoutes(app, { ...parts, contextOf });
   app.all('/appliances/*', (request, reply) => {
     const [, , name = '', ...rest] = pathOf(request).split('/');
+    if (rest.length === 0) throw unknownPath();
     return relay(request, reply, { appliance: decoded(name) ?? '', path: `/${rest.join('/')}` });
   });
   for (const prefix of compatiblePrefixes) {
@@ -136,13 +138,13 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
     const context = contextOf(request);
     const { principal, token, id, signal } = context;
     if (!principal || !token) throw new TypeError('broken promise: who calls is known by now');
-    const { raw, headers: given } = request;
-    const wishes = readAdminHeaders(given);
+    const { raw, headers } = request;
+    const wishes = readAdminHeaders(headers);
     if (wishes.reason !== undefined) context.reason = wishes.reason;
     // Named in metrics and audit only once it is known to exist, or strangers would make up series.
     context.appliance = gateway.applianceFor({ principal, appliance }).name;
-    const contentLength = given['content-length'] === undefined ? undefined : Number(given['content-length']);
-    const hasBody = given['transfer-encoding'] !== undefined || (contentLength ?? 0) > 0;
+    const contentLength = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
+    const hasBody = headers['transfer-encoding'] !== undefined || (contentLength ?? 0) > 0;
     const answer = await gateway.handle(
       {
         id,
@@ -151,7 +153,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
         appliance,
         method: request.method,
         path,
-        contentType: given['content-type'],
+        contentType: headers['content-type'],
         contentLength,
         body: hasBody ? raw : undefined,
         ...wishes,
@@ -161,10 +163,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
         context.call = call;
       },
     );
-    // The length last: Node spoils a file name outside ASCII that comes after it.
-    const { 'content-length': length, ...others } = answer.headers;
-    const headers = length === undefined ? others : { ...others, 'content-length': length };
-    return reply.code(answer.status).headers(headers).send(answer.body);
+    return reply.code(answer.status).headers(answer.headers).send(answer.body);
   }
 
   function onlyAppliance({ principal }: RequestContext): string {
@@ -180,6 +179,8 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
   /** The audit of what was refused; what was sent has its own records. */
   async function recordRefusal(request: FastifyRequest, context: RequestContext, problem: AdminProblem): Promise<void> {
     const { principal, token, appliance = '', call } = context;
+    // Nobody was refused.
+    if (problem.code === 'caller_left') return;
     if (problem.status < 500) metrics.denied({ appliance, principal: principal?.name ?? '', reason: problem.code });
     if (!principal || !token || problem.status >= 500) return;
     await recorder.note(
@@ -198,9 +199,14 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
   }
 
   function tell(request: FastifyRequest, reply: FastifyReply): void {
-    const { principal, appliance = '', call, id } = contextOf(request);
+    const { principal, appliance = '', call, id, signal } = contextOf(request);
     const endpoint = call?.operation.template ?? ownEndpoint(request);
-    metrics.answered({ appliance, endpoint, method: request.method, code: codeOfStatus(reply.statusCode) });
+    metrics.answered({
+      appliance,
+      endpoint,
+      method: request.method,
+      code: signal.aborted ? '499' : codeOfStatus(reply.statusCode),
+    });
     if (!principal) return;
     const level = call && call.operation.row.risk !== 'read' ? 'info' : 'debug';
     log[level](
@@ -209,7 +215,9 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
         principal: principal.name,
         appliance,
         operation: call?.operation.key ?? endpoint,
+        // What the caller would have got, had it stayed.
         status: reply.statusCode,
+        ...(signal.aborted ? { left: true } : {}),
         seconds: Math.round(reply.elapsedTime) / 1_000,
       },
       'admin request',
@@ -259,6 +267,6 @@ function methodNotAllowed(methods: readonly string[]): AdminProblem {
 function unknownPath(): AdminProblem {
   return new AdminProblem('unknown_path', {
     detail: 'The gateway has no such path; nothing was sent.',
-    remedy: 'The API of an appliance is under /appliances/NAME/…; see GET /docs.',
+    remedy: 'The API of an appliance is under /appliances/NAME/…, such as /appliances/NAME/farms; see GET /docs.',
   });
 }

@@ -13,12 +13,15 @@ const longestText = 500;
 
 /** Throws an {@link AdminProblem}: a dry run that was spelled wrong must not become a real one. */
 export function readAdminHeaders(headers: IncomingHttpHeaders): AdminHeaders {
-  return {
-    confirm: textOf(headers, 'x-confirm'),
-    reason: decoded(textOf(headers, 'x-reason')),
-    dryRun: flagOf(headers, 'x-dry-run'),
-    force: flagOf(headers, 'x-force'),
-  };
+  const reason = decoded(textOf(headers, 'x-reason'));
+  const force = flagOf(headers, 'x-force');
+  if (force && reason === undefined) {
+    throw new AdminProblem('reason_required', {
+      detail: 'What is forced needs a reason for the audit; nothing was sent.',
+      remedy: 'Add the header X-Reason with a sentence.',
+    });
+  }
+  return { confirm: textOf(headers, 'x-confirm'), reason, dryRun: flagOf(headers, 'x-dry-run'), force };
 }
 
 function flagOf(headers: IncomingHttpHeaders, name: string): boolean {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AdminMetrics } from '../admin/admin-metrics.ts';
 import type { AuditJournal } from '../admin/audit/journal.ts';
+import { auditEvents } from '../admin/audit/record.ts';
 import type { FreezeSwitch } from '../admin/freeze.ts';
 import type { Gateway } from '../admin/gateway.ts';
 import type { Operations } from '../admin/operation.ts';
@@ -8,6 +9,7 @@ import type { Parameters } from '../admin/parameters.ts';
 import type { Principal } from '../admin/principal.ts';
 import { AdminProblem } from '../admin/problem.ts';
 import type { Recorder, Subject } from '../admin/recorder.ts';
+import { isOneOf } from '../lib/check.ts';
 import { readAdminHeaders } from './admin-headers.ts';
 import type { RequestContext } from './request-context.ts';
 
@@ -28,6 +30,8 @@ export interface AdminRoutesParts {
   };
   readonly contextOf: (request: FastifyRequest) => RequestContext;
 }
+
+const auditFilters = ['principal', 'appliance', 'operation', 'event'] as const;
 
 /** What the gateway answers itself. */
 export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): void {
@@ -62,8 +66,8 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
     }
     const call = operations.call(operation, values);
     if (!call) {
-      throw new AdminProblem('unsafe_path', {
-        detail: `${operation.row.route} needs a value for each name in braces; nothing was sent.`,
+      throw new AdminProblem('missing_parameter', {
+        detail: `${operation.row.route} needs a plain value for each name in braces; nothing was sent.`,
         remedy: 'Add them to the query, such as &farmname=shop.',
       });
     }
@@ -72,16 +76,21 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
 
   app.get('/audit', async (request) => {
     adminOnly(callerOf(request).principal);
-    const { limit = '100', principal, appliance, operation, event } = queryOf(request);
+    const { limit = '100', ...filters } = queryOf(request);
     if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > 1_000) {
       throw new AdminProblem('malformed_request', {
-        detail: 'limit is not a number from 1 to 1000.',
-        remedy: 'Ask for less, and filter by principal, appliance, operation or event.',
+        detail: 'limit is not a whole number from 1 to 1000.',
+        remedy: 'Leave it out for the newest 100; filter by principal, appliance, operation or event.',
       });
     }
-    const filters = { principal, appliance, operation, event };
-    const given = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined));
-    return { records: await journal.query({ limit: Number(limit), ...given }) };
+    const stranger = Object.keys(filters).find((name) => !isOneOf(auditFilters, name));
+    if (stranger !== undefined || (filters.event !== undefined && !isOneOf(auditEvents, filters.event))) {
+      throw new AdminProblem('malformed_request', {
+        detail: 'The query has a filter that there is not, which would read as "nothing happened".',
+        remedy: `Filter by ${auditFilters.join(', ')}; an event is one of ${auditEvents.join(', ')}.`,
+      });
+    }
+    return { records: await journal.query({ limit: Number(limit), ...filters }) };
   });
 
   app.get('/freeze', async () => (freeze.state ? { frozen: true, ...freeze.state } : { frozen: false }));
@@ -94,6 +103,12 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
       throw new AdminProblem('reason_required', {
         detail: 'Whoever meets the freeze must be able to read why.',
         remedy: 'Add the header X-Reason with a sentence.',
+      });
+    }
+    if (freeze.state) {
+      throw new AdminProblem('already_frozen', {
+        detail: `${freeze.state.by} froze all changes on ${freeze.state.since}: ${freeze.state.reason}.`,
+        remedy: 'It holds as it is. To freeze for another reason, lift it first with DELETE /freeze.',
       });
     }
     const reason = recorder.scrubbed(given, token);

@@ -3,6 +3,7 @@ import { type Guard, param } from './guard.ts';
 /** WIRE.md §8, 23. */
 export const backupNamePrefix: Guard = {
   name: 'backup_name_prefix',
+  effect: 'refuses or warns',
   operations: ['deleteBackup', 'restoreBackup'],
   about: 'Backups are looked up by the beginning of their names, so that a name cut short means another backup.',
   async inspect(context) {

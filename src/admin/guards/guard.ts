@@ -32,6 +32,8 @@ export interface GuardContext {
 /** Knows one trap of the API (WIRE.md §5, §8), and looks before a call whether it would spring. */
 export interface Guard {
   readonly name: string;
+  /** For the documentation: a warning is shown where somebody looks first, and stops nothing. */
+  readonly effect: 'refuses' | 'warns' | 'refuses or warns';
   readonly operations: readonly EndpointKey[];
   /** One sentence for the documentation. */
   readonly about: string;

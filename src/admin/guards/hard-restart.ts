@@ -4,6 +4,7 @@ import { couldMean, type Guard } from './guard.ts';
 /** WIRE.md §5.1: only L4xNAT farms are known to take a second start for what it is. */
 export const hardRestart: Guard = {
   name: 'hard_restart',
+  effect: 'refuses',
   operations: ['actOnFarm'],
   about:
     'Starting a running HTTP farm kills it first: its connections drop, and if it cannot start again it stays down.',

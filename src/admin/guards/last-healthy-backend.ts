@@ -10,6 +10,7 @@ const outOfService: readonly string[] = ['down', 'maintenance', 'fgDOWN'];
 /** Health comes from the statistics: elsewhere the backends of a stopped farm are up (WIRE.md §8, 10). */
 export const lastHealthyBackend: Guard = {
   name: 'last_healthy_backend',
+  effect: 'refuses',
   operations: backendOperations,
   about:
     'Taking the last backend that is up out of a service, or out of an L4xNAT farm, leaves nobody to serve its clients.',

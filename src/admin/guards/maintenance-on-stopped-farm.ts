@@ -4,6 +4,7 @@ import { type Guard } from './guard.ts';
 /** WIRE.md §5.2. */
 export const maintenanceOnStoppedFarm: Guard = {
   name: 'maintenance_on_stopped_farm',
+  effect: 'refuses',
   operations: ['setServiceBackendMaintenance'],
   about:
     'On a stopped HTTP farm the maintenance call crashes the newest release; before a pending restart it is refused.',

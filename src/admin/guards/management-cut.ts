@@ -3,6 +3,7 @@ import type { Guard } from './guard.ts';
 /** WIRE.md §4.6 and §4.7. Looks at nothing: which way leads to the appliance cannot be seen from here. */
 export const managementCut: Guard = {
   name: 'management_cut',
+  effect: 'warns',
   operations: ['setHttpServer', 'removeGateway', 'removeIpv4Gateway', 'removeIpv6Gateway'],
   about: 'Some settings decide how the appliance itself is reached: the call can cut the way that it came by.',
   async inspect() {

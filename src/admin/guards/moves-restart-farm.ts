@@ -4,6 +4,7 @@ import type { Guard } from './guard.ts';
 /** WIRE.md §4.2 and §8, 35. */
 export const movesRestartFarm: Guard = {
   name: 'moves_restart_farm',
+  effect: 'refuses',
   operations: ['moveService'],
   about: 'Moving a service stops and starts a running farm within the call; a failed start leaves it down.',
   async inspect(context) {

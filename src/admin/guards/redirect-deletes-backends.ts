@@ -4,6 +4,7 @@ import type { Guard } from './guard.ts';
 /** WIRE.md §4.2. */
 export const redirectDeletesBackends: Guard = {
   name: 'redirect_deletes_backends',
+  effect: 'refuses',
   operations: ['updateService'],
   about: 'Setting a redirect on a service deletes all its backends; taking the redirect away does not bring them back.',
   async inspect(context) {

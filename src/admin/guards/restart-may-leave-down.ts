@@ -5,6 +5,7 @@ import { restartObstacle } from './restart-obstacle.ts';
 /** WIRE.md §5.1: a restart stops the farm before it looks whether it can start it. */
 export const restartMayLeaveDown: Guard = {
   name: 'restart_may_leave_down',
+  effect: 'refuses or warns',
   operations: ['actOnFarm'],
   about:
     'A restart stops a running farm before it checks address and port: if its address is on no interface, the interface is down, or another farm has the port, it stays down.',

@@ -3,6 +3,7 @@ import { couldMean, type Guard, param } from './guard.ts';
 /** Looks at nothing: in an emergency a farm must be stoppable on an appliance that answers nothing else. */
 export const stopFarm: Guard = {
   name: 'stop_farm',
+  effect: 'warns',
   operations: ['actOnFarm'],
   about: 'A stopped farm serves nobody, its connections end, and it stays stopped when the appliance reboots.',
   async inspect(context) {

@@ -3,6 +3,7 @@ import type { Guard } from './guard.ts';
 /** WIRE.md §5.5; a deactivated appliance answers the read with 402, which proves Enterprise (see inspect.ts). */
 export const strayActivationFile: Guard = {
   name: 'stray_activation_file',
+  effect: 'refuses',
   operations: ['uploadActivationCertificate'],
   about:
     'The Community Edition has no activation: it stores what is uploaded as an ordinary file among its certificates.',

@@ -4,6 +4,7 @@ import { type Guard, param } from './guard.ts';
 /** WIRE.md §5.2: the appliance's own check lets an id pass that is one too high. */
 export const unknownBackend: Guard = {
   name: 'unknown_backend',
+  effect: 'refuses',
   operations: backendOperations,
   about:
     'The appliance accepts the id of a backend that is one past the last, and answers as if it had done something.',

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifyAudit } from '../../../src/admin/audit/verify.ts';
 import { busyWorld } from '../../../src/simulator/scenarios.ts';
+import { until } from '../../support/until.ts';
 import { givenGateway } from '../../support/given-gateway.ts';
 import { startHttpsServer } from '../../support/tls-server.ts';
 
@@ -235,6 +236,37 @@ describe('what is written of a call', () => {
     expect(verification.faults).toEqual([]);
     expect(verification.unfinished).toEqual([]);
     expect(verification.files.length).toBeGreaterThan(1);
+  });
+});
+
+describe('a change whose caller left', () => {
+  it('is in the log and in the metrics all the same', async () => {
+    const { call, url, tokenOf, appliance, logged, metrics } = await givenGateway({ 'lb-1': busyWorld() });
+    appliance.fail('POST /system/backup', { kind: 'hang' });
+    const leaving = new AbortController();
+    const sent = fetch(`${url}/appliances/lb-1/system/backup`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tokenOf('admin')}`, 'content-type': 'application/json' },
+      body: '{"name":"x1"}',
+      signal: leaving.signal,
+    }).catch(() => 'left');
+    await until(
+      () => appliance.inFlight,
+      (count) => count === 1,
+    );
+
+    leaving.abort();
+
+    expect(await sent).toBe('left');
+    const line = await until(
+      () => logged.find((each) => each.includes('"operation":"createBackup"')),
+      (seen) => seen !== undefined,
+    );
+    expect(JSON.parse(line ?? '')).toMatchObject({ principal: 'admin', appliance: 'lb-1', left: true });
+    expect(await metrics()).toContain(
+      'zlb_admin_requests_total{appliance="lb-1",endpoint="/system/backup",method="POST",code="499"} 1',
+    );
+    expect((await call('GET', '/whoami')).status).toBe(200);
   });
 });
 

@@ -488,7 +488,7 @@ describe('an appliance that does not answer', () => {
     const lines = await until(audit, (seen) => seen.length === 2);
     expect(lines).toEqual([
       expect.objectContaining({ event: 'intent', operation: 'createBackup' }),
-      expect.objectContaining({ event: 'outcome', uncertain: true, code: 'upstream_unreachable' }),
+      expect.objectContaining({ event: 'outcome', uncertain: true, code: 'caller_left' }),
     ]);
     expect((await call('GET', '/whoami')).status).toBe(200);
   });

@@ -104,11 +104,11 @@ describe('GET /appliances/{name}/parameters', () => {
     ['an unknown operation', '?operation=nothing', 404, 'unknown_path'],
     ['an operation without a body', '?operation=listFarms', 404, 'unknown_path'],
     ['an upload, which would be stored', '?operation=uploadActivationCertificate', 404, 'unknown_path'],
-    ['a missing name', '?operation=actOnFarm', 400, 'unsafe_path'],
-    ['an empty name', '?operation=actOnFarm&farmname=', 400, 'unsafe_path'],
-    ['a name that leads elsewhere', '?operation=actOnFarm&farmname=..', 400, 'unsafe_path'],
-    ['a name with a slash', '?operation=actOnFarm&farmname=shop%2Fservices', 400, 'unsafe_path'],
-    ['a name with a line break', '?operation=actOnFarm&farmname=shop%0a', 400, 'unsafe_path'],
+    ['a missing name', '?operation=actOnFarm', 400, 'missing_parameter'],
+    ['an empty name', '?operation=actOnFarm&farmname=', 400, 'missing_parameter'],
+    ['a name that leads elsewhere', '?operation=actOnFarm&farmname=..', 400, 'missing_parameter'],
+    ['a name with a slash', '?operation=actOnFarm&farmname=shop%2Fservices', 400, 'missing_parameter'],
+    ['a name with a line break', '?operation=actOnFarm&farmname=shop%0a', 400, 'missing_parameter'],
     ['a token', '?operation=actOnFarm&farmname=shop&token=x', 400, 'token_in_url'],
   ])('is refused with %s, and asks nothing', async (_, query, status, code) => {
     const { call, appliance } = await givenGateway({ 'lb-1': busyWorld() });

@@ -27,12 +27,15 @@ describe('an upload', () => {
     const upload = await givenUpload(Readable.from([Buffer.from('ab'), Buffer.from('c')]), 3);
 
     const content = upload.content();
-    const before = upload.digest();
+    const before = upload.sent();
     const whole = Buffer.isBuffer(content) ? content : await buffer(content);
 
     expect(whole.toString()).toBe('abc');
-    expect(before).toBeUndefined();
-    expect(upload.digest()).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+    expect(before).toEqual({ bytes: 0 });
+    expect(upload.sent()).toEqual({
+      bytes: 3,
+      sha256: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    });
     expect(upload.problem()).toBeUndefined();
   });
 
