@@ -1,5 +1,6 @@
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeFolder } from './audit/make-folder.ts';
 import { errorCode, isOneOf, isRecord } from '../lib/check.ts';
 
 /** Who froze all changes, why and since when. */
@@ -60,7 +61,7 @@ function unreadable(file: string): Freeze {
 
 /** Under another name first: a crash leaves the old state or the new one. */
 async function writeState(file: string, state: Freeze): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(file));
   const draft = `${file}.new`;
   const handle = await open(draft, 'w', 0o600);
   try {

@@ -43,17 +43,10 @@ export interface GatewayParts {
   readonly onChanged: (appliance: string, area: Area, farm: string | undefined) => void;
 }
 
-/** What becomes known of a request while it is handled. */
-export interface Progress {
-  readonly onCall: (call: OperationCall) => void;
-  /** From here on what comes of it is written down as its outcome, where it has one, and not as refused. */
-  readonly onSending: () => void;
-}
-
 /** What stands between a caller and an appliance: policy, freeze, confirmation, guards, audit, in this order. */
 export interface Gateway {
   /** Resolves to the appliance's answer, or to the plan of a dry run; rejects with an {@link AdminProblem}. */
-  handle(request: AdminRequest, progress: Progress): Promise<AdminAnswer>;
+  handle(request: AdminRequest): Promise<AdminAnswer>;
   /** The appliance of that name, if the principal may know of it. Throws an {@link AdminProblem}. */
   applianceFor(request: Pick<AdminRequest, 'principal' | 'appliance'>): AdminAppliance;
 }
@@ -77,10 +70,10 @@ export function createGateway(parts: GatewayParts): Gateway {
     });
   }
 
-  async function handle(request: AdminRequest, progress: Progress): Promise<AdminAnswer> {
+  async function handle(request: AdminRequest): Promise<AdminAnswer> {
     const appliance = applianceFor(request);
     const call = operations.find(request.method, request.path);
-    progress.onCall(call);
+    request.onCall(call);
     refuseUnlessPermitted(request.principal, call);
     const body = await readBody(call.operation.row.body, request, bodyLimits);
     if (!request.dryRun) return await carryOut(request, appliance, call, body);
@@ -140,6 +133,7 @@ export function createGateway(parts: GatewayParts): Gateway {
         ...(forced.length > 0 ? { forced } : {}),
       });
     }
+    request.onSending();
     try {
       refuseIfTooLate(request, call);
     } catch (error) {

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Secret } from '../lib/secret.ts';
+import type { OperationCall } from './operation.ts';
 import type { Principal } from './principal.ts';
 
 /** A request for an appliance, authenticated and otherwise unread. */
@@ -24,6 +25,9 @@ export interface AdminRequest {
   readonly force: boolean;
   /** Aborts when the caller is gone. */
   readonly signal: AbortSignal;
+  readonly onCall: (call: OperationCall) => void;
+  /** From here on what comes of it has its outcome in the audit, and is not a refusal. */
+  readonly onSending: () => void;
 }
 
 /** What the caller gets; the appliance's own answer, or the gateway's. */

@@ -67,21 +67,21 @@ interface Candidate<Row> {
 
 /** Compiles a table into a matcher. */
 export function createRouteMatcher<Row extends { readonly route: Route }>(rows: Iterable<Row>): RouteMatcher<Row> {
-  const byMethod = new Map<string, Candidate<Row>[]>();
+  // Every template begins with a literal segment, which leaves few to try.
+  const byStart = new Map<string, Candidate<Row>[]>();
   for (const row of rows) {
     const { method, template } = parseRoute(row.route);
-    const candidates = byMethod.get(method) ?? [];
-    candidates.push(compile(row, template));
-    byMethod.set(method, candidates);
+    const start = startOf(method, template);
+    byStart.set(start, [...(byStart.get(start) ?? []), compile(row, template)]);
   }
-  for (const candidates of byMethod.values()) candidates.sort((a, b) => (a.rank < b.rank ? -1 : 1));
+  for (const candidates of byStart.values()) candidates.sort((a, b) => (a.rank < b.rank ? -1 : 1));
 
   return {
     match(method, path) {
       // Decoded first, as the appliance does: `/certificates/%61ctivation` is the licence, not a certificate.
       const decoded = decodePath(path);
       if (decoded === undefined) return undefined;
-      for (const { row, pattern, names } of byMethod.get(method) ?? []) {
+      for (const { row, pattern, names } of byStart.get(startOf(method, decoded)) ?? []) {
         const match = pattern.exec(decoded);
         if (!match) continue;
         return { row, params: Object.fromEntries(names.map((name, index) => [name, match[index + 1] ?? ''])) };
@@ -89,6 +89,10 @@ export function createRouteMatcher<Row extends { readonly route: Route }>(rows: 
       return undefined;
     },
   };
+}
+
+function startOf(method: string, path: string): string {
+  return `${method} ${path.split('/', 2)[1] ?? ''}`;
 }
 
 function compile<Row>(row: Row, template: string): Candidate<Row> {

@@ -1,4 +1,5 @@
-import { type Fault, type Verification, verifyAudit } from '../admin/audit/verify.ts';
+import type { Fault } from '../admin/audit/read-chain.ts';
+import { type Verification, verifyAudit } from '../admin/audit/verify.ts';
 import { errorCode, toError } from '../lib/check.ts';
 import { oneLine } from '../lib/one-line.ts';
 import { type Command, UsageError } from './command.ts';
@@ -23,34 +24,45 @@ export const audit: Command = async ({ arguments: [verb, file, ...more], say, wa
   return verification.faults.length === 0 ? 0 : 1;
 };
 
-function* describe(file: string, { files, lines, first, last, faults, torn, unfinished }: Verification) {
+function* describe(file: string, { isPart, files, lines, first, last, faults, torn, unfinished }: Verification) {
   const amount = `${counted(lines, 'line')} in ${counted(files.length, 'file')}`;
   yield faults.length === 0
     ? `${file} is whole: ${amount}.`
     : `${file} is NOT whole: ${counted(faults.length, 'fault')}, ${amount}.`;
+  if (isPart && first && last) {
+    yield `It is one part of an audit, from number ${first.seq} to ${last.seq}; the files before and after it were not looked at.`;
+  }
   if (first && last) {
     yield '';
-    yield `  first line  number ${first.seq}, ${shown(first.time)}${first.seq > 1 ? '; older files have been put away' : ''}`;
+    yield `  first line  number ${first.seq}, ${shown(first.time)}${first.seq > 1 && !isPart ? '; older files have been put away' : ''}`;
     yield `  last line   number ${last.seq}, ${shown(last.time)}`;
-    yield `  its hash    ${last.hash}`;
+    yield `  its hash    ${last.hash}${isPart ? ', which the first line of the next file names as "prev"' : ''}`;
   }
   if (faults.length > 0) {
     yield '';
     yield* shortened(faults.map(sentence));
-    yield files.length === 0
-      ? 'Check that this is the admin.audit_file of the configuration.'
-      : 'Keep the files as they are, as evidence. To begin a new chain, move all whose names begin with that of the audit, and restart the exporter.';
+    yield remedy(isPart, files.length);
   }
   if (torn) {
     yield '';
     yield `  ${sentence(torn)}`;
     yield 'A process that was killed leaves such a line, and nobody was told that it was written; the exporter recovers it.';
   }
-  if (unfinished.length > 0) {
+  if (unfinished.length > 0 && isPart) {
+    yield '';
+    yield `${counted(unfinished.length, 'request')} without an outcome in this file: the next one may have it.`;
+  } else if (unfinished.length > 0) {
     yield '';
     yield `Outcome not known of ${counted(unfinished.length, 'request')}: the appliance may have carried it out. The ids:`;
     yield* shortened(unfinished.map(shown));
   }
+}
+
+function remedy(isPart: boolean, files: number): string {
+  if (isPart) return files === 0 ? 'Check the name.' : 'Keep the file as it is, as evidence.';
+  return files === 0
+    ? 'Check that this is the admin.audit_file of the configuration.'
+    : 'Keep the files as they are, as evidence. To begin a new chain, move all whose names begin with that of the audit, and restart the exporter.';
 }
 
 function sentence({ file, line, what }: Fault): string {

@@ -18,6 +18,7 @@ const remedies: Readonly<Record<string, string>> = {
   EACCES: 'the user that runs the exporter may not; give it the file and its folder',
   EPERM: 'the user that runs the exporter may not; give it the file and its folder',
   EROFS: 'the file system is read-only; mount it for writing or choose another admin.audit_file',
+  ENOENT: 'its folder cannot be made there; choose another admin.audit_file',
   ENOTDIR: 'a part of its path is a file; choose another admin.audit_file',
   EISDIR: 'it is a folder; choose another admin.audit_file',
   ENAMETOOLONG: 'its name is too long; choose another admin.audit_file',

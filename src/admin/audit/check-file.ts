@@ -14,7 +14,7 @@ export interface LineFault {
 
 export interface FileCheck {
   readonly faults: readonly LineFault[];
-  /** An unfinished last line, as a killed process leaves it; not among the faults. */
+  /** A last line without its newline, as a killed process or a loss of power leaves it; not among the faults. */
   readonly torn?: TornLine;
   /** Bytes up to the end of the last finished line. */
   readonly length: number;
@@ -33,19 +33,14 @@ export async function checkFile(
 ): Promise<FileCheck> {
   const faults: LineFault[] = [];
   let count = 0;
-  let unreadableAt: number | undefined;
-  const { offset, bytes } = await scanLines(handle, (text, at) => {
+  const { offset, bytes } = await scanLines(handle, (text) => {
     count += 1;
     const { line, fault } = chain.take(text);
     if (fault !== undefined) faults.push({ line: count, what: fault });
     if (line) onLine(line);
-    unreadableAt = line ? undefined : at;
   });
   // No line that could have been written is as long.
   if (bytes > maxLineBytes) faults.push({ line: count + 1, what: notALine });
   else if (bytes > 0) return { faults, torn: { line: count + 1, bytes }, length: offset };
-  else if (unreadableAt !== undefined) {
-    return { faults: faults.slice(0, -1), torn: { line: count, bytes: offset - unreadableAt }, length: unreadableAt };
-  }
   return { faults, length: offset };
 }

@@ -7,14 +7,20 @@ import { type FoundHead, headPath } from './kept-head.ts';
 import { genesis, readLine } from './line.ts';
 import type { AuditLine, AuditPosition } from './record.ts';
 import { rotatedFiles } from './rotated-files.ts';
-import { linesFromEnd } from './scan.ts';
+import { scanLines } from './scan.ts';
+import { createUnfinished } from './unfinished.ts';
 
 /** Where an audit on disk can be gone on with. */
-export interface Found {
+export interface Ending {
   readonly last: AuditPosition;
   /** Bytes of the current file up to the end of its last finished line. */
   readonly length: number;
+}
+
+export interface Found extends Ending {
   readonly torn?: TornLine;
+  /** Ids of requests without an outcome in the current file and the one before it. */
+  readonly unfinished: readonly string[];
 }
 
 /**
@@ -27,13 +33,15 @@ export async function inspect(
   head: FoundHead,
   known: AuditPosition | undefined,
 ): Promise<Found> {
-  const before = await lastLineBefore(file);
+  const unfinished = createUnfinished();
+  const before = await readFileBefore(file, unfinished.pass);
   const chain = createChain(before);
   const headCheck = createHeadCheck(head, before ?? genesis);
   const ownCheck = createHeadCheck(known ?? 'none', before ?? genesis);
   const { faults, torn, length } = await checkFile(handle, chain, (line) => {
     headCheck.pass(line);
     ownCheck.pass(line);
+    unfinished.pass(line);
   });
 
   const [fault] = faults;
@@ -43,23 +51,24 @@ export async function inspect(
   if (headFault !== undefined) throw brokenAudit(file, `${headPath(file)} ${headFault}`);
   const ownFault = known && ownCheck.faultAt(seq);
   if (ownFault !== undefined) throw brokenAudit(file, `this exporter ${ownFault}`);
-  return { last: { seq, hash }, length, ...(torn ? { torn } : {}) };
+  return { last: { seq, hash }, length, ...(torn ? { torn } : {}), unfinished: unfinished.requests };
 }
 
-/** The last line of the newest file that was put aside, as long as that is there. */
-async function lastLineBefore(file: string): Promise<AuditLine | undefined> {
+/** Gives the last line of the newest file that was put aside, as long as that is there. */
+async function readFileBefore(file: string, onLine: (line: AuditLine) => void): Promise<AuditLine | undefined> {
   const path = (await rotatedFiles(file)).at(-1)?.path;
   if (path === undefined) return undefined;
   const handle = await open(path, 'r');
+  let last: AuditLine | undefined;
   try {
-    for await (const bytes of linesFromEnd(handle, (await handle.stat()).size)) {
-      if (bytes.length === 0) continue;
-      const line = readLine(bytes);
-      if (line) return line;
-      break;
-    }
+    const { bytes } = await scanLines(handle, (text) => {
+      last = readLine(text);
+      if (last) onLine(last);
+    });
+    if (bytes > 0) last = undefined;
   } finally {
     await handle.close();
   }
-  throw brokenAudit(file, `${path} does not end with a line of an audit`);
+  if (!last) throw brokenAudit(file, `${path} does not end with a line of an audit`);
+  return last;
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { sleep } from '../../lib/sleep.ts';
 import { AuditError, toAuditError } from './audit-error.ts';
 import type { AuditFile, Entry } from './audit-file.ts';
 import { openAuditFile } from './open-audit-file.ts';
@@ -28,6 +29,9 @@ export interface AuditJournal {
   close(): Promise<void>;
 }
 
+/** A folder of another machine may never answer. */
+const mostOpeningMs = 10_000;
+
 interface Waiting extends Entry {
   readonly resolve: (position: AuditPosition) => void;
   readonly reject: (error: Error) => void;
@@ -41,6 +45,8 @@ interface Waiting extends Entry {
 export function createAuditJournal(parts: AuditJournalParts): AuditJournal {
   const { file, now, log, onAppended, onFailed } = parts;
   let opened: AuditFile | undefined;
+  /** Goes on when nobody waits for it any more: there are never two at once. */
+  let opening: Promise<AuditFile> | undefined;
   /** Where the file ended that was taken away or changed. */
   let known: AuditPosition | undefined;
   let waiting: Waiting[] = [];
@@ -50,13 +56,27 @@ export function createAuditJournal(parts: AuditJournalParts): AuditJournal {
 
   async function currentFile(): Promise<AuditFile> {
     if (opened && !(await opened.isUntouched())) {
-      const moved = opened;
-      opened = undefined;
-      if (moved.last.seq > 0) known = moved.last;
-      await moved.close();
+      if (opened.last.seq > 0) known = opened.last;
+      await release();
     }
-    opened ??= await openAuditFile(parts, known);
-    return opened;
+    if (opened) return opened;
+    opening ??= openAnew();
+    return await inTime(opening, file);
+  }
+
+  async function openAnew(): Promise<AuditFile> {
+    try {
+      opened = await openAuditFile(parts, known);
+      return opened;
+    } finally {
+      opening = undefined;
+    }
+  }
+
+  async function release(): Promise<void> {
+    const file = opened;
+    opened = undefined;
+    await file?.close();
   }
 
   async function writeWaiting(): Promise<void> {
@@ -103,8 +123,24 @@ export function createAuditJournal(parts: AuditJournalParts): AuditJournal {
     async close() {
       closed = true;
       await writing;
-      await opened?.close();
-      opened = undefined;
+      // A stop does not wait for a disk that does not answer; should it yet, the lock is given back.
+      void Promise.allSettled([opening?.then(release)]);
+      await release();
     },
   };
+}
+
+async function inTime(opening: Promise<AuditFile>, file: string): Promise<AuditFile> {
+  const timer = new AbortController();
+  const late = sleep(mostOpeningMs, timer.signal).then(() => {
+    throw new AuditError(
+      'unwritable',
+      `cannot write the audit ${file}: it is not open after ${mostOpeningMs / 1_000} seconds; check that its disk answers, or choose another admin.audit_file; the next call tries again`,
+    );
+  });
+  try {
+    return await Promise.race([opening, late]);
+  } finally {
+    timer.abort();
+  }
 }

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
 import { AuditError, brokenAudit } from './audit-error.ts';
@@ -7,6 +7,7 @@ import { type AuditFile, createAuditFile } from './audit-file.ts';
 import { inspect } from './inspect.ts';
 import { openHead } from './kept-head.ts';
 import { takeLock } from './lock.ts';
+import { makeFolder } from './make-folder.ts';
 import { recoverTorn } from './recover.ts';
 import type { AuditPosition } from './record.ts';
 import { isThere, rotatedFiles, syncFolder } from './rotated-files.ts';
@@ -18,6 +19,9 @@ export interface OpeningParts {
   readonly log: Logger;
 }
 
+/** More requests than these are only counted. */
+const mostNamed = 20;
+
 /**
  * Locks and checks an audit, or begins one; rejects with an AuditError, or with the error of the file system. With a
  * position that this process has reached, it must still be on disk: then nothing is begun anew.
@@ -27,7 +31,7 @@ export async function openAuditFile(
   known: AuditPosition | undefined,
 ): Promise<AuditFile> {
   if (known) await refuseGone(file, known);
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(file));
   const lock = await takeLock(file);
   const opened: { close(): Promise<void> }[] = [{ close: async () => await lock.release() }];
   try {
@@ -46,12 +50,23 @@ export async function openAuditFile(
     await syncFolder(file);
     // A log that is kept elsewhere bears witness, should all files of the audit be replaced together.
     log.info({ file, ...end.last }, 'audit opened');
+    // Those that this process itself has begun may still get their outcomes.
+    if (!known) warnOfUnfinished(found.unfinished, file, log);
     const { last, length } = end;
     return createAuditFile({ file, maxBytes, log, handle, head, last, length, lock });
   } catch (error) {
     await Promise.allSettled(opened.map(async (part) => await part.close()));
     throw error;
   }
+}
+
+function warnOfUnfinished(unfinished: readonly string[], file: string, log: Logger): void {
+  if (unfinished.length === 0) return;
+  const requests = unfinished.slice(-mostNamed);
+  log.warn(
+    { file, count: unfinished.length, requests },
+    'calls of an earlier run have no outcome: they may have been carried out',
+  );
 }
 
 /** A file that was put aside is not gone, though a full disk may have let no new one be made. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import type { Found } from './inspect.ts';
+import type { TornLine } from './check-file.ts';
+import type { Ending } from './inspect.ts';
 import { sealLine } from './line.ts';
 import type { AuditRecord } from './record.ts';
 import { fileBefore } from './rotated-files.ts';
@@ -14,9 +15,9 @@ const nobody = '-';
 export async function recoverTorn(
   file: string,
   handle: FileHandle,
-  { last, length, torn: { bytes } }: Required<Found>,
+  { last, length, torn: { bytes } }: Ending & { readonly torn: TornLine },
   time: string,
-): Promise<Found> {
+): Promise<Ending> {
   const { buffer: torn } = await handle.read(Buffer.alloc(bytes), 0, bytes, length);
   const line = sealLine(recovered(torn), { time, last, after: fileBefore(file, last, length) });
   try {

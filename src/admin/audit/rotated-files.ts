@@ -15,6 +15,12 @@ export function rotatedPath(file: string, lastSeq: number): string {
   return `${file}.${String(lastSeq).padStart(16, '0')}`;
 }
 
+/** The number of the last line that the name of a file tells which was put aside; undefined for any other name. */
+export function seqInName(path: string): number | undefined {
+  const [, seq] = /\.(\d{16})$/.exec(path) ?? [];
+  return seq === undefined ? undefined : Number(seq);
+}
+
 /** The name of the file before, for the first line of a file: without it nobody could tell that lines are missing at its beginning. */
 export function fileBefore(file: string, last: AuditPosition, length: number): string | undefined {
   return length === 0 && last.seq > 0 ? basename(rotatedPath(file, last.seq)) : undefined;

@@ -11,10 +11,10 @@ export interface Tail {
 }
 
 /**
- * Gives each line of a file to `visit`, without its newline, with the offset where it begins. Reads in blocks; of a line
- * that is too long to be one, only so much comes that this shows. The bytes are good until `visit` returns.
+ * Gives each line of a file to `visit`, without its newline. Reads in blocks; of a line that is too long to be one, only
+ * so much comes that this shows. The bytes are good until `visit` returns.
  */
-export async function scanLines(handle: FileHandle, visit: (bytes: Buffer, offset: number) => void): Promise<Tail> {
+export async function scanLines(handle: FileHandle, visit: (bytes: Buffer) => void): Promise<Tail> {
   const buffer = Buffer.allocUnsafe(blockBytes);
   let begun = Buffer.alloc(0);
   let lineOffset = 0;
@@ -26,7 +26,7 @@ export async function scanLines(handle: FileHandle, visit: (bytes: Buffer, offse
     let from = 0;
     for (let to = block.indexOf(newline); to !== -1; to = block.indexOf(newline, from)) {
       const rest = block.subarray(from, to);
-      visit(begun.length === 0 ? rest : Buffer.concat([begun, rest]), lineOffset);
+      visit(begun.length === 0 ? rest : Buffer.concat([begun, rest]));
       begun = Buffer.alloc(0);
       from = to + 1;
       lineOffset = position + from;

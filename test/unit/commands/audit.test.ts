@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../src/commands/command.ts';
@@ -80,6 +80,55 @@ describe('audit verify', () => {
 
     expect(code).toBe(0);
     expect(said).toContain(`  first line  number ${begin}, 2026-11-20T08:00:00.000Z; older files have been put away\n`);
+  });
+
+  it('says of a file that was put aside that it is one part, and that requests at its end may go on in the next', async () => {
+    const file = givenFile();
+    const { journal } = givenJournal(file);
+    await journal.append(givenRecord({ request: 'a' }));
+    const { hash } = await journal.append(givenRecord({ request: 'b' }));
+    await journal.close();
+    renameSync(file, `${file}.0000000000000002`);
+
+    const { code, said } = await verify(`${file}.0000000000000002`);
+
+    expect(code).toBe(0);
+    expect(said).toBe(
+      [
+        'audit.jsonl.0000000000000002 is whole: 2 lines in 1 file.',
+        'It is one part of an audit, from number 1 to 2; the files before and after it were not looked at.',
+        '',
+        '  first line  number 1, 2026-11-20T08:00:00.000Z',
+        '  last line   number 2, 2026-11-20T08:00:00.000Z',
+        `  its hash    ${hash}, which the first line of the next file names as "prev"`,
+        '',
+        '2 requests without an outcome in this file: the next one may have it.',
+      ].join('\n'),
+    );
+  });
+
+  it('ends with 1 where a file that was put aside is not whole, and asks to keep it', async () => {
+    const file = givenFile();
+    const part = `${file}.0000000000000003`;
+    writeFileSync(part, writtenAudit(file, 3).slice(0, 2).join(''));
+
+    const { code, said } = await verify(part);
+
+    expect(code).toBe(1);
+    expect(said).toContain(
+      '  audit.jsonl.0000000000000003 ends with number 2 and not with 3, as its name says.\nKeep the file as it is, as evidence.',
+    );
+  });
+
+  it('ends with 1 where a finished line was added that is none of the exporter', async () => {
+    const file = givenFile();
+    writtenAudit(file, 2);
+    appendFileSync(file, '{"seq":9999,"event":"forged"}\n');
+
+    const { code, said } = await verify(file);
+
+    expect(code).toBe(1);
+    expect(said).toContain('  audit.jsonl, line 3 is not a line of an audit.\n');
   });
 
   it('fits on a screen however much is wrong, and lets nothing of a forged line command the terminal', async () => {

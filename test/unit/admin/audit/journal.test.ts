@@ -92,7 +92,7 @@ describe('an audit journal', () => {
 
     expect(before).toBeUndefined();
     expect(position.seq).toBe(4);
-    expect(logged).toMatchObject([{ msg: 'audit opened', seq: 3, hash: linesOf(file)[2]?.hash }]);
+    expect(logged[0]).toMatchObject({ msg: 'audit opened', seq: 3, hash: linesOf(file)[2]?.hash });
     expect(await verifyAudit(file)).toMatchObject({ lines: 4, faults: [] });
   });
 

@@ -35,11 +35,15 @@ describe('an audit whose last line was left unfinished', () => {
       torn: { bytes: torn.length, sha256, text: torn },
     });
     expect(await verifyAudit(file)).toMatchObject({ lines: 5, faults: [] });
-    expect(logged).toMatchObject([{ msg: 'unfinished line of the audit recovered', line: 4 }, { msg: 'audit opened' }]);
+    expect(logged).toMatchObject([
+      { msg: 'unfinished line of the audit recovered', line: 4 },
+      { msg: 'audit opened' },
+      { msg: 'calls of an earlier run have no outcome: they may have been carried out', count: 3 },
+    ]);
   });
 
   it.each([
-    ['a line that is not JSON', `${torn}\n`],
+    ['a line that is not JSON', torn],
     ['a line of zeros, as a loss of power leaves it', '\0'.repeat(5_000)],
     ['a line that lacks nothing but its newline', ''],
   ])('takes %s for unfinished', async (_, end) => {
@@ -130,6 +134,13 @@ const breaches: readonly (readonly [what: string, words: string, breach: (file: 
     'another line number 4',
     (file) => writeFileSync(`${file}.head`, headText(4, 'a'.repeat(64))),
   ],
+  [
+    'a finished last line that is none',
+    'line 5 of it is not a line of an audit',
+    (file) => appendFileSync(file, '{"seq":9999,"event":"forged"}\n'),
+  ],
+  ['zeros that end in a newline', 'line 5 of it is not', (file) => appendFileSync(file, `${'\0'.repeat(500)}\n`)],
+  ['an empty last line', 'line 5 of it is not a line of an audit', (file) => appendFileSync(file, '\n')],
   ['an endless last line', 'is not a line of an audit', (file) => appendFileSync(file, 'x'.repeat(1_100_000))],
   ['a line that was sealed anew', 'does not go with the line before', reseal],
 ];
