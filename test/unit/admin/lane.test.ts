@@ -60,11 +60,10 @@ describe('a lane', () => {
       const lane = givenLane();
       await lane.enter('alice', here);
       const waiting = lane.enter('bob', here);
-      const told = expect(waiting).rejects.toMatchObject({ code: 'busy', headers: { 'retry-after': '2' } });
 
       vi.advanceTimersByTime(1_000);
 
-      await told;
+      await expect(waiting).rejects.toMatchObject({ code: 'busy', headers: { 'retry-after': '2' } });
     } finally {
       vi.useRealTimers();
     }
