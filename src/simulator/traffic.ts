@@ -1,3 +1,4 @@
+import type { BackendStatus } from './world-farms.ts';
 import type { NetworkInterface, World } from './world.ts';
 
 /**
@@ -28,9 +29,36 @@ export function wandering(world: World, key: string, base: number, nowMs: number
   return Math.max(0, base * (1 + 0.25 * wave));
 }
 
-/** A connection count: whole, and zero for what is not up. */
+/** A connection count: whole. */
 export function connections(world: World, key: string, base: number, nowMs: number): number {
   return Math.round(wandering(world, key, base, nowMs));
+}
+
+interface Carrying {
+  readonly ip: string;
+  readonly status: BackendStatus;
+  readonly established: number;
+  readonly pending: number;
+  /** When somebody first saw it in maintenance, in milliseconds. */
+  drainingSinceMs?: number | undefined;
+}
+
+/** How long the last connection of a backend in maintenance stays. */
+const drainMs = 25_000;
+
+/** The connections of a backend; those of one in maintenance end one after another while the world moves. */
+export function backendConnections(
+  world: World,
+  farm: string,
+  backend: Carrying,
+  nowMs: number,
+): { established: number; pending: number } {
+  const drains = world.moving && backend.status === 'maintenance';
+  backend.drainingSinceMs = drains ? (backend.drainingSinceMs ?? nowMs) : undefined;
+  const left = Math.max(0, 1 - (nowMs - (backend.drainingSinceMs ?? nowMs)) / drainMs);
+  const count = (field: 'established' | 'pending') =>
+    Math.round(left * wandering(world, `${farm}${backend.ip}${field}`, backend[field], nowMs));
+  return { established: count('established'), pending: count('pending') };
 }
 
 // The integral of a cosine from 0: growth that speeds up and slows down around the steady rate.

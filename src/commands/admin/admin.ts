@@ -1,4 +1,6 @@
 import { createOperations } from '../../admin/operation.ts';
+import { endpoints } from '../../appliance/endpoints/table.ts';
+import { closestWord } from '../../config/closest-word.ts';
 import { errorCode } from '../../lib/check.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { type Command, type CommandContext, type Flags, type Shell, UsageError } from '../command.ts';
@@ -111,17 +113,34 @@ function taskOf(first: string, rest: readonly string[], flags: Flags): Task {
     return (session) => word.run(rest, session);
   }
   const [second, ...values] = rest;
+  const misspelt = closestWord(first, [...words.keys(), 'operations']);
   if (second === undefined)
     throw new UsageError(
-      `admin ${JSON.stringify(repeatable(first))} alone says nothing; behind the name of an appliance comes an operation or a recipe, see admin --help`,
+      `admin ${JSON.stringify(repeatable(first))} alone says nothing; ${misspelt ? `did you mean admin ${misspelt}? Otherwise ` : ''}behind the name of an appliance comes an operation or a recipe, see admin --help`,
     );
   const recipe = recipes.find(({ name }) => name === second);
   if (recipe) {
     refuseFlags(flags, recipeFlags, `the recipe ${recipe.name}`);
     return (session) => runRecipe(recipe, first, values, session);
   }
+  if (!isOperation(second)) {
+    const guess = closestWord(
+      second,
+      recipes.map(({ name }) => name),
+    );
+    const meant = guess ?? (misspelt && `admin ${misspelt}`);
+    if (meant !== undefined)
+      throw new UsageError(
+        `there is no recipe or operation ${JSON.stringify(repeatable(second))}; did you mean ${meant}?`,
+      );
+  }
   refuseFlags(flags, operationFlags, 'a single operation');
   return (session) => callOperation(first, rest, session);
+}
+
+/** Whether a word is a key or begins a path; what is neither was mistyped. */
+function isOperation(word: string): boolean {
+  return Object.hasOwn(endpoints, word) || /^(?:(?:get|post|put|delete)(?:\s|$)|\/)/i.test(word);
 }
 
 /** Flags that every word takes, or that have a default. */

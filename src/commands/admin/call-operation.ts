@@ -1,12 +1,15 @@
 import type { OperationCall } from '../../admin/operation.ts';
+import { changes } from '../../admin/refusals.ts';
+import { createDecoder } from '../../appliance/decode.ts';
 import { optionalFlag, UsageError } from '../command.ts';
 import { AdminError } from './admin-error.ts';
-import { createCalls } from './calls.ts';
+import { type Calls, createCalls, type Write } from './calls.ts';
 import { confirmationFor } from './confirm.ts';
 import { readContent } from './content.ts';
 import type { Content } from './gateway-client.ts';
+import { looksGood } from './look-first.ts';
 import { createOutputFile, type OutputFile } from './output-file.ts';
-import { previewLines } from './preview.ts';
+import { isHopeless, previewLines, readPreview } from './preview.ts';
 import { backupSteps } from './recipes/backup.ts';
 import { requestFor, type Wishes } from './request.ts';
 import { runSteps } from './run-steps.ts';
@@ -26,23 +29,39 @@ export const operationFlags: readonly string[] = [
   'force',
   'json',
   'backup-first',
+  'yes',
 ];
 
-/** Sends one operation to one appliance and shows what comes back. */
-export async function callOperation(appliance: string, words: readonly string[], session: AdminSession): Promise<void> {
+/**
+ * Sends one operation to one appliance and shows what comes back. Resolves to the exit code: 1 for the dry run of what
+ * would be refused, 2 when a person does not want it any more.
+ */
+export async function callOperation(
+  appliance: string,
+  words: readonly string[],
+  session: AdminSession,
+): Promise<number> {
   const { flags, shell } = session;
   const { call, fields } = parseTarget(words, session.operations);
   const path = optionalFlag(flags, 'output');
   refuseContradictions(call, session);
   const content = await readContent(call.operation, fields, optionalFlag(flags, 'body'), shell);
   const wishes = { reason: optionalFlag(flags, 'reason'), force: flags.force === true };
-  const order = { appliance, call, content, wishes };
+  const calls = createCalls(session.client, session.operations, appliance);
+  const order = { appliance, call, content, wishes, calls };
   const output = path === undefined ? undefined : await createOutputFile(path);
   const hide = sentSecrets(content);
-  const discreet = { ...session, say: (line: string) => session.say(hide(line)) };
+  const discreet = {
+    ...session,
+    say: (line: string) => session.say(hide(line)),
+    warn: (line: string) => session.warn(hide(line)),
+  };
   try {
-    if (flags['dry-run'] === true) await showPreview(order, discreet);
-    else await send(order, discreet, output);
+    if (flags['dry-run'] === true) return await showPreview(order, discreet);
+    if (await send(order, discreet, output)) return 0;
+    await output?.discard();
+    session.warn('Nothing was sent.');
+    return 2;
   } catch (error) {
     await output?.discard();
     throw error instanceof AdminError ? error.without(hide) : error;
@@ -54,6 +73,7 @@ interface Order {
   readonly call: OperationCall;
   readonly content: Content | undefined;
   readonly wishes: Wishes;
+  readonly calls: Calls;
 }
 
 function refuseContradictions({ operation: { key, row } }: OperationCall, { flags }: AdminSession): void {
@@ -61,39 +81,49 @@ function refuseContradictions({ operation: { key, row } }: OperationCall, { flag
     throw new UsageError('--force needs --reason=TEXT, for the audit');
   if (flags['dry-run'] === true && flags.output !== undefined)
     throw new UsageError('--output does not go with --dry-run');
-  if (flags['backup-first'] === true && (row.risk === 'read' || row.risk === 'secret'))
+  if (flags['backup-first'] === true && !changes(row.risk))
     throw new UsageError(`${key} changes nothing, so there is nothing to back up first`);
 }
 
-async function showPreview({ appliance, call, content, wishes }: Order, session: AdminSession): Promise<void> {
-  const { flags, client, operations, say, warn, shell } = session;
-  const confirm = optionalFlag(flags, 'confirm');
-  if (flags.json === true) {
-    const request = requestFor(appliance, call, content, { ...wishes, confirm, dryRun: true });
-    await showAnswer(await client.send(request), appliance, { say, warn, shell, json: true });
-    return;
-  }
-  const write = {
+function writeOf({ call, content }: Order, confirm: string | undefined): Write {
+  return {
     key: call.operation.key,
     params: call.params,
     ...(content ? { content } : {}),
     ...(confirm === undefined ? {} : { confirm }),
   };
-  const preview = await createCalls(client, operations, appliance).preview(write, wishes);
-  sayLines(previewLines(preview), session);
 }
 
-async function send(order: Order, session: AdminSession, output: OutputFile | undefined): Promise<void> {
-  const { appliance, call, content, wishes } = order;
+async function showPreview(order: Order, session: AdminSession): Promise<number> {
+  const { appliance, call, content, wishes, calls } = order;
+  const { flags, client, now, warn, shell } = session;
+  const confirm = optionalFlag(flags, 'confirm');
+  const answer = await client.send(requestFor(appliance, call, content, { ...wishes, confirm, dryRun: true }));
+  const body = await answer.whole();
+  const preview = readPreview(body, createDecoder());
+  if (flags.json === true) await shell.write(body);
+  else sayLines(previewLines(preview), session);
+  if (flags['backup-first'] === true) {
+    const steps = await backupSteps({ calls, now });
+    warn(`Before it, for --backup-first: ${steps.map(({ title }) => title).join('; ')}.`);
+  }
+  return isHopeless(preview) ? 1 : 0;
+}
+
+/** Resolves to false when a person does not want it any more. */
+async function send(order: Order, session: AdminSession, output: OutputFile | undefined): Promise<boolean> {
+  const { appliance, call, content, wishes, calls } = order;
   const { flags, client, say, warn, shell } = session;
   const confirm = await confirmationFor(call, appliance, session);
+  if (changes(call.operation.row.risk) && !(await looksGood(writeOf(order, confirm), wishes, calls, session)))
+    return false;
   if (flags['backup-first'] === true) await backUp(order, session);
   const answer = await client.send(requestFor(appliance, call, content, { ...wishes, confirm }));
   await showAnswer(answer, appliance, { say, warn, shell, json: flags.json === true, output });
+  return true;
 }
 
-async function backUp({ appliance, wishes }: Order, session: AdminSession): Promise<void> {
-  const calls = createCalls(session.client, session.operations, appliance);
+async function backUp({ wishes, calls }: Order, session: AdminSession): Promise<void> {
   // What a script reads is the answer alone.
   const say = session.flags.json === true ? session.warn : session.say;
   const steps = await backupSteps({ calls, now: session.now });

@@ -5,7 +5,7 @@ import { createDecoder } from '../../appliance/decode.ts';
 import { type EndpointKey, endpoints } from '../../appliance/endpoints/table.ts';
 import { AdminError, parseJson } from './admin-error.ts';
 import type { Content, GatewayAnswer, GatewayClient } from './gateway-client.ts';
-import { type Preview, PreviewReply } from './preview.ts';
+import { type Preview, readPreview } from './preview.ts';
 import { requestFor, type Wishes } from './request.ts';
 import { applianceError } from './show-answer.ts';
 
@@ -65,13 +65,7 @@ export function createCalls(client: GatewayClient, operations: Operations, appli
       await ask(write, wishes);
     },
     async preview(write, wishes) {
-      const preview = parseJson((await ask(write, { ...wishes, dryRun: true })).body);
-      const checked = decode(PreviewReply, preview);
-      if (checked.ok) return preview as Preview;
-      throw new AdminError('The gateway answered a dry run with something else', {
-        detail: checked.because,
-        remedy: 'Use the same version of zlb-exporter on both sides.',
-      });
+      return readPreview((await ask(write, { ...wishes, dryRun: true })).body, decode);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { confirmationOf } from '../../admin/confirmation.ts';
 import type { OperationCall } from '../../admin/operation.ts';
 import { oneLine } from '../../lib/one-line.ts';
-import { optionalFlag, UsageError } from '../command.ts';
+import { optionalFlag, type Shell, UsageError } from '../command.ts';
 import { AdminError } from './admin-error.ts';
 import type { AdminSession } from './session.ts';
 
@@ -23,4 +23,9 @@ export async function confirmationFor(
   );
   if (expected.includes(typed.trim())) return typed.trim();
   throw new AdminError('Not confirmed', { detail: 'Nothing was sent.', remedy: 'Repeat it if you mean it.' });
+}
+
+/** Whether a person agrees to what was just shown. */
+export async function wantsToGoOn(ask: NonNullable<Shell['ask']>): Promise<boolean> {
+  return /^y(?:es)?$/i.test((await ask('\nGo on? [y/N] ')).trim());
 }

@@ -56,11 +56,20 @@ async function readSource(source: string, input: Shell['input']): Promise<Buffer
   return await readWhole(source.slice(1), '--body');
 }
 
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'a part of its path is a file, not a folder',
+  EISDIR: 'it is a folder',
+  EACCES: 'you have no permission to read it',
+  EPERM: 'you have no permission to read it',
+};
+
 /** A file as it is; throws a UsageError that names the flag or value it came from. */
 export async function readWhole(path: string, what: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {
-    throw new UsageError(`${what}: the file cannot be read (${errorCode(error)})`);
+    const code = errorCode(error);
+    throw new UsageError(`${what}: the file cannot be read: ${reasons[code] ?? code}`);
   }
 }

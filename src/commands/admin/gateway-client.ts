@@ -2,7 +2,8 @@ import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { headerOf, mediaTypeOf } from '../../appliance/answer.ts';
 import type { FailureReason } from '../../appliance/errors.ts';
-import { messageOf, reasonOfTransportError } from '../../appliance/failure.ts';
+import { isClosedSocket, messageOf, reasonOfTransportError } from '../../appliance/failure.ts';
+import { errorCode } from '../../lib/check.ts';
 import { AdminError, problemError } from './admin-error.ts';
 import type { Connection } from './connection.ts';
 import { wholeBody } from './whole-body.ts';
@@ -91,10 +92,12 @@ export function createGatewayClient({ url, token, ca, cert, key }: Connection, s
       // What never left, or was refused by the other side's certificate, was not carried out.
       const uncertain = method !== 'GET' && reason !== 'tls' && !neverSent(error);
       throw new AdminError(signal.aborted ? 'Interrupted' : `${url} gave no answer`, {
-        detail: token.scrub(messageOf(error)),
+        detail: speaksNoTls(error)
+          ? 'What listens there does not speak TLS; most likely it speaks plain HTTP.'
+          : token.scrub(messageOf(error)),
         remedy: [
           uncertain ? 'Whether it was carried out is not known: look before you repeat it.' : '',
-          remedies[reason] ?? '',
+          adviceFor(error, reason, url),
         ]
           .filter((text) => text !== '')
           .join(' '),
@@ -103,6 +106,19 @@ export function createGatewayClient({ url, token, ca, cert, key }: Connection, s
   }
 
   return { send, close: () => agent.destroy() };
+}
+
+/** OpenSSL's word for an answer in another protocol. */
+function speaksNoTls(error: unknown): boolean {
+  return /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNKNOWN_PROTOCOL)$/.test(errorCode(error));
+}
+
+function adviceFor(error: unknown, reason: FailureReason, url: string): string {
+  if (speaksNoTls(error)) return 'Write http:// in --admin.url (or ZLB_ADMIN_URL).';
+  // A listener with TLS hangs up on what is none.
+  if (isClosedSocket(error) && url.startsWith('http:'))
+    return 'If the gateway speaks TLS, write https:// in --admin.url (or ZLB_ADMIN_URL).';
+  return remedies[reason] ?? '';
 }
 
 function neverSent(error: unknown): boolean {

@@ -23,7 +23,8 @@ Words   appliances, whoami, operations, parameters, audit, frozen, freeze --reas
   --confirm=NAME       for what cannot be undone: the name of the object
   --force              override the guards (needs --reason)
   --backup-first       back up the configuration before a change
-  --yes, --wait=5m     recipes: agree to the plan; wait that long at most
+  --yes                go on without being asked
+  --wait=5m            recipes: wait that long at most
   --body=@FILE         send a file, or standard input with --body=-; keeps passwords off the command line
   --output=FILE        save the answer
   --json               the exact answer, for scripts

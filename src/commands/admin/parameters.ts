@@ -1,6 +1,8 @@
+import { endpoints } from '../../appliance/endpoints/table.ts';
 import { isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/one-line.ts';
 import { UsageError } from '../command.ts';
+import { repeatable } from './assignments.ts';
 import { show } from './gateway-words.ts';
 import { recordsOf } from './render.ts';
 import { applianceBase } from './request.ts';
@@ -11,8 +13,16 @@ import { parseTarget } from './target.ts';
 /** Shows what an appliance says that an operation takes. */
 export async function parameters(words: readonly string[], session: AdminSession): Promise<void> {
   const [appliance, ...rest] = words;
-  if (appliance === undefined || rest.length === 0)
-    throw new UsageError('say whose: admin parameters APPLIANCE OPERATION [name=value …]');
+  if (appliance === undefined)
+    throw new UsageError('the appliance and the operation are missing: admin parameters APPLIANCE OPERATION');
+  if (rest.length === 0) {
+    const named = repeatable(appliance);
+    throw new UsageError(
+      Object.hasOwn(endpoints, appliance)
+        ? `the appliance is missing: admin parameters APPLIANCE ${named}`
+        : `the operation is missing: admin parameters ${named} OPERATION; zlb-exporter admin operations WORDS finds it`,
+    );
+  }
   const { call, fields } = parseTarget(rest, session.operations);
   const { key, row } = call.operation;
   if (row.body !== 'json')

@@ -1,10 +1,12 @@
 import { type Static, Type } from 'typebox';
+import type { Decode } from '../../appliance/decode.ts';
 import { oneLine } from '../../lib/one-line.ts';
+import { AdminError, parseJson } from './admin-error.ts';
 import { renderJson, renderText } from './render.ts';
 import { jsonText } from './table.ts';
 
 /** What the gateway answers to a dry run, as far as it is read here. */
-export const PreviewReply = Type.Object({
+const PreviewReply = Type.Object({
   operation: Type.String(),
   risk: Type.String(),
   would: Type.String(),
@@ -14,14 +16,31 @@ export const PreviewReply = Type.Object({
     Type.Object({ guard: Type.String(), severity: Type.String(), message: Type.String(), remedy: Type.String() }),
   ),
   validation: Type.Object({ problems: Type.Array(Type.String()), note: Type.Optional(Type.String()) }),
+  confirmation: Type.Object({ required: Type.Boolean(), given: Type.Boolean() }),
   current: Type.Union([Type.Null(), Type.Object({ operation: Type.String(), body: Type.Unknown() })]),
 });
 export type Preview = Static<typeof PreviewReply>;
 
+/** The gateway's answer to a dry run; throws an {@link AdminError} when it is something else. */
+export function readPreview(body: Buffer, decode: Decode): Preview {
+  const preview = parseJson(body);
+  const checked = decode(PreviewReply, preview);
+  if (checked.ok) return preview as Preview;
+  throw new AdminError('The gateway answered a dry run with something else', {
+    detail: checked.because,
+    remedy: 'Use the same version of zlb-exporter on both sides.',
+  });
+}
+
+/** Whether the gateway would refuse it, or the appliance by its own description of what it takes. */
+export function isHopeless({ would, validation }: Pick<Preview, 'would' | 'validation'>): boolean {
+  return would === 'be refused' || validation.problems.length > 0;
+}
+
 /** A dry run for people: what would go out, what stands against it, and how things are now. */
 export function previewLines({ operation, risk, request, current, ...verdict }: Preview): readonly string[] {
   return [
-    oneLine(`Dry run of ${operation} (${risk}): it would ${verdict.would}.`, 300),
+    oneLine(`Dry run of ${operation} (${risk}): ${verdictText(verdict)}.`, 300),
     ...objectionLines(verdict),
     '',
     'Request',
@@ -36,7 +55,7 @@ export function objectionLines({
   because,
   findings,
   validation,
-}: Omit<Preview, 'operation' | 'risk' | 'request' | 'current'>) {
+}: Pick<Preview, 'because' | 'findings' | 'validation'>): readonly string[] {
   const found = findings.map(
     ({ guard, severity, message, remedy }) => `${severity === 'blocking' ? '✗' : '!'} ${guard}: ${message} ${remedy}`,
   );
@@ -46,6 +65,21 @@ export function objectionLines({
     .map((sentence) => `✗ ${sentence}`);
   const note = validation.note === undefined ? [] : [validation.note];
   return [...found, ...others, ...note].map((text) => `  ${oneLine(text, 2_000)}`);
+}
+
+/** What guards warn of without standing in the way. */
+export function warningLines({ findings }: Pick<Preview, 'findings'>): readonly string[] {
+  return objectionLines({
+    because: [],
+    findings: findings.filter(({ severity }) => severity !== 'blocking'),
+    validation: { problems: [] },
+  });
+}
+
+function verdictText({ would, validation }: Pick<Preview, 'would' | 'validation'>): string {
+  if (would !== 'be refused' && validation.problems.length > 0)
+    return 'the gateway would send it, and the appliance would refuse it';
+  return `it would ${would}`;
 }
 
 function currentLines(body: unknown): readonly string[] {

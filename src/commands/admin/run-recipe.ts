@@ -3,6 +3,7 @@ import { oneLine } from '../../lib/one-line.ts';
 import { optionalFlag, UsageError } from '../command.ts';
 import { namedValues } from './assignments.ts';
 import { type Calls, createCalls } from './calls.ts';
+import { wantsToGoOn } from './confirm.ts';
 import { objectionLines, type Preview, previewLines } from './preview.ts';
 import { backupSteps } from './recipes/backup.ts';
 import type { Plan, Recipe, Step } from './recipes/recipe.ts';
@@ -19,7 +20,7 @@ interface Judged {
   readonly preview: Preview | undefined;
 }
 
-/** Plans, shows the plan, asks, and carries it out. Resolves to the exit code: 2 when nobody agreed to the plan. */
+/** Plans, shows the plan, asks, and carries it out. Resolves to the exit code: 1 when it is refused, 2 when nobody agreed to it. */
 export async function runRecipe(
   recipe: Recipe,
   appliance: string,
@@ -44,15 +45,17 @@ export async function runRecipe(
   const { facts, steps: ownSteps } = await recipe.plan(context);
   const plan = { facts, steps: [...backup, ...ownSteps] };
   const judged = await judge(plan.steps, calls, wishes);
+  const refused = judged.some(({ preview }) => preview?.would === 'be refused');
 
   say(`${recipe.name} on ${oneLine(appliance, 64)}: ${recipe.about}`);
   for (const line of ['', ...planLines(plan, dryRun ? [] : judged)]) say(line);
   if (dryRun) {
-    for (const line of judged.flatMap(({ preview }) => (preview ? ['', ...previewLines(preview)] : []))) say(line);
+    for (const line of judged.flatMap(({ preview }) => (preview ? ['', ...previewLines(inSequence(preview))] : [])))
+      say(line);
     say('\nDry run: nothing was changed.');
-    return 0;
+    return refused ? 1 : 0;
   }
-  if (judged.some(({ preview }) => preview?.would === 'be refused')) {
+  if (refused) {
     warn('Nothing was done: the gateway refuses what is marked with ✗. Its guards give way to --force, nothing else.');
     return 1;
   }
@@ -69,6 +72,11 @@ async function judge(steps: readonly Step[], calls: Calls, wishes: Wishes): Prom
   const judged: Judged[] = [];
   for (const step of steps) judged.push({ step, preview: step.write && (await calls.preview(step.write, wishes)) });
   return judged;
+}
+
+/** What an appliance says of a body now is not what it says of it after the steps before. */
+function inSequence(preview: Preview): Preview {
+  return { ...preview, validation: { ...preview.validation, problems: [] } };
 }
 
 /** With what the gateway objects to beneath each step, where that is not shown in full anyway. */
@@ -100,7 +108,7 @@ async function reasonFor({ flags, shell }: AdminSession, dryRun: boolean): Promi
 
 async function isAgreed({ flags, shell }: AdminSession): Promise<boolean> {
   if (flags.yes === true) return true;
-  return shell.ask !== undefined && /^y(?:es)?$/i.test((await shell.ask('\nGo on? [y/N] ')).trim());
+  return shell.ask !== undefined && (await wantsToGoOn(shell.ask));
 }
 
 function waitOf(text: string | undefined): number | undefined {

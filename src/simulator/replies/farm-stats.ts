@@ -1,7 +1,7 @@
 import { param, type Call, type Handlers } from '../call.ts';
 import { allBackends, farmStatus, listedProfile, shownStatus } from '../farm-state.ts';
 import { json, notFound, refuse, type Reply } from '../reply.ts';
-import { connections } from '../traffic.ts';
+import { backendConnections } from '../traffic.ts';
 import type { Farm, GslbFarm, HttpFarm, L4Farm, Service } from '../world-farms.ts';
 import { l4Port, l4Sessions, visibleFarms } from './farm-views.ts';
 import { gslbBackends } from './gslb-views.ts';
@@ -42,7 +42,7 @@ function totals(call: Call, farm: Farm) {
   const counted = allBackends(farm).filter(({ status }) => farm.profile !== 'l4xnat' || shownStatus(status) === 'up');
   const sum = (field: 'established' | 'pending') =>
     counted.reduce(
-      (total, backend) => total + connections(call.world, farm.name + backend.ip + field, backend[field], call.nowMs),
+      (total, backend) => total + backendConnections(call.world, farm.name, backend, call.nowMs)[field],
       0,
     );
   return { established: sum('established'), pending: farm.profile === 'gslb' ? 0 : sum('pending') };
@@ -111,29 +111,27 @@ function httpStatistics(call: Call, farm: HttpFarm, services: readonly Service[]
 }
 
 function httpRows({ world, nowMs }: Call, farm: Farm, service: Service) {
-  return service.backends.map(({ id, ip, port, status, established, pending }) => ({
-    id: world.release === 'newest' ? String(id) : id,
-    ip,
-    port,
+  return service.backends.map((backend) => ({
+    id: world.release === 'newest' ? String(backend.id) : backend.id,
+    ip: backend.ip,
+    port: backend.port,
     service: service.id,
-    status: shownStatus(status),
-    established: connections(world, `${farm.name}${ip}established`, established, nowMs),
-    pending: connections(world, `${farm.name}${ip}pending`, pending, nowMs),
+    status: shownStatus(backend.status),
+    ...backendConnections(world, farm.name, backend, nowMs),
     ...(world.edition === 'enterprise' ? { alias: null } : {}),
   }));
 }
 
 function l4Rows({ world, nowMs }: Call, farm: L4Farm) {
-  return farm.backends.map(({ id, ip, port, status, established, pending, weight, priority, maxConns }) => ({
-    id,
-    ip,
-    port: l4Port(world, port),
-    status: shownStatus(status),
-    established: connections(world, `${farm.name}${ip}established`, established, nowMs),
-    pending: connections(world, `${farm.name}${ip}pending`, pending, nowMs),
-    weight,
-    priority,
-    max_conns: maxConns,
+  return farm.backends.map((backend) => ({
+    id: backend.id,
+    ip: backend.ip,
+    port: l4Port(world, backend.port),
+    status: shownStatus(backend.status),
+    ...backendConnections(world, farm.name, backend, nowMs),
+    weight: backend.weight,
+    priority: backend.priority,
+    max_conns: backend.maxConns,
     ...(world.edition === 'enterprise' ? { alias: null } : {}),
   }));
 }

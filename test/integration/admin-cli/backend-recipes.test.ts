@@ -80,6 +80,9 @@ describe('drain-backend', () => {
       /Done: 1\. Set 10\.20\.0\.11:8080 .*\nTo go back:\n {2}zlb-exporter admin lb-1 restore-backend farm=shop service=front backend=0\n/,
     );
     expect(first.err).toContain('still 120 connections.');
+    expect(first.err).toContain(
+      'zlb-exporter admin lb-1 setServiceBackendMaintenance farmname=shop service=front backend=0 action=maintenance mode=cut',
+    );
     expect(second.code).toBe(0);
     expect(await done()).toEqual(['setServiceBackendMaintenance']);
   });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createActivationCertificate } from '../../../src/simulator/licence.ts';
 import { busyWorld, deactivatedWorld, recordedWorld } from '../../../src/simulator/scenarios.ts';
@@ -142,7 +143,7 @@ describe('replace-certificate', () => {
     }
     const missing = await run([...start, 'file=/no/such/file', ...agreed]);
 
-    expect(missing).toMatchObject({ code: 2, err: 'file: the file cannot be read (ENOENT)' });
+    expect(missing).toMatchObject({ code: 2, err: 'file: the file cannot be read: there is no such file' });
     expect(appliance.requests).toEqual([]);
   });
 
@@ -175,8 +176,8 @@ describe('replace-certificate', () => {
 });
 
 describe('install-activation', () => {
-  async function licenceFor(days: number, kind: 'permanent' | 'temporal' = 'permanent'): Promise<string> {
-    const notBefore = Date.now() - 100 * dayMs;
+  async function licenceFor(days: number, kind: 'permanent' | 'temporal' = 'permanent', age = 100): Promise<string> {
+    const notBefore = Date.now() - age * dayMs;
     return await createActivationCertificate({
       kind,
       hostname: 'lb-lisbon',
@@ -200,14 +201,16 @@ describe('install-activation', () => {
   });
 
   it('says why the appliance refuses a file, and that nothing is lost', async () => {
-    const { run, file } = await givenAdminCli({ 'lb-1': busyWorld() });
-    const path = await file('licence.pem', await licenceFor(-3, 'temporal'));
+    const { run, file, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
+    const path = await file('licence.pem', await licenceFor(600));
+    const body = { message: 'It is signed by somebody else.' };
+    appliance.fail('POST /certificates/activation', { kind: 'status', status: 400, body });
 
     const { code, out, err } = await run(['admin', 'lb-1', 'install-activation', `file=${path}`, ...agreed]);
 
     expect(code).toBe(1);
     expect(out).toContain('then keeps the one it has.');
-    expect(err).toContain('This activation certificate was for a trial, which is over.');
+    expect(err).toContain('It is signed by somebody else.');
     expect(err).toContain('Nothing was changed before that.');
   });
 
@@ -223,9 +226,67 @@ describe('install-activation', () => {
     const { code, err } = await run(['admin', 'lb-1', 'install-activation', `file=${path}`, ...agreed]);
 
     expect(code).toBe(1);
-    expect(err).toContain('Done: 1. Upload the activation certificate.\nNot done: 3. Read how long it lasts.');
+    expect(err).toContain(
+      'Done: 1. Upload the activation certificate.\nNot done: 3. See that it lasts as long as the one before it.',
+    );
     expect(err).toContain('lb-1 answered 402\n  It is not for this machine.');
+    expect(err).toContain('lb-1 install-activation file=…, with the file that was installed before');
     expect(err).not.toContain('machine-of');
+  });
+
+  it.each([
+    [-3, 100, 'It expired on '],
+    [300, -3, 'It is valid from '],
+  ])('refuses one that ends in %d days and began %d days ago before anything is sent', async (days, age, message) => {
+    const { run, file, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
+    const path = await file('licence.pem', await licenceFor(days, 'permanent', age));
+
+    const { code, err } = await run(['admin', 'lb-1', 'install-activation', `file=${path}`, ...agreed]);
+
+    expect(code).toBe(1);
+    expect(err).toContain(message);
+    expect(err).toContain('Nothing was changed.');
+    expect(appliance.requests).toEqual([]);
+  });
+
+  it('keeps a private key here, and says so', async () => {
+    const { run, file, audit } = await givenAdminCli({ 'lb-1': busyWorld() });
+    const [licence, { key }] = [await licenceFor(600), await makeMaterial()];
+    const path = await file('licence.pem', `${key}\n${licence}`);
+
+    const { code, out } = await run(['admin', 'lb-1', 'install-activation', `file=${path}`, ...agreed]);
+
+    expect(code).toBe(0);
+    expect(out).toContain('The private key in the file stays here.');
+    const alone = createHash('sha256').update(`${licence.trim()}\n`).digest('hex');
+    expect(await audit()).toContainEqual(
+      expect.objectContaining({ event: 'intent', body: { bytes: licence.trim().length + 1, sha256: alone } }),
+    );
+  });
+
+  it('warns of one that ends earlier or is for another host, and fails once it is installed', async () => {
+    const { run, file } = await givenAdminCli({ 'lb-1': busyWorld() });
+    const path = await file('licence.pem', await licenceFor(300.5));
+
+    const { code, out, err } = await run(['admin', 'lb-1', 'install-activation', `file=${path}`, ...agreed]);
+
+    expect(code).toBe(1);
+    expect(out).toMatch(/Mind: it is not for \S+, the host name of lb-1\./);
+    expect(out).toMatch(/Mind: it ends before the present one, which lasts 5\d\d days more\./);
+    expect(out).toContain('✗ 3. See that it lasts as long as the one before it');
+    expect(err).toMatch(/ends before the one it replaced \(5\d\d days\)\n {2}It is permanent and ends in 300 days\./);
+  });
+
+  it('fails when the appliance has a trial that is over all the same', async () => {
+    const { run, file, appliance } = await givenAdminCli({ 'lb-1': deactivatedWorld() });
+    const path = await file('licence.pem', await licenceFor(300));
+    const params = { days_to_expire: -12.07, hostname: 'lb-lisbon', type: 'temporal' };
+    appliance.fail('GET /certificates/activation/info', { kind: 'status', status: 200, body: { params } });
+
+    const { code, err } = await run(['admin', 'lb-1', 'install-activation', `file=${path}`, ...agreed]);
+
+    expect(code).toBe(1);
+    expect(err).toContain('The certificate on the appliance is over\n  It is temporal and ends in -12.07 days.');
   });
 
   it('is refused on a Community appliance, forced or not', async () => {

@@ -95,7 +95,7 @@ describe('restart-farm', () => {
     const { code, err } = await run([...words, 'farm=shop', ...agreed, '--wait=10s']);
 
     expect(code).toBe(1);
-    expect(err).toContain('it is down, 0 of 0 backends up.');
+    expect(err).toContain('it is down, and its backends are not known while it is.');
     expect(err).toContain('If it is down: zlb-exporter admin lb-1 actOnFarm farmname=shop action=start.');
   });
 });

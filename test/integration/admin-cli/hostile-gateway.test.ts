@@ -115,14 +115,17 @@ describe('an answer that is not what it should be', () => {
       request: { method: hostile, url: hostile, body: { [hostile]: hostile } },
       findings: [{ guard: hostile, severity: hostile, message: hostile, remedy: hostile }],
       validation: { problems: [hostile], note: hostile },
+      confirmation: { required: true, given: false },
       current: { operation: hostile, body: { [hostile]: [hostile] } },
     };
     const { run } = await given((response) => json(response, 200, preview));
 
-    const { code, out } = await run(['lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--dry-run']);
+    const dry = await run(['lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--dry-run']);
+    const sent = await run(['lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--force', '--reason=x']);
 
-    expect(code).toBe(0);
-    expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+    expect(dry.out).toContain('all is well');
+    expect(sent.err).toContain('all is well');
+    expect(`${dry.out}${sent.err}`.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
   });
 
   it.each([

@@ -53,13 +53,19 @@ describe('a single operation', () => {
     );
   });
 
-  it('names the parameters when none were given', async () => {
-    const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
+  it('names the parameters that are missing, and asks nothing of the appliance but these', async () => {
+    const { run, done } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const { code, err } = await run(['admin', 'lb-1', 'createFarm']);
+    const forced = await run(['admin', 'lb-1', 'createFarm', '--force', '--reason=x']);
 
     expect(code).toBe(1);
-    expect(err).toContain('It takes copy_from, farmname, profile, vip, vport; zlb-exporter admin parameters');
+    expect(err).toMatch(
+      /^zlb-exporter: lb-1 would refuse createFarm, so it was not sent\n.*farmname is required and not there\./,
+    );
+    expect(err).toContain('zlb-exporter admin parameters lb-1 createFarm … explains what it takes');
+    expect(forced.err).toContain('It takes copy_from, farmname, profile, vip, vport; zlb-exporter admin parameters');
+    expect(await done()).toEqual(['createFarm']);
   });
 
   it('does not show the key of a machine that is deactivated', async () => {
@@ -131,7 +137,6 @@ describe('a destructive operation', () => {
     const { code, err } = await run([...words, '--confirm=shop']);
 
     expect(code).toBe(1);
-    expect(err).toContain('code confirmation_mismatch');
     expect(err).toContain('Here: --confirm=NAME.');
     expect(changes()).toEqual([]);
   });
@@ -144,7 +149,7 @@ describe('a dry run', () => {
     const words = ['updateService', 'farmname=shop', 'service=front', 'redirect=https://example.com/'];
     const { code, out } = await run(['admin', 'lb-1', ...words, '--dry-run']);
 
-    expect(code).toBe(0);
+    expect(code).toBe(1);
     expect(out).toMatch(
       /^Dry run of updateService \(disruptive\): it would be refused\.\n {2}✗ redirect_deletes_backends: /,
     );
@@ -156,9 +161,34 @@ describe('a dry run', () => {
   it('is the exact answer of the gateway for scripts', async () => {
     const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
 
-    const { bytes } = await run(['admin', 'lb-1', 'deleteFarm', 'farmname=shop', '--dry-run', '--json']);
+    const { code, bytes } = await run(['admin', 'lb-1', 'deleteFarm', 'farmname=shop', '--dry-run', '--json']);
 
+    expect(code).toBe(1);
     expect(JSON.parse(bytes.toString())).toMatchObject({ dry_run: true, operation: 'deleteFarm', would: 'be refused' });
+  });
+
+  it('says it when the appliance would refuse what the gateway would send', async () => {
+    const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const { code, out } = await run(['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=pause', '--dry-run']);
+
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /^Dry run of actOnFarm \(reversible\): the gateway would send it, and the appliance would refuse it\.\n {2}✗ action /,
+    );
+  });
+
+  it('mentions the backup that would come before it', async () => {
+    const { run, done } = await givenAdminCli({ 'lb-1': busyWorld() });
+    const words = ['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--dry-run', '--backup-first'];
+
+    const { code, err } = await run(words);
+
+    expect(code).toBe(0);
+    expect(err).toMatch(
+      /^Before it, for --backup-first: Create the backup pre-change-\d{8}-\d{6}; See that it is listed\.$/,
+    );
+    expect(await done()).toEqual([]);
   });
 });
 
@@ -179,6 +209,46 @@ describe('a trap', () => {
     expect(await audit()).toContainEqual(
       expect.objectContaining({ event: 'intent', forced: ['hard_restart'], reason: 'TICKET-42' }),
     );
+  });
+});
+
+describe('a change that guards warn of', () => {
+  const words = ['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop'];
+  const warning = /^ {2}! stop_farm: /m;
+
+  it('is done once a person agrees', async () => {
+    const { run, done } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const { code, err, asked } = await run(words, { answers: ['y'] });
+
+    expect({ code, asked }).toEqual({ code: 0, asked: ['\nGo on? [y/N] '] });
+    expect(err).toMatch(warning);
+    expect(await done()).toEqual(['actOnFarm']);
+  });
+
+  it('is not done when nobody wants it any more, and leaves no file behind', async () => {
+    const { run, done, folder } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const { code, err } = await run([...words, `--output=${folder}/answer`], { answers: [''] });
+
+    expect(code).toBe(2);
+    expect(err).toMatch(/\nNothing was sent\.$/);
+    expect(await done()).toEqual([]);
+    await expect(stat(`${folder}/answer`)).rejects.toThrow('ENOENT');
+  });
+
+  it.each([
+    ['nobody is there', [], undefined],
+    ['it is agreed to already', ['--yes'], []],
+    ['a script reads the answer', ['--json'], []],
+  ])('goes off at once when %s, with the warning on standard error', async (_case, more, answers) => {
+    const { run, done } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const { code, err, asked } = await run([...words, ...more], answers ? { answers } : {});
+
+    expect({ code, asked }).toEqual({ code: 0, asked: [] });
+    expect(err).toMatch(warning);
+    expect(await done()).toEqual(['actOnFarm']);
   });
 });
 
@@ -235,24 +305,37 @@ describe('files', () => {
 
 describe('--backup-first', () => {
   it('makes a backup and sees it before the change', async () => {
-    const { run, changes, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
+    const { run, done, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const { code, out } = await run(['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--backup-first']);
 
     expect(code).toBe(0);
     expect(out).toMatch(/^✓ 1\. The appliance made the backup pre-change-\d{8}-\d{6}\.\n✓ 2\. /);
-    expect(changes()).toEqual(['POST /system/backup', 'PUT /farms/shop/actions']);
+    expect(await done()).toEqual(['createBackup', 'actOnFarm']);
     expect(appliance.world.backups.size).toBe(2);
   });
 
   it('leaves the change alone when the backup fails', async () => {
-    const { run, changes, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
+    const { run, done, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
     appliance.fail('POST /system/backup', { kind: 'status', status: 500 });
 
     const { code } = await run(['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--backup-first']);
 
     expect(code).toBe(1);
-    expect(changes()).toEqual(['POST /system/backup']);
+    expect(await done()).toEqual(['createBackup']);
+  });
+
+  it.each([
+    [['actOnFarm', 'farmname=shop', 'action=start'], 'The gateway would refuse actOnFarm'],
+    [['actOnFarm', 'farmname=shop', 'action=pause'], 'lb-1 would refuse actOnFarm'],
+  ])('makes none for %j, which would be refused', async (call, message) => {
+    const { run, done } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const { code, err } = await run(['admin', 'lb-1', ...call, '--backup-first']);
+
+    expect(code).toBe(1);
+    expect(err).toContain(message);
+    expect(await done()).toEqual([]);
   });
 
   it('makes no sense for a read', async () => {

@@ -63,9 +63,11 @@ describe('the plan of a recipe', () => {
 
     const viewer = await run([...words, '--reason=x', '--yes'], { as: 'viewer' });
     await run(['admin', 'freeze', '--reason=night']);
+    const dry = await run([...words, '--dry-run']);
     const frozen = await run([...words, '--reason=x', '--yes', '--force']);
 
     expect(viewer).toMatchObject({ code: 1, out: '', err: expect.stringContaining('code role_too_low') });
+    expect(dry).toMatchObject({ code: 1, out: expect.stringContaining('it would be refused.') });
     expect(frozen).toMatchObject({ code: 1, out: expect.stringContaining('✗ All changes are frozen') });
     expect(await done()).toEqual([]);
   });

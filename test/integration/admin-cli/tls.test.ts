@@ -37,6 +37,20 @@ describe('the connection to a gateway with TLS', () => {
     expect(url).toMatch(/^https:/);
   });
 
+  it('is not made where the gateway speaks plain HTTP, or where TLS is left out', async () => {
+    const plain = await givenAdminCli({ 'lb-1': recordedWorld() });
+    const secure = await given();
+
+    const tooMuch = await plain.run(['admin', 'whoami', `--admin.url=${plain.url.replace('http:', 'https:')}`]);
+    const tooLittle = await secure.run(['admin', 'whoami', `--admin.url=${secure.url.replace('https:', 'http:')}`]);
+
+    expect(tooMuch.code).toBe(1);
+    expect(tooMuch.err).toContain('most likely it speaks plain HTTP.\n  Write http:// in --admin.url');
+    expect(tooMuch.err).not.toContain('OpenSSL');
+    expect(tooLittle.code).toBe(1);
+    expect(tooLittle.err).toContain('If the gateway speaks TLS, write https:// in --admin.url');
+  });
+
   it('is not made when the certificate is for another name', async () => {
     const { run, ca, url } = await given();
 

@@ -70,6 +70,40 @@ it('lets connections wander with the clock in a moving world, and keeps those of
   expect([before[1], after[1]]).toEqual([3, 3]);
 });
 
+it('lets the connections of a backend in maintenance end within half a minute in a moving world, and only there', async () => {
+  const [moving, still] = [busyWorld(), busyWorld()];
+  moving.moving = true;
+  let nowMs = Date.parse('2026-11-20T21:00:00Z');
+  const appliances = [
+    await givenSimulated(moving, { now: () => nowMs }),
+    await givenSimulated(still, { now: () => nowMs }),
+  ];
+  const drained = async () =>
+    await Promise.all(
+      appliances.map(async ({ call }) => {
+        const { backends } = (await call('GET', '/stats/farms/db')).json as { backends: { established: number }[] };
+        return backends[0]?.established ?? 0;
+      }),
+    );
+
+  for (const { call } of appliances)
+    await call('PUT', '/farms/db/backends/0/maintenance', { json: { action: 'maintenance', mode: 'drain' } });
+  const before = await drained();
+  nowMs += 12_000;
+  const meanwhile = await drained();
+  nowMs += 13_000;
+  const after = await drained();
+  for (const { call } of appliances) await call('PUT', '/farms/db/backends/0/maintenance', { json: { action: 'up' } });
+  const restored = await drained();
+
+  expect(before[0]).toBeGreaterThan(0);
+  expect(meanwhile[0]).toBeGreaterThan(0);
+  expect(meanwhile[0]).toBeLessThan(before[0] ?? 0);
+  expect(after[0]).toBe(0);
+  expect(restored[0]).toBeGreaterThan(0);
+  expect([before[1], meanwhile[1], after[1], restored[1]]).toEqual([33, 33, 33, 33]);
+});
+
 it('demonstrates five appliances, one of them deactivated', async () => {
   const demonstration = await startDemonstration({ apiKey: 'demo', latency: 'none' });
   onTestFinished(() => demonstration.close());

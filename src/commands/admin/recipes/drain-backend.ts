@@ -55,11 +55,17 @@ function waiting(context: RecipeContext, backend: Backend): Step {
         describe: (seen) =>
           seen.status === 'maintenance' ? `still ${connections(seen)}` : `it is ${seen.status}, not in maintenance`,
         withinMs,
-        remedy: 'The same command with a longer --wait goes on waiting; mode cut ends what is left, sessions included.',
+        remedy: `The same command with a longer --wait goes on waiting. What is left, sessions included, ends with: ${cutCommand(context, backend)}`,
       });
       return `No connections are left after ${formatDuration(context.now() - startedAt)}.`;
     },
   };
+}
+
+function cutCommand({ calls }: RecipeContext, backend: Backend): string {
+  const { key, params } = maintenanceWrite(backend, {});
+  const values = Object.entries({ ...params, action: 'maintenance', mode: 'cut' });
+  return ['zlb-exporter admin', calls.appliance, key, ...values.map(([name, value]) => `${name}=${value}`)].join(' ');
 }
 
 function connections({ established }: Backend): string {

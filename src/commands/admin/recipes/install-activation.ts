@@ -1,8 +1,10 @@
 import { AdminError } from '../admin-error.ts';
 import { contentTypes } from '../content.ts';
-import { readEdition } from './edition.ts';
-import { day, readPemFile } from './pem-file.ts';
+import { type Edition, readEdition } from './edition.ts';
+import { certificatesOf, day, readPemFile, refuseOutOfDate } from './pem-file.ts';
 import { callStep, type Recipe, type RecipeContext, type Step } from './recipe.ts';
+
+const dayMs = 86_400_000;
 
 /** WIRE.md §3.19 and §5.5. */
 export const installActivation: Recipe = {
@@ -10,8 +12,10 @@ export const installActivation: Recipe = {
   about: 'install an activation certificate and see that the appliance is activated',
   parameters: { file: true },
   async plan(context) {
-    const { calls, values } = context;
-    const { bytes, names, certificate } = await readPemFile(values.file ?? '');
+    const { calls, values, now } = context;
+    const pem = await readPemFile(values.file ?? '');
+    refuseOutOfDate(pem, now());
+    const bytes = certificatesOf(pem);
     const edition = await readEdition(context);
     if (edition === 'community') {
       throw new AdminError(`${calls.appliance} is a Community appliance, which needs no activation`, {
@@ -19,12 +23,23 @@ export const installActivation: Recipe = {
         remedy: 'Check the name of the appliance.',
       });
     }
+    const before = await readPresent(context);
+    const hostname = await readHostname(context, edition);
+    const { names, certificate } = pem;
+    const { validFromDate, validToDate } = certificate;
     return {
       facts: [
-        `${values.file}: for ${names.join(', ') || 'no host name'}, from ${day(certificate.validFromDate)} to ${day(certificate.validToDate)}.`,
+        `${values.file}: for ${names.join(', ') || 'no host name'}, from ${day(validFromDate)} to ${day(validToDate)}.`,
+        ...(pem.bytes.includes('PRIVATE KEY') ? ['The private key in the file stays here.'] : []),
         edition === 'deactivated'
           ? `${calls.appliance} is deactivated: it answers 402.`
           : `${calls.appliance} is not deactivated; edition ${edition}.`,
+        ...(names.length === 0 || hostname === undefined || names.includes(hostname)
+          ? []
+          : [`Mind: it is not for ${hostname}, the host name of ${calls.appliance}.`]),
+        ...(before !== undefined && endsEarlier((validToDate.getTime() - now()) / dayMs, before)
+          ? [`Mind: it ends before the present one, which lasts ${before.days} days more.`]
+          : []),
         'The appliance refuses a file that is not for it, and then keeps the one it has.',
       ],
       steps: [
@@ -36,14 +51,42 @@ export const installActivation: Recipe = {
             content: { type: contentTypes.text, bytes },
           },
           done: 'The appliance took it.',
-          undo: 'the same command with the file of before; the appliance does not give it out again',
+          undo: `zlb-exporter admin ${calls.appliance} install-activation file=…, with the file that was installed before: the appliance does not give it out`,
         }),
         verifyActivated(context),
-        verifyExpiry(context),
+        verifyExpiry(context, before),
       ],
     };
   },
 };
+
+interface Present {
+  /** Below 0 once it is over; null when the appliance cannot tell. */
+  readonly days: number | null;
+  readonly type: string | null;
+}
+
+/** What is installed; undefined where the appliance does not say, or has none. */
+async function readPresent({ calls }: Pick<RecipeContext, 'calls'>): Promise<Present | undefined> {
+  try {
+    const { days_to_expire: days, type } = (await calls.read('readActivationInfo', {})).params;
+    return { days: days ?? null, type: type ?? null };
+  } catch (error) {
+    // Early releases have no such call, and a deactivated appliance may refuse it.
+    if (error instanceof AdminError && (error.status === 404 || error.status === 402)) return undefined;
+    throw error;
+  }
+}
+
+async function readHostname({ calls }: Pick<RecipeContext, 'calls'>, edition: Edition): Promise<string | undefined> {
+  if (edition === 'deactivated') return undefined;
+  return (await calls.read('readSystemVersion', {})).params.hostname ?? undefined;
+}
+
+/** Whole days are compared, of two moments: one of difference says nothing. */
+function endsEarlier(days: number, before: Present): boolean {
+  return before.days !== null && days < before.days - 1;
+}
 
 /** Only a call behind the check proves it. */
 function verifyActivated({ calls }: RecipeContext): Step {
@@ -56,17 +99,27 @@ function verifyActivated({ calls }: RecipeContext): Step {
   };
 }
 
-function verifyExpiry({ calls }: RecipeContext): Step {
+function verifyExpiry(context: RecipeContext, before: Present | undefined): Step {
   return {
-    title: 'Read how long it lasts',
+    title: before === undefined ? 'See that it lasts' : 'See that it lasts as long as the one before it',
     async run() {
-      try {
-        const { days_to_expire: days, type } = (await calls.read('readActivationInfo', {})).params;
-        return `It is ${type ?? 'of an unknown kind'} and ends in ${days ?? 'an unknown number of'} days.`;
-      } catch (error) {
-        if (!(error instanceof AdminError) || error.status !== 404) throw error;
-        return 'This release does not tell.';
-      }
+      const present = await readPresent(context);
+      if (present === undefined) return 'This release does not tell how long it lasts.';
+      const { days, type } = present;
+      const found = `It is ${type ?? 'of an unknown kind'} and ends in ${days ?? 'an unknown number of'} days.`;
+      if (days !== null && days < 0 && type === 'temporal')
+        throw unfit('The certificate on the appliance is over', found);
+      if (days !== null && before !== undefined && endsEarlier(days, before))
+        throw unfit(`The certificate on the appliance ends before the one it replaced (${before.days} days)`, found);
+      return found;
     },
   };
+}
+
+function unfit(title: string, detail: string): AdminError {
+  return new AdminError(title, {
+    detail,
+    remedy:
+      'Get one that is valid for this appliance and install it the same way, before the appliance is deactivated.',
+  });
 }

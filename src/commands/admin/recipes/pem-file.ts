@@ -1,4 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { certificatesFile } from '../../../config/open-file.ts';
 import { privateKeyIn } from '../../../config/private-key.ts';
 import { AdminError } from '../admin-error.ts';
 import { readWhole } from '../content.ts';
@@ -27,7 +28,8 @@ export async function readPemFile(path: string): Promise<PemFile> {
 }
 
 /** What an HTTPS farm needs: a certificate in date, with its key, which the appliance would store unchecked (WIRE.md §4.4). */
-export function refuseUnusable({ bytes, certificate }: PemFile, nowMs: number): void {
+export function refuseUnusable(pem: PemFile, nowMs: number): void {
+  const { bytes, certificate } = pem;
   const key = privateKeyIn(bytes.toString());
   if ('problem' in key)
     throw unfit(`Its key: ${key.problem}.`, 'Put certificate, intermediates and plain key into one file.');
@@ -36,6 +38,10 @@ export function refuseUnusable({ bytes, certificate }: PemFile, nowMs: number): 
       'The key is not that of the first certificate.',
       'The server certificate comes first, then the others.',
     );
+  refuseOutOfDate(pem, nowMs);
+}
+
+export function refuseOutOfDate({ certificate }: PemFile, nowMs: number): void {
   if (certificate.validToDate.getTime() <= nowMs)
     throw unfit(`It expired on ${day(certificate.validToDate)}.`, 'Give the new one.');
   if (certificate.validFromDate.getTime() > nowMs)
@@ -43,6 +49,13 @@ export function refuseUnusable({ bytes, certificate }: PemFile, nowMs: number): 
       `It is valid from ${day(certificate.validFromDate)} only.`,
       'Wait, or check the clock of this machine.',
     );
+}
+
+/** The certificates alone, for where no private key has any business. */
+export function certificatesOf({ bytes }: PemFile): Buffer {
+  const certificates = certificatesFile.read(bytes.toString());
+  if ('problem' in certificates) throw unfit(`It ${certificates.problem}.`, 'Give the file as it was issued, in PEM.');
+  return Buffer.from(certificates.value);
 }
 
 /** `2026-11-21`, in UTC. */

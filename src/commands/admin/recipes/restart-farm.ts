@@ -97,6 +97,7 @@ function isAsGood(after: FarmState, before: FarmState): boolean {
 }
 
 function summary({ status, backends, backendsUp }: FarmState): string {
+  if (status === 'down') return 'down, and its backends are not known while it is';
   return `${status}, ${backendsUp} of ${backends} backends up`;
 }
 

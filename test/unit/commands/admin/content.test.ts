@@ -65,7 +65,8 @@ describe('what goes along with a call', () => {
     ['actOnFarm', [], '-', 'the body is not a JSON object'],
     ['uploadBackup', [], undefined, 'uploadBackup takes a file: --body=@PATH'],
     ['uploadBackup', [], 'backup.tar.gz', '--body is @PATH for a file, or - for standard input'],
-    ['uploadBackup', [], '@/no/such/file', '--body: the file cannot be read (ENOENT)'],
+    ['uploadBackup', [], '@/no/such/file', '--body: the file cannot be read: there is no such file'],
+    ['uploadBackup', [], '@/', '--body: the file cannot be read: it is a folder'],
   ])('is refused for %s with %j and %s', async (key, names, source, message) => {
     const fields = names.map((name) => ({ name, value: 'x' }));
 
