@@ -145,24 +145,25 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
     context.appliance = gateway.applianceFor({ principal, appliance }).name;
     const contentLength = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
     const hasBody = headers['transfer-encoding'] !== undefined || (contentLength ?? 0) > 0;
-    const answer = await gateway.handle(
-      {
-        id,
-        principal,
-        token,
-        appliance,
-        method: request.method,
-        path,
-        contentType: headers['content-type'],
-        contentLength,
-        body: hasBody ? raw : undefined,
-        ...wishes,
-        signal,
-      },
-      (call) => {
+    const answer = await gateway.handle({
+      id,
+      principal,
+      token,
+      appliance,
+      method: request.method,
+      path,
+      contentType: headers['content-type'],
+      contentLength,
+      body: hasBody ? raw : undefined,
+      ...wishes,
+      signal,
+      onCall: (call) => {
         context.call = call;
       },
-    );
+      onSending: () => {
+        context.sent = true;
+      },
+    });
     return reply.code(answer.status).headers(answer.headers).send(answer.body);
   }
 
@@ -178,9 +179,9 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
 
   /** The audit of what was refused; what was sent has its own records. */
   async function recordRefusal(request: FastifyRequest, context: RequestContext, problem: AdminProblem): Promise<void> {
-    const { principal, token, appliance = '', call } = context;
+    const { principal, token, appliance = '', call, sent } = context;
     // Nobody was refused.
-    if (problem.code === 'caller_left') return;
+    if (sent || problem.code === 'caller_left') return;
     if (problem.status < 500) metrics.denied({ appliance, principal: principal?.name ?? '', reason: problem.code });
     if (!principal || !token || problem.status >= 500) return;
     await recorder.note(

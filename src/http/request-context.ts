@@ -13,5 +13,7 @@ export interface RequestContext {
   /** Only once it is known to be configured, and the caller's to know. */
   appliance?: string;
   call?: OperationCall;
+  /** True once it is beyond being refused. */
+  sent?: boolean;
   reason?: string;
 }

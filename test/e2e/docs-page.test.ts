@@ -1,14 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { fastify } from 'fastify';
 import { type Page, chromium } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { endpoints } from '../../src/appliance/endpoints/table.ts';
-import { registerDocs } from '../../src/http/docs-page.ts';
-import { openApiDocument } from '../../src/http/openapi/document.ts';
+import { busyWorld } from '../../src/simulator/scenarios.ts';
+import { givenGateway } from '../support/given-gateway.ts';
 import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';
 
-const token = 'a-token-that-only-the-page-was-told';
 const program = spawnSync('which', ['chromium'], { encoding: 'utf8' }).stdout.trim();
 
 describe.skipIf(!isThere('chromium'))('the page under /docs in a real browser', () => {
@@ -53,14 +51,14 @@ describe.skipIf(!isThere('chromium'))('the page under /docs in a real browser', 
   }, 60_000);
 
   it('sends a call with the token that it was given, to this origin alone, and forgets the token', async () => {
-    const { page, url, complaints, strangers } = await openPage();
+    const { page, url, token, appliance, complaints, strangers } = await openPage();
     await page.goto(`${url}/docs#/system/readSystemVersion`);
     const operation = page.locator('#operations-system-readSystemVersion');
     await operation.getByRole('button', { name: 'Execute' }).waitFor();
 
     await call(page);
     const refused = await statusOf(page);
-    await authorise(page);
+    await authorise(page, token);
     await call(page);
     const answered = await until(
       () => statusOf(page),
@@ -68,6 +66,7 @@ describe.skipIf(!isThere('chromium'))('the page under /docs in a real browser', 
     );
 
     expect([refused, answered]).toEqual(['401', '200']);
+    expect(appliance.requests.map(({ status, path }) => `${status} ${path}`)).toContain('200 /system/version');
     expect(await operation.locator('.live-responses-table').textContent()).toContain('appliance_version');
     expect(strangers).toEqual([]);
     expect(complaints.filter((text) => !text.includes('401'))).toEqual([]);
@@ -80,22 +79,12 @@ describe.skipIf(!isThere('chromium'))('the page under /docs in a real browser', 
   }, 60_000);
 });
 
-/** The page's parts and one operation of an appliance, in a browser that ends with the test. */
+/** The page of a whole gateway, in a browser that ends with the test. */
 async function openPage() {
-  const app = fastify();
-  await registerDocs(app, { document: openApiDocument({ version: '1.2.3' }) });
-  app.get('/appliances/lb/system/version', async ({ headers }, reply) =>
-    headers.authorization === `Bearer ${token}`
-      ? { params: { appliance_version: '9.9' } }
-      : reply.code(401).send({ code: 'unauthenticated' }),
-  );
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const { url, tokenOf, appliance } = await givenGateway({ lb: busyWorld() });
   // The sandbox of Chromium does not start for root, as in most containers.
   const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
-  onTestFinished(async () => {
-    await browser.close();
-    await app.close();
-  });
+  onTestFinished(() => browser.close());
   const page = await browser.newPage();
   const complaints: string[] = [];
   const strangers: string[] = [];
@@ -106,10 +95,10 @@ async function openPage() {
   page.on('request', (request) => {
     if (!request.url().startsWith(`${url}/`) && !request.url().startsWith('data:')) strangers.push(request.url());
   });
-  return { page, url, complaints, strangers };
+  return { page, url, token: tokenOf('viewer'), appliance, complaints, strangers };
 }
 
-async function authorise(page: Page): Promise<void> {
+async function authorise(page: Page, token: string): Promise<void> {
   await page.locator('.scheme-container').getByRole('button', { name: 'Authorize' }).click();
   const form = page.locator('.auth-container', { hasText: 'bearer' });
   await form.getByRole('textbox').fill(token);
@@ -119,8 +108,13 @@ async function authorise(page: Page): Promise<void> {
 
 async function call(page: Page): Promise<void> {
   const operation = page.locator('#operations-system-readSystemVersion');
-  await operation.locator('tr[data-param-name="appliance"] input').fill('lb');
+  const appliance = operation.locator('tr[data-param-name="appliance"] input');
+  const answered = page.waitForResponse((response) => response.url().endsWith('/appliances/lb/system/version'));
+  await appliance.fill('lb');
+  // The page takes it over when the field is left, and draws itself anew: a click meanwhile would be lost.
+  await appliance.blur();
   await operation.getByRole('button', { name: 'Execute' }).click();
+  await answered;
 }
 
 async function statusOf(page: Page): Promise<string> {

@@ -359,7 +359,7 @@ describe('an appliance that sends more than anybody can take', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(30 * mebibyte);
   });
 
-  it.each([100])('does not keep a caller for ever with answers %i that announce another', async (status) => {
+  it.each([100, 102, 103])('does not keep a caller for ever with answers %i that announce another', async (status) => {
     const { call, server } = await given(
       (socket) => {
         const flood = (): void => {

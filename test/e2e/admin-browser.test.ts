@@ -1,0 +1,127 @@
+import { spawnSync } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { chromium } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { busyWorld } from '../../src/simulator/scenarios.ts';
+import { givenGateway } from '../support/given-gateway.ts';
+import { isThere } from '../support/programs.ts';
+import { until } from '../support/until.ts';
+
+const program = spawnSync('which', ['chromium'], { encoding: 'utf8' }).stdout.trim();
+
+/**
+ * Every way in which a page can make its browser send something, as an expression that runs in the page; `base` is the
+ * gateway, `token` one that works. Each says whether the page got anything back.
+ */
+const attempts = {
+  'a plain fetch': `fetch(base + '/appliances/lb-1/farms').then((r) => r.text())`,
+  'a fetch with a token': `fetch(base + '/appliances/lb-1/farms', { headers: { authorization: 'Bearer ' + token } }).then((r) => r.text())`,
+  'a fetch with a key header': `fetch(base + '/api/v4.0/api.cgi/farms', { headers: { 'ZAPI-KEY': token } }).then((r) => r.text())`,
+  'a fetch with all that the browser remembers': `fetch(base + '/appliances/lb-1/farms', { credentials: 'include' }).then((r) => r.text())`,
+  'a fetch that changes': `fetch(base + '/appliances/lb-1/farms/shop/actions', { method: 'PUT', headers: { 'content-type': 'application/json', authorization: 'Bearer ' + token }, body: '{"action":"stop"}' }).then((r) => r.text())`,
+  'a fetch that deletes': `fetch(base + '/appliances/lb-1/farms/shop', { method: 'DELETE', headers: { 'x-confirm': 'shop', authorization: 'Bearer ' + token } }).then((r) => r.text())`,
+  'a simple fetch that changes': `fetch(base + '/appliances/lb-1/system/backup', { method: 'POST', mode: 'no-cors', headers: { 'content-type': 'text/plain' }, body: '{"name":"x1"}' }).then((r) => r.text())`,
+  'a simple fetch that uploads': `fetch(base + '/appliances/lb-1/certificates/x1.pem?token=' + token, { method: 'POST', mode: 'no-cors', headers: { 'content-type': 'text/plain' }, body: 'x' }).then((r) => r.text())`,
+  'a beacon': `Promise.resolve(navigator.sendBeacon(base + '/appliances/lb-1/certificates/x2.pem', new Blob(['x'], { type: 'text/plain' }))).then(() => '')`,
+  'an XMLHttpRequest': `new Promise((resolve, reject) => { const x = new XMLHttpRequest(); x.open('POST', base + '/appliances/lb-1/certificates/x3.pem'); x.setRequestHeader('content-type', 'text/plain'); x.withCredentials = true; x.onload = () => resolve(x.responseText); x.onerror = () => reject(new Error('refused')); x.send('x'); })`,
+  'an image': `new Promise((resolve, reject) => { const i = new Image(); i.onload = () => resolve('loaded'); i.onerror = () => reject(new Error('refused')); i.src = base + '/appliances/lb-1/graphs?token=' + token; })`,
+  'an image with a password in its address': `new Promise((resolve, reject) => { const i = new Image(); i.onload = () => resolve('loaded'); i.onerror = () => reject(new Error('refused')); i.src = base.replace('://', '://admin:' + token + '@') + '/appliances/lb-1/graphs'; })`,
+  'a script': `new Promise((resolve, reject) => { const s = document.createElement('script'); s.onload = () => resolve('loaded'); s.onerror = () => reject(new Error('refused')); s.src = base + '/appliances/lb-1/farms'; document.body.append(s); })`,
+  'a style sheet': `new Promise((resolve, reject) => { const l = document.createElement('link'); l.rel = 'stylesheet'; l.onload = () => resolve('loaded'); l.onerror = () => reject(new Error('refused')); l.href = base + '/appliances/lb-1/farms'; document.body.append(l); })`,
+  'a WebSocket': `new Promise((resolve, reject) => { const w = new WebSocket(base.replace('http', 'ws') + '/appliances/lb-1/farms'); w.onopen = () => resolve('open'); w.onerror = () => reject(new Error('refused')); })`,
+  'an event stream': `new Promise((resolve, reject) => { const e = new EventSource(base + '/appliances/lb-1/farms', { withCredentials: true }); e.onopen = () => resolve('open'); e.onerror = () => { e.close(); reject(new Error('refused')); }; })`,
+  'a form': `submitted('text/plain', '/appliances/lb-1/certificates/x4.pem')`,
+  'a form with a token in its address': `submitted('application/x-www-form-urlencoded', '/appliances/lb-1/system/backup?api_key=' + token)`,
+  'a frame': `framed('/appliances/lb-1/farms')`,
+  'a frame of the documentation': `framed('/docs')`,
+} as const;
+
+/** Forms and frames load whatever they get: what counts is that nothing of it can be read. */
+const helpers = `
+  const read = (frame) => new Promise((resolve, reject) => {
+    frame.onload = () => { try { resolve(frame.contentDocument.body.textContent); } catch { reject(new Error('refused')); } };
+  });
+  const added = (frame) => { document.body.append(frame); return frame; };
+  const named = (name) => { const frame = document.createElement('iframe'); frame.name = name; return frame; };
+  const framed = (path) => { const frame = named('f'); frame.src = base + path; const over = read(frame); added(frame); return over; };
+  const submitted = (type, path) => {
+    const frame = added(named('target' + Math.random()));
+    const form = document.createElement('form');
+    Object.assign(form, { method: 'POST', action: base + path, enctype: type, target: frame.name });
+    const field = document.createElement('input');
+    Object.assign(field, { name: '{"name":"x1","a":"', value: '"}' });
+    form.append(field);
+    document.body.append(form);
+    const over = read(frame);
+    form.submit();
+    return over;
+  };
+`;
+
+/** A page of somebody else, open in a browser; both end with the test. */
+async function openStrangePage(host: string) {
+  const server = createServer((_request, response) =>
+    response.setHeader('content-type', 'text/html').end('<!doctype html><body>'),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // The sandbox of Chromium does not start for root, as in most containers.
+  const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
+  onTestFinished(async () => {
+    await browser.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`http://${host}:${(server.address() as AddressInfo).port}/`);
+  return { page, context };
+}
+
+describe.skipIf(!isThere('chromium')).each([
+  ['of another site', 'localhost'],
+  ['of the same site on another port', '127.0.0.1'],
+])('a web page %s', (_, host) => {
+  it('reaches no appliance and reads nothing, although it knows a token', async () => {
+    const { url, tokenOf, appliance, audit, metrics } = await givenGateway({ 'lb-1': busyWorld() });
+    const { page } = await openStrangePage(host);
+
+    const got = new Map<string, unknown>();
+    for (const [name, attempt] of Object.entries(attempts))
+      got.set(name, await page.evaluate(script(url, tokenOf('admin'), attempt)));
+
+    expect([...got].filter(([, text]) => text !== 'refused' && text !== '')).toEqual([]);
+    expect(appliance.requests).toEqual([]);
+    expect(await audit()).toEqual([]);
+    // They did knock at the door.
+    expect(await metrics()).toMatch(
+      /zlb_admin_denied_total\{appliance="",principal="",reason="unauthenticated"\} [1-9]/,
+    );
+  }, 60_000);
+
+  it('reaches no appliance even where the browser adds the token by itself', async () => {
+    const { url, tokenOf, appliance, metrics } = await givenGateway({ 'lb-1': busyWorld() });
+    const { page, context } = await openStrangePage(host);
+    await context.setExtraHTTPHeaders({ authorization: `Bearer ${tokenOf('admin')}` });
+
+    const got = new Map<string, unknown>();
+    for (const [name, attempt] of Object.entries(attempts))
+      got.set(name, await page.evaluate(script(url, tokenOf('admin'), attempt)));
+
+    expect([...got].filter(([, text]) => text !== 'refused' && text !== '')).toEqual([]);
+    expect(appliance.requests).toEqual([]);
+    const denied = await until(metrics, (text) => text.includes('reason="cross_origin"'));
+    expect(denied).toMatch(/zlb_admin_denied_total\{appliance="",principal="admin",reason="cross_origin"\} [1-9]/);
+  }, 60_000);
+});
+
+/** Resolves to what the page got back, or `refused`. */
+function script(base: string, token: string, attempt: string): string {
+  return `(() => {
+    const base = ${JSON.stringify(base)};
+    const token = ${JSON.stringify(token)};
+    ${helpers}
+    const late = new Promise((resolve) => setTimeout(() => resolve('no answer'), 5000));
+    return Promise.race([${attempt}, late]).then((text) => String(text), () => 'refused');
+  })()`;
+}
