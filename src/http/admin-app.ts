@@ -8,8 +8,6 @@ import type { Gateway } from '../admin/gateway.ts';
 import { AdminProblem } from '../admin/problem.ts';
 import type { Principals } from '../admin/principal.ts';
 import type { Recorder } from '../admin/recorder.ts';
-import { codeOfStatus } from '../appliance/answer.ts';
-import { isOneOf } from '../lib/check.ts';
 import { readAdminHeaders } from './admin-headers.ts';
 import { type AdminRoutesParts, registerAdminRoutes } from './admin-routes.ts';
 import { type AdminServerTls, createAdminServer } from './admin-server.ts';
@@ -19,6 +17,8 @@ import { openApiDocument } from './openapi/document.ts';
 import { sendProblem, toProblem } from './problem-answer.ts';
 import type { RequestContext } from './request-context.ts';
 import { decoded, pathOf, refuseOddForm, routableTarget } from './request-target.ts';
+import { refuseStrangers } from './same-origin.ts';
+import { createWitness } from './witness.ts';
 
 export interface AdminAppParts extends Omit<AdminRoutesParts, 'contextOf'> {
   readonly gateway: Gateway;
@@ -40,7 +40,8 @@ const closeGraceMs = 2_500;
 
 /** The listener for changes (INTERFACE.md §4). Nothing but the documentation is answered without a token. */
 export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInstance> {
-  const { gateway, principals, recorder, metrics, log, build } = parts;
+  const { gateway, principals, metrics, log, build } = parts;
+  const witness = createWitness(parts);
   const contexts = new WeakMap<FastifyRequest, RequestContext>();
   const server = createAdminServer({
     tls: parts.tls,
@@ -77,7 +78,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
     const context = createContext(request, reply);
     contexts.set(request, context);
     // Not when the answer is sent: of a caller that left there would be no word.
-    reply.raw.once('close', () => tell(request, reply));
+    reply.raw.once('close', () => witness.over(request, reply, context));
     if (publicPaths.test(pathOf(request))) return;
     Object.assign(context, await authenticate(request));
     refuseTokenInQuery(request.originalUrl);
@@ -101,7 +102,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
     const problem = toProblem(error);
     if (problem.status >= 500 && !context.signal.aborted)
       log.error({ err: problem.cause ?? error, request: context.id }, 'admin request failed');
-    await recordRefusal(request, context, problem);
+    await witness.refused(request, context, problem);
     return sendProblem(reply, problem, context);
   });
   app.setNotFoundHandler((request) => {
@@ -176,54 +177,6 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
       remedy: 'Use /appliances/NAME/…, or a token whose `appliances` names exactly one.',
     });
   }
-
-  /** The audit of what was refused; what was sent has its own records. */
-  async function recordRefusal(request: FastifyRequest, context: RequestContext, problem: AdminProblem): Promise<void> {
-    const { principal, token, appliance = '', call, sent } = context;
-    // Nobody was refused.
-    if (sent || problem.code === 'caller_left') return;
-    if (problem.status < 500) metrics.denied({ appliance, principal: principal?.name ?? '', reason: problem.code });
-    if (!principal || !token || problem.status >= 500) return;
-    await recorder.note(
-      {
-        id: context.id,
-        principal,
-        token,
-        appliance: context.appliance,
-        operation: call?.operation.key,
-        method: request.method,
-        path: call?.path ?? pathOf(request),
-        reason: context.reason,
-      },
-      { event: 'denied', status: problem.status, code: problem.code },
-    );
-  }
-
-  function tell(request: FastifyRequest, reply: FastifyReply): void {
-    const { principal, appliance = '', call, id, signal } = contextOf(request);
-    const endpoint = call?.operation.template ?? ownEndpoint(request);
-    metrics.answered({
-      appliance,
-      endpoint,
-      method: request.method,
-      code: signal.aborted ? '499' : codeOfStatus(reply.statusCode),
-    });
-    if (!principal) return;
-    const level = call && call.operation.row.risk !== 'read' ? 'info' : 'debug';
-    log[level](
-      {
-        request: id,
-        principal: principal.name,
-        appliance,
-        operation: call?.operation.key ?? endpoint,
-        // What the caller would have got, had it stayed.
-        status: reply.statusCode,
-        ...(signal.aborted ? { left: true } : {}),
-        seconds: Math.round(reply.elapsedTime) / 1_000,
-      },
-      'admin request',
-    );
-  }
 }
 
 function createContext(request: FastifyRequest, reply: FastifyReply): RequestContext {
@@ -233,28 +186,6 @@ function createContext(request: FastifyRequest, reply: FastifyReply): RequestCon
   });
   const compatible = compatiblePrefixes.some((prefix) => request.originalUrl.startsWith(prefix));
   return { id: request.id, compatible, signal: gone.signal };
-}
-
-/** Another web page may make a browser send requests, and would profit from a token that the browser remembers. */
-function refuseStrangers({ headers }: FastifyRequest): void {
-  const { origin, host } = headers;
-  const sameOrigin = origin === undefined || hostOf(origin) === host;
-  // Images and the like come without an origin.
-  if (sameOrigin && !isOneOf(['cross-site', 'same-site'], headers['sec-fetch-site'])) return;
-  throw new AdminProblem('cross_origin', {
-    detail: 'The request comes from a web page of another origin; nothing was sent.',
-    remedy: 'Use the page under /docs of this listener, or a client that is no web page.',
-  });
-}
-
-function hostOf(origin: string): string | undefined {
-  return URL.canParse(origin) ? new URL(origin).host : undefined;
-}
-
-/** The route of the gateway's own paths; unknown ones have none, or strangers would make up label values. */
-function ownEndpoint({ routeOptions }: FastifyRequest): string {
-  const url = routeOptions.url ?? '';
-  return url.includes('*') ? '' : url;
 }
 
 function methodNotAllowed(methods: readonly string[]): AdminProblem {

@@ -114,9 +114,15 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
     const reason = recorder.scrubbed(given, token);
     contextOf(request).reason = reason;
     await recorder.record({ ...subject(), reason }, { event: 'freeze' });
-    const state = await freeze.freeze(principal.name, reason);
-    metrics.frozen(true);
-    return { frozen: true, ...state };
+    try {
+      const state = await freeze.freeze(principal.name, reason);
+      metrics.frozen(true);
+      return { frozen: true, ...state };
+    } catch (error) {
+      // The audit said so already.
+      await recorder.note({ ...subject(), reason }, { event: 'unfreeze', status: 500, code: 'internal_error' });
+      throw error;
+    }
   });
 
   app.delete('/freeze', async (request) => {
