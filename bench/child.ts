@@ -12,7 +12,10 @@ export interface Child {
 /** Starts a script that reports its URL; where it waits for a message before, that is `first`. */
 export async function startChild(script: URL, first?: Serializable): Promise<Child> {
   const child = fork(script, { serialization: 'advanced' });
-  const started = once(child, 'message');
+  const ended = once(child, 'exit').then(([code]): never => {
+    throw new Error(`${script.pathname} ended with ${code}`);
+  });
+  const started = Promise.race([once(child, 'message'), ended]);
   if (first !== undefined) child.send(first);
   const [{ url }] = (await started) as [{ url: string }];
   return {
@@ -22,6 +25,6 @@ export async function startChild(script: URL, first?: Serializable): Promise<Chi
       child.send(message);
       await answered;
     },
-    stop: () => child.disconnect(),
+    stop: () => child.connected && child.disconnect(),
   };
 }

@@ -3,7 +3,16 @@ export async function alternate<const Measures extends readonly (() => Promise<n
   rounds: number,
   measures: Measures,
 ): Promise<{ readonly [Index in keyof Measures]: number }> {
-  const taken = measures.map((): number[] => []);
+  const taken = await inTurn(rounds, measures);
+  return taken.map((values) => percentile(values, 0.5)) as { readonly [Index in keyof Measures]: number };
+}
+
+/** As {@link alternate}; resolves with all that each of them took, after the first rounds, which only warm up. */
+export async function inTurn<Value>(
+  rounds: number,
+  measures: readonly (() => Promise<Value>)[],
+): Promise<readonly (readonly Value[])[]> {
+  const taken = measures.map((): Value[] => []);
   const warmUps = Math.ceil(rounds / 10);
   for (let round = 0; round < warmUps + rounds; round += 1) {
     for (const [index, measure] of measures.entries()) {
@@ -11,7 +20,7 @@ export async function alternate<const Measures extends readonly (() => Promise<n
       if (round >= warmUps) taken[index]?.push(value);
     }
   }
-  return taken.map(median) as { readonly [Index in keyof Measures]: number };
+  return taken;
 }
 
 /** Milliseconds that some work takes; a promise is waited for. */
@@ -22,6 +31,7 @@ export async function timed(work: () => unknown): Promise<number> {
   return performance.now() - startedAtMs;
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+/** The value below which that share of them lies; 0.5 is the median. */
+export function percentile(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN;
 }

@@ -4,26 +4,34 @@ import { writeFileSync } from 'node:fs';
 export interface Result {
   readonly name: string;
   readonly value: number;
-  readonly unit: 'ms';
+  readonly unit: 'ms' | 'calls/s';
   /** The same for what we compare ourselves with, in the same run. */
   readonly reference: number;
   /** Value divided by reference. */
   readonly ratio: number;
-  /** The greatest ratio that is good enough. */
-  readonly goal: number;
-  readonly holds: boolean;
+  /** Which ratio is good enough; what has no goal stands beside the others. */
+  readonly goal?: string;
+  readonly holds?: boolean;
 }
 
-export function compare(name: string, valueMs: number, referenceMs: number, goal: number): Result {
-  const ratio = valueMs / referenceMs;
+export interface Compared {
+  readonly name: string;
+  readonly unit: Result['unit'];
+  readonly ours: number;
+  readonly reference: number;
+  readonly goal?: { readonly atMost: number } | { readonly atLeast: number };
+}
+
+export function compare({ name, unit, ours, reference, goal }: Compared): Result {
+  const ratio = ours / reference;
   return {
     name,
-    value: rounded(valueMs),
-    unit: 'ms',
-    reference: rounded(referenceMs),
+    value: rounded(ours),
+    unit,
+    reference: rounded(reference),
     ratio: rounded(ratio),
-    goal,
-    holds: ratio <= goal,
+    ...(goal && 'atMost' in goal ? { goal: `at most ${goal.atMost}`, holds: ratio <= goal.atMost } : {}),
+    ...(goal && 'atLeast' in goal ? { goal: `at least ${goal.atLeast}`, holds: ratio >= goal.atLeast } : {}),
   };
 }
 
@@ -34,13 +42,13 @@ export function writeResults(results: readonly Result[]): void {
 export function table(results: readonly Result[]): string {
   const rows = [
     ['', 'ours', 'reference', 'ratio', 'goal', 'holds'],
-    ...results.map(({ name, value, unit, reference, ratio, goal, holds }) => [
+    ...results.map(({ name, value, unit, reference, ratio, goal = '', holds }) => [
       name,
       `${value} ${unit}`,
       `${reference} ${unit}`,
       String(ratio),
-      `at most ${goal}`,
-      holds ? 'yes' : 'NO',
+      goal,
+      holds === undefined ? '' : holds ? 'yes' : 'NO',
     ]),
   ];
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];

@@ -35,6 +35,13 @@ export interface AdminAppParts extends Omit<AdminRoutesParts, 'contextOf'> {
 /** Where existing clients look for the API (WIRE.md §1.1). */
 const compatiblePrefixes = ['/api/v4.0/api.cgi', '/zapi/v4.0/zapi.cgi'] as const;
 const publicPaths = /^\/docs(?:\/|$)/;
+const safeHeaders = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' } as const;
+/** What an appliance says is shown as nothing but data, and kept by nobody. */
+const privateHeaders = {
+  ...safeHeaders,
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
+} as const;
 /** How long requests under way may take once the server closes; what is open then is cut. */
 const closeGraceMs = 2_500;
 
@@ -79,23 +86,13 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
     contexts.set(request, context);
     // Not when the answer is sent: of a caller that left there would be no word.
     reply.raw.once('close', () => witness.over(request, reply, context));
-    if (publicPaths.test(pathOf(request))) return;
+    const isPublic = publicPaths.test(pathOf(request));
+    void reply.headers({ 'x-request-id': request.id, ...(isPublic ? safeHeaders : privateHeaders) });
+    if (isPublic) return;
     Object.assign(context, await authenticate(request));
     refuseTokenInQuery(request.originalUrl);
     refuseOddForm(request);
     refuseStrangers(request);
-  });
-  app.addHook('onSend', async (request, reply) => {
-    void reply.headers({
-      'x-request-id': request.id,
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-    });
-    if (publicPaths.test(pathOf(request))) return;
-    void reply.headers({
-      'cache-control': 'no-store',
-      'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
-    });
   });
   app.setErrorHandler(async (error, request, reply) => {
     const context = contextOf(request);
