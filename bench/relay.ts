@@ -3,16 +3,23 @@ import type { Call, Load, LoadGenerator, Round } from './load.ts';
 import { inTurn, percentile } from './measure.ts';
 import { compare, type Result } from './results.ts';
 
-/** The list that an administrator looks at first, of 200 farms: about 20 kB. */
-const lists: Load = { calls: [{ method: 'GET', path: '/farms' }], count: 200, atATime: 2 };
-/** The shortest there are: what they cost is the relay itself, which has more to do than the simulated appliance. */
+/** What people and existing clients ask for first, of 200 farms: about 20 kB each. As many at a time as this gateway is told to let pass. */
+const lists: Load = {
+  calls: [
+    { method: 'GET', path: '/farms' },
+    { method: 'GET', path: '/stats/farms' },
+  ],
+  count: 200,
+  atATime: 4,
+};
+/** The shortest there are. The simulated appliance has next to nothing to do for them, so that they show what a relay costs. */
 const shortReads: Load = {
   calls: [
     { method: 'GET', path: '/farms/farm-0001/status' },
     { method: 'GET', path: '/system/version' },
   ],
   count: 500,
-  atATime: 2,
+  atATime: 4,
 };
 /** Without a guard, which would ask the appliance first. The gateway sends changes one by one. */
 const write: Call = { method: 'POST', path: '/system/language', body: JSON.stringify({ language: 'en' }) };
@@ -26,7 +33,7 @@ export async function relayResults(): Promise<Result[]> {
     await requireSameAnswers(servers);
     return [
       ...(await compareRounds(servers, 'lists', lists, goals)),
-      ...(await compareRounds(servers, 'short reads', shortReads, goals)),
+      ...(await compareRounds(servers, 'short reads', shortReads, {})),
       ...(await bareRelay(servers, 'lists', lists)),
       ...(await bareRelay(servers, 'short reads', shortReads)),
       ...(await compareRounds(servers, 'audited writes', writes, {})),
