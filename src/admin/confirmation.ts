@@ -1,3 +1,4 @@
+import { percentDecoded } from '../lib/percent-decoded.ts';
 import type { OperationCall } from './operation.ts';
 
 export interface Confirmation {
@@ -15,13 +16,5 @@ export function confirmationOf({ operation, path }: OperationCall, appliance: st
 
 /** Whether the header names what is expected, as it is or percent-encoded: a header cannot hold every name. */
 export function isConfirmed(given: string | undefined, expected: readonly string[]): boolean {
-  return given !== undefined && (expected.includes(given) || expected.includes(decoded(given)));
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return given !== undefined && (expected.includes(given) || expected.includes(percentDecoded(given) ?? given));
 }

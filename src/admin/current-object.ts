@@ -1,6 +1,6 @@
 import { mediaTypeOf } from '../appliance/answer.ts';
 import type { EndpointRow } from '../appliance/endpoints/row.ts';
-import { type EndpointKey, endpoints } from '../appliance/endpoints/table.ts';
+import { type EndpointKey, endpointRows } from '../appliance/endpoints/table.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import type { Relay } from '../appliance/relay.ts';
 import { createRouteMatcher } from '../appliance/route.ts';
@@ -51,7 +51,7 @@ export async function currentObject({
 }
 
 function readAbove(path: string, mayRead: CurrentObjectParts['mayRead']) {
-  const rows = (Object.entries(endpoints) as readonly [EndpointKey, EndpointRow][])
+  const rows = endpointRows
     .filter(([key, row]) => isState(key, row) && mayRead(key, row))
     .map(([key, { route }]) => ({ key, route }));
   const matcher = createRouteMatcher(rows);

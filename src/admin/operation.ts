@@ -1,6 +1,7 @@
 import type { EndpointRow, Method } from '../appliance/endpoints/row.ts';
-import { type Area, type EndpointKey, endpoints } from '../appliance/endpoints/table.ts';
+import { type Area, type EndpointKey, endpointRows } from '../appliance/endpoints/table.ts';
 import { createRouteMatcher, fillTemplate, fitsSegment, parseRoute } from '../appliance/route.ts';
+import { percentDecoded } from '../lib/percent-decoded.ts';
 import { AdminProblem } from './problem.ts';
 
 /** One row of the API's table, as the gateway offers it. */
@@ -34,7 +35,7 @@ const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 const longestPath = 2_048;
 
 export function createOperations(): Operations {
-  const all = (Object.entries(endpoints) as readonly [EndpointKey, Operation['row']][]).map(([key, row]) => ({
+  const all = endpointRows.map(([key, row]) => ({
     key,
     row,
     route: row.route,
@@ -80,7 +81,7 @@ function refuseUnsafe(path: string): void {
       remedy: 'Check what the client puts into the path; names are short.',
     });
   }
-  const segments = path.split('/').slice(1).map(decodeSegment);
+  const segments = path.split('/').slice(1).map(percentDecoded);
   // A number sign would be where the path ends to somebody else.
   const isWhole = path.startsWith('/') && !path.includes('#');
   if (isWhole && segments.every((segment) => segment !== undefined && isPlain(segment))) return;
@@ -93,12 +94,4 @@ function refuseUnsafe(path: string): void {
 
 function isPlain(segment: string): boolean {
   return fitsSegment(segment) && !segment.includes('\\') && !/%[0-9a-f]{2}/i.test(segment);
-}
-
-function decodeSegment(segment: string): string | undefined {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return undefined;
-  }
 }

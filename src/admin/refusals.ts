@@ -36,6 +36,9 @@ export function refuseWhileFrozen(freeze: Freeze | undefined, { operation }: Ope
   });
 }
 
+/** How a client is told to send its token. */
+export const challenge = { 'www-authenticate': 'Bearer realm="zlb-exporter"' } as const;
+
 /** A token may run out while its request waits. */
 export function refuseExpired({ name, expiresAtMs }: Principal, nowMs: number): void {
   if (expiresAtMs !== undefined && nowMs >= expiresAtMs) throw tokenExpired(name, expiresAtMs);
@@ -45,7 +48,7 @@ export function tokenExpired(name: string, expiredAtMs: number): AdminProblem {
   return new AdminProblem('token_expired', {
     detail: `The token of ${name} expired on ${new Date(expiredAtMs).toISOString()}.`,
     remedy: 'Make a new one with `zlb-exporter token`, and put its digest into admin.tokens.',
-    headers: { 'www-authenticate': 'Bearer realm="zlb-exporter"' },
+    headers: challenge,
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Secret } from '../lib/secret.ts';
+import { type Secret, shortestFindable } from '../lib/secret.ts';
 import { maskText, redacted } from './mask.ts';
 
 /** Takes secrets out of what a careless caller may have put them into. */
@@ -16,8 +16,6 @@ export interface ScrubberParts {
   readonly isToken: (word: string) => boolean;
 }
 
-/** Secrets as short as a word would blank out words. */
-const shortestScrubbed = 8;
 /** Where a token may begin and end: at blanks, at slashes, at whatever tokens are not made of. */
 const words = [/\S+/g, /[^\s/]+/g, /[\w-]+/g] as const;
 /** A path is encoded once, or twice by mistake. */
@@ -25,11 +23,11 @@ const mostEncodings = 4;
 
 export function createScrubber({ keys, isToken }: ScrubberParts): Scrubber {
   const known = (text: string, token: Secret): string => {
-    const secrets = [token, ...keys].filter((secret) => secret.reveal().length >= shortestScrubbed);
+    const secrets = [token, ...keys].filter((secret) => secret.reveal().length >= shortestFindable);
     const withoutKnown = secrets.reduce((scrubbed, secret) => secret.scrub(scrubbed), text);
     return words.reduce(
       (scrubbed, pattern) =>
-        scrubbed.replaceAll(pattern, (word) => (word.length >= shortestScrubbed && isToken(word) ? redacted : word)),
+        scrubbed.replaceAll(pattern, (word) => (word.length >= shortestFindable && isToken(word) ? redacted : word)),
       withoutKnown,
     );
   };

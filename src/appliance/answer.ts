@@ -44,7 +44,7 @@ export function provesKey(answer: Answer, verdict: Verdict): boolean {
 }
 
 /** A web server says that the program is not there; the program itself would say it in JSON. */
-export function isForeign404({ status, mediaType }: Answer): boolean {
+export function isForeign404({ status, mediaType }: Pick<Answer, 'status' | 'mediaType'>): boolean {
   return status === 404 && mediaType === 'text/html';
 }
 

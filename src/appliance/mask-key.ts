@@ -1,8 +1,5 @@
 import { Transform } from 'node:stream';
-import type { Secret } from '../lib/secret.ts';
-
-/** A key of a few characters would be found where it is not meant; no real one is that short. */
-const shortestMasked = 8;
+import { type Secret, shortestFindable } from '../lib/secret.ts';
 
 /**
  * Lets a body through with every occurrence of the secret overwritten by asterisks: an appliance may echo the key it was
@@ -35,7 +32,7 @@ export function maskWhole(bytes: Buffer, secret: Secret): Buffer {
 
 function needleOf(secret: Secret): Buffer | undefined {
   const needle = Buffer.from(secret.reveal());
-  return needle.length < shortestMasked ? undefined : needle;
+  return needle.length < shortestFindable ? undefined : needle;
 }
 
 function mask(bytes: Buffer, needle: Buffer): Buffer {

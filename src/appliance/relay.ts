@@ -1,7 +1,7 @@
 import { pipeline, Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { oneLine } from '../lib/one-line.ts';
-import { headerOf, mediaTypeOf } from './answer.ts';
+import { headerOf, isForeign404, mediaTypeOf } from './answer.ts';
 import { basePathsOf } from './base-paths.ts';
 import { readBeginning } from './beginning.ts';
 import { type ConnectionOptions, createConnection } from './connection.ts';
@@ -81,7 +81,7 @@ export function createRelay(options: RelayOptions): Relay {
     const basePath = found ?? (await findBasePath(request.signal));
     const answer = await exchange(`${basePath}${request.path}`, request);
     // The program may have moved, as it does with an upgrade; this answer stands, the next call looks again.
-    if (basePaths.length > 1 && isForeign404(answer)) found = undefined;
+    if (basePaths.length > 1 && isElsewhere(answer)) found = undefined;
     const { statusCode: status, body } = answer;
     const beginning = await failing(request, readBeginning(body, wholeBytes));
     return { status, headers: relayable(answer.headers), body: masked(beginning) };
@@ -93,7 +93,7 @@ export function createRelay(options: RelayOptions): Relay {
     for (const basePath of basePaths) {
       const answer = await exchange(`${basePath}${anyRead}`, probe);
       await failing(probe, answer.body.dump());
-      if (isForeign404(answer)) continue;
+      if (isElsewhere(answer)) continue;
       found = basePath;
       return basePath;
     }
@@ -147,6 +147,6 @@ export function createRelay(options: RelayOptions): Relay {
   }
 }
 
-function isForeign404({ statusCode, headers }: Dispatcher.ResponseData): boolean {
-  return statusCode === 404 && mediaTypeOf(headerOf(headers, 'content-type')) === 'text/html';
+function isElsewhere({ statusCode: status, headers }: Dispatcher.ResponseData): boolean {
+  return isForeign404({ status, mediaType: mediaTypeOf(headerOf(headers, 'content-type')) });
 }

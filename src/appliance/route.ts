@@ -1,3 +1,4 @@
+import { percentDecoded } from '../lib/percent-decoded.ts';
 import type { Method, Route } from './endpoints/row.ts';
 
 type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
@@ -79,7 +80,7 @@ export function createRouteMatcher<Row extends { readonly route: Route }>(rows: 
   return {
     match(method, path) {
       // Decoded first, as the appliance does: `/certificates/%61ctivation` is the licence, not a certificate.
-      const decoded = decodePath(path);
+      const decoded = percentDecoded(path);
       if (decoded === undefined) return undefined;
       for (const { row, pattern, names } of byStart.get(startOf(method, decoded)) ?? []) {
         const match = pattern.exec(decoded);
@@ -109,12 +110,4 @@ function compile<Row>(row: Row, template: string): Candidate<Row> {
     .map((segment) => (segment.includes('*}') ? '2' : segment.includes('{') ? '1' : '0'))
     .join('');
   return { row, names, rank, pattern: new RegExp(`^${source}$`, 's') };
-}
-
-function decodePath(path: string): string | undefined {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,11 +1,8 @@
-import type { Secret } from '../lib/secret.ts';
-
-/** Taking a key of a few characters out of a reply would change what the reply says; no real one is that short. */
-const shortestScrubbed = 8;
+import { type Secret, shortestFindable } from '../lib/secret.ts';
 
 /** A body without the secret, also where JSON spells it in escapes; what needs no change comes back as it was. */
 export function scrubBody(text: string, secret: Secret): string {
-  if (secret.reveal().length < shortestScrubbed) return text;
+  if (secret.reveal().length < shortestFindable) return text;
   const plain = secret.scrub(text);
   if (!plain.includes('\\')) return plain;
   let found = false;

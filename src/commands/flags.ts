@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { parseListenAddress } from '../http/listen.ts';
+import { parseListenAddress } from '../lib/listen-address.ts';
 import { isOneOf } from '../lib/check.ts';
 import { oneLine } from '../lib/one-line.ts';
 import { type Flags, UsageError } from './command.ts';

@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import { parseListenAddress } from '../http/listen.ts';
+import { parseListenAddress } from '../lib/listen-address.ts';
 import { toError } from '../lib/check.ts';
 import { type Command, textFlag, UsageError } from './command.ts';
 

@@ -8,15 +8,19 @@ import type { Gateway } from '../admin/gateway.ts';
 import { AdminProblem } from '../admin/problem.ts';
 import type { Principals } from '../admin/principal.ts';
 import type { Recorder } from '../admin/recorder.ts';
+import { knownBasePaths } from '../appliance/base-paths.ts';
+import { assert } from '../lib/check.ts';
+import { percentDecoded } from '../lib/percent-decoded.ts';
 import { readAdminHeaders } from './admin-headers.ts';
 import { type AdminRoutesParts, registerAdminRoutes } from './admin-routes.ts';
 import { type AdminServerTls, createAdminServer } from './admin-server.ts';
 import { createAuthenticator, refuseTokenInQuery } from './authenticate.ts';
+import { cutConnectionsOnClose } from './cut-connections.ts';
 import { registerDocs } from './docs-page.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { sendProblem, toProblem } from './problem-answer.ts';
 import type { RequestContext } from './request-context.ts';
-import { decoded, pathOf, refuseOddForm, routableTarget } from './request-target.ts';
+import { pathOf, refuseOddForm, routableTarget } from './request-target.ts';
 import { refuseStrangers } from './same-origin.ts';
 import { createWitness } from './witness.ts';
 
@@ -32,8 +36,6 @@ export interface AdminAppParts extends Omit<AdminRoutesParts, 'contextOf'> {
   readonly log: Logger;
 }
 
-/** Where existing clients look for the API (WIRE.md §1.1). */
-const compatiblePrefixes = ['/api/v4.0/api.cgi', '/zapi/v4.0/zapi.cgi'] as const;
 const publicPaths = /^\/docs(?:\/|$)/;
 const safeHeaders = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' } as const;
 /** What an appliance says is shown as nothing but data, and kept by nobody. */
@@ -76,10 +78,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
   // All methods, so that a wrong one is told which are right; none with a body, which is read where the operation is
   // known, with the limits of its kind.
   for (const method of METHODS) app.addHttpMethod(method, { overrideExisting: true });
-  app.addHook('preClose', async () => {
-    const timer = setTimeout(() => app.server.closeAllConnections(), closeGraceMs).unref();
-    app.server.once('close', () => clearTimeout(timer));
-  });
+  cutConnectionsOnClose(app, closeGraceMs);
 
   app.addHook('onRequest', async (request, reply) => {
     const context = createContext(request, reply);
@@ -112,9 +111,10 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
   app.all('/appliances/*', (request, reply) => {
     const [, , name = '', ...rest] = pathOf(request).split('/');
     if (rest.length === 0) throw unknownPath();
-    return relay(request, reply, { appliance: decoded(name) ?? '', path: `/${rest.join('/')}` });
+    return relay(request, reply, { appliance: percentDecoded(name) ?? '', path: `/${rest.join('/')}` });
   });
-  for (const prefix of compatiblePrefixes) {
+  // Where existing clients look for the API.
+  for (const prefix of knownBasePaths) {
     app.all(`${prefix}/*`, (request, reply) => {
       const context = contextOf(request);
       return relay(request, reply, { appliance: onlyAppliance(context), path: pathOf(request).slice(prefix.length) });
@@ -124,7 +124,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
 
   function contextOf(request: FastifyRequest): RequestContext {
     const context = contexts.get(request);
-    if (!context) throw new TypeError('broken promise: every request has a context');
+    assert(context, 'every request has a context');
     return context;
   }
 
@@ -135,7 +135,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
   ): Promise<FastifyReply> {
     const context = contextOf(request);
     const { principal, token, id, signal } = context;
-    if (!principal || !token) throw new TypeError('broken promise: who calls is known by now');
+    assert(principal && token, 'who calls is known by now');
     const { raw, headers } = request;
     const wishes = readAdminHeaders(headers);
     if (wishes.reason !== undefined) context.reason = wishes.reason;
@@ -181,7 +181,7 @@ function createContext(request: FastifyRequest, reply: FastifyReply): RequestCon
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort();
   });
-  const compatible = compatiblePrefixes.some((prefix) => request.originalUrl.startsWith(prefix));
+  const compatible = knownBasePaths.some((prefix) => request.originalUrl.startsWith(prefix));
   return { id: request.id, compatible, signal: gone.signal };
 }
 

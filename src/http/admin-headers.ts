@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { AdminProblem } from '../admin/problem.ts';
+import { percentDecoded } from '../lib/percent-decoded.ts';
 
 /** The wishes of a caller that travel as headers (INTERFACE.md §4). */
 export interface AdminHeaders {
@@ -44,11 +45,7 @@ function textOf(headers: IncomingHttpHeaders, name: string): string | undefined 
 
 /** A reason with letters outside ASCII may come percent-encoded; a percent sign of its own stands for itself. */
 function decoded(text: string | undefined): string | undefined {
-  try {
-    return text === undefined ? undefined : decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return text === undefined ? undefined : (percentDecoded(text) ?? text);
 }
 
 function malformed(detail: string, remedy: string): AdminProblem {

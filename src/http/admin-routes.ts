@@ -9,7 +9,7 @@ import type { Parameters } from '../admin/parameters.ts';
 import type { Principal } from '../admin/principal.ts';
 import { AdminProblem } from '../admin/problem.ts';
 import type { Recorder, Subject } from '../admin/recorder.ts';
-import { isOneOf } from '../lib/check.ts';
+import { assert, isOneOf } from '../lib/check.ts';
 import { readAdminHeaders } from './admin-headers.ts';
 import type { RequestContext } from './request-context.ts';
 
@@ -23,11 +23,12 @@ export interface AdminRoutesParts {
   readonly metrics: Pick<AdminMetrics, 'frozen'>;
   /** The configured appliances that a principal may know of. */
   readonly applianceNamesOf: (principal: Principal) => readonly string[];
-  /** What polling knows of an appliance. */
-  readonly describe: (appliance: string) => {
+  /** What polling knows of all appliances. */
+  readonly describe: () => readonly {
+    readonly name: string;
     readonly edition: string | undefined;
     readonly version: string | undefined;
-  };
+  }[];
   readonly contextOf: (request: FastifyRequest) => RequestContext;
 }
 
@@ -47,9 +48,11 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
     };
   });
 
-  app.get('/appliances', async (request) => ({
-    appliances: parts.applianceNamesOf(callerOf(request).principal).map((name) => ({ name, ...parts.describe(name) })),
-  }));
+  app.get('/appliances', async (request) => {
+    const { principal } = callerOf(request);
+    const covered = parts.describe().filter(({ name }) => principal.covers(name));
+    return { appliances: covered.map(({ name, edition, version }) => ({ name, edition, version })) };
+  });
 
   app.get('/appliances/:name/parameters', async (request) => {
     const { principal, subject } = callerOf(request);
@@ -136,13 +139,13 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
   });
 
   function callerOf(request: FastifyRequest) {
-    const { id, principal, token, appliance, reason } = contextOf(request);
-    if (!principal || !token) throw new TypeError('broken promise: who calls is known by now');
+    const { id, principal, token, reason } = contextOf(request);
+    assert(principal && token, 'who calls is known by now');
     const subject = (operation?: string, path = request.routeOptions.url ?? ''): Subject => ({
       id,
       principal,
       token,
-      appliance: contextOf(request).appliance ?? appliance,
+      appliance: contextOf(request).appliance,
       operation,
       method: request.method,
       path,

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AdminProblem } from '../admin/problem.ts';
-import { tokenExpired } from '../admin/refusals.ts';
+import { challenge, tokenExpired } from '../admin/refusals.ts';
 import type { Principal, Principals } from '../admin/principal.ts';
 import { Secret } from '../lib/secret.ts';
 import { hasTokenInQuery, tokensIn } from './credentials.ts';
@@ -58,8 +58,6 @@ export function createAuthenticator(
 export function refuseTokenInQuery(url: string): void {
   if (hasTokenInQuery(url)) throw tokenInUrl(400);
 }
-
-const challenge = { 'www-authenticate': 'Bearer realm="zlb-exporter"' };
 
 function unauthenticated(because: string): AdminProblem {
   return new AdminProblem('unauthenticated', {

@@ -1,6 +1,7 @@
 import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { errorCode } from '../lib/check.ts';
+import { parseListenAddress } from '../lib/listen-address.ts';
 
 /** An address that cannot be listened on; the message is one line with the remedy. */
 export class ListenError extends Error {
@@ -51,11 +52,4 @@ async function listenOnEveryAddress(app: FastifyInstance, port: number): Promise
     if (!['EAFNOSUPPORT', 'EADDRNOTAVAIL'].includes(errorCode(error))) throw error;
     await app.listen({ host: '0.0.0.0', port });
   }
-}
-
-/** Undefined when the text is not a listen address. */
-export function parseListenAddress(address: string): { readonly host: string; readonly port: number } | undefined {
-  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([\w.-]*)):(\d{1,5})$/.exec(address);
-  const port = Number(match?.[3]);
-  return match && port <= 65_535 ? { host: match[1] ?? match[2] ?? '', port } : undefined;
 }

@@ -4,6 +4,7 @@ import { type Format, type Page, type Piece, toPiece } from '../metrics/expositi
 import { gzipMember } from '../metrics/gzip.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
 import type { Monitor } from '../monitor/monitor.ts';
+import { cutConnectionsOnClose } from './cut-connections.ts';
 import { landingPage } from './landing-page.ts';
 import { acceptsGzip, contentTypes, negotiateFormat } from './negotiate.ts';
 
@@ -39,11 +40,7 @@ export function createMetricsApp({ monitor, self, build, log }: MetricsAppParts)
   const paths = new Set<string>();
   const known = new Set(monitor.appliances.map(({ name }) => name));
 
-  // Without this a client that sends nothing, or reads nothing, would hold the process up.
-  app.addHook('preClose', async () => {
-    const timer = setTimeout(() => app.server.closeAllConnections(), closeGraceMs).unref();
-    app.server.once('close', () => clearTimeout(timer));
-  });
+  cutConnectionsOnClose(app, closeGraceMs);
   app.addHook('onRoute', ({ url }) => void paths.add(url));
   app.addHook('onRequest', async (request, reply) => {
     if (request.method === 'GET' || request.method === 'HEAD') return;

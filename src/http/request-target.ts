@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { AdminProblem } from '../admin/problem.ts';
+import { percentDecoded } from '../lib/percent-decoded.ts';
 
 /** The path as it came: neither decoded nor normalised, without the query. */
 export function pathOf({ originalUrl }: FastifyRequest): string {
@@ -9,16 +10,7 @@ export function pathOf({ originalUrl }: FastifyRequest): string {
 /** A target that the router takes, in place of one that it would give up on: that would meet no hook. */
 export function routableTarget(target: string): string {
   if (!target.startsWith('/')) return '/';
-  return decoded(target) === undefined ? target.replaceAll('%', '%25') : target;
-}
-
-/** Undefined when it cannot be decoded. */
-export function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
+  return percentDecoded(target) === undefined ? target.replaceAll('%', '%25') : target;
 }
 
 /**

@@ -3,6 +3,9 @@ import { inspect } from 'node:util';
 
 const redacted = '[redacted]';
 
+/** A secret of fewer characters would be found where it is not meant; no real one is that short. */
+export const shortestFindable = 8;
+
 /** A value that prints, logs and serialises as `[redacted]`; only `reveal()` gives it away. */
 export class Secret {
   readonly #value: string;

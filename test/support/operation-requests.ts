@@ -1,15 +1,12 @@
 import type { EndpointRow, Method } from '../../src/appliance/endpoints/row.ts';
-import { type EndpointKey, endpoints } from '../../src/appliance/endpoints/table.ts';
 import { fillTemplate, parseRoute } from '../../src/appliance/route.ts';
 import type { GatewayCall } from './given-gateway.ts';
-
-export const allOperations = Object.entries(endpoints) as readonly [EndpointKey, EndpointRow][];
 
 export interface OperationRequest {
   readonly method: Method;
   /** Below the base URL. */
   readonly path: string;
-  readonly request: GatewayCall & { readonly headers: Readonly<Record<string, string>> };
+  readonly request: GatewayCall & { readonly headers: Readonly<Record<string, string>>; readonly body?: string };
 }
 
 const bodies = {

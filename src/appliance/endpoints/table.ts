@@ -34,6 +34,7 @@ import { systemBackupEndpoints } from './system-backup.ts';
 import { systemLogsEndpoints } from './system-logs.ts';
 import { systemServicesEndpoints } from './system-services.ts';
 import { systemUsersEndpoints } from './system-users.ts';
+import type { EndpointRow } from './row.ts';
 import { vpnsEndpoints } from './vpns.ts';
 
 /** Every verb and path of the appliance's API by key: the key is what logs, audit and documents call a call. */
@@ -78,6 +79,12 @@ export const endpoints = {
 } as const;
 
 export type EndpointKey = keyof typeof endpoints;
+
+/** The rows with their keys. */
+export const endpointRows = Object.entries(endpoints) as readonly (readonly [
+  EndpointKey,
+  EndpointRow & { readonly area: Area },
+])[];
 
 /** The areas into which the table is divided. */
 export type Area = (typeof endpoints)[EndpointKey]['area'];

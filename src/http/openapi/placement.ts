@@ -1,5 +1,5 @@
 import type { EndpointRow } from '../../appliance/endpoints/row.ts';
-import { type EndpointKey, endpoints } from '../../appliance/endpoints/table.ts';
+import { type EndpointKey, endpointRows } from '../../appliance/endpoints/table.ts';
 import { parseRoute } from '../../appliance/route.ts';
 
 export interface PathParameter {
@@ -40,7 +40,7 @@ export function placeRows(): readonly Placement[] {
     return path;
   }
 
-  const rows = Object.entries(endpoints) as readonly [EndpointKey, EndpointRow][];
+  const rows = endpointRows;
   const placements = new Map<EndpointKey, Placement>();
   // Those without a wildcard first: theirs are the better names, and the wildcards get what is left.
   for (const [key, row] of rows.toSorted((a, b) => Number(isWildcard(a[1])) - Number(isWildcard(b[1])))) {

@@ -7,7 +7,8 @@ import { makeToken } from '../../../src/commands/make-token.ts';
 import { busyWorld } from '../../../src/simulator/scenarios.ts';
 import { type GivenOptions, givenGateway, roles } from '../../support/given-gateway.ts';
 import { minutePerLook } from '../../support/minute-per-look.ts';
-import { allOperations, requestFor } from '../../support/operation-requests.ts';
+import { endpointRows } from '../../../src/appliance/endpoints/table.ts';
+import { requestFor } from '../../support/operation-requests.ts';
 import { startHttpsServer } from '../../support/tls-server.ts';
 import { until } from '../../support/until.ts';
 
@@ -39,7 +40,7 @@ describe('each role and each operation', () => {
     const counts = { allowed: 0, refused: 0 };
 
     for (const role of roles) {
-      for (const [key, row] of allOperations) {
+      for (const [key, row] of endpointRows) {
         const { method, path, request } = requestFor(row);
         arrived.length = 0;
 
@@ -234,7 +235,7 @@ describe('the expiry of a token', () => {
 });
 
 describe('the confirmation of what cannot be undone', () => {
-  const destructive = allOperations.filter(([, { risk }]) => risk === 'destructive');
+  const destructive = endpointRows.filter(([, { risk }]) => risk === 'destructive');
 
   it('is asked for with every destructive operation, and a wrong name is told from none', async () => {
     const { call, arrived, audit } = await givenCounter({ now: minutePerLook() });
@@ -330,7 +331,7 @@ describe('the freeze', () => {
     const { call, arrived } = await givenCounter();
     await call('PUT', '/freeze', { headers: { 'x-reason': 'incident 4711' } });
 
-    for (const [key, row] of allOperations) {
+    for (const [key, row] of endpointRows) {
       const { method, path, request } = requestFor(row);
       arrived.length = 0;
 

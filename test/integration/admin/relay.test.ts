@@ -2,16 +2,15 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import type { EndpointRow } from '../../../src/appliance/endpoints/row.ts';
-import { endpoints } from '../../../src/appliance/endpoints/table.ts';
-import { fillTemplate, parseRoute } from '../../../src/appliance/route.ts';
+import { endpointRows } from '../../../src/appliance/endpoints/table.ts';
 import { busyWorld } from '../../../src/simulator/scenarios.ts';
 import { startSimulatedAppliance } from '../../../src/simulator/server.ts';
-import { adminKey, type GatewayCall, givenGateway } from '../../support/given-gateway.ts';
+import { adminKey, givenGateway } from '../../support/given-gateway.ts';
+import { requestFor } from '../../support/operation-requests.ts';
 import { sendRaw } from '../../support/raw-request.ts';
 import { startHttpsServer } from '../../support/tls-server.ts';
 
 const base = '/api/v4.0/api.cgi';
-const operations = Object.entries(endpoints) as readonly [string, EndpointRow][];
 
 describe('all operations of the table, relayed', () => {
   it('reach the appliance with their method, path, content type and body, and nothing else of the caller', async () => {
@@ -27,7 +26,7 @@ describe('all operations of the table, relayed', () => {
       { target: { url: echo.url.href, fingerprintSha256: echo.material.fingerprintSha256 } },
     );
 
-    for (const [key, row] of operations) {
+    for (const [key, row] of endpointRows) {
       const { method, path, request } = requestFor(row);
 
       const answer = await call(method, `/appliances/lb-1${path}`, {
@@ -61,7 +60,7 @@ describe('all operations of the table, relayed', () => {
       expect(arrived?.headers['content-type'], key).toBe(request.type);
       expect(arrived?.body.toString(), key).toBe(request.body ?? '');
     }
-    console.log(`${operations.length} operations arrived as they were sent`);
+    console.log(`${endpointRows.length} operations arrived as they were sent`);
   });
 
   it('bring back the status, the type, the file name and the bytes of every answer', async () => {
@@ -77,7 +76,7 @@ describe('all operations of the table, relayed', () => {
       { target: { url: echo.url.href, fingerprintSha256: echo.material.fingerprintSha256 } },
     );
 
-    for (const [index, [key, row]] of operations.entries()) {
+    for (const [index, [key, row]] of endpointRows.entries()) {
       const { method, path, request } = requestFor(row);
       next = {
         status: statuses[index % statuses.length] ?? 200,
@@ -103,7 +102,7 @@ describe('all operations of the table, relayed', () => {
       for (const dropped of ['set-cookie', 'access-control-allow-origin', 'server'])
         expect(answer.headers, key).not.toHaveProperty(dropped);
     }
-    console.log(`${operations.length} answers came back as they were sent`);
+    console.log(`${endpointRows.length} answers came back as they were sent`);
   });
 
   it('are answered by a simulated appliance as if there were no gateway', async () => {
@@ -116,7 +115,7 @@ describe('all operations of the table, relayed', () => {
     const order = ['read', 'secret', 'reversible', 'disruptive', 'destructive'];
     const place = ([key, { risk }]: readonly [string, EndpointRow]) =>
       (last.indexOf(key) + 1) * 10 + order.indexOf(risk);
-    const inOrder = [...operations].sort((a, b) => place(a) - place(b));
+    const inOrder = [...endpointRows].sort((a, b) => place(a) - place(b));
     const counts = new Map<number, number>();
 
     for (const [key, row] of inOrder) {
@@ -151,48 +150,6 @@ describe('all operations of the table, relayed', () => {
     console.log(`${inOrder.length} operations, answered as without the gateway:`, Object.fromEntries(counts));
   });
 });
-
-interface Request {
-  readonly method: string;
-  readonly path: string;
-  readonly request: GatewayCall & { readonly body?: string };
-}
-
-const bodies = {
-  json: { type: 'application/json', body: '{"action":"start","name":"x1","note":"Grüße"}' },
-  text: { type: 'text/plain', body: '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n' },
-  pem: { type: 'application/x-pem-file', body: '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n' },
-  gzip: { type: 'application/gzip', body: 'H4sIAAAAAAAAAwMAAAAAAAAAAAA=' },
-  none: {},
-} as const;
-
-const names: Readonly<Record<string, string>> = {
-  farmname: 'shop',
-  service: 'web',
-  backend: '0',
-  file: 'shop.pem',
-  name: 'eth0:web',
-  path: 'a/b',
-  suffix: 's',
-};
-
-/** A request with all that the gateway asks for, so that nothing of it stands in the way. */
-function requestFor(row: EndpointRow): Request {
-  const { method, template } = parseRoute(row.route);
-  const params = Object.fromEntries(
-    [...template.matchAll(/\{([^}*]+)\*?\}/g)].map(([, name = '']) => [name, names[name] ?? 'x 1']),
-  );
-  const path = fillTemplate(template, params) ?? '';
-  const confirm = decodeURIComponent(path.split('/').at(-1) ?? '');
-  return {
-    method,
-    path,
-    request: {
-      ...bodies[row.body],
-      headers: { 'x-confirm': confirm, 'x-force': 'true', 'x-reason': 'relay test' },
-    },
-  };
-}
 
 /** Lists come in any order (WIRE.md §8, 25). */
 function comparable(body: Buffer): unknown {
