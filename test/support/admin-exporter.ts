@@ -60,10 +60,10 @@ export function writeAdminConfig(folder: string, config: AdminConfig): string {
 }
 
 /** Resolves once both of its listeners are there; the process ends with the test at the latest. */
-export async function startAdminExporter(configFile: string): Promise<AdminExporter> {
+export async function startAdminExporter(configFile: string, listenAddress = '127.0.0.1:0'): Promise<AdminExporter> {
   const child = spawn(
     process.execPath,
-    ['src/main.ts', `--config.file=${configFile}`, '--web.listen-address=127.0.0.1:0'],
+    ['src/main.ts', `--config.file=${configFile}`, `--web.listen-address=${listenAddress}`],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );
   onTestFinished(() => void child.kill('SIGKILL'));

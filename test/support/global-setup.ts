@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 /** Debian packages that suites need, each by a program that proves it is there. */
 const packages = [
   { name: 'prometheus', program: 'promtool' },
+  { name: 'prometheus-alertmanager', program: 'amtool' },
   { name: 'chromium', program: 'chromium' },
 ] as const;
 

@@ -1,0 +1,21 @@
+import { help, parseStackFlags } from './stack/flags.ts';
+import { runStack } from './stack/run-stack.ts';
+import { StackError } from './stack/stack-error.ts';
+
+const stopping = new AbortController();
+// npm passes a signal on that the terminal has sent already; a second one is nothing new.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
+// Who reads us may stop early, as `head` does; everything is still to be stopped then.
+process.stdout.on('error', () => stopping.abort());
+
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+
+try {
+  const flags = parseStackFlags(process.argv.slice(2));
+  if (flags.help) say(help);
+  else await runStack({ flags, stopped: stopping.signal, say });
+} catch (error) {
+  if (!(error instanceof StackError)) throw error;
+  process.stderr.write(`stack: ${error.message}\n`);
+  process.exitCode = 1;
+}

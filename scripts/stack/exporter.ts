@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { stringify } from 'yaml';
+import { makeToken } from '../../src/commands/make-token.ts';
+import { type DemonstrationAppliance, startDemonstration } from '../../src/simulator/demo.ts';
+import { type Program, startProgram } from './program.ts';
+import { ready } from './server.ts';
+
+export interface WatchedAppliances {
+  readonly appliances: readonly DemonstrationAppliance[];
+  /** Of the gateway, for everything. */
+  readonly token: string;
+  readonly exporter: Program;
+  close(): Promise<void>;
+}
+
+export interface ExporterStart {
+  readonly folder: string;
+  /** `host:port`. */
+  readonly address: string;
+  readonly gatewayAddress: string;
+}
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+/** Starts the demonstration's appliances, and the exporter on them as it is run in earnest: a process with a file. */
+export async function startExporter({ folder, address, gatewayAddress }: ExporterStart): Promise<WatchedAppliances> {
+  await mkdir(folder, { recursive: true });
+  const apiKey = randomBytes(16).toString('hex');
+  const { token, sha256 } = makeToken();
+  const simulation = await startDemonstration({ apiKey, latency: 'realistic' });
+  try {
+    await writeFile(join(folder, 'api-key'), apiKey, { mode: 0o600 });
+    await writeFile(
+      join(folder, 'zlb.yml'),
+      stringify({
+        appliances: simulation.appliances.map(({ name, appliance }) => ({
+          name,
+          url: appliance.url,
+          api_key_file: 'api-key',
+          tls: { fingerprint_sha256: appliance.fingerprintSha256 },
+          labels: { site: name.split('-')[1] },
+        })),
+        admin: {
+          listen_address: gatewayAddress,
+          audit_file: 'audit.jsonl',
+          tokens: [{ name: 'demo', sha256, role: 'admin' }],
+        },
+      }),
+    );
+    const exporter = await startProgram({
+      name: 'the exporter',
+      command: process.execPath,
+      args: [main, `--config.file=${join(folder, 'zlb.yml')}`, `--web.listen-address=${address}`],
+      remedy: 'is Node.js still where it was?',
+    });
+    try {
+      await ready(exporter, `http://${address}/-/healthy`);
+    } catch (error) {
+      await exporter.stop();
+      throw error;
+    }
+    return {
+      appliances: simulation.appliances,
+      token,
+      exporter,
+      async close() {
+        await exporter.stop();
+        await simulation.close();
+      },
+    };
+  } catch (error) {
+    await simulation.close();
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+import { parseArgs } from 'node:util';
+import { parseListenAddress } from '../../src/lib/listen-address.ts';
+import { StackError } from './stack-error.ts';
+
+/** What listens, in the order in which it is told to people. */
+export const listeners = ['exporter', 'gateway', 'prometheus', 'alertmanager'] as const;
+export type Listener = (typeof listeners)[number];
+
+export interface StackFlags {
+  readonly help: boolean;
+  /** `host:port` of each. */
+  readonly addresses: Readonly<Record<Listener, string>>;
+  /** Other programs than Debian's. */
+  readonly prometheus: string | undefined;
+  readonly alertmanager: string | undefined;
+}
+
+const options = {
+  prometheus: { type: 'string' },
+  alertmanager: { type: 'string' },
+  'exporter.listen-address': { type: 'string', default: '127.0.0.1:9444' },
+  'gateway.listen-address': { type: 'string', default: '127.0.0.1:9445' },
+  'prometheus.listen-address': { type: 'string', default: '127.0.0.1:9090' },
+  'alertmanager.listen-address': { type: 'string', default: '127.0.0.1:9093' },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+export const help = `npm run stack [-- FLAGS]
+
+Simulated appliances, the exporter, Prometheus with alerts/zlb.rules.yml and Alertmanager on this machine, until Ctrl-C.
+Nothing is kept and nothing leaves the machine: notifications are printed here.
+
+  --prometheus=PATH               another Prometheus than the one in PATH
+  --alertmanager=PATH             another Alertmanager than Debian's prometheus-alertmanager
+${listeners.map((name) => `  --${name}.listen-address=${options[`${name}.listen-address`].default}`).join('\n')}`;
+
+/** Reads the command line; throws a StackError that says what is wrong with it. */
+export function parseStackFlags(words: readonly string[]): StackFlags {
+  const values = parse(words);
+  const addresses = { exporter: '', gateway: '', prometheus: '', alertmanager: '' };
+  for (const name of listeners) {
+    const address = parseListenAddress(values[`${name}.listen-address`]);
+    if (!address?.host || address.port === 0)
+      throw new StackError(`--${name}.listen-address must be host:port, for example 127.0.0.1:19090`);
+    addresses[name] = values[`${name}.listen-address`];
+  }
+  return { help: values.help, addresses, prometheus: values.prometheus, alertmanager: values.alertmanager };
+}
+
+function parse(words: readonly string[]) {
+  try {
+    return parseArgs({ args: [...words], options }).values;
+  } catch (error) {
+    // The first sentence names the flag; the others are about parseArgs.
+    const [sentence] = String(error instanceof Error ? error.message : error).split('. ');
+    throw new StackError(`${sentence}; npm run stack -- --help lists the flags`, { cause: error });
+  }
+}

@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { errorCode } from '../../src/lib/check.ts';
+import { StackError } from './stack-error.ts';
+
+/** A running program of the stack. */
+export interface Program {
+  readonly name: string;
+  /** What it wrote of late, on both of its outputs, oldest line first. */
+  lines(): readonly string[];
+  /** Resolves once it has ended, asked or not, to how: `exit code 1` or `SIGKILL`. */
+  readonly ended: Promise<string>;
+  /** Asks it to stop, and makes it after ten seconds. */
+  stop(): Promise<void>;
+}
+
+export interface ProgramStart {
+  /** What people call it. */
+  readonly name: string;
+  /** A path, or a name to be found in PATH. */
+  readonly command: string;
+  readonly args: readonly string[];
+  /** What to do when there is no such program. */
+  readonly remedy: string;
+}
+
+const keptLines = 1_000;
+const patienceMs = 10_000;
+
+/** Starts a program; rejects with a StackError where there is none. */
+export async function startProgram({ name, command, args, remedy }: ProgramStart): Promise<Program> {
+  // Ctrl-C reaches it too; that it was asked to stop is then known here before it has ended.
+  const child = spawn(command, [...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    createInterface({ input: stream }).on('line', (line) => {
+      lines.push(line);
+      if (lines.length > keptLines) lines.shift();
+    });
+  const ended = new Promise<string>((resolve) => {
+    child.once('close', (code, signal) => resolve(signal ?? `exit code ${code}`));
+  });
+  try {
+    await once(child, 'spawn');
+  } catch (error) {
+    throw new StackError(`cannot start ${name} (${command}): ${errorCode(error) || String(error)}; ${remedy}`);
+  }
+  // A stack that breaks in the middle leaves nothing behind either.
+  const kill = () => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  void ended.then(() => process.off('exit', kill));
+
+  return {
+    name,
+    lines: () => [...lines],
+    ended,
+    async stop() {
+      child.kill('SIGTERM');
+      const timer = new AbortController();
+      await Promise.race([ended, delay(patienceMs, undefined, { signal: timer.signal })]);
+      timer.abort();
+      kill();
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startAlertmanager } from './alertmanager.ts';
+import { localAlertmanagerConfiguration, localPrometheusConfiguration } from './configuration.ts';
+import { startExporter } from './exporter.ts';
+import type { StackFlags } from './flags.ts';
+import { checkAddresses } from './free-addresses.ts';
+import { introduction } from './introduction.ts';
+import { createTeller } from './notification-lines.ts';
+import type { Program } from './program.ts';
+import { startPrometheus } from './prometheus.ts';
+import { startReceiver } from './receiver.ts';
+import { lastWords } from './server.ts';
+import { StackError } from './stack-error.ts';
+
+export interface StackParts {
+  readonly flags: StackFlags;
+  /** Ends the stack. */
+  readonly stopped: AbortSignal;
+  /** Writes a line for people. */
+  readonly say: (line: string) => void;
+}
+
+/** Runs everything until it is told to stop; rejects with a StackError when a part cannot start or ends. */
+export async function runStack({ flags, stopped, say }: StackParts): Promise<void> {
+  const { addresses } = flags;
+  await checkAddresses(addresses);
+  const [scraping, rules, routes] = await Promise.all([
+    readShipped('deploy/prometheus/prometheus.yml'),
+    readShipped('alerts/zlb.rules.yml'),
+    readShipped('alerts/alertmanager.example.yml'),
+  ]);
+
+  const folder = await mkdtemp(join(tmpdir(), 'zlb-stack-'));
+  const owned: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
+  try {
+    // In this order, so that none looks for another that is not there yet.
+    const tell = createTeller();
+    const receiver = await startReceiver((delivery) => tell(delivery, new Date()).forEach(say));
+    owned.push(() => receiver.close());
+    const alertmanager = await startAlertmanager({
+      folder: join(folder, 'alertmanager'),
+      address: addresses.alertmanager,
+      config: localAlertmanagerConfiguration(routes, receiver.url),
+      command: flags.alertmanager,
+    });
+    owned.push(() => alertmanager.stop());
+    const watched = await startExporter({
+      folder: join(folder, 'exporter'),
+      address: addresses.exporter,
+      gatewayAddress: addresses.gateway,
+    });
+    owned.push(() => watched.close());
+    const prometheus = await startPrometheus({
+      folder: join(folder, 'prometheus'),
+      address: addresses.prometheus,
+      config: localPrometheusConfiguration(scraping, addresses),
+      files: { 'zlb.rules.yml': rules },
+      command: flags.prometheus,
+    });
+    owned.push(() => prometheus.stop());
+
+    introduction(watched, addresses).forEach(say);
+    await untilStopped(stopped, [alertmanager, watched.exporter, prometheus]);
+  } finally {
+    for (const close of owned.reverse()) await close();
+  }
+}
+
+async function untilStopped(stopped: AbortSignal, programs: readonly Program[]): Promise<void> {
+  if (stopped.aborted) return;
+  const asked = new Promise<void>((resolve) => stopped.addEventListener('abort', () => resolve(), { once: true }));
+  const ends = programs.map(async (program) => {
+    const how = await program.ended;
+    throw new StackError(lastWords(program, how));
+  });
+  await Promise.race([asked, ...ends]);
+}
+
+function readShipped(file: string): Promise<string> {
+  return readFile(new URL(`../../${file}`, import.meta.url), 'utf8');
+}

@@ -1,0 +1,86 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Program, type ProgramStart, startProgram } from './program.ts';
+import { StackError } from './stack-error.ts';
+
+/** A Prometheus or an Alertmanager that answers. */
+export interface Server extends Program {
+  readonly url: string;
+}
+
+export interface ServerStart {
+  /** Where it keeps its configuration and its data; made when it is not there. */
+  readonly folder: string;
+  /** `host:port`. */
+  readonly address: string;
+  readonly config: string;
+  /** Written beside the configuration, so that it can name them without a path. */
+  readonly files?: Readonly<Record<string, string>> | undefined;
+  /** Another program than Debian's. */
+  readonly command?: string | undefined;
+  /** Flags beside those that every start has. */
+  readonly args?: readonly string[];
+}
+
+interface ServerProgram extends ServerStart, ProgramStart {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly configFile: string;
+}
+
+const readyWithinMs = 30_000;
+
+/** Both programs have the same manners: a configuration file, a listen address, and a page that says when they are ready. */
+export async function startServer({
+  folder,
+  address,
+  config,
+  configFile,
+  files,
+  ...start
+}: ServerProgram): Promise<Server> {
+  await mkdir(folder, { recursive: true });
+  for (const [file, text] of Object.entries({ ...files, [configFile]: config }))
+    await writeFile(join(folder, file), text);
+  const url = `http://${address}`;
+  const program = await startProgram({
+    ...start,
+    args: [
+      `--config.file=${join(folder, configFile)}`,
+      `--web.listen-address=${address}`,
+      `--web.external-url=${url}/`,
+      ...start.args,
+    ],
+  });
+  try {
+    await ready(program, `${url}/-/ready`);
+  } catch (error) {
+    await program.stop();
+    throw error;
+  }
+  return { ...program, url };
+}
+
+/** Waits until a page of a program answers; rejects with a StackError when it ends before, or never does. */
+export async function ready(program: Program, page: string): Promise<void> {
+  const deadline = performance.now() + readyWithinMs;
+  const end = program.ended.then((how) => ({ how }));
+  for (;;) {
+    const answer = fetch(page, { signal: AbortSignal.timeout(5_000) }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    const seen = await Promise.race([answer, end]);
+    if (seen === true) return;
+    if (seen !== false) throw new StackError(lastWords(program, seen.how));
+    if (performance.now() > deadline)
+      throw new StackError(lastWords(program, `not ready after ${readyWithinMs / 1_000} s`));
+    await delay(50);
+  }
+}
+
+/** What happened to a program, with the last that it wrote. */
+export function lastWords(program: Program, how: string): string {
+  return [`${program.name} ended: ${how}. The last that it wrote:`, ...program.lines().slice(-10)].join('\n  ');
+}

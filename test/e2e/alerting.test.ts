@@ -1,0 +1,184 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createActivationCertificate } from '../../src/simulator/licence.ts';
+import { expiringWorld } from '../../src/simulator/scenarios.ts';
+import type { World } from '../../src/simulator/world.ts';
+import { certificate } from '../../src/simulator/world-parts.ts';
+import { givenAlerting } from '../support/given-alerting.ts';
+import { isThere } from '../support/programs.ts';
+import { makeMaterial } from '../support/tls-server.ts';
+import { until } from '../support/until.ts';
+
+const missing = !(isThere('prometheus') && isThere('prometheus-alertmanager'));
+const dayMs = 86_400_000;
+
+/** An appliance on which all is well: one HTTPS farm with two backends, a certificate and a licence for a year. */
+function healthyWorld(): World {
+  const world = expiringWorld();
+  world.certificates.clear();
+  const fine = certificate('portal.pem', { notBefore: Date.now() - dayMs, notAfter: Date.now() + 365 * dayMs });
+  world.certificates.set(fine.file, fine);
+  portalOf(world).certificates = [fine.file];
+  world.activation.installed = { ...licenceOf(world), notAfter: Date.now() + 365 * dayMs };
+  return world;
+}
+
+function portalOf(world: World) {
+  const portal = world.farms.get('portal');
+  if (portal?.profile !== 'http') throw new Error('the scene has lost its farm');
+  return portal;
+}
+
+function licenceOf(world: World) {
+  if (!world.activation.installed) throw new Error('the scene has lost its licence');
+  return world.activation.installed;
+}
+
+function setBackends(world: World, status: 'up' | 'down'): void {
+  for (const backend of portalOf(world).services.flatMap(({ backends }) => backends)) backend.status = status;
+}
+
+/** Prints how long each step took, counted from the one before. */
+function stopwatch(scene: string) {
+  const steps: string[] = [];
+  let last = performance.now();
+  return {
+    step(what: string): void {
+      steps.push(`${what} +${((performance.now() - last) / 1_000).toFixed(1)} s`);
+      last = performance.now();
+    },
+    print: () => console.log(`${scene}: ${steps.join(', ')}`),
+  };
+}
+
+describe.skipIf(missing)('from the appliance to the person on call', () => {
+  it('a certificate that comes within its windows is told of, and resolved once it was replaced through the gateway', async () => {
+    const world = healthyWorld();
+    const ending = certificate('ending.pem', {
+      notBefore: Date.now() - 300 * dayMs,
+      notAfter: Date.now() + 7 * dayMs + 20_000,
+    });
+    world.certificates.set(ending.file, ending);
+    portalOf(world).certificates = [ending.file];
+    const { told, heard, admin, folder } = await givenAlerting(world);
+    const { step, print } = stopwatch('certificate');
+
+    const soon = await told('firing', 'ZlbCertificateExpirySoon', { file: 'ending.pem', severity: 'warning' });
+    expect(soon.receiver).toBe('tickets');
+    step('within 28 days: a ticket');
+    expect(heard('ZlbCertificateExpiryImminent')).toEqual([]);
+    const imminent = await told('firing', 'ZlbCertificateExpiryImminent', { file: 'ending.pem', severity: 'critical' });
+    expect(imminent.receiver).toBe('page');
+    expect(imminent.annotations['description']).toMatch(/Farms that present it: portal/);
+    step('within 7 days: a page');
+    await told('resolved', 'ZlbCertificateExpirySoon', { severity: 'warning' });
+    step('the ticket is closed');
+
+    const { cert, key } = await makeMaterial({ name: 'ending.example.com' });
+    const file = join(folder, 'new.pem');
+    writeFileSync(file, `${cert}\n${key}`);
+    const replaced = await admin('replace-certificate', 'farm=portal', `file=${file}`);
+    expect(replaced.code, replaced.stderr).toBe(0);
+    step('replaced through the gateway');
+    await told('resolved', 'ZlbCertificateExpiryImminent', { severity: 'critical' });
+    step('resolved');
+    await told('firing', 'ZlbCertificateExpiryImminent', { file: 'ending.pem', severity: 'warning' });
+    step('what is left is a ticket: no farm uses the old one');
+    print();
+  }, 240_000);
+
+  it('a farm that goes down is told of, and resolved once it was restarted; its silence while the appliance is unreachable is not a recovery', async () => {
+    const world = healthyWorld();
+    const { appliance, alertmanager, prometheus, told, heard, admin } = await givenAlerting(world);
+    const { step, print } = stopwatch('farm and appliance');
+    await until(
+      () => prometheus.query('zlb_farm_status{farm="portal",status="up"} == 1').catch(() => []),
+      (seen) => seen.length === 1,
+      60_000,
+    );
+    step('seen up');
+
+    portalOf(world).running = false;
+    await told('firing', 'ZlbFarmDown', { farm: 'portal', status: 'down' });
+    step('stopped: a page');
+    const started = await admin('restart-farm', 'farm=portal');
+    expect(started.code, started.stderr).toBe(0);
+    await told('resolved', 'ZlbFarmDown', { status: 'down' });
+    step('restarted through the gateway: resolved');
+
+    setBackends(world, 'down');
+    const critical = await told('firing', 'ZlbFarmDown', { farm: 'portal', status: 'critical' });
+    expect(critical.receiver).toBe('page');
+    step('all backends fail: a page');
+
+    appliance.fail('*', { kind: 'refuse' });
+    await told('firing', 'ZlbApplianceUnreachable', { appliance: 'lb-paris' });
+    step('the appliance is gone: a page');
+    const held = await until(
+      async () => (await alertmanager.alerts()).find(({ labels }) => labels['status'] === 'critical'),
+      (alert) => alert?.status.state === 'suppressed',
+      60_000,
+    );
+    expect(held?.status.inhibitedBy).toHaveLength(1);
+    expect(await prometheus.query('zlb_farm_status')).toEqual([]);
+    expect(await prometheus.query('zlb:farm_down')).toHaveLength(1);
+    const words = heard('ZlbFarmDown', { status: 'critical' }).map(({ status }) => status);
+    expect(words).not.toContain('resolved');
+    step('its farm is held back, and not reported as well');
+
+    setBackends(world, 'up');
+    appliance.heal('*');
+    await told('resolved', 'ZlbApplianceUnreachable');
+    await told('resolved', 'ZlbFarmDown', { status: 'critical' });
+    step('both come back: both resolved');
+    print();
+  }, 240_000);
+
+  it('an activation certificate that is deleted is told of, and resolved once another is installed through the gateway', async () => {
+    const world = healthyWorld();
+    const { told, admin, folder } = await givenAlerting(world);
+    const { step, print } = stopwatch('activation');
+
+    const deleted = await admin('deleteActivationCertificate', '--confirm=lb-paris');
+    expect(deleted.code, deleted.stderr).toBe(0);
+    const { receiver } = await told('firing', 'ZlbApplianceDeactivated', { appliance: 'lb-paris' });
+    expect(receiver).toBe('page');
+    step('deleted: a page');
+
+    const file = join(folder, 'activation.pem');
+    writeFileSync(
+      file,
+      await createActivationCertificate({
+        hostname: world.hostname,
+        kind: 'permanent',
+        notBefore: Date.now() - dayMs,
+        notAfter: Date.now() + 365 * dayMs,
+      }),
+    );
+    const installed = await admin('install-activation', `file=${file}`);
+    expect(installed.code, installed.stderr).toBe(0);
+    await told('resolved', 'ZlbApplianceDeactivated');
+    step('installed: resolved');
+    print();
+  }, 240_000);
+
+  it('an exporter that is killed is told of, and the alert that always fires falls silent', async () => {
+    const { told, killExporter, startExporterAgain } = await givenAlerting(healthyWorld());
+    const { step, print } = stopwatch('exporter');
+    expect((await told('firing', 'ZlbWatchdog')).receiver).toBe('dead-mans-switch');
+    step('the watchdog is heard');
+
+    await killExporter();
+    expect((await told('firing', 'ZlbExporterDown', { job: 'zlb' })).receiver).toBe('page');
+    step('killed: a page');
+    await told('resolved', 'ZlbWatchdog');
+    step('the watchdog is silent');
+
+    await startExporterAgain();
+    await told('resolved', 'ZlbExporterDown');
+    await told('firing', 'ZlbWatchdog');
+    step('started again: resolved');
+    print();
+  }, 240_000);
+});

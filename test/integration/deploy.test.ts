@@ -1,0 +1,187 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, normalize } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
+import { parseFlags } from '../../src/commands/flags.ts';
+import { isThere } from '../support/programs.ts';
+
+interface Service {
+  readonly image?: string;
+  readonly build?: { readonly context: string };
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly healthcheck?: { readonly test: readonly string[] };
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes: Readonly<Record<string, null>>;
+}
+
+const compose = readYaml<Compose>('deploy/compose.yml');
+const services = Object.entries(compose.services);
+
+function readYaml<Document>(file: string): Document {
+  return parse(readFileSync(file, 'utf8'), { merge: true }) as Document;
+}
+
+/** The mounts of a service as `[source, target]`; a source of the repository is a path from its root. */
+function mounts({ volumes = [] }: Service): readonly (readonly [string, string])[] {
+  return volumes.map((volume) => {
+    const [source = '', target = ''] = volume.split(':');
+    return [source.startsWith('.') ? normalize(`deploy/${source}`) : source, target];
+  });
+}
+
+/** Where a path of the repository is in a container. */
+function placeOf(source: string, service: string): string | undefined {
+  return mounts(compose.services[service] ?? {}).find(([path]) => path === source)?.[1];
+}
+
+describe('deploy/compose.yml', () => {
+  it('mounts nothing that is not there', () => {
+    const sources = services.flatMap(([, service]) => mounts(service).map(([source]) => source));
+
+    const missing = sources.filter((source) => !existsSync(source) && !Object.hasOwn(compose.volumes, source));
+
+    expect(sources.length).toBeGreaterThan(6);
+    expect(missing).toEqual([]);
+    expect(Object.keys(compose.volumes).filter((volume) => !sources.includes(volume))).toEqual([]);
+  });
+
+  it('pins every image to one release, and builds the exporter from this repository', () => {
+    const pinned = services.map(([name, { image, build }]) => [
+      name,
+      image === undefined ? existsSync(`deploy/${build?.context}/Dockerfile`) : /:v?\d+\.\d+\.\d+$/.test(image),
+    ]);
+
+    expect(Object.fromEntries(pinned)).toEqual({ exporter: true, prometheus: true, alertmanager: true, grafana: true });
+  });
+
+  it.each(services)('gives %s no rights that it does not need', (_, service) => {
+    expect(service).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    });
+    expect(service.ports?.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+    const readOnly = service.volumes?.filter((volume) => volume.startsWith('.') && !volume.endsWith(':ro')) ?? [];
+    expect(readOnly).toEqual([]);
+  });
+
+  it.each(services)('knows whether %s is healthy', (_, { healthcheck }) => {
+    const own = /^HEALTHCHECK .* CMD/m.test(readFileSync('Dockerfile', 'utf8'));
+
+    expect(healthcheck === undefined ? own : healthcheck.test[0] === 'CMD').toBe(true);
+  });
+
+  it('starts the exporter with flags that it has, here and for own appliances', () => {
+    const appliances = readYaml<Compose>('deploy/compose.appliances.yml').services['exporter']?.command ?? [];
+    const demonstration = compose.services['exporter']?.command ?? [];
+
+    expect(parseFlags(demonstration).flags).toMatchObject({ 'web.listen-address': ':9444' });
+    expect(parseFlags(demonstration).flags).not.toHaveProperty(['config.file']);
+    expect(parseFlags(appliances).flags).toMatchObject({ 'config.file': '/etc/zlb-exporter/zlb.yml' });
+  });
+
+  it('has no password in it: Grafana does not start without one', () => {
+    const password = compose.services['grafana']?.environment?.['GF_SECURITY_ADMIN_PASSWORD'];
+
+    expect(password).toMatch(/^\$\{GRAFANA_ADMIN_PASSWORD:\?.+\}$/);
+  });
+});
+
+describe('Grafana in containers', () => {
+  interface DataSources {
+    readonly datasources: readonly { readonly uid: string; readonly type: string; readonly url: string }[];
+  }
+  interface Providers {
+    readonly providers: readonly { readonly folder: string; readonly options: { readonly path: string } }[];
+  }
+
+  it('has Prometheus as its data source', () => {
+    const { datasources } = readYaml<DataSources>('deploy/grafana/provisioning/datasources/prometheus.yml');
+
+    expect(datasources).toMatchObject([{ uid: 'prometheus', type: 'prometheus', url: 'http://prometheus:9090' }]);
+    expect(compose.services['prometheus']?.ports).toEqual(['127.0.0.1:9090:9090']);
+  });
+
+  it('looks for the dashboards where they are mounted', () => {
+    const { providers } = readYaml<Providers>('deploy/grafana/provisioning/dashboards/zlb.yml');
+
+    expect(providers).toMatchObject([
+      { folder: 'Load balancers', options: { path: placeOf('dashboards', 'grafana') ?? 'not mounted' } },
+    ]);
+    expect(placeOf('deploy/grafana/provisioning', 'grafana')).toBe('/etc/grafana/provisioning');
+  });
+});
+
+describe('Prometheus in containers', () => {
+  interface PrometheusConfig {
+    readonly rule_files: readonly string[];
+    readonly scrape_configs: readonly { job_name: string; static_configs: readonly { targets: readonly string[] }[] }[];
+    readonly alerting: { alertmanagers: readonly { static_configs: readonly { targets: readonly string[] }[] }[] };
+  }
+  const config = readYaml<PrometheusConfig>('deploy/prometheus/prometheus.yml');
+
+  it('scrapes the exporter and tells Alertmanager, by the names and ports of their containers', () => {
+    const targets = [...config.scrape_configs, ...config.alerting.alertmanagers].flatMap(({ static_configs }) =>
+      static_configs.flatMap(({ targets }) => targets),
+    );
+
+    expect(targets).toEqual(['exporter:9444', 'alertmanager:9093']);
+    for (const target of targets) {
+      const [name = '', port] = target.split(':');
+      expect(compose.services[name]?.ports, name).toEqual([`127.0.0.1:${port}:${port}`]);
+    }
+    expect(config.scrape_configs.map(({ job_name }) => job_name)).toEqual(['zlb']);
+  });
+
+  it.skipIf(!isThere('promtool'))('has a configuration that promtool accepts, with the rules beside it', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'zlb-deploy-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    for (const source of ['deploy/prometheus/prometheus.yml', 'alerts/zlb.rules.yml']) {
+      const place = placeOf(source, 'prometheus') ?? '';
+      expect(place).toMatch(/^\/etc\/prometheus\/[\w.]+$/);
+      copyFileSync(source, join(folder, place.replace('/etc/prometheus/', '')));
+    }
+
+    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'config', `${folder}/prometheus.yml`], {
+      encoding: 'utf8',
+    });
+
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toMatch(/SUCCESS: \d+ rules found/);
+  });
+});
+
+describe('Alertmanager in containers', () => {
+  interface AlertmanagerConfig {
+    readonly route: unknown;
+    readonly inhibit_rules: unknown;
+    readonly receivers: readonly { readonly name: string }[];
+  }
+  const config = readYaml<AlertmanagerConfig>('deploy/alertmanager/alertmanager.yml');
+  const example = readYaml<AlertmanagerConfig>('alerts/alertmanager.example.yml');
+
+  it('has the routes and inhibitions of alerts/alertmanager.example.yml, and receivers that tell nobody', () => {
+    expect(config.route, 'copy `route` from the example').toEqual(example.route);
+    expect(config.inhibit_rules, 'copy `inhibit_rules` from the example').toEqual(example.inhibit_rules);
+    expect(config.receivers).toEqual(example.receivers.map(({ name }) => ({ name })));
+  });
+
+  it.skipIf(!isThere('amtool'))('has a configuration that amtool accepts', () => {
+    const { status, stdout } = spawnSync('amtool', ['check-config', 'deploy/alertmanager/alertmanager.yml'], {
+      encoding: 'utf8',
+    });
+
+    expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining('SUCCESS') as string });
+  });
+});

@@ -1,0 +1,146 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { localAlertmanagerConfiguration } from '../../scripts/stack/configuration.ts';
+import { collectorDefaults } from '../../src/collectors/defaults.ts';
+import { makeToken } from '../../src/commands/make-token.ts';
+import { type SimulatedAppliance, startSimulatedAppliance } from '../../src/simulator/server.ts';
+import type { World } from '../../src/simulator/world.ts';
+import { startAdminExporter } from './admin-exporter.ts';
+import { freePort, givenAlertmanager, givenPrometheus, givenReceiver } from './monitoring.ts';
+import { runExporter } from './process.ts';
+import { until } from './until.ts';
+
+const alertsFolder = new URL('../../alerts/', import.meta.url);
+const rulesFile = 'zlb.rules.yml';
+const patienceMs = 90_000;
+
+interface Rules {
+  readonly groups: readonly { readonly rules: readonly Record<string, unknown>[] }[];
+}
+
+/** The shipped rules as they are, but that nothing waits longer than a few seconds. */
+function hurried(rules: string): string {
+  const { groups } = parse(rules.replace('zlb_up[2m]', 'zlb_up[5s]')) as Rules;
+  return stringify({
+    groups: groups.map((group) => ({
+      ...group,
+      rules: group.rules.map((rule) => ('for' in rule ? { ...rule, for: '2s' } : rule)),
+    })),
+  });
+}
+
+function shipped(file: string): string {
+  return readFileSync(new URL(file, alertsFolder), 'utf8');
+}
+
+/**
+ * The whole chain from a simulated appliance to a receiver of notifications, every link a process of its own but the first
+ * and the last: exporter, Prometheus with the shipped rules, Alertmanager with the shipped routes and inhibitions. Times are
+ * shortened, expressions and thresholds are not.
+ */
+export async function givenAlerting(world: World) {
+  const folder = mkdtempSync(join(tmpdir(), 'zlb-alerting-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const apiKey = 'key-of-the-appliance';
+  const appliance = await startSimulatedAppliance({ world, apiKey });
+  onTestFinished(() => appliance.close());
+  const { token, sha256 } = makeToken();
+  const configFile = join(folder, 'zlb.yml');
+  writeFileSync(configFile, configuration({ appliance, apiKey, sha256, folder }));
+  const address = `127.0.0.1:${await freePort()}`;
+  let exporter = await startAdminExporter(configFile, address);
+
+  const { url: receiverUrl, deliveries } = await givenReceiver();
+  const alertmanager = await givenAlertmanager(
+    localAlertmanagerConfiguration(shipped('alertmanager.example.yml'), receiverUrl, {
+      groupWait: '1s',
+      groupInterval: '1s',
+    }),
+  );
+  const prometheus = await givenPrometheus(
+    `
+global: { scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s }
+rule_files: [${rulesFile}]
+alerting: { alertmanagers: [{ static_configs: [{ targets: ['${new URL(alertmanager.url).host}'] }] }] }
+scrape_configs: [{ job_name: zlb, static_configs: [{ targets: ['${address}'] }] }]
+`,
+    { [rulesFile]: hurried(shipped(rulesFile)) },
+  );
+
+  /** Every notification about an alert in its order, as `firing` or `resolved`. */
+  const heard = (alertname: string, labels: Readonly<Record<string, string>> = {}) =>
+    deliveries().flatMap(({ alerts, receiver, receivedAt }) =>
+      alerts
+        .filter((alert) =>
+          Object.entries({ alertname, ...labels }).every(([name, value]) => alert.labels[name] === value),
+        )
+        .map(({ status, annotations }) => ({ status, receiver, annotations, receivedAt })),
+    );
+
+  return {
+    appliance,
+    alertmanager,
+    prometheus,
+    heard,
+    folder,
+    /** Waits until the last word of Alertmanager on an alert is this one. */
+    async told(
+      status: 'firing' | 'resolved',
+      alertname: string,
+      labels: Readonly<Record<string, string>> = {},
+    ): Promise<ReturnType<typeof heard>[number]> {
+      const seen = await until(
+        () => heard(alertname, labels),
+        (all) => all.at(-1)?.status === status,
+        patienceMs,
+      );
+      return seen.at(-1)!;
+    },
+    /** `zlb-exporter admin …` through the gateway, as a person types it. */
+    admin: (...words: readonly string[]) =>
+      runExporter(['admin', 'lb-paris', ...words, '--reason=TICKET-42', '--yes'], {
+        ZLB_ADMIN_URL: exporter.adminUrl,
+        ZLB_ADMIN_TOKEN: token,
+      }),
+    killExporter: () => exporter.stop('SIGKILL'),
+    async startExporterAgain() {
+      exporter = await startAdminExporter(configFile, address);
+    },
+  };
+}
+
+interface Configured {
+  readonly appliance: SimulatedAppliance;
+  readonly apiKey: string;
+  readonly sha256: string;
+  readonly folder: string;
+}
+
+/** Everything is read every second and withheld after a few. JSON is YAML. */
+function configuration({ appliance, apiKey, sha256, folder }: Configured): string {
+  return JSON.stringify({
+    appliances: [
+      {
+        name: 'lb-paris',
+        url: appliance.url,
+        api_key: apiKey,
+        tls: { fingerprint_sha256: appliance.fingerprintSha256 },
+      },
+    ],
+    collectors: Object.fromEntries(
+      [...collectorDefaults.keys()].map((name) => [
+        name,
+        { enabled: true, schedule: '* * * * * *', max_stale: name === 'certificates' ? '24h' : '5s' },
+      ]),
+    ),
+    polling: { max_busy_ratio: 1, jitter: '0%' },
+    admin: {
+      listen_address: '127.0.0.1:0',
+      audit_file: join(folder, 'audit.jsonl'),
+      tokens: [{ name: 'alice', sha256, role: 'admin' }],
+    },
+  });
+}

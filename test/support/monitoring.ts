@@ -1,0 +1,166 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { startAlertmanager } from '../../scripts/stack/alertmanager.ts';
+import { startPrometheus } from '../../scripts/stack/prometheus.ts';
+import { type Delivery, startReceiver } from '../../scripts/stack/receiver.ts';
+import type { Server, ServerStart } from '../../scripts/stack/server.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+export interface Sample {
+  readonly metric: Labels;
+  readonly value: number;
+}
+
+export interface Series {
+  readonly metric: Labels;
+  /** Seconds and value. */
+  readonly values: readonly (readonly [number, number])[];
+}
+
+export interface PrometheusAlert {
+  readonly state: 'pending' | 'firing';
+  readonly labels: Labels;
+  readonly annotations: Labels;
+  readonly activeAt: string;
+}
+
+export interface PrometheusRule {
+  readonly name: string;
+  readonly type: 'alerting' | 'recording';
+  readonly query: string;
+  readonly health: 'ok' | 'err' | 'unknown';
+  readonly lastError?: string;
+  /** Seconds. */
+  readonly evaluationTime: number;
+  readonly state?: 'inactive' | 'pending' | 'firing';
+}
+
+export interface RuleGroup {
+  readonly name: string;
+  /** Seconds. */
+  readonly interval: number;
+  readonly evaluationTime: number;
+  readonly rules: readonly PrometheusRule[];
+}
+
+export interface AlertmanagerAlert {
+  readonly labels: Labels;
+  readonly annotations: Labels;
+  readonly receivers: readonly { readonly name: string }[];
+  readonly status: {
+    readonly state: 'active' | 'suppressed' | 'unprocessed';
+    /** Fingerprints of the alerts that silence this one. */
+    readonly inhibitedBy: readonly string[];
+    readonly silencedBy: readonly string[];
+  };
+}
+
+/** Debian's Prometheus with a configuration and the files that it names, in a folder of its own; ends with the test. */
+export async function givenPrometheus(config: string, files?: Readonly<Record<string, string>>) {
+  // Prometheus knows its Alertmanagers after five seconds; what fired before is sent again after this and not after a minute.
+  const { url, lines } = await untilTheTestEnds(startPrometheus, config, files, ['--rules.alert.resend-delay=1s']);
+  const api = <Data>(path: string, parameters: Readonly<Record<string, string>> = {}) =>
+    ask<Data>(`${url}/api/v1/${path}?${new URLSearchParams(parameters).toString()}`);
+  return {
+    url,
+    /** The samples of an instant query; a scalar is one without labels. Rejects with Prometheus's own words. */
+    async query(expression: string): Promise<readonly Sample[]> {
+      const { data } = await api<QueryResult>('query', { query: expression });
+      if (data.resultType === 'vector')
+        return data.result.map(({ metric, value }) => ({ metric, value: toNumber(value[1]) }));
+      if (data.resultType === 'scalar') return [{ metric: {}, value: toNumber(data.result[1]) }];
+      throw new Error(`a ${data.resultType} is no answer to an instant query: ${expression}`);
+    },
+    /** The series of a range query; times in seconds. */
+    async queryRange(
+      expression: string,
+      range: { readonly start: number; readonly end: number; readonly step: number },
+    ): Promise<readonly Series[]> {
+      const { start, end, step } = range;
+      const { data } = await api<RangeResult>('query_range', {
+        query: expression,
+        start: `${start}`,
+        end: `${end}`,
+        step: `${step}`,
+      });
+      return data.result.map(({ metric, values }) => ({
+        metric,
+        values: values.map(([seconds, value]) => [seconds, toNumber(value)] as const),
+      }));
+    },
+    /** The groups of rules, with the time that each took when it was last evaluated. */
+    async rules(): Promise<readonly RuleGroup[]> {
+      return (await api<{ readonly groups: readonly RuleGroup[] }>('rules')).data.groups;
+    },
+    async alerts(): Promise<readonly PrometheusAlert[]> {
+      return (await api<{ readonly alerts: readonly PrometheusAlert[] }>('alerts')).data.alerts;
+    },
+    /** Its log as lines of `level=warn …`. */
+    log: lines,
+  };
+}
+
+/** Debian's Alertmanager with a configuration, in a folder of its own; ends with the test. */
+export async function givenAlertmanager(config: string, files?: Readonly<Record<string, string>>) {
+  const { url, lines } = await untilTheTestEnds(startAlertmanager, config, files);
+  return {
+    url,
+    /** What it knows of, inhibited or not. */
+    alerts: () => ask<never, readonly AlertmanagerAlert[]>(`${url}/api/v2/alerts`),
+    log: lines,
+  };
+}
+
+/** A webhook that keeps what Alertmanager sends; ends with the test. `url` goes into `webhook_configs`. */
+export async function givenReceiver() {
+  const deliveries: (Delivery & { readonly receivedAt: number })[] = [];
+  const { url, close } = await startReceiver((delivery) => deliveries.push({ ...delivery, receivedAt: Date.now() }));
+  onTestFinished(close);
+  return { url, deliveries: () => [...deliveries] };
+}
+
+/** A port that nobody had a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+async function untilTheTestEnds(
+  start: (parts: ServerStart) => Promise<Server>,
+  config: string,
+  files: Readonly<Record<string, string>> = {},
+  args: readonly string[] = [],
+): Promise<Server> {
+  const folder = mkdtempSync(join(tmpdir(), 'zlb-monitoring-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const server = await start({ folder, address: `127.0.0.1:${await freePort()}`, config, files, args });
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+type QueryResult =
+  | { readonly resultType: 'vector'; readonly result: readonly { metric: Labels; value: readonly [number, string] }[] }
+  | { readonly resultType: 'scalar'; readonly result: readonly [number, string] }
+  | { readonly resultType: 'matrix' | 'string' };
+
+interface RangeResult {
+  readonly result: readonly { metric: Labels; values: readonly (readonly [number, string])[] }[];
+}
+
+async function ask<Data, Body = { readonly data: Data }>(url: string): Promise<Body> {
+  const response = await fetch(url);
+  const body = await response.text();
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${body}`);
+  return JSON.parse(body) as Body;
+}
+
+function toNumber(text: string): number {
+  return Number(text.replace('Inf', 'Infinity'));
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { createTeller } from '../../../scripts/stack/notification-lines.ts';
+import type { NotifiedAlert } from '../../../scripts/stack/receiver.ts';
+
+const at = new Date(2026, 0, 2, 3, 4, 5);
+
+function farmDown(status: NotifiedAlert['status'], farm: string): NotifiedAlert {
+  return {
+    status,
+    fingerprint: farm,
+    labels: { alertname: 'ZlbFarmDown', severity: 'critical', appliance: 'lb-1', farm, job: 'zlb' },
+    annotations: { summary: `Farm ${farm} is down` },
+  };
+}
+
+const delivery = (...alerts: readonly NotifiedAlert[]) => ({ status: 'firing' as const, receiver: 'page', alerts });
+
+describe('the lines of notifications', () => {
+  it('say when, how, how urgent, what, where, why and to whom', () => {
+    const tell = createTeller();
+
+    expect(tell(delivery(farmDown('firing', 'shop')), at)).toEqual([
+      '03:04:05 FIRING   critical ZlbFarmDown lb-1 shop: Farm shop is down (to page)',
+    ]);
+  });
+
+  it('come once for each change, however often Alertmanager repeats the group', () => {
+    const tell = createTeller();
+    tell(delivery(farmDown('firing', 'shop')), at);
+
+    expect(tell(delivery(farmDown('firing', 'shop'), farmDown('firing', 'blog')), at)).toHaveLength(1);
+    expect(tell(delivery(farmDown('resolved', 'shop'), farmDown('firing', 'blog')), at)).toEqual([
+      '03:04:05 RESOLVED critical ZlbFarmDown lb-1 shop: Farm shop is down (to page)',
+    ]);
+    expect(tell(delivery(farmDown('firing', 'shop')), at)).toHaveLength(1);
+  });
+
+  it('cannot be broken by what stands in a name', () => {
+    const tell = createTeller();
+
+    expect(tell(delivery(farmDown('firing', 'a\u001B[2J\nb')), at)).toEqual([
+      '03:04:05 FIRING   critical ZlbFarmDown lb-1 a [2J b: Farm a [2J b is down (to page)',
+    ]);
+  });
+});
