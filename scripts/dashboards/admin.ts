@@ -1,0 +1,253 @@
+import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
+import { board } from './board.ts';
+import { alertTable, problemTable } from './common-tables.ts';
+import { lines, tile, timeline } from './graphs.ts';
+import { toAppliance } from './links.ts';
+import { anyIs, highIs, neutral } from './look.ts';
+import { adminProblems, blindness } from './problems.ts';
+import { age, counted, exporterSeries, once, series } from './queries.ts';
+import { yesNo } from './states.ts';
+import { table } from './table.ts';
+import type { Threshold } from './thresholds.ts';
+
+const requestId = 'appliance, method, endpoint, code';
+
+export function admin(threshold: Threshold): Dashboard {
+  // Not `once`: each exporter has a gateway of its own, and what one counts the other does not.
+  const sum = (by: string, expr: string) => `sum by (${by}) (${expr})`;
+  const requests = (...matchers: string[]) => series('zlb_admin_requests_total', ...matchers);
+  const denied = series('zlb_admin_denied_total');
+  const over = (selector: string) => `sum(${counted(selector, '$__range')})`;
+  const none = `0 * sum(${exporterSeries('zlb_admin_audit_records_total')})`;
+  const changes = requests('method!="GET"', 'code=~"2.."');
+
+  return board({
+    uid: 'zlb-admin',
+    title: 'Admin and audit',
+    description: 'What is asked of the admin gateway, what it refuses, and how its audit is.',
+    from: 'now-24h',
+    sections: [
+      {
+        title: 'Now',
+        panels: [
+          problemTable([...blindness(), ...adminProblems()]),
+          tile({
+            title: 'Changes',
+            description: 'Whether changes are frozen on any gateway.',
+            expr: `max(${exporterSeries('zlb_admin_frozen')})`,
+            words: yesNo.frozen,
+            steps: neutral,
+            empty: 'no gateway',
+          }),
+          tile({
+            title: 'Requests',
+            description: 'Requests to the gateway over this time.',
+            unit: 'short',
+            expr: `${over(requests())} or ${none}`,
+            steps: neutral,
+            decimals: 0,
+            empty: 'no gateway',
+          }),
+          tile({
+            title: 'Changes made',
+            description: 'Requests over this time that changed something: neither a reading nor refused.',
+            unit: 'short',
+            expr: `${over(changes)} or ${none}`,
+            steps: neutral,
+            decimals: 0,
+            empty: 'no gateway',
+          }),
+          tile({
+            title: 'Refused',
+            description: 'Requests that the gateway itself refused over this time, before any appliance was asked.',
+            unit: 'short',
+            expr: `${over(denied)} or ${none}`,
+            steps: anyIs('orange'),
+            decimals: 0,
+            empty: 'no gateway',
+          }),
+          tile({
+            title: 'Failed',
+            description: 'Requests that were answered with 5xx over this time: the appliance, or the way to it.',
+            unit: 'short',
+            expr: `${over(requests('code=~"5.."'))} or ${none}`,
+            steps: anyIs('orange'),
+            decimals: 0,
+            empty: 'no gateway',
+          }),
+          tile({
+            title: 'Audit lines',
+            description: 'Lines written to the audit over this time.',
+            unit: 'short',
+            expr: over(exporterSeries('zlb_admin_audit_records_total')),
+            steps: neutral,
+            decimals: 0,
+            empty: 'no gateway',
+          }),
+          tile({
+            title: 'Audit failures',
+            description: 'Attempts to write the audit that failed over this time. Changes are refused meanwhile.',
+            unit: 'short',
+            expr: over(exporterSeries('zlb_admin_audit_write_failures_total')),
+            steps: anyIs('red'),
+            decimals: 0,
+            empty: 'no gateway',
+          }),
+          tile({
+            title: 'Last audit line',
+            description: 'Time since the audit was last written, on the gateway where that is longest ago.',
+            unit: 'dtdurations',
+            expr: `max(${age('job, instance', exporterSeries('zlb_admin_audit_last_write_timestamp_seconds'))})`,
+            steps: neutral,
+            empty: 'never',
+          }),
+        ],
+      },
+      {
+        title: 'Requests and refusals',
+        panels: [
+          table({
+            title: 'Requests over this time',
+            description:
+              'What was asked of the gateway, by operation and answer. A request that named no appliance has none.',
+            unit: 'none',
+            width: 14,
+            height: 11,
+            sortBy: 'Requests',
+            descending: true,
+            empty: 'Nothing was asked of the gateway.',
+            labels: [
+              { label: 'appliance', title: 'Appliance', links: [toAppliance] },
+              { label: 'method', title: 'Method', width: 90 },
+              { label: 'endpoint', title: 'Operation' },
+              { label: 'code', title: 'Answer', width: 90 },
+            ],
+            values: [
+              {
+                title: 'Requests',
+                expr: `${sum(requestId, counted(requests(), '$__range'))} > 0`,
+                unit: 'short',
+                decimals: 0,
+                width: 110,
+              },
+            ],
+          }),
+          table({
+            title: 'Refusals over this time',
+            description: 'Who was refused, and why. Without a name: no valid token came along.',
+            unit: 'none',
+            width: 10,
+            height: 11,
+            sortBy: 'Refusals',
+            descending: true,
+            empty: 'Nobody was refused.',
+            labels: [
+              { label: 'principal', title: 'Who' },
+              { label: 'reason', title: 'Reason' },
+              { label: 'appliance', title: 'Appliance', links: [toAppliance] },
+            ],
+            values: [
+              {
+                title: 'Refusals',
+                expr: `${sum('principal, reason, appliance', counted(denied, '$__range'))} > 0`,
+                unit: 'short',
+                decimals: 0,
+                width: 110,
+              },
+            ],
+          }),
+          lines({
+            title: 'Requests by answer',
+            description: 'Requests in each interval of the graph, by status.',
+            unit: 'short',
+            width: 12,
+            height: 9,
+            stacked: true,
+            queries: [{ expr: sum('code', counted(requests(), '$__rate_interval')), legend: '{{code}}' }],
+            empty: 'Nothing was asked of the gateway.',
+          }),
+          lines({
+            title: 'Requests by operation',
+            description: 'Requests in each interval of the graph, of the ten operations that are asked for the most.',
+            unit: 'short',
+            width: 12,
+            height: 9,
+            queries: [
+              {
+                expr: `topk(10, ${sum('method, endpoint', counted(requests(), '$__rate_interval'))}) > 0`,
+                legend: '{{method}} {{endpoint}}',
+              },
+            ],
+            empty: 'Nothing was asked of the gateway.',
+          }),
+          lines({
+            title: 'Changes by appliance',
+            description: 'Requests that changed something, in each interval of the graph.',
+            unit: 'short',
+            width: 12,
+            height: 9,
+            stacked: true,
+            queries: [
+              {
+                expr: `${sum('appliance', counted(requests('method!="GET"', 'code=~"2.."', 'appliance!=""'), '$__rate_interval'))} > 0`,
+                legend: '{{appliance}}',
+              },
+            ],
+            empty: 'Nothing was changed.',
+          }),
+          lines({
+            title: 'Refusals by principal and reason',
+            description:
+              'Refusals within 15 minutes; the line is where the alert begins. Many at once: a script with the wrong rights, or an attack.',
+            unit: 'short',
+            width: 12,
+            height: 9,
+            steps: highIs('orange', threshold('admin_denied_per_15m')),
+            queries: [
+              {
+                expr: `topk(10, ${sum('principal, reason', counted(denied, '15m'))}) > 0`,
+                legend: '{{principal}} {{reason}}',
+              },
+            ],
+            empty: 'Nobody was refused.',
+          }),
+        ],
+      },
+      {
+        title: 'Audit',
+        panels: [
+          lines({
+            title: 'Audit lines over time',
+            description: 'Lines written to the audit, and attempts that failed, in each interval of the graph.',
+            unit: 'short',
+            width: 12,
+            height: 9,
+            queries: [
+              {
+                expr: sum('instance', `increase(${exporterSeries('zlb_admin_audit_records_total')}[$__rate_interval])`),
+                legend: '{{instance}} written',
+              },
+              {
+                expr: sum(
+                  'instance',
+                  `increase(${exporterSeries('zlb_admin_audit_write_failures_total')}[$__rate_interval])`,
+                ),
+                legend: '{{instance}} failed',
+              },
+            ],
+          }),
+          timeline({
+            title: 'Freezes',
+            description: 'When changes were frozen, on each gateway.',
+            width: 12,
+            height: 9,
+            queries: [{ expr: once('instance', exporterSeries('zlb_admin_frozen')), legend: '{{instance}}' }],
+            words: yesNo.frozen,
+            empty: 'No gateway is known.',
+          }),
+          alertTable({ width: 24, height: 8 }, 'alertname=~"Zlb(Admin|Audit).*"'),
+        ],
+      },
+    ],
+  });
+}

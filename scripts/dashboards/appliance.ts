@@ -1,0 +1,416 @@
+import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
+import { board } from './board.ts';
+import { alertTable, farmTable, problemTable } from './common-tables.ts';
+import { latency, lines, tile, timeline } from './graphs.ts';
+import { toCertificates, toExporter } from './links.ts';
+import { ageSteps, highIs, neutral } from './look.ts';
+import {
+  activationProblems,
+  applianceProblems,
+  blindness,
+  certificateProblems,
+  exporterProblems,
+  farmProblems,
+} from './problems.ts';
+import { age, busiest, farmId, fastest, leastUp, once, series, total } from './queries.ts';
+import { numberedWords, stateNumber, words, yesNo } from './states.ts';
+import { table } from './table.ts';
+import type { Threshold } from './thresholds.ts';
+
+const interfaceId = 'appliance, interface';
+
+export function appliance(threshold: Threshold): Dashboard {
+  const busy = threshold('cpu_busy_ratio');
+  const used = threshold('memory_used_ratio');
+  const one = (metric: string) => once('appliance', series(metric));
+  const sum = (metric: string) => `sum(${one(metric)})`;
+
+  return board({
+    uid: 'zlb-appliance',
+    title: 'Appliance',
+    description: 'One load balancer, or some: its answers, its farms, its system.',
+    from: 'now-6h',
+    sections: [
+      {
+        title: 'Now',
+        panels: [
+          problemTable([
+            ...blindness(),
+            ...applianceProblems(threshold),
+            ...activationProblems(threshold),
+            ...farmProblems(),
+            ...certificateProblems(threshold),
+            ...exporterProblems(threshold),
+          ]),
+          tile({
+            title: 'Answers now',
+            description: 'Whether the API gives an authenticated answer; of several appliances, the worst.',
+            expr: `min(${one('zlb_up')})`,
+            words: yesNo.answers,
+            steps: neutral,
+          }),
+          tile({
+            title: 'Age of the readings',
+            description: 'Time since the last good reading of the farms; of several appliances, the oldest.',
+            unit: 'dtdurations',
+            expr: `max(${age('appliance', series('zlb_collector_last_success_timestamp_seconds', 'collector="farms"'))})`,
+            steps: ageSteps,
+          }),
+          tile({
+            title: 'Clock offset',
+            description:
+              "The appliance's clock against the exporter's; of several appliances, the farthest. A wrong clock makes its own words on certificates, its trial licence and its logs wrong.",
+            unit: 's',
+            expr: `max(abs(${one('zlb_appliance_clock_offset_seconds')}))`,
+            steps: highIs('red', threshold('clock_offset_seconds')),
+          }),
+          tile({
+            title: 'CPU busy',
+            description: 'Share of CPU time that was not idle; of several appliances, the highest.',
+            unit: 'percentunit',
+            decimals: 0,
+            expr: `max(${one('zlb:system_cpu_busy:ratio')})`,
+            steps: highIs('red', busy),
+          }),
+          tile({
+            title: 'Memory in use',
+            description: 'Share of memory in use, caches left out; of several appliances, the highest.',
+            unit: 'percentunit',
+            decimals: 0,
+            expr: `max(${one('zlb:system_memory_used:ratio')})`,
+            steps: highIs('red', used),
+          }),
+          tile({
+            title: 'Connections now',
+            description: 'Established connections of all farms.',
+            unit: 'short',
+            expr: `sum(${once(farmId, series('zlb_farm_established_connections'))})`,
+            steps: neutral,
+          }),
+          tile({
+            title: 'Packages pending',
+            description: 'Package updates that wait. Not known while the appliance has not checked.',
+            expr: sum('zlb_packages_pending'),
+            steps: neutral,
+          }),
+          tile({
+            title: 'Newest backup',
+            description:
+              'Age of the newest backup of the configuration on the appliance; of several appliances, the oldest.',
+            unit: 'dtdurations',
+            expr: `max(${age('appliance', series('zlb_backup_last_timestamp_seconds'))})`,
+            steps: highIs('orange', threshold('backup_age_seconds')),
+          }),
+        ],
+      },
+      {
+        title: 'Identity',
+        panels: [
+          table({
+            title: 'What it is',
+            description: 'Version, licence, cluster and care. Pending since is not known without the recording rules.',
+            unit: 'none',
+            width: 24,
+            height: 7,
+            sortBy: 'Appliance',
+            empty: 'No appliance is known: does the exporter answer?',
+            labels: [
+              { label: 'appliance', title: 'Appliance', links: [toCertificates, toExporter] },
+              { label: 'hostname', title: 'Host name' },
+              { label: 'version', title: 'Version' },
+              { label: 'edition', title: 'Edition' },
+              { label: 'kernel', title: 'Kernel' },
+              { label: 'role', title: 'Cluster role', words: words({ not_configured: ['none', 'text'] }) },
+            ],
+            values: [
+              { expr: once('appliance, hostname, version, edition, kernel', series('zlb_appliance_info')) },
+              { expr: `group by (appliance, role) (${series('zlb_cluster_node_status')} == 1)` },
+              { title: 'Answers', expr: one('zlb_up'), words: yesNo.answers },
+              {
+                title: 'Circuit breaker',
+                expr: stateNumber('zlb_circuit_breaker_state', 'appliance'),
+                words: numberedWords('zlb_circuit_breaker_state'),
+              },
+              {
+                title: 'Activation',
+                expr: stateNumber('zlb_activation_status', 'appliance'),
+                words: numberedWords('zlb_activation_status'),
+              },
+              {
+                title: 'Cluster node',
+                expr: stateNumber('zlb_cluster_node_status', 'appliance'),
+                words: numberedWords('zlb_cluster_node_status'),
+              },
+              { title: 'Packages pending', expr: one('zlb_packages_pending') },
+              {
+                title: 'Pending for',
+                expr: age('appliance', series('zlb:packages_pending:since_timestamp_seconds')),
+                unit: 'dtdurations',
+                steps: highIs('orange', threshold('packages_pending_seconds')),
+              },
+              { title: 'Backups', expr: one('zlb_backups') },
+              {
+                title: 'Newest backup',
+                expr: age('appliance', series('zlb_backup_last_timestamp_seconds')),
+                unit: 'dtdurations',
+                steps: highIs('orange', threshold('backup_age_seconds')),
+              },
+            ],
+          }),
+        ],
+      },
+      {
+        title: 'Farms and traffic',
+        panels: [
+          farmTable(threshold),
+          lines({
+            title: 'Connections by farm',
+            description: 'Established connections of the ten farms that had the most over this time.',
+            unit: 'short',
+            width: 12,
+            height: 9,
+            queries: [
+              {
+                expr: busiest(10, farmId, series('zlb_farm_established_connections')),
+                legend: '{{appliance}} {{farm}}',
+              },
+            ],
+          }),
+          lines({
+            title: 'Connection table',
+            description:
+              'Entries of the connection table, all protocols and states, of the ten fullest. Enterprise alone.',
+            unit: 'short',
+            width: 12,
+            height: 9,
+            queries: [{ expr: busiest(10, 'appliance', series('zlb_connections')), legend: '{{appliance}}' }],
+          }),
+          lines({
+            title: 'Received',
+            description:
+              'Bytes that the ten busiest interfaces received. The appliance counts in steps of about 10 kB.',
+            unit: 'Bps',
+            width: 12,
+            height: 9,
+            queries: [
+              {
+                expr: fastest(10, interfaceId, interfaceId, series('zlb_interface_receive_bytes_total')),
+                legend: '{{appliance}} {{interface}}',
+              },
+            ],
+          }),
+          lines({
+            title: 'Sent',
+            description: 'Bytes that the ten busiest interfaces sent. The appliance counts in steps of about 10 kB.',
+            unit: 'Bps',
+            width: 12,
+            height: 9,
+            queries: [
+              {
+                expr: fastest(10, interfaceId, interfaceId, series('zlb_interface_transmit_bytes_total')),
+                legend: '{{appliance}} {{interface}}',
+              },
+            ],
+          }),
+          table({
+            title: 'Interfaces',
+            description:
+              'Interfaces and virtual interfaces with their addresses. An appliance does not say of all whether they are up.',
+            unit: 'none',
+            width: 12,
+            height: 10,
+            sortBy: 'Interface',
+            empty: 'No interface is known.',
+            labels: [
+              { label: 'appliance', title: 'Appliance' },
+              { label: 'interface', title: 'Interface' },
+              { label: 'kind', title: 'Kind' },
+              { label: 'ip', title: 'Address' },
+              { label: 'parent', title: 'Parent' },
+            ],
+            values: [
+              { expr: once(`${interfaceId}, kind, ip, parent`, series('zlb_interface_info')) },
+              { title: 'State', expr: once(interfaceId, series('zlb_interface_up')), words: yesNo.up },
+            ],
+          }),
+          alertTable({ width: 12, height: 10 }),
+        ],
+      },
+      {
+        title: 'Course of its states',
+        panels: [
+          timeline({
+            title: 'Answers',
+            description:
+              'Whether the appliance answers; of many, the forty that answered least. A gap means that nothing was known.',
+            width: 12,
+            height: 8,
+            queries: [{ expr: leastUp(one('zlb_up'), 'appliance', series('zlb_up')), legend: '{{appliance}}' }],
+            words: yesNo.answers,
+            empty: 'Nothing is known of any appliance.',
+          }),
+          timeline({
+            title: 'Circuit breaker',
+            description:
+              'Closed: calls go through. Open: the exporter has given up on the appliance for a while. Half open: it tries again.',
+            width: 12,
+            height: 8,
+            queries: [{ expr: stateNumber('zlb_circuit_breaker_state', 'appliance'), legend: '{{appliance}}' }],
+            words: numberedWords('zlb_circuit_breaker_state'),
+            empty: 'Nothing is known of any appliance.',
+          }),
+          timeline({
+            title: 'Cluster nodes',
+            description: 'What each node says of itself as a member of a cluster.',
+            width: 8,
+            height: 8,
+            queries: [
+              { expr: stateNumber('zlb_cluster_node_status', 'appliance, node'), legend: '{{appliance}} {{node}}' },
+            ],
+            words: numberedWords('zlb_cluster_node_status'),
+            empty: 'No node of a cluster is known.',
+          }),
+          timeline({
+            title: 'VPNs',
+            description: 'The state of each VPN, as the appliance words it.',
+            width: 8,
+            height: 8,
+            queries: [{ expr: stateNumber('zlb_vpn_status', 'appliance, vpn'), legend: '{{appliance}} {{vpn}}' }],
+            words: numberedWords('zlb_vpn_status'),
+            empty: 'No VPN is known.',
+          }),
+          timeline({
+            title: 'Interfaces over time',
+            description: 'Whether an interface is up; of many, the forty that were up least.',
+            width: 8,
+            height: 8,
+            queries: [
+              {
+                expr: leastUp(once(interfaceId, series('zlb_interface_up')), interfaceId, series('zlb_interface_up')),
+                legend: '{{appliance}} {{interface}}',
+              },
+            ],
+            words: yesNo.up,
+            empty: 'No interface is known.',
+          }),
+        ],
+      },
+      {
+        title: 'System',
+        panels: [
+          lines({
+            title: 'CPU',
+            description:
+              'Share of CPU time that was not idle, of the ten busiest appliances; the line is where the alert begins.',
+            unit: 'percentunit',
+            width: 8,
+            height: 9,
+            max: 1,
+            steps: highIs('red', busy),
+            queries: [{ expr: busiest(10, 'appliance', series('zlb:system_cpu_busy:ratio')), legend: '{{appliance}}' }],
+          }),
+          lines({
+            title: 'CPU by mode',
+            description:
+              'Where CPU time goes, idle left out; the mean of the chosen appliances. softirq is network traffic.',
+            unit: 'percentunit',
+            width: 8,
+            height: 9,
+            stacked: true,
+            queries: [
+              {
+                expr: `avg by (mode) (${once('appliance, mode', series('zlb_system_cpu_ratio', 'mode!="idle"'))})`,
+                legend: '{{mode}}',
+              },
+            ],
+          }),
+          lines({
+            title: 'Load for each core',
+            description:
+              'Load average over 5 minutes for each core, of the ten busiest. More than 1 means that work waits.',
+            unit: 'none',
+            width: 8,
+            height: 9,
+            steps: highIs('orange', 1),
+            queries: [
+              {
+                expr: `topk(10, ${one('zlb_system_load5')} / ${one('zlb_system_cpu_cores')})`,
+                legend: '{{appliance}}',
+              },
+            ],
+          }),
+          lines({
+            title: 'Memory',
+            description:
+              'Share of memory in use, caches left out, of the ten fullest; the line is where the alert begins.',
+            unit: 'percentunit',
+            width: 8,
+            height: 9,
+            max: 1,
+            steps: highIs('red', used),
+            queries: [
+              { expr: busiest(10, 'appliance', series('zlb:system_memory_used:ratio')), legend: '{{appliance}}' },
+            ],
+          }),
+          lines({
+            title: 'Memory by use',
+            description: 'Memory of the chosen appliances together.',
+            unit: 'bytes',
+            width: 8,
+            height: 9,
+            stacked: true,
+            queries: [
+              { expr: sum('zlb_system_memory_used_bytes'), legend: 'used' },
+              { expr: sum('zlb_system_memory_buffers_bytes'), legend: 'buffers' },
+              { expr: sum('zlb_system_memory_cached_bytes'), legend: 'cached' },
+              { expr: sum('zlb_system_memory_free_bytes'), legend: 'free' },
+            ],
+          }),
+          lines({
+            title: 'Swap',
+            description: 'Swap space in use, of the ten appliances that use the most. A load balancer should use none.',
+            unit: 'bytes',
+            width: 8,
+            height: 9,
+            queries: [
+              { expr: busiest(10, 'appliance', series('zlb_system_swap_used_bytes')), legend: '{{appliance}}' },
+            ],
+          }),
+        ],
+      },
+      {
+        title: 'Its API and its changes',
+        panels: [
+          latency({
+            title: 'Time that calls take',
+            description:
+              'How many calls to the appliance took how long. The exporter calls politely: long times are the appliance being slow.',
+            unit: 's',
+            width: 12,
+            height: 9,
+            expr: total(
+              'le',
+              'appliance, endpoint, le',
+              `rate(${series('zlb_api_request_duration_seconds_bucket')}[$__rate_interval])`,
+            ),
+          }),
+          lines({
+            title: 'Changes of state',
+            description:
+              'Changes that the exporter saw from one reading to the next, by what changed and what it became.',
+            unit: 'short',
+            width: 12,
+            height: 9,
+            queries: [
+              {
+                expr: `${total('object, to', 'appliance, object, to', `increase(${series('zlb_transitions_total')}[$__rate_interval])`)} > 0`,
+                legend: '{{object}} {{to}}',
+              },
+            ],
+            empty: 'Nothing changed.',
+          }),
+        ],
+      },
+    ],
+  });
+}

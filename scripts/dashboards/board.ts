@@ -1,0 +1,62 @@
+import {
+  type Dashboard,
+  DashboardBuilder,
+  DashboardCursorSync,
+  type Panel,
+  RowBuilder,
+} from '@grafana/grafana-foundation-sdk/dashboard';
+import { annotations } from './annotations.ts';
+import { linksToBoards, tag } from './links.ts';
+import { type VariableName, variables } from './variables.ts';
+
+interface PanelBuilder {
+  build(): Panel;
+}
+
+export interface BoardSpec {
+  readonly uid: string;
+  readonly title: string;
+  readonly description: string;
+  readonly variables?: readonly VariableName[];
+  readonly from: string;
+  /** Panels under their headings; those of a row add up to the width of 24. */
+  readonly sections: readonly { readonly title: string; readonly panels: readonly PanelBuilder[] }[];
+}
+
+/** What all boards have in common. */
+export function board(spec: BoardSpec): Dashboard {
+  const builder = new DashboardBuilder(`Load balancers / ${spec.title}`)
+    .uid(spec.uid)
+    .description(spec.description)
+    .tags([tag])
+    .editable()
+    .timezone('browser')
+    .time({ from: spec.from, to: 'now' })
+    .refresh('30s')
+    .tooltip(DashboardCursorSync.Crosshair)
+    .variables(variables(spec.variables ?? []))
+    .annotations(annotations())
+    .links([linksToBoards()]);
+  for (const { title, panels } of spec.sections) {
+    builder.withRow(new RowBuilder(title));
+    for (const panel of panels) builder.withPanel(panel);
+  }
+  return tidied(builder.build());
+}
+
+/** Gives panels their numbers, and takes out what the SDK fills in that Grafana's schema lacks or that hides links in a menu. */
+function tidied(built: Dashboard): Dashboard {
+  return {
+    ...built,
+    templating: {
+      list: (built.templating.list ?? []).map((variable) => without(variable, 'auto', 'auto_min', 'auto_count')),
+    },
+    annotations: { list: (built.annotations.list ?? []).map((annotation) => without(annotation, 'placement')) },
+    links: (built.links ?? []).map((link) => without(link, 'placement')),
+    panels: (built.panels ?? []).map((panel, index) => ({ ...panel, id: index + 1 })),
+  };
+}
+
+function without<Part extends object>(part: Part, ...keys: readonly string[]): Part {
+  return Object.fromEntries(Object.entries(part).filter(([key]) => !keys.includes(key))) as Part;
+}

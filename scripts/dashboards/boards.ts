@@ -1,0 +1,14 @@
+import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
+import { admin } from './admin.ts';
+import { appliance } from './appliance.ts';
+import { certificates } from './certificates.ts';
+import { exporter } from './exporter.ts';
+import { farm } from './farm.ts';
+import { fleet } from './fleet.ts';
+import { readThresholds } from './thresholds.ts';
+
+/** THE LIST. */
+export function boards(): readonly Dashboard[] {
+  const threshold = readThresholds();
+  return [fleet, appliance, farm, certificates, exporter, admin].map((create) => create(threshold));
+}

@@ -1,0 +1,369 @@
+import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
+import { board } from './board.ts';
+import { problemTable } from './common-tables.ts';
+import { latency, lines, tile, timeline } from './graphs.ts';
+import { toAppliance } from './links.ts';
+import { anyIs, highIs, neutral, noneIs } from './look.ts';
+import { blindness, exporterProblems } from './problems.ts';
+import { age, busiest, collectorId, count, exporterSeries, fastest, leastUp, once, series, total } from './queries.ts';
+import { numberedWords, stateNumber, yesNo } from './states.ts';
+import { table } from './table.ts';
+import type { Threshold } from './thresholds.ts';
+
+const target = 'job, instance';
+
+export function exporter(threshold: Threshold): Dashboard {
+  const late = threshold('collector_stale_intervals');
+  const slow = threshold('collector_duration_ratio');
+  const up = once(target, exporterSeries('up'));
+  const success = once(collectorId, series('zlb_collector_success'));
+  const readingAge = age(collectorId, series('zlb_collector_last_success_timestamp_seconds'));
+  const interval = once(collectorId, series('zlb_collector_interval_seconds'));
+  const duration = once(collectorId, series('zlb_collector_duration_seconds'));
+  const intervals = `(${readingAge}) / ${interval}`;
+  const errors = series('zlb_collector_errors_total');
+  const breaker = once('appliance', series('zlb_circuit_breaker_state', 'state!="closed"'));
+  const calls = series('zlb_api_requests_total');
+  const callTimes = (by: string, window: string) =>
+    total(by, 'appliance, endpoint, le', `rate(${series('zlb_api_request_duration_seconds_bucket')}${window})`);
+
+  return board({
+    uid: 'zlb-exporter',
+    title: 'Exporter and API health',
+    description: 'How well the appliances can be read, and how the exporter itself is.',
+    from: 'now-6h',
+    sections: [
+      {
+        title: 'Now',
+        panels: [
+          problemTable([...blindness(), ...exporterProblems(threshold)]),
+          tile({
+            title: 'Targets up',
+            description: 'Scrape targets that Prometheus reaches, in jobs whose names contain zlb.',
+            expr: count(`${up} == 1`, up),
+            steps: noneIs('red'),
+          }),
+          tile({
+            title: 'Targets down',
+            description: 'Scrape targets that Prometheus does not reach: nothing is known of their appliances.',
+            expr: count(`${up} == 0`, up),
+            steps: anyIs('red'),
+          }),
+          tile({
+            title: 'Configuration',
+            description:
+              'Whether the configuration that was read last is the one in force; of several exporters, the worst.',
+            expr: `min(${exporterSeries('zlb_exporter_config_last_reload_successful')})`,
+            words: yesNo.inForce,
+            steps: neutral,
+          }),
+          tile({
+            title: 'Readings late',
+            description: `Collectors whose last good reading is older than ${late} of their intervals.`,
+            expr: count(`${intervals} > ${late}`, interval),
+            steps: anyIs('orange'),
+          }),
+          tile({
+            title: 'Readings failing',
+            description: 'Collectors whose last run did not end well.',
+            expr: count(`${success} == 0`, success),
+            steps: anyIs('orange'),
+          }),
+          tile({
+            title: 'Calls held back',
+            description: 'Appliances to which the circuit breaker lets no calls through, or only a trial.',
+            expr: count(`${breaker} == 1`, breaker),
+            steps: anyIs('red'),
+          }),
+          tile({
+            title: 'Series',
+            description: 'Series that the exporters hold for the appliances.',
+            unit: 'short',
+            expr: `sum(${once('appliance', series('zlb_exporter_series'))})`,
+            steps: neutral,
+          }),
+          tile({
+            title: 'Series left out',
+            description: 'Series left out within 15 minutes: over limits.series_per_appliance, or named twice.',
+            unit: 'short',
+            expr: `sum(${once('appliance, reason', `increase(${series('zlb_exporter_series_dropped_total')}[15m])`)})`,
+            steps: anyIs('orange'),
+          }),
+        ],
+      },
+      {
+        title: 'Readings',
+        panels: [
+          table({
+            title: 'Readings of each collector',
+            description: `Intervals is the age of the last good reading, counted in intervals of its collector: over ${late} an alert begins. Share is that of the interval which a run takes.`,
+            unit: 'none',
+            width: 24,
+            height: 12,
+            sortBy: 'Intervals',
+            descending: true,
+            empty: 'No collector has run: does the exporter answer?',
+            labels: [
+              { label: 'appliance', title: 'Appliance', links: [toAppliance] },
+              { label: 'collector', title: 'Collector' },
+            ],
+            values: [
+              { title: 'Last run', expr: success, words: yesNo.success },
+              { title: 'Age', expr: readingAge, unit: 'dtdurations' },
+              { title: 'Intervals', expr: intervals, decimals: 1, steps: highIs('red', late) },
+              { title: 'Interval', expr: interval, unit: 'dtdurations' },
+              { title: 'Run takes', expr: duration, unit: 's', decimals: 2 },
+              {
+                title: 'Share',
+                expr: `${duration} / ${interval}`,
+                unit: 'percentunit',
+                decimals: 0,
+                steps: highIs('orange', slow),
+              },
+              {
+                title: 'Last try',
+                expr: age(collectorId, series('zlb_collector_last_attempt_timestamp_seconds')),
+                unit: 'dtdurations',
+              },
+              {
+                title: 'Errors in an hour',
+                expr: total(collectorId, `${collectorId}, reason`, `increase(${errors}[1h])`),
+                decimals: 0,
+                steps: anyIs('orange'),
+              },
+            ],
+          }),
+          timeline({
+            title: 'Readings over time',
+            description: 'Whether the last run of a collector ended well; of many, the forty that failed most.',
+            width: 12,
+            height: 12,
+            queries: [
+              {
+                expr: leastUp(success, collectorId, series('zlb_collector_success')),
+                legend: '{{appliance}} {{collector}}',
+              },
+            ],
+            words: yesNo.success,
+            empty: 'No collector has run.',
+          }),
+          timeline({
+            title: 'Circuit breakers',
+            description:
+              'Closed: calls go through. Open: the exporter has given up on the appliance for a while. Half open: it tries again.',
+            width: 12,
+            height: 12,
+            queries: [{ expr: stateNumber('zlb_circuit_breaker_state', 'appliance'), legend: '{{appliance}}' }],
+            words: numberedWords('zlb_circuit_breaker_state'),
+            empty: 'Nothing is known of any appliance.',
+          }),
+          lines({
+            title: 'Errors',
+            description: 'Failed calls a second by collector and reason, the ten that were the most.',
+            unit: 'reqps',
+            width: 12,
+            height: 9,
+            queries: [
+              {
+                expr: `${fastest(10, 'collector, reason', `${collectorId}, reason`, errors)} > 0`,
+                legend: '{{collector}}: {{reason}}',
+              },
+            ],
+            empty: 'No call failed.',
+          }),
+          lines({
+            title: 'Runs left out',
+            description:
+              'Ticks of the schedules without a run, by reason, as a rate. Unsupported is what an appliance does not have.',
+            unit: 'reqps',
+            width: 12,
+            height: 9,
+            queries: [
+              {
+                expr: `${fastest(10, 'collector, reason', `${collectorId}, reason`, series('zlb_collector_skipped_total'))} > 0`,
+                legend: '{{collector}}: {{reason}}',
+              },
+            ],
+            empty: 'Every tick became a run.',
+          }),
+        ],
+      },
+      {
+        title: 'Calls to the appliances',
+        panels: [
+          lines({
+            title: 'Calls by answer',
+            description: 'Calls a second by status, or by reason where no answer came.',
+            unit: 'reqps',
+            width: 12,
+            height: 9,
+            stacked: true,
+            queries: [
+              {
+                expr: total('code', 'appliance, method, endpoint, code', `rate(${calls}[$__rate_interval])`),
+                legend: '{{code}}',
+              },
+            ],
+          }),
+          latency({
+            title: 'Time that calls take',
+            description: 'How many calls took how long, to all chosen appliances.',
+            unit: 's',
+            width: 12,
+            height: 9,
+            expr: callTimes('le', '[$__rate_interval]'),
+          }),
+          lines({
+            title: 'Slowest calls',
+            description: 'The time within which 95 of 100 calls are answered, of the ten slowest routes.',
+            unit: 's',
+            width: 12,
+            height: 9,
+            queries: [
+              {
+                expr: `topk(10, histogram_quantile(0.95, ${callTimes('endpoint, le', '[$__rate_interval]')}) > 0)`,
+                legend: '{{endpoint}}',
+              },
+            ],
+          }),
+          lines({
+            title: 'Share of time that appliances spend on us',
+            description:
+              'How much of the time an appliance is answering the exporter; polling.max_busy_ratio limits it. The ten busiest.',
+            unit: 'percentunit',
+            width: 12,
+            height: 9,
+            queries: [
+              {
+                expr: fastest(10, 'appliance', 'appliance', series('zlb_api_busy_seconds_total')),
+                legend: '{{appliance}}',
+              },
+            ],
+          }),
+        ],
+      },
+      {
+        title: 'The exporter',
+        panels: [
+          table({
+            title: 'Exporters',
+            description:
+              'One row for each scrape target. Only /metrics tells of the process; a target of /probe tells of its appliance alone.',
+            unit: 'none',
+            width: 24,
+            height: 7,
+            sortBy: 'Target',
+            empty: 'No exporter is scraped.',
+            labels: [
+              { label: 'job', title: 'Job' },
+              { label: 'instance', title: 'Target' },
+              { label: 'version', title: 'Version' },
+              { label: 'node_version', title: 'Node.js' },
+            ],
+            values: [
+              { expr: once(`${target}, version, node_version`, exporterSeries('zlb_exporter_build_info')) },
+              { title: 'Answers', expr: up, words: yesNo.answers },
+              {
+                title: 'Configuration',
+                expr: once(target, exporterSeries('zlb_exporter_config_last_reload_successful')),
+                words: yesNo.inForce,
+              },
+              {
+                title: 'Read',
+                expr: `1000 * ${once(target, exporterSeries('zlb_exporter_config_last_reload_success_timestamp_seconds'))}`,
+                unit: 'dateTimeAsIso',
+              },
+              {
+                title: 'Running for',
+                expr: age(target, exporterSeries('process_start_time_seconds')),
+                unit: 'dtdurations',
+                decimals: 1,
+              },
+              {
+                title: 'Scrape takes',
+                expr: once(target, exporterSeries('scrape_duration_seconds')),
+                unit: 's',
+                decimals: 3,
+              },
+              { title: 'Samples', expr: once(target, exporterSeries('scrape_samples_scraped')), unit: 'short' },
+            ],
+          }),
+          lines({
+            title: 'Series by appliance',
+            description: 'Series that are held, of the ten appliances that have the most.',
+            unit: 'short',
+            width: 8,
+            height: 9,
+            queries: [{ expr: busiest(10, 'appliance', series('zlb_exporter_series')), legend: '{{appliance}}' }],
+          }),
+          lines({
+            title: 'Scrapes',
+            description: 'Time that a scrape takes, of the ten slowest targets.',
+            unit: 's',
+            width: 8,
+            height: 9,
+            queries: [{ expr: busiest(10, target, exporterSeries('scrape_duration_seconds')), legend: '{{instance}}' }],
+          }),
+          lines({
+            title: 'CPU of the exporter',
+            description: 'CPU time of the process as a share of one core.',
+            unit: 'percentunit',
+            width: 8,
+            height: 9,
+            queries: [
+              {
+                expr: once(target, `rate(${exporterSeries('process_cpu_seconds_total')}[$__rate_interval])`),
+                legend: '{{instance}}',
+              },
+            ],
+          }),
+          lines({
+            title: 'Memory of the exporter',
+            description: 'Memory of the process as the kernel counts it, and what of it JavaScript uses.',
+            unit: 'bytes',
+            width: 8,
+            height: 9,
+            queries: [
+              { expr: once(target, exporterSeries('process_resident_memory_bytes')), legend: '{{instance}} resident' },
+              { expr: once(target, exporterSeries('nodejs_heap_size_used_bytes')), legend: '{{instance}} heap' },
+            ],
+          }),
+          lines({
+            title: 'Event loop lag',
+            description: 'How late 99 of 100 tasks begin at most. Above a tenth of a second scrapes get slow.',
+            unit: 's',
+            width: 8,
+            height: 9,
+            queries: [
+              { expr: once(target, exporterSeries('nodejs_eventloop_lag_p99_seconds')), legend: '{{instance}}' },
+            ],
+          }),
+          lines({
+            title: 'Garbage collection',
+            description: 'Share of time spent on collecting garbage, by kind.',
+            unit: 'percentunit',
+            width: 4,
+            height: 9,
+            queries: [
+              {
+                expr: once(
+                  `${target}, kind`,
+                  `rate(${exporterSeries('nodejs_gc_duration_seconds_sum')}[$__rate_interval])`,
+                ),
+                legend: '{{instance}} {{kind}}',
+              },
+            ],
+          }),
+          lines({
+            title: 'Open files',
+            description: 'File descriptors, connections among them: they go up and down, but should not keep going up.',
+            unit: 'short',
+            width: 4,
+            height: 9,
+            queries: [{ expr: once(target, exporterSeries('process_open_fds')), legend: '{{instance}}' }],
+          }),
+        ],
+      },
+    ],
+  });
+}

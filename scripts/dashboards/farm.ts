@@ -1,0 +1,342 @@
+import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
+import { board } from './board.ts';
+import { alertTable, farmTable, problemTable } from './common-tables.ts';
+import { lines, tile, timeline } from './graphs.ts';
+import { toAppliance, toFarm } from './links.ts';
+import { ageSteps, anyIs, highIs, neutral, noneIs } from './look.ts';
+import { blindness, farmProblems } from './problems.ts';
+import { age, backendId, busiest, count, farmId, inFarm, inService, once, series, serviceId } from './queries.ts';
+import { leastUpStates, numberedWords, stateNumber, yesNo } from './states.ts';
+import { table } from './table.ts';
+import type { Threshold } from './thresholds.ts';
+
+const backend = '{{appliance}} {{farm}} {{service}} {{backend}}';
+
+export function farm(threshold: Threshold): Dashboard {
+  const ofFarm = (metric: string, ...matchers: string[]) => series(metric, inFarm, ...matchers);
+  const ofBackend = (metric: string, ...matchers: string[]) => series(metric, inFarm, inService, ...matchers);
+  const farms = (status: string) => once(farmId, ofFarm('zlb_farm_status', status));
+  const backends = (status: string) => once(backendId, ofBackend('zlb_backend_status', `status="${status}"`));
+  const share = threshold('farm_backends_up_ratio');
+  const limit = threshold('backend_connections_ratio');
+  const maintenance = threshold('backend_maintenance_seconds');
+  const use = `${once(backendId, ofBackend('zlb_backend_established_connections'))} / (${once(backendId, ofBackend('zlb_backend_max_connections'))} > 0)`;
+
+  return board({
+    uid: 'zlb-farm',
+    title: 'Farms and backends',
+    description: 'Farms (virtual services), their services and their backends.',
+    from: 'now-6h',
+    variables: ['farm', 'service'],
+    sections: [
+      {
+        title: 'Now',
+        panels: [
+          problemTable([...blindness(), ...farmProblems(inFarm)]),
+          tile({
+            title: 'Farms up',
+            description: 'Farms whose state is up, as their appliance words it.',
+            expr: count(`${farms('status="up"')} == 1`, farms('status="up"')),
+            steps: noneIs('red'),
+          }),
+          tile({
+            title: 'Farms not up',
+            description: 'Farms in any other state than up and maintenance.',
+            expr: count(`${farms('status!~"up|maintenance"')} == 1`, farms('status="up"')),
+            steps: anyIs('red'),
+          }),
+          tile({
+            title: 'Backends up',
+            description:
+              'Backends in state up. In an L4 farm without health check that is all of them, whatever they do.',
+            expr: count(`${backends('up')} == 1`, backends('up')),
+            steps: noneIs('red'),
+          }),
+          tile({
+            title: 'Backends down',
+            description: 'Backends that their appliance cannot reach.',
+            expr: count(`${backends('down')} == 1`, backends('down')),
+            steps: anyIs('orange'),
+          }),
+          tile({
+            title: 'In maintenance',
+            description: 'Backends that somebody took out of service.',
+            expr: count(`${backends('maintenance')} == 1`, backends('maintenance')),
+            steps: anyIs('blue'),
+          }),
+          tile({
+            title: 'Age of the readings',
+            description:
+              'Time since the last good reading of the backends; of several appliances, the oldest. What stands here is as old.',
+            unit: 'dtdurations',
+            expr: `max(${age('appliance', series('zlb_collector_last_success_timestamp_seconds', 'collector="backends"'))})`,
+            steps: ageSteps,
+          }),
+          tile({
+            title: 'Established',
+            description: 'Established connections of these farms.',
+            unit: 'short',
+            expr: `sum(${once(farmId, ofFarm('zlb_farm_established_connections'))})`,
+            steps: neutral,
+          }),
+          tile({
+            title: 'Half open',
+            description: 'Half-open connections of these farms: clients that wait for a backend, or an attack.',
+            unit: 'short',
+            expr: `sum(${once(farmId, ofFarm('zlb_farm_pending_connections'))})`,
+            steps: highIs('orange', threshold('pending_connections')),
+          }),
+        ],
+      },
+      {
+        title: 'Farms, one by one',
+        panels: [
+          farmTable(threshold, inFarm),
+          timeline({
+            title: 'State of the farms',
+            description:
+              'The states of each farm; of many, the forty that were up least. A gap means that nothing was known.',
+            width: 24,
+            height: 11,
+            queries: [
+              {
+                expr: leastUpStates('zlb_farm_status', farmId, inFarm),
+                legend: '{{appliance}} {{farm}}',
+              },
+            ],
+            words: numberedWords('zlb_farm_status'),
+            empty: 'No farm is known.',
+          }),
+          lines({
+            title: 'Established connections',
+            description: 'Of the ten farms that had the most over this time.',
+            unit: 'short',
+            width: 12,
+            height: 9,
+            queries: [
+              {
+                expr: busiest(10, farmId, ofFarm('zlb_farm_established_connections')),
+                legend: '{{appliance}} {{farm}}',
+              },
+            ],
+          }),
+          lines({
+            title: 'Half-open connections',
+            description:
+              'Of the ten farms that had the most over this time. Many of them: backends too slow to accept, or an attack.',
+            unit: 'short',
+            width: 12,
+            height: 9,
+            steps: highIs('orange', threshold('pending_connections')),
+            queries: [
+              { expr: busiest(10, farmId, ofFarm('zlb_farm_pending_connections')), legend: '{{appliance}} {{farm}}' },
+            ],
+          }),
+          lines({
+            title: 'Persistence sessions',
+            description: 'Clients that are bound to a backend, of the ten farms that had the most over this time.',
+            unit: 'short',
+            width: 12,
+            height: 9,
+            queries: [{ expr: busiest(10, farmId, ofFarm('zlb_farm_sessions')), legend: '{{appliance}} {{farm}}' }],
+          }),
+          alertTable({ width: 12, height: 9 }, inFarm, 'farm!=""'),
+        ],
+      },
+      {
+        title: 'Backends',
+        panels: [
+          table({
+            title: 'Services',
+            description:
+              'Services of the farms with their backends. L4 farms have one service without a name. Without a health check an L4 backend is always up.',
+            unit: 'none',
+            width: 24,
+            height: 9,
+            sortBy: 'Share up',
+            empty: 'No service is known.',
+            labels: [
+              { label: 'appliance', title: 'Appliance', links: [toAppliance] },
+              { label: 'farm', title: 'Farm', links: [toFarm] },
+              { label: 'service', title: 'Service' },
+            ],
+            values: [
+              {
+                title: 'Share up',
+                expr: once(serviceId, ofBackend('zlb:farm_backends_up:ratio')),
+                unit: 'percentunit',
+                decimals: 0,
+                steps: [
+                  [null, 'red'],
+                  [0.01, 'orange'],
+                  [share, 'green'],
+                ],
+              },
+              ...(['up', 'down', 'maintenance', 'unknown'] as const).map((status) => ({
+                title: status === 'unknown' ? 'Not known' : `${status.slice(0, 1).toUpperCase()}${status.slice(1)}`,
+                expr: once(serviceId, ofBackend('zlb_farm_backends', `status="${status}"`)),
+                ...(status === 'up'
+                  ? {}
+                  : { steps: anyIs({ down: 'orange', maintenance: 'blue', unknown: 'purple' }[status]) }),
+              })),
+              { title: 'Health check', expr: once(serviceId, ofBackend('zlb_farm_health_check')), words: yesNo.linked },
+            ],
+          }),
+          table({
+            title: 'Backends, one by one',
+            description:
+              'The state of each backend, its connections, its limit and its settings. Half-open connections belong to an address and are shared by all farms that use it.',
+            unit: 'none',
+            width: 24,
+            height: 11,
+            sortBy: 'State',
+            descending: true,
+            empty: 'No backend is known.',
+            labels: [
+              { label: 'appliance', title: 'Appliance', links: [toAppliance] },
+              { label: 'farm', title: 'Farm', links: [toFarm] },
+              { label: 'service', title: 'Service' },
+              { label: 'backend', title: 'Backend' },
+            ],
+            values: [
+              {
+                title: 'State',
+                expr: stateNumber('zlb_backend_status', backendId, inFarm, inService),
+                words: numberedWords('zlb_backend_status'),
+              },
+              {
+                title: 'Established',
+                expr: once(backendId, ofBackend('zlb_backend_established_connections')),
+                unit: 'short',
+              },
+              {
+                title: 'Half open',
+                expr: once(backendId, ofBackend('zlb_backend_pending_connections')),
+                unit: 'short',
+              },
+              {
+                title: 'Use of the limit',
+                expr: use,
+                unit: 'percentunit',
+                decimals: 0,
+                steps: highIs('orange', limit),
+              },
+              { title: 'Limit', expr: once(backendId, ofBackend('zlb_backend_max_connections')), unit: 'short' },
+              { title: 'Weight', expr: once(backendId, ofBackend('zlb_backend_weight')) },
+              { title: 'Priority', expr: once(backendId, ofBackend('zlb_backend_priority')) },
+              {
+                title: 'In maintenance for',
+                expr: age(backendId, ofBackend('zlb:backend_maintenance:since_timestamp_seconds')),
+                unit: 'dtdurations',
+                steps: highIs('orange', maintenance),
+              },
+            ],
+          }),
+          timeline({
+            title: 'State of the backends',
+            description:
+              'The states of each backend; of many, the forty that were up least. A gap means that nothing was known.',
+            width: 24,
+            height: 11,
+            queries: [
+              {
+                expr: leastUpStates('zlb_backend_status', backendId, inFarm, inService),
+                legend: backend,
+              },
+            ],
+            words: numberedWords('zlb_backend_status'),
+            empty: 'No backend is known.',
+          }),
+          lines({
+            title: 'Share of backends up',
+            description: 'Of the ten services that are worst off at each time; below the line the alert begins.',
+            unit: 'percentunit',
+            width: 12,
+            height: 9,
+            max: 1,
+            steps: [
+              [null, 'red'],
+              [share, 'green'],
+            ],
+            queries: [
+              {
+                expr: `bottomk(10, ${once(serviceId, ofBackend('zlb:farm_backends_up:ratio'))})`,
+                legend: '{{appliance}} {{farm}} {{service}}',
+              },
+            ],
+          }),
+          lines({
+            title: 'Use of connection limits',
+            description:
+              'Established connections against the limit of an L4 backend, of the ten fullest. At the limit new clients are refused.',
+            unit: 'percentunit',
+            width: 12,
+            height: 9,
+            steps: highIs('orange', limit),
+            queries: [{ expr: `topk(10, ${use})`, legend: backend }],
+            empty: 'No backend has a limit.',
+          }),
+          lines({
+            title: 'Established connections by backend',
+            description: 'Of the ten backends that had the most over this time.',
+            unit: 'short',
+            width: 12,
+            height: 9,
+            queries: [
+              { expr: busiest(10, backendId, ofBackend('zlb_backend_established_connections')), legend: backend },
+            ],
+          }),
+          lines({
+            title: 'Half-open connections by backend',
+            description: 'Of the ten backends that had the most over this time.',
+            unit: 'short',
+            width: 12,
+            height: 9,
+            queries: [{ expr: busiest(10, backendId, ofBackend('zlb_backend_pending_connections')), legend: backend }],
+          }),
+          lines({
+            title: 'Flapping',
+            description:
+              'How often a backend went up or down within 15 minutes, of the ten that did the most; the line is where the alert begins.',
+            unit: 'short',
+            width: 12,
+            height: 9,
+            steps: highIs('orange', threshold('backend_changes_per_15m')),
+            queries: [
+              {
+                expr: `topk(10, ${once(backendId, `changes(${ofBackend('zlb_backend_status', 'status="up"')}[15m])`)} > 0)`,
+                legend: backend,
+              },
+            ],
+            empty: 'No backend went up or down.',
+          }),
+          table({
+            title: 'Maintenance',
+            description: 'Backends that somebody took out of service, and for how long: what is old was forgotten.',
+            unit: 'none',
+            width: 12,
+            height: 9,
+            sortBy: 'For',
+            descending: true,
+            empty: 'No backend is in maintenance.',
+            labels: [
+              { label: 'appliance', title: 'Appliance', links: [toAppliance] },
+              { label: 'farm', title: 'Farm', links: [toFarm] },
+              { label: 'service', title: 'Service' },
+              { label: 'backend', title: 'Backend' },
+            ],
+            values: [
+              {
+                title: 'For',
+                expr: age(backendId, ofBackend('zlb:backend_maintenance:since_timestamp_seconds')),
+                unit: 'dtdurations',
+                decimals: 1,
+                steps: highIs('orange', maintenance),
+              },
+            ],
+          }),
+        ],
+      },
+    ],
+  });
+}

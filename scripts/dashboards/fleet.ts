@@ -1,0 +1,199 @@
+import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
+import { board } from './board.ts';
+import { alertTable, expirySteps, problemTable } from './common-tables.ts';
+import { bars, lines, tile, timeline } from './graphs.ts';
+import { toAppliance, toCertificates, toExporter } from './links.ts';
+import { ageSteps, anyIs, noneIs } from './look.ts';
+import {
+  activationProblems,
+  adminProblems,
+  applianceProblems,
+  blindness,
+  certificateProblems,
+  exporterProblems,
+  farmProblems,
+} from './problems.ts';
+import { age, backendId, count, farmId, fileId, firing, leastUp, once, series, total } from './queries.ts';
+import { numberedWords, stateNumber, stateWords, yesNo } from './states.ts';
+import { table } from './table.ts';
+import type { Threshold } from './thresholds.ts';
+
+export function fleet(threshold: Threshold): Dashboard {
+  const soon = threshold('certificate_expiry_soon_seconds');
+  const expiry = once(fileId, series('zlb_certificate_not_after_timestamp_seconds'));
+  const up = once('appliance', series('zlb_up'));
+  const farms = once(`${farmId}, status`, series('zlb_farm_status'));
+  const notUp = once(farmId, series('zlb_farm_status', 'status!~"up|maintenance"'));
+  const backendsDown = once(backendId, series('zlb_backend_status', 'status="down"'));
+  const deactivated = once('appliance', series('zlb_activation_status', 'status="deactivated"'));
+  const alerts = (severity: string) => count(firing(`severity="${severity}"`), 'zlb:threshold');
+
+  return board({
+    uid: 'zlb-fleet',
+    title: 'Fleet',
+    description: 'All load balancers: what is wrong now, and where to look next.',
+    from: 'now-6h',
+    sections: [
+      {
+        title: 'Now',
+        panels: [
+          problemTable([
+            ...blindness(),
+            ...applianceProblems(threshold),
+            ...activationProblems(threshold),
+            ...farmProblems(),
+            ...certificateProblems(threshold),
+            ...exporterProblems(threshold),
+            ...adminProblems(),
+          ]),
+          tile({
+            title: 'Answering',
+            description: 'Load balancers that gave an authenticated answer lately.',
+            expr: count(`${up} == 1`, up),
+            steps: noneIs('red'),
+          }),
+          tile({
+            title: 'Not answering',
+            description: 'Load balancers of which nothing is known: their API gives no authenticated answer.',
+            expr: count(`${up} == 0`, up),
+            steps: anyIs('red'),
+          }),
+          tile({
+            title: 'Deactivated',
+            description: 'Load balancers whose licence is over: their API refuses nearly everything.',
+            expr: count(`${deactivated} == 1`, deactivated),
+            steps: anyIs('red'),
+          }),
+          tile({
+            title: 'Farms not up',
+            description: 'Farms in any other state than up and maintenance.',
+            expr: count(`${notUp} == 1`, farms),
+            steps: anyIs('red'),
+          }),
+          tile({
+            title: 'Backends down',
+            description: 'Backends that their appliance cannot reach; those in maintenance are not among them.',
+            expr: count(`${backendsDown} == 1`, backendsDown),
+            steps: anyIs('orange'),
+          }),
+          tile({
+            title: 'Certificates to renew',
+            description: `Certificates that expire within ${soon / 86_400} days or have expired, whether a farm uses them or not.`,
+            expr: count(`${expiry} - time() < ${soon}`, expiry),
+            steps: anyIs('orange'),
+          }),
+          tile({
+            title: 'Critical alerts',
+            description: 'Alerts that fire and page somebody. Not known while Prometheus has not loaded zlb.rules.yml.',
+            expr: alerts('critical'),
+            steps: anyIs('red'),
+            empty: 'no rules',
+          }),
+          tile({
+            title: 'Warnings',
+            description:
+              'Alerts that fire and can wait for the day. Not known while Prometheus has not loaded zlb.rules.yml.',
+            expr: alerts('warning'),
+            steps: anyIs('orange'),
+            empty: 'no rules',
+          }),
+        ],
+      },
+      {
+        title: 'Appliances and alerts',
+        panels: [
+          table({
+            title: 'Appliances',
+            description:
+              'One row for each load balancer. Age is that of the newest reading of its farms: what stands here is as old. Click a name for its own board.',
+            unit: 'none',
+            width: 24,
+            height: 11,
+            sortBy: 'Appliance',
+            empty: 'No appliance is known: does the exporter answer?',
+            labels: [
+              { label: 'appliance', title: 'Appliance', links: [toAppliance, toCertificates, toExporter] },
+              { label: 'version', title: 'Version' },
+              { label: 'edition', title: 'Edition' },
+            ],
+            values: [
+              { expr: once('appliance, version, edition', series('zlb_appliance_info')) },
+              // Of every appliance, answering or not: what gives the table its rows.
+              { expr: once('appliance', series('zlb_exporter_series')) },
+              { title: 'Answers', expr: up, words: yesNo.answers },
+              {
+                title: 'Activation',
+                expr: stateNumber('zlb_activation_status', 'appliance'),
+                words: numberedWords('zlb_activation_status'),
+              },
+              {
+                title: 'Age',
+                expr: age('appliance', series('zlb_collector_last_success_timestamp_seconds', 'collector="farms"')),
+                unit: 'dtdurations',
+                steps: ageSteps,
+              },
+              { title: 'Farms', expr: `count by (appliance) (${once(farmId, series('zlb_farm_status'))})` },
+              { title: 'Not up', expr: `sum by (appliance) (${notUp})`, steps: anyIs('red') },
+              { title: 'Backends down', expr: `sum by (appliance) (${backendsDown})`, steps: anyIs('orange') },
+              {
+                title: 'Next expiry',
+                expr: `min by (appliance) (${expiry}) - time()`,
+                unit: 'dtdhms',
+                steps: expirySteps(threshold, 'certificate'),
+              },
+              {
+                title: 'Licence ends',
+                expr: `${once('appliance', series('zlb_activation_not_after_timestamp_seconds'))} - time()`,
+                unit: 'dtdhms',
+                steps: expirySteps(threshold, 'activation'),
+              },
+              {
+                title: 'Connections',
+                expr: total('appliance', farmId, series('zlb_farm_established_connections')),
+                unit: 'short',
+              },
+            ],
+          }),
+          alertTable({ width: 16, height: 10 }),
+          bars({
+            title: 'Farms by state',
+            description: 'How many farms are in which state, on all chosen appliances.',
+            unit: 'none',
+            width: 8,
+            height: 10,
+            query: { expr: `sum by (status) (${farms})`, legend: '{{status}}' },
+            words: stateWords('zlb_farm_status'),
+          }),
+        ],
+      },
+      {
+        title: 'Course',
+        panels: [
+          timeline({
+            title: 'Answers',
+            description:
+              'Whether an appliance answers; of many, the forty that answered least. A gap means that nothing was known: the exporter did not run, or was not scraped.',
+            width: 12,
+            height: 10,
+            queries: [{ expr: leastUp(up, 'appliance', series('zlb_up')), legend: '{{appliance}}' }],
+            words: yesNo.answers,
+            empty: 'Nothing is known of any appliance.',
+          }),
+          lines({
+            title: 'Connections',
+            description: 'Established connections of all farms, for the ten appliances that have the most.',
+            unit: 'short',
+            width: 12,
+            height: 10,
+            queries: [
+              {
+                expr: `topk(10, ${total('appliance', farmId, series('zlb_farm_established_connections'))})`,
+                legend: '{{appliance}}',
+              },
+            ],
+          }),
+        ],
+      },
+    ],
+  });
+}

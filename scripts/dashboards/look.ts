@@ -1,0 +1,68 @@
+import { FieldColorModeId, ThresholdsConfigBuilder, ThresholdsMode } from '@grafana/grafana-foundation-sdk/dashboard';
+import { datasource } from './variables.ts';
+
+/** What no panel may lack. */
+export interface Look {
+  readonly title: string;
+  /** For whoever sees it for the first time at night: what it means, when it is bad. */
+  readonly description: string;
+  /** A unit of Grafana; `none` for words and plain numbers. */
+  readonly unit: string;
+  /** Of 24. */
+  readonly width: number;
+  readonly height: number;
+}
+
+export type Steps = readonly (readonly [from: number | null, color: string])[];
+
+/** One colour for everything. */
+export const neutral: Steps = [[null, 'blue']];
+/** Some are good, none is bad. */
+export const noneIs = (color: string): Steps => [
+  [null, color],
+  [1, 'green'],
+];
+/** For readings that are due each half minute or minute: late, and withheld. */
+export const ageSteps: Steps = [
+  [null, 'green'],
+  [120, 'orange'],
+  [300, 'red'],
+];
+/** A share that should be low. */
+export const highIs = (color: string, from: number): Steps => [
+  [null, 'green'],
+  [from, color],
+];
+/** None is good, any is bad. */
+export const anyIs = (color: string): Steps => [
+  [null, 'green'],
+  [1, color],
+];
+
+/** What the builders of all panels have in common. */
+interface Dressable<Builder> {
+  title(title: string): Builder;
+  description(description: string): Builder;
+  unit(unit: string): Builder;
+  span(width: number): Builder;
+  height(height: number): Builder;
+  datasource(reference: typeof datasource): Builder;
+}
+
+export function dress<Builder extends Dressable<Builder>>(builder: Builder, look: Look): Builder {
+  return builder
+    .title(look.title)
+    .description(look.description)
+    .unit(look.unit)
+    .span(look.width)
+    .height(look.height)
+    .datasource(datasource);
+}
+
+export function thresholds(steps: Steps): ThresholdsConfigBuilder {
+  return new ThresholdsConfigBuilder()
+    .mode(ThresholdsMode.Absolute)
+    .steps(steps.map(([value, color]) => ({ value, color })));
+}
+
+export const byThreshold = { mode: FieldColorModeId.Thresholds } as const;

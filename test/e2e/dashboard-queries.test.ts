@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { filled, panelsOf, queriesOf, readBoards } from '../support/dashboards.ts';
+import { knownSeries } from '../support/known-series.ts';
+import { givenPrometheus } from '../support/monitoring.ts';
+import { type StartedProcess, startExporter } from '../support/process.ts';
+import { isThere } from '../support/programs.ts';
+import { until } from '../support/until.ts';
+
+/** The queries that have nothing to show in this scene, and why. The list is held to be true: what gives data must not be on it. */
+const empty: Readonly<Record<string, string>> = {
+  'zlb-appliance / VPNs / A': 'no simulated appliance has a VPN',
+  'zlb-exporter / What is wrong now / A':
+    'every appliance is read well, but for the deactivated one, which is told of elsewhere',
+  'zlb-certificates / Gone since yesterday / A': 'this Prometheus was not there yesterday',
+  ...Object.fromEntries(
+    readBoards().map(({ uid }) => [`${uid} / annotation New versions`, 'no appliance was upgraded during the test']),
+  ),
+};
+
+/** Columns that no row has in this scene, and why: all others must be there, or Grafana would look for a name that nothing has. */
+const absent: Readonly<Record<string, string>> = {
+  'zlb-certificates / What is wrong now: farm': 'every certificate that a farm names is in the store',
+};
+
+const boards = readBoards();
+/** Alerts that fire at once. */
+const rules = readFileSync(new URL('../../alerts/zlb.rules.yml', import.meta.url), 'utf8').replaceAll(
+  /^( +for:) .*$/gm,
+  '$1 0s',
+);
+
+describe.skipIf(!isThere('prometheus'))('every query of every board on a real Prometheus', () => {
+  it('is understood and gives data, or is on the list of those that are empty in this scene', async () => {
+    const prometheus = await givenScene();
+
+    const gave = new Map<string, readonly Labels[]>();
+    for (const { where, expr, kind } of boards.flatMap(queriesOf)) {
+      const now = Date.now() / 1_000;
+      const series =
+        kind === 'instant' || kind === 'variable'
+          ? await prometheus.query(filled(expr))
+          : await prometheus.queryRange(filled(expr), { start: now - 120, end: now, step: 2 });
+      gave.set(
+        where,
+        series.map(({ metric }) => metric),
+      );
+    }
+
+    const silent = [...gave].filter(([, series]) => series.length === 0).map(([where]) => where);
+    expect(silent.sort()).toEqual(Object.keys(empty).sort());
+    expect(missingColumns(gave)).toEqual(Object.keys(absent));
+    expect(await strangers(await prometheus.query('{job="zlb"}'))).toEqual([]);
+    console.log(`${gave.size} queries of ${boards.length} boards, ${gave.size - silent.length} with data`);
+  }, 180_000);
+});
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Series, or labels of theirs, that the static tests of boards and alerts would not know. */
+async function strangers(samples: readonly { readonly metric: Labels }[]): Promise<readonly string[]> {
+  const known = await knownSeries();
+  return samples
+    .map(({ metric: { __name__: name = '', ...labels } }) => {
+      const unknown = Object.keys(labels).filter((label) => !known.get(name)?.labels.has(label));
+      return known.has(name) && unknown.length === 0 ? '' : `${name}{${unknown.join()}}`;
+    })
+    .filter((complaint, index, all) => complaint !== '' && all.indexOf(complaint) === index);
+}
+
+/** Columns of tables that no row has; alerts are left out, for each has other labels. */
+function missingColumns(gave: ReadonlyMap<string, readonly Labels[]>): readonly string[] {
+  return boards.flatMap(({ uid, ...board }) =>
+    panelsOf({ uid, ...board })
+      .filter(
+        ({ type, title }) => type === 'table' && title !== 'Alerts that fire' && !(`${uid} / ${title} / A` in empty),
+      )
+      .flatMap(({ title, targets, fieldConfig }) => {
+        const labels = new Set(
+          targets.flatMap(({ refId }) => gave.get(`${uid} / ${title} / ${refId}`) ?? []).flatMap(Object.keys),
+        );
+        return fieldConfig.overrides
+          .map(({ matcher }) => matcher.options)
+          .filter((name) => !name.startsWith('Value') && !labels.has(name))
+          .map((name) => `${uid} / ${title}: ${name}`);
+      }),
+  );
+}
+
+/** Prometheus on the demonstration, from its first moment on, after somebody has used the gateway and alerts have begun to fire. */
+async function givenScene() {
+  const exporter = startExporter(['--web.listen-address=127.0.0.1:0']);
+  const url = await exporter.url();
+  const prometheus = await givenPrometheus(
+    `
+global: { scrape_interval: 1s, evaluation_interval: 1s }
+rule_files: [zlb.rules.yml]
+scrape_configs:
+  - job_name: zlb
+    static_configs: [{ targets: ['${new URL(url).host}'] }]
+`,
+    { 'zlb.rules.yml': rules },
+  );
+  const seen = (expression: string) =>
+    until(
+      () => prometheus.query(expression),
+      (samples) => samples.length > 0,
+      60_000,
+    );
+  await seen('zlb_backend_status{appliance="lb-madrid", farm="shop", service="front", status="up"} == 1');
+  await until(
+    () => fetch(`${url}/-/ready`).then(({ status }) => status),
+    (status) => status === 200,
+    40_000,
+  );
+  await useTheGateway(exporter);
+  await seen('changes(zlb_backend_status{farm="shop", status="up"}[1m]) > 0');
+  await seen('zlb_admin_frozen == 1');
+  await seen('ALERTS{alertname="ZlbAdminFrozen", alertstate="firing"}');
+  // A deactivated appliance is not asked at each tick of a schedule.
+  await seen('increase(zlb_collector_skipped_total[1m]) > 0');
+  await seen('count_over_time(zlb:system_cpu_busy:ratio[1m]) > 4');
+  return prometheus;
+}
+
+/** Some of everything that the gateway counts: a reading, changes, a missing confirmation, a stranger, a freeze. */
+async function useTheGateway({ stdout }: StartedProcess): Promise<void> {
+  const [, url, token] = /ZLB_ADMIN_URL=(\S+) ZLB_ADMIN_TOKEN=(\S+)/.exec(stdout()) ?? [];
+  const call = async (method: string, path: string, body?: object, credentials = token) => {
+    const answer = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${credentials}`,
+        'x-reason': 'a test of the boards',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return answer.status;
+  };
+  const farm = '/appliances/lb-madrid/farms/shop';
+  expect(await call('GET', `${farm}/status`)).toBe(200);
+  expect(await call('PUT', `${farm}/services/front/backends/0/maintenance`, { action: 'maintenance' })).toBe(200);
+  expect(await call('DELETE', farm)).toBe(428);
+  expect(await call('GET', '/appliances', undefined, 'nonsense')).toBe(401);
+  expect(await call('PUT', '/freeze')).toBe(200);
+}

@@ -1,0 +1,243 @@
+import * as units from '@grafana/grafana-foundation-sdk/units';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { dashboardFiles } from '../../scripts/dashboards/files.ts';
+import {
+  dashboardTexts,
+  filled,
+  labelValues,
+  type Panel,
+  panelsOf,
+  queriesOf,
+  readBoards,
+} from '../support/dashboards.ts';
+import { createBoardCheck } from '../support/grafana-schema.ts';
+import { type KnownSeries, knownSeries } from '../support/known-series.ts';
+import { groupingLabelsOf, selectorsOf } from '../support/promql.ts';
+import { complaintsAbout } from '../support/query-complaints.ts';
+
+const boards = readBoards();
+const uids = ['zlb-admin', 'zlb-appliance', 'zlb-certificates', 'zlb-exporter', 'zlb-farm', 'zlb-fleet'];
+const source = { type: 'prometheus', uid: '${datasource}' };
+const everyPanel = boards.flatMap((board) =>
+  panelsOf(board).map((panel) => ({ where: `${board.uid} / ${panel.title}`, board, panel })),
+);
+const everyQuery = boards.flatMap(queriesOf);
+let known: ReadonlyMap<string, KnownSeries>;
+
+beforeAll(async () => {
+  known = await knownSeries();
+});
+
+describe('the files in dashboards/', () => {
+  it('are what `npm run dashboards` writes', () => {
+    expect(Object.fromEntries(dashboardTexts())).toEqual(Object.fromEntries(dashboardFiles()));
+  });
+
+  it('are the six boards, each under the identifier that alerts link to', () => {
+    expect(boards.map(({ uid }) => uid).sort()).toEqual(uids);
+    expect([...dashboardTexts().keys()].sort()).toEqual(uids.map((uid) => `${uid}.json`));
+  });
+
+  it('can be imported by hand and provisioned: the data source is a variable, and nothing belongs to one Grafana', () => {
+    for (const board of boards) {
+      expect(board).not.toHaveProperty('id');
+      expect(board).not.toHaveProperty('__inputs');
+      expect(board.templating.list[0]).toMatchObject({ name: 'datasource', type: 'datasource', query: 'prometheus' });
+      expect(board).toMatchObject({ editable: true, timezone: 'browser', refresh: '30s', tags: ['zlb'] });
+    }
+  });
+
+  it('lead to all other boards with their time and their variables', () => {
+    for (const { links } of boards)
+      expect(links).toEqual([
+        expect.objectContaining({ type: 'dashboards', tags: ['zlb'], keepTime: true, includeVars: true }),
+      ]);
+  });
+});
+
+describe('each panel', () => {
+  it.each(everyPanel)(
+    '$where has a description, a unit that Grafana knows and the data source of the variable',
+    ({ panel }) => {
+      expect(panel.description.length).toBeGreaterThan(20);
+      expect(Object.values(units)).toContain(panel.fieldConfig.defaults.unit);
+      expect(panel.datasource).toEqual(source);
+      expect(panel.targets.length).toBeGreaterThan(0);
+      for (const target of panel.targets) expect(target.datasource).toEqual(source);
+      expect(new Set(panel.targets.map(({ refId }) => refId)).size).toBe(panel.targets.length);
+    },
+  );
+
+  it('has a number and a name of its own on its board', () => {
+    for (const board of boards) {
+      const ids = board.panels.map(({ id }) => id);
+      expect(new Set(ids).size, board.uid).toBe(ids.length);
+      const titles = board.panels.map(({ title }) => title);
+      expect(new Set(titles).size, board.uid).toBe(titles.length);
+    }
+  });
+
+  it('has a place that no other panel covers, in rows without holes', () => {
+    for (const board of boards) {
+      const cells = board.panels.flatMap(({ gridPos = { x: 0, y: 0, w: 0, h: 0 } }) =>
+        Array.from({ length: gridPos.w * gridPos.h }, (_, cell) => {
+          const x = gridPos.x + (cell % gridPos.w);
+          return { x, y: gridPos.y + Math.floor(cell / gridPos.w) };
+        }),
+      );
+      expect(
+        cells.filter(({ x }) => x > 23),
+        board.uid,
+      ).toEqual([]);
+      expect(new Set(cells.map(({ x, y }) => `${x} ${y}`)).size, board.uid).toBe(cells.length);
+      expect(cells.length, board.uid).toBe(24 * (Math.max(...cells.map(({ y }) => y)) + 1));
+    }
+  });
+
+  it('comes after a table of what is wrong now, which says so when nothing is', () => {
+    for (const board of boards) {
+      const [first] = panelsOf(board);
+      expect(first, board.uid).toMatchObject({ type: 'table', title: 'What is wrong now' });
+      expect(first?.fieldConfig.defaults.noValue).toBe('Nothing is wrong.');
+      // Headings without rows would hide those words: one query, and no row without its columns.
+      expect(first?.targets).toHaveLength(1);
+    }
+  });
+});
+
+describe('each query', () => {
+  it.each(everyQuery)('$where asks for metrics, labels and states that are served', ({ expr }) => {
+    expect(complaintsAbout(filled(expr), known)).toEqual([]);
+  });
+
+  it.each(everyQuery)('$where asks for what the variables choose', ({ expr, where }) => {
+    for (const { metric, matchers } of selectorsOf(filled(expr, { job: 'chosen', appliance: 'chosen' }))) {
+      // Recorded for joins alone; no panel counts them.
+      if (['zlb:threshold', 'zlb:certificate_unused'].includes(metric)) continue;
+      const chosen = (name: string) => matchers.some(({ label, value }) => label === name && /^chosen\|?$/.test(value));
+      if (!where.endsWith('variable job')) expect(chosen('job'), `${metric}: job`).toBe(true);
+      const of = known.get(metric)?.labels.has('appliance') ?? false;
+      if (of && !where.endsWith('variable appliance')) expect(chosen('appliance'), `${metric}: appliance`).toBe(true);
+    }
+  });
+
+  it('uses no variable that its board lacks', () => {
+    for (const board of boards) {
+      const there = board.templating.list.map(({ name }) => name);
+      for (const { where, expr } of queriesOf(board))
+        for (const [, name] of expr.matchAll(/\$([a-z]\w*)/g)) expect(there, where).toContain(name);
+    }
+  });
+
+  it('of a variable gives values of a label that its metric has', () => {
+    for (const { templating } of boards)
+      for (const { query } of templating.list) {
+        if (typeof query !== 'object') continue;
+        const { selector, label } = labelValues(query['query'] as string);
+        const [series] = selectorsOf(filled(selector));
+        expect(known.get(series?.metric ?? '')?.labels, selector).toContain(label);
+      }
+  });
+});
+
+describe('each table', () => {
+  const tables = everyPanel.filter(({ panel }) => panel.type === 'table');
+
+  it.each(tables)('$where shows columns that its queries give, and sorts by one of them', ({ panel }) => {
+    const given = columnsGiven(panel);
+    const shown = panel.fieldConfig.overrides.map(({ matcher }) => matcher.options);
+    expect(shown.filter((name) => !given.has(name))).toEqual([]);
+    const filter = panel.transformations?.find(({ id }) => id === 'filterFieldsByName');
+    expect(filter?.options).toEqual({ include: { names: shown } });
+    const titles = panel.fieldConfig.overrides.flatMap(({ properties }) =>
+      properties.filter(({ id }) => id === 'displayName').map(({ value }) => value),
+    );
+    if (panel.type === 'table')
+      for (const { displayName } of panel.options.sortBy ?? []) expect(titles).toContain(displayName);
+    expect(panel.options).toMatchObject({ enablePagination: true, footer: { enablePagination: true } });
+  });
+
+  it('leads from its rows to boards and variables that exist, by columns that it has', () => {
+    const links = tables.flatMap(({ where, panel }) =>
+      panel.fieldConfig.overrides.flatMap(({ properties }) =>
+        properties.flatMap((property) =>
+          property.id === 'links' ? property.value.map(({ url }) => ({ where, url, panel })) : [],
+        ),
+      ),
+    );
+    expect(links.length).toBeGreaterThan(10);
+    for (const { where, url, panel } of links) {
+      const target = boards.find(({ uid }) => url.startsWith(`/d/${uid}?`));
+      expect(target, `${where}: ${url}`).toBeDefined();
+      for (const [, variable, column] of url.matchAll(/var-(\w+)=\$\{__data\.fields\.(\w+)\}/g)) {
+        expect(target?.templating.list.map(({ name }) => name)).toContain(variable);
+        expect(columnsGiven(panel)).toContain(column);
+      }
+    }
+  });
+});
+
+describe("Grafana's own types (@grafana/schema 13.2)", () => {
+  let complaints: ReturnType<typeof createBoardCheck>;
+  beforeAll(() => {
+    complaints = createBoardCheck();
+  });
+
+  it.each(boards)('have nothing against $uid', (board) => {
+    expect(complaints(board)).toEqual([]);
+  });
+
+  const wrong: readonly (readonly [what: string, change: (board: Editable) => void])[] = [
+    ['an option that no panel has', (board) => (panelOf(board, 'stat').options['graphmode'] = 'none')],
+    ['a word that an option does not know', (board) => (panelOf(board, 'stat').options['graphMode'] = 'nonne')],
+    ['a missing option', (board) => delete panelOf(board, 'timeseries').options['tooltip']],
+    ['a kind of panel that is not there', (board) => (panelOf(board, 'table').type = 'tabel')],
+    [
+      'a field option of another kind of panel',
+      (board) => (panelOf(board, 'state-timeline').fieldConfig.defaults.custom['drawStyle'] = 'line'),
+    ],
+    ['a number as text', (board) => (panelOf(board, 'table').gridPos.w = '24')],
+    [
+      'a mapping without a result',
+      (board) => (panelOf(board, 'state-timeline').fieldConfig.defaults.mappings[0].options = { 1: 'up' }),
+    ],
+    [
+      'an override of a property that is not there',
+      (board) => (panelOf(board, 'table').fieldConfig.overrides[0].properties[0].id = 'displayname'),
+    ],
+    [
+      'an unknown cell',
+      (board) =>
+        panelOf(board, 'table').fieldConfig.overrides[0].properties.push({
+          id: 'custom.cellOptions',
+          value: { type: 'color-txt' },
+        }),
+    ],
+    ['a variable of an unknown type', (board) => (board.templating.list[0].type = 'prometheus')],
+    ['an unknown key of the board', (board) => (board['schemaversion'] = 42)],
+  ];
+
+  it.each(wrong)('refuse %s', (_, change) => {
+    const broken = structuredClone(boards.find(({ uid }) => uid === 'zlb-fleet')) as unknown as Editable;
+    change(broken);
+    expect(complaints(broken)).not.toEqual([]);
+  });
+});
+
+// oxlint-disable-next-line typescript/no-explicit-any
+type Editable = any;
+
+function panelOf(board: Editable, type: string): Editable {
+  return board.panels.find((panel: Editable) => panel.type === type);
+}
+
+/** Labels that the queries of a table leave, and their values under the names that Grafana gives them. */
+function columnsGiven(panel: Panel): ReadonlySet<string> {
+  const values = panel.targets.map(({ refId }) => (panel.targets.length === 1 ? 'Value' : `Value #${refId}`));
+  const labels = panel.targets.flatMap(({ expr }) =>
+    groupingLabelsOf(filled(expr)).flatMap(({ clause, label, operands }) =>
+      clause === 'by' ? [label] : operands.flatMap(({ made }) => made),
+    ),
+  );
+  return new Set([...values, ...labels]);
+}

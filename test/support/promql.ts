@@ -1,0 +1,138 @@
+import { parser } from '@prometheus-io/lezer-promql';
+
+type Node = ReturnType<typeof parser.parse>['topNode'];
+
+export interface Matcher {
+  readonly label: string;
+  readonly op: '=' | '!=' | '=~' | '!~';
+  readonly value: string;
+}
+
+export interface Selector {
+  /** Empty when the selector names no metric. */
+  readonly metric: string;
+  readonly matchers: readonly Matcher[];
+}
+
+/** One side of an operator, or the argument of an aggregation: where its labels can come from. */
+export interface Operand {
+  readonly selectors: readonly Selector[];
+  /** Labels that label_replace, label_join or count_values make. */
+  readonly made: readonly string[];
+}
+
+export interface Grouping {
+  readonly clause: 'by' | 'without' | 'on' | 'ignoring' | 'group_left' | 'group_right';
+  readonly label: string;
+  /** What is aggregated, or the left and the right side. */
+  readonly operands: readonly Operand[];
+}
+
+/** Every selector of an expression, from left to right. Throws where the expression cannot be parsed. */
+export function selectorsOf(expression: string): readonly Selector[] {
+  return operandOf(parse(expression), expression).selectors;
+}
+
+/** Every label that an expression groups by or matches on. Throws where the expression cannot be parsed. */
+export function groupingLabelsOf(expression: string): readonly Grouping[] {
+  return nodesOf(parse(expression)).flatMap((node) => {
+    if (node.name === 'AggregateModifier') {
+      const clause = node.firstChild?.name === 'Without' ? 'without' : 'by';
+      const body = node.parent?.getChild('FunctionCallBody');
+      return labelsIn(node, expression).map((label) => ({
+        clause,
+        label,
+        operands: body ? [operandOf(body, expression)] : [],
+      }));
+    }
+    if (node.name !== 'MatchingModifierClause') return [];
+    const sides = node.parent?.getChildren('Expr') ?? [];
+    const operands = sides.map((side) => operandOf(side, expression));
+    return clausesIn(node, expression).map((found) => ({ ...found, operands }));
+  });
+}
+
+const clauses = {
+  On: 'on',
+  Ignoring: 'ignoring',
+  GroupLeft: 'group_left',
+  GroupRight: 'group_right',
+} as const;
+
+/** `on (a, b) group_left (c)`: a clause's word, then its labels. */
+function clausesIn(node: Node, expression: string): readonly Pick<Grouping, 'clause' | 'label'>[] {
+  let clause: Grouping['clause'] = 'on';
+  return childrenOf(node).flatMap((child) => {
+    clause = clauses[child.name as keyof typeof clauses] ?? clause;
+    return child.name === 'GroupingLabels' ? labelsIn(child, expression).map((label) => ({ clause, label })) : [];
+  });
+}
+
+function parse(expression: string): Node {
+  const { topNode } = parser.parse(expression);
+  for (const node of nodesOf(topNode)) {
+    const unclosed = node.name === 'StringLiteral' && !/^(["'`])[^]*\1$/.test(textOf(node, expression));
+    if (node.type.isError || unclosed)
+      throw new Error(
+        `not PromQL at character ${node.from}: ${expression.slice(0, node.from)}▶${expression.slice(node.from)}`,
+      );
+  }
+  return topNode;
+}
+
+function operandOf(root: Node, expression: string): Operand {
+  const nodes = nodesOf(root);
+  return {
+    selectors: nodes.filter(({ name }) => name === 'VectorSelector').map((node) => selectorAt(node, expression)),
+    made: nodes.flatMap((node) => madeAt(node, expression)),
+  };
+}
+
+function selectorAt(node: Node, expression: string): Selector {
+  const matchers = childrenOf(node.getChild('LabelMatchers')).flatMap((matcher): Matcher[] => {
+    const [label, op, value] = childrenOf(matcher).map((child) => textOf(child, expression));
+    if (label === undefined || op === undefined || value === undefined) return [];
+    return [{ label: unquoted(label), op: op as Matcher['op'], value: unquoted(value) }];
+  });
+  const identifier = node.getChild('Identifier');
+  const named = matchers.find(({ label, op }) => label === '__name__' && op === '=')?.value ?? '';
+  return {
+    metric: identifier ? textOf(identifier, expression) : named,
+    matchers: matchers.filter(({ label }) => label !== '__name__'),
+  };
+}
+
+/** The label that a call makes: its first string. */
+function madeAt(node: Node, expression: string): readonly string[] {
+  if (!['FunctionCall', 'AggregateExpr'].includes(node.name)) return [];
+  const word = node.firstChild?.firstChild?.name ?? '';
+  if (!['LabelReplace', 'LabelJoin', 'CountValues'].includes(word)) return [];
+  const text = node.getChild('FunctionCallBody')?.getChild('StringLiteral');
+  return text ? [unquoted(textOf(text, expression))] : [];
+}
+
+function labelsIn(node: Node, expression: string): readonly string[] {
+  return nodesOf(node)
+    .filter(({ name }) => name === 'LabelName' || name === 'QuotedLabelName')
+    .map((label) => unquoted(textOf(label, expression)));
+}
+
+function nodesOf(root: Node): readonly Node[] {
+  return [root, ...childrenOf(root).flatMap(nodesOf)];
+}
+
+function childrenOf(node: Node | null): readonly Node[] {
+  const children: Node[] = [];
+  for (let child = node?.firstChild ?? null; child; child = child.nextSibling) children.push(child);
+  return children;
+}
+
+function textOf({ from, to }: Node, expression: string): string {
+  return expression.slice(from, to);
+}
+
+/** A name as it is, a string without its quotes and escapes. */
+function unquoted(text: string): string {
+  if (text.startsWith('`')) return text.slice(1, -1);
+  return /^["']/.test(text) ? text.slice(1, -1).replaceAll(/\\(.)/g, '$1') : text;
+}
