@@ -1,0 +1,334 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { knownSeries } from '../support/known-series.ts';
+import { givenAlertmanager } from '../support/monitoring.ts';
+import { isThere } from '../support/programs.ts';
+import { selectorsOf } from '../support/promql.ts';
+import { until } from '../support/until.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+interface Rule {
+  readonly alert?: string;
+  readonly record?: string;
+  readonly expr: string | number;
+  readonly labels?: Labels;
+}
+
+interface InhibitRule {
+  readonly source_matchers: readonly string[];
+  readonly target_matchers: readonly string[];
+  readonly equal?: readonly string[];
+}
+
+const configFile = fileURLToPath(new URL('../../alerts/alertmanager.example.yml', import.meta.url));
+const rulesFile = new URL('../../alerts/zlb.rules.yml', import.meta.url);
+const { inhibit_rules: inhibitRules } = parse(readFileSync(configFile, 'utf8')) as { inhibit_rules: InhibitRule[] };
+const rules = (parse(readFileSync(rulesFile, 'utf8')) as { groups: { rules: Rule[] }[] }).groups.flatMap(
+  (group) => group.rules,
+);
+/** Of the alerts of one target, unless a scene says otherwise. */
+const scrapeTarget = { job: 'zlb', instance: 'exporter:9444' };
+const recordings = new Map(rules.flatMap(({ record, expr }) => (record === undefined ? [] : [[record, `${expr}`]])));
+const series = await knownSeries();
+
+/** Every alert with its severity; one that comes in two severities is here twice. */
+const alerts = rules.flatMap(({ alert, expr, labels }) =>
+  alert === undefined
+    ? []
+    : [{ name: alert, severity: labels?.severity ?? '', labels: new Set([...labelsOf(`${expr}`), 'severity']) }],
+);
+type Alert = (typeof alerts)[number];
+const names = [...new Set(alerts.map(({ name }) => name))];
+
+describe.skipIf(!isThere('amtool'))('the routes of alertmanager.example.yml', () => {
+  it('are accepted by amtool', async () => {
+    expect(await amtool('check-config', configFile)).toContain('SUCCESS');
+  });
+
+  it.each(alerts)('send $name ($severity) to its receiver, whatever the site', async ({ name, severity }) => {
+    const receivers = { critical: 'page', warning: 'tickets', info: 'digest', none: 'dead-mans-switch' };
+    const usual = receivers[severity as keyof typeof receivers];
+    const atParis = severity === 'critical' ? 'page-paris' : usual;
+    expect(await receiverOf({ alertname: name, severity, site: 'paris' })).toBe(atParis);
+    expect(await receiverOf({ alertname: name, severity, site: 'lyon' })).toBe(usual);
+    expect(await receiverOf({ alertname: name, severity })).toBe(usual);
+  });
+
+  it('give the dead man’s switch the watchdog and nothing else', async () => {
+    expect(await receiverOf({ alertname: 'ZlbWatchdog', severity: 'none', site: 'paris' })).toBe('dead-mans-switch');
+    expect(alerts.filter(({ severity }) => severity === 'none').map(({ name }) => name)).toEqual(['ZlbWatchdog']);
+    expect(await receiverOf({ alertname: 'Watchdog', severity: 'none' })).toBe('tickets');
+  });
+
+  it.each(['Other', 'NotZlbFarmDown', 'Zlb'])(
+    'leave %s, an alert of somebody else, where it went before, however urgent it is',
+    async (alertname) => {
+      for (const severity of ['critical', 'warning', 'info', 'none'])
+        expect(await receiverOf({ alertname, severity, site: 'paris' })).toBe('tickets');
+    },
+  );
+});
+
+describe('the inhibitions of alertmanager.example.yml', () => {
+  it('name only alerts that there are', () => {
+    const named = inhibitRules.flatMap(({ source_matchers, target_matchers }) =>
+      [...source_matchers, ...target_matchers].flatMap((matcher) => matcher.match(/Zlb\w+/g) ?? []),
+    );
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  it('compare labels that the alerts on both sides have', () => {
+    const lacking = inhibitRules.flatMap(({ source_matchers, target_matchers, equal = [] }) =>
+      alerts
+        .filter(({ name }) => [...source_matchers, ...target_matchers].some((matcher) => asksFor(matcher, name)))
+        .flatMap((alert) =>
+          equal.filter((label) => !alert.labels.has(label)).map((label) => `${alert.name}: ${label}`),
+        ),
+    );
+    expect(lacking).toEqual([]);
+  });
+
+  it('each have something to hold back', () => {
+    const idle = inhibitRules.filter(
+      (rule) => !alerts.some((source) => alerts.some((target) => canHoldBackBy(rule, source, target))),
+    );
+    expect(idle).toEqual([]);
+  });
+
+  it('form no circle, in which every alert would hold back another and nobody would be told', () => {
+    const circles = names.filter((name) => reachableFrom(name).has(name));
+    expect(reachableFrom('ZlbApplianceDeactivated')).toContain('ZlbAuthRejected');
+    expect(reachableFrom('ZlbApplianceDeactivated')).toContain('ZlbFarmDown');
+    expect(circles).toEqual([]);
+  });
+
+  it('hold back no page for a ticket', () => {
+    const ranks = ['none', 'info', 'warning', 'critical'];
+    const urgency = (name: string) =>
+      Math.max(...alerts.filter((each) => each.name === name).map(({ severity }) => ranks.indexOf(severity)));
+    const wrong = names.flatMap((source) =>
+      heldBackBy(source)
+        .filter((target) => urgency(target) > urgency(source))
+        .map((target) => `${source} holds back ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('let an unreachable appliance hold back what is said of it, and nothing that is said of others or is true without it', () => {
+    const still = names.filter((name) => !heldBackBy('ZlbApplianceUnreachable').includes(name));
+    expect(still).toEqual([
+      'ZlbWatchdog',
+      'ZlbExporterDown',
+      'ZlbExporterAbsent',
+      'ZlbExporterRestarting',
+      'ZlbConfigReloadFailed',
+      'ZlbThresholdsUnusable',
+      'ZlbApplianceUnreachable',
+      'ZlbAuthRejected',
+      'ZlbCertificateExpired',
+      'ZlbApplianceDeactivated',
+      'ZlbAdminDeniedBurst',
+      'ZlbAuditWriteFailing',
+      'ZlbAdminFrozen',
+    ]);
+  });
+
+  it('let nothing but an exporter that is down hold back an expired certificate', () => {
+    expect(names.filter((name) => heldBackBy(name).includes('ZlbCertificateExpired'))).toEqual(['ZlbExporterDown']);
+  });
+
+  it.each(['ZlbWatchdog', 'ZlbExporterDown', 'ZlbExporterAbsent', 'ZlbThresholdsUnusable'])(
+    'let nothing hold back %s',
+    (name) => {
+      expect(names.filter((source) => heldBackBy(source).includes(name))).toEqual([]);
+    },
+  );
+});
+
+describe.skipIf(!isThere('prometheus-alertmanager'))('Alertmanager with these inhibitions', () => {
+  it('holds back what is said of an unreachable appliance, and nothing of another one', async () => {
+    await expectStates([
+      ['active', 'ZlbApplianceUnreachable', { appliance: 'lb-1' }],
+      ['suppressed', 'ZlbFarmDown', { appliance: 'lb-1', farm: 'shop' }],
+      ['suppressed', 'ZlbCollectorStale', { appliance: 'lb-1', collector: 'farms' }],
+      ['active', 'ZlbFarmDown', { appliance: 'lb-2', farm: 'shop' }],
+      ['active', 'ZlbExporterRestarting', {}],
+      ['active', 'FarmDownOfSomebodyElse', { appliance: 'lb-1' }],
+    ]);
+  });
+
+  it('goes on telling of an expired certificate of an unreachable appliance', async () => {
+    await expectStates([
+      ['active', 'ZlbApplianceUnreachable', { appliance: 'lb-1' }],
+      ['active', 'ZlbCertificateExpired', { appliance: 'lb-1', file: 'shop.pem' }],
+      ['suppressed', 'ZlbCertificateExpirySoon', { appliance: 'lb-1', file: 'other.pem' }],
+    ]);
+  });
+
+  it('tells of a refused key instead of the appliance that it makes unreachable, and of all that this explains', async () => {
+    await expectStates([
+      ['active', 'ZlbAuthRejected', { appliance: 'lb-1' }],
+      ['suppressed', 'ZlbApplianceUnreachable', { appliance: 'lb-1' }],
+      ['suppressed', 'ZlbFarmDown', { appliance: 'lb-1', farm: 'shop' }],
+      ['active', 'ZlbApplianceUnreachable', { appliance: 'lb-2' }],
+    ]);
+  });
+
+  it('tells of a deactivated appliance instead of the errors that follow from it', async () => {
+    await expectStates([
+      ['active', 'ZlbApplianceDeactivated', { appliance: 'lb-1' }],
+      ['suppressed', 'ZlbCollectorErrors', { appliance: 'lb-1', collector: 'farms' }],
+      ['suppressed', 'ZlbCollectorStale', { appliance: 'lb-1', collector: 'farms' }],
+      ['suppressed', 'ZlbAuthRejected', { appliance: 'lb-1' }],
+      ['active', 'ZlbFarmDown', { appliance: 'lb-1', farm: 'shop' }],
+      ['active', 'ZlbCollectorErrors', { appliance: 'lb-2', collector: 'farms' }],
+    ]);
+  });
+
+  it('holds back the backends of a farm that is down, and not those of the farm beside it', async () => {
+    await expectStates([
+      ['active', 'ZlbFarmDown', { appliance: 'lb-1', farm: 'shop', status: 'critical' }],
+      ['suppressed', 'ZlbBackendDown', { appliance: 'lb-1', farm: 'shop', backend: '10.0.0.1:80' }],
+      ['suppressed', 'ZlbFarmNoBackends', { appliance: 'lb-1', farm: 'shop', service: 'web' }],
+      ['active', 'ZlbFarmNeedsRestart', { appliance: 'lb-1', farm: 'shop' }],
+      ['active', 'ZlbBackendDown', { appliance: 'lb-1', farm: 'mail', backend: '10.0.0.1:80' }],
+      ['active', 'ZlbBackendDown', { appliance: 'lb-2', farm: 'shop', backend: '10.0.0.1:80' }],
+    ]);
+  });
+
+  it('holds back what an exporter that is down reported, and nothing of another job or instance', async () => {
+    await expectStates([
+      ['active', 'ZlbExporterDown', {}],
+      ['suppressed', 'ZlbFarmDown', { appliance: 'lb-1', farm: 'shop' }],
+      ['suppressed', 'ZlbCertificateExpired', { appliance: 'lb-1', file: 'shop.pem' }],
+      ['active', 'ZlbFarmDown', { appliance: 'lb-2', farm: 'shop', instance: 'other:9444' }],
+      ['active', 'ZlbFarmDown', { appliance: 'lb-3', farm: 'shop', job: 'zlb-other' }],
+      ['active', 'ZlbWatchdog', { job: '', instance: '' }],
+      ['active', 'ZlbThresholdsUnusable', { job: '', instance: '' }],
+    ]);
+  });
+
+  it('tells of a certificate in its worst word alone', async () => {
+    await expectStates([
+      ['active', 'ZlbCertificateExpired', { appliance: 'lb-1', file: 'shop.pem' }],
+      ['suppressed', 'ZlbCertificateExpiryImminent', { appliance: 'lb-1', file: 'shop.pem' }],
+      ['suppressed', 'ZlbCertificateInvalid', { appliance: 'lb-1', file: 'shop.pem' }],
+      ['active', 'ZlbCertificateExpiryImminent', { appliance: 'lb-1', file: 'mail.pem' }],
+      ['suppressed', 'ZlbCertificateExpirySoon', { appliance: 'lb-1', file: 'mail.pem' }],
+      ['active', 'ZlbCertificateExpirySoon', { appliance: 'lb-2', file: 'mail.pem' }],
+    ]);
+  });
+});
+
+type Scene = readonly (readonly ['active' | 'suppressed', string, Labels])[];
+
+/**
+ * Gives the alerts to an Alertmanager at once and waits until their states are as they say. Each scene holds a suppressed alert
+ * for each alert that suppresses, so that none is looked at before it has had its effect.
+ */
+async function expectStates(scene: Scene): Promise<void> {
+  const alertmanager = await givenAlertmanager(
+    stringify({ route: { receiver: 'nobody' }, receivers: [{ name: 'nobody' }], inhibit_rules: inhibitRules }),
+  );
+  const expected = scene.map(([state, alertname, labels]) => ({
+    state,
+    labels: { ...scrapeTarget, alertname, ...labels },
+  }));
+  const response = await fetch(`${alertmanager.url}/api/v2/alerts`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(expected.map(({ labels }) => ({ labels }))),
+  });
+  expect(response.status, await response.text()).toBe(200);
+  const look = async () => (await alertmanager.alerts()).map(({ labels, status: { state } }) => ({ state, labels }));
+  const seen = await until(
+    async () => inWords(await look()),
+    (words) => words === inWords(expected),
+  );
+  expect(seen).toBe(inWords(expected));
+}
+
+/** A line for each alert. An empty label is none. */
+function inWords(seen: readonly { state: string; labels: Labels }[]): string {
+  const wordsOf = (labels: Labels) =>
+    Object.entries(labels).flatMap(([name, value]) => (value === '' ? [] : [`${name}=${value}`]));
+  return seen
+    .map(({ state, labels }) => [state, ...wordsOf(labels).toSorted()].join(' '))
+    .toSorted()
+    .join('\n');
+}
+
+async function amtool(...args: readonly string[]): Promise<string> {
+  return (await promisify(execFile)('amtool', args)).stdout;
+}
+
+async function receiverOf(labels: Labels): Promise<string> {
+  const words = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+  return (await amtool('config', 'routes', 'test', `--config.file=${configFile}`, ...words)).trim();
+}
+
+/** The labels of what an expression yields, as its first selector says; enough for the expressions that there are. */
+function labelsOf(expression: string, itself = ''): ReadonlySet<string> {
+  if (/^\(?(count|absent)\(/.test(expression)) return new Set();
+  const metric = selectorsOf(expression).find((selector) => selector.metric !== itself)?.metric ?? '';
+  const recorded = recordings.get(metric);
+  const read = recorded === undefined ? series.get(metric)?.labels : labelsOf(recorded, metric);
+  if (read === undefined) throw new Error(`nothing is known of ${metric}, from which ${expression} has its labels`);
+  const dropped = /^\w+ without \(([^)]*)\)/.exec(expression)?.[1]?.split(', ') ?? [];
+  return new Set([...read].filter((label) => !dropped.includes(label)));
+}
+
+function parseMatcher(text: string): { label: string; op: string; value: string } {
+  const [, label = '', op = '', value = ''] = /^(\w+)(=~|!~|!=|=)"(.*)"$/.exec(text) ?? [];
+  if (label === '') throw new Error(`not a matcher that this test can read: ${text}`);
+  return { label, op, value };
+}
+
+/** As Alertmanager does: a regular expression has to match the whole value. */
+function matches(text: string, labels: Labels): boolean {
+  const { label, op, value } = parseMatcher(text);
+  const is = labels[label] ?? '';
+  const found = op.endsWith('~') ? new RegExp(`^(?:${value})$`).test(is) : is === value;
+  return op.startsWith('!') ? !found : found;
+}
+
+/** Whether a matcher asks for this alert by its name, and not for all at once. */
+function asksFor(matcher: string, name: string): boolean {
+  const { label, op, value } = parseMatcher(matcher);
+  return label === 'alertname' && !op.startsWith('!') && value.split('|').includes(name);
+}
+
+function canHoldBackBy(rule: InhibitRule, source: Alert, target: Alert): boolean {
+  const { source_matchers, target_matchers, equal = [] } = rule;
+  const isMatched = (matchers: readonly string[], { name, severity }: Alert) =>
+    matchers.every((matcher) => matches(matcher, { alertname: name, severity }));
+  // A label that both lack is equal, one that only one of them has is not.
+  const canBeEqual = equal.every((label) => source.labels.has(label) === target.labels.has(label));
+  return isMatched(source_matchers, source) && isMatched(target_matchers, target) && canBeEqual;
+}
+
+/** Names of the alerts that one can hold back. */
+function heldBackBy(source: string): readonly string[] {
+  const targets = alerts.filter((target) =>
+    alerts.some((alert) => alert.name === source && inhibitRules.some((rule) => canHoldBackBy(rule, alert, target))),
+  );
+  return [...new Set(targets.map(({ name }) => name))];
+}
+
+/** What an alert can hold back, what that can hold back, and so on. */
+function reachableFrom(name: string): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const waiting = [...heldBackBy(name)];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (reached.has(next)) continue;
+    reached.add(next);
+    waiting.push(...heldBackBy(next));
+  }
+  return reached;
+}
