@@ -4,12 +4,12 @@ import { writeFileSync } from 'node:fs';
 export interface Result {
   readonly name: string;
   readonly value: number;
-  readonly unit: 'ms' | 'calls/s';
+  readonly unit: 'ms' | 's' | 'calls/s';
   /** The same for what we compare ourselves with, in the same run. */
-  readonly reference: number;
+  readonly reference?: number;
   /** Value divided by reference. */
-  readonly ratio: number;
-  /** Which ratio is good enough; what has no goal stands beside the others. */
+  readonly ratio?: number;
+  /** Which ratio is good enough, or which value where there is no reference; what has no goal stands beside the others. */
   readonly goal?: string;
   readonly holds?: boolean;
 }
@@ -35,22 +35,37 @@ export function compare({ name, unit, ours, reference, goal }: Compared): Result
   };
 }
 
+/** Something that there is nothing like to compare it with. */
+export function absolute({
+  name,
+  unit,
+  value,
+  atMost,
+}: Pick<Result, 'name' | 'unit' | 'value'> & { readonly atMost?: number }): Result {
+  const goal = atMost === undefined ? {} : { goal: `at most ${atMost} ${unit}`, holds: value <= atMost };
+  return { name, value: rounded(value), unit, ...goal };
+}
+
 export function writeResults(results: readonly Result[]): void {
   writeFileSync(new URL('results.json', import.meta.url), `${JSON.stringify(results, undefined, 2)}\n`);
 }
 
 export function table(results: readonly Result[]): string {
-  const rows = [
+  return inColumns([
     ['', 'ours', 'reference', 'ratio', 'goal', 'holds'],
     ...results.map(({ name, value, unit, reference, ratio, goal = '', holds }) => [
       name,
       `${value} ${unit}`,
-      `${reference} ${unit}`,
-      String(ratio),
+      reference === undefined ? '' : `${reference} ${unit}`,
+      String(ratio ?? ''),
       goal,
       holds === undefined ? '' : holds ? 'yes' : 'NO',
     ]),
-  ];
+  ]);
+}
+
+/** Rows as text, the first column to the left and the others to the right. */
+export function inColumns(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   return rows
     .map((row) =>
