@@ -161,6 +161,27 @@ describe('replace-certificate', () => {
     expect(changes()).toEqual([]);
   });
 
+  it('gives the same certificate to a second farm without uploading it again', async () => {
+    const world = busyWorld();
+    const second = { ...structuredClone(httpsFarm(world, 'shop')), name: 'shop2', vport: '9443' };
+    world.farms.set('shop2', second);
+    const { run, words, done } = await given(world);
+
+    const first = await run([...words('shop'), ...agreed]);
+    const then = await run([...words('shop2'), ...agreed]);
+    const again = await run([...words('shop2'), 'old=new.pem', ...agreed]);
+
+    expect(first.code, first.err).toBe(0);
+    expect(then.code, then.err).toBe(0);
+    expect(then.out).toContain(
+      'new.pem is in the store already, with the same name and dates: it is not uploaded again.',
+    );
+    expect(httpsFarm(world, 'shop2').certificates).toEqual(['new.pem']);
+    expect(again).toMatchObject({ code: 1 });
+    expect(again.err).toContain('shop2 has new.pem already');
+    expect((await done()).filter((key) => key === 'uploadCertificate')).toHaveLength(1);
+  });
+
   it('accepts a certificate that is about to expire, and says so', async () => {
     const { run, words, appliance } = await given(busyWorld());
     const { certificates } = appliance.world;

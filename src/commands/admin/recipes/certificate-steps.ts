@@ -8,7 +8,8 @@ export interface Replacement {
   readonly farmname: string;
   /** The name of the new one in the store. */
   readonly file: string;
-  readonly bytes: Buffer;
+  /** Undefined where the store has it already. */
+  readonly bytes: Buffer | undefined;
   readonly old: string;
   /** From 0, of the old one. */
   readonly position: number;
@@ -23,12 +24,13 @@ export function certificateSteps(context: RecipeContext, replacement: Replacemen
   const { farmname, file, bytes, old, position, count, keepsBoth } = replacement;
   const admin = `zlb-exporter admin ${context.calls.appliance}`;
   const putBack = `${admin} addFarmCertificate farmname=${farmname} file=${old}, then restart-farm farm=${farmname}`;
-  const upload = callStep({
-    title: `Upload it as ${file}`,
-    write: { key: 'uploadCertificate', params: { file }, content: { type: contentTypes.pem, bytes } },
-    done: `${file} is in the store.`,
-    undo: `${admin} deleteCertificate file=${file} --confirm=${file}`,
-  });
+  const upload = (content: Buffer): Step =>
+    callStep({
+      title: `Upload it as ${file}`,
+      write: { key: 'uploadCertificate', params: { file }, content: { type: contentTypes.pem, bytes: content } },
+      done: `${file} is in the store.`,
+      undo: `${admin} deleteCertificate file=${file} --confirm=${file}`,
+    });
   const attach = callStep({
     title: `Attach ${file} to ${farmname}`,
     write: { key: 'addFarmCertificate', params: { farmname }, content: jsonContent({ file }) },
@@ -37,7 +39,7 @@ export function certificateSteps(context: RecipeContext, replacement: Replacemen
       ? `${admin} removeFarmCertificate farmname=${farmname} certificate=${file} --confirm=${file}`
       : putBack,
   });
-  const added = [upload, verifyStored(context, file), attach];
+  const added = [...(bytes ? [upload(bytes)] : []), verifyStored(context, file), attach];
   if (!keepsBoth) return added;
   const takenOff = [...added, takeOff(context, replacement, putBack)];
   return position === count - 1 ? takenOff : [...takenOff, move(replacement)];

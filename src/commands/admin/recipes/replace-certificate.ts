@@ -1,8 +1,10 @@
 import { basename } from 'node:path';
+import type { Reply } from '../../../appliance/client.ts';
+import { certificateDateToSeconds } from '../../../lib/text-date.ts';
 import { AdminError } from '../admin-error.ts';
 import { certificateSteps, farmCertificates, verifyShown } from './certificate-steps.ts';
 import { readEdition } from './edition.ts';
-import { day, readPemFile, refuseUnusable } from './pem-file.ts';
+import { day, type PemFile, readPemFile, refuseUnusable } from './pem-file.ts';
 import type { Recipe } from './recipe.ts';
 import { readState, restartSteps } from './restart-farm.ts';
 
@@ -21,13 +23,14 @@ export const replaceCertificate: Recipe = {
     const used = await farmCertificates(context, farmname);
     const old = chooseOld(farmname, used, values.old);
     const { params: stored } = await calls.read('listCertificates', {});
+    const file = storeName(name);
+    const present = stored.find((each) => each.file === file);
+    if (present && !isSame(present, pem)) throw refusal(`${file} is in the store already`, takenRemedy);
+    if (used.includes(file)) throw refusal(`${farmname} has ${file} already`, 'Nothing is to be replaced.');
     const replacement = {
       farmname,
-      file: freeName(
-        name,
-        stored.map(({ file }) => file),
-      ),
-      bytes: pem.bytes,
+      file,
+      bytes: present ? undefined : pem.bytes,
       old,
       position: used.indexOf(old),
       count: used.length,
@@ -41,6 +44,9 @@ export const replaceCertificate: Recipe = {
         `${path}: ${names.join(', ') || 'no names'}, from ${day(certificate.validFromDate)} to ${day(certificate.validToDate)}, key and certificate match.`,
         `${farmname} at ${farm.address} is ${farm.status} and shows ${old} (${oldName}, until ${oldEnd}).`,
         ...(covers ? [] : [`Mind: the new certificate is not good for ${oldName}, the name of the old one.`]),
+        ...(present
+          ? [`${file} is in the store already, with the same name and dates: it is not uploaded again.`]
+          : []),
         `${old} stays in the store.`,
       ],
       steps: [
@@ -62,13 +68,24 @@ function chooseOld(farmname: string, used: readonly string[], wanted: string | u
   return old;
 }
 
-/** A file in the store is never overwritten (WIRE.md §5.3). */
-function freeName(wanted: string, present: readonly string[]): string {
+/** WIRE.md §5.3. */
+const takenRemedy = 'It is another one, and a file in the store is never overwritten; choose another name with name=….';
+
+function storeName(wanted: string): string {
   const file = wanted.endsWith('.pem') ? wanted : `${wanted}.pem`;
   if (!/^[\w.-]+$/.test(file))
     throw refusal(`${file} is no name for the store`, 'Choose letters, digits, . _ - with name=….');
-  if (present.includes(file)) throw refusal(`${file} is in the store already`, 'Choose another name with name=….');
   return file;
+}
+
+/** One certificate goes to several farms one after the other; from the second on it is there. The list shows no more of it. */
+function isSame(stored: Reply<'listCertificates'>['params'][number], { certificate, names }: PemFile): boolean {
+  const seconds = (date: Date): number => date.getTime() / 1_000;
+  return (
+    names.includes(stored.CN ?? '') &&
+    certificateDateToSeconds(stored.creation ?? '') === seconds(certificate.validFromDate) &&
+    certificateDateToSeconds(stored.expiration ?? '') === seconds(certificate.validToDate)
+  );
 }
 
 function refusal(title: string, remedy: string): AdminError {
