@@ -1,11 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
+import { isThere } from '../test/support/programs.ts';
 import { createFleet, fleetSize } from './fleet.ts';
 import { alternate, timed } from './measure.ts';
 import { sampleLines, toRegistry } from './prom-client-page.ts';
 import { relayResults } from './relay.ts';
 import { compare, type Result, table, writeResults } from './results.ts';
 import type { Encoding } from './scraper.ts';
+import { ruleResults } from './rules/run.ts';
 import { startServers } from './servers.ts';
 
 const staticServer = '(reference: node:http sends the same bytes)';
@@ -21,6 +23,7 @@ const results = [
 await servers.checkPage();
 servers.close();
 results.push(...(await againstPromClient()), ...(await relayResults()));
+if (isThere('prometheus') && isThere('promtool')) results.push(...(await ruleResults()));
 
 const { text, packed } = fleet.exposition.page('text');
 const series = fleetSize.appliances * fleetSize.seriesPerAppliance;

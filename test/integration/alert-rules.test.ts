@@ -42,10 +42,14 @@ describe.skipIf(!isThere('promtool'))('the rules, as promtool sees them', () => 
     expect(feed('promtool', ['check', 'rules', pathOf(rulesFile)], Buffer.of())).toMatchObject({ status: 0 });
   });
 
-  it.each(testFiles)('behave as %s says', (file) => {
-    const { status, stdout, stderr } = feed('promtool', ['test', 'rules', pathOf(file)], Buffer.of());
-    expect(status, stdout.toString() + stderr).toBe(0);
-  }, 180_000);
+  it.each(testFiles)(
+    'behave as %s says',
+    (file) => {
+      const { status, stdout, stderr } = feed('promtool', ['test', 'rules', pathOf(file)], Buffer.of());
+      expect(status, stdout.toString() + stderr).toBe(0);
+    },
+    180_000,
+  );
 });
 
 describe('every alert', () => {
