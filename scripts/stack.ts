@@ -16,6 +16,7 @@ try {
   else await runStack({ flags, stopped: stopping.signal, say });
 } catch (error) {
   if (!(error instanceof StackError)) throw error;
-  process.stderr.write(`stack: ${error.message}\n`);
+  // Lines that are set in belong to the one above.
+  process.stderr.write(`${error.message.replaceAll(/^(?! )/gm, 'stack: ')}\n`);
   process.exitCode = 1;
 }

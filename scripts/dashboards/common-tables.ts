@@ -55,14 +55,23 @@ export function alertTable(size: { width: number; height: number }, ...matchers:
       { label: 'alertname', title: 'Alert' },
       { label: 'appliance', title: 'Appliance', links: [toAppliance] },
       { label: 'farm', title: 'Farm', links: [toFarm] },
-      { label: 'backend', title: 'Backend' },
-      { label: 'file', title: 'Certificate' },
-      { label: 'collector', title: 'Collector' },
+      { label: 'object', title: 'What' },
     ],
-    values: [
-      { expr: `group by (severity, alertname, appliance, farm, backend, file, collector) (${firing(...matchers)})` },
-    ],
+    values: [{ expr: `group by (severity, alertname, appliance, farm, object) (${withObject(...matchers)})` }],
   });
+}
+
+/** What within an appliance or a farm an alert is about. No alert has them all: most of the column's names are a word or two. */
+const objectLabels = ['service', 'backend', 'file', 'interface', 'vpn', 'node', 'collector'];
+/** The same for alerts of no appliance. Those of one say which exporter has seen it, which is nothing to tell rows apart by. */
+const exporterLabels = ['instance', 'principal'];
+
+function withObject(...matchers: readonly string[]): string {
+  const joined = (of: string, labels: readonly string[]) =>
+    `label_join(${firing(of, ...matchers)}, "object", " ", ${labels.map((label) => `"${label}"`).join(', ')})`;
+  const either = `${joined('appliance!=""', objectLabels)} or ${joined('appliance=""', exporterLabels)}`;
+  // Labels that an alert lacks leave their separators.
+  return `label_replace(${either}, "object", "$1", "object", " *(.*?) *")`;
 }
 
 /** `matchers` narrow to a farm, on the board that has that variable. */

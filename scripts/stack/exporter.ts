@@ -6,6 +6,7 @@ import { stringify } from 'yaml';
 import { makeToken } from '../../src/commands/make-token.ts';
 import { type DemonstrationAppliance, startDemonstration } from '../../src/simulator/demo.ts';
 import { type Program, startProgram } from './program.ts';
+import { reachable } from './reachable.ts';
 import { ready } from './server.ts';
 
 export interface WatchedAppliances {
@@ -18,7 +19,7 @@ export interface WatchedAppliances {
 
 export interface ExporterStart {
   readonly folder: string;
-  /** `host:port`. */
+  /** `host:port`, or `:port` for every address. */
   readonly address: string;
   readonly gatewayAddress: string;
 }
@@ -57,7 +58,7 @@ export async function startExporter({ folder, address, gatewayAddress }: Exporte
       remedy: 'is Node.js still where it was?',
     });
     try {
-      await ready(exporter, `http://${address}/-/healthy`);
+      await ready(exporter, `http://${reachable(address)}/-/healthy`);
     } catch (error) {
       await exporter.stop();
       throw error;

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { isLoopback } from '../../src/config/listen-address.ts';
 import { parseListenAddress } from '../../src/lib/listen-address.ts';
 import { StackError } from './stack-error.ts';
 
@@ -8,7 +9,7 @@ export type Listener = (typeof listeners)[number];
 
 export interface StackFlags {
   readonly help: boolean;
-  /** `host:port` of each. */
+  /** `host:port` of each, or `:port` for every address. */
   readonly addresses: Readonly<Record<Listener, string>>;
   /** Other programs than Debian's. */
   readonly prometheus: string | undefined;
@@ -40,10 +41,14 @@ export function parseStackFlags(words: readonly string[]): StackFlags {
   const addresses = { exporter: '', gateway: '', prometheus: '', alertmanager: '' };
   for (const name of listeners) {
     const address = parseListenAddress(values[`${name}.listen-address`]);
-    if (!address?.host || address.port === 0)
-      throw new StackError(`--${name}.listen-address must be host:port, for example 127.0.0.1:19090`);
+    if (!address || address.port === 0)
+      throw new StackError(`--${name}.listen-address must be host:port or :port, for example 127.0.0.1:19090`);
     addresses[name] = values[`${name}.listen-address`];
   }
+  if (!isLoopback(addresses.gateway))
+    throw new StackError(
+      `--gateway.listen-address=${addresses.gateway} would let tokens cross the network in clear text; give it an address of this machine alone, for example 127.0.0.1:9445`,
+    );
   return { help: values.help, addresses, prometheus: values.prometheus, alertmanager: values.alertmanager };
 }
 

@@ -2,10 +2,18 @@ import { createServer } from 'node:net';
 import { errorCode } from '../../src/lib/check.ts';
 import { parseListenAddress } from '../../src/lib/listen-address.ts';
 import { type Listener, listeners, type StackFlags } from './flags.ts';
+import { reachable } from './reachable.ts';
 import { StackError } from './stack-error.ts';
 
 /** Rejects with a StackError that names every address that cannot be used, before anything is started. */
 export async function checkAddresses(addresses: StackFlags['addresses']): Promise<void> {
+  const clashes = listeners.flatMap((name, index) =>
+    listeners
+      .slice(index + 1)
+      .filter((other) => exclude(addresses[name], addresses[other]))
+      .map((other) => clash(addresses, name, other)),
+  );
+  if (clashes.length > 0) throw new StackError(clashes.join('\n'));
   const problems: string[] = [];
   for (const name of listeners) {
     const code = await tryToListen(addresses[name]);
@@ -14,12 +22,37 @@ export async function checkAddresses(addresses: StackFlags['addresses']): Promis
   if (problems.length > 0) throw new StackError(problems.join('\n'));
 }
 
+/** Whether two programs cannot listen on them at once. */
+function exclude(one: string, other: string): boolean {
+  const everywhere = [one, other].some((address) => reachable(address) !== address);
+  return portOf(one) === portOf(other) && (everywhere || hostOf(one) === hostOf(other));
+}
+
+function portOf(address: string): number | undefined {
+  return parseListenAddress(address)?.port;
+}
+
+function hostOf(address: string): string | undefined {
+  const host = parseListenAddress(address)?.host.toLowerCase();
+  return host === 'localhost' ? '127.0.0.1' : host;
+}
+
+function clash(addresses: StackFlags['addresses'], name: Listener, other: Listener): string {
+  const [first, second] = [name, other].map((each) => `--${each}.listen-address=${addresses[each]}`);
+  return `${first} and ${second} would be one port for two; choose another: ${flagOf(other)}`;
+}
+
+/** As it is typed: npm keeps to itself what stands before the dashes. */
+function flagOf(name: Listener): string {
+  return `npm run stack -- --${name}.listen-address=127.0.0.1:PORT`;
+}
+
 function problem(name: Listener, address: string, code: string): string {
-  const flag = `--${name}.listen-address=127.0.0.1:PORT`;
-  if (code !== 'EADDRINUSE') return `cannot listen on ${address} (${code}); choose another address with ${flag}`;
+  const choose = `choose another: ${flagOf(name)}`;
+  if (code !== 'EADDRINUSE') return `cannot listen on ${address} (${code}); ${choose}`;
   const service = { prometheus: 'prometheus', alertmanager: 'prometheus-alertmanager' }[name as string];
-  const perhaps = service === undefined ? '' : ` If it is Debian's own service: systemctl stop ${service}.`;
-  return `${address} is taken; stop what uses it, or choose another with ${flag}.${perhaps}`;
+  const perhaps = service === undefined ? '' : `; Debian's own service stops with: systemctl stop ${service}`;
+  return `${address} is taken; stop what uses it, or ${choose}${perhaps}`;
 }
 
 /** The code of what went wrong, or an empty string. */

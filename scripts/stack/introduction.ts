@@ -1,5 +1,5 @@
-import type { StackFlags } from './flags.ts';
 import type { WatchedAppliances } from './exporter.ts';
+import type { StackFlags } from './flags.ts';
 
 /** What people read once everything runs: what to open, what to try, what comes next. */
 export function introduction(
@@ -19,7 +19,8 @@ export function introduction(
       [`http://${gateway}/docs`, 'every operation of the API, to read and try, with the token below'],
     ].map(([url = '', about = '']) => `  ${url.padEnd(34)} ${about}`),
     '',
-    'Try, in another terminal: two farms of lb-madrid are down; ZlbFarmDown fires for them within four minutes. Put one right:',
+    'Try, in another terminal: ZlbFarmDown fires for two farms of lb-madrid within four minutes. One is critical: it has no',
+    'backend up, and no command here helps it. The other is stopped; start it:',
     `  export ZLB_ADMIN_URL=http://${gateway} ZLB_ADMIN_TOKEN=${token}`,
     `  npm start -- admin lb-madrid actOnFarm farmname=oldportal action=start --reason='ZlbFarmDown'`,
     'and RESOLVED follows within a minute. Take one down, and see it fire:',

@@ -8,6 +8,7 @@ import { StackError } from './stack-error.ts';
 /** A running program of the stack. */
 export interface Program {
   readonly name: string;
+  readonly command: string;
   /** What it wrote of late, on both of its outputs, oldest line first. */
   lines(): readonly string[];
   /** Resolves once it has ended, asked or not, to how: `exit code 1` or `SIGKILL`. */
@@ -45,7 +46,9 @@ export async function startProgram({ name, command, args, remedy }: ProgramStart
   try {
     await once(child, 'spawn');
   } catch (error) {
-    throw new StackError(`cannot start ${name} (${command}): ${errorCode(error) || String(error)}; ${remedy}`);
+    const code = errorCode(error) || String(error);
+    const now = code === 'EACCES' ? 'give a file that may be executed, and not a folder' : remedy;
+    throw new StackError(`cannot start ${name} (${command}): ${code}; ${now}`);
   }
   // A stack that breaks in the middle leaves nothing behind either.
   const kill = () => void child.kill('SIGKILL');
@@ -54,6 +57,7 @@ export async function startProgram({ name, command, args, remedy }: ProgramStart
 
   return {
     name,
+    command,
     lines: () => [...lines],
     ended,
     async stop() {

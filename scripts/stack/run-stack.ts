@@ -10,6 +10,7 @@ import { introduction } from './introduction.ts';
 import { createTeller } from './notification-lines.ts';
 import type { Program } from './program.ts';
 import { startPrometheus } from './prometheus.ts';
+import { reachable } from './reachable.ts';
 import { startReceiver } from './receiver.ts';
 import { lastWords } from './server.ts';
 import { StackError } from './stack-error.ts';
@@ -22,7 +23,7 @@ export interface StackParts {
   readonly say: (line: string) => void;
 }
 
-/** Runs everything until it is told to stop; rejects with a StackError when a part cannot start or ends. */
+/** Runs everything until it is told to stop, and says so then; rejects with a StackError when a part cannot start or ends. */
 export async function runStack({ flags, stopped, say }: StackParts): Promise<void> {
   const { addresses } = flags;
   await checkAddresses(addresses);
@@ -33,6 +34,9 @@ export async function runStack({ flags, stopped, say }: StackParts): Promise<voi
   ]);
 
   const folder = await mkdtemp(join(tmpdir(), 'zlb-stack-'));
+  const places = Object.fromEntries(
+    Object.entries(addresses).map(([name, address]) => [name, reachable(address)]),
+  ) as StackFlags['addresses'];
   const owned: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
   try {
     // In this order, so that none looks for another that is not there yet.
@@ -46,34 +50,41 @@ export async function runStack({ flags, stopped, say }: StackParts): Promise<voi
       command: flags.alertmanager,
     });
     owned.push(() => alertmanager.stop());
+    stopped.throwIfAborted();
     const watched = await startExporter({
       folder: join(folder, 'exporter'),
       address: addresses.exporter,
       gatewayAddress: addresses.gateway,
     });
     owned.push(() => watched.close());
+    stopped.throwIfAborted();
     const prometheus = await startPrometheus({
       folder: join(folder, 'prometheus'),
       address: addresses.prometheus,
-      config: localPrometheusConfiguration(scraping, addresses),
+      config: localPrometheusConfiguration(scraping, places),
       files: { 'zlb.rules.yml': rules },
       command: flags.prometheus,
     });
     owned.push(() => prometheus.stop());
 
-    introduction(watched, addresses).forEach(say);
+    stopped.throwIfAborted();
+    introduction(watched, places).forEach(say);
     await untilStopped(stopped, [alertmanager, watched.exporter, prometheus]);
+  } catch (error) {
+    // Ctrl-C reaches the programs too: one that ends in the middle of its start then does what it was asked.
+    const asked = stopped.aborted && (error === stopped.reason || error instanceof StackError);
+    if (!asked) throw error;
   } finally {
     for (const close of owned.reverse()) await close();
   }
+  say('Stopped.');
 }
 
 async function untilStopped(stopped: AbortSignal, programs: readonly Program[]): Promise<void> {
-  if (stopped.aborted) return;
   const asked = new Promise<void>((resolve) => stopped.addEventListener('abort', () => resolve(), { once: true }));
   const ends = programs.map(async (program) => {
     const how = await program.ended;
-    throw new StackError(lastWords(program, how));
+    throw new StackError(lastWords(program, `ended: ${how}; everything was stopped`));
   });
   await Promise.race([asked, ...ends]);
 }

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Program, type ProgramStart, startProgram } from './program.ts';
+import { reachable } from './reachable.ts';
 import { StackError } from './stack-error.ts';
 
 /** A Prometheus or an Alertmanager that answers. */
@@ -12,7 +13,7 @@ export interface Server extends Program {
 export interface ServerStart {
   /** Where it keeps its configuration and its data; made when it is not there. */
   readonly folder: string;
-  /** `host:port`. */
+  /** `host:port`, or `:port` for every address. */
   readonly address: string;
   readonly config: string;
   /** Written beside the configuration, so that it can name them without a path. */
@@ -43,7 +44,7 @@ export async function startServer({
   await mkdir(folder, { recursive: true });
   for (const [file, text] of Object.entries({ ...files, [configFile]: config }))
     await writeFile(join(folder, file), text);
-  const url = `http://${address}`;
+  const url = `http://${reachable(address)}`;
   const program = await startProgram({
     ...start,
     args: [
@@ -73,14 +74,20 @@ export async function ready(program: Program, page: string): Promise<void> {
     );
     const seen = await Promise.race([answer, end]);
     if (seen === true) return;
-    if (seen !== false) throw new StackError(lastWords(program, seen.how));
+    if (seen !== false) throw new StackError(lastWords(program, `ended at its start: ${seen.how}${doubt(program)}`));
     if (performance.now() > deadline)
-      throw new StackError(lastWords(program, `not ready after ${readyWithinMs / 1_000} s`));
+      throw new StackError(lastWords(program, `was not ready after ${readyWithinMs / 1_000} s${doubt(program)}`));
     await delay(50);
   }
 }
 
-/** What happened to a program, with the last that it wrote. */
-export function lastWords(program: Program, how: string): string {
-  return [`${program.name} ended: ${how}. The last that it wrote:`, ...program.lines().slice(-10)].join('\n  ');
+function doubt({ command, lines }: Program): string {
+  return lines().length > 0 ? '' : `, and wrote nothing; is ${command} the right program?`;
+}
+
+/** What a program wrote of late, and below it, where it is seen, what happened to it. */
+export function lastWords({ name, lines }: Program, what: string): string {
+  const written = lines().slice(-10);
+  const log = written.length === 0 ? [] : [`the last that ${name} wrote:`, ...written.map((line) => `  ${line}`)];
+  return [...log, `${name} ${what}`].join('\n');
 }

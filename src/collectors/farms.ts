@@ -30,6 +30,12 @@ interface Farm {
   readonly pending?: number | null;
 }
 
+/** Without it a rule could not tell a certificate that nobody uses from one of a farm that is left out. */
+const excluded = gauge(
+  'zlb_farms_excluded',
+  'Farms that the configuration leaves out; nothing is known of them (GET /stats/farms, else GET /farms, and farms.exclude).',
+);
+
 /** State and connections of every farm. `needed restart` hides the health of its backends: read those too (WIRE.md §2.1). */
 export const farms: ApplianceCollector = {
   name: 'farms',
@@ -37,11 +43,15 @@ export const farms: ApplianceCollector = {
   maxStaleMs: 180_000,
   enabled: true,
   touchedBy: [...farmAreas, 'interfaces', 'letsencrypt'],
-  families: [status, established, pending, info],
+  families: [status, established, pending, info, excluded],
   async collect(context) {
-    const watched = (await listFarms(context)).filter((farm) => context.watches(farm.farmname));
+    const listed = await listFarms(context);
+    const watched = listed.filter((farm) => context.watches(farm.farmname));
     return {
-      expose: (emit) => exposeFarms(watched, emit),
+      expose(emit) {
+        exposeFarms(watched, emit);
+        emit.sample(excluded, {}, listed.length - watched.length);
+      },
       states: watched.map((farm) => ({
         object: 'farm',
         labels: { farm: farm.farmname },

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import * as units from '@grafana/grafana-foundation-sdk/units';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { dashboardFiles } from '../../scripts/dashboards/files.ts';
 import {
   dashboardTexts,
@@ -12,6 +15,7 @@ import {
 } from '../support/dashboards.ts';
 import { createBoardCheck } from '../support/grafana-schema.ts';
 import { type KnownSeries, knownSeries } from '../support/known-series.ts';
+import { feed, isThere } from '../support/programs.ts';
 import { groupingLabelsOf, selectorsOf } from '../support/promql.ts';
 import { complaintsAbout } from '../support/query-complaints.ts';
 
@@ -174,6 +178,72 @@ describe('each table', () => {
         expect(columnsGiven(panel)).toContain(column);
       }
     }
+  });
+});
+
+describe.skipIf(!isThere('promtool'))('the table of alerts that fire', () => {
+  it('says of each what it is about, and tells two of a kind apart', () => {
+    const fleet = boards.find(({ uid }) => uid === 'zlb-fleet');
+    const [target] = fleet ? (panelsOf(fleet).find(({ title }) => title === 'Alerts that fire')?.targets ?? []) : [];
+    const firing = (labels: string) => ({
+      series: `ALERTS{alertstate="firing", severity="warning", job="zlb", instance="exporter:9444", ${labels}}`,
+      values: '1',
+    });
+    const alerts = [
+      firing('alertname="ZlbFarmDegraded", appliance="lb", farm="shop", service="app"'),
+      firing('alertname="ZlbFarmDegraded", appliance="lb", farm="shop", service="static"'),
+      firing('alertname="ZlbBackendDown", appliance="lb", farm="shop", service="app", backend="2"'),
+      firing('alertname="ZlbBackendDown", appliance="lb", farm="db", service="", backend="3"'),
+      firing('alertname="ZlbInterfaceDown", appliance="lb", interface="eth1"'),
+      firing('alertname="ZlbVpnDown", appliance="lb", vpn="branch"'),
+      firing('alertname="ZlbClusterNodeDown", appliance="lb", node="lb-2", role="backup"'),
+      firing('alertname="ZlbCertificateExpired", appliance="lb", file="www.pem"'),
+      firing('alertname="ZlbCollectorStale", appliance="lb", collector="farms"'),
+      firing('alertname="ZlbFarmDown", appliance="lb", farm="shop", status="down"'),
+      firing('alertname="ZlbExporterDown"'),
+      firing('alertname="ZlbAdminDeniedBurst", principal="deploy"'),
+    ];
+    const rows = [
+      'ZlbFarmDegraded lb shop: app',
+      'ZlbFarmDegraded lb shop: static',
+      'ZlbBackendDown lb shop: app 2',
+      'ZlbBackendDown lb db: 3',
+      'ZlbInterfaceDown lb: eth1',
+      'ZlbVpnDown lb: branch',
+      'ZlbClusterNodeDown lb: lb-2',
+      'ZlbCertificateExpired lb: www.pem',
+      'ZlbCollectorStale lb: farms',
+      'ZlbFarmDown lb shop',
+      'ZlbExporterDown: exporter:9444',
+      'ZlbAdminDeniedBurst: exporter:9444 deploy',
+    ].map((row) => {
+      const [, alertname, appliance = '', farm = '', object = ''] =
+        /^(\w+)(?: (\w+))?(?: (\w+))?(?:: (.+))?$/.exec(row) ?? [];
+      const labels = Object.entries({ alertname, appliance, farm, object, severity: 'warning' });
+      return `{${labels.flatMap(([name, value]) => (value ? `${name}="${value}"` : [])).join(', ')}}`;
+    });
+    const test = {
+      tests: [
+        {
+          input_series: alerts,
+          promql_expr_test: [
+            {
+              expr: filled(target?.expr ?? ''),
+              eval_time: '0m',
+              exp_samples: rows.map((labels) => ({ labels, value: 1 })),
+            },
+          ],
+        },
+      ],
+    };
+
+    const folder = mkdtempSync(join(tmpdir(), 'zlb-dashboards-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const file = join(folder, 'alerts.test.json');
+    writeFileSync(file, JSON.stringify(test));
+    const { status, stdout, stderr } = feed('promtool', ['test', 'rules', file], Buffer.of());
+
+    expect(status, stdout.toString() + stderr).toBe(0);
   });
 });
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, normalize } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -12,12 +12,21 @@ interface Service {
   readonly build?: { readonly context: string };
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  readonly volumes?: readonly string[];
+  readonly volumes?: readonly (string | Mount)[];
   readonly ports?: readonly string[];
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];
   readonly security_opt?: readonly string[];
   readonly healthcheck?: { readonly test: readonly string[] };
+}
+
+/** A volume in full. */
+interface Mount {
+  readonly type: string;
+  readonly source: string;
+  readonly target: string;
+  readonly read_only?: boolean;
+  readonly bind?: { readonly create_host_path?: boolean };
 }
 
 interface Compose {
@@ -35,7 +44,7 @@ function readYaml<Document>(file: string): Document {
 /** The mounts of a service as `[source, target]`; a source of the repository is a path from its root. */
 function mounts({ volumes = [] }: Service): readonly (readonly [string, string])[] {
   return volumes.map((volume) => {
-    const [source = '', target = ''] = volume.split(':');
+    const [source = '', target = ''] = typeof volume === 'string' ? volume.split(':') : [volume.source, volume.target];
     return [source.startsWith('.') ? normalize(`deploy/${source}`) : source, target];
   });
 }
@@ -72,8 +81,10 @@ describe('deploy/compose.yml', () => {
       security_opt: ['no-new-privileges:true'],
     });
     expect(service.ports?.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
-    const readOnly = service.volumes?.filter((volume) => volume.startsWith('.') && !volume.endsWith(':ro')) ?? [];
-    expect(readOnly).toEqual([]);
+    const writable = service.volumes?.filter((volume) =>
+      typeof volume === 'string' ? volume.startsWith('.') && !volume.endsWith(':ro') : !volume.read_only,
+    );
+    expect(writable ?? []).toEqual([]);
   });
 
   it.each(services)('knows whether %s is healthy', (_, { healthcheck }) => {
@@ -95,6 +106,58 @@ describe('deploy/compose.yml', () => {
     const password = compose.services['grafana']?.environment?.['GF_SECURITY_ADMIN_PASSWORD'];
 
     expect(password).toMatch(/^\$\{GRAFANA_ADMIN_PASSWORD:\?.+\}$/);
+  });
+});
+
+describe('deploy/compose.appliances.yml', () => {
+  const own = readYaml<Compose>('deploy/compose.appliances.yml').services['exporter'] ?? {};
+
+  it('lets Docker refuse a missing configuration, and not make a folder of its name', () => {
+    const mount = own.volumes?.find((volume) => typeof volume !== 'string');
+
+    expect(mount).toEqual({
+      type: 'bind',
+      source: './zlb.yml',
+      target: '/etc/zlb-exporter/zlb.yml',
+      read_only: true,
+      bind: { create_host_path: false },
+    });
+    expect(own.command).toContain(`--config.file=${mount?.target}`);
+  });
+});
+
+describe('deploy/README.md', () => {
+  const readme = readFileSync('deploy/README.md', 'utf8');
+
+  it('makes a password that only its owner reads, and keeps it when the commands are given again', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'zlb-deploy-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const command = /^.*GRAFANA_ADMIN_PASSWORD=.*$/m.exec(readme)?.[0] ?? '';
+    const make = () => {
+      expect(spawnSync('sh', ['-ec', command], { cwd: folder, encoding: 'utf8' })).toMatchObject({ status: 0 });
+      return readFileSync(join(folder, '.env'), 'utf8');
+    };
+
+    const first = make();
+
+    expect(first).toMatch(/^GRAFANA_ADMIN_PASSWORD=[0-9a-f]{32}\n$/);
+    expect(make()).toBe(first);
+    expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o600);
+  });
+
+  it('stays with the appliances once they are chosen: by files that are there, and by no flag that is easily left out', () => {
+    const files = /COMPOSE_FILE=(\S+)/.exec(readme)?.[1]?.split(':') ?? [];
+
+    expect(files).toEqual(['compose.yml', 'compose.appliances.yml']);
+    expect(files.filter((file) => !existsSync(`deploy/${file}`))).toEqual([]);
+    expect(readme).not.toMatch(/docker compose -f/);
+  });
+
+  it('checks the files where they are mounted', () => {
+    expect(readme).toContain(`prometheus check config ${placeOf('deploy/prometheus/prometheus.yml', 'prometheus')}\n`);
+    expect(readme).toContain(
+      `alertmanager check-config ${placeOf('deploy/alertmanager/alertmanager.yml', 'alertmanager')}\n`,
+    );
   });
 });
 

@@ -23,11 +23,15 @@ interface Rules {
 
 /** The shipped rules as they are, but that nothing waits longer than a few seconds. */
 function hurried(rules: string): string {
-  const { groups } = parse(rules.replace('zlb_up[2m]', 'zlb_up[5s]')) as Rules;
+  const { groups } = parse(rules.replaceAll('[2m]', '[5s]')) as Rules;
   return stringify({
     groups: groups.map((group) => ({
       ...group,
-      rules: group.rules.map((rule) => ('for' in rule ? { ...rule, for: '2s' } : rule)),
+      rules: group.rules.map((rule) => ({
+        ...rule,
+        ...('for' in rule ? { for: '2s' } : {}),
+        ...('keep_firing_for' in rule ? { keep_firing_for: '3s' } : {}),
+      })),
     })),
   });
 }

@@ -32,6 +32,7 @@ describe('the farms collector', () => {
       zlb_farm_established_connections{appliance="lb",farm="shop"} 120
       zlb_farm_pending_connections{appliance="lb",farm="shop"} 2
       zlb_farm_info{appliance="lb",farm="shop",profile="https",vip="192.0.2.20",vport="443"} 1
+      zlb_farms_excluded{appliance="lb"} 0
       "
     `);
     expect(collected.states).toEqual(['farm shop needed_restart']);
@@ -43,7 +44,7 @@ describe('the farms collector', () => {
 
     expect(familiesOf(collected)).toEqual(farms.families.map(({ name }) => name));
     expect(familiesOf(collected)[0]).toBe('zlb_farm_status');
-    expect(familiesOf(collected).at(-1)).toBe('zlb_farm_info');
+    expect(familiesOf(collected).at(-2)).toBe('zlb_farm_info');
   });
 
   it('reads numbers that come as text', async () => {
@@ -65,7 +66,7 @@ describe('the farms collector', () => {
     expect(linesOf(collected, 'zlb_farm_established_connections')).toBe('');
     expect(linesOf(collected, 'zlb_farm_status')).toContain('{appliance="lb",farm="bare",status="unknown"} 1');
     expect(linesOf(collected, 'zlb_farm_status')).toContain('{appliance="lb",farm="bare",status="up"} 0');
-    expect(empty.text).toBe('');
+    expect(familiesOf(empty)).toEqual(['zlb_farms_excluded']);
     expect(empty.facts).toEqual({ farms: [] });
   });
 
@@ -113,7 +114,7 @@ describe('the farms collector', () => {
     await expect(failing).rejects.toMatchObject({ reason: 'server_error' });
   });
 
-  it('leaves out farms that are not watched, also from what others learn', async () => {
+  it('leaves out farms that are not watched, also from what others learn, and says how many', async () => {
     const collected = await collectFrom(
       farms,
       { listFarmStats: { farms: [farm('shop'), farm('test')] } },
@@ -121,6 +122,7 @@ describe('the farms collector', () => {
     );
 
     expect(collected.text).not.toContain('test');
+    expect(linesOf(collected, 'zlb_farms_excluded')).toMatch(/ 1$/);
     expect(collected.facts?.farms?.map(({ name }) => name)).toEqual(['shop']);
   });
 });
