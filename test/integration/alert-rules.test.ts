@@ -132,11 +132,11 @@ describe('every expression', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('reads a state set only for a state that holds, or as a change or a count', () => {
+  it('reads a state set only for a state that holds, as a change or a count, or to see whether it is there', () => {
     const careless = rules
       .filter(({ expr }) => /_status(\{[^}]*\})?(?!\w)/.test(`${expr}`))
       .flatMap(({ alert, record, expr }) =>
-        [...`${expr}`.matchAll(/(?<![(\w])(zlb_\w+_status\{[^}]*\})(?!\[)(?! == [01])/g)].map(
+        [...`${expr}`.matchAll(/(?<![(\w]|unless on \([\w, ]*\) )(zlb_\w+_status\{[^}]*\})(?!\[)(?! == [01])/g)].map(
           ([, selector]) => `${alert ?? record}: ${selector}`,
         ),
       );
