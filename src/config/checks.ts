@@ -55,10 +55,17 @@ function pinIsChecked({ config, source, problems }: Checked): void {
 
 /** A reading that is withheld before the next poll would make its series come and go. */
 function readingsOutliveSchedules({ config, source, collectorDefaults, problems }: Checked): void {
+  // Nearly all appliances have the same few schedules.
+  const gaps = new Map<string, number>();
+  const gapOf = (schedule: string): number => {
+    const gapMs = gaps.get(schedule) ?? longestGapMs(schedule);
+    gaps.set(schedule, gapMs);
+    return gapMs;
+  };
   for (const [index, appliance] of config.appliances?.entries() ?? []) {
     const merged = mergeCollectors(collectorDefaults, config.collectors, appliance?.collectors);
     for (const [name, { enabled, schedule, maxStaleMs }] of Object.entries(merged)) {
-      const gapMs = longestGapMs(schedule);
+      const gapMs = gapOf(schedule);
       if (!enabled || maxStaleMs > gapMs) continue;
       const own: Path = ['appliances', index, 'collectors', name];
       const forAll: Path = ['collectors', name];

@@ -10,6 +10,8 @@ export interface Files {
   readonly readText: ReadText;
   /** The paths that fit a pattern whose last part may hold `*`, in order; a pattern without one fits itself. */
   readonly list: ListFiles;
+  /** Of the main file; undefined before it was read, and where there is none. */
+  readonly mainText: string | undefined;
   /** Whether any of them, but for the main file, is another by now, or is there or gone. */
   haveChanged(): Promise<boolean>;
 }
@@ -21,12 +23,20 @@ export type ListFiles = (pattern: string) => Promise<readonly string[]>;
  * followed by itself, but the main file, which people edit in steps, is taken in only when somebody says so.
  */
 export function createFiles(main: { readonly path: string | undefined; readonly kept?: string | undefined }): Files {
+  let mainText: string | undefined;
   const seen = new Map<string, string>();
   const listed = new Map<string, string>();
 
   return {
+    get mainText() {
+      return mainText;
+    },
     async readText(path, purpose) {
-      if (path === main.path) return main.kept === undefined ? await readFileText(path, purpose) : { value: main.kept };
+      if (path === main.path) {
+        const text = main.kept === undefined ? await readFileText(path, purpose) : { value: main.kept };
+        if ('value' in text) mainText = text.value;
+        return text;
+      }
       // Before it is read: what changes in between is then seen as changed.
       seen.set(path, await signatureOf(path));
       return await readFileText(path, purpose);
