@@ -70,6 +70,7 @@ export function createReloading<Configuration>(parts: ReloadingParts<Configurati
 
   async function readAnew(): Promise<ReloadOutcome> {
     waiting = undefined;
+    if (closed) return { ok: false, because: 'the exporter is stopping' };
     try {
       const configuration = await source.read();
       mainRefused = false;
