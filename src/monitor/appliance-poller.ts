@@ -120,13 +120,17 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   );
   const ledger = createLedger({
     collectors: [...jobs.keys()],
-    upForMs: () => Math.min(...[...jobs.values()].map((job) => timing.freshForMs(job, 0))),
+    upForMs: () => Math.min(...[...jobs.values()].map((job) => timing.freshForMs(job))),
   });
   const governor = createGovernor(
     [...jobs].map(([collector, { intervalMs }]) => ({ name: collector, intervalMs })),
     polling.maxBusyRatio,
+    () => {
+      announceIntervals();
+      display.publish();
+    },
   );
-  const timing = createTiming(governor, polling);
+  const timing = createTiming({ governor, jitterRatio: polling.jitterRatio, age });
   const failures = createFailureLog(log);
   const transitions = createTransitions({ log, onTransition: (object, to) => ledger.transitioned(object, to) });
   const shelf = createShelf({
@@ -166,9 +170,9 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     failures,
     closing: closing.signal,
     objection: isUnlicensed,
-    age,
     context: { facts, watches: parts.watches, now, labels: parts.labels },
     onReading,
+    onRoundCost: (job, busySeconds) => governor.expects(job.collector.name, busySeconds),
     onFailure(origin, reason) {
       ledger.failed(origin.collector, reason);
       if (reason === 'unlicensed') findOutAboutLicence();
@@ -242,11 +246,15 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
 
   function reasonToSkip(job: Job): SkipReason | undefined {
     const { collector } = job;
-    if (age() < (unsupported.get(collector.name) ?? 0)) return 'unsupported';
+    if (isUnsupported(job)) return 'unsupported';
     if (isUnlicensed(job)) return 'unlicensed';
     if (!caller.wouldAdmit) return 'breaker_open';
     if (isFarmCollector(collector) && !facts.farms) return 'farms_unknown';
     return undefined;
+  }
+
+  function isUnsupported({ collector }: Job): boolean {
+    return age() < (unsupported.get(collector.name) ?? 0);
   }
 
   /** One module may answer 402 for itself (WIRE.md §8, 18): whether all is refused is for the activation to say. */
@@ -268,17 +276,19 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     const startedAtMs = now();
     const steadyAtStart = steadyNow();
     job.startedAtMs = age();
+    job.running = true;
     job.spentSeconds = 0;
     const outcome = isFarmCollector(collector)
       ? await collecting.round(job, collector, pace)
       : await collecting.once(job, collector, pace);
     job.hadTurn = true;
+    job.running = false;
     job.lastRunMs = steadyNow() - steadyAtStart;
     job.missed = outcome === 'failed' || outcome === 'breaker_open';
     if (outcome === 'closing') return;
     if (outcome !== 'ok') display.withoutReading(job);
     if (isOneOf(skipReasons, outcome)) return skip(job, outcome);
-    governor.spent(collector.name, job.spentSeconds);
+    if (!isFarmCollector(collector)) governor.spent(collector.name, job.spentSeconds);
     if (outcome === 'lacking') {
       unsupported.set(collector.name, age() + retryMissingAfterMs);
       return ledger.lacks(collector.name);
@@ -289,13 +299,27 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       durationMs: job.lastRunMs,
       ok: outcome === 'ok',
     });
-    ledger.stretchedTo(collector.name, timing.effectiveIntervalMs(job));
+    announceIntervals();
   }
 
-  function onReading(origin: Origin, reading: Reading, freshUntilMs: number): void {
-    shelf.put(origin, { expose: reading.expose, freshUntilMs });
-    transitions.compare(origin, reading.states ?? []);
-    if (reading.facts) learn(reading.facts);
+  /** All of them: what one collector costs stretches others as well. */
+  function announceIntervals(): void {
+    for (const [collector, job] of jobs)
+      if (!isUnsupported(job)) ledger.stretchedTo(collector, timing.effectiveIntervalMs(job));
+  }
+
+  function onReading(job: Job, origin: Origin, { expose, states, facts: news }: Reading): void {
+    const takenAtMs = age();
+    const promisedMs = timing.freshForMs(job);
+    shelf.put(origin, {
+      expose,
+      freshUntilMs: takenAtMs + job.maxStaleMs,
+      // By the intervals as they are then, and never for an appliance that has fallen silent.
+      outlives: (ageMs) =>
+        ledger.isUp(ageMs) === true && ageMs - takenAtMs < Math.max(promisedMs, timing.freshForMs(job)),
+    });
+    transitions.compare(origin, states ?? []);
+    if (news) learn(news);
   }
 
   function skip(job: Job, reason: SkipReason): void {

@@ -13,8 +13,10 @@ export interface Shelf {
 
 export interface ShelvedReading {
   readonly expose: (emit: Emit) => void;
-  /** Until when the samples may be shown, on the clock of lib/age-clock.ts. */
+  /** Until when the samples may be shown whatever happens, on the clock of lib/age-clock.ts. */
   readonly freshUntilMs: number;
+  /** Asked from then on: whether they may still be shown. Left out, they may not. */
+  readonly outlives?: (ageMs: number) => boolean;
 }
 
 export interface ShelfOptions {
@@ -30,9 +32,7 @@ export const dropReasons = ['limit', 'duplicate'] as const;
 
 export type DropReason = (typeof dropReasons)[number];
 
-interface Held extends Origin {
-  readonly freshUntilMs: number;
-}
+interface Held extends Origin, Omit<ShelvedReading, 'expose'> {}
 
 /** Renders each reading once, when it is put, and hands the bytes to the exposition. */
 export function createShelf({ appliance, exposition, maxSeries, onDropped, onUnknownState }: ShelfOptions): Shelf {
@@ -46,15 +46,15 @@ export function createShelf({ appliance, exposition, maxSeries, onDropped, onUnk
   }
 
   return {
-    put(origin, { expose, freshUntilMs }) {
+    put(origin, { expose, ...freshness }) {
       const key = keyOf(origin);
       const room = Math.max(0, maxSeries - exposition.series(appliance, key));
       const rendered = renderSamples(appliance, room, expose);
       for (const reason of dropReasons) if (rendered.dropped[reason] > 0) onDropped(reason, rendered.dropped[reason]);
       for (const { family, word } of rendered.unknownStates) onUnknownState(family.name, word);
       exposition.put(appliance, key, toChunks(rendered.families));
-      held.set(key, { ...origin, freshUntilMs });
-      nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs);
+      held.set(key, { ...origin, ...freshness });
+      nextExpiryMs = Math.min(nextExpiryMs, freshness.freshUntilMs);
     },
     remove: (origin) => remove(keyOf(origin)),
     has: (collector) => held.has(keyOf({ collector })),
@@ -62,8 +62,8 @@ export function createShelf({ appliance, exposition, maxSeries, onDropped, onUnk
       const losers = new Set<string>();
       if (ageMs < nextExpiryMs) return losers;
       nextExpiryMs = Number.POSITIVE_INFINITY;
-      for (const [key, { collector, freshUntilMs }] of held) {
-        if (freshUntilMs > ageMs) {
+      for (const [key, { collector, freshUntilMs, outlives }] of held) {
+        if (freshUntilMs > ageMs || outlives?.(ageMs)) {
           nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs);
           continue;
         }
