@@ -47,15 +47,15 @@ async function watch(given: Pick<GivenPoller, 'page'>, minutes: number): Promise
   return shown;
 }
 
-describe('an appliance with 250 farms', () => {
+describe('an appliance with hundreds of farms', () => {
   it('loses no reading from the page while it answers, from its first round on', async () => {
-    const given = givenFarms(250);
+    const given = givenFarms(500);
     given.poller.start();
 
-    const shown = await watch(given, 60);
+    const shown = await watch(given, 40);
 
     expect(shown).toEqual(shown.toSorted((a, b) => a - b));
-    expect(shown.at(-1)).toBe(250);
+    expect(shown.at(-1)).toBe(500);
   });
 
   it('loses none either when every answer takes five times as long for a quarter of an hour', async () => {
@@ -114,12 +114,12 @@ describe('an appliance with 250 farms', () => {
     while (timesOf(given, 'readFarmStats', 'f20').length === 0) await vi.advanceTimersByTimeAsync(secondMs);
     const early = intervalOf(given.page(), 'backends');
 
-    await vi.advanceTimersByTimeAsync(2 * 60 * minuteMs);
+    await vi.advanceTimersByTimeAsync(60 * minuteMs);
 
     const announced = intervalOf(given.page(), 'backends');
     const [, ...settled] = gapsOf(timesOf(given, 'readFarmStats', 'f0'));
     expect(early).toBeGreaterThan(300);
-    expect(settled.length).toBeGreaterThan(5);
+    expect(settled.length).toBeGreaterThan(3);
     for (const gap of settled) expect(Math.abs(gap / secondMs - announced)).toBeLessThanOrEqual(60);
   });
 
@@ -127,7 +127,7 @@ describe('an appliance with 250 farms', () => {
     const given = givenFarms(100, ['farms', 'backends', 'farm_config', 'system']);
     given.poller.start();
 
-    await vi.advanceTimersByTimeAsync(60 * minuteMs);
+    await vi.advanceTimersByTimeAsync(20 * minuteMs);
 
     // 30 s, 3 s of jitter, and one call that may be before it. The tick after the first run may be served by that.
     const [_beginning, ...gaps] = gapsOf(timesOf(given, 'listFarmStats'));
