@@ -25,7 +25,7 @@ export interface Job extends ScheduledCollector {
   running: boolean;
   /** Length of the last run, waiting for turns included. */
   lastRunMs: number;
-  /** True while the breaker or a failure cost it its last run. */
+  /** True while the breaker or a failure cost it its last run, or something that it read had to be withheld. */
   missed: boolean;
   /** True once it ran or was skipped for a reason. */
   hadTurn: boolean;
