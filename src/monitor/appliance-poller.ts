@@ -246,15 +246,11 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
 
   function reasonToSkip(job: Job): SkipReason | undefined {
     const { collector } = job;
-    if (isUnsupported(job)) return 'unsupported';
+    if (age() < (unsupported.get(collector.name) ?? 0)) return 'unsupported';
     if (isUnlicensed(job)) return 'unlicensed';
     if (!caller.wouldAdmit) return 'breaker_open';
     if (isFarmCollector(collector) && !facts.farms) return 'farms_unknown';
     return undefined;
-  }
-
-  function isUnsupported({ collector }: Job): boolean {
-    return age() < (unsupported.get(collector.name) ?? 0);
   }
 
   /** One module may answer 402 for itself (WIRE.md §8, 18): whether all is refused is for the activation to say. */
@@ -293,6 +289,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       unsupported.set(collector.name, age() + retryMissingAfterMs);
       return ledger.lacks(collector.name);
     }
+    unsupported.delete(collector.name);
     ledger.attempted({
       collector: collector.name,
       startedAtMs,
@@ -305,7 +302,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   /** All of them: what one collector costs stretches others as well. */
   function announceIntervals(): void {
     for (const [collector, job] of jobs)
-      if (!isUnsupported(job)) ledger.stretchedTo(collector, timing.effectiveIntervalMs(job));
+      if (!unsupported.has(collector)) ledger.stretchedTo(collector, timing.effectiveIntervalMs(job));
   }
 
   function onReading(job: Job, origin: Origin, { expose, states, facts: news }: Reading): void {

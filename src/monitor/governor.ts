@@ -14,7 +14,7 @@ export interface GovernedCollector {
 }
 
 /** What differs from run to run hardly counts; half the cost or less shows that the appliance has become fast again. */
-const smoothing = { usual: 0.2, halved: 0.6 };
+const smoothing = { usual: 0.1, halved: 0.6 };
 const longestStride = 60;
 /** The first alone may take all of the share but a tenth, so that the others still come round. */
 const shareOfFirst = 0.9;
