@@ -56,7 +56,10 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
       const losers = shelf.expire(age());
       for (const loser of losers) {
         const job = jobs.get(loser);
-        if (job) withoutReading(job);
+        if (!job) continue;
+        // However far its schedule is stretched, it is read again as soon as the appliance answers.
+        job.missed = true;
+        withoutReading(job);
       }
       if (losers.size > 0 || shownUp !== ledger.isUp(age())) publish();
     },

@@ -15,8 +15,10 @@ export interface Shelf {
 
 export interface ShelvedReading {
   readonly expose: (emit: Emit) => void;
-  /** Until when the samples may be shown, on the clock of lib/age-clock.ts. */
+  /** Until when the samples may be shown whatever happens, on the clock of lib/age-clock.ts. */
   readonly freshUntilMs: number;
+  /** Asked from then on: whether they may still be shown. Left out, they may not. */
+  readonly outlives?: (ageMs: number) => boolean;
 }
 
 export interface ShelfOptions {
@@ -35,7 +37,7 @@ export const dropReasons = ['limit', 'duplicate'] as const;
 export type DropReason = (typeof dropReasons)[number];
 
 /** What stands on the page, by {@link keyOf}. */
-export type Held = Map<string, Origin & { readonly freshUntilMs: number }>;
+export type Held = Map<string, Origin & Omit<ShelvedReading, 'expose'>>;
 
 /** Renders each reading once, when it is put, and hands the bytes to the exposition. */
 export function createShelf({
@@ -55,15 +57,15 @@ export function createShelf({
   }
 
   return {
-    put(origin, { expose, freshUntilMs }) {
+    put(origin, { expose, ...freshness }) {
       const key = keyOf(origin);
       const room = Math.max(0, maxSeries - exposition.series(appliance, key));
       const rendered = renderSamples(appliance, room, expose);
       for (const reason of dropReasons) if (rendered.dropped[reason] > 0) onDropped(reason, rendered.dropped[reason]);
       for (const { family, word } of rendered.unknownStates) onUnknownState(family.name, word);
       exposition.put(appliance, key, toChunks(rendered.families));
-      held.set(key, { ...origin, freshUntilMs });
-      nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs);
+      held.set(key, { ...origin, ...freshness });
+      nextExpiryMs = Math.min(nextExpiryMs, freshness.freshUntilMs);
     },
     remove: (origin) => remove(keyOf(origin)),
     clear(collector) {
@@ -75,8 +77,8 @@ export function createShelf({
       const losers = new Set<string>();
       if (ageMs < nextExpiryMs) return losers;
       nextExpiryMs = Number.POSITIVE_INFINITY;
-      for (const [key, { collector, freshUntilMs }] of held) {
-        if (freshUntilMs > ageMs) {
+      for (const [key, { collector, freshUntilMs, outlives }] of held) {
+        if (freshUntilMs > ageMs || outlives?.(ageMs)) {
           nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs);
           continue;
         }

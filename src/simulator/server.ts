@@ -20,7 +20,8 @@ export interface SimulatedApplianceOptions {
   readonly apiKey: string;
   readonly host?: string;
   readonly port?: number;
-  readonly latency?: 'none' | 'realistic';
+  /** A function says how many times as long as on a real one each call takes at the moment. */
+  readonly latency?: 'none' | 'realistic' | (() => number);
   /** Milliseconds; the real clock unless a test brings its own. */
   readonly now?: () => number;
   /** Any other path is answered by the web server's 404 page. */
@@ -108,7 +109,8 @@ export async function startSimulatedAppliance(options: SimulatedApplianceOptions
     const content = await buffer(request);
     if (fault?.kind === 'hang') return pause(2_147_483_647, signal);
     calls += 1;
-    if (latency === 'realistic' && destination.to === 'api') await pause(latencyMs(world, route, calls), signal);
+    if (latency !== 'none' && destination.to === 'api')
+      await pause(latencyMs(world, route, calls) * (latency === 'realistic' ? 1 : latency()), signal);
 
     const nowMs = now() + (fault?.kind === 'clock_skew' ? fault.seconds * 1_000 : 0);
     const reply = substitute(fault, world) ?? replyTo();

@@ -258,8 +258,13 @@ describe('anything else', () => {
     },
   );
 
-  it('has nothing to reload', async () => {
-    expect((await givenApp().inject({ method: 'POST', url: '/-/reload' })).statusCode).toBe(404);
+  it('says how reloading by HTTP is switched on where it is not', async () => {
+    const answer = await givenApp().inject({ method: 'POST', url: '/-/reload' });
+
+    expect([answer.statusCode, answer.payload]).toEqual([
+      403,
+      'Reloading by HTTP is off. Start with --web.enable-lifecycle, or send SIGHUP.\n',
+    ]);
   });
 
   it.each(['/%zz', '/metrics%', '/%c0%ae'])('answers 400 in plain words to the malformed path %s', async (url) => {
@@ -273,7 +278,7 @@ describe('anything else', () => {
     expect(response.payload).toBe('The path has a malformed percent-encoding.\n');
   });
 
-  it.each(['/nothing', '/metrics/', '/METRICS', '//metrics', '/%2e%2e/etc/passwd', '/-/reload'])(
+  it.each(['/nothing', '/metrics/', '/METRICS', '//metrics', '/%2e%2e/etc/passwd', '/-/reload/'])(
     'answers 404 to %s without repeating it',
     async (url) => {
       const response = await get(givenApp(), url);
