@@ -26,9 +26,10 @@ results.push(...(await againstPromClient()), ...(await relayResults()));
 if (isThere('prometheus') && isThere('promtool')) results.push(...(await ruleResults()));
 
 const { text, packed } = fleet.exposition.page('text');
+const compressedBytes = packed.reduce((sum, { blocks }) => sum + blocks.length, 0);
 const series = fleetSize.appliances * fleetSize.seriesPerAppliance;
 console.log(
-  `${series} series, ${megabytes(text)} MB, compressed ${megabytes(packed.blocks)} MB; ${availableParallelism()} cores; medians.\n`,
+  `${series} series, ${megabytes(text.length)} MB, compressed ${megabytes(compressedBytes)} MB; ${availableParallelism()} cores; medians.\n`,
 );
 console.log(table(results));
 writeResults(results);
@@ -96,6 +97,6 @@ function takingTurns(): () => string {
   return () => fleet.appliances[turn++ % fleet.appliances.length] ?? '';
 }
 
-function megabytes(bytes: Buffer): string {
-  return (bytes.length / 1e6).toFixed(1);
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
 }

@@ -1,5 +1,6 @@
 import type { BreakerState } from '../appliance/breaker.ts';
-import { type Exposition, toChunks } from '../metrics/exposition.ts';
+import type { Exposition } from '../metrics/exposition.ts';
+import { toChunks } from '../metrics/piece.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
 import { isFarmCollector } from '../collectors/collector.ts';
 import type { Job } from './job.ts';

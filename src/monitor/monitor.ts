@@ -1,5 +1,6 @@
 import type { Area } from '../appliance/endpoints/table.ts';
-import type { Exposition, Format, Page } from '../metrics/exposition.ts';
+import type { Exposition } from '../metrics/exposition.ts';
+import type { Format, Page } from '../metrics/page.ts';
 import type { AppliancePoller, ApplianceStatus } from './appliance-poller.ts';
 
 /** All appliances together, as the listeners see them. */

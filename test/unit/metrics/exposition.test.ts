@@ -1,14 +1,9 @@
 import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type Chunk,
-  createExposition,
-  type Exposition,
-  type Page,
-  toChunks,
-  toPiece,
-} from '../../../src/metrics/exposition.ts';
+import { createExposition, type Exposition } from '../../../src/metrics/exposition.ts';
+import type { Page } from '../../../src/metrics/page.ts';
+import { type Chunk, toChunks, toPiece } from '../../../src/metrics/piece.ts';
 import { counter, gauge, histogram } from '../../../src/metrics/family.ts';
 import { gzipMember } from '../../../src/metrics/gzip.ts';
 import { type Emit, renderSamples } from '../../../src/metrics/samples.ts';
@@ -84,7 +79,7 @@ describe('a page that nothing changed', () => {
 
     expect(exposition.page('text')).toBe(page);
     expect(exposition.page('text').packed).toBe(page.packed);
-    expect(exposition.page('text').text).toBe(page.text);
+    expect(exposition.page('text').pieces).toBe(page.pieces);
   });
 
   it('stays what it was for who holds it, when another one takes its place', () => {
@@ -256,5 +251,5 @@ function textOf(page: Page): string {
 }
 
 function unpacked(page: Page): string {
-  return gunzipSync(Buffer.concat(gzipMember([page.packed]))).toString();
+  return gunzipSync(Buffer.concat(gzipMember(page.packed))).toString();
 }
