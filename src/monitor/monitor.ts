@@ -2,6 +2,7 @@ import type { Area } from '../appliance/endpoints/table.ts';
 import type { Exposition } from '../metrics/exposition.ts';
 import type { Format, Page } from '../metrics/page.ts';
 import type { AppliancePoller, ApplianceStatus } from './appliance-poller.ts';
+import { createUpkeep } from './upkeep.ts';
 
 /** All appliances together, as the listeners see them. */
 export interface Monitor {
@@ -29,11 +30,21 @@ export function createMonitor(parts: {
   readonly exposition: Exposition;
 }): Monitor {
   const { appliances, pollers, exposition } = parts;
+  const upkeep = createUpkeep(function* steps() {
+    for (const poller of pollers) {
+      poller.settle();
+      yield;
+    }
+    yield* exposition.joinAhead();
+  });
   return {
     appliances,
-    start: () => pollers.forEach((poller) => poller.start()),
+    start() {
+      upkeep.start();
+      pollers.forEach((poller) => poller.start());
+    },
     page(format, only) {
-      for (const poller of pollers) poller.settle();
+      for (const poller of pollers) if (only?.has(poller.name) ?? true) poller.settle();
       return exposition.page(format, only);
     },
     get ready() {
@@ -44,6 +55,7 @@ export function createMonitor(parts: {
       void pollers.find(({ name }) => name === appliance)?.changed(area, farm);
     },
     async close() {
+      await upkeep.close();
       await Promise.all(pollers.map((poller) => poller.close()));
     },
   };
