@@ -26,12 +26,14 @@ export function createGroup(families: readonly Family[], holdings: readonly Hold
   }
 
   return {
-    changed(families) {
-      for (const family of families) stale.add(family);
+    changed(others) {
+      for (const family of others) stale.add(family);
     },
     joint,
     *joinAhead() {
-      for (const family of [...stale]) {
+      // What changes meanwhile is left to the next time, or this might never end.
+      const families = [...stale];
+      for (const family of families) {
         for (const holding of holdings) {
           holding.joint(family);
           yield;

@@ -114,6 +114,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       createJob(each, {
         appliance: name,
         precedence: index,
+        intervalMs: clockwork.intervalMs(each.schedule),
         jitterRatio: polling.jitterRatio,
       }),
     ]),

@@ -5,11 +5,14 @@ import type { Logger } from 'pino';
 export interface Clockwork {
   /** Calls `tick` at each match until the returned function is called. */
   subscribe(expression: string, tick: () => void): () => void;
+  /** {@link intervalOf}, found out once for all who wait for the same expression: it takes a millisecond. */
+  intervalMs(expression: string): number;
   close(): Promise<void>;
 }
 
 export function createClockwork(log: Logger): Clockwork {
   const tasks = new Map<string, { readonly task: ScheduledTask; readonly ticks: Set<() => void> }>();
+  const intervals = new Map<string, number>();
 
   // Without a logger of its own node-cron prints to standard output.
   const logger = {
@@ -31,6 +34,11 @@ export function createClockwork(log: Logger): Clockwork {
       tasks.set(expression, { task, ticks });
       void task.start();
       return () => ticks.delete(tick);
+    },
+    intervalMs(expression) {
+      const intervalMs = intervals.get(expression) ?? intervalOf(expression);
+      intervals.set(expression, intervalMs);
+      return intervalMs;
     },
     async close() {
       for (const { task } of tasks.values()) await task.destroy();

@@ -1,5 +1,4 @@
 import type { Collector } from '../collectors/collector.ts';
-import { intervalOf } from './clockwork.ts';
 
 /** A collector with what the configuration says about it. */
 export interface ScheduledCollector {
@@ -36,9 +35,9 @@ const longestOffsetMs = 600_000;
 
 export function createJob(
   scheduled: ScheduledCollector,
-  parts: { appliance: string; precedence: number; jitterRatio: number },
+  parts: { appliance: string; precedence: number; intervalMs: number; jitterRatio: number },
 ): Job {
-  const intervalMs = intervalOf(scheduled.schedule);
+  const { intervalMs } = parts;
   const share = hashShare(`${parts.appliance}/${scheduled.collector.name}`) * (shareOfInterval - parts.jitterRatio);
   return {
     ...scheduled,

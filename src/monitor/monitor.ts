@@ -1,4 +1,5 @@
 import type { Area } from '../appliance/endpoints/table.ts';
+import { sleep } from '../lib/sleep.ts';
 import type { Exposition } from '../metrics/exposition.ts';
 import type { Format, Page } from '../metrics/page.ts';
 import type { AppliancePoller, ApplianceStatus } from './appliance-poller.ts';
@@ -24,6 +25,9 @@ export interface MonitoredAppliance {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+/** A thousand handshakes at once would leave no time for anything else; a few appliances are there in no time. */
+const betweenStartsMs = 10;
+
 export function createMonitor(parts: {
   readonly appliances: readonly MonitoredAppliance[];
   readonly pollers: readonly AppliancePoller[];
@@ -37,11 +41,22 @@ export function createMonitor(parts: {
     }
     yield* exposition.joinAhead();
   });
+  const closing = new AbortController();
+  let starting: Promise<void> = Promise.resolve();
+
+  async function startPollers(): Promise<void> {
+    for (const poller of pollers) {
+      poller.start();
+      await sleep(betweenStartsMs, closing.signal).catch(() => undefined);
+      if (closing.signal.aborted) return;
+    }
+  }
+
   return {
     appliances,
     start() {
       upkeep.start();
-      pollers.forEach((poller) => poller.start());
+      starting = startPollers();
     },
     page(format, only) {
       for (const poller of pollers) if (only?.has(poller.name) ?? true) poller.settle();
@@ -55,7 +70,8 @@ export function createMonitor(parts: {
       void pollers.find(({ name }) => name === appliance)?.changed(area, farm);
     },
     async close() {
-      await upkeep.close();
+      closing.abort();
+      await Promise.all([starting, upkeep.close()]);
       await Promise.all(pollers.map((poller) => poller.close()));
     },
   };

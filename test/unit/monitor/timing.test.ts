@@ -10,7 +10,7 @@ function given(): { job: Job; timing: Timing; governor: { stride: number } } {
   const governor = { stride: 1 };
   const job = createJob(
     { collector: backends, schedule: '0 * * * * *', maxStaleMs: 300_000 },
-    { appliance: 'lb', precedence: 5, jitterRatio: polling.jitterRatio },
+    { appliance: 'lb', precedence: 5, intervalMs: 60_000, jitterRatio: polling.jitterRatio },
   );
   const timing = createTiming({ spent: () => undefined, everyNthTick: () => governor.stride }, polling);
   return { job, timing, governor };
