@@ -8,6 +8,7 @@ import { relayResults } from './relay.ts';
 import { compare, type Result, table, writeResults } from './results.ts';
 import type { Encoding } from './scraper.ts';
 import { ruleResults } from './rules/run.ts';
+import { scaleResults } from './scale/run.ts';
 import { startServers } from './servers.ts';
 
 const staticServer = '(reference: node:http sends the same bytes)';
@@ -22,7 +23,7 @@ const results = [
 ];
 await servers.checkPage();
 servers.close();
-results.push(...(await againstPromClient()), ...(await relayResults()));
+results.push(...(await againstPromClient()), ...(await relayResults()), ...(await scaleResults()));
 if (isThere('prometheus') && isThere('promtool')) results.push(...(await ruleResults()));
 
 const { text, packed } = fleet.exposition.page('text');
