@@ -34,8 +34,15 @@ export interface Daemon {
   close(): Promise<void>;
 }
 
+/**
+ * Node.js cuts small buffers from blocks of 64 kB, and each TLS connection keeps nine bytes of one (its ALPN protocols): a
+ * thousand appliances would hold 64 MB with that.
+ */
+const bufferBlockBytes = 4_096;
+
 /** Puts all parts together; rejects when the address cannot be listened on. */
 export async function startDaemon({ settings, listenAddress, build, log, now, random }: DaemonParts): Promise<Daemon> {
+  Buffer.poolSize = bufferBlockBytes;
   const decode = createDecoder();
   const clockwork = createClockwork(log.child({ part: 'clockwork' }));
   const exposition = createExposition({
