@@ -81,7 +81,7 @@ export function createSendPage(log: Logger, { mostUnfinished, patienceMs, longes
       'x-content-type-options': 'nosniff',
     });
     if (request.method === 'HEAD') response.end();
-    else if (length <= blockBytes) response.end(Buffer.concat([...contents()], length));
+    else if (length <= blockBytes) response.end(Buffer.concat(contents(), length));
     else
       pipeline(inBlocks(contents()), response, (error) => {
         if (error) log.debug({ because: error.message }, 'a page was not read to its end');
@@ -92,7 +92,7 @@ export function createSendPage(log: Logger, { mostUnfinished, patienceMs, longes
 interface Body {
   readonly length: number;
   /** In order; asked for when the body is really sent. */
-  readonly contents: () => Iterable<Buffer>;
+  readonly contents: () => readonly Buffer[];
 }
 
 const endOfOpenMetrics = toPiece('# EOF\n');
@@ -102,13 +102,10 @@ function tailOf({ format, end }: PageParts): readonly Piece[] {
 }
 
 function plainBody(parts: PageParts): Body {
-  const tail = tailOf(parts);
+  const tail = tailOf(parts).map(({ text }) => text);
   return {
-    length: parts.page.size + tail.reduce((sum, { text }) => sum + text.length, 0),
-    *contents() {
-      for (const { text } of parts.page.pieces) yield text;
-      for (const { text } of tail) yield text;
-    },
+    length: parts.page.size + tail.reduce((sum, { length }) => sum + length, 0),
+    contents: () => [...parts.page.texts, ...tail],
   };
 }
 
@@ -123,7 +120,7 @@ const blockBytes = 262_144;
 const blocksATurn = 4;
 
 /** The contents in the same block again and again, which is sent by the time that the next one is asked for. */
-async function* inBlocks(contents: Iterable<Buffer>): AsyncGenerator<Buffer> {
+async function* inBlocks(contents: readonly Buffer[]): AsyncGenerator<Buffer> {
   const block = Buffer.allocUnsafeSlow(blockBytes);
   let filled = 0;
   let sent = 0;

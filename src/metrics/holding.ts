@@ -1,5 +1,5 @@
 import type { Family } from './family.ts';
-import { joinPieces, type Joint } from './joint.ts';
+import { joinChunks, type Joint } from './joint.ts';
 import type { Chunk } from './piece.ts';
 
 /** What one appliance has on the page, by the parts that put it there, and joined by family. */
@@ -31,7 +31,7 @@ export function createHolding(): Holding {
     const lines = new Map<Family, Chunk[]>([...changed].map((family) => [family, []]));
     for (const { chunks } of parts.values()) for (const chunk of chunks) lines.get(chunk.family)?.push(chunk);
     for (const [family, chunks] of lines) {
-      if (chunks.length > 0) joints.set(family, joinPieces(chunks));
+      if (chunks.length > 0) joints.set(family, joinChunks(chunks));
       else joints.delete(family);
     }
     changed.clear();

@@ -9,10 +9,12 @@ export interface Piece {
   readonly packed: Packed;
 }
 
-/** Finished lines of one family from one part of one appliance. */
-export interface Chunk extends Piece {
+/** Finished lines of one family from one part of one appliance. The bytes may move, but never change: see joint.ts. */
+export interface Chunk {
   readonly family: Family;
   readonly series: number;
+  text: Buffer;
+  packed: Packed;
 }
 
 /**
