@@ -17,8 +17,8 @@ import { createSelfMetrics } from './metrics/self.ts';
 import { type AppliancePoller, createAppliancePoller } from './monitor/appliance-poller.ts';
 import { createClockwork } from './monitor/clockwork.ts';
 import { createCounters } from './monitor/counters.ts';
+import { createFleet, type FleetChange, type Inherited } from './monitor/fleet.ts';
 import { ledgerFamilies } from './monitor/ledger.ts';
-import { createFleet, type FleetChange, type Inherited } from './monitor/monitor.ts';
 import { createReloading } from './reloading.ts';
 
 export interface DaemonParts {
@@ -46,6 +46,12 @@ export interface Daemon {
   close(): Promise<void>;
 }
 
+/**
+ * Node.js cuts small buffers from blocks of 64 kB, and each TLS connection keeps nine bytes of one (its ALPN protocols): a
+ * thousand appliances would hold 64 MB with that.
+ */
+const bufferBlockBytes = 4_096;
+
 /** An appliance with everything that decides how it is watched. */
 interface WatchedAppliance extends Pick<Settings, 'polling' | 'limits'> {
   readonly name: string;
@@ -56,6 +62,7 @@ interface WatchedAppliance extends Pick<Settings, 'polling' | 'limits'> {
 /** Puts all parts together; rejects when an address cannot be listened on. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { settings, source, build, log, now, random } = parts;
+  Buffer.poolSize = bufferBlockBytes;
   const decode = createDecoder();
   const clockwork = createClockwork(log.child({ part: 'clockwork' }));
   const exposition = createExposition({

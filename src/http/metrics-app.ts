@@ -1,12 +1,11 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Logger } from 'pino';
-import { type Format, type Page, type Piece, toPiece } from '../metrics/exposition.ts';
-import { gzipMember } from '../metrics/gzip.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import { cutConnectionsOnClose } from './cut-connections.ts';
 import { landingPage } from './landing-page.ts';
-import { acceptsGzip, contentTypes, negotiateFormat } from './negotiate.ts';
+import { negotiateFormat } from './negotiate.ts';
+import { createSendPage, usualLimits } from './send-page.ts';
 import { registerReload, reloadPath, type ReloadOutcome } from './reload.ts';
 
 /** How long requests under way may take once the server closes; what is open then is cut. */
@@ -40,6 +39,7 @@ export function createMetricsApp({ monitor, self, build, reload, log }: MetricsA
         .end('The path has a malformed percent-encoding.\n');
     },
   });
+  const sendPage = createSendPage(log, usualLimits);
   const paths = new Set<string>();
 
   cutConnectionsOnClose(app, closeGraceMs);
@@ -139,33 +139,4 @@ function unknownAppliance(reply: FastifyReply): FastifyReply {
 function valuesOf(request: FastifyRequest, name: string): string[] {
   const value = (request.query as Record<string, string | string[] | undefined>)[name];
   return value === undefined ? [] : [value].flat();
-}
-
-const endOfOpenMetrics = toPiece('# EOF\n');
-
-interface PageParts {
-  readonly format: Format;
-  readonly page: Page;
-  readonly end: readonly Piece[];
-}
-
-/** Sends the page, then `end`, without copying either; past Fastify, which would write a piece at a time. */
-function sendPage(request: FastifyRequest, reply: FastifyReply, { format, page, end }: PageParts): void {
-  const compressed = acceptsGzip(request.headers['accept-encoding']);
-  const tail = format === 'openmetrics' ? [...end, endOfOpenMetrics] : end;
-  const buffers = compressed
-    ? gzipMember([page.packed, ...tail.map(({ packed }) => packed)])
-    : [...page.pieces, ...tail].map(({ text }) => text);
-  reply.hijack();
-  reply.raw.writeHead(200, {
-    'content-type': contentTypes[format],
-    'content-length': buffers.reduce((sum, buffer) => sum + buffer.length, 0),
-    ...(compressed ? { 'content-encoding': 'gzip' } : {}),
-    vary: 'accept, accept-encoding',
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-  });
-  reply.raw.cork();
-  for (const buffer of buffers) reply.raw.write(buffer);
-  reply.raw.end();
 }

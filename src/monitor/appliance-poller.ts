@@ -69,7 +69,7 @@ export interface AppliancePoller {
    * under way may be older than the change, and is followed by another.
    */
   changed(area: Area, farm: string | undefined): Promise<void>;
-  /** Withholds what is too old at this moment. */
+  /** Brings the page up to this moment: withholds what is too old, and shows what happened. */
   settle(): void;
   /** True once every enabled collector has had its turn. */
   readonly hadFirstRuns: boolean;

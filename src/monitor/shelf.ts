@@ -1,4 +1,5 @@
-import { type Exposition, toChunks } from '../metrics/exposition.ts';
+import type { Exposition } from '../metrics/exposition.ts';
+import { toChunks } from '../metrics/piece.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
 import { keyOf, type Origin } from './origin.ts';
 
@@ -63,7 +64,7 @@ export function createShelf({
       const rendered = renderSamples(appliance, room, expose);
       for (const reason of dropReasons) if (rendered.dropped[reason] > 0) onDropped(reason, rendered.dropped[reason]);
       for (const { family, word } of rendered.unknownStates) onUnknownState(family.name, word);
-      exposition.put(appliance, key, toChunks(rendered.families));
+      exposition.put(appliance, key, toChunks(rendered.families, exposition.chunks(appliance, key)));
       held.set(key, { ...origin, ...freshness });
       nextExpiryMs = Math.min(nextExpiryMs, freshness.freshUntilMs);
     },

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createExposition, toChunks } from '../../../src/metrics/exposition.ts';
+import { createExposition } from '../../../src/metrics/exposition.ts';
+import { toChunks } from '../../../src/metrics/piece.ts';
 import { counter, type Family, gauge, histogram, stateSet } from '../../../src/metrics/family.ts';
 import { type Emit, renderSamples } from '../../../src/metrics/samples.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
