@@ -69,9 +69,19 @@ export async function startDaemon({ settings, listenAddress, build, log, now, ra
     pollers: settings.appliances.map(createPoller),
     exposition,
   });
-  const app = createMetricsApp({ monitor, self, build, log: log.child({ part: 'http' }) });
+  const app = createMetricsApp({
+    monitor,
+    shardWatching: (appliance) => settings.share?.elsewhere.get(appliance),
+    self,
+    build,
+    log: log.child({ part: 'http' }),
+  });
   const url = await listen(app, listenAddress, '--web.listen-address');
-  log.info({ url, appliances: settings.appliances.length }, 'listening');
+  const { appliances, share } = settings;
+  log.info(
+    { url, appliances: appliances.length, ...(share && { shard: `${share.index}/${share.count}` }) },
+    appliances.length > 0 ? 'listening' : 'listening, and no appliance falls to this shard',
+  );
   const gateway = await startGatewayFor(settings).catch(async (error: unknown) => {
     await app.close();
     throw error;

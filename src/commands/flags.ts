@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { parseListenAddress } from '../lib/listen-address.ts';
 import { isOneOf } from '../lib/check.ts';
 import { oneLine } from '../lib/one-line.ts';
+import { parseShard } from '../lib/shard.ts';
 import { type Flags, UsageError } from './command.ts';
 import { logFormats, logLevels } from './log.ts';
 
@@ -14,6 +15,7 @@ const options = {
   'web.listen-address': { type: 'string', example: ':9444', takers: 'others' },
   'log.level': { type: 'string', example: 'info', takers: 'others' },
   'log.format': { type: 'string', example: 'json', takers: 'others' },
+  shard: { type: 'string', example: '0/3', takers: 'others' },
   'admin.url': { type: 'string', example: 'https://127.0.0.1:9445', takers: 'admin' },
   'admin.token-file': { type: 'string', example: 'token.txt', takers: 'admin' },
   'admin.ca-file': { type: 'string', example: 'ca.pem', takers: 'admin' },
@@ -54,13 +56,17 @@ export function parseFlags(words: readonly string[]): {
     options,
   });
   for (const token of tokens) if (token.kind === 'option') checkToken(token);
-  const { 'log.level': level, 'log.format': format, 'web.listen-address': address } = values;
+  const { 'log.level': level, 'log.format': format, 'web.listen-address': address, shard } = values;
   if (level !== undefined && !isOneOf(logLevels, level))
     throw new UsageError(`--log.level must be one of ${logLevels.join(', ')}`);
   if (format !== undefined && !isOneOf(logFormats, format))
     throw new UsageError(`--log.format must be one of ${logFormats.join(', ')}`);
   if (typeof address === 'string' && !parseListenAddress(address))
     throw new UsageError('--web.listen-address must be host:port or :port, for example :9444');
+  if (typeof shard === 'string' && !parseShard(shard))
+    throw new UsageError(
+      '--shard must be INDEX/COUNT with an index from 0, as pods are counted: of three shards the last is 2/3 (1000 at most)',
+    );
   return { flags: values, positionals };
 }
 

@@ -2,8 +2,10 @@ import { operationRoutes } from '../appliance/operation-routes.ts';
 import { collectorDefaults } from '../collectors/defaults.ts';
 import { hasEnvironmentAppliance } from '../config/environment.ts';
 import { loadSettings } from '../config/load.ts';
+import { shareOf } from '../config/share.ts';
 import { startDaemon } from '../daemon.ts';
-import { type Command, textFlag } from './command.ts';
+import { parseShard } from '../lib/shard.ts';
+import { type Command, textFlag, UsageError } from './command.ts';
 import { createLog } from './log.ts';
 import { untilStopped } from './until-stopped.ts';
 
@@ -12,19 +14,21 @@ export const run: Command = async (context) => {
   const { flags, env, stopped, build } = context;
   const file = flags['config.file'];
   if (typeof file !== 'string' && !hasEnvironmentAppliance(env)) {
+    if (flags['shard'] !== undefined)
+      throw new UsageError('--shard shares the appliances of a configuration: give --config.file=PATH as well');
     // Loaded only here: an exporter at work has no use for the simulated appliances.
     const { runDemonstration } = await import('./demonstration.ts');
     return await runDemonstration(context);
   }
 
-  const settings = await loadSettings({
+  const whole = await loadSettings({
     ...(typeof file === 'string' ? { file } : {}),
     env,
     collectorDefaults,
     operations: operationRoutes(),
   });
   const daemon = await startDaemon({
-    settings,
+    settings: shareOf(whole, parseShard(textFlag(flags, 'shard'))),
     listenAddress: textFlag(flags, 'web.listen-address'),
     build,
     log: createLog({ level: textFlag(flags, 'log.level') || 'info', format: textFlag(flags, 'log.format') }),
