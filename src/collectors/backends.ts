@@ -1,6 +1,6 @@
 import type { Reply } from '../appliance/client.ts';
 import { fitsSegment } from '../appliance/route.ts';
-import { gauge, stateSet } from '../metrics/family.ts';
+import { detail, gauge, stateSet } from '../metrics/family.ts';
 import type { Emit } from '../metrics/samples.ts';
 import { backendLabel, clashingAddresses } from './backend-label.ts';
 import { farmAreas, type FarmCollector, type FarmFact, stateWord, transitionStates } from './collector.ts';
@@ -13,37 +13,51 @@ const byStatus = gauge('zlb_farm_backends', `Backends of a service by state ${so
   'service',
   'status',
 ]);
-const info = gauge('zlb_backend_info', `A backend and its address ${source}).`, [...labels, 'id', 'ip', 'port']);
-const status = stateSet(
-  'zlb_backend_status',
-  `State of a backend; unknown while its farm is stopped, and always up in an L4 farm without health check ${source}, status).`,
-  labels,
-  transitionStates.backend,
+const info = detail(
+  gauge('zlb_backend_info', `A backend and its address ${source}).`, [...labels, 'id', 'ip', 'port']),
 );
-const established = gauge(
-  'zlb_backend_established_connections',
-  `Connections to a backend in state established ${source}, established).`,
-  labels,
+const status = detail(
+  stateSet(
+    'zlb_backend_status',
+    `State of a backend; unknown while its farm is stopped, and always up in an L4 farm without health check ${source}, status).`,
+    labels,
+    transitionStates.backend,
+  ),
 );
-const pending = gauge(
-  'zlb_backend_pending_connections',
-  `Half-open connections to the address of a backend, shared by all farms that use it ${source}, pending).`,
-  labels,
+const established = detail(
+  gauge(
+    'zlb_backend_established_connections',
+    `Connections to a backend in state established ${source}, established).`,
+    labels,
+  ),
 );
-const maxConnections = gauge(
-  'zlb_backend_max_connections',
-  `Connection limit of an L4 backend; absent without one ${source}, max_conns).`,
-  labels,
+const pending = detail(
+  gauge(
+    'zlb_backend_pending_connections',
+    `Half-open connections to the address of a backend, shared by all farms that use it ${source}, pending).`,
+    labels,
+  ),
 );
-const weight = gauge(
-  'zlb_backend_weight',
-  'Weight of a backend (GET /stats/farms/{farmname} for L4, GET /farms/{farmname} for HTTP, weight).',
-  labels,
+const maxConnections = detail(
+  gauge(
+    'zlb_backend_max_connections',
+    `Connection limit of an L4 backend; absent without one ${source}, max_conns).`,
+    labels,
+  ),
 );
-const priority = gauge(
-  'zlb_backend_priority',
-  'Priority of a backend (GET /stats/farms/{farmname} for L4, GET /farms/{farmname} for HTTP, priority).',
-  labels,
+const weight = detail(
+  gauge(
+    'zlb_backend_weight',
+    'Weight of a backend (GET /stats/farms/{farmname} for L4, GET /farms/{farmname} for HTTP, weight).',
+    labels,
+  ),
+);
+const priority = detail(
+  gauge(
+    'zlb_backend_priority',
+    'Priority of a backend (GET /stats/farms/{farmname} for L4, GET /farms/{farmname} for HTTP, priority).',
+    labels,
+  ),
 );
 
 /** The families that the farm configuration writes for HTTP farms, whose statistics do not have them. */

@@ -34,7 +34,7 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
 
   // The limit of series protects from what an appliance lists; these are few and ours.
   function show(part: string, fill: (emit: Emit) => void): void {
-    exposition.put(appliance, part, toChunks(renderSamples(appliance, Number.POSITIVE_INFINITY, fill).families));
+    exposition.put(appliance, part, toChunks(renderSamples(appliance, fill).families));
   }
 
   function publish(): void {

@@ -1,6 +1,7 @@
-import { type Exposition, toChunks } from '../metrics/exposition.ts';
+import { type Chunk, type Exposition, toChunks } from '../metrics/exposition.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
 import { keyOf, type Origin } from './origin.ts';
+import { allotDetails, type Allotment, fitting, roomForDetails, sum, type Wish } from './series-limit.ts';
 
 /** The newest readings of one appliance, withheld once they are too old. */
 export interface Shelf {
@@ -32,6 +33,10 @@ export type DropReason = (typeof dropReasons)[number];
 
 interface Held extends Origin {
   readonly freshUntilMs: number;
+  readonly aggregates: readonly Chunk[];
+  /** The details that are shown, and all those that the reading had. */
+  readonly details: readonly Chunk[];
+  readonly wishes: readonly Wish[];
 }
 
 /** Renders each reading once, when it is put, and hands the bytes to the exposition. */
@@ -45,16 +50,42 @@ export function createShelf({ appliance, exposition, maxSeries, onDropped, onUnk
     exposition.remove(appliance, key);
   }
 
+  function show(key: string, part: Held): void {
+    held.set(key, part);
+    exposition.put(appliance, key, [...part.aggregates, ...part.details]);
+  }
+
+  /** Takes those details off the page that have to give way to what another part shows now. */
+  function takeBack(allotted: Allotment): void {
+    for (const [key, part] of held) {
+      const details = part.details.filter(({ family }) => allotted.allows(key, family));
+      if (details.length === part.details.length) continue;
+      onDropped('limit', sum(part.details) - sum(details));
+      show(key, { ...part, details });
+    }
+  }
+
   return {
     put(origin, { expose, freshUntilMs }) {
       const key = keyOf(origin);
-      const room = Math.max(0, maxSeries - exposition.series(appliance, key));
-      const rendered = renderSamples(appliance, room, expose);
-      for (const reason of dropReasons) if (rendered.dropped[reason] > 0) onDropped(reason, rendered.dropped[reason]);
-      for (const { family, word } of rendered.unknownStates) onUnknownState(family.name, word);
-      exposition.put(appliance, key, toChunks(rendered.families));
-      held.set(key, { ...origin, freshUntilMs });
+      const { families, duplicates, unknownStates } = renderSamples(appliance, expose);
+      const wishes = families.flatMap(({ family, series }) => (family.detail ? [{ family, series }] : []));
+      const others = aggregatesBeside(key);
+      const aggregates = fitting(
+        families.filter(({ family }) => !family.detail),
+        maxSeries - others,
+      );
+      held.set(key, { ...origin, freshUntilMs, aggregates: [], details: [], wishes });
+      const allotted = allotDetails(held, roomForDetails(maxSeries, others + sum(aggregates)));
+      const details = families.filter(({ family }) => family.detail && allotted.allows(key, family));
+      takeBack(allotted);
+      show(key, { ...origin, freshUntilMs, aggregates: toChunks(aggregates), details: toChunks(details), wishes });
       nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs);
+
+      const beyond = sum(families) - sum(aggregates) - sum(details);
+      if (beyond > 0) onDropped('limit', beyond);
+      if (duplicates > 0) onDropped('duplicate', duplicates);
+      for (const { family, word } of unknownStates) onUnknownState(family.name, word);
     },
     remove: (origin) => remove(keyOf(origin)),
     has: (collector) => held.has(keyOf({ collector })),
@@ -73,4 +104,10 @@ export function createShelf({ appliance, exposition, maxSeries, onDropped, onUnk
       return losers;
     },
   };
+
+  function aggregatesBeside(key: string): number {
+    let series = 0;
+    for (const [each, { aggregates }] of held) if (each !== key) series += sum(aggregates);
+    return series;
+  }
 }

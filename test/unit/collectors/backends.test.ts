@@ -180,7 +180,7 @@ describe('the backends collector', () => {
       'front 198.51.100.11:8081',
       'api 198.51.100.11:8080',
     ]);
-    expect(collected.dropped.duplicate).toBe(0);
+    expect(collected.duplicates).toBe(0);
   });
 
   it('keeps one of two backends that nothing tells apart', async () => {
@@ -189,7 +189,7 @@ describe('the backends collector', () => {
     const collected = await collectFarmFrom(backends, http, { readFarmStats: { backends: list } });
 
     expect(linesOf(collected, 'zlb_backend_info').split('\n')).toHaveLength(1);
-    expect(collected.dropped.duplicate).toBeGreaterThan(0);
+    expect(collected.duplicates).toBeGreaterThan(0);
   });
 
   it('names a backend by its address alone where it has no port, and brackets an IPv6 address', async () => {

@@ -322,7 +322,7 @@ function givenApp({
   const names = ['lb-1', 'lb-2', 'lb-3'];
   const exposition = createExposition({ families: [up, calls], appliances: names });
   for (const name of readings ? names : []) {
-    const { families } = renderSamples(name, 100, (emit) => {
+    const { families } = renderSamples(name, (emit) => {
       emit.sample(up, {}, 1);
       emit.sample(calls, {}, 2);
     });

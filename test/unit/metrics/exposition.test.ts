@@ -248,7 +248,7 @@ function fillEverything(emit: Emit): void {
 }
 
 function put(exposition: Exposition, appliance: string, part: string, fill: (emit: Emit) => void): void {
-  exposition.put(appliance, part, toChunks(renderSamples(appliance, 1_000, fill).families));
+  exposition.put(appliance, part, toChunks(renderSamples(appliance, fill).families));
 }
 
 function textOf(page: Page): string {
