@@ -50,6 +50,7 @@ export async function startDaemon({ settings, listenAddress, build, log, now, ra
       name: appliance.name,
       labels: appliance.labels,
       watches: (farm) => watchesFarm(appliance, farm),
+      compact: appliance.compact,
       collectors: collectors.flatMap((collector) => {
         const chosen = appliance.collectors[collector.name];
         return chosen?.enabled ? { collector, schedule: chosen.schedule, maxStaleMs: chosen.maxStaleMs } : [];

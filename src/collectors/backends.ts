@@ -80,12 +80,15 @@ export const backends: FarmCollector = {
   covers: ({ name, profile }) =>
     fitsSegment(name) && !unreachableNames.includes(name) && !profilesWithoutStats.includes(profile),
   begin: () =>
-    Promise.resolve(async (farm, { read, facts }) => {
+    Promise.resolve(async (farm, { read, facts, compact }) => {
       const stats = await read('readFarmStats', { farmname: farm.name });
       const current = facts.farms?.find(({ name }) => name === farm.name) ?? farm;
       const list = describeBackends(current, stats);
       return {
-        expose: (emit) => exposeBackends(current.name, list, stats, emit),
+        expose(emit) {
+          exposeSums(current.name, list, stats, emit);
+          exposeBackends(list, compact, emit);
+        },
         states: list.map((backend) => ({ object: 'backend', labels: backend.labels, state: backend.status })),
       };
     }),
@@ -118,8 +121,7 @@ const statusSynonyms: ReadonlyMap<string, string> = new Map([
   ['undefined', 'unknown'],
 ]);
 
-/** Family by family, what matters most first: over the series limit, the last ones are left out. */
-function exposeBackends(farm: string, list: readonly Backend[], stats: Stats, emit: Emit): void {
+function exposeSums(farm: string, list: readonly Backend[], stats: Stats, emit: Emit): void {
   emit.sample(sessions, { farm }, stats.total_sessions ?? stats.sessions?.length);
   const counts = new Map<string, Map<string, number>>();
   for (const backend of list) {
@@ -131,7 +133,18 @@ function exposeBackends(farm: string, list: readonly Backend[], stats: Stats, em
   for (const [service, ofService] of counts) {
     for (const [state, count] of ofService) emit.sample(byStatus, { farm, service, status: state }, count);
   }
+}
+
+/** Family by family, what matters most first: over the series limit, the last ones are left out. */
+function exposeBackends(all: readonly Backend[], compact: boolean, emit: Emit): void {
+  const list = compact ? all.filter((each) => each.status === 'down' || each.status === 'maintenance') : all;
   for (const each of list) emit.state(status, each.labels, each.status);
+  if (!compact) exposeNumbers(list, emit);
+  for (const each of list)
+    emit.info(info, { ...each.labels, id: each.id ?? '', ip: each.ip ?? '', port: each.port ?? '' });
+}
+
+function exposeNumbers(list: readonly Backend[], emit: Emit): void {
   for (const each of list) emit.sample(established, each.labels, each.established);
   for (const each of list) emit.sample(pending, each.labels, each.pending);
   // 0 means "no limit" (WIRE.md §3.6), and a share of it would mean nothing.
@@ -140,6 +153,4 @@ function exposeBackends(farm: string, list: readonly Backend[], stats: Stats, em
   const withoutService = list.filter((each) => each.labels.service === '');
   for (const each of withoutService) emit.sample(weight, each.labels, each.weight);
   for (const each of withoutService) emit.sample(priority, each.labels, each.priority);
-  for (const each of list)
-    emit.info(info, { ...each.labels, id: each.id ?? '', ip: each.ip ?? '', port: each.port ?? '' });
 }

@@ -145,6 +145,7 @@ function contextOf(
     watches: (farm) => watchesFarm(appliance, farm),
     now: Date.now,
     labels: appliance.labels,
+    compact: appliance.compact,
   };
 }
 

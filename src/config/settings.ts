@@ -41,6 +41,8 @@ export interface ApplianceSettings {
   readonly labels: Readonly<Record<string, string>>;
   /** Patterns of whole names. */
   readonly farms: { readonly include: readonly RegExp[]; readonly exclude: readonly RegExp[] };
+  /** Backends that are up have no series of their own. */
+  readonly compact: boolean;
   /** One entry for each collector that exists. */
   readonly collectors: Readonly<Record<string, CollectorSettings>>;
 }
@@ -73,6 +75,7 @@ export function toSettings(
         tls: toTls(appliance.tls, ca),
         labels: appliance.labels,
         farms: appliance.farms,
+        compact: appliance.compact ?? limits.compact,
         collectors: mergeCollectors(collectorDefaults, collectors, appliance.collectors),
       };
     }),

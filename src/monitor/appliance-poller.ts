@@ -26,6 +26,8 @@ export interface AppliancePollerParts {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly watches: (farm: string) => boolean;
+  /** Of backends, those alone have series that are down or in maintenance. */
+  readonly compact: boolean;
   /** Enabled collectors in order of precedence. */
   readonly collectors: readonly ScheduledCollector[];
   readonly connect: (onCall: (report: CallReport) => void) => ApplianceClient;
@@ -167,7 +169,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     closing: closing.signal,
     objection: isUnlicensed,
     age,
-    context: { facts, watches: parts.watches, now, labels: parts.labels },
+    context: { facts, watches: parts.watches, now, labels: parts.labels, compact: parts.compact },
     onReading,
     onFailure(origin, reason) {
       ledger.failed(origin.collector, reason);

@@ -73,3 +73,24 @@ it('takes details back rather than leave out a farm that comes later, and gives 
   await poll('backends');
   expect(byFarm(page(), 'zlb_backend_status')).toEqual(before);
 });
+
+it('shows 20,000 backends in compact mode below the limit: those down or in maintenance, all sums and nothing else of backends', async () => {
+  const { page } = await givenAppliance(largeWorld({ farms, backendsPerFarm }), {
+    compact: true,
+    runs: ['farms', 'farm_config', 'backends'],
+  });
+
+  // Of 200, every fifth is down and of the others every seventh is in maintenance.
+  expect(seriesOf(page(), 'zlb_farm_backends', { farm: 'farm-0001' }).map((line) => line.match(/\d+$/)?.[0])).toEqual([
+    '137',
+    '40',
+    '23',
+    '0',
+  ]);
+  expect(seriesOf(page(), 'zlb_farm_backends')).toHaveLength(farms * 4);
+  expect(seriesOf(page(), 'zlb_backend_status')).toHaveLength(farms * 63 * 4);
+  expect(seriesOf(page(), 'zlb_backend_info')).toHaveLength(farms * 63);
+  expect(page()).not.toMatch(/^zlb_backend_(?!status|info)/m);
+  expect(seriesOf(page(), 'zlb_farm_health_check')).toHaveLength(farms);
+  expect(valueOf(page(), 'zlb_exporter_series_dropped_total', { reason: 'limit' })).toBe(0);
+}, 60_000);

@@ -84,6 +84,7 @@ function contextOf(replies: Replies, asked: ReadKey[], { facts, ...given }: Give
     watches: () => true,
     now: () => Date.UTC(2026, 10, 20, 21),
     labels: {},
+    compact: false,
     ...given,
     read,
     facts: { ...nothingKnown, ...facts },
