@@ -6,8 +6,11 @@ import { parseShard } from '../lib/shard.ts';
 import { type Flags, UsageError } from './command.ts';
 import { logFormats, logLevels } from './log.ts';
 
-/** The commands that take a flag. `admin` asks a running exporter and has flags of its own; the others share theirs. */
-type Takers = 'all' | 'admin' | 'others';
+/**
+ * The commands that take a flag. `admin` asks a running exporter and has flags of its own; the others share theirs, but for
+ * those that only an exporter and its `check` understand.
+ */
+type Takers = 'all' | 'admin' | 'others' | 'exporter';
 
 /** Every flag there is; a flag with an example has a value. */
 const options = {
@@ -15,7 +18,7 @@ const options = {
   'web.listen-address': { type: 'string', example: ':9444', takers: 'others' },
   'log.level': { type: 'string', example: 'info', takers: 'others' },
   'log.format': { type: 'string', example: 'json', takers: 'others' },
-  shard: { type: 'string', example: '0/3', takers: 'others' },
+  shard: { type: 'string', example: '0/3', takers: 'exporter' },
   'admin.url': { type: 'string', example: 'https://127.0.0.1:9445', takers: 'admin' },
   'admin.token-file': { type: 'string', example: 'token.txt', takers: 'admin' },
   'admin.ca-file': { type: 'string', example: 'ca.pem', takers: 'admin' },
@@ -76,6 +79,8 @@ export function refuseForeignFlags(flags: Flags, command: string | undefined): v
     const takers: Takers | undefined = isFlagName(name) ? options[name].takers : undefined;
     if (takers === 'admin' && command !== 'admin')
       throw new UsageError(`--${name} goes with zlb-exporter admin; zlb-exporter admin --help explains it`);
+    if (takers === 'exporter' && command !== undefined && command !== 'check')
+      throw new UsageError(`--${name} goes with the exporter itself and with check, not with ${command}`);
     if (takers === 'others' && command === 'admin')
       throw new UsageError(`--${name} does not go with admin, which asks a running exporter; see admin --help`);
   }
