@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { shardOf } from '../../src/lib/shard.ts';
+import { makeToken } from '../../src/commands/make-token.ts';
 import { emptyCommunityWorld } from '../../src/simulator/scenarios.ts';
 import { startSimulatedAppliance } from '../../src/simulator/server.ts';
+import { writeAdminConfig } from '../support/admin-exporter.ts';
 import { freePort, givenPrometheus } from '../support/monitoring.ts';
 import { startExporter } from '../support/process.ts';
 import { isThere } from '../support/programs.ts';
@@ -120,5 +122,35 @@ describe('a shard without an appliance', () => {
     expect(await (await fetch(`${url}/metrics`)).text()).not.toContain('appliance=');
     expect(exporter.stderr() + exporter.stdout()).toContain('no appliance falls to this shard');
     expect(appliance.requests).toEqual([]);
+  });
+});
+
+describe('the gateway of a shard', () => {
+  it("knows the shard's appliances alone, whatever the token may", async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'zlb-shards-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const appliance = await startSimulatedAppliance({ world: emptyCommunityWorld(), apiKey: 'f1x7ure' });
+    onTestFinished(() => appliance.close());
+    const { token, sha256 } = makeToken();
+    const auditFile = join(folder, 'audit.jsonl');
+    const file = writeAdminConfig(folder, { appliance, names, apiKey: 'f1x7ure', sha256, auditFile });
+
+    const exporter = startExporter([`--config.file=${file}`, '--shard=2/3', '--web.listen-address=127.0.0.1:0']);
+    const log = await until(exporter.stderr, (seen) => seen.includes('admin gateway listening'));
+    const adminUrl = /"url":"([^"]+)"[^\n]*admin gateway listening/.exec(log)?.[1];
+    const ask = async (path: string) => {
+      const answer = await fetch(`${adminUrl}${path}`, { headers: { authorization: `Bearer ${token}` } });
+      return { status: answer.status, body: (await answer.json()) as unknown };
+    };
+
+    const own = byHash(3).flatMap(([name, shard]) => (shard === 2 ? [name] : []));
+    expect(await ask('/appliances')).toMatchObject({
+      status: 200,
+      body: { appliances: own.map((name) => expect.objectContaining({ name }) as unknown) },
+    });
+    expect(await ask('/appliances/lb-01/parameters/createFarm')).toMatchObject({
+      status: 404,
+      body: { code: 'unknown_appliance' },
+    });
   });
 });
