@@ -41,19 +41,19 @@ export function allotDetails(
   room: number,
 ): Allotment {
   let left = room;
-  for (const { wishes } of parts.values()) left -= sum(wishes);
+  for (const { wishes } of parts.values()) left -= totalSeries(wishes);
   if (left >= 0) return { allows: () => true };
 
   left = room;
   const allotted = new Map<string, ReadonlySet<Family>>();
   for (const [key, { wishes }] of [...parts].sort(([one], [other]) => (one < other ? -1 : 1))) {
     const fit = fitting(wishes, left);
-    left -= sum(fit);
+    left -= totalSeries(fit);
     allotted.set(key, new Set(fit.map(({ family }) => family)));
   }
   return { allows: (key, family) => allotted.get(key)?.has(family) ?? false };
 }
 
-export function sum(wishes: readonly Wish[]): number {
+export function totalSeries(wishes: readonly Wish[]): number {
   return wishes.reduce((total, { series }) => total + series, 0);
 }

@@ -1,7 +1,7 @@
 import { type Chunk, type Exposition, toChunks } from '../metrics/exposition.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
 import { keyOf, type Origin } from './origin.ts';
-import { allotDetails, type Allotment, fitting, roomForDetails, sum, type Wish } from './series-limit.ts';
+import { type Allotment, allotDetails, fitting, roomForDetails, totalSeries, type Wish } from './series-limit.ts';
 
 /** The newest readings of one appliance, withheld once they are too old. */
 export interface Shelf {
@@ -60,7 +60,7 @@ export function createShelf({ appliance, exposition, maxSeries, onDropped, onUnk
     for (const [key, part] of held) {
       const details = part.details.filter(({ family }) => allotted.allows(key, family));
       if (details.length === part.details.length) continue;
-      onDropped('limit', sum(part.details) - sum(details));
+      onDropped('limit', totalSeries(part.details) - totalSeries(details));
       show(key, { ...part, details });
     }
   }
@@ -76,13 +76,13 @@ export function createShelf({ appliance, exposition, maxSeries, onDropped, onUnk
         maxSeries - others,
       );
       held.set(key, { ...origin, freshUntilMs, aggregates: [], details: [], wishes });
-      const allotted = allotDetails(held, roomForDetails(maxSeries, others + sum(aggregates)));
+      const allotted = allotDetails(held, roomForDetails(maxSeries, others + totalSeries(aggregates)));
       const details = families.filter(({ family }) => family.detail && allotted.allows(key, family));
       takeBack(allotted);
       show(key, { ...origin, freshUntilMs, aggregates: toChunks(aggregates), details: toChunks(details), wishes });
       nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs);
 
-      const beyond = sum(families) - sum(aggregates) - sum(details);
+      const beyond = totalSeries(families) - totalSeries(aggregates) - totalSeries(details);
       if (beyond > 0) onDropped('limit', beyond);
       if (duplicates > 0) onDropped('duplicate', duplicates);
       for (const { family, word } of unknownStates) onUnknownState(family.name, word);
@@ -107,7 +107,7 @@ export function createShelf({ appliance, exposition, maxSeries, onDropped, onUnk
 
   function aggregatesBeside(key: string): number {
     let series = 0;
-    for (const [each, { aggregates }] of held) if (each !== key) series += sum(aggregates);
+    for (const [each, { aggregates }] of held) if (each !== key) series += totalSeries(aggregates);
     return series;
   }
 }
