@@ -140,7 +140,7 @@ describe('the gateway of a shard', () => {
     const adminUrl = /"url":"([^"]+)"[^\n]*admin gateway listening/.exec(log)?.[1];
     const ask = async (path: string) => {
       const answer = await fetch(`${adminUrl}${path}`, { headers: { authorization: `Bearer ${token}` } });
-      return { status: answer.status, body: (await answer.json()) as unknown };
+      return { status: answer.status, body: await answer.json() };
     };
 
     const own = byHash(3).flatMap(([name, shard]) => (shard === 2 ? [name] : []));
