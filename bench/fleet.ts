@@ -39,6 +39,7 @@ export async function createFleet(): Promise<Fleet> {
         watches: () => true,
         now: Date.now,
         labels: {},
+        compact: false,
       };
       const list = await farms.collect(context);
       const collectFarm = await backends.begin(context);

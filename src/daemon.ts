@@ -79,6 +79,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       name: appliance.name,
       labels: appliance.labels,
       watches: (farm) => watchesFarm(appliance, farm),
+      compact: appliance.compact,
       collectors: collectors.flatMap((collector) => {
         const chosen = appliance.collectors[collector.name];
         return chosen?.enabled ? { collector, schedule: chosen.schedule, maxStaleMs: chosen.maxStaleMs } : [];
@@ -101,6 +102,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     isSame,
     isSameMachine: (one, other) => isSame(one.appliance.url, other.appliance.url),
   });
+  let inForce = settings;
   await monitor.watch(watchedIn(settings));
   self.configurationLoaded(now());
 
@@ -120,6 +122,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       source,
       async apply(next) {
         await gateway.become(next);
+        inForce = next;
         return inWords(await monitor.watch(watchedIn(next)));
       },
       self,
@@ -128,13 +131,18 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     });
   const app = createMetricsApp({
     monitor,
+    shardWatching: (appliance) => inForce.share?.elsewhere.get(appliance),
     self,
     build,
     reload: reloading && parts.enableLifecycle ? () => reloading.reload() : undefined,
     log: log.child({ part: 'http' }),
   });
   const url = await listen(app, parts.listenAddress, '--web.listen-address');
-  log.info({ url, appliances: settings.appliances.length }, 'listening');
+  const { appliances, share } = settings;
+  log.info(
+    { url, appliances: appliances.length, ...(share && { shard: `${share.index}/${share.count}` }) },
+    appliances.length > 0 ? 'listening' : `listening, and no appliance ${share ? 'falls to this shard' : 'is listed'}`,
+  );
   await gateway.become(settings).catch(async (error: unknown) => {
     await app.close();
     throw error;

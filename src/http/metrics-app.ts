@@ -14,6 +14,8 @@ const plainText = 'text/plain; charset=utf-8';
 
 export interface MetricsAppParts {
   readonly monitor: Monitor;
+  /** The index of the other shard that watches an appliance; undefined when none does. */
+  readonly shardWatching: (appliance: string) => number | undefined;
   readonly self: SelfMetrics;
   readonly build: { readonly version: string };
   /** Undefined where reloading by HTTP is off. */
@@ -22,7 +24,8 @@ export interface MetricsAppParts {
 }
 
 /** The listener for Prometheus and for people (INTERFACE.md §3). It only reads, but for the configuration, where that is switched on. */
-export function createMetricsApp({ monitor, self, build, reload, log }: MetricsAppParts): FastifyInstance {
+export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
+  const { monitor, shardWatching, self, build, reload, log } = parts;
   const app = fastify({
     logger: false,
     bodyLimit: 1_024,
@@ -70,7 +73,7 @@ export function createMetricsApp({ monitor, self, build, reload, log }: MetricsA
   app.get('/metrics', async (request, reply) => {
     const names = valuesOf(request, 'appliance');
     const stranger = names.find((name) => !monitor.watches(name));
-    if (stranger !== undefined) return unknownAppliance(reply);
+    if (stranger !== undefined) return unknownAppliance(reply, shardWatching(stranger));
     const format = negotiateFormat(request.headers.accept);
     const page = monitor.page(format, names.length > 0 ? new Set(names) : undefined);
     return sendPage(request, reply, { format, page, end: await self.pieces(format) });
@@ -84,7 +87,7 @@ export function createMetricsApp({ monitor, self, build, reload, log }: MetricsA
         .type(plainText)
         .send('Name one appliance: /probe?target=NAME, with a name from the configuration.\n');
     }
-    if (!monitor.watches(target)) return unknownAppliance(reply);
+    if (!monitor.watches(target)) return unknownAppliance(reply, shardWatching(target));
     const format = negotiateFormat(request.headers.accept);
     return sendPage(request, reply, { format, page: monitor.page(format, new Set([target])), end: [] });
   });
@@ -132,8 +135,12 @@ export function createMetricsApp({ monitor, self, build, reload, log }: MetricsA
   return app;
 }
 
-function unknownAppliance(reply: FastifyReply): FastifyReply {
-  return reply.code(404).type(plainText).send('No appliance of that name is configured; / lists them.\n');
+function unknownAppliance(reply: FastifyReply, shard: number | undefined): FastifyReply {
+  const sentence =
+    shard === undefined
+      ? 'No appliance of that name is configured; / lists them.'
+      : `That appliance belongs to shard ${shard}; ask the exporter that runs with --shard=${shard}/….`;
+  return reply.code(404).type(plainText).send(`${sentence}\n`);
 }
 
 function valuesOf(request: FastifyRequest, name: string): string[] {

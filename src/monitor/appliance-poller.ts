@@ -27,6 +27,8 @@ export interface AppliancePollerParts {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly watches: (farm: string) => boolean;
+  /** Of backends, those alone have series that are down or in maintenance. */
+  readonly compact: boolean;
   /** Enabled collectors in order of precedence. */
   readonly collectors: readonly ScheduledCollector[];
   readonly connect: (onCall: (report: CallReport) => void) => ApplianceClient;
@@ -199,7 +201,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     failures,
     closing: closing.signal,
     objection: isUnlicensed,
-    context: { facts, watches: parts.watches, now, labels: parts.labels },
+    context: { facts, watches: parts.watches, now, labels: parts.labels, compact: parts.compact },
     onReading,
     onRoundCost: (job, busySeconds) => governor.expects(job.collector.name, busySeconds),
     onFailure(origin, reason) {

@@ -36,7 +36,7 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
 
   // The limit of series protects from what an appliance lists; these are few and ours.
   function show(part: string, fill: (emit: Emit) => void): void {
-    const { families } = renderSamples(appliance, Number.POSITIVE_INFINITY, fill);
+    const { families } = renderSamples(appliance, fill);
     exposition.put(appliance, part, toChunks(families, exposition.chunks(appliance, part)));
   }
 

@@ -125,7 +125,7 @@ async function given(limits: Partial<SendPageLimits> = {}) {
     /** So many lines of some 40 bytes, in parts of 1,000. */
     show(count: number, value: number) {
       for (let first = 0; first < count; first += 1_000) {
-        const { families } = renderSamples('lb', 1_000, (emit) => {
+        const { families } = renderSamples('lb', (emit) => {
           for (let line = first; line < Math.min(count, first + 1_000); line += 1)
             emit.sample(number, { line: String(line) }, value);
         });

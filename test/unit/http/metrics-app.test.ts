@@ -142,6 +142,17 @@ describe('GET /probe', () => {
       expect(response.payload).toBe('No appliance of that name is configured; / lists them.\n');
     },
   );
+
+  it('sends who asks for an appliance of another shard to that one', async () => {
+    for (const url of ['/probe?target=lb-4', '/metrics?appliance=lb-1&appliance=lb-4']) {
+      const response = await get(givenApp(), url);
+
+      expect(response.statusCode).toBe(404);
+      expect(response.payload).toBe(
+        'That appliance belongs to shard 2; ask the exporter that runs with --shard=2/….\n',
+      );
+    }
+  });
 });
 
 describe('GET /sd', () => {
@@ -317,7 +328,7 @@ function givenApp({
   const names = ['lb-1', 'lb-2', 'lb-3'];
   const exposition = createExposition({ families: [up, calls], appliances: names });
   for (const name of readings ? names : []) {
-    const { families } = renderSamples(name, 100, (emit) => {
+    const { families } = renderSamples(name, (emit) => {
       emit.sample(up, {}, 1);
       emit.sample(calls, {}, 2);
     });
@@ -341,6 +352,7 @@ function givenApp({
   const build = { version: '1.2.3', revision: 'abc', nodeVersion: 'v24.0.0' };
   const app = createMetricsApp({
     monitor,
+    shardWatching: (name) => (name === 'lb-4' ? 2 : undefined),
     self: createSelfMetrics(build),
     build,
     log: pino({}, { write: (line) => log.push(line) }),

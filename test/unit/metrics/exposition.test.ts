@@ -393,7 +393,7 @@ function fillEverything(emit: Emit): void {
 }
 
 function put(exposition: Exposition, appliance: string, part: string, fill: (emit: Emit) => void): void {
-  const { families } = renderSamples(appliance, 1_000, fill);
+  const { families } = renderSamples(appliance, fill);
   exposition.put(appliance, part, toChunks(families, exposition.chunks(appliance, part)));
 }
 

@@ -102,6 +102,7 @@ export function givenPoller(parts: {
     name,
     labels: {},
     watches: () => true,
+    compact: false,
     collectors: collectors
       .filter((collector) => parts.names.includes(collector.name))
       .map((collector) => ({ collector, schedule: collector.schedule, maxStaleMs: collector.maxStaleMs })),
