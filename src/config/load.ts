@@ -53,7 +53,13 @@ export async function loadSettings(from: SettingsSource): Promise<Settings> {
 
 /** A file may leave the appliance to the environment. Appliances in both would leave open which ones were meant. */
 async function readFileAndEnvironment(file: string, env: Environment, problems: Problems): Promise<Source | undefined> {
-  const source = await readYamlFile(file, env, problems);
+  const source = await readYamlFile({
+    file,
+    flag: '--config.file',
+    least: 'list at least one appliance in it (docs/configuration.md)',
+    env,
+    problems,
+  });
   if (source === undefined || !isRecord(source.value) || !env.ZLB_APPLIANCE_URL) return source;
   if ('appliances' in source.value) {
     problems.report(

@@ -24,11 +24,21 @@ export interface Source {
   place(path: Path, part?: 'key'): Place;
 }
 
+export interface YamlFileParts {
+  readonly file: string;
+  /** The flag that names the file. */
+  readonly flag: string;
+  /** What to write into a file without anything in it. */
+  readonly least: string;
+  readonly env: Environment;
+  readonly problems: Problems;
+}
+
 /** Reads a YAML file with its `${NAME}`s replaced; undefined when it is too broken to look at what it says. */
-export async function readYamlFile(file: string, env: Environment, problems: Problems): Promise<Source | undefined> {
+export async function readYamlFile({ file, flag, least, env, problems }: YamlFileParts): Promise<Source | undefined> {
   const text = await readFileText(file, 'configuration');
   if ('problem' in text) {
-    problems.report({ file, key: '' }, `${text.problem}. Give --config.file the path of a YAML file`);
+    problems.report({ file, key: '' }, `${text.problem}. Give ${flag} the path of a YAML file`);
     return undefined;
   }
   const lineCounter = new LineCounter();
@@ -51,7 +61,7 @@ export async function readYamlFile(file: string, env: Environment, problems: Pro
   }
   if (document.errors.some(({ code }) => code !== 'DUPLICATE_KEY')) return undefined;
   if (!hasContents(document)) {
-    problems.report({ file, key: '' }, 'is empty; list at least one appliance in it (docs/configuration.md)');
+    problems.report({ file, key: '' }, `is empty; ${least}`);
     return undefined;
   }
 
@@ -94,9 +104,9 @@ export async function readYamlFile(file: string, env: Environment, problems: Pro
   };
 }
 
-/** True for `api_key`, for the digest of a token, and for what may be a misspelling of them. */
+/** True for `api_key`, for the digest of a token, for what may be a misspelling of them, and beside the name of a user. */
 function mayHoldKey(path: Path): boolean {
-  return /key|^sha|digest|token/i.test(String(path.at(-1)));
+  return /key|^sha|digest|token/i.test(String(path.at(-1))) || /user/i.test(String(path.at(-2)));
 }
 
 function hasContents(document: Document): document is Tree {
