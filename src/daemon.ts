@@ -4,9 +4,12 @@ import type { BuildInfo } from './build-info.ts';
 import { collectors } from './collectors/registry.ts';
 import { watchesFarm } from './config/farm-filter.ts';
 import type { ApplianceSettings, Settings } from './config/settings.ts';
+import type { WebSettings } from './config/web-settings.ts';
 import { connectAppliance } from './connect-appliance.ts';
 import { listen } from './http/listen.ts';
 import { createMetricsApp } from './http/metrics-app.ts';
+import { createWebAccess } from './http/web-access.ts';
+import { openToAll } from './http/web-policy.ts';
 import { createExposition } from './metrics/exposition.ts';
 import { createSelfMetrics } from './metrics/self.ts';
 import { type AppliancePoller, createAppliancePoller } from './monitor/appliance-poller.ts';
@@ -19,6 +22,8 @@ export interface DaemonParts {
   readonly settings: Settings;
   /** `host:port`; an empty host is every address. */
   readonly listenAddress: string;
+  /** Who may read the metrics; everybody without it, over plain HTTP. */
+  readonly web?: WebSettings | undefined;
   readonly build: BuildInfo;
   readonly log: Logger;
   readonly now: () => number;
@@ -35,7 +40,8 @@ export interface Daemon {
 }
 
 /** Puts all parts together; rejects when the address cannot be listened on. */
-export async function startDaemon({ settings, listenAddress, build, log, now, random }: DaemonParts): Promise<Daemon> {
+export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
+  const { settings, listenAddress, web = openToAll, build, log, now, random } = parts;
   const decode = createDecoder();
   const clockwork = createClockwork(log.child({ part: 'clockwork' }));
   const exposition = createExposition({
@@ -69,7 +75,9 @@ export async function startDaemon({ settings, listenAddress, build, log, now, ra
     pollers: settings.appliances.map(createPoller),
     exposition,
   });
-  const app = createMetricsApp({ monitor, self, build, log: log.child({ part: 'http' }) });
+  const httpLog = log.child({ part: 'http' });
+  const access = createWebAccess({ policy: web, log: httpLog });
+  const app = createMetricsApp({ monitor, self, build, access, log: httpLog });
   const url = await listen(app, listenAddress, '--web.listen-address');
   log.info({ url, appliances: settings.appliances.length }, 'listening');
   const gateway = await startGatewayFor(settings).catch(async (error: unknown) => {

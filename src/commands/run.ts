@@ -2,6 +2,7 @@ import { operationRoutes } from '../appliance/operation-routes.ts';
 import { collectorDefaults } from '../collectors/defaults.ts';
 import { hasEnvironmentAppliance } from '../config/environment.ts';
 import { loadSettings } from '../config/load.ts';
+import { loadWebSettings } from '../config/web-settings.ts';
 import { startDaemon } from '../daemon.ts';
 import { type Command, textFlag } from './command.ts';
 import { createLog } from './log.ts';
@@ -23,8 +24,11 @@ export const run: Command = async (context) => {
     collectorDefaults,
     operations: operationRoutes(),
   });
+  const webFile = flags['web.config.file'];
+  const web = typeof webFile === 'string' ? await loadWebSettings({ file: webFile, env }) : undefined;
   const daemon = await startDaemon({
     settings,
+    web,
     listenAddress: textFlag(flags, 'web.listen-address'),
     build,
     log: createLog({ level: textFlag(flags, 'log.level') || 'info', format: textFlag(flags, 'log.format') }),

@@ -7,6 +7,8 @@ import type { Monitor } from '../monitor/monitor.ts';
 import { cutConnectionsOnClose } from './cut-connections.ts';
 import { landingPage } from './landing-page.ts';
 import { acceptsGzip, contentTypes, negotiateFormat } from './negotiate.ts';
+import { createWebAccess, type WebAccess } from './web-access.ts';
+import { openToAll } from './web-policy.ts';
 
 /** How long requests under way may take once the server closes; what is open then is cut. */
 const closeGraceMs = 1_000;
@@ -17,18 +19,16 @@ export interface MetricsAppParts {
   readonly self: SelfMetrics;
   readonly build: { readonly version: string };
   readonly log: Logger;
+  /** Who gets to it; closed with it. Everybody without it. */
+  readonly access?: WebAccess;
 }
 
 /** The listener for Prometheus and for people (INTERFACE.md §3). It only reads: no route changes anything. */
-export function createMetricsApp({ monitor, self, build, log }: MetricsAppParts): FastifyInstance {
+export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
+  const { monitor, self, build, log, access = createWebAccess({ policy: openToAll, log }) } = parts;
   const app = fastify({
     logger: false,
-    bodyLimit: 1_024,
-    requestTimeout: 10_000,
-    // Longer than a usual scrape interval, so that a connection is not closed just as the next scrape uses it.
-    keepAliveTimeout: 75_000,
-    // A client that stopped reading is cut off; longer than the above, which it would otherwise cut short.
-    connectionTimeout: 120_000,
+    serverFactory: (handler) => access.serve(handler),
     routerOptions: { maxParamLength: 256 },
     // Before there is a route, so that no hook runs either.
     frameworkErrors(_error, _request, reply) {
@@ -41,6 +41,7 @@ export function createMetricsApp({ monitor, self, build, log }: MetricsAppParts)
   const known = new Set(monitor.appliances.map(({ name }) => name));
 
   cutConnectionsOnClose(app, closeGraceMs);
+  app.addHook('onClose', () => access.close());
   app.addHook('onRoute', ({ url }) => void paths.add(url));
   app.addHook('onRequest', async (request, reply) => {
     if (request.method === 'GET' || request.method === 'HEAD') return;
