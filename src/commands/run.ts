@@ -12,10 +12,12 @@ import { untilStopped } from './until-stopped.ts';
 export const run: Command = async (context) => {
   const { flags, env, stopped, build } = context;
   const file = flags['config.file'];
+  const webFile = flags['web.config.file'];
+  const web = typeof webFile === 'string' ? await loadWebSettings({ file: webFile, env }) : undefined;
   if (typeof file !== 'string' && !hasEnvironmentAppliance(env)) {
     // Loaded only here: an exporter at work has no use for the simulated appliances.
     const { runDemonstration } = await import('./demonstration.ts');
-    return await runDemonstration(context);
+    return await runDemonstration(context, web);
   }
 
   const settings = await loadSettings({
@@ -24,8 +26,6 @@ export const run: Command = async (context) => {
     collectorDefaults,
     operations: operationRoutes(),
   });
-  const webFile = flags['web.config.file'];
-  const web = typeof webFile === 'string' ? await loadWebSettings({ file: webFile, env }) : undefined;
   const daemon = await startDaemon({
     settings,
     web,
