@@ -10,7 +10,7 @@ export type TlsServerFile = NonNullable<WebFile['tls_server_config']>;
 const hashExample = '$2y$10$X0h1gDsPszWURQaxFh.zoubFi6DXncSjhoQNJgRrnGs7EsimhC7zG';
 
 /** Who has to show a certificate; the second name for the third way is one that older exporters know. */
-export const clientAuthTypes = [
+const clientAuthTypes = [
   'NoClientCert',
   'RequestClientCert',
   'RequireAnyClientCert',

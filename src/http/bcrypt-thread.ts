@@ -34,12 +34,14 @@ export function createBcryptThread(): BcryptThread {
       waiting.get(id)?.resolve(matches);
       waiting.delete(id);
     });
-    started.on('error', (error) => fail(toError(error)));
-    started.on('exit', () => fail(new Error('the thread that compares passwords ended')));
+    started.on('error', (error) => fail(started, toError(error)));
+    started.on('exit', () => fail(started, new Error('the thread that compares passwords ended')));
     return started;
   }
 
-  function fail(error: Error): void {
+  function fail(ended: Worker, error: Error): void {
+    // It has failed already, and another one is at work.
+    if (worker !== ended) return;
     worker = undefined;
     for (const { reject } of waiting.values()) reject(error);
     waiting.clear();

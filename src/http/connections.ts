@@ -12,7 +12,10 @@ export interface Connection {
 
 /** The connections of one listener, so that none of them costs those who come later. */
 export interface Connections {
-  /** Takes a connection in; one that is idle makes room for it where there is none, and else it is closed itself. */
+  /**
+   * Takes a connection in. Where there is no room an idle one makes it, else one of the address that has the most:
+   * who does not read its answers must not keep Prometheus out. Without such a one the newcomer is closed.
+   */
   add(socket: Socket): void;
   /** The connection of a socket, also when that speaks TLS over the one that was added; undefined once it is closed. */
   of(socket: Socket): Connection | undefined;
@@ -54,6 +57,19 @@ export function createConnections({ most }: ConnectionsParts): Connections {
     return entry;
   }
 
+  /** Who has never asked for anything goes before Prometheus between two scrapes. */
+  function idlest(): Entry | undefined {
+    const idle = [...open.values()].filter(({ isBusy }) => !isBusy);
+    return idle.find(({ hasAsked }) => !hasAsked) ?? idle[0];
+  }
+
+  /** The oldest connection of the address with the most of them, unless the newcomer has as many. */
+  function greediest(newcomer: string): Entry | undefined {
+    const byAddress = Map.groupBy(open.values(), (entry) => String(entry.socket.remoteAddress));
+    const [most = []] = [...byAddress.values()].toSorted((one, other) => other.length - one.length);
+    return most.length > (byAddress.get(newcomer)?.length ?? 0) + 1 ? most[0] : undefined;
+  }
+
   return {
     add(socket) {
       // Gone before it was looked at.
@@ -64,12 +80,13 @@ export function createConnections({ most }: ConnectionsParts): Connections {
       const peer = peerOf(socket);
       const entry = create(socket, peer);
       if (open.size >= most) {
-        const idle = [...open.values()].filter(({ isBusy }) => !isBusy);
-        // Who has never asked for anything goes before Prometheus between two scrapes.
-        const last = idle.find(({ hasAsked }) => !hasAsked) ?? idle[0] ?? entry;
+        const last = idlest() ?? greediest(socket.remoteAddress);
+        if (!last) {
+          socket.destroy();
+          return;
+        }
         open.delete(peerOf(last.socket));
         last.socket.destroy();
-        if (last === entry) return;
       }
       open.set(peer, entry);
       socket.once('close', () => {

@@ -1,9 +1,14 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Secret } from '../lib/secret.ts';
 
-export interface Attempt {
+export interface Credentials {
   readonly user: string;
   readonly password: string;
+}
+
+export interface Attempt extends Credentials {
+  /** The address that it came from. */
+  readonly from: string;
 }
 
 /** `busy`: too many comparisons wait, and nothing was found out. */
@@ -17,23 +22,30 @@ export interface PasswordCheck {
 
 export interface PasswordCheckParts {
   readonly compare: (password: string, hash: string) => Promise<boolean>;
-  /** More comparisons do not wait, which would answer after everybody has left. */
-  readonly mostWaiting?: number;
 }
+
+/** More comparisons do not wait, which would answer after everybody has left. */
+const mostWaiting = 32;
+/** Of one address: who guesses must not keep everybody else from being compared. */
+const mostWaitingFromOne = 8;
 
 /** Verdicts that are kept of each kind: strangers who guess cannot drive out who is known. */
 const mostKept = 100;
 
-export function createPasswordCheck({ compare, mostWaiting = 32 }: PasswordCheckParts): PasswordCheck {
+export function createPasswordCheck({ compare }: PasswordCheckParts): PasswordCheck {
   /** Only digests under this key are kept, which say nothing about a password. */
   const key = randomBytes(32);
   const kept = { right: new Set<string>(), wrong: new Set<string>() };
-  const underWay = new Map<string, Promise<Verdict>>();
+  const underWay = new Map<string, { readonly from: string; readonly verdict: Promise<Verdict> }>();
 
-  async function find(digest: string, { password }: Attempt, hash: string, isUser: boolean): Promise<Verdict> {
+  function isBusy(from: string): boolean {
+    const ofOne = [...underWay.values()].filter((waiting) => waiting.from === from).length;
+    return underWay.size >= mostWaiting || ofOne >= mostWaitingFromOne;
+  }
+
+  async function find(digest: string, isRight: () => Promise<boolean>): Promise<Verdict> {
     try {
-      const matches = await compare(password, hash);
-      const found = isUser && matches ? 'right' : 'wrong';
+      const found = (await isRight()) ? 'right' : 'wrong';
       keep(kept[found], digest);
       return found;
     } finally {
@@ -42,12 +54,12 @@ export function createPasswordCheck({ compare, mostWaiting = 32 }: PasswordCheck
   }
 
   return {
-    async verdict(users, attempt) {
-      const own = users.get(attempt.user)?.reveal();
+    async verdict(users, { user, password, from }) {
+      const own = users.get(user)?.reveal();
       // Nobody may learn from the time it takes who is a user.
       const [decoy = ''] = [...users.values()].map((hash) => hash.reveal());
       const hash = own ?? decoy;
-      const facts = JSON.stringify([attempt.user, attempt.password, hash, own !== undefined]);
+      const facts = JSON.stringify([user, password, hash, own !== undefined]);
       const digest = createHmac('sha256', key).update(facts).digest('base64');
       for (const known of ['right', 'wrong'] as const) {
         if (!kept[known].has(digest)) continue;
@@ -55,11 +67,11 @@ export function createPasswordCheck({ compare, mostWaiting = 32 }: PasswordCheck
         return known;
       }
       const same = underWay.get(digest);
-      if (same) return await same;
-      if (underWay.size >= mostWaiting) return 'busy';
-      const finding = find(digest, attempt, hash, own !== undefined);
-      underWay.set(digest, finding);
-      return await finding;
+      if (same) return await same.verdict;
+      if (isBusy(from)) return 'busy';
+      const verdict = find(digest, async () => (await compare(password, hash)) && own !== undefined);
+      underWay.set(digest, { from, verdict });
+      return await verdict;
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Server as TlsServer, type TLSSocket } from 'node:tls';
 import type { Logger } from 'pino';
-import { assert } from '../lib/check.ts';
+import { assert, errorCode } from '../lib/check.ts';
 import { steadyNow } from '../lib/steady-now.ts';
 import { basicCredentials } from './basic-credentials.ts';
 import { type BcryptThread, createBcryptThread } from './bcrypt-thread.ts';
@@ -57,9 +57,9 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
     const credentials = basicCredentials(request.headers.authorization);
     // Browsers ask without a password first, and health checks always do.
     if (!credentials) return refusedFor.credentials;
-    const verdict = await passwords.verdict(users, credentials);
+    const { remoteAddress = '' } = request.socket;
+    const verdict = await passwords.verdict(users, { ...credentials, from: remoteAddress });
     if (verdict === 'right') return undefined;
-    const { remoteAddress } = request.socket;
     if (verdict === 'wrong') refusals.refused('the user or the password is wrong', remoteAddress);
     else refusals.refused('too many passwords wait to be checked', remoteAddress);
     return verdict === 'wrong' ? refusedFor.credentials : refusedFor.waiting;
@@ -99,6 +99,11 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
         if (problem === undefined) return;
         refusals.refused(problem, socket.remoteAddress);
         socket.destroy();
+      });
+      server.on('tlsClientError', (error, socket: TLSSocket) => {
+        const code = errorCode(error);
+        // Who leaves in the middle, as probes of a port do, is not worth a line.
+        if (code.startsWith('ERR_SSL_')) refusals.refused(`the TLS handshake failed (${code})`, socket.remoteAddress);
       });
       guardedServers.push(guarded);
       return server;

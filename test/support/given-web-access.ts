@@ -23,6 +23,8 @@ export interface AskOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** As `user:password`. */
   readonly basic?: string;
+  /** The address to come from, out of 127.0.0.0/8. */
+  readonly from?: string;
   /** The certificate to show, and whatever else of TLS. */
   readonly tls?: ConnectionOptions;
 }
@@ -51,11 +53,12 @@ export async function givenWebAccess(policy: WebPolicy, { handler, ...parts }: G
 
 /** Asks once on a connection of its own; rejects when it ends without an answer. */
 export function ask(url: string, options: AskOptions = {}): Promise<WebAnswer> {
-  const { path = '/metrics', method = 'GET', headers = {}, basic, tls = {} } = options;
+  const { path = '/metrics', method = 'GET', headers = {}, basic, from = '127.0.0.1', tls = {} } = options;
   const wanted = {
     method,
     path,
     agent: false,
+    localAddress: from,
     headers: {
       ...headers,
       ...(basic === undefined ? {} : { authorization: `Basic ${Buffer.from(basic).toString('base64')}` }),

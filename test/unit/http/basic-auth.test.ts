@@ -112,20 +112,31 @@ describe('a password', () => {
     expect(thread.hashes.length).toBe(before + 1);
   });
 
-  it('waits its turn only where few wait already', async () => {
+  it('waits its turn only where few wait already, and fewer from one address', async () => {
     const { held, thread } = heldThread();
     const { ask } = await givenWebAccess(policy, { thread });
+    const guess = (from: string, count: number) =>
+      Array.from({ length: count }, (_, i) => outcomeOf(ask({ from, basic: `alice:${from} ${i}` })));
+    const waitingAre = (count: number) =>
+      until(
+        () => held.length,
+        (now) => now === count,
+      );
 
-    const waiting = Array.from({ length: 32 }, (_, i) => outcomeOf(ask({ basic: `alice:${i}` })));
-    await until(
-      () => held.length,
-      (count) => count === 32,
-    );
-    const oneMore = await ask({ basic: 'alice:wonderland' });
-    for (const one of held) one.resolve(false);
+    const flood = guess('127.0.0.2', 20);
+    await waitingAre(8);
+    const right = outcomeOf(ask({ basic: 'alice:wonderland' }));
+    await waitingAre(9);
+    const others = [guess('127.0.0.3', 8), guess('127.0.0.4', 8), guess('127.0.0.5', 7)].flat();
+    await waitingAre(32);
+    const oneMore = await ask({ from: '127.0.0.6', basic: 'bob:builder' });
+    for (const [index, one] of held.entries()) one.resolve(index === 8);
 
+    const ofFlood = Object.groupBy(await Promise.all(flood), String);
+    expect([ofFlood['401']?.length, ofFlood['503']?.length]).toEqual([8, 12]);
+    expect(await right).toBe('let in');
+    expect(new Set(await Promise.all(others))).toEqual(new Set([401]));
     expect(oneMore).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
-    expect(new Set(await Promise.all(waiting))).toEqual(new Set([401]));
   });
 
   it('that cannot be compared lets nobody in, and is not taken for a wrong one', async () => {

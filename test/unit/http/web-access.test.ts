@@ -48,6 +48,24 @@ describe('versions and ciphers', () => {
   });
 });
 
+describe('a handshake that fails', () => {
+  it('is in the log with its reason, for who wonders why a scrape does', async () => {
+    const { port, ask, logged } = await givenWebAccess(encrypted());
+
+    await outcomeOf(ask({ tls: { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' } }));
+    await exchangeRaw(`http://127.0.0.1:${port}`, 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n');
+    const reasons = await until(
+      () => logged.map((line) => JSON.parse(line).because),
+      (lines) => lines.length > 1,
+    );
+
+    expect(reasons).toEqual([
+      'the TLS handshake failed (ERR_SSL_UNSUPPORTED_PROTOCOL)',
+      'the TLS handshake failed (ERR_SSL_HTTP_REQUEST)',
+    ]);
+  });
+});
+
 describe('headers', () => {
   it('of the policy are on every answer, but for those that an answer has itself', async () => {
     const headers = { 'X-Frame-Options': 'deny', 'Content-Security-Policy': "default-src 'self'" };
@@ -253,10 +271,29 @@ describe('clients that mean harm', () => {
     // Its connection has proved to be of use, and was not the one to go.
     expect(await scrape.ask()).toContain('let in');
   });
+
+  it('do not keep others out by asking and never taking an answer', async () => {
+    let asked = 0;
+    const { port, ask } = await givenWebAccess(openToAll, {
+      handler(incoming, response) {
+        asked += 1;
+        if (incoming.url === '/metrics') response.end('let in');
+      },
+    });
+
+    for (let i = 0; i < 512; i += 1) openSocket(port, '127.0.0.2').write('GET /endless HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(
+      () => asked,
+      (count) => count === 512,
+    );
+
+    expect(await outcomeOf(ask({ from: '127.0.0.2' }))).toBe('cut off');
+    expect(await outcomeOf(ask())).toBe('let in');
+  });
 });
 
-function openSocket(port: number): Socket {
-  const socket = connect({ port, host: '127.0.0.1' });
+function openSocket(port: number, from = '127.0.0.1'): Socket {
+  const socket = connect({ port, host: '127.0.0.1', localAddress: from });
   socket.on('error', () => undefined).resume();
   onTestFinished(() => void socket.destroy());
   return socket;
