@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,9 +6,13 @@ import { genSaltSync, hashSync } from 'bcryptjs';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Authority, makeAuthority } from '../support/authority.ts';
 import { ask, outcomeOf } from '../support/given-web-access.ts';
+import { givenPrometheus } from '../support/monitoring.ts';
 import { runExporter, startExporter } from '../support/process.ts';
+import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';
 
+const withoutPrometheus = !isThere('prometheus');
+const withoutPromtool = !isThere('promtool');
 const password = 'CanaryPassword0123';
 let authority: Authority;
 
@@ -32,17 +37,14 @@ async function givenExporter(webFile: string) {
   const exporter = startExporter([
     '--web.listen-address=127.0.0.1:0',
     `--web.config.file=${webFile}`,
-    '--log.level=info',
+    '--log.level=warn',
   ]);
-  const line = await until(
-    () =>
-      exporter
-        .stderr()
-        .split('\n')
-        .find((logged) => logged.includes('"msg":"listening"')),
-    (found) => found !== undefined,
+  // What it prints is where it stays; where the port of the gateway is taken, the log knows an address before that.
+  const printed = await until(
+    () => /(https?:\/\/\S+)\/metrics/.exec(exporter.stdout()),
+    (found) => found !== null,
   );
-  const { url } = JSON.parse(line ?? '') as { readonly url: string };
+  const url = printed?.[1] ?? '';
   return { ...exporter, url, host: new URL(url).host };
 }
 
@@ -124,4 +126,85 @@ describe('check', () => {
       stderr: expect.stringContaining('tls_server_config.cert_file: cannot be read: there is no such file'),
     });
   });
+});
+
+describe.skipIf(withoutPromtool)('a file that Prometheus itself would take', () => {
+  const longer = `${tls}
+  client_auth_type: RequireAndVerifyClientCert
+  client_ca_file: ca.crt
+  min_version: TLS12
+  max_version: TLS13
+  cipher_suites: [TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]
+  prefer_server_cipher_suites: true
+  curve_preferences: [CurveP256, CurveP384, CurveP521, X25519]
+http_server_config:
+  http2: true
+  headers: { X-Frame-Options: sameorigin, Strict-Transport-Security: max-age=31536000 }
+${users}`;
+
+  it.each([
+    ['with TLS and a password', `${tls}${users}`, true],
+    ['with everything', longer, true],
+    ['with nothing', '{}', true],
+    ['with TLS 1.0', `${tls}  min_version: TLS10\n`, true],
+    ['with a key that nobody knows', `${tls}  junk: 1\n`, false],
+    ['with a cipher that nobody has', `${tls}  cipher_suites: [TLS_RSA_WITH_NULL]\n`, false],
+    ['with authorities for nobody', `${tls}  client_ca_file: ca.crt\n`, false],
+    ['with a header that is not on the list', 'http_server_config: { headers: { Server: mine } }\n', false],
+    ['without a certificate', 'tls_server_config: { key_file: server.key }\n', false],
+  ])('is one for the exporter as well, and a wrong one is wrong for both: %s', async (_, text, isRight) => {
+    const webFile = await givenWebConfig(text);
+
+    const theirs = spawnSync('promtool', ['check', 'web-config', webFile], { encoding: 'utf8' });
+    const ours = await runExporter(['check', `--web.config.file=${webFile}`]);
+
+    expect({ theirs: theirs.status === 0, ours: ours.code === 0, said: theirs.stderr + ours.stderr }).toMatchObject({
+      theirs: isRight,
+      ours: isRight,
+    });
+  });
+});
+
+describe.skipIf(withoutPrometheus)('real Prometheus', () => {
+  it('scrapes over TLS with a client certificate and a password, through /sd as well', async () => {
+    const webFile = await givenWebConfig(
+      `${tls}  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: ca.crt\n  client_allowed_sans: [client.test]\n${users}`,
+    );
+    const { url, host, stderr } = await givenExporter(webFile);
+    const client = await authority.issue();
+    const tlsConfig = 'tls_config: { ca_file: ca.crt, cert_file: client.crt, key_file: client.key }';
+    const basicAuth = `basic_auth: { username: prometheus, password: ${password} }`;
+    const prometheus = await givenPrometheus(
+      `
+global: { scrape_interval: 1s, scrape_timeout: 1s }
+scrape_configs:
+  - job_name: whole
+    scheme: https
+    ${tlsConfig}
+    ${basicAuth}
+    static_configs: [{ targets: ['${host}'] }]
+  - job_name: each
+    ${tlsConfig}
+    ${basicAuth}
+    http_sd_configs: [{ url: '${url}/sd', refresh_interval: 1s, ${tlsConfig}, ${basicAuth} }]
+  - job_name: stranger
+    scheme: https
+    ${tlsConfig}
+    basic_auth: { username: prometheus, password: wrong }
+    static_configs: [{ targets: ['${host}'] }]
+`,
+      { 'ca.crt': authority.cert, 'client.crt': client.cert, 'client.key': client.key },
+    );
+
+    await until(
+      () => prometheus.query('count_over_time(up{job!="stranger"}[1m]) > 4'),
+      (seen) => seen.length === 6,
+      40_000,
+    );
+
+    expect(await prometheus.query('up{job!="stranger"} != 1')).toEqual([]);
+    expect(await prometheus.query('up{job="stranger"} == 0')).toHaveLength(1);
+    expect(stderr()).toContain('the user or the password is wrong');
+    expect(stderr()).not.toContain(password);
+  }, 120_000);
 });
