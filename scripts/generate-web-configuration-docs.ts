@@ -82,7 +82,7 @@ ${keyTable(plainSchema(webSchema))}
   environment variable \`NAME\`, which must be set; \`$$\` writes a dollar. Relative paths start at the folder of the file.
 - Users, client certificates and limits stand in front of every path, \`/-/healthy\` included, and in front of the demonstration too.
 - A password is compared once, in a thread of its own, and then remembered as a digest under a key that dies with the process. bcrypt with cost 10
-  takes about a tenth of a second, and each step doubles it; more than 16 is refused. More than 32 comparisons do not wait: 503.
+  takes about a tenth of a second, and each step doubles it; more than 16 is refused. More than 32 comparisons do not wait: 503. A right password that was compared once is answered whatever others try.
 - \`rate_limit\` counts all requests together, those of Prometheus too: leave room for scrapes, \`/sd\` and health checks.
 - Where it is stricter than the toolkit: an empty file, a key without a value, \`client_auth_type\` with verification but without
   \`client_ca_file\`, and \`tls_server_config\` without a certificate are problems.
@@ -91,7 +91,8 @@ ${keyTable(plainSchema(webSchema))}
 
 The listener bears clients that mean harm, with or without the file: headers up to 16 KiB, which have to be there within 10 seconds, as does a first
 request, and before it the handshake; no body beyond 1 KiB; 16 requests behind each other on a connection, answered one by one; 512 connections.
-When all are taken, one without a request makes room, first those that have never had one.
+When all are taken, one without a request makes room, first those that have never had one, of the address that has the most connections; where every
+connection has a request, the oldest of that address. Of passwords that still have to be compared no more than 8 wait for one address.
 `;
 }
 

@@ -13,8 +13,9 @@ export interface Connection {
 /** The connections of one listener, so that none of them costs those who come later. */
 export interface Connections {
   /**
-   * Takes a connection in. Where there is no room an idle one makes it, else one of the address that has the most:
-   * who does not read its answers must not keep Prometheus out. Without such a one the newcomer is closed.
+   * Takes a connection in. Where there is no room an idle one makes it, first of the address that has the most, else
+   * a busy one of that address: who does not read its answers must not keep Prometheus out. Without such a one the
+   * newcomer is closed.
    */
   add(socket: Socket): void;
   /** The connection of a socket, also when that speaks TLS over the one that was added; undefined once it is closed. */
@@ -57,17 +58,12 @@ export function createConnections({ most }: ConnectionsParts): Connections {
     return entry;
   }
 
-  /** Who has never asked for anything goes before Prometheus between two scrapes. */
-  function idlest(): Entry | undefined {
-    const idle = [...open.values()].filter(({ isBusy }) => !isBusy);
-    return idle.find(({ hasAsked }) => !hasAsked) ?? idle[0];
-  }
-
-  /** The oldest connection of the address with the most of them, unless the newcomer has as many. */
-  function greediest(newcomer: string): Entry | undefined {
-    const byAddress = Map.groupBy(open.values(), (entry) => String(entry.socket.remoteAddress));
-    const [most = []] = [...byAddress.values()].toSorted((one, other) => other.length - one.length);
-    return most.length > (byAddress.get(newcomer)?.length ?? 0) + 1 ? most[0] : undefined;
+  /** Which connection makes room for a newcomer, if any. */
+  function superfluous(newcomer: string): Entry | undefined {
+    const byAddress = Map.groupBy(open.values(), ({ socket }) => socket.remoteAddress ?? '');
+    const crowd = [...byAddress.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
+    const isCrowded = crowd.length > (byAddress.get(newcomer)?.length ?? 0) + 1;
+    return idlest(crowd) ?? idlest([...open.values()]) ?? (isCrowded ? crowd[0] : undefined);
   }
 
   return {
@@ -80,7 +76,7 @@ export function createConnections({ most }: ConnectionsParts): Connections {
       const peer = peerOf(socket);
       const entry = create(socket, peer);
       if (open.size >= most) {
-        const last = idlest() ?? greediest(socket.remoteAddress);
+        const last = superfluous(socket.remoteAddress);
         if (!last) {
           socket.destroy();
           return;
@@ -101,6 +97,12 @@ export function createConnections({ most }: ConnectionsParts): Connections {
       }
     },
   };
+}
+
+/** Who has never asked for anything goes before Prometheus between two scrapes. */
+function idlest(entries: readonly Entry[]): Entry | undefined {
+  const idle = entries.filter(({ isBusy }) => !isBusy);
+  return idle.find(({ hasAsked }) => !hasAsked) ?? idle[0];
 }
 
 /** No two open connections of a listener have the same; a socket that speaks TLS has that of the one beneath it. */

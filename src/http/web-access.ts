@@ -7,7 +7,7 @@ import { basicCredentials } from './basic-credentials.ts';
 import { type BcryptThread, createBcryptThread } from './bcrypt-thread.ts';
 import { clientCertificateProblem } from './client-certificate.ts';
 import { createGuardedServer, type GuardedServer } from './guarded-server.ts';
-import { createPasswordCheck } from './password-check.ts';
+import { type Attempt, createPasswordCheck, type Verdict } from './password-check.ts';
 import { createRefusalLog } from './refusal-log.ts';
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
 import { asksAnew, tlsOptions, webChangeProblem, type WebPolicy } from './web-policy.ts';
@@ -47,33 +47,44 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
   let bucket = bucketOf(policy);
 
   /** Why a request is not handed on; undefined when it is. */
-  function refusal(request: IncomingMessage): Refusal | undefined | Promise<Refusal | undefined> {
+  async function refusalOf(request: IncomingMessage): Promise<Refusal | undefined> {
     if (bucket?.take() === false) return refusedFor.rate;
     if (hasLongBody(request)) return refusedFor.body;
-    return policy.users.size === 0 ? undefined : passwordRefusal(request, policy);
+    return policy.users.size === 0 ? undefined : await passwordRefusalOf(request, policy);
   }
 
-  async function passwordRefusal(request: IncomingMessage, { users }: WebPolicy): Promise<Refusal | undefined> {
+  async function passwordRefusalOf(request: IncomingMessage, { users }: WebPolicy): Promise<Refusal | undefined> {
     const credentials = basicCredentials(request.headers.authorization);
     // Browsers ask without a password first, and health checks always do.
     if (!credentials) return refusedFor.credentials;
-    const { remoteAddress = '' } = request.socket;
-    const verdict = await passwords.verdict(users, { ...credentials, from: remoteAddress });
-    if (verdict === 'right') return undefined;
-    if (verdict === 'wrong') refusals.refused('the user or the password is wrong', remoteAddress);
-    else refusals.refused('too many passwords wait to be checked', remoteAddress);
-    return verdict === 'wrong' ? refusedFor.credentials : refusedFor.waiting;
+    const { remoteAddress: from = '' } = request.socket;
+    switch (await verdictOn(users, { ...credentials, from })) {
+      case 'right':
+        return undefined;
+      case 'wrong':
+        refusals.refused('the user or the password is wrong', from);
+        return refusedFor.credentials;
+      case 'busy':
+        refusals.refused('too many passwords wait to be checked', from);
+        return refusedFor.waiting;
+      case 'unknown':
+        return refusedFor.failure;
+    }
+  }
+
+  async function verdictOn(users: WebPolicy['users'], attempt: Attempt): Promise<Verdict | 'unknown'> {
+    try {
+      return await passwords.verdict(users, attempt);
+    } catch (error) {
+      log.error({ err: error }, 'a password could not be checked');
+      return 'unknown';
+    }
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse, handler: RequestListener): Promise<void> {
-    try {
-      const refused = await refusal(request);
-      if (refused) refuse(response, refused);
-      else if (response.writable) handler(request, response);
-    } catch (error) {
-      log.error({ err: error }, 'a password could not be checked');
-      refuse(response, refusedFor.failure);
-    }
+    const refusal = await refusalOf(request);
+    if (refusal) refuse(response, refusal);
+    else if (response.writable) handler(request, response);
   }
 
   return {
@@ -134,7 +145,6 @@ const refusedFor = {
   rate: {
     status: 429,
     text: 'Too many requests; rate_limit in the web configuration allows no more for now.\n',
-    headers: { 'retry-after': '1' },
   },
   body: { status: 413, text: `No request here takes a body beyond ${mostBodyBytes} bytes.\n` },
   credentials: {

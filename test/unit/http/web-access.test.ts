@@ -272,6 +272,31 @@ describe('clients that mean harm', () => {
     expect(await scrape.ask()).toContain('let in');
   });
 
+  it('do not keep others out by asking once and then coming again and again', async () => {
+    const { port, ask } = await givenWebAccess(openToAll);
+    const polite = Array.from({ length: 511 }, () => openSocket(port, '127.0.0.2'));
+    const answered = await Promise.all(
+      polite.map(async (socket) => {
+        const answer = firstText(socket);
+        socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+        return await answer;
+      }),
+    );
+    const newcomer = openSocket(port);
+    const asked = firstText(newcomer);
+
+    for (let i = 0; i < 50; i += 1) {
+      const other = openSocket(port, '127.0.0.2');
+      await new Promise<void>((resolve) => other.once('connect', resolve));
+    }
+    // Another way round, so that all of them were taken in.
+    expect(await outcomeOf(ask({ from: '127.0.0.3' }))).toBe('let in');
+    newcomer.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+
+    expect(answered).toHaveLength(511);
+    expect(await Promise.race([asked, new Promise((resolve) => newcomer.once('close', resolve))])).toContain('let in');
+  });
+
   it('do not keep others out by asking and never taking an answer', async () => {
     let asked = 0;
     const { port, ask } = await givenWebAccess(openToAll, {
