@@ -50,7 +50,8 @@ scrape_configs:
 \`\`\`
 
 A health check gets the same flag, \`zlb-exporter healthcheck --web.config.file=web.yml\`. It asks whether the exporter lives and not for its
-numbers: a 401, and a connection that ends for want of a client certificate, count as healthy.
+numbers: a 401, and a connection that ends for want of a client certificate, count as healthy. The image's own health check knows no file; in a
+container give one: \`test: [CMD, node, /app/dist/main.js, healthcheck, --web.config.file=/etc/zlb-exporter/web.yml]\`.
 
 ## Client certificates
 

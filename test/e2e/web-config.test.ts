@@ -60,7 +60,9 @@ basic_auth_users:
 
 describe('the exporter with a web configuration', () => {
   it('speaks TLS, wants a password on every path, says https to service discovery and is healthy without either', async () => {
-    const webFile = await givenWebConfig(`${tls}${users}`);
+    const webFile = await givenWebConfig(
+      `${tls}${users}http_server_config: { headers: { X-Frame-Options: deny, X-Content-Type-Options: nosniff } }\n`,
+    );
     const exporter = await givenExporter(webFile);
     const { url, host } = exporter;
     const basic = `prometheus:${password}`;
@@ -70,7 +72,9 @@ describe('the exporter with a web configuration', () => {
     for (const path of paths) {
       expect(await ask(url, { path }), path).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Basic' } });
       expect((await ask(url, { path, basic: 'prometheus:wrong' })).status, path).toBe(401);
-      expect((await ask(url, { path, basic })).status, path).not.toBe(401);
+      const { status, headers } = await ask(url, { path, basic });
+      expect(status, path).not.toBe(401);
+      expect(headers, path).toMatchObject({ 'x-frame-options': 'deny', 'x-content-type-options': 'nosniff' });
     }
     for (const method of ['POST', 'OPTIONS', 'TRACE', 'PROPFIND'])
       expect((await ask(url, { method })).status).toBe(401);

@@ -7,6 +7,7 @@ import { type Authority, type Identity, makeAuthority } from '../../support/auth
 import { givenTls, givenUsers, givenWebAccess, outcomeOf } from '../../support/given-web-access.ts';
 import { exchangeRaw } from '../../support/raw-exchange.ts';
 import { until } from '../../support/until.ts';
+import { loadWebText } from '../config/given-web-config.ts';
 
 let authority: Authority;
 let server: Identity;
@@ -31,6 +32,19 @@ describe('versions and ciphers', () => {
     const tls = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT:@SECLEVEL=0' };
 
     expect(await outcomeOf(ask({ tls }))).toBe(outcome);
+  });
+
+  it('may be as old as a configuration wants them, with the ciphers that these need', async () => {
+    const files = { 'server.crt': server.cert, 'server.key': server.key };
+    const settings = await loadWebText(
+      'tls_server_config: { cert_file: server.crt, key_file: server.key, min_version: TLS10 }\n',
+      { files },
+    );
+    const { ask } = await givenWebAccess(settings);
+    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' } as const;
+
+    expect(await outcomeOf(ask({ tls: old }))).toBe('let in');
+    expect(await outcomeOf(ask())).toBe('let in');
   });
 
   it('are those that were chosen', async () => {
