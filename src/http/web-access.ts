@@ -11,6 +11,7 @@ import { type Attempt, createPasswordCheck, type Verdict } from './password-chec
 import { createRefusalLog } from './refusal-log.ts';
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
 import { asksAnew, tlsOptions, webChangeProblem, type WebPolicy } from './web-policy.ts';
+import { mostBodyBytes, type Refusal, refuse, refusedFor } from './web-refusal.ts';
 
 /** Who gets to the metrics listener: TLS, client certificates, passwords and limits, in front of every path. */
 export interface WebAccess {
@@ -35,8 +36,6 @@ const mostConnections = 512;
 const keepAliveMs = 75_000;
 /** A client that stopped reading is cut off; longer than the above, which it would otherwise cut short. */
 const stalledMs = 120_000;
-/** Nothing here takes a body; a client that sends a short one all the same gets its answer. */
-const mostBodyBytes = 1_024;
 
 export function createWebAccess(parts: WebAccessParts): WebAccess {
   const { log, thread = createBcryptThread(), patienceMs = 10_000 } = parts;
@@ -133,45 +132,6 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
 
     close: () => thread.close(),
   };
-}
-
-interface Refusal {
-  readonly status: number;
-  readonly text: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-const refusedFor = {
-  rate: {
-    status: 429,
-    text: 'Too many requests; rate_limit in the web configuration allows no more for now.\n',
-  },
-  body: { status: 413, text: `No request here takes a body beyond ${mostBodyBytes} bytes.\n` },
-  credentials: {
-    status: 401,
-    text: 'Send the user and the password of the web configuration.\n',
-    headers: { 'www-authenticate': 'Basic' },
-  },
-  waiting: {
-    status: 503,
-    text: 'Too many passwords wait to be checked; try again in a moment.\n',
-    headers: { 'retry-after': '1' },
-  },
-  failure: { status: 500, text: 'Internal error, see the log.\n' },
-} satisfies Record<string, Refusal>;
-
-/** The connection ends with it: strangers need no place kept, and what is left of a body is no request. */
-function refuse(response: ServerResponse, { status, text, headers }: Refusal): void {
-  response
-    .writeHead(status, {
-      'content-type': 'text/plain; charset=utf-8',
-      'content-length': Buffer.byteLength(text),
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      connection: 'close',
-      ...headers,
-    })
-    .end(text);
 }
 
 function hasLongBody({ headers }: IncomingMessage): boolean {
