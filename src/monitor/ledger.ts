@@ -134,6 +134,8 @@ export interface Ledger {
   dropped(reason: DropReason, series: number): void;
   /** Undefined until the first call came back. */
   isUp(ageMs: number): boolean | undefined;
+  /** Until when it is up though nothing more comes, as far as can be told now; it takes longer to find out than to keep. */
+  upUntilMs(): number;
   lastSuccessMs(collector: string): number | undefined;
   isOk(collector: string): boolean | undefined;
   expose(emit: Emit, state: { ageMs: number; breaker: BreakerState; series: number }): void;
@@ -177,6 +179,7 @@ export function createLedger(options: { collectors: readonly string[]; upForMs: 
 
   return {
     isUp,
+    upUntilMs: () => (answeredAtMs === undefined ? Number.NEGATIVE_INFINITY : answeredAtMs + options.upForMs()),
     called({ method, endpoint, code, seconds, authenticated, clockOffsetSeconds }, ageMs) {
       called = true;
       if (authenticated) answeredAtMs = ageMs;
