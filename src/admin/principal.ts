@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { globPattern } from '../lib/glob.ts';
+import { globMatcher } from '../lib/glob.ts';
 import type { Role } from './policy.ts';
 
 /** Who called, as the configuration names and limits them. */
@@ -55,6 +55,6 @@ export function createPrincipals(entries: readonly PrincipalEntry[], now: () => 
 }
 
 function coverage(globs: readonly string[]): (appliance: string) => boolean {
-  const patterns = globs.map(globPattern);
-  return (appliance) => patterns.some((pattern) => pattern.test(appliance));
+  const matchers = globs.map(globMatcher);
+  return (appliance) => matchers.some((fits) => fits(appliance));
 }

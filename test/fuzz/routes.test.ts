@@ -49,7 +49,9 @@ describe('a path that is sent to the gateway', () => {
         expect(Object.values(found.params)).toEqual(valuesIn(found.path, found.operation.template));
         // Decoded once, both say the same; and nobody on the way finds something else to decode, or to leave out.
         expect(decodeURIComponent(found.path)).toBe(decodeURIComponent(sent));
-        expect(decodeURIComponent(found.path)).not.toMatch(/%[0-9a-f]{2}|\\|\/\/|\/\.{1,2}(\/|$)|[\u0000-\u001f\u007f]/i);
+        expect(decodeURIComponent(found.path)).not.toMatch(
+          /%[0-9a-f]{2}|\\|\/\/|\/\.{1,2}(\/|$)|[\u0000-\u001f\u007f]/i,
+        );
       }),
       fuzzing('gatewayPaths'),
     );

@@ -6,9 +6,7 @@ export function valuesIn(path: string, template: string): readonly string[] {
   const kept = new URL(path, 'https://appliance.example');
   if (kept.pathname !== path || kept.search !== '' || kept.hash !== '')
     throw new Error(`a URL makes ${kept.pathname}${kept.search}${kept.hash} of ${path}`);
-  const source = template
-    .replaceAll(/\{[^}*]+\*\}/g, '(.+)')
-    .replaceAll(/\{[^}*]+\}/g, '([^/]+)');
+  const source = template.replaceAll(/\{[^}*]+\*\}/g, '(.+)').replaceAll(/\{[^}*]+\}/g, '([^/]+)');
   const match = new RegExp(`^${source}$`, 's').exec(decodeURIComponent(path));
   if (!match) throw new Error(`${path} is not ${template}`);
   return match.slice(1);

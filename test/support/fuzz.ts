@@ -5,15 +5,15 @@ const cases = {
   certificateDates: 15_000,
   damagedDates: 15_000,
   filledRoutes: 15_000,
-  gatewayPaths: 18_000,
+  gatewayPaths: 14_000,
   routesOnTheWire: 1_000,
-  labels: 8_000,
-  pagesOfNames: 2_000,
-  replies: 18_000,
-  collectorsOnReplies: 4_000,
-  configurationsByLine: 3_000,
-  configurationsByValue: 1_800,
-  wholePaths: 200,
+  replies: 34_000,
+  labels: 4_000,
+  pagesOfNames: 1_000,
+  configurationsByLine: 250,
+  configurationsByValue: 250,
+  appliances: 600,
+  wholePaths: 50,
 } as const;
 
 /**
