@@ -56,7 +56,10 @@ describe('three thousand polls that fail, each kind by turns', () => {
       const page = watched[index]?.page() ?? '';
       expect(page, what).toMatch(/zlb_up\{appliance="lb-test"\} 0/);
       const failures = [...page.matchAll(/^zlb_collector_errors_total\{.*collector="farms".*\} (\d+)$/gm)];
-      expect(failures.reduce((sum, [, count]) => sum + Number(count), 0), what).toBe(435);
+      expect(
+        failures.reduce((sum, [, count]) => sum + Number(count), 0),
+        what,
+      ).toBe(435);
     }
     expect(warnings).toEqual([]);
     expect(after.descriptors).toBeLessThanOrEqual(before.descriptors + 2);
@@ -79,9 +82,19 @@ async function everyWayToFail(): Promise<readonly Failing[]> {
     socket.end('SSH-2.0-OpenSSH_9.2\r\n');
   });
   return [
-    { what: 'refused', url: refused.url, fingerprintSha256: refused.material.fingerprintSha256, forget: () => undefined },
+    {
+      what: 'refused',
+      url: refused.url,
+      fingerprintSha256: refused.material.fingerprintSha256,
+      forget: () => undefined,
+    },
     { what: 'tls', url: stranger.url, fingerprintSha256: 'ab'.repeat(32), forget: () => undefined },
-    { what: 'no HTTP', url: garbage.url, fingerprintSha256: garbage.material.fingerprintSha256, forget: () => undefined },
+    {
+      what: 'no HTTP',
+      url: garbage.url,
+      fingerprintSha256: garbage.material.fingerprintSha256,
+      forget: () => undefined,
+    },
     await answering('reset', (response) => response.destroy()),
     await answering('hang', () => undefined),
     await answering('truncated', (response) => {
