@@ -42,7 +42,7 @@ describe('the collectors, of replies that decode and still are not what they sho
       }),
       fuzzing('appliances'),
     );
-  });
+  }, 120_000);
 });
 
 /** The page after one run of every collector; what is thrown other than a failed call is thrown on. */

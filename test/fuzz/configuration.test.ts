@@ -152,7 +152,7 @@ describe('a damaged configuration', () => {
   it('by its lines is settings, or is refused with places and without secrets', async () => {
     const characters = edited(lines.join('\n'));
     await fc.assert(fc.asyncProperty(fc.oneof(byLine, characters), judge), fuzzing('configurationsByLine'));
-  }, 60_000);
+  }, 120_000);
 
   const byValue = fc
     .uniqueArray(fc.record({ at: fc.constantFrom(...scalars), value: hostileValue }), {
@@ -169,7 +169,7 @@ describe('a damaged configuration', () => {
 
   it('by its values is settings, or is refused with places and without secrets', async () => {
     await fc.assert(fc.asyncProperty(byValue, judge), fuzzing('configurationsByValue'));
-  }, 60_000);
+  }, 120_000);
 
   async function judge(text: string): Promise<void> {
     const outcome = await outcomeOf(text);

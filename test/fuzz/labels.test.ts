@@ -30,7 +30,7 @@ describe('a sample with hostile labels', () => {
       }),
       fuzzing('labels'),
     );
-  });
+  }, 120_000);
 });
 
 describe('a page with many hostile names', () => {
@@ -56,7 +56,7 @@ describe('a page with many hostile names', () => {
       }),
       fuzzing('pagesOfNames'),
     );
-  });
+  }, 120_000);
 });
 
 function expectShown(shown: string | undefined, name: string): void {

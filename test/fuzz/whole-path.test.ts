@@ -117,7 +117,7 @@ describe.each([
         { ...parameters, numRuns: numRuns / 2 },
       );
     },
-    60_000,
+    120_000,
   );
 });
 
