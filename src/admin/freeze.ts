@@ -1,6 +1,7 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolder } from './audit/make-folder.ts';
+import { syncFolder } from './audit/rotated-files.ts';
 import { errorCode, isOneOf, isRecord } from '../lib/check.ts';
 
 /** Who froze all changes, why and since when. */
@@ -33,6 +34,7 @@ export async function openFreezeSwitch(file: string, now: () => number): Promise
       return wanted;
     },
     async thaw() {
+      // A loss of power may bring it back: then everything is frozen, which somebody notices.
       await rm(file, { force: true });
       state = undefined;
     },
@@ -59,7 +61,7 @@ function unreadable(file: string): Freeze {
   return { by: 'unknown', reason: `${file} is there and cannot be read`, since: 'unknown' };
 }
 
-/** Under another name first: a crash leaves the old state or the new one. */
+/** Under another name first: a crash leaves the old state or the new one, and once it is told, a loss of power leaves the new one. */
 async function writeState(file: string, state: Freeze): Promise<void> {
   await makeFolder(dirname(file));
   const draft = `${file}.new`;
@@ -71,4 +73,5 @@ async function writeState(file: string, state: Freeze): Promise<void> {
     await handle.close();
   }
   await rename(draft, file);
+  await syncFolder(file);
 }

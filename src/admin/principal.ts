@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { globPattern } from '../lib/glob.ts';
+import { globMatcher } from '../lib/glob.ts';
 import { isSame } from '../lib/same.ts';
 import type { Role } from './policy.ts';
 
@@ -79,6 +79,6 @@ function toKnown(entry: PrincipalEntry): Known {
 }
 
 function coverage(globs: readonly string[]): (appliance: string) => boolean {
-  const patterns = globs.map(globPattern);
-  return (appliance) => patterns.some((pattern) => pattern.test(appliance));
+  const matchers = globs.map(globMatcher);
+  return (appliance) => matchers.some((fits) => fits(appliance));
 }

@@ -56,6 +56,8 @@ const expectation: Record<WireKind, string> = {
 const decimal = /^\s*[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\s*$/;
 
 function coerceWire(kind: WireKind, value: unknown): string | number | null | undefined {
+  // JSON's 1e999 is infinite here, and was none of what it would be called.
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) return undefined;
   if (kind === 'name') {
     if (typeof value === 'number') return String(value);
     return typeof value === 'string' && value !== '' ? value : undefined;
@@ -66,7 +68,6 @@ function coerceWire(kind: WireKind, value: unknown): string | number | null | un
     return typeof value === 'number' ? String(value) : undefined;
   }
   if (typeof value === 'string' && value.trim() === '') return null;
-  // JSON's 1e999 is infinite here.
   const number = typeof value === 'string' && decimal.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }

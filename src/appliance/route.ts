@@ -40,14 +40,15 @@ export function fitsSegment(name: string): boolean {
   return isSafeSegment(name) && !name.includes('/');
 }
 
-/** False for a decoded path segment that must not be sent on: see {@link fillTemplate}. */
+/** False for a decoded path segment that must not be sent on: see {@link fillTemplate}. UTF-8 has no half of a surrogate pair. */
 function isSafeSegment(segment: string): boolean {
-  return segment !== '' && segment !== '.' && segment !== '..' && !/[\u0000-\u001f\u007f]/.test(segment);
+  if (segment === '' || segment === '.' || segment === '..') return false;
+  return segment.isWellFormed() && !/[\u0000-\u001f\u007f]/.test(segment);
 }
 
 // Colons stand in interface names (`eth0:web`), and the appliance's own clients send them as they are.
 function encodeSegment(segment: string): string {
-  return encodeURIComponent(segment.toWellFormed()).replaceAll('%3A', ':');
+  return encodeURIComponent(segment).replaceAll('%3A', ':');
 }
 
 /** Finds the row of a request; literal segments win over `{x}`, and `{x*}` comes last (WIRE.md, conventions). */

@@ -1,6 +1,8 @@
 /** The candidate that a mistyped word probably meant: at most two letters off, a third of the word at most. */
 export function closestWord(word: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
+    // What differs more than that in length alone need not be compared: it may be a whole file in one word.
+    .filter((candidate) => Math.abs(word.length - candidate.length) <= 2)
     .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ candidate, distance }) => distance <= Math.min(2, candidate.length / 3))
     .sort((one, other) => one.distance - other.distance);

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 import { errorCode } from '../lib/check.ts';
-import { globPattern } from '../lib/glob.ts';
+import { globMatcher } from '../lib/glob.ts';
 import { type ReadText, readFileText } from './file-text.ts';
 
 /** The files that a configuration is made of, with what they were when they were read. */
@@ -60,11 +60,11 @@ async function pathsOf(pattern: string): Promise<readonly string[]> {
   const name = basename(pattern);
   if (!name.includes('*')) return [pattern];
   const folder = dirname(pattern);
-  const fits = globPattern(name);
+  const fits = globMatcher(name);
   const names = await readdir(folder).catch(() => []);
   // Hidden ones are what editors leave while somebody writes.
   return names
-    .filter((each) => !each.startsWith('.') && fits.test(each))
+    .filter((each) => !each.startsWith('.') && fits(each))
     .toSorted()
     .map((each) => join(folder, each));
 }

@@ -57,7 +57,10 @@ function applianceName(text: string): Outcome<string> {
 function farmPattern(text: string): Outcome<RegExp> {
   try {
     // Alone first: inside the brackets `a)(b` would pass for a pattern.
-    return { value: new RegExp(`^(?:${new RegExp(text).source})$`, 's') };
+    const value = new RegExp(`^(?:${new RegExp(text).source})$`, 's');
+    // Only at its first use, and once for names of each width, is it found to be too large.
+    for (const name of ['a', '\u0100']) value.test(name);
+    return { value };
   } catch {
     return { problem: 'is not a regular expression; "web-.*" is one, for every name that starts with web-' };
   }

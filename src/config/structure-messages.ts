@@ -7,10 +7,13 @@ import { closestWord } from './closest-word.ts';
 /** Texts that a message may repeat: nobody puts a key where a duration stands. */
 const quotableReaders = new Set<unknown>(['byteSize', 'duration', 'ratio']);
 
+/** As long as what is meant for a number, a duration or a size, shorter than keys are, and nothing that a terminal would obey. */
+const quotable = /^[^\p{C}\p{Zl}\p{Zp}]{0,15}$/u;
+
 /** What an operator has to do about a value that does not fit the schema; `written` is the value as in the file. */
 export function structureMessage(error: ErrorObject, written: string | undefined): string {
   const { keyword, params, schema, parentSchema = {}, message = 'does not fit' } = error;
-  const got = written === undefined || written.length > 40 ? '' : `, got ${JSON.stringify(written)}`;
+  const got = written !== undefined && quotable.test(written) ? `, got ${JSON.stringify(written)}` : '';
   switch (keyword) {
     case 'additionalProperties':
       return unknownKey(params.additionalProperty, Object.keys(parentSchema.properties));

@@ -49,9 +49,11 @@ export async function readYamlFile(parts: YamlFileParts): Promise<Source | undef
     return { file, line, column: col, key };
   };
   // The failsafe schema leaves each value the string it was written as: an API key 0123 or 1e5 is not a number.
+  // A tag such as !!int would make it one after all, and !!binary something that is no text; neither has a meaning here.
   // Pretty errors would quote the file's text, and with it secrets.
   const document = parseDocument(text.value, {
     schema: 'failsafe',
+    resolveKnownTags: false,
     merge: true,
     stringKeys: true,
     prettyErrors: false,

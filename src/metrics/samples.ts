@@ -134,15 +134,19 @@ function labelText(names: readonly string[], labels: Readonly<Record<string, str
 
 const maxLabelLength = 128;
 const harmless = /^[\x20\x21\x23-\x5b\x5d-\x7e]{0,128}$/;
+const digestForm = /~[0-9a-f]{12}$/;
 
 /**
  * A label value that cannot break a page: well-formed, without control characters, at most 128 characters. What had to be
- * changed ends in a digest of the original, so that two names stay two series.
+ * changed ends in a digest of the original, as does what only looks like that, so that two names stay two series.
  */
 function labelValue(text: string): string {
-  if (harmless.test(text)) return text;
+  // Asked first, as nearly no name has the sign.
+  const looksMarked = text.includes('~') && digestForm.test(text);
+  if (!looksMarked && harmless.test(text)) return text;
   const clean = text.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '');
-  const kept = clean === text && clean.length <= maxLabelLength ? clean : marked(clean, text);
+  const isKept = !looksMarked && clean === text && clean.length <= maxLabelLength;
+  const kept = isKept ? clean : marked(clean, text);
   return kept.replaceAll('\\', '\\\\').replaceAll('"', '\\"');
 }
 

@@ -45,10 +45,12 @@ export function createTestPoller(
     jitterRatio: 0.1,
     ...parts.polling,
   };
-  const exposition: Exposition = createExposition({
-    families: [...new Set([...collectors.flatMap(({ families }) => families), ...ledgerFamilies])],
-    appliances: [name],
-  });
+  const exposition: Exposition =
+    parts.exposition ??
+    createExposition({
+      families: [...new Set([...collectors.flatMap(({ families }) => families), ...ledgerFamilies])],
+      appliances: [name],
+    });
   let outstanding = 0;
 
   const poller = createAppliancePoller({

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -30,8 +30,11 @@ const unauthorised = { status: 401, body: { message: 'Authorization required' } 
 /** Serves recorded answers back, by verb, path, key and body: what a client makes of a real appliance's bytes. */
 export async function startReplayServer({
   directory = ownRecordings,
+  alter = (body) => body,
 }: {
   readonly directory?: string;
+  /** What becomes of the body of an answer to this path. */
+  readonly alter?: (body: Buffer, path: string, response: ServerResponse) => Buffer;
 } = {}): Promise<ReplayServer> {
   const exchanges = [...readExchanges(directory)].sort((a, b) => phase(a) - phase(b));
   const material = await createTlsMaterial();
@@ -48,7 +51,7 @@ export async function startReplayServer({
           status,
           headers.filter(([name]) => !/^(?:connection|content-length|transfer-encoding)$/i.test(name)).flat(),
         );
-        response.end(replayedBody(exchange));
+        response.end(alter(replayedBody(exchange), path, response));
         requests.push({ method, path, status });
         return;
       }

@@ -28,8 +28,8 @@ export async function createOutputFile(path: string): Promise<OutputFile> {
   return {
     async save(body) {
       try {
-        // Not by its name, which may be another's file by now.
-        const target = file.createWriteStream();
+        // Not by its name, which may be another's file by now; and on the disk before it is called saved.
+        const target = file.createWriteStream({ flush: true });
         await pipeline(body, target);
         return target.bytesWritten;
       } catch (error) {

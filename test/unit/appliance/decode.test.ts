@@ -89,7 +89,7 @@ describe('a text on the wire', () => {
     expect(decoded(`{"text":${written}}`)).toEqual({ text });
   });
 
-  it.each(['true', '[]', '{}'])('%s is refused', (written) => {
+  it.each(['true', '[]', '{}', '1e999'])('%s is refused', (written) => {
     expect(decoded(`{"text":${written}}`)).toBe('/text must be a text, a number or null');
   });
 });
@@ -114,6 +114,7 @@ describe('a list on the wire', () => {
 
   it.each([
     ['{"list":[{"name":"a"},{"name":""}]}', '/list/1/name must be a text that is not empty'],
+    ['{"list":[{"name":-1e999}]}', '/list/0/name must be a text that is not empty'],
     ['{"list":[{"name":null}]}', '/list/0/name must be a text that is not empty'],
     ['{"list":[{}]}', "/list/0 must have required property 'name'"],
     ['{"list":[null]}', '/list/0 must be object'],

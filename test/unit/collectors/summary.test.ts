@@ -24,6 +24,14 @@ describe('the summary collector', () => {
     `);
   });
 
+  it('takes no notice of what another release lists beside the modules', async () => {
+    const params = { ...modules, total: 2, eproxy: true, gslb2: [null, 'shop', { name: 7 }] };
+
+    const collected = await collectFrom(summary, { readFarmsSummary: { params } });
+
+    expect(collected.facts?.farms?.map(({ name }) => name)).toEqual(['shop', 'db']);
+  });
+
   it('counts what has no profile, or one that is new', async () => {
     const lslb = [{ name: 'a' }, { name: 'b', profile: 'eproxy', services: [] }, { name: 'c', profile: 'constructor' }];
 

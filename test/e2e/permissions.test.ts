@@ -1,0 +1,121 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startSimulatedAppliance } from '../../src/simulator/server.ts';
+import { recordedWorld } from '../../src/simulator/scenarios.ts';
+import { writeAdminConfig } from '../support/admin-exporter.ts';
+import { collectOutput } from '../support/process.ts';
+import { seriesOf, valueOf } from '../support/samples.ts';
+import { until } from '../support/until.ts';
+import { makeToken } from '../../src/commands/make-token.ts';
+
+const apiKey = 'canary-key-of-the-appliance';
+
+/** The permissions that the unit of deploy/systemd gives, for the folders of this machine. */
+function permissions(folder: string): readonly string[] {
+  const unit = readFileSync('deploy/systemd/zlb-exporter.service', 'utf8');
+  const given = unit.match(/(?<= )--(?:permission|allow-\S+)/g) ?? [];
+  const places = new Map([
+    ['/opt/zlb-exporter', process.cwd()],
+    ['/etc/zlb-exporter', join(folder, 'etc')],
+    ['/run/credentials/zlb-exporter.service', join(folder, 'credentials')],
+    ['/var/lib/zlb-exporter', join(folder, 'state')],
+  ]);
+  const here = given.map((option) => {
+    const [name = '', path] = option.split('=');
+    return path === undefined ? option : `${name}=${places.get(path) ?? path}`;
+  });
+  // A clone may have its packages somewhere else.
+  return [...here, `--allow-fs-read=${realpathSync('node_modules')}`];
+}
+
+function givenFolders(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'zlb-permissions-')));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const name of ['etc', 'credentials', 'state', 'elsewhere']) mkdirSync(join(folder, name));
+  return folder;
+}
+
+async function startUnderPermissions(folder: string, auditFile: string) {
+  const appliance = await startSimulatedAppliance({ world: recordedWorld(), apiKey });
+  onTestFinished(() => appliance.close());
+  const { token, sha256 } = makeToken();
+  const file = writeAdminConfig(join(folder, 'etc'), {
+    appliance,
+    names: ['lb-one'],
+    apiKey,
+    sha256,
+    auditFile,
+    polls: { farms: '*/1 * * * * *' },
+  });
+  const child = spawn(
+    process.execPath,
+    [...permissions(folder), 'src/main.ts', `--config.file=${file}`, '--web.listen-address=127.0.0.1:0'],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const output = collectOutput(child);
+  return { child, output, token, appliance };
+}
+
+describe("the exporter under Node's permissions, as its unit gives them", () => {
+  it('polls, serves, and writes its audit', async () => {
+    const folder = givenFolders();
+    const audit = join(folder, 'state/audit.jsonl');
+    const { child, output, token, appliance } = await startUnderPermissions(folder, audit);
+    const urlOf = (message: string): string | undefined =>
+      output
+        .stderr()
+        .split('\n')
+        .find((line) => line.includes(`"msg":"${message}"`))
+        ?.match(/http:\/\/[\w.:]+/)?.[0];
+    await until(
+      () => output.stdout() + output.stderr(),
+      () => urlOf('admin gateway listening') !== undefined || child.exitCode !== null,
+    );
+
+    const page = await until(
+      async () => (await fetch(`${urlOf('listening')}/metrics`)).text(),
+      (seen) => seen.includes('zlb_farm_status'),
+    );
+    const stopped = await fetch(`${urlOf('admin gateway listening')}/appliances/lb-one/farms/webshop/actions`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '{"action":"stop"}',
+    });
+    child.kill('SIGTERM');
+    await until(
+      () => child.exitCode,
+      (code) => code !== null,
+    );
+
+    expect(valueOf(page, 'zlb_up', { appliance: 'lb-one' })).toBe(1);
+    expect(seriesOf(page, 'process_open_fds')).toHaveLength(1);
+    expect(appliance).toBeDefined();
+    expect([200, 409, 412, 428]).toContain(stopped.status);
+    expect(readFileSync(audit, 'utf8')).toContain('alice');
+    expect(output.stderr()).not.toMatch(/ERR_ACCESS_DENIED|Warning/);
+    expect(child.exitCode).toBe(0);
+  });
+
+  it.each([
+    ['write beside the audit', "fs.writeFileSync(process.env.FOLDER + '/elsewhere/x', '')"],
+    ['write over its own configuration', "fs.writeFileSync(process.env.FOLDER + '/etc/zlb.yml', '')"],
+    ['read what is not its own', "fs.readFileSync('/etc/passwd')"],
+    ['start a program', "require('child_process').execSync('true')"],
+    ['load a native add-on', "process.dlopen({ exports: {} }, process.env.FOLDER + '/state/x.node')"],
+  ])('cannot %s', (_, code) => {
+    const folder = givenFolders();
+
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [...permissions(folder), '--eval', `const fs = require('fs'); ${code}`],
+      { env: { ...process.env, FOLDER: folder }, encoding: 'utf8' },
+    );
+
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/ERR_ACCESS_DENIED|ERR_DLOPEN_DISABLED/);
+  });
+});

@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { makeToken } from '../../src/commands/make-token.ts';
+import { recordedWorld } from '../../src/simulator/scenarios.ts';
+import { startSimulatedAppliance } from '../../src/simulator/server.ts';
+import { startAdminExporter, writeAdminConfig } from '../support/admin-exporter.ts';
+import { runExporter } from '../support/process.ts';
+import { until } from '../support/until.ts';
+
+const apiKey = 'canary-key-of-the-appliance';
+const scrape = 'GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n';
+
+it('stops with 0 in its time while 200 scrapes, calls through the gateway and polls are under way, and its audit is whole', async () => {
+  const appliance = await startSimulatedAppliance({ world: recordedWorld(), apiKey });
+  onTestFinished(() => appliance.close());
+  const folder = mkdtempSync(join(tmpdir(), 'zlb-shutdown-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const auditFile = join(folder, 'audit.jsonl');
+  const { token, sha256 } = makeToken();
+  const polls = { farms: '*/1 * * * * *', certificates: '*/1 * * * * *' };
+  const exporter = await startAdminExporter(
+    // By several names: calls to one appliance wait for each other.
+    writeAdminConfig(folder, { appliance, names: ['lb-1', 'lb-2', 'lb-3'], apiKey, sha256, auditFile, polls }),
+  );
+  const write = (name: string) =>
+    fetch(`${exporter.adminUrl}/appliances/${name}/monitoring/fg`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: `check-${name}` }),
+    }).then(
+      ({ status, headers }) => ({ status, id: headers.get('x-request-id') }),
+      () => 'cut off' as const,
+    );
+  const answered = await write('lb-1');
+  appliance.fail('*', { kind: 'hang' });
+  const hanging = ['lb-2', 'lb-3'].map(write);
+  const slow = Array.from({ length: 40 }, () => givenSlowReader(exporter.metricsUrl));
+  await Promise.all(slow);
+  const scrapes = Array.from({ length: 160 }, () =>
+    fetch(`${exporter.metricsUrl}/metrics`).then(
+      async (response) => (await response.text()).length,
+      () => 'cut off' as const,
+    ),
+  );
+  await until(
+    () => appliance.sleeping,
+    (sleeping) => sleeping >= 3,
+  );
+
+  const startedAt = performance.now();
+  const code = await exporter.stop('SIGTERM');
+  const ms = performance.now() - startedAt;
+  await Promise.all([...scrapes, ...hanging]);
+  const verified = await runExporter(['audit', 'verify', auditFile]);
+
+  console.log(`shutdown: 200 scrapes, 2 calls and the polls of 3 appliances under way, stopped in ${ms.toFixed(0)} ms`);
+  expect(code).toBe(0);
+  expect(ms).toBeLessThan(5_000);
+  expect(exporter.log().filter(({ level }) => level === 'error' || level === 'fatal')).toEqual([]);
+  expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining(' is whole: ') as string, stderr: '' });
+  expect(verified.stdout).not.toContain('breaks off');
+  const lines = readFileSync(auditFile, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { event: string; request?: string });
+  const requestsOf = (event: string) => lines.filter((line) => line.event === event).map(({ request }) => request);
+  expect(answered).toMatchObject({ id: expect.any(String) as string });
+  expect(requestsOf('intent')).toHaveLength(3);
+  expect(requestsOf('outcome')).toHaveLength(3);
+  // What became of each is known, also of those that were cut off.
+  expect(new Set(requestsOf('outcome'))).toEqual(new Set(requestsOf('intent')));
+}, 60_000);
+
+/** Asks for more than a socket holds, and reads nothing of it. */
+async function givenSlowReader(url: string): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(scrape.repeat(20));
+}

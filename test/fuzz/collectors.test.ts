@@ -1,0 +1,97 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { judgeAnswer } from '../../src/appliance/answer.ts';
+import type { ReadKey } from '../../src/appliance/client.ts';
+import { createDecoder } from '../../src/appliance/decode.ts';
+import type { EndpointRow } from '../../src/appliance/endpoints/row.ts';
+import { endpoints } from '../../src/appliance/endpoints/table.ts';
+import { ApplianceError } from '../../src/appliance/errors.ts';
+import { type CollectContext, isFarmCollector, noFacts, type ReadFrom } from '../../src/collectors/collector.ts';
+import { collectors } from '../../src/collectors/registry.ts';
+import { createExposition } from '../../src/metrics/exposition.ts';
+import { toChunks } from '../../src/metrics/piece.ts';
+import { renderSamples } from '../../src/metrics/samples.ts';
+import { parseExposition } from '../support/exposition-parser.ts';
+import { fuzzing } from '../support/fuzz.ts';
+import { damageJson, damages } from './damaged-json.ts';
+import { recordedReplies } from './recorded-replies.ts';
+
+const replies = recordedReplies();
+const decode = createDecoder();
+const families = collectors.flatMap((collector) => collector.families);
+
+/** A whole appliance: of every call one of the recorded bodies, a few of them damaged. */
+const appliance = fc
+  .array(fc.record({ key: fc.constantFrom(...new Set(replies.map(({ key }) => key))), list: damages }), {
+    maxLength: 4,
+  })
+  .map((chosen) => {
+    const bodies = new Map<ReadKey, string>(replies.map(({ key, text }) => [key, text]));
+    for (const { key, list } of chosen) bodies.set(key, damageJson(bodies.get(key) ?? '', list));
+    return bodies;
+  });
+
+describe('the collectors, of replies that decode and still are not what they should be', () => {
+  it('make a page that a strict scraper reads, or fail as a call fails', async () => {
+    await fc.assert(
+      fc.asyncProperty(appliance, async (bodies) => {
+        const page = await pageOf(bodies);
+
+        expect(() => parseExposition(page, 'text')).not.toThrow();
+        expect(page).not.toMatch(/timestamp_seconds\S* 0$/m);
+        expect(Object.keys(Object.prototype)).toEqual([]);
+      }),
+      fuzzing('appliances'),
+    );
+  }, 120_000);
+});
+
+/** The page after one run of every collector; what is thrown other than a failed call is thrown on. */
+async function pageOf(bodies: ReadonlyMap<ReadKey, string>): Promise<string> {
+  const facts = noFacts();
+  const exposition = createExposition({ families: [...new Set(families)], appliances: ['lb'] });
+  const read: ReadFrom = (key) => replyTo(key, bodies) as never;
+  const context: CollectContext = {
+    read,
+    facts,
+    watches: () => true,
+    now: () => Date.UTC(2026, 10, 20, 21),
+    labels: {},
+    compact: false,
+  };
+  for (const collector of collectors) {
+    try {
+      const readings = isFarmCollector(collector)
+        ? await readFarms(collector, context)
+        : [await collector.collect(context)];
+      for (const [index, { expose, facts: learnt }] of readings.entries()) {
+        const rendered = renderSamples('lb', expose);
+        exposition.put('lb', `${collector.name} ${index}`, toChunks(rendered.families));
+        Object.assign(facts, learnt);
+      }
+    } catch (error) {
+      if (!(error instanceof ApplianceError)) throw error;
+    }
+  }
+  return exposition.page('text').text.toString();
+}
+
+async function readFarms(collector: Extract<(typeof collectors)[number], { begin: unknown }>, context: CollectContext) {
+  const collectFarm = await collector.begin(context);
+  // A name of a farm that stands twice in the list has one reading.
+  const byName = new Map(
+    context.facts.farms?.filter((farm) => collector.covers(farm)).map((farm) => [farm.name, farm]),
+  );
+  return await Promise.all([...byName.values()].map((farm) => collectFarm(farm, context)));
+}
+
+function replyTo(key: ReadKey, bodies: ReadonlyMap<ReadKey, string>): Promise<unknown> {
+  const row: EndpointRow = endpoints[key];
+  const refused = (message: string) =>
+    Promise.reject(new ApplianceError('malformed', { endpoint: row.route, message }));
+  const text = bodies.get(key);
+  if (text === undefined || !row.reply) return refused('there is none');
+  const mediaType = 'type' in row.reply && row.reply.type === 'string' ? 'text/plain' : 'application/json';
+  const verdict = judgeAnswer({ status: 200, mediaType, text }, row.reply, decode);
+  return 'value' in verdict ? Promise.resolve(verdict.value) : refused(verdict.because);
+}

@@ -1,0 +1,205 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operationRoutes } from '../../src/appliance/operation-routes.ts';
+import { collectorDefaults } from '../../src/collectors/defaults.ts';
+import { watchesFarm } from '../../src/config/farm-filter.ts';
+import { loadSettings } from '../../src/config/load.ts';
+import { ConfigError } from '../../src/config/problems.ts';
+import { fuzzing } from '../support/fuzz.ts';
+import { edited } from './edited-text.ts';
+import { hostileName } from './hostile-names.ts';
+
+/** Values that must not be seen again, in whole or in halves. */
+const secrets = ['kQ7wXr2mZp9sVt4n', 'Hf3_bN8cLd6gYj1a', 'w5RzTq0vEx7uKp2i'] as const;
+const [pollKey, adminKey, variable] = secrets;
+
+const lines = `
+appliances:
+  - name: lb-paris
+    url: https://192.0.2.10:444
+    api_key: ${pollKey}
+    admin_api_key: ${adminKey}
+    key_header: ZAPI_KEY
+    tls:
+      fingerprint_sha256: "${'ab'.repeat(32)}"
+    labels: { site: paris, rack: 0123 }
+    farms: { include: ['web-.*', api], exclude: ['.*-test'] }
+    collectors:
+      farms: { max_stale: 4m }
+  - name: lb-rome
+    url: 192.0.2.11
+    api_key: "\${LB_KEY}"
+    tls: { server_name: lb.example.org, insecure_skip_verify: true }
+collectors:
+  farms: { schedule: '*/20 * * * * *', max_stale: 2m }
+  ipds: { enabled: true }
+polling: { timeout: 1m30s, max_concurrent_per_appliance: 2, max_busy_ratio: 50%, jitter: 0.2 }
+limits: { series_per_appliance: 1000, body_bytes: 16MiB }
+admin:
+  listen_address: 127.0.0.1:9445
+  audit_file: data/audit.jsonl
+  timeout: 90s
+  tokens:
+    - name: alice
+      sha256: ${'0f'.repeat(32)}
+      role: operator
+      appliances: ["lb-*"]
+      expires: 2027-01-01
+      allow: [readFarm, 'PUT /farms/{farmname}/actions', '*Backend*']`
+  .split('\n')
+  .slice(1);
+
+const scalars = [...lines.join('\n').matchAll(/(?<=[:[,] )[^\s{}[\],][^{}[\],\n]*/g)].map((match) => ({
+  from: match.index,
+  to: match.index + match[0].length,
+}));
+
+/** What is known to be hard on regular expressions, on YAML, on numbers, or on whoever prints it. */
+const hostileValue = fc.oneof(
+  fc.constantFrom(
+    "'(a+)+$'",
+    "'((a{1000}){1000}){1000}'",
+    `'${'*'.repeat(40)}!'`,
+    "'(?:a|a)*b'",
+    "'[a-'",
+    "'\\\\'",
+    '[[[[',
+    '{a: {b: {c',
+    '*x',
+    '&a [*a, *a]',
+    '!!binary x',
+    '? x',
+    '- -',
+    '|',
+    '>',
+    '1e999',
+    '-0',
+    '0x10',
+    '.inf',
+    '.nan',
+    'null',
+    '~',
+    'yes',
+    '9'.repeat(400),
+    `"${'1m'.repeat(20_000)}"`,
+    "'* * * * *'",
+    `'${'a'.repeat(50_000)}!'`,
+    `'${'*'.repeat(20_000)}'`,
+    `'${'0 '.repeat(20_000)}'`,
+    `'${'1,'.repeat(20_000)}1 * * * * *'`,
+    "'*/0 * * * * *'",
+    "'99999999999 * * * * *'",
+    "'1-9999999 * * * * *'",
+    "'0 0 0 31 2 *'",
+    `'${':'.repeat(50_000)}'`,
+    "'${LB_KEY}'",
+    "'${NOT_SET}'",
+    "'${'",
+    "'$$'",
+    "'${LB_KEY}${LB_KEY}'",
+    '"\\u0000"',
+    '/dev/zero',
+    '/proc/self/environ',
+    '..',
+    `'https://${'a.'.repeat(10_000)}'`,
+    "'https://user:pass@host'",
+    "'[::1'",
+    "'http://192.0.2.1'",
+    pollKey,
+    `{ ${adminKey}: 1 }`,
+  ),
+  hostileName.map((name) => JSON.stringify(name)),
+);
+
+describe('a damaged configuration', () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'zlb-fuzz-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const operations = operationRoutes();
+
+  it('loads as it is', async () => {
+    expect(await outcomeOf(lines.join('\n'))).toBe('settings');
+  });
+
+  const line = fc.nat({ max: lines.length - 1 });
+  const byLine = fc
+    .array(
+      fc.record({
+        kind: fc.constantFrom('remove', 'move', 'indent', 'double', 'edit'),
+        line,
+        to: line,
+        text: edited('  key: [x]'),
+      }),
+      { minLength: 1, maxLength: 4 },
+    )
+    .map((changes) => {
+      const result = [...lines];
+      for (const { kind, line: at, to, text } of changes) {
+        if (kind === 'remove' || kind === 'move')
+          result.splice(to, 0, ...result.splice(at, 1).slice(kind === 'move' ? 0 : 1));
+        else if (kind === 'indent') result[at] = ' '.repeat(to % 7) + (result[at] ?? '').trimStart();
+        else result.splice(at, kind === 'edit' ? 1 : 0, kind === 'edit' ? text : (result[to] ?? ''));
+      }
+      return result.join('\n');
+    });
+
+  it('by its lines is settings, or is refused with places and without secrets', async () => {
+    const characters = edited(lines.join('\n'));
+    await fc.assert(fc.asyncProperty(fc.oneof(byLine, characters), judge), fuzzing('configurationsByLine'));
+  }, 120_000);
+
+  const byValue = fc
+    .uniqueArray(fc.record({ at: fc.constantFrom(...scalars), value: hostileValue }), {
+      selector: ({ at }) => at.from,
+      minLength: 1,
+      maxLength: 3,
+    })
+    .map((changes) => {
+      let text = lines.join('\n');
+      for (const { at, value } of changes.toSorted((one, other) => other.at.from - one.at.from))
+        text = text.slice(0, at.from) + value + text.slice(at.to);
+      return text;
+    });
+
+  it('by its values is settings, or is refused with places and without secrets', async () => {
+    await fc.assert(fc.asyncProperty(byValue, judge), fuzzing('configurationsByValue'));
+  }, 120_000);
+
+  async function judge(text: string): Promise<void> {
+    const outcome = await outcomeOf(text);
+    if (outcome === 'settings') return;
+    expect(outcome.problems.length).toBeGreaterThan(0);
+    for (const { file, message } of outcome.problems) {
+      expect(file).not.toBe('');
+      expect(message).not.toBe('');
+    }
+    for (const secret of secrets) {
+      expect(outcome.message).not.toContain(secret.slice(0, 8));
+      expect(outcome.message).not.toContain(secret.slice(8));
+    }
+    expect(outcome.message.length).toBeLessThan(20_000);
+    expect(outcome.message.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cs}\u2028\u2029]/u);
+  }
+
+  /** Anything else than settings and a ConfigError is thrown on. */
+  async function outcomeOf(text: string): Promise<'settings' | ConfigError> {
+    const file = join(folder, 'zlb.yml');
+    writeFileSync(file, text);
+    try {
+      const env = { LB_KEY: variable };
+      const { appliances } = await loadSettings({ file, env, collectorDefaults, operations });
+      for (const appliance of appliances) watchesFarm(appliance, 'shop-\u00fc');
+      for (const appliance of appliances) watchesFarm(appliance, 'shop-\u0100');
+      return 'settings';
+    } catch (error) {
+      if (error instanceof ConfigError) return error;
+      throw error;
+    }
+  }
+});

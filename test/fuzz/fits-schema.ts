@@ -1,0 +1,53 @@
+import type { TSchema } from 'typebox';
+import { isRecord } from '../../src/lib/check.ts';
+
+/**
+ * What is wrong with a decoded value, seen without the decoder: a type that its schema does not promise, or something that
+ * was made up in decoding `before`, such as a 0 out of nothing. Undefined where all is well.
+ */
+export function misfit(schema: TSchema, before: unknown, after: unknown, at = ''): string | undefined {
+  if ('anyOf' in schema && Array.isArray(schema.anyOf) && !('type' in schema)) {
+    const wrong = (schema.anyOf as TSchema[]).map((each) => misfit(each, before, after, at));
+    return wrong.includes(undefined) ? undefined : wrong.join(' and ');
+  }
+  if ('wire' in schema) return misfitOfWire(String(schema.wire), before, after, at);
+  const type = 'type' in schema ? schema.type : undefined;
+  if (type === 'null') return after === null ? undefined : `${at} is not null`;
+  if (type === 'string') return typeof after === 'string' ? undefined : `${at} is no text`;
+  if (type === 'array') {
+    if (!Array.isArray(after) || !Array.isArray(before)) return `${at} is no list`;
+    const items = (schema as TSchema & { items: TSchema }).items;
+    return first(after.map((each: unknown, index) => misfit(items, before[index], each, `${at}/${index}`)));
+  }
+  if (type !== 'object') return undefined;
+  if (!isRecord(after) || !isRecord(before)) return `${at} is no object`;
+  const { properties, required = [] } = schema as TSchema & {
+    properties: Record<string, TSchema>;
+    required?: string[];
+  };
+  return first(
+    Object.entries(properties).map(([name, property]) => {
+      if (Object.hasOwn(after, name)) return misfit(property, before[name], after[name], `${at}/${name}`);
+      if (Object.hasOwn(before, name)) return `${at}/${name} was taken away`;
+      return required.includes(name) ? `${at}/${name} is missing` : undefined;
+    }),
+  );
+}
+
+function misfitOfWire(kind: string, before: unknown, after: unknown, at: string): string | undefined {
+  const isUnset = before === null || (kind === 'number' && typeof before === 'string' && before.trim() === '');
+  if (isUnset) return after === null && kind !== 'name' ? undefined : `${at} was made of nothing`;
+  if (kind === 'number') {
+    if (typeof after !== 'number' || !Number.isFinite(after)) return `${at} is no number`;
+    if (typeof before === 'string') return Number(before) === after ? undefined : `${at} is another number`;
+    return before === after ? undefined : `${at} is another number`;
+  }
+  if (typeof after !== 'string' || (kind === 'name' && after === '')) return `${at} is no text`;
+  if (typeof before === 'number')
+    return Number(after) === before && after !== 'Infinity' ? undefined : `${at} is another`;
+  return before === after ? undefined : `${at} is another text`;
+}
+
+function first(wrong: readonly (string | undefined)[]): string | undefined {
+  return wrong.find((each) => each !== undefined);
+}

@@ -1,0 +1,71 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { judgeAnswer } from '../../src/appliance/answer.ts';
+import { createDecoder } from '../../src/appliance/decode.ts';
+import type { EndpointRow } from '../../src/appliance/endpoints/row.ts';
+import { endpointRows, endpoints } from '../../src/appliance/endpoints/table.ts';
+import { scrubBody } from '../../src/appliance/scrub-body.ts';
+import { Secret } from '../../src/lib/secret.ts';
+import { fuzzing } from '../support/fuzz.ts';
+import { damageJson, damages } from './damaged-json.ts';
+import { edited } from './edited-text.ts';
+import { misfit } from './fits-schema.ts';
+import { recordedReplies } from './recorded-replies.ts';
+
+const replies = recordedReplies();
+const decode = createDecoder();
+const apiKey = new Secret('kQ7wXr2mZp9sVt4n');
+
+describe('the replies to be damaged', () => {
+  it('are of every kind that is decoded, and fit as they are', () => {
+    const decoded = endpointRows.filter(([, row]) => row.reply).map(([key]) => key);
+
+    expect([...new Set(replies.map(({ key }) => key))].toSorted()).toEqual(decoded.toSorted());
+    for (const { key, text } of replies) expect(judge(key, text), key).toHaveProperty('value');
+  });
+});
+
+describe('a damaged reply', () => {
+  const damaged = fc.constantFrom(...replies).chain(({ key, text }) => {
+    const bodies = fc.oneof(
+      { weight: 8, arbitrary: damages.map((list) => damageJson(text, list)) },
+      { weight: 1, arbitrary: edited(text.slice(0, 2_000)) },
+      { weight: 1, arbitrary: fc.json() },
+    );
+    return fc.record({ key: fc.constant(key), body: bodies });
+  });
+
+  it('is decoded into what its schema promises, nothing made up, or is malformed', () => {
+    fc.assert(
+      fc.property(damaged, ({ key, body }) => {
+        const verdict = judge(key, body);
+
+        if ('reason' in verdict) {
+          expect(verdict.reason).toBe('malformed');
+        } else {
+          const before: unknown = isText(key) ? body : JSON.parse(body);
+          expect(misfit(schemaOf(key), before, verdict.value)).toBeUndefined();
+        }
+        expect(Object.keys(Object.prototype)).toEqual([]);
+        expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+      }),
+      fuzzing('replies'),
+    );
+  }, 120_000);
+});
+
+function judge(key: (typeof replies)[number]['key'], body: string) {
+  const mediaType = isText(key) ? 'text/plain' : 'application/json';
+  return judgeAnswer({ status: 200, mediaType, text: scrubBody(body, apiKey) }, schemaOf(key), decode);
+}
+
+function schemaOf(key: (typeof replies)[number]['key']) {
+  const { reply }: EndpointRow = endpoints[key];
+  if (!reply) throw new Error(`${key} is not decoded`);
+  return reply;
+}
+
+function isText(key: (typeof replies)[number]['key']): boolean {
+  const schema = schemaOf(key);
+  return 'type' in schema && schema.type === 'string';
+}

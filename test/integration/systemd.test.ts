@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { isThere } from '../support/programs.ts';
+
+const unit = 'deploy/systemd/zlb-exporter.service';
+const text = readFileSync(unit, 'utf8');
+
+describe('the unit of systemd', () => {
+  it('starts what a build makes, as the image does', () => {
+    const dockerfile = readFileSync('Dockerfile', 'utf8');
+    const { bin } = JSON.parse(readFileSync('package.json', 'utf8')) as { bin: Record<string, string> };
+
+    expect(text).toContain(`/opt/zlb-exporter/${bin['zlb-exporter']} `);
+    expect(dockerfile).toContain(`"/app/${bin['zlb-exporter']}"`);
+  });
+
+  it('gives the folders of its README, and no more', () => {
+    const readme = readFileSync('deploy/systemd/README.md', 'utf8');
+    const folders = [...text.matchAll(/--allow-fs-(?:read|write)=(\S+)/g)].map(([, folder = '']) => folder);
+
+    expect(folders.filter((folder) => folder !== '/proc' && !readme.includes(folder))).toEqual([]);
+    expect(text.match(/--allow-fs-write=\S+/g)).toEqual(['--allow-fs-write=/var/lib/zlb-exporter']);
+    expect(text).not.toMatch(/--allow-(?:child-process|addons|wasi|inspector)/);
+  });
+
+  describe.skipIf(!isThere('systemd-analyze'))('in the eyes of systemd', () => {
+    it('is exposed by less than two of ten', () => {
+      const { status, stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', '--threshold=20', unit], {
+        encoding: 'utf8',
+      });
+      const [, exposure] = /Overall exposure level .*: (\d+\.\d+)/.exec(stdout) ?? [];
+      console.log(`systemd: exposure ${exposure} of 10`);
+
+      expect(status).toBe(0);
+      expect(Number(exposure)).toBeLessThan(2);
+    });
+
+    it('has nothing that systemd would complain about', () => {
+      const folder = mkdtempSync(join(tmpdir(), 'zlb-unit-'));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      const copy = join(folder, 'zlb-exporter.service');
+      copyFileSync(unit, copy);
+
+      const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', copy], {
+        encoding: 'utf8',
+      });
+
+      // Whether Node.js is installed there is for the machine of the service.
+      const complaints = (stdout + stderr).split('\n').filter((line) => line !== '' && !line.includes('/usr/bin/node'));
+      expect(complaints).toEqual([]);
+      expect(status === 0 || stderr.includes('/usr/bin/node')).toBe(true);
+    });
+  });
+});

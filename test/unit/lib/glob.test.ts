@@ -1,0 +1,37 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { globMatcher } from '../../../src/lib/glob.ts';
+
+describe('a pattern with stars', () => {
+  it.each([
+    ['lb-*', 'lb-paris', true],
+    ['lb-*', 'lb-', true],
+    ['lb-*', 'my-lb-paris', false],
+    ['*-paris', 'lb-paris', true],
+    ['lb', 'lb', true],
+    ['lb', 'lbs', false],
+    ['a*a', 'a', false],
+    ['a*b*c', 'a-c-b', false],
+    ['*', '', true],
+    ['l.', 'lb', false],
+    ['a*c', 'a\nc', true],
+  ])('%j on %j: %s', (glob, text, fits) => {
+    expect(globMatcher(glob)(text)).toBe(fits);
+  });
+
+  it('stands for the same texts as the expression that one would write', () => {
+    const word = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 8 });
+    const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 10 });
+
+    fc.assert(
+      fc.property(word, text, (glob, name) => {
+        expect(globMatcher(glob)(name)).toBe(new RegExp(`^${glob.replaceAll('*', '.*')}$`).test(name));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('comes to an end however many they are, and however long the text is', () => {
+    expect(globMatcher('*a'.repeat(20_000))(`${'a'.repeat(19_999)}b`)).toBe(false);
+  });
+});
