@@ -122,7 +122,7 @@ function connectAdmin(
   { name, url, tls, apiKey, adminApiKey, keyHeader }: ApplianceSettings,
   { admin, settings, decode, now }: GatewayStart,
 ): AdminAppliance {
-  const shared = { url, tls, apiKey: adminApiKey ?? apiKey, keyHeader };
+  const shared = { url, tls, apiKey: adminApiKey ?? apiKey, otherKey: adminApiKey && apiKey, keyHeader };
   const relay = createRelay({
     ...shared,
     timeoutMs: admin.timeoutMs,
