@@ -11,6 +11,7 @@ import { createFleet } from './fleet.ts';
 const fleet = await createFleet();
 const monitor: Monitor = {
   appliances: fleet.appliances.map((name) => ({ name, labels: {} })),
+  watches: (appliance) => fleet.appliances.includes(appliance),
   start: () => undefined,
   page: (format, only) => fleet.exposition.page(format, only),
   ready: true,

@@ -73,7 +73,7 @@ function createFullShelf(appliance: string, exposition: Exposition): Shelf {
   const refuse = (what: string): never => {
     throw new Error(`the benchmark's page lost series: ${what}`);
   };
-  return createShelf({ appliance, exposition, maxSeries: 50_000, onDropped: refuse, onUnknownState: refuse });
+  return createShelf({ appliance, held: new Map(), exposition, maxSeries: 50_000, onDropped: refuse, onUnknownState: refuse });
 }
 
 /** The appliance's side of the two calls that the collectors make. */

@@ -72,6 +72,21 @@ appliances:
 - Relative paths start at the folder of the file. The file of an API key may end with a line break.
 - YAML anchors, aliases and merges (\`<<\`) may be used to write repeated parts once.
 
+## Changes while it runs
+
+\`kill -HUP\` makes a running exporter read the file again; with \`--web.enable-lifecycle\` so does \`curl -X POST localhost:9444/-/reload\`, which
+answers 200 with what changed, or 400 with every problem.
+
+- A file that is refused changes nothing: the last good configuration stays in force, \`zlb_exporter_config_last_reload_successful\` is 0 and
+  the log says why.
+- An appliance whose settings are the same keeps its readings, its counters and its schedule. One whose settings changed keeps its counters,
+  and its readings unless \`url\` is another; it is read anew at once. What was removed is gone from the page at once.
+- Tokens and appliances of the gateway change without a break; a token that was taken out is refused from then on, also for a call that waits.
+  Another address, another audit file or other limits open the gateway anew.
+- The files that the configuration names (keys, certificates, \`appliance_files\`) are followed: what changes in them is taken in within
+  seconds, without a reload. The file itself is not: people edit it in steps, and say when they are done. Replace files by renaming
+  (\`mv new-key key\`), so that none is read half written.
+
 ## Appliances
 
 ${keyTable({ type: 'object', properties: ownOthers, required: appliance.required ?? [] }, 'appliances[].')}

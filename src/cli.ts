@@ -31,6 +31,7 @@ const help = `Usage: zlb-exporter [flags]                  the exporter; without
 Flags
   --config.file=PATH           the configuration (docs/configuration.md)
   --web.listen-address=ADDR    where to listen, host:port or :port (default :9444)
+  --web.enable-lifecycle       let POST /-/reload read the configuration again, as SIGHUP does
   --log.level=LEVEL            debug, info, warn or error (default info)
   --log.format=FORMAT          json or logfmt (default json)
   --version                    print the version

@@ -1,22 +1,32 @@
 import type { Logger } from 'pino';
+import { type AdminMetrics, createAdminMetrics } from './admin/admin-metrics.ts';
 import { createDecoder } from './appliance/decode.ts';
 import type { BuildInfo } from './build-info.ts';
 import { collectors } from './collectors/registry.ts';
 import { watchesFarm } from './config/farm-filter.ts';
 import type { ApplianceSettings, Settings } from './config/settings.ts';
+import type { ConfigurationSource } from './configuration-source.ts';
 import { connectAppliance } from './connect-appliance.ts';
+import { createGatewaySwitch } from './gateway-switch.ts';
 import { listen } from './http/listen.ts';
 import { createMetricsApp } from './http/metrics-app.ts';
+import type { ReloadOutcome } from './http/reload.ts';
+import { isSame } from './lib/same.ts';
 import { createExposition } from './metrics/exposition.ts';
 import { createSelfMetrics } from './metrics/self.ts';
 import { type AppliancePoller, createAppliancePoller } from './monitor/appliance-poller.ts';
 import { createClockwork } from './monitor/clockwork.ts';
+import { createCounters } from './monitor/counters.ts';
 import { ledgerFamilies } from './monitor/ledger.ts';
-import { createMonitor } from './monitor/monitor.ts';
-import { type StartedGateway, startGateway } from './start-gateway.ts';
+import { createFleet, type FleetChange, type Inherited } from './monitor/monitor.ts';
+import { createReloading } from './reloading.ts';
 
 export interface DaemonParts {
   readonly settings: Settings;
+  /** Where other settings come from while it runs; without it they stay as they are. */
+  readonly source?: ConfigurationSource<Settings>;
+  /** Whether a reload can be asked for by HTTP. */
+  readonly enableLifecycle?: boolean;
   /** `host:port`; an empty host is every address. */
   readonly listenAddress: string;
   readonly build: BuildInfo;
@@ -31,21 +41,33 @@ export interface Daemon {
   readonly url: string;
   /** Base URL of the admin listener; undefined when it is off. */
   readonly adminUrl: string | undefined;
+  /** Takes in the configuration as it is now, or says why not. */
+  reload(): Promise<ReloadOutcome>;
   close(): Promise<void>;
 }
 
-/** Puts all parts together; rejects when the address cannot be listened on. */
-export async function startDaemon({ settings, listenAddress, build, log, now, random }: DaemonParts): Promise<Daemon> {
+/** An appliance with everything that decides how it is watched. */
+interface WatchedAppliance extends Pick<Settings, 'polling' | 'limits'> {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly appliance: ApplianceSettings;
+}
+
+/** Puts all parts together; rejects when an address cannot be listened on. */
+export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
+  const { settings, source, build, log, now, random } = parts;
   const decode = createDecoder();
   const clockwork = createClockwork(log.child({ part: 'clockwork' }));
   const exposition = createExposition({
     families: [...new Set([...collectors.flatMap(({ families }) => families), ...ledgerFamilies])],
-    appliances: settings.appliances.map(({ name }) => name),
+    appliances: [],
   });
   const self = createSelfMetrics(build);
-  self.configurationLoaded(now());
 
-  const createPoller = (appliance: ApplianceSettings): AppliancePoller =>
+  const createPoller = (
+    { appliance, polling, limits }: WatchedAppliance,
+    { counters = createCounters(), legacy }: Inherited,
+  ): AppliancePoller =>
     createAppliancePoller({
       name: appliance.name,
       labels: appliance.labels,
@@ -54,9 +76,11 @@ export async function startDaemon({ settings, listenAddress, build, log, now, ra
         const chosen = appliance.collectors[collector.name];
         return chosen?.enabled ? { collector, schedule: chosen.schedule, maxStaleMs: chosen.maxStaleMs } : [];
       }),
-      connect: (onCall) => connectAppliance({ appliance, settings, decode, now, onCall }),
-      polling: settings.polling,
-      maxSeries: settings.limits.seriesPerAppliance,
+      connect: (onCall) => connectAppliance({ appliance, settings: { polling, limits }, decode, now, onCall }),
+      polling,
+      maxSeries: limits.seriesPerAppliance,
+      counters,
+      legacy,
       exposition,
       clockwork,
       log: log.child({ appliance: appliance.name }),
@@ -64,42 +88,77 @@ export async function startDaemon({ settings, listenAddress, build, log, now, ra
       random,
     });
 
-  const monitor = createMonitor({
-    appliances: settings.appliances,
-    pollers: settings.appliances.map(createPoller),
+  const monitor = createFleet<WatchedAppliance>({
     exposition,
+    createPoller,
+    isSame,
+    isSameMachine: (one, other) => isSame(one.appliance.url, other.appliance.url),
   });
-  const app = createMetricsApp({ monitor, self, build, log: log.child({ part: 'http' }) });
-  const url = await listen(app, listenAddress, '--web.listen-address');
+  await monitor.watch(watchedIn(settings));
+  self.configurationLoaded(now());
+
+  let adminMetrics: AdminMetrics | undefined;
+  const gateway = createGatewaySwitch(() => ({
+    monitor,
+    // Counters outlive a gateway that is switched off and on; one that never was has none.
+    metrics: (adminMetrics ??= createAdminMetrics(self.registry)),
+    decode,
+    build,
+    log: log.child({ part: 'admin' }),
+    now,
+  }));
+  const reloading =
+    source &&
+    createReloading({
+      source,
+      async apply(next) {
+        await gateway.become(next);
+        return inWords(await monitor.watch(watchedIn(next)));
+      },
+      self,
+      log: log.child({ part: 'configuration' }),
+      now,
+    });
+  const app = createMetricsApp({
+    monitor,
+    self,
+    build,
+    reload: reloading && parts.enableLifecycle ? () => reloading.reload() : undefined,
+    log: log.child({ part: 'http' }),
+  });
+  const url = await listen(app, parts.listenAddress, '--web.listen-address');
   log.info({ url, appliances: settings.appliances.length }, 'listening');
-  const gateway = await startGatewayFor(settings).catch(async (error: unknown) => {
+  await gateway.become(settings).catch(async (error: unknown) => {
     await app.close();
     throw error;
   });
   monitor.start();
+  reloading?.follow();
 
   return {
     url,
-    adminUrl: gateway?.url,
+    get adminUrl() {
+      return gateway.url;
+    },
+    reload: async () => (await reloading?.reload()) ?? { ok: false, because: 'there is no configuration to reload' },
     async close() {
       log.info('stopping');
+      await reloading?.close();
       // The gateway first: what it still does is told to the monitor.
-      await gateway?.close();
+      await gateway.close();
       await Promise.all([app.close(), clockwork.close(), monitor.close()]);
     },
   };
+}
 
-  async function startGatewayFor({ admin }: Settings): Promise<StartedGateway | undefined> {
-    if (!admin) return undefined;
-    return await startGateway({
-      admin,
-      settings,
-      monitor,
-      self,
-      decode,
-      build,
-      log: log.child({ part: 'admin' }),
-      now,
-    });
-  }
+function watchedIn({ appliances, polling, limits }: Settings): readonly WatchedAppliance[] {
+  return appliances.map((appliance) => {
+    const { name, labels } = appliance;
+    return { name, labels, appliance, polling, limits };
+  });
+}
+
+function inWords({ added, changed, removed }: FleetChange): string {
+  if (added + changed + removed === 0) return 'no appliance differs';
+  return `of the appliances ${added} added, ${changed} changed, ${removed} removed`;
 }

@@ -27,6 +27,7 @@ try {
     env: process.env,
     build: readBuildInfo(process.env),
     stopped: stopping.signal,
+    onHangup: (listener) => void process.on('SIGHUP', listener),
     say: (line) => process.stdout.write(`${line}\n`),
     warn: (line) => process.stderr.write(`${line}\n`),
     shell: createShell({

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { createAdminMetrics } from './admin/admin-metrics.ts';
+import type { AdminMetrics } from './admin/admin-metrics.ts';
 import { createAuditJournal } from './admin/audit/journal.ts';
 import { createDiscovery } from './admin/discovery.ts';
 import { openFreezeSwitch } from './admin/freeze.ts';
@@ -15,16 +15,19 @@ import { createRelay } from './appliance/relay.ts';
 import type { BuildInfo } from './build-info.ts';
 import type { AdminSettings } from './config/admin-settings.ts';
 import type { ApplianceSettings, Settings } from './config/settings.ts';
+import { presentCertificate } from './http/admin-server.ts';
 import { createAdminApp } from './http/admin-app.ts';
 import { listen } from './http/listen.ts';
-import type { SelfMetrics } from './metrics/self.ts';
+import { isSame } from './lib/same.ts';
 import type { Monitor } from './monitor/monitor.ts';
 
-export interface GatewayStart {
+export interface GatewaySettings extends Settings {
   readonly admin: AdminSettings;
-  readonly settings: Settings;
+}
+
+export interface GatewayParts {
   readonly monitor: Pick<Monitor, 'changed' | 'describe'>;
-  readonly self: Pick<SelfMetrics, 'registry'>;
+  readonly metrics: AdminMetrics;
   readonly decode: Decode;
   readonly build: BuildInfo;
   readonly log: Logger;
@@ -34,6 +37,8 @@ export interface GatewayStart {
 /** The admin gateway, listening. */
 export interface StartedGateway {
   readonly url: string;
+  /** Takes in other settings, also for requests under way; false where they need another listener or another audit. */
+  update(settings: GatewaySettings): boolean;
   close(): Promise<void>;
 }
 
@@ -44,11 +49,11 @@ const startedRecord = { event: 'started', request: '-', principal: '-', role: '-
 const longestBodyPauseMs = 20_000;
 
 /** Puts the parts of the gateway together; rejects when its address cannot be listened on. */
-export async function startGateway(start: GatewayStart): Promise<StartedGateway> {
-  const { admin, settings, monitor, self, build, log, now } = start;
-  const metrics = createAdminMetrics(self.registry);
-  const appliances = new Map(settings.appliances.map((each) => [each.name, connectAdmin(each, start)]));
-  const names = [...appliances.keys()];
+export async function startGateway(initial: GatewaySettings, parts: GatewayParts): Promise<StartedGateway> {
+  const { monitor, metrics, build, log, now } = parts;
+  const { admin } = initial;
+  let settings = initial;
+  const appliances = new Map(initial.appliances.map((each) => [each.name, connectAdmin(each, initial, parts)]));
   const journal = createAuditJournal({
     file: admin.auditFile,
     maxBytes: admin.auditFileBytes,
@@ -60,7 +65,8 @@ export async function startGateway(start: GatewayStart): Promise<StartedGateway>
   const principals = createPrincipals(admin.tokens, now);
   const recorder = createRecorder({
     journal,
-    keys: settings.appliances.flatMap(({ apiKey, adminApiKey }) => [apiKey, ...(adminApiKey ? [adminApiKey] : [])]),
+    keys: () =>
+      settings.appliances.flatMap(({ apiKey, adminApiKey }) => [apiKey, ...(adminApiKey ? [adminApiKey] : [])]),
     isToken: (word) => principals.isToken(word),
     onLost: (error, { id }) => log.error({ err: error, request: id }, 'audit record lost'),
     now,
@@ -76,6 +82,7 @@ export async function startGateway(start: GatewayStart): Promise<StartedGateway>
     lanes,
     recorder,
     freeze,
+    isInForce: (principal) => principals.isInForce(principal),
     now,
     // A caller that stands still gets no more patience than an appliance would.
     bodyLimits: { uploadBytes: admin.uploadBytes, patienceMs: Math.min(admin.timeoutMs, longestBodyPauseMs) },
@@ -90,37 +97,86 @@ export async function startGateway(start: GatewayStart): Promise<StartedGateway>
     journal,
     freeze,
     metrics,
-    applianceNamesOf: (principal) => names.filter((name) => principal.covers(name)),
+    applianceNamesOf: (principal) => [...appliances.keys()].filter((name) => principal.covers(name)),
     describe: () => monitor.describe(),
     tls: admin.tls,
     timeoutMs: admin.timeoutMs,
     build,
     log,
   });
-  const url = await listen(app, admin.listenAddress, 'admin.listen_address');
+  async function close(): Promise<void> {
+    await app.close();
+    await Promise.all([...appliances.values()].flatMap(({ relay, client }) => [relay.close(), client.close()]));
+    await recorder.close();
+    await journal.close();
+  }
+  const url = await listen(app, admin.listenAddress, 'admin.listen_address').catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
   // An audit that cannot be written is logged by the journal, now and not at the first change; nothing waits for it.
   void journal.append(startedRecord).catch(() => undefined);
   log.info({ url, tokens: admin.tokens.length, frozen: freeze.state !== undefined }, 'admin gateway listening');
-  const expired = admin.tokens.filter(({ expiresAtMs = Number.POSITIVE_INFINITY }) => expiresAtMs <= now());
-  for (const { name } of expired) log.warn({ principal: name }, 'token has expired');
-  for (const { name, adminApiKey } of settings.appliances)
-    if (!adminApiKey) log.info({ appliance: name }, 'no admin_api_key, the gateway uses the key for polling');
+  tellOddities(initial);
+
+  function tellOddities({ admin: { tokens }, appliances: listed }: GatewaySettings): void {
+    const expired = tokens.filter(({ expiresAtMs = Number.POSITIVE_INFINITY }) => expiresAtMs <= now());
+    for (const { name } of expired) log.warn({ principal: name }, 'token has expired');
+    for (const { name, adminApiKey } of listed)
+      if (!adminApiKey) log.info({ appliance: name }, 'no admin_api_key, the gateway uses the key for polling');
+  }
 
   return {
     url,
-    async close() {
-      await app.close();
-      await Promise.all([...appliances.values()].flatMap(({ relay, client }) => [relay.close(), client.close()]));
-      await recorder.close();
-      await journal.close();
+    update(next) {
+      if (!fitsListener(settings.admin, next.admin)) return false;
+      const before = settings;
+      settings = next;
+      if (!isSame(before.admin, next.admin)) tellOddities(next);
+      principals.replace(next.admin.tokens);
+      if (next.admin.tls && !isSame(before.admin.tls, next.admin.tls)) presentCertificate(app.server, next.admin.tls);
+      connectAnew(before, next);
+      return true;
     },
+    close,
   };
+
+  /** Connections of appliances that changed or went end when nothing is under way on them any more. */
+  function connectAnew(before: GatewaySettings, next: GatewaySettings): void {
+    const old = new Map(before.appliances.map((each) => [each.name, each]));
+    const isLimitsSame = isSame(limitsOf(before), limitsOf(next));
+    const connected = new Map(appliances);
+    appliances.clear();
+    for (const each of next.appliances) {
+      const known = connected.get(each.name);
+      const isKept = known && isLimitsSame && isSame(old.get(each.name), each);
+      appliances.set(each.name, isKept ? known : connectAdmin(each, next, parts));
+      if (isKept) connected.delete(each.name);
+    }
+    for (const { relay, client } of connected.values()) void Promise.all([relay.retire(), client.retire()]);
+  }
+}
+
+/** What the connections to an appliance depend on beside its own settings. */
+function limitsOf({ polling, limits }: Settings): unknown {
+  return [polling.timeoutMs, limits.bodyBytes];
+}
+
+/** Whether nothing differs that was fixed when the listener and the audit were opened. */
+function fitsListener(before: AdminSettings, next: AdminSettings): boolean {
+  const fixed = ({ tokens: _tokens, tls, ...rest }: AdminSettings): unknown => ({
+    ...rest,
+    hasTls: tls !== undefined,
+    asksForCertificates: tls?.clientCa !== undefined,
+  });
+  return isSame(fixed(before), fixed(next));
 }
 
 /** Connections of the gateway's own: a slow download holds up no poll, and a poll no change. */
 function connectAdmin(
   { name, url, tls, apiKey, adminApiKey, keyHeader }: ApplianceSettings,
-  { admin, settings, decode, now }: GatewayStart,
+  { admin, polling, limits }: GatewaySettings,
+  { decode, now }: GatewayParts,
 ): AdminAppliance {
   const shared = { url, tls, apiKey: adminApiKey ?? apiKey, otherKey: adminApiKey && apiKey, keyHeader };
   const relay = createRelay({
@@ -132,9 +188,9 @@ function connectAdmin(
   });
   const client = createApplianceClient({
     ...shared,
-    timeoutMs: settings.polling.timeoutMs,
+    timeoutMs: polling.timeoutMs,
     maxConnections: 1,
-    bodyBytes: settings.limits.bodyBytes,
+    bodyBytes: limits.bodyBytes,
     decode,
     now,
     onCall: () => undefined,

@@ -9,6 +9,7 @@ import { inspectCall } from './guards/inspect.ts';
 import type { Lanes } from './lanes.ts';
 import type { OperationCall, Operations } from './operation.ts';
 import { may, riskOf } from './policy.ts';
+import type { Principal } from './principal.ts';
 import { AdminProblem } from './problem.ts';
 import type { Recorder, Subject } from './recorder.ts';
 import {
@@ -19,6 +20,7 @@ import {
   refuseUnlessConfirmed,
   refuseUnlessPermitted,
   refuseWhileFrozen,
+  tokenWithdrawn,
 } from './refusals.ts';
 import type { AdminAnswer, AdminRequest } from './request.ts';
 import { type BodyLimits, readBody, type RequestBody } from './request-body.ts';
@@ -38,6 +40,8 @@ export interface GatewayParts {
   readonly recorder: Recorder;
   readonly now: () => number;
   readonly freeze: Pick<FreezeSwitch, 'state'>;
+  /** See {@link Principals.isInForce}. */
+  readonly isInForce: (principal: Principal) => boolean;
   readonly bodyLimits: BodyLimits;
   /** After a call that may have changed something, whatever came of it. */
   readonly onChanged: (appliance: string, area: Area, farm: string | undefined) => void;
@@ -52,7 +56,7 @@ export interface Gateway {
 }
 
 export function createGateway(parts: GatewayParts): Gateway {
-  const { appliances, operations, lanes, recorder, freeze, now, bodyLimits, onChanged } = parts;
+  const { appliances, operations, lanes, recorder, freeze, isInForce, now, bodyLimits, onChanged } = parts;
 
   function applianceFor({ principal, appliance: name }: Pick<AdminRequest, 'principal' | 'appliance'>): AdminAppliance {
     // Before it is looked up: who may not use a name does not learn whether there is one.
@@ -159,6 +163,7 @@ export function createGateway(parts: GatewayParts): Gateway {
   function refuseIfTooLate({ principal, signal }: AdminRequest, call: OperationCall): void {
     refuseWhileFrozen(freeze.state, call);
     refuseExpired(principal, now());
+    if (!isInForce(principal)) throw tokenWithdrawn(principal.name);
     if (signal.aborted) throw callerLeft();
   }
 

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { globPattern } from '../lib/glob.ts';
+import { isSame } from '../lib/same.ts';
 import type { Role } from './policy.ts';
 
 /** Who called, as the configuration names and limits them. */
@@ -33,16 +34,30 @@ export interface Principals {
   identify(token: string): Identification;
   /** Whether a word is the token of anybody, expired ones included: such a word must not be written down. */
   isToken(word: string): boolean;
+  /** False once the entry of a principal was changed or taken out, also for a request that came before. */
+  isInForce(principal: Principal): boolean;
+  /** From now on these, and no others. */
+  replace(entries: readonly PrincipalEntry[]): void;
+}
+
+interface Known {
+  readonly entry: PrincipalEntry;
+  readonly digest: Buffer;
+  readonly principal: Principal;
 }
 
 export function createPrincipals(entries: readonly PrincipalEntry[], now: () => number): Principals {
-  const known = entries.map(({ sha256, ...entry }) => ({
-    digest: Buffer.from(sha256, 'hex'),
-    principal: { ...entry, covers: coverage(entry.appliances) },
-  }));
+  let known = entries.map(toKnown);
+  // Those of before too: a token that leaked is taken out, and must not be written down all the same.
   const digests = new Set(entries.map(({ sha256 }) => sha256));
   return {
     isToken: (word) => digests.has(createHash('sha256').update(word).digest('hex')),
+    isInForce: (principal) => known.some((one) => one.principal === principal),
+    replace(next) {
+      const before = known;
+      known = next.map((entry) => before.find((one) => isSame(one.entry, entry)) ?? toKnown(entry));
+      for (const { sha256 } of next) digests.add(sha256);
+    },
     identify(token) {
       const presented = createHash('sha256').update(token).digest();
       let found: Principal | undefined;
@@ -51,6 +66,15 @@ export function createPrincipals(entries: readonly PrincipalEntry[], now: () => 
       if (!found) return undefined;
       return found.expiresAtMs !== undefined && now() >= found.expiresAtMs ? { expired: found } : { principal: found };
     },
+  };
+}
+
+function toKnown(entry: PrincipalEntry): Known {
+  const { sha256, ...rest } = entry;
+  return {
+    entry,
+    digest: Buffer.from(sha256, 'hex'),
+    principal: { ...rest, covers: coverage(entry.appliances) },
   };
 }
 

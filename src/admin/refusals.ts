@@ -52,6 +52,15 @@ export function tokenExpired(name: string, expiredAtMs: number): AdminProblem {
   });
 }
 
+/** A reload came while the request waited. */
+export function tokenWithdrawn(name: string): AdminProblem {
+  return new AdminProblem('unauthenticated', {
+    detail: `The token of ${name} was changed or taken out of the configuration before the call was sent; nothing was sent.`,
+    remedy: 'Repeat it with a token that is in force, if it is still wanted.',
+    headers: challenge,
+  });
+}
+
 /** For the audit: nobody is there to be told. */
 export function callerLeft(): AdminProblem {
   return new AdminProblem('caller_left', {

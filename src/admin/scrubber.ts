@@ -10,8 +10,8 @@ export interface Scrubber {
 }
 
 export interface ScrubberParts {
-  /** Keys of the appliances. */
-  readonly keys: readonly Secret[];
+  /** Keys of the appliances, as they are now. */
+  readonly keys: () => readonly Secret[];
   /** Whether a word is the token of anybody at all. */
   readonly isToken: (word: string) => boolean;
 }
@@ -23,7 +23,7 @@ const mostEncodings = 4;
 
 export function createScrubber({ keys, isToken }: ScrubberParts): Scrubber {
   const known = (text: string, token: Secret): string => {
-    const secrets = [token, ...keys].filter((secret) => secret.reveal().length >= shortestFindable);
+    const secrets = [token, ...keys()].filter((secret) => secret.reveal().length >= shortestFindable);
     const withoutKnown = secrets.reduce((scrubbed, secret) => secret.scrub(scrubbed), text);
     return words.reduce(
       (scrubbed, pattern) =>

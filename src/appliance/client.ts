@@ -67,6 +67,8 @@ export interface ClientOptions extends Omit<ConnectionOptions, 'keepAliveMs'>, K
 export interface ApplianceClient {
   /** Rejects with `timeout` when `signal` aborts with a TimeoutError, with `cancelled` when it aborts for another reason. */
   read<Key extends ReadKey>(key: Key, params: Params<Key>, signal: AbortSignal): Promise<Reply<Key>>;
+  /** Lets what is under way end, and takes nothing new. */
+  retire(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -115,6 +117,7 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
         message: `GET ${endpoint}: ${presentable(verdict.because)}`,
       });
     },
+    retire: () => connection.retire(),
     close: () => connection.close(),
   };
 

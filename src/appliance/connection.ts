@@ -37,6 +37,8 @@ export interface Connection {
    * keep theirs until they end: one that failed says nothing about the others.
    */
   reset(): void;
+  /** Lets what is under way end, and takes nothing new. */
+  retire(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -53,6 +55,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       pool = createPool(options);
       void dropped.close();
     },
+    retire: () => pool.close(),
     close: () => pool.destroy(),
   };
 }

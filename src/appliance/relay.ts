@@ -36,6 +36,8 @@ export interface Relay {
   send(request: RelayRequest): Promise<RelayAnswer>;
   /** The URL of a path, for people. */
   urlOf(path: string): string;
+  /** Lets what is under way end, and takes nothing new. */
+  retire(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -75,6 +77,7 @@ export function createRelay(options: RelayOptions): Relay {
       }
     },
     urlOf: (path) => `${url.origin}${found ?? basePaths[0]}${path}`,
+    retire: () => connection.retire(),
     close: () => connection.close(),
   };
 

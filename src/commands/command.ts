@@ -9,6 +9,8 @@ export interface CommandContext {
   readonly build: BuildInfo;
   /** Aborts when the process is asked to stop. */
   readonly stopped: AbortSignal;
+  /** Calls `listener` at each SIGHUP from now on, which otherwise ends the process. */
+  readonly onHangup: (listener: () => void) => void;
   /** Writes a line for people to standard output, or to standard error. */
   readonly say: (line: string) => void;
   readonly warn: (line: string) => void;

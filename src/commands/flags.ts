@@ -12,6 +12,7 @@ type Takers = 'all' | 'admin' | 'others';
 const options = {
   'config.file': { type: 'string', example: 'zlb.yml', takers: 'others' },
   'web.listen-address': { type: 'string', example: ':9444', takers: 'others' },
+  'web.enable-lifecycle': { type: 'boolean', takers: 'others' },
   'log.level': { type: 'string', example: 'info', takers: 'others' },
   'log.format': { type: 'string', example: 'json', takers: 'others' },
   'admin.url': { type: 'string', example: 'https://127.0.0.1:9445', takers: 'admin' },

@@ -2,29 +2,35 @@ import { operationRoutes } from '../appliance/operation-routes.ts';
 import { collectorDefaults } from '../collectors/defaults.ts';
 import { hasEnvironmentAppliance } from '../config/environment.ts';
 import { loadSettings } from '../config/load.ts';
-import { startDaemon } from '../daemon.ts';
-import { type Command, textFlag } from './command.ts';
+import { createConfigurationSource } from '../configuration-source.ts';
+import { type Daemon, startDaemon } from '../daemon.ts';
+import { type Command, optionalFlag, textFlag } from './command.ts';
 import { createLog } from './log.ts';
 import { untilStopped } from './until-stopped.ts';
 
 /** The exporter itself; without any configuration, on simulated appliances. */
 export const run: Command = async (context) => {
-  const { flags, env, stopped, build } = context;
-  const file = flags['config.file'];
-  if (typeof file !== 'string' && !hasEnvironmentAppliance(env)) {
+  const { flags, env, stopped, build, onHangup } = context;
+  const file = optionalFlag(flags, 'config.file');
+  if (file === undefined && !hasEnvironmentAppliance(env)) {
     // Loaded only here: an exporter at work has no use for the simulated appliances.
     const { runDemonstration } = await import('./demonstration.ts');
     return await runDemonstration(context);
   }
 
-  const settings = await loadSettings({
-    ...(typeof file === 'string' ? { file } : {}),
-    env,
-    collectorDefaults,
-    operations: operationRoutes(),
+  let daemon: Daemon | undefined;
+  // Before anything else: a wish to reload must not end a process that is about to start.
+  onHangup(() => void daemon?.reload());
+  const operations = operationRoutes();
+  const source = createConfigurationSource({
+    path: file,
+    load: (files) =>
+      loadSettings({ ...(file === undefined ? {} : { file }), env, collectorDefaults, operations, files }),
   });
-  const daemon = await startDaemon({
-    settings,
+  daemon = await startDaemon({
+    settings: await source.read(),
+    source,
+    enableLifecycle: flags['web.enable-lifecycle'] === true,
     listenAddress: textFlag(flags, 'web.listen-address'),
     build,
     log: createLog({ level: textFlag(flags, 'log.level') || 'info', format: textFlag(flags, 'log.format') }),

@@ -1,4 +1,6 @@
+import { isRecord } from '../lib/check.ts';
 import { formatDuration } from '../lib/duration.ts';
+import { applianceExample } from './appliance-schema.ts';
 import { type CollectorSettings, mergeCollectors } from './collectors.ts';
 import type { Path, Problems } from './problems.ts';
 import { findRepeats } from './repeats.ts';
@@ -16,15 +18,25 @@ interface Checked {
 
 /** Reports the values that are right by themselves and wrong together. */
 export function checkTogether(checked: Checked): void {
-  for (const check of [namesDiffer, pinIsChecked, readingsOutliveSchedules]) check(checked);
+  for (const check of [someAreListed, namesDiffer, pinIsChecked, readingsOutliveSchedules]) check(checked);
+}
+
+function someAreListed({ config, source, problems }: Checked): void {
+  const { appliances = [], appliance_files: files = [] } = config;
+  // What is no mapping was said already.
+  if (appliances.length > 0 || files.length > 0 || !isRecord(source.value)) return;
+  problems.report(
+    source.place(['appliances']),
+    `lists no appliance; write one, such as ${JSON.stringify([applianceExample])}`,
+  );
 }
 
 function namesDiffer({ config, source, problems }: Checked): void {
   for (const { index, first } of findRepeats((config.appliances ?? []).map((appliance) => appliance?.name))) {
-    problems.report(
-      source.place(['appliances', index, 'name']),
-      `is the name of appliances[${first}] too; give each appliance its own`,
-    );
+    const place = source.place(['appliances', index, 'name']);
+    const other = source.place(['appliances', first]);
+    const where = other.file === place.file ? other.key : `${other.key} in ${other.file}`;
+    problems.report(place, `is the name of ${where} too; give each appliance its own`);
   }
 }
 
@@ -43,10 +55,17 @@ function pinIsChecked({ config, source, problems }: Checked): void {
 
 /** A reading that is withheld before the next poll would make its series come and go. */
 function readingsOutliveSchedules({ config, source, collectorDefaults, problems }: Checked): void {
+  // Nearly all appliances have the same few schedules.
+  const gaps = new Map<string, number>();
+  const gapOf = (schedule: string): number => {
+    const gapMs = gaps.get(schedule) ?? longestGapMs(schedule);
+    gaps.set(schedule, gapMs);
+    return gapMs;
+  };
   for (const [index, appliance] of config.appliances?.entries() ?? []) {
     const merged = mergeCollectors(collectorDefaults, config.collectors, appliance?.collectors);
     for (const [name, { enabled, schedule, maxStaleMs }] of Object.entries(merged)) {
-      const gapMs = longestGapMs(schedule);
+      const gapMs = gapOf(schedule);
       if (!enabled || maxStaleMs > gapMs) continue;
       const own: Path = ['appliances', index, 'collectors', name];
       const forAll: Path = ['collectors', name];

@@ -21,6 +21,9 @@ const limits = {
   configuration: { bytes: 1_048_576, text: '1 MiB' },
 } as const;
 
+/** Reads a file for a purpose; a problem says what is wrong with it, without its path. */
+export type ReadText = (path: string, purpose: keyof typeof limits) => Promise<Outcome<string>>;
+
 /**
  * The text of a regular file, also behind a symbolic link; what may never open or never end is refused unopened.
  * A refusal does not repeat the path: it might be a key that was put where its file belongs.

@@ -3,7 +3,9 @@ import { checkAdmin } from './admin-checks.ts';
 import { toAdminSettings } from './admin-settings.ts';
 import { checkTogether } from './checks.ts';
 import type { CollectorSettings } from './collectors.ts';
+import { withApplianceFiles } from './appliance-files.ts';
 import { readEnvironment } from './environment.ts';
+import { createFiles, type Files } from './files.ts';
 import { createOpenFile } from './open-file.ts';
 import { openAdminFiles, openFiles } from './open-files.ts';
 import type { OperationRoutes } from './operation-list.ts';
@@ -22,18 +24,21 @@ export interface SettingsSource {
   readonly collectorDefaults: ReadonlyMap<string, CollectorSettings>;
   /** What the tokens of the admin gateway may allow and deny. */
   readonly operations: OperationRoutes;
+  /** How files are read, for who wants to know later whether they changed. */
+  readonly files?: Files;
 }
 
 /** The settings of a file, of the environment or of both; rejects with a ConfigError that names everything wrong. */
 export async function loadSettings(from: SettingsSource): Promise<Settings> {
-  const { file, env, collectorDefaults, operations } = from;
+  const { file, env, collectorDefaults, operations, files = createFiles({ path: file }) } = from;
   const problems = createProblems();
-  const source =
-    file === undefined ? readEnvironment(env, problems) : await readFileAndEnvironment(file, env, problems);
-  if (source === undefined) throw problems.error();
+  const main =
+    file === undefined ? readEnvironment(env, problems) : await readFileAndEnvironment(file, env, files, problems);
+  if (main === undefined) throw problems.error();
+  const source = await withApplianceFiles({ source: main, env, files, problems });
 
   const { whole, partly } = readStructure(source, configSchema([...collectorDefaults.keys()]), problems);
-  const open = createOpenFile(source, problems);
+  const open = createOpenFile(source, files.readText, problems);
   const opened = await Promise.all(
     (partly.appliances ?? []).map((appliance, index) => openFiles(appliance, ['appliances', index], open)),
   );
@@ -52,8 +57,14 @@ export async function loadSettings(from: SettingsSource): Promise<Settings> {
 }
 
 /** A file may leave the appliance to the environment. Appliances in both would leave open which ones were meant. */
-async function readFileAndEnvironment(file: string, env: Environment, problems: Problems): Promise<Source | undefined> {
-  const source = await readYamlFile(file, env, problems);
+async function readFileAndEnvironment(
+  file: string,
+  env: Environment,
+  { readText }: Files,
+  problems: Problems,
+): Promise<Source | undefined> {
+  const remedy = 'Give --config.file the path of a YAML file';
+  const source = await readYamlFile({ file, env, readText, remedy }, problems);
   if (source === undefined || !isRecord(source.value) || !env.ZLB_APPLIANCE_URL) return source;
   if ('appliances' in source.value) {
     problems.report(

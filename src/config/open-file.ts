@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { resolve } from 'node:path';
 
 import type { Secret } from '../lib/secret.ts';
-import { readFileText } from './file-text.ts';
+import type { ReadText } from './file-text.ts';
 import { privateKeyIn } from './private-key.ts';
 import type { Outcome, Path, Problems } from './problems.ts';
 import { apiKey } from './readers.ts';
@@ -22,10 +22,10 @@ export const privateKeyFile: Kind<Secret> = { purpose: 'key', read: privateKeyIn
 export type OpenFile = <T>(name: string | undefined, at: Path, kind: Kind<T>) => Promise<T | undefined>;
 
 /** An {@link OpenFile} that reports what is wrong with a file, and then resolves to undefined. */
-export function createOpenFile(source: Source, problems: Problems): OpenFile {
+export function createOpenFile(source: Source, readText: ReadText, problems: Problems): OpenFile {
   return async (name, at, { purpose, read }) => {
     if (name === undefined) return undefined;
-    const text = await readFileText(resolve(source.folderOf(at), name), purpose);
+    const text = await readText(resolve(source.folderOf(at), name), purpose);
     const outcome = 'value' in text ? read(text.value) : { problem: `${text.problem}. ${pathHint}` };
     if ('value' in outcome) return outcome.value;
     problems.report(source.place(at), outcome.problem);

@@ -65,6 +65,7 @@ export function keyPath(path: Path): string {
 }
 
 function byPlace(one: Problem, other: Problem): number {
+  if (one.file !== other.file) return 0;
   return (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0);
 }
 

@@ -94,13 +94,23 @@ export function configSchema(collectorNames: readonly string[]) {
   const parts = {
     appliances: Type.Array(applianceSchema(collectors), {
       description: 'The load balancers to poll.',
-      minItems: 1,
+      default: [],
       examples: [[applianceExample]],
+    }),
+    appliance_files: Type.Array(Type.String({ minLength: 1 }), {
+      description:
+        'Files that list more of them, in YAML or JSON: each holds a list of entries like those of `appliances`. The last part of a path may hold `*`. The files are followed: a change is taken in within seconds, without a reload, and as a whole or not at all.',
+      default: [],
+      examples: [['appliances.d/*.yml']],
     }),
     collectors,
     polling,
     limits,
     admin: Type.Optional(adminSchema),
   };
-  return section(parts, { examples: [{ appliances: [applianceExample] }] });
+  return section(parts, {
+    examples: [{ appliances: [applianceExample] }],
+    // For editors: the loader, which has filled in the defaults by then, says it in its own words.
+    anyOf: [{ required: ['appliances'] }, { required: ['appliance_files'] }],
+  });
 }

@@ -56,7 +56,7 @@ function createReading(): SchemaValidateFunction {
 
 /** False for an error that only explains another one. */
 function saysMore({ keyword, schemaPath, propertyName, data }: ErrorObject): boolean {
-  if (schemaPath.includes('/oneOf/') || propertyName !== undefined) return false;
+  if (/\/(?:one|any)Of\//.test(schemaPath) || keyword === 'anyOf' || propertyName !== undefined) return false;
   return !['oneOf', 'not'].includes(keyword) || isRecord(data);
 }
 

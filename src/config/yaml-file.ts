@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { type Document, LineCounter, type Node, parseDocument } from 'yaml';
 
-import { readFileText } from './file-text.ts';
+import type { ReadText } from './file-text.ts';
 import { keyPath, type Path, type Place, type Problems } from './problems.ts';
 import { type Environment, substitute } from './substitute.ts';
 import { distinctErrors, yamlErrors } from './yaml-errors.ts';
@@ -24,11 +24,22 @@ export interface Source {
   place(path: Path, part?: 'key'): Place;
 }
 
+export interface YamlFile {
+  readonly file: string;
+  readonly env: Environment;
+  readonly readText: ReadText;
+  /** What to do about a file that cannot be read. */
+  readonly remedy: string;
+}
+
 /** Reads a YAML file with its `${NAME}`s replaced; undefined when it is too broken to look at what it says. */
-export async function readYamlFile(file: string, env: Environment, problems: Problems): Promise<Source | undefined> {
-  const text = await readFileText(file, 'configuration');
+export async function readYamlFile(
+  { file, env, readText, remedy }: YamlFile,
+  problems: Problems,
+): Promise<Source | undefined> {
+  const text = await readText(file, 'configuration');
   if ('problem' in text) {
-    problems.report({ file, key: '' }, `${text.problem}. Give --config.file the path of a YAML file`);
+    problems.report({ file, key: '' }, `${text.problem}. ${remedy}`);
     return undefined;
   }
   const lineCounter = new LineCounter();

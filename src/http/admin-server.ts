@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { Server as TlsServer } from 'node:tls';
 import { AdminProblem } from '../admin/problem.ts';
 import { errorCode } from '../lib/check.ts';
 import type { Secret } from '../lib/secret.ts';
@@ -124,6 +125,14 @@ function problemOf(code: string): AdminProblem {
         remedy: 'Check how the client writes its lines, headers and lengths, and what stands between.',
       });
   }
+}
+
+/** New handshakes see another certificate, and answer to other authorities. */
+export function presentCertificate(server: Server, tls: AdminServerTls): void {
+  if (!(server instanceof TlsServer)) return;
+  server.setSecureContext(tlsOptions(tls));
+  // Who was let in by an authority that is not trusted any more has to show a certificate again.
+  server.closeIdleConnections();
 }
 
 function tlsOptions({ cert, key, clientCa }: AdminServerTls) {

@@ -7,6 +7,7 @@ import type { Monitor } from '../monitor/monitor.ts';
 import { cutConnectionsOnClose } from './cut-connections.ts';
 import { landingPage } from './landing-page.ts';
 import { acceptsGzip, contentTypes, negotiateFormat } from './negotiate.ts';
+import { registerReload, reloadPath, type ReloadOutcome } from './reload.ts';
 
 /** How long requests under way may take once the server closes; what is open then is cut. */
 const closeGraceMs = 1_000;
@@ -16,11 +17,13 @@ export interface MetricsAppParts {
   readonly monitor: Monitor;
   readonly self: SelfMetrics;
   readonly build: { readonly version: string };
+  /** Undefined where reloading by HTTP is off. */
+  readonly reload?: (() => Promise<ReloadOutcome>) | undefined;
   readonly log: Logger;
 }
 
-/** The listener for Prometheus and for people (INTERFACE.md §3). It only reads: no route changes anything. */
-export function createMetricsApp({ monitor, self, build, log }: MetricsAppParts): FastifyInstance {
+/** The listener for Prometheus and for people (INTERFACE.md §3). It only reads, but for the configuration, where that is switched on. */
+export function createMetricsApp({ monitor, self, build, reload, log }: MetricsAppParts): FastifyInstance {
   const app = fastify({
     logger: false,
     bodyLimit: 1_024,
@@ -38,13 +41,17 @@ export function createMetricsApp({ monitor, self, build, log }: MetricsAppParts)
     },
   });
   const paths = new Set<string>();
-  const known = new Set(monitor.appliances.map(({ name }) => name));
 
   cutConnectionsOnClose(app, closeGraceMs);
   app.addHook('onRoute', ({ url }) => void paths.add(url));
   app.addHook('onRequest', async (request, reply) => {
+    const path = request.url.replace(/\?.*/s, '');
+    if (path === reloadPath) {
+      if (request.method === 'POST') return;
+      return reply.code(405).header('allow', 'POST').type(plainText).send('Only POST is allowed here.\n');
+    }
     if (request.method === 'GET' || request.method === 'HEAD') return;
-    if (paths.has(request.url.replace(/\?.*/s, '')))
+    if (paths.has(path))
       return reply.code(405).header('allow', 'GET, HEAD').type(plainText).send('Only GET and HEAD are allowed here.\n');
   });
   app.addHook('onSend', async (_request, reply) => {
@@ -62,7 +69,7 @@ export function createMetricsApp({ monitor, self, build, log }: MetricsAppParts)
 
   app.get('/metrics', async (request, reply) => {
     const names = valuesOf(request, 'appliance');
-    const stranger = names.find((name) => !known.has(name));
+    const stranger = names.find((name) => !monitor.watches(name));
     if (stranger !== undefined) return unknownAppliance(reply);
     const format = negotiateFormat(request.headers.accept);
     const page = monitor.page(format, names.length > 0 ? new Set(names) : undefined);
@@ -77,7 +84,7 @@ export function createMetricsApp({ monitor, self, build, log }: MetricsAppParts)
         .type(plainText)
         .send('Name one appliance: /probe?target=NAME, with a name from the configuration.\n');
     }
-    if (!known.has(target)) return unknownAppliance(reply);
+    if (!monitor.watches(target)) return unknownAppliance(reply);
     const format = negotiateFormat(request.headers.accept);
     return sendPage(request, reply, { format, page: monitor.page(format, new Set([target])), end: [] });
   });
@@ -121,6 +128,7 @@ export function createMetricsApp({ monitor, self, build, log }: MetricsAppParts)
       .type(plainText)
       .send(ready ? 'Ready.\n' : 'Not ready: some collectors have not had their first turn.\n');
   });
+  registerReload(app, reload);
   return app;
 }
 

@@ -41,6 +41,8 @@ export function toPiece(text: string): Piece {
 
 /** Holds the finished text of all appliances and joins it into pages, family by family. */
 export interface Exposition {
+  /** Which appliances there are, in the order within a family; what is held of others is dropped. None at first. */
+  arrange(appliances: readonly string[]): void;
   /** Replaces everything that one part of an appliance (a collector, or one farm's share of it) had on the page. */
   put(appliance: string, part: string, chunks: readonly Chunk[]): void;
   remove(appliance: string, part: string): void;
@@ -63,15 +65,23 @@ interface Holding {
   joined: ReadonlyMap<Family, Piece> | undefined;
 }
 
-/** `families` gives the order on the page; `appliances` the order within a family. */
+/** `families` gives the order on the page. */
 export function createExposition(parts: { families: readonly Family[]; appliances: readonly string[] }): Exposition {
   const headers = parts.families.map((family) => ({ family, header: familyHeaders(family) }));
-  const held = new Map<string, Holding>(
-    parts.appliances.map((name) => [name, { parts: new Map(), series: 0, joined: undefined }]),
-  );
+  let held: ReadonlyMap<string, Holding> = new Map();
   const whole = new Map<Format, Page>();
 
+  function arrange(appliances: readonly string[]): void {
+    const before = held;
+    held = new Map(
+      appliances.map((name) => [name, before.get(name) ?? { parts: new Map(), series: 0, joined: undefined }]),
+    );
+    whole.clear();
+  }
+  arrange(parts.appliances);
+
   return {
+    arrange,
     put(appliance, part, chunks) {
       const holding = held.get(appliance);
       if (!holding) return;

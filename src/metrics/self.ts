@@ -8,6 +8,8 @@ export interface SelfMetrics {
   /** The end of a page; in OpenMetrics without the closing `# EOF`. What an operator did shows at once. */
   pieces(format: Format): Promise<readonly Piece[]>;
   configurationLoaded(atMs: number): void;
+  /** What was read last is not what is in force. */
+  configurationRefused(): void;
   /** For parts that count for themselves. */
   readonly registry: Registry;
 }
@@ -38,6 +40,7 @@ export function createSelfMetrics(build: { version: string; revision: string; no
       reloaded.set(1);
       reloadedAt.set(atMs / 1_000);
     },
+    configurationRefused: () => reloaded.set(0),
     pieces: async (format) => [await process.piece(format), toPiece(await registryText(registry, format))],
   };
 }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { ApplianceClient, CallReport } from '../appliance/client.ts';
 import type { Area } from '../appliance/endpoints/table.ts';
-import { isFarmCollector, type Reading } from '../collectors/collector.ts';
+import { type Facts, isFarmCollector, noFacts, type Reading } from '../collectors/collector.ts';
 import { createAgeClock } from '../lib/age-clock.ts';
 import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/steady-now.ts';
@@ -9,18 +9,19 @@ import type { Exposition } from '../metrics/exposition.ts';
 import { createCaller } from './caller.ts';
 import type { Clockwork } from './clockwork.ts';
 import { createCollecting, type Pace } from './collecting.ts';
+import { type Counters, type SkipReason, skipReasons } from './counters.ts';
 import { createDisplay } from './display.ts';
 import { createFailureLog } from './failure-log.ts';
 import { createGovernor } from './governor.ts';
 import { createJob, type Job, type ScheduledCollector } from './job.ts';
 import { createKnowledge } from './knowledge.ts';
-import { createLedger, type SkipReason, skipReasons } from './ledger.ts';
+import { createLedger, type LedgerState } from './ledger.ts';
 import type { Origin } from './origin.ts';
 import { createRefresh } from './refresh.ts';
 import { createSchedule } from './schedule.ts';
-import { createShelf } from './shelf.ts';
+import { createShelf, type Held } from './shelf.ts';
 import { createTiming } from './timing.ts';
-import { createTransitions } from './transitions.ts';
+import { createTransitions, type KnownStates } from './transitions.ts';
 
 export interface AppliancePollerParts {
   readonly name: string;
@@ -36,11 +37,24 @@ export interface AppliancePollerParts {
     readonly jitterRatio: number;
   };
   readonly maxSeries: number;
+  readonly counters: Counters;
+  /** Of the poller whose place this one takes, where the readings are still those of the same appliance. */
+  readonly legacy?: Legacy | undefined;
   readonly exposition: Exposition;
   readonly clockwork: Clockwork;
   readonly log: Logger;
   readonly now: () => number;
   readonly random: () => number;
+}
+
+/** What is known of an appliance, and shown: more than a change of its settings should cost. */
+export interface Legacy {
+  /** See lib/age-clock.ts; all ages are by it. */
+  readonly age: () => number;
+  readonly facts: Facts;
+  readonly held: Held;
+  readonly states: KnownStates;
+  readonly ledger: LedgerState;
 }
 
 /** Polls one appliance. */
@@ -60,6 +74,9 @@ export interface AppliancePoller {
   /** True once every enabled collector has had its turn. */
   readonly hadFirstRuns: boolean;
   describe(): ApplianceStatus;
+  readonly counters: Counters;
+  /** For the poller that takes its place; once this one is closed. */
+  readonly legacy: Legacy;
   close(): Promise<void>;
 }
 
@@ -87,10 +104,14 @@ const unlicensedCheckMs = 60_000;
 const retryMissingAfterMs = 3_600_000;
 
 export function createAppliancePoller(parts: AppliancePollerParts): AppliancePoller {
-  const { name, clockwork, exposition, log, now, random, polling } = parts;
+  const { name, clockwork, exposition, log, now, random, polling, counters, legacy: before } = parts;
   const closing = new AbortController();
-  const age = createAgeClock(now, steadyNow);
+  const age = before?.age ?? createAgeClock(now, steadyNow);
+  const held: Held = before?.held ?? new Map();
+  const states: KnownStates = before?.states ?? new Map();
+  const known = before?.facts ?? noFacts();
   const { facts, learn } = createKnowledge({
+    facts: known,
     onVersionChanged(from, to) {
       log.info({ from, to }, 'version changed, missing routes are tried again');
       caller.forgetMissingRoutes();
@@ -115,11 +136,14 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
         appliance: name,
         precedence: index,
         jitterRatio: polling.jitterRatio,
+        intervalOf: (expression) => clockwork.intervalOf(expression),
       }),
     ]),
   );
   const ledger = createLedger({
     collectors: [...jobs.keys()],
+    counters,
+    before: before?.ledger,
     upForMs: () => Math.min(...[...jobs.values()].map((job) => timing.freshForMs(job, 0))),
   });
   const governor = createGovernor(
@@ -128,13 +152,18 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   );
   const timing = createTiming(governor, polling);
   const failures = createFailureLog(log);
-  const transitions = createTransitions({ log, onTransition: (object, to) => ledger.transitioned(object, to) });
+  const transitions = createTransitions({
+    log,
+    known: states,
+    onTransition: (object, to) => counters.transitioned(object, to),
+  });
   const shelf = createShelf({
     appliance: name,
+    held,
     exposition,
     maxSeries: parts.maxSeries,
     onDropped(reason, series) {
-      ledger.dropped(reason, series);
+      counters.dropped(reason, series);
       failures.seriesDropped(reason, series);
     },
     onUnknownState: (family, word) => failures.unknownWord(family, word),
@@ -170,7 +199,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     context: { facts, watches: parts.watches, now, labels: parts.labels },
     onReading,
     onFailure(origin, reason) {
-      ledger.failed(origin.collector, reason);
+      counters.failed(origin.collector, reason);
       if (reason === 'unlicensed') findOutAboutLicence();
     },
   });
@@ -187,6 +216,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     onStretched: (job) => skip(job, 'stretched'),
     run: (collector, pace) => void run(collector, pace),
   });
+  for (const collector of before?.ledger.entries.keys() ?? []) if (!jobs.has(collector)) shelf.clear(collector);
   let stopAskingForLicence = (): void => undefined;
   let doubtedLicenceAtMs = Number.NEGATIVE_INFINITY;
 
@@ -301,7 +331,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   function skip(job: Job, reason: SkipReason): void {
     job.hadTurn = true;
     if (reason === 'breaker_open') job.missed = true;
-    ledger.skipped(job.collector.name, reason);
+    counters.skipped(job.collector.name, reason);
   }
 
   return {
@@ -318,6 +348,8 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     run: (collector) => run(collector, 'at_once'),
     changed,
     settle: () => display.settle(jobs),
+    counters,
+    legacy: { age, facts: known, held, states, ledger: ledger.state },
     get hadFirstRuns() {
       return [...jobs.values()].every(({ hadTurn }) => hadTurn);
     },

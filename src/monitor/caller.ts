@@ -4,7 +4,7 @@ import type { ApplianceClient, CallReport, ReadKey } from '../appliance/client.t
 import { ApplianceError } from '../appliance/errors.ts';
 import type { ReadFrom } from '../collectors/collector.ts';
 import { steadyNow } from '../lib/steady-now.ts';
-import type { SkipReason } from './ledger.ts';
+import type { SkipReason } from './counters.ts';
 import { createTurnstile } from './turnstile.ts';
 
 /** A call was not made, since something that came to light while it waited for its turn speaks against it. */

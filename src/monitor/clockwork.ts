@@ -5,11 +5,19 @@ import type { Logger } from 'pino';
 export interface Clockwork {
   /** Calls `tick` at each match until the returned function is called. */
   subscribe(expression: string, tick: () => void): () => void;
+  /** See {@link intervalOf}; found out once for each expression, since it takes milliseconds and a fleet has thousands of jobs. */
+  intervalOf(expression: string): number;
   close(): Promise<void>;
 }
 
+interface Beating {
+  readonly task: ScheduledTask;
+  readonly ticks: Set<() => void>;
+}
+
 export function createClockwork(log: Logger): Clockwork {
-  const tasks = new Map<string, { readonly task: ScheduledTask; readonly ticks: Set<() => void> }>();
+  const tasks = new Map<string, Beating>();
+  const intervals = new Map<string, number>();
 
   // Without a logger of its own node-cron prints to standard output.
   const logger = {
@@ -19,18 +27,28 @@ export function createClockwork(log: Logger): Clockwork {
     debug: (message: string | Error) => log.debug(message),
   };
 
+  function begin(expression: string): Beating {
+    const ticks = new Set<() => void>();
+    const task = createTask(expression, () => ticks.forEach((each) => each()), { logger });
+    tasks.set(expression, { task, ticks });
+    void task.start();
+    return { task, ticks };
+  }
+
   return {
     subscribe(expression, tick) {
-      const known = tasks.get(expression);
-      if (known) {
-        known.ticks.add(tick);
-        return () => known.ticks.delete(tick);
-      }
-      const ticks = new Set([tick]);
-      const task = createTask(expression, () => ticks.forEach((each) => each()), { logger });
-      tasks.set(expression, { task, ticks });
-      void task.start();
-      return () => ticks.delete(tick);
+      const { task, ticks } = tasks.get(expression) ?? begin(expression);
+      ticks.add(tick);
+      return () => {
+        if (!ticks.delete(tick) || ticks.size > 0) return;
+        tasks.delete(expression);
+        void task.destroy();
+      };
+    },
+    intervalOf(expression) {
+      const known = intervals.get(expression) ?? intervalOf(expression);
+      intervals.set(expression, known);
+      return known;
     },
     async close() {
       for (const { task } of tasks.values()) await task.destroy();

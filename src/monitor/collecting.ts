@@ -4,9 +4,9 @@ import { isOneOf, toError } from '../lib/check.ts';
 import { sleep } from '../lib/sleep.ts';
 import { steadyNow } from '../lib/steady-now.ts';
 import { type Caller, NotAskedError } from './caller.ts';
+import { type SkipReason, skipReasons } from './counters.ts';
 import type { FailureLog } from './failure-log.ts';
 import type { Job } from './job.ts';
-import { type SkipReason, skipReasons } from './ledger.ts';
 import type { Origin } from './origin.ts';
 import type { Timing } from './timing.ts';
 

@@ -1,5 +1,4 @@
 import type { Collector } from '../collectors/collector.ts';
-import { intervalOf } from './clockwork.ts';
 
 /** A collector with what the configuration says about it. */
 export interface ScheduledCollector {
@@ -36,9 +35,15 @@ const longestOffsetMs = 600_000;
 
 export function createJob(
   scheduled: ScheduledCollector,
-  parts: { appliance: string; precedence: number; jitterRatio: number },
+  parts: {
+    readonly appliance: string;
+    readonly precedence: number;
+    readonly jitterRatio: number;
+    /** See {@link Clockwork.intervalOf}. */
+    readonly intervalOf: (expression: string) => number;
+  },
 ): Job {
-  const intervalMs = intervalOf(scheduled.schedule);
+  const intervalMs = parts.intervalOf(scheduled.schedule);
   const share = hashShare(`${parts.appliance}/${scheduled.collector.name}`) * (shareOfInterval - parts.jitterRatio);
   return {
     ...scheduled,

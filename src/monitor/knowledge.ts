@@ -1,4 +1,4 @@
-import { type Facts, noFacts } from '../collectors/collector.ts';
+import type { Facts } from '../collectors/collector.ts';
 
 /** What the collectors of one appliance have found out, and what follows when it changes. */
 export interface Knowledge {
@@ -8,15 +8,15 @@ export interface Knowledge {
 }
 
 export interface KnowledgeParts {
+  /** What is known already. */
+  readonly facts: Facts;
   readonly onVersionChanged: (from: string, to: string | undefined) => void;
   readonly onFarmGone: (farm: string) => void;
   /** The appliance had refused everything for want of a licence and does so no longer. */
   readonly onLicensedAgain: () => void;
 }
 
-export function createKnowledge({ onVersionChanged, onFarmGone, onLicensedAgain }: KnowledgeParts): Knowledge {
-  const facts = noFacts();
-
+export function createKnowledge({ facts, onVersionChanged, onFarmGone, onLicensedAgain }: KnowledgeParts): Knowledge {
   return {
     facts,
     learn(news) {

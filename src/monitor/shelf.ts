@@ -6,6 +6,8 @@ import { keyOf, type Origin } from './origin.ts';
 export interface Shelf {
   put(origin: Origin, reading: ShelvedReading): void;
   remove(origin: Origin): void;
+  /** Removes all that a collector has, and what it says without a reading. */
+  clear(collector: string): void;
   has(collector: string): boolean;
   /** Removes what is past its time at `ageMs`; returns the collectors that lost something. */
   expire(ageMs: number): ReadonlySet<string>;
@@ -19,6 +21,8 @@ export interface ShelvedReading {
 
 export interface ShelfOptions {
   readonly appliance: string;
+  /** What is there already. */
+  readonly held: Held;
   readonly exposition: Exposition;
   readonly maxSeries: number;
   readonly onDropped: (reason: DropReason, series: number) => void;
@@ -30,15 +34,20 @@ export const dropReasons = ['limit', 'duplicate'] as const;
 
 export type DropReason = (typeof dropReasons)[number];
 
-interface Held extends Origin {
-  readonly freshUntilMs: number;
-}
+/** What stands on the page, by {@link keyOf}. */
+export type Held = Map<string, Origin & { readonly freshUntilMs: number }>;
 
 /** Renders each reading once, when it is put, and hands the bytes to the exposition. */
-export function createShelf({ appliance, exposition, maxSeries, onDropped, onUnknownState }: ShelfOptions): Shelf {
-  const held = new Map<string, Held>();
+export function createShelf({
+  appliance,
+  held,
+  exposition,
+  maxSeries,
+  onDropped,
+  onUnknownState,
+}: ShelfOptions): Shelf {
   /** Earliest moment at which something expires, so that a scrape need not look at everything. */
-  let nextExpiryMs = Number.POSITIVE_INFINITY;
+  let nextExpiryMs = Math.min(...[...held.values()].map(({ freshUntilMs }) => freshUntilMs));
 
   function remove(key: string): void {
     held.delete(key);
@@ -57,6 +66,10 @@ export function createShelf({ appliance, exposition, maxSeries, onDropped, onUnk
       nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs);
     },
     remove: (origin) => remove(keyOf(origin)),
+    clear(collector) {
+      for (const [key, origin] of held) if (origin.collector === collector) remove(key);
+      exposition.remove(appliance, keyOf({ collector }));
+    },
     has: (collector) => held.has(keyOf({ collector })),
     expire(ageMs) {
       const losers = new Set<string>();

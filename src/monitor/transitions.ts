@@ -10,11 +10,15 @@ export interface Transitions {
   forget(origin: Origin): void;
 }
 
+/** The newest state of each object, by reading. */
+export type KnownStates = Map<string, ReadonlyMap<string, string>>;
+
 export function createTransitions(parts: {
-  log: Logger;
-  onTransition: (object: TransitionObject, to: string) => void;
+  readonly log: Logger;
+  readonly known: KnownStates;
+  readonly onTransition: (object: TransitionObject, to: string) => void;
 }): Transitions {
-  const known = new Map<string, ReadonlyMap<string, string>>();
+  const { known } = parts;
   return {
     compare(origin, states) {
       const before = known.get(keyOf(origin));

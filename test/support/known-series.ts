@@ -8,7 +8,8 @@ import { collectors } from '../../src/collectors/registry.ts';
 import type { Family, StateSet } from '../../src/metrics/family.ts';
 import { createProcessMetrics } from '../../src/metrics/process.ts';
 import { createSelfMetrics } from '../../src/metrics/self.ts';
-import { ledgerFamilies, skipReasons } from '../../src/monitor/ledger.ts';
+import { skipReasons } from '../../src/monitor/counters.ts';
+import { ledgerFamilies } from '../../src/monitor/ledger.ts';
 import { selectorsOf } from './promql.ts';
 
 export interface KnownSeries {

@@ -9,6 +9,7 @@ import {
   type AppliancePollerParts,
   createAppliancePoller,
 } from '../../src/monitor/appliance-poller.ts';
+import { createCounters } from '../../src/monitor/counters.ts';
 import { createClockwork } from '../../src/monitor/clockwork.ts';
 import { ledgerFamilies } from '../../src/monitor/ledger.ts';
 
@@ -58,6 +59,7 @@ export function createTestPoller(
       .filter(({ enabled }) => enabled)
       .map((collector) => ({ collector, schedule: collector.schedule, maxStaleMs: collector.maxStaleMs })),
     maxSeries: 50_000,
+    counters: createCounters(),
     random: () => 0.5,
     ...parts,
     polling,

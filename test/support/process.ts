@@ -8,6 +8,8 @@ export interface StartedProcess {
   readonly stderr: () => string;
   /** Base URL of the metrics listener, once it is printed or logged. */
   url(): Promise<string>;
+  /** Sends a signal that does not end it. */
+  signal(signal: NodeJS.Signals): void;
   /** Sends a signal; resolves to the exit code and the milliseconds it took. */
   stop(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly ms: number }>;
 }
@@ -31,6 +33,7 @@ export function startExporter(args: readonly string[], env: Readonly<Record<stri
       if (!url) throw new Error(`the exporter ended with ${child.exitCode}: ${text}`);
       return url;
     },
+    signal: (signal) => void child.kill(signal),
     async stop(signal) {
       const startedAt = performance.now();
       const exited = once(child, 'exit') as Promise<[number | null]>;

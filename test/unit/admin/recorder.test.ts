@@ -30,7 +30,7 @@ function givenRecorder() {
         return { seq: written.length, hash: '' };
       },
     },
-    keys: [new Secret(applianceKey)],
+    keys: () => [new Secret(applianceKey)],
     isToken: (word) => principals.isToken(word),
     onLost: (_, { id }) => lost.push(id),
     now: () => state.nowMs,

@@ -12,6 +12,7 @@ export function givenContext(known: Partial<CommandContext>) {
     env: {},
     build: { version: '1.2.3', revision: 'abc', nodeVersion: 'v24.0.0' },
     stopped: new AbortController().signal,
+    onHangup: () => undefined,
     say: (line) => said.push(line),
     warn: (line) => warned.push(line),
     shell: {

@@ -81,7 +81,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':12:47: appliances[10].api_key_file: is empty; give it a value, such as /run/secrets/lb-paris',
   ],
   'appliances-missing.yml': [
-    ':1:1: appliances: is missing; add it, such as [{"name":"lb-paris","url":"https://192.0.2.10:444","api_key_file":"/run/secrets/lb-paris"}]',
+    ':1:1: appliances: lists no appliance; write one, such as [{"name":"lb-paris","url":"https://192.0.2.10:444","api_key_file":"/run/secrets/lb-paris"}]',
   ],
   'circular-alias.yml': [': its aliases (*name) or merges (<<) cannot be followed; write out what they repeat'],
   'colon-in-value.yml': [
@@ -139,7 +139,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':5:13: appliances[3].name: must be 1 to 128 characters without line breaks or other control characters',
   ],
   'no-appliances.yml': [
-    ':1:13: appliances: is an empty list; write one, such as [{"name":"lb-paris","url":"https://192.0.2.10:444","api_key_file":"/run/secrets/lb-paris"}]',
+    ':1:13: appliances: lists no appliance; write one, such as [{"name":"lb-paris","url":"https://192.0.2.10:444","api_key_file":"/run/secrets/lb-paris"}]',
   ],
   'only-comments.yml': [': is empty; list at least one appliance in it (docs/configuration.md)'],
   'plain-text.yml': [
@@ -206,7 +206,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':10:16: appliances[0].collectors.farms.scheduel: unknown key; did you mean "schedule"?',
     ':10:44: appliances[0].collectors.farms.every: unknown key; the keys here are enabled, schedule, max_stale',
     ':11:1: poling: unknown key; did you mean "polling"?',
-    ':12:1: __proto__: unknown key; the keys here are appliances, collectors, polling, limits, admin',
+    ':12:1: __proto__: unknown key; the keys here are appliances, appliance_files, collectors, polling, limits, admin',
   ],
   'unquoted-variable.yml': [
     ':2:44: this does not belong here; check the indentation, and put values with special characters in quotes, such as "${NAME}" inside { }',

@@ -319,6 +319,7 @@ function givenApp({
   }
   const monitor: Monitor = {
     appliances: names.map((name) => ({ name, labels: { site: 'paris' } })),
+    watches: (appliance) => names.includes(appliance),
     start: () => undefined,
     page: (format, only) => exposition.page(format, only),
     get ready() {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CallReport, ReadKey } from '../../../src/appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
 import { createCaller, NotAskedError } from '../../../src/monitor/caller.ts';
-import type { SkipReason } from '../../../src/monitor/ledger.ts';
+import type { SkipReason } from '../../../src/monitor/counters.ts';
 import { givenLog } from './given-log.ts';
 
 /** A caller whose appliance answers as the test says; undefined is a reply. */
@@ -21,6 +21,7 @@ function given() {
         if (!reason) return Promise.resolve({});
         return Promise.reject(new ApplianceError(reason, { endpoint: key, message: reason, routeMissing }));
       }) as never,
+      retire: () => Promise.resolve(),
       close: () => Promise.resolve(),
     }),
     onCall: () => undefined,

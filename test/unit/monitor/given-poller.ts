@@ -5,6 +5,7 @@ import { collectors } from '../../../src/collectors/registry.ts';
 import { sleep } from '../../../src/lib/sleep.ts';
 import { createExposition } from '../../../src/metrics/exposition.ts';
 import { createAppliancePoller } from '../../../src/monitor/appliance-poller.ts';
+import { createCounters } from '../../../src/monitor/counters.ts';
 import { createClockwork } from '../../../src/monitor/clockwork.ts';
 import { ledgerFamilies } from '../../../src/monitor/ledger.ts';
 import { givenLog } from './given-log.ts';
@@ -104,10 +105,12 @@ export function givenPoller(parts: {
       .map((collector) => ({ collector, schedule: collector.schedule, maxStaleMs: collector.maxStaleMs })),
     connect: (onCall) => ({
       read: (key, params, signal) => exchange(key, params, signal, onCall) as never,
+      retire: () => Promise.resolve(),
       close: () => Promise.resolve(),
     }),
     polling: { timeoutMs: 20_000, maxConcurrentPerAppliance: 1, maxBusyRatio, jitterRatio: 0.1 },
     maxSeries: 50_000,
+    counters: createCounters(),
     exposition,
     clockwork,
     log,

@@ -3,7 +3,8 @@ import type { CallReport } from '../../../src/appliance/client.ts';
 import { failureReasons } from '../../../src/appliance/errors.ts';
 import { transitionStates } from '../../../src/collectors/collector.ts';
 import { renderSamples } from '../../../src/metrics/samples.ts';
-import { createLedger, type Ledger, ledgerFamilies, skipReasons } from '../../../src/monitor/ledger.ts';
+import { createCounters, skipReasons } from '../../../src/monitor/counters.ts';
+import { createLedger, type Ledger, ledgerFamilies } from '../../../src/monitor/ledger.ts';
 
 const answered: CallReport = {
   method: 'GET',
@@ -24,8 +25,9 @@ const unreachable: CallReport = {
 
 function given({ upForMs = 180_000 } = {}) {
   const options = { upForMs };
-  const ledger = createLedger({ collectors: ['farms', 'vpn'], upForMs: () => options.upForMs });
-  return { ledger, options };
+  const counters = createCounters();
+  const ledger = createLedger({ collectors: ['farms', 'vpn'], counters, upForMs: () => options.upForMs });
+  return { ledger, counters, options };
 }
 
 /** All series by name and labels. */
@@ -156,14 +158,14 @@ describe('the ledger', () => {
   });
 
   it('counts calls by route and status, their time, and what went wrong', () => {
-    const { ledger } = given();
+    const { ledger, counters } = given();
     ledger.called(answered, 0);
     ledger.called({ ...answered, seconds: 3 }, 0);
     ledger.called({ ...unreachable, seconds: 0.01 }, 0);
-    ledger.failed('farms', 'connect');
-    ledger.skipped('farms', 'overlap');
-    ledger.transitioned('farm', 'down');
-    ledger.dropped('limit', 40);
+    counters.failed('farms', 'connect');
+    counters.skipped('farms', 'overlap');
+    counters.transitioned('farm', 'down');
+    counters.dropped('limit', 40);
 
     const series = seriesOf(ledger);
 

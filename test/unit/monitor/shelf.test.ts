@@ -11,6 +11,7 @@ function given({ maxSeries = 100 } = {}): { shelf: Shelf; page: () => string[]; 
   const exposition = createExposition({ families: [farmState, sessions], appliances: ['lb'] });
   const shelf = createShelf({
     appliance: 'lb',
+    held: new Map(),
     exposition,
     maxSeries,
     onDropped: (reason, series) => told.push(`${series} dropped: ${reason}`),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { backends } from '../../../src/collectors/backends.ts';
+import { intervalOf } from '../../../src/monitor/clockwork.ts';
 import { createJob, type Job } from '../../../src/monitor/job.ts';
 import { createTiming, type Timing } from '../../../src/monitor/timing.ts';
 
@@ -10,7 +11,7 @@ function given(): { job: Job; timing: Timing; governor: { stride: number } } {
   const governor = { stride: 1 };
   const job = createJob(
     { collector: backends, schedule: '0 * * * * *', maxStaleMs: 300_000 },
-    { appliance: 'lb', precedence: 5, jitterRatio: polling.jitterRatio },
+    { appliance: 'lb', precedence: 5, jitterRatio: polling.jitterRatio, intervalOf },
   );
   const timing = createTiming({ spent: () => undefined, everyNthTick: () => governor.stride }, polling);
   return { job, timing, governor };

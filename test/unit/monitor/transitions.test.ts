@@ -9,7 +9,11 @@ const farm = (name: string, state: string): ObjectState => ({ object: 'farm', la
 function given() {
   const { log, lines } = givenLog();
   const counted: string[] = [];
-  const transitions = createTransitions({ log, onTransition: (object, to) => counted.push(`${object} ${to}`) });
+  const transitions = createTransitions({
+    log,
+    known: new Map(),
+    onTransition: (object, to) => counted.push(`${object} ${to}`),
+  });
   return { transitions, counted, lines };
 }
 

@@ -1,0 +1,70 @@
+import { resolve } from 'node:path';
+
+import { isRecord } from '../lib/check.ts';
+import { applianceExample } from './appliance-schema.ts';
+import type { Files } from './files.ts';
+import type { Path, Problems } from './problems.ts';
+import type { Environment } from './substitute.ts';
+import { readYamlFile, type Source } from './yaml-file.ts';
+
+export interface ApplianceFilesParts {
+  readonly source: Source;
+  readonly env: Environment;
+  readonly files: Files;
+  readonly problems: Problems;
+}
+
+/** One appliance that a file lists: where in which file. */
+interface Listed {
+  readonly value: unknown;
+  readonly file: Source;
+  readonly index: number;
+}
+
+/** The source with the appliances of its `appliance_files` behind its own, each still at the place where it is written. */
+export async function withApplianceFiles({ source, env, files, problems }: ApplianceFilesParts): Promise<Source> {
+  const { value } = source;
+  if (!isRecord(value) || !Array.isArray(value.appliance_files)) return source;
+  const own: unknown = value.appliances ?? [];
+  if (!Array.isArray(own)) return source;
+
+  const listed: Listed[] = [];
+  for (const [index, pattern] of value.appliance_files.entries()) {
+    if (typeof pattern !== 'string') continue;
+    const folder = source.folderOf(['appliance_files', index]);
+    for (const file of await files.list(resolve(folder, pattern))) {
+      const remedy = `Put it there, or take it out of ${source.place(['appliance_files', index]).key}`;
+      const read = await readYamlFile({ file, env, readText: files.readText, remedy }, problems);
+      if (read) listed.push(...appliancesOf(read, file, problems));
+    }
+  }
+  return joined(source, { ...value, appliances: [...own, ...listed.map((each) => each.value)] }, own.length, listed);
+}
+
+function appliancesOf(file: Source, name: string, problems: Problems): readonly Listed[] {
+  if (Array.isArray(file.value)) return file.value.map((value: unknown, index) => ({ value, file, index }));
+  problems.report(
+    { file: name, key: '' },
+    `must be a list of appliances, such as ${JSON.stringify([applianceExample])}; an empty list is []`,
+  );
+  return [];
+}
+
+function joined(source: Source, value: unknown, own: number, listed: readonly Listed[]): Source {
+  const origin = (path: Path): { readonly source: Source; readonly path: Path } => {
+    const [key, index, ...rest] = path;
+    const found = key === 'appliances' && typeof index === 'number' ? listed[index - own] : undefined;
+    return found ? { source: found.file, path: [found.index, ...rest] } : { source, path };
+  };
+  return {
+    value,
+    folderOf(path) {
+      const at = origin(path);
+      return at.source.folderOf(at.path);
+    },
+    place(path, part) {
+      const at = origin(path);
+      return at.source.place(at.path, part);
+    },
+  };
+}

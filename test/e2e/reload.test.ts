@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startExporter } from '../support/process.ts';
+import { until } from '../support/until.ts';
+
+/** Appliances that nobody answers for: what is watched is seen without them. */
+const naming = (...names: readonly string[]): string =>
+  JSON.stringify({
+    appliances: names.map((name) => ({ name, url: 'https://127.0.0.1:9', api_key: 'not-needed-here' })),
+  });
+
+function givenConfig(): { readonly file: string; write: (text: string) => void } {
+  const folder = mkdtempSync(join(tmpdir(), 'zlb-reload-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'zlb.yml');
+  const write = (text: string): void => writeFileSync(file, text);
+  write(naming('one'));
+  return { file, write };
+}
+
+describe('a running exporter', () => {
+  it('takes in its configuration at SIGHUP, keeps the last good one, and still ends well', async () => {
+    const { file, write } = givenConfig();
+    const exporter = startExporter([`--config.file=${file}`, '--web.listen-address=127.0.0.1:0']);
+    const url = await exporter.url();
+    const names = async (): Promise<string> =>
+      ((await (await fetch(`${url}/sd`)).text()).match(/(?<="__param_target":")\w+/g) ?? []).join(' ');
+    expect(await names()).toBe('one');
+
+    write(naming('one', 'two'));
+    exporter.signal('SIGHUP');
+    await until(names, (seen) => seen === 'one two');
+
+    write('nonsense');
+    exporter.signal('SIGHUP');
+    await until(
+      () => exporter.stdout() + exporter.stderr(),
+      (output) => output.includes('configuration refused'),
+    );
+    expect(await names()).toBe('one two');
+    const refused = await fetch(`${url}/-/reload`, { method: 'POST' });
+    expect([refused.status, await refused.text()]).toEqual([
+      403,
+      'Reloading by HTTP is off. Start with --web.enable-lifecycle, or send SIGHUP.\n',
+    ]);
+    expect((await exporter.stop('SIGTERM')).code).toBe(0);
+  });
+
+  it('takes it in by HTTP where that is switched on', async () => {
+    const { file, write } = givenConfig();
+    const exporter = startExporter([
+      `--config.file=${file}`,
+      '--web.listen-address=127.0.0.1:0',
+      '--web.enable-lifecycle',
+    ]);
+    const url = await exporter.url();
+    write(naming('other'));
+
+    const answer = await fetch(`${url}/-/reload`, { method: 'POST' });
+
+    expect([answer.status, await answer.text()]).toEqual([
+      200,
+      'Reloaded: of the appliances 1 added, 0 changed, 1 removed.\n',
+    ]);
+  });
+});

@@ -1,0 +1,131 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { makeToken } from '../../../src/commands/make-token.ts';
+import { freePort } from '../../support/monitoring.ts';
+import { until } from '../../support/until.ts';
+import { givenReloadable, type Reloadable } from './given-reloadable.ts';
+
+const old = makeToken();
+const young = makeToken();
+
+interface Gateway {
+  readonly tokens: readonly string[];
+  readonly listenAddress?: string;
+}
+
+const admin = ({ tokens, listenAddress = '127.0.0.1:0' }: Gateway) => ({
+  listen_address: listenAddress,
+  audit_file: 'audit.jsonl',
+  tokens: tokens.map((sha256, index) => ({ name: `someone-${index}`, sha256, role: 'admin' })),
+});
+
+/** The status of a read through the gateway, or why it is not answered. */
+async function ask({ daemon }: Reloadable, token: string, path = '/appliances/a/farms', init: RequestInit = {}) {
+  return await fetch(`${daemon.adminUrl}${path}`, {
+    ...init,
+    headers: { authorization: `Bearer ${token}`, ...init.headers },
+  });
+}
+
+async function reloadWith(given: Reloadable, names: readonly string[], gateway: Gateway | undefined): Promise<string> {
+  await given.write('zlb.yml', {
+    appliances: names.map((name) => given.entry(name)),
+    ...(gateway ? { admin: admin(gateway) } : {}),
+  });
+  const outcome = await given.daemon.reload();
+  return outcome.ok ? 'ok' : outcome.because;
+}
+
+describe('a reload of the gateway', () => {
+  it('takes a token away and gives another, and knows the appliances of now, all on the same listener', async () => {
+    const given = await givenReloadable(['a', 'b'], ({ entry }) => ({
+      appliances: [entry('a')],
+      admin: admin({ tokens: [old.sha256] }),
+    }));
+    const url = given.daemon.adminUrl;
+    expect((await ask(given, old.token)).status).toBe(200);
+    expect((await ask(given, young.token)).status).toBe(401);
+
+    expect(await reloadWith(given, ['b'], { tokens: [young.sha256] })).toBe('ok');
+
+    expect(given.daemon.adminUrl).toBe(url);
+    expect((await ask(given, old.token)).status).toBe(401);
+    expect((await ask(given, young.token)).status).toBe(404);
+    expect((await ask(given, young.token, '/appliances/b/farms')).status).toBe(200);
+  });
+
+  it('stops a change that waits when its token is taken away, and says so in the audit', async () => {
+    const given = await givenReloadable(['a'], ({ entry }) => ({
+      appliances: [entry('a')],
+      admin: admin({ tokens: [old.sha256, young.sha256] }),
+    }));
+    const change = (token: string) =>
+      ask(given, token, '/appliances/a/system/language', {
+        method: 'POST',
+        body: JSON.stringify({ language: 'en' }),
+        headers: { 'content-type': 'application/json' },
+      });
+    const appliance = given.appliance('a');
+    appliance.fail('POST /system/language', { kind: 'hang' }, { times: 1 });
+    const first = change(young.token);
+    await until(
+      () => appliance.sleeping,
+      (sleeping) => sleeping > 0,
+    );
+    const second = change(old.token);
+    await until(
+      async () => (await given.page()).match(/zlb_admin_audit_records_total (\d+)/)?.[1],
+      (records) => Number(records) >= 2,
+    );
+
+    expect(await reloadWith(given, ['a'], { tokens: [young.sha256] })).toBe('ok');
+    appliance.close().catch(() => undefined);
+    await first;
+
+    const answer = await second;
+    expect(answer.status).toBe(401);
+    expect(await answer.json()).toMatchObject({
+      code: 'unauthenticated',
+      detail: expect.stringContaining('taken out of the configuration before the call was sent'),
+    });
+    expect(appliance.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  it('switches it off and on again, and counters go on', async () => {
+    const given = await givenReloadable(['a'], ({ entry }) => ({
+      appliances: [entry('a')],
+      admin: admin({ tokens: [old.sha256] }),
+    }));
+    const answered = async (): Promise<number> =>
+      Number(/zlb_admin_requests_total\{.*appliance="a".*\} (\d+)/.exec(await given.page())?.[1]);
+    expect((await ask(given, old.token)).status).toBe(200);
+    await until(answered, (count) => count === 1);
+
+    expect(await reloadWith(given, ['a'], undefined)).toBe('ok');
+    expect(given.daemon.adminUrl).toBeUndefined();
+    expect(await reloadWith(given, ['a'], { tokens: [old.sha256] })).toBe('ok');
+
+    expect((await ask(given, old.token)).status).toBe(200);
+    expect(await until(answered, (count) => count === 2)).toBe(2);
+  });
+
+  it('is refused when the new address is taken, and it listens where it did', async () => {
+    const port = await freePort();
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void taken.close());
+    const takenAddress = `127.0.0.1:${(taken.address() as AddressInfo).port}`;
+    const given = await givenReloadable(['a'], ({ entry }) => ({
+      appliances: [entry('a')],
+      admin: admin({ tokens: [old.sha256], listenAddress: `127.0.0.1:${port}` }),
+    }));
+
+    expect(await reloadWith(given, ['a'], { tokens: [old.sha256], listenAddress: takenAddress })).toContain(
+      'the address is in use',
+    );
+
+    expect(given.daemon.adminUrl).toBe(`http://127.0.0.1:${port}`);
+    expect((await ask(given, old.token)).status).toBe(200);
+  });
+});

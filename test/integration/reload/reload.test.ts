@@ -1,0 +1,200 @@
+import { rename, rm } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { seriesOf, valueOf } from '../../support/samples.ts';
+import { until } from '../../support/until.ts';
+import { apiKey, givenReloadable } from './given-reloadable.ts';
+
+const reloadPath = '/-/reload';
+const inForce = (page: string): number | undefined => valueOf(page, 'zlb_exporter_config_last_reload_successful');
+const up = (page: string, appliance: string): number | undefined => valueOf(page, 'zlb_up', { appliance });
+const calls = (page: string, appliance: string): number | undefined =>
+  valueOf(page, 'zlb_api_requests_total', { appliance, endpoint: '/stats/farms', code: '200' });
+
+describe('a reload', () => {
+  it('adds and removes appliances, and leaves the others alone: no call more, no series less', async () => {
+    const given = await givenReloadable(['a', 'b', 'c'], ({ entry }) => ({ appliances: [entry('a'), entry('b')] }));
+    const before = await given.allRead('a', 'b');
+    const callsOfA = given.appliance('a').requests.length;
+
+    await given.write('zlb.yml', { appliances: [given.entry('c'), given.entry('a')] });
+    const answer = await given.post(reloadPath);
+    const after = await given.page();
+
+    expect(answer).toEqual({ status: 200, text: 'Reloaded: of the appliances 1 added, 0 changed, 1 removed.\n' });
+    expect(seriesOf(after, 'zlb_backend_status', { appliance: 'a' })).toEqual(
+      seriesOf(before, 'zlb_backend_status', { appliance: 'a' }),
+    );
+    expect(after).not.toContain('appliance="b"');
+    expect((await given.page('/sd')).match(/"__param_target":"\w"/g)).toEqual([
+      '"__param_target":"c"',
+      '"__param_target":"a"',
+    ]);
+    expect((await fetch(`${given.daemon.url}/probe?target=b`)).status).toBe(404);
+    const page = await given.allRead('c');
+    expect(page.indexOf('zlb_up{appliance="c"}')).toBeLessThan(page.indexOf('zlb_up{appliance="a"}'));
+    expect(given.appliance('a').requests.length - callsOfA).toBeLessThan(given.appliance('c').requests.length / 2);
+  });
+
+  it('keeps the readings and the counters of an appliance whose settings changed, and asks it again', async () => {
+    const given = await givenReloadable(['a'], ({ entry }) => ({ appliances: [entry('a')] }));
+    const before = await given.allRead('a');
+
+    await given.write('zlb.yml', { appliances: [given.entry('a', { labels: { site: 'paris' } })] });
+    await given.post(reloadPath);
+    const after = await given.page();
+
+    expect(up(after, 'a')).toBe(1);
+    expect(seriesOf(after, 'zlb_backend_status')).toEqual(seriesOf(before, 'zlb_backend_status'));
+    expect(calls(after, 'a')).toBeGreaterThanOrEqual(calls(before, 'a') ?? Number.NaN);
+    const labelled = await until(
+      () => given.page(),
+      (page) => seriesOf(page, 'zlb_appliance_info', { site: 'paris' }).length === 1,
+    );
+    expect(calls(labelled, 'a')).toBeGreaterThan(calls(before, 'a') ?? Number.NaN);
+  });
+
+  it('shows nothing of one machine under the name of another', async () => {
+    const given = await givenReloadable(['a', 'b'], ({ entry }) => ({ appliances: [entry('a')] }));
+    await given.allRead('a');
+    given.appliance('b').fail('*', { kind: 'hang' });
+
+    await given.write('zlb.yml', { appliances: [{ ...given.entry('b'), name: 'a' }] });
+    await given.post(reloadPath);
+    const page = await given.page();
+
+    expect(seriesOf(page, 'zlb_farm_status')).toEqual([]);
+    expect(up(page, 'a')).toBeUndefined();
+  });
+
+  it('drops what a collector showed that is switched off, and what is left out now', async () => {
+    const given = await givenReloadable(['a'], ({ entry }) => ({ appliances: [entry('a')] }));
+    await given.allRead('a');
+
+    await given.write('zlb.yml', {
+      appliances: [given.entry('a', { farms: { exclude: ['farm-0001'] } })],
+      collectors: { certificates: { enabled: false } },
+    });
+    await given.post(reloadPath);
+
+    expect(seriesOf(await given.page(), 'zlb_certificates')).toEqual([]);
+    const page = await until(
+      () => given.page(),
+      (seen) => !seen.includes('farm="farm-0001"'),
+    );
+    expect(seriesOf(page, 'zlb_backend_status', { farm: 'farm-0002' })).not.toEqual([]);
+  });
+
+  it('stays ready, whatever was added', async () => {
+    const given = await givenReloadable(['a', 'b'], ({ entry }) => ({ appliances: [entry('a')] }));
+    const readiness = async (): Promise<number> => (await fetch(`${given.daemon.url}/-/ready`)).status;
+    await until(readiness, (status) => status === 200);
+    given.appliance('b').fail('*', { kind: 'hang' });
+
+    await given.write('zlb.yml', { appliances: [given.entry('a'), given.entry('b')] });
+    await given.post(reloadPath);
+
+    expect(await readiness()).toBe(200);
+  });
+
+  it('is refused with the reason when the file is broken, and what was in force stays so', async () => {
+    const given = await givenReloadable(['a'], ({ entry }) => ({ appliances: [entry('a')] }));
+    const before = await given.allRead('a');
+
+    await given.write('zlb.yml', 'appliances: [{ name: a, ulr: https://192.0.2.1 }]\n');
+    const refused = await given.post(reloadPath);
+
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('zlb.yml:1:25: appliances[0].ulr: unknown key');
+    const page = await given.page();
+    expect([inForce(before), inForce(page), up(page, 'a')]).toEqual([1, 0, 1]);
+
+    await given.write('zlb.yml', { appliances: [given.entry('a')] });
+    expect((await given.post(reloadPath)).status).toBe(200);
+    expect(inForce(await given.page())).toBe(1);
+  });
+
+  it('is not for web pages of others, nor for other methods, nor by HTTP unless that is switched on', async () => {
+    const given = await givenReloadable(['a'], ({ entry }) => ({ appliances: [entry('a')] }));
+
+    expect((await given.post(reloadPath, { origin: 'https://evil.example' })).status).toBe(403);
+    expect((await given.post(reloadPath, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    const read = await fetch(given.daemon.url + reloadPath);
+    expect([read.status, read.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+});
+
+describe('a file that the configuration names', () => {
+  it('is followed: a key that was changed is used without a reload', async () => {
+    const keyless = (entry: Readonly<Record<string, unknown>>) => ({
+      ...entry,
+      api_key: undefined,
+      api_key_file: 'key',
+    });
+    const given = await givenReloadable(['a'], ({ entry }) => ({ appliances: [keyless(entry('a'))] }), {
+      key: 'wrong-key-0123456789\n',
+    });
+    await until(
+      () => given.page(),
+      (page) => valueOf(page, 'zlb_collector_errors_total', { collector: 'farms', reason: 'unauthorized' }) === 1,
+    );
+
+    // As Kubernetes and careful people do: a new file in place of the old one.
+    await given.write('new-key', apiKey);
+    await rename(given.path('new-key'), given.path('key'));
+
+    const page = await given.allRead('a');
+    expect(valueOf(page, 'zlb_collector_errors_total', { collector: 'farms', reason: 'unauthorized' })).toBe(1);
+    expect(given.logged.join('')).not.toContain(apiKey);
+  });
+
+  it('may list appliances, which come and go with it, while the main file waits for a reload', async () => {
+    const given = await givenReloadable(
+      ['a', 'b', 'c'],
+      ({ entry }) => ({ appliances: [entry('a')], appliance_files: ['more/*.yml', 'b.json'] }),
+      { 'b.json': [] },
+    );
+    const names = async (): Promise<string> =>
+      ((await given.page('/sd')).match(/(?<="__param_target":")\w/g) ?? []).join(' ');
+    expect(await names()).toBe('a');
+
+    await given.write('zlb.yml', { appliances: [] });
+    await given.write('b.json', [given.entry('b')]);
+    await until(names, (seen) => seen === 'a b');
+    await given.write('b.json', '[{');
+    await until(
+      () => given.page(),
+      (page) => inForce(page) === 0,
+    );
+    expect(await names()).toBe('a b');
+    expect(given.logged.join('')).toContain('b.json:1:');
+
+    await given.write('b.json', [given.entry('c')]);
+    await until(names, (seen) => seen === 'a c');
+    expect(inForce(await given.page())).toBe(1);
+    await rm(given.path('b.json'));
+    await until(
+      () => given.page(),
+      (page) => inForce(page) === 0,
+    );
+    expect(await names()).toBe('a c');
+  });
+
+  it('does not make a main file good that was refused', async () => {
+    const given = await givenReloadable(
+      ['a', 'b'],
+      ({ entry }) => ({ appliances: [entry('a')], appliance_files: ['b.json'] }),
+      { 'b.json': [] },
+    );
+    await given.write('zlb.yml', 'nonsense');
+    expect((await given.post(reloadPath)).status).toBe(400);
+
+    await given.write('b.json', [given.entry('b')]);
+
+    const page = await until(
+      () => given.page('/sd'),
+      (seen) => seen.includes('"b"'),
+    );
+    expect(page).toContain('"a"');
+    expect(inForce(await given.page())).toBe(0);
+  });
+});
