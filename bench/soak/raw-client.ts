@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { sleep } from '../../src/lib/sleep.ts';
+
+/** A connection on which anything can be written. */
+export async function openRaw(url: string, signal: AbortSignal): Promise<Socket> {
+  const { protocol, hostname, port } = new URL(url);
+  const place = { host: hostname, port: Number(port) };
+  const secure = protocol === 'https:';
+  const socket = secure ? connectTls({ ...place, rejectUnauthorized: false }) : connect(place);
+  // A refused or reset connection is what the other side may do to such a client.
+  socket.on('error', () => undefined);
+  const leave = (): void => void socket.destroy();
+  signal.addEventListener('abort', leave);
+  socket.once('close', () => signal.removeEventListener('abort', leave));
+  if (signal.aborted) leave();
+  await comes(socket, secure ? 'secureConnect' : 'connect');
+  return socket;
+}
+
+/** Resolves to what an event brings, or to nothing once the connection is over. */
+export async function comes(socket: Socket, event: string): Promise<unknown> {
+  if (socket.destroyed) return undefined;
+  const over = new AbortController();
+  const [first] = await Promise.race([once(socket, event, over), once(socket, 'close', over)]).catch(() => []);
+  over.abort();
+  return first;
+}
+
+export interface RawExchangeParts {
+  readonly url: string;
+  readonly sent: string | Buffer;
+  /** Waits no longer for the other side to end the connection. */
+  readonly forMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Writes, reads until the other side ends it or the time is over, and resolves to what came. */
+export async function exchangeFor({ url, sent, forMs, signal }: RawExchangeParts): Promise<string> {
+  const socket = await openRaw(url, signal);
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  socket.write(sent, 'latin1');
+  const over = new AbortController();
+  await Promise.race([comes(socket, 'close'), sleep(forMs, over.signal).catch(() => undefined)]);
+  over.abort();
+  socket.destroy();
+  return Buffer.concat(chunks).toString('latin1');
+}
