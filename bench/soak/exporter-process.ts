@@ -75,7 +75,8 @@ export async function startExporterProcess(args: readonly string[], search: Cana
 /** Errors are for people, but for those that the soak makes itself: what it breaks cannot be relayed to or taken in. */
 function isAlarming({ level, msg, err }: Record<string, unknown>): boolean {
   if (level !== 'error' && level !== 'fatal') return false;
-  const fromAppliance = isRecord(err) && err['type'] === 'ApplianceError';
+  const fromAppliance =
+    isRecord(err) && (err['type'] === 'ApplianceError' || String(err['code']).startsWith('upstream_'));
   return !(fromAppliance && msg === 'admin request failed') && !String(msg).startsWith('configuration refused');
 }
 

@@ -17,6 +17,8 @@ const faultOf: { readonly [Name in Trouble]: Fault } = {
 /** How much later than without trouble the p99 may be; below the second figure nobody minds. */
 const mostTimes = 2;
 const unnoticedMs = 50;
+/** Of a few, the p99 is the worst. */
+const leastCycles = 200;
 
 /** Three in ten appliances have a trouble, and the others keep their schedules. */
 export async function hangingPart(stage: Stage): Promise<readonly Finding[]> {
@@ -35,8 +37,10 @@ export async function hangingPart(stage: Stage): Promise<readonly Finding[]> {
       part: 'hanging',
       name: `${plan.troubled.length} ${trouble}: p99 against no trouble`,
       value: times.toFixed(2),
-      goal: `at most ${mostTimes}, or ${unnoticedMs} ms`,
-      holds: times <= mostTimes || troubled.p99Ms <= unnoticedMs,
+      ...(calm.due >= leastCycles && {
+        goal: `at most ${mostTimes}, or ${unnoticedMs} ms`,
+        holds: times <= mostTimes || troubled.p99Ms <= unnoticedMs,
+      }),
     });
   }
   return findings;
