@@ -1,4 +1,5 @@
-import { Agent, request } from 'undici';
+import { Agent, type Dispatcher, request } from 'undici';
+import { isClosedSocket } from '../../src/appliance/failure.ts';
 import type { ExporterProcess } from './exporter-process.ts';
 
 /** An answer of the metrics listener. */
@@ -24,10 +25,20 @@ export function createPageReader(
 ): PageReader {
   const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
   const accept = { text: 'text/plain;version=0.0.4', openmetrics: 'application/openmetrics-text;version=1.0.0' };
+
+  /** A kept connection may have been closed just now; as Prometheus does, it is asked again on another one. */
+  async function get(path: string, format: ReadPage['format']): Promise<Dispatcher.ResponseData> {
+    const ask = () => request(metricsUrl + path, { dispatcher, headers: { ...headers, accept: accept[format] } });
+    return await ask().catch((error: unknown) => {
+      if (!isClosedSocket(error)) throw error;
+      return ask();
+    });
+  }
+
   return {
     async read(path, format = 'text') {
       const askedAtMs = Date.now();
-      const answer = await request(metricsUrl + path, { dispatcher, headers: { ...headers, accept: accept[format] } });
+      const answer = await get(path, format);
       const text = await answer.body.text();
       return { status: answer.statusCode, text, format, askedAtMs, tookMs: Date.now() - askedAtMs };
     },

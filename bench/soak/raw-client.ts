@@ -3,10 +3,13 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { sleep } from '../../src/lib/sleep.ts';
 
+/** An address of this machine that is not the scraper's: bad clients are somebody else. */
+const localAddress = '127.0.0.2';
+
 /** A connection on which anything can be written. */
 export async function openRaw(url: string, signal: AbortSignal): Promise<Socket> {
   const { protocol, hostname, port } = new URL(url);
-  const place = { host: hostname, port: Number(port) };
+  const place = { host: hostname, port: Number(port), localAddress };
   const secure = protocol === 'https:';
   const socket = secure ? connectTls({ ...place, rejectUnauthorized: false }) : connect(place);
   // A refused or reset connection is what the other side may do to such a client.
