@@ -72,12 +72,18 @@ export async function runSoak(options: SoakOptions): Promise<readonly Finding[]>
     await sleep(warmUpCycles * pace.cycleMs, signal);
     const findings: Finding[] = [];
     for (const part of parts) {
+      if (signal.aborted) break;
       say(`${part} …`);
-      findings.push(...(await runPart[part](stage)));
+      findings.push(...(await runPart[part](stage).catch((error: unknown) => [endedEarly(part, error)])));
     }
     findings.push(...(await wholeRun(stage, search)));
     return findings;
   } finally {
     for (const close of closers.reverse()) await close();
   }
+}
+
+/** What was found until then is worth telling. */
+function endedEarly(part: Part, error: unknown): Finding {
+  return { part, name: 'came to its end', value: String(error), goal: 'yes', holds: false };
 }
