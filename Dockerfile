@@ -24,5 +24,6 @@ RUN install -d -o 1000 -g 1000 /var/lib/zlb-exporter
 USER 1000:1000
 EXPOSE 9444
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10s CMD ["node", "/app/dist/main.js", "healthcheck"]
-ENTRYPOINT ["node", "/app/dist/main.js"]
+# Node.js would give new objects up to 128 MiB before it looks which of them are still needed; that buys nothing here.
+ENTRYPOINT ["node", "--max-semi-space-size=16", "/app/dist/main.js"]
 CMD ["--config.file=/etc/zlb-exporter/zlb.yml"]

@@ -4,26 +4,34 @@ import { once } from 'node:events';
 /** A server in a process of its own. */
 export interface Child {
   readonly url: string;
-  /** Sends a message and resolves once it is answered. */
-  ask(message: Serializable): Promise<void>;
+  /** What it reported when it had started, its URL included where it has one. */
+  readonly report: unknown;
+  /** Sends a message and resolves with its answer. */
+  ask(message: Serializable): Promise<unknown>;
   stop(): void;
 }
 
-/** Starts a script that reports its URL; where it waits for a message before, that is `first`. */
-export async function startChild(script: URL, first?: Serializable): Promise<Child> {
-  const child = fork(script, { serialization: 'advanced' });
+/** Starts a script that reports its URL; where it waits for a message before, that is `first`. `nodeOptions` are flags of node. */
+export async function startChild(
+  script: URL,
+  first?: Serializable,
+  nodeOptions: readonly string[] = [],
+): Promise<Child> {
+  const child = fork(script, { serialization: 'advanced', execArgv: [...process.execArgv, ...nodeOptions] });
   const ended = once(child, 'exit').then(([code]): never => {
     throw new Error(`${script.pathname} ended with ${code}`);
   });
   const started = Promise.race([once(child, 'message'), ended]);
   if (first !== undefined) child.send(first);
-  const [{ url }] = (await started) as [{ url: string }];
+  const [report] = (await started) as [{ readonly url?: string }];
   return {
-    url,
+    url: report.url ?? '',
+    report,
     async ask(message) {
       const answered = once(child, 'message');
       child.send(message);
-      await answered;
+      const [answer] = await answered;
+      return answer;
     },
     stop: () => child.connected && child.disconnect(),
   };

@@ -20,7 +20,13 @@ const monitor: Monitor = {
   close: () => Promise.resolve(),
 };
 const build = readBuildInfo({});
-const app = createMetricsApp({ monitor, self: createSelfMetrics(build), build, log: pino({ level: 'silent' }) });
+const app = createMetricsApp({
+  monitor,
+  shardWatching: () => undefined,
+  self: createSelfMetrics(build),
+  build,
+  log: pino({ level: 'silent' }),
+});
 
 process.on('message', ({ appliance }: { appliance: string }) => void takeReadings(appliance));
 process.on('disconnect', () => process.exit());

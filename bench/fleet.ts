@@ -39,6 +39,7 @@ export async function createFleet(): Promise<Fleet> {
         watches: () => true,
         now: Date.now,
         labels: {},
+        compact: false,
       };
       const list = await farms.collect(context);
       const collectFarm = await backends.begin(context);
@@ -73,7 +74,14 @@ function createFullShelf(appliance: string, exposition: Exposition): Shelf {
   const refuse = (what: string): never => {
     throw new Error(`the benchmark's page lost series: ${what}`);
   };
-  return createShelf({ appliance, held: new Map(), exposition, maxSeries: 50_000, onDropped: refuse, onUnknownState: refuse });
+  return createShelf({
+    appliance,
+    held: new Map(),
+    exposition,
+    maxSeries: 50_000,
+    onDropped: refuse,
+    onUnknownState: refuse,
+  });
 }
 
 /** The appliance's side of the two calls that the collectors make. */

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 export interface Result {
   readonly name: string;
   readonly value: number;
-  readonly unit: 'ms' | 's' | 'calls/s';
+  readonly unit: 'ms' | 's' | 'calls/s' | 'MB' | 'CPU s/s' | 'exponent';
   /** The same for what we compare ourselves with, in the same run. */
   readonly reference?: number;
   /** Value divided by reference. */

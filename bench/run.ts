@@ -8,6 +8,7 @@ import { relayResults } from './relay.ts';
 import { compare, type Result, table, writeResults } from './results.ts';
 import type { Encoding } from './scraper.ts';
 import { ruleResults } from './rules/run.ts';
+import { scaleResults } from './scale/run.ts';
 import { startServers } from './servers.ts';
 
 const staticServer = '(reference: node:http sends the same bytes)';
@@ -22,13 +23,14 @@ const results = [
 ];
 await servers.checkPage();
 servers.close();
-results.push(...(await againstPromClient()), ...(await relayResults()));
+results.push(...(await againstPromClient()), ...(await relayResults()), ...(await scaleResults()));
 if (isThere('prometheus') && isThere('promtool')) results.push(...(await ruleResults()));
 
 const { text, packed } = fleet.exposition.page('text');
+const compressedBytes = packed.reduce((sum, { blocks }) => sum + blocks.length, 0);
 const series = fleetSize.appliances * fleetSize.seriesPerAppliance;
 console.log(
-  `${series} series, ${megabytes(text)} MB, compressed ${megabytes(packed.blocks)} MB; ${availableParallelism()} cores; medians.\n`,
+  `${series} series, ${megabytes(text.length)} MB, compressed ${megabytes(compressedBytes)} MB; ${availableParallelism()} cores; medians.\n`,
 );
 console.log(table(results));
 writeResults(results);
@@ -96,6 +98,6 @@ function takingTurns(): () => string {
   return () => fleet.appliances[turn++ % fleet.appliances.length] ?? '';
 }
 
-function megabytes(bytes: Buffer): string {
-  return (bytes.length / 1e6).toFixed(1);
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
 }

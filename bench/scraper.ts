@@ -11,18 +11,19 @@ export interface Scrape {
 
 /** Scrapes one server over one kept-alive connection, as Prometheus does. */
 export interface Scraper {
-  scrape(encoding: Encoding): Promise<Scrape>;
+  /** The page of all appliances, or another path. */
+  scrape(encoding: Encoding, path?: string): Promise<Scrape>;
   close(): void;
 }
 
 export function createScraper(url: string): Scraper {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return {
-    scrape: (encoding) =>
+    scrape: (encoding, path = '/metrics') =>
       new Promise((resolve, reject) => {
         const headers = { accept: 'text/plain', 'accept-encoding': encoding === 'gzip' ? 'gzip' : 'identity' };
         const startedAtMs = performance.now();
-        get(`${url}/metrics`, { agent, headers }, (response) => {
+        get(`${url}${path}`, { agent, headers }, (response) => {
           const chunks: Buffer[] = [];
           response.on('data', (chunk: Buffer) => chunks.push(chunk));
           response.on('error', reject);

@@ -2,6 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { startChild } from './child.ts';
 import type { Fleet } from './fleet.ts';
 import { createScraper, type Scrape, type Scraper } from './scraper.ts';
+import { sentHeaders } from './sent-headers.ts';
 
 /** The exporter and the server of fixed bytes, each in its own process, scraped from this one. */
 export interface Servers {
@@ -33,7 +34,7 @@ export async function startServers(fleet: Fleet): Promise<Servers> {
   return {
     exporter,
     fixed,
-    takeReadings: (appliance) => child.ask({ appliance }),
+    takeReadings: (appliance) => child.ask({ appliance }).then(() => undefined),
     async checkPage() {
       requireSame('plain and gzip', pageOf(await exporter.scrape('plain')), pageOf(await exporter.scrape('gzip')));
     },
@@ -50,12 +51,6 @@ export async function startServers(fleet: Fleet): Promise<Servers> {
 function pageOf({ headers, body }: Scrape): Buffer {
   const text = headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
   return text.subarray(0, text.indexOf('# HELP process_'));
-}
-
-/** What the server said, without what node:http adds to every answer. */
-function sentHeaders({ headers }: Scrape): Scrape['headers'] {
-  const { date: _date, connection: _connection, 'keep-alive': _keepAlive, ...sent } = headers;
-  return sent;
 }
 
 function requireSame(what: string, a: Buffer, b: Buffer): void {

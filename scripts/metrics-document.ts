@@ -24,7 +24,8 @@ export function metricsDocument(): string {
 Written by \`npm run docs\` from the families in the code; a test fails when it is out of date.
 
 Every series here carries \`appliance\`, the configured name. A *set* has one series per state, of which exactly one is 1;
-a state that this exporter does not know sets \`unknown\`. What is not known has no series: absent is not 0.
+a state that this exporter does not know sets \`unknown\`. What is not known has no series: absent is not 0. *Detail* has series for
+each of many small things: it is what is left out first at \`limits.series_per_appliance\` ([scaling.md](scaling.md)).
 
 ${parts.join('\n\n')}
 
@@ -61,7 +62,7 @@ function table(families: readonly Family[]): string {
 function row(family: Family): string {
   const set = isStateSet(family) ? family : undefined;
   const labels = [...family.labels, ...(set ? [`${set.stateLabel}: ${set.states.join(', ')}`] : [])];
-  return `| \`${family.name}\` | ${set ? 'set' : family.type} | ${labels.join('; ') || '–'} | ${family.help} |`;
+  return `| \`${family.name}\` | ${set ? 'set' : family.type}${family.detail ? ', detail' : ''} | ${labels.join('; ') || '–'} | ${family.help} |`;
 }
 
 function isStateSet(family: Family): family is StateSet {

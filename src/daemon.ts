@@ -17,8 +17,8 @@ import { createSelfMetrics } from './metrics/self.ts';
 import { type AppliancePoller, createAppliancePoller } from './monitor/appliance-poller.ts';
 import { createClockwork } from './monitor/clockwork.ts';
 import { createCounters } from './monitor/counters.ts';
+import { createFleet, type FleetChange, type Inherited } from './monitor/fleet.ts';
 import { ledgerFamilies } from './monitor/ledger.ts';
-import { createFleet, type FleetChange, type Inherited } from './monitor/monitor.ts';
 import { createReloading } from './reloading.ts';
 
 export interface DaemonParts {
@@ -46,6 +46,12 @@ export interface Daemon {
   close(): Promise<void>;
 }
 
+/**
+ * Node.js cuts small buffers from blocks of 64 kB, and each TLS connection keeps nine bytes of one (its ALPN protocols): a
+ * thousand appliances would hold 64 MB with that.
+ */
+const bufferBlockBytes = 4_096;
+
 /** An appliance with everything that decides how it is watched. */
 interface WatchedAppliance extends Pick<Settings, 'polling' | 'limits'> {
   readonly name: string;
@@ -56,6 +62,7 @@ interface WatchedAppliance extends Pick<Settings, 'polling' | 'limits'> {
 /** Puts all parts together; rejects when an address cannot be listened on. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { settings, source, build, log, now, random } = parts;
+  Buffer.poolSize = bufferBlockBytes;
   const decode = createDecoder();
   const clockwork = createClockwork(log.child({ part: 'clockwork' }));
   const exposition = createExposition({
@@ -72,6 +79,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       name: appliance.name,
       labels: appliance.labels,
       watches: (farm) => watchesFarm(appliance, farm),
+      compact: appliance.compact,
       collectors: collectors.flatMap((collector) => {
         const chosen = appliance.collectors[collector.name];
         return chosen?.enabled ? { collector, schedule: chosen.schedule, maxStaleMs: chosen.maxStaleMs } : [];
@@ -94,6 +102,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     isSame,
     isSameMachine: (one, other) => isSame(one.appliance.url, other.appliance.url),
   });
+  let inForce = settings;
   await monitor.watch(watchedIn(settings));
   self.configurationLoaded(now());
 
@@ -113,6 +122,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       source,
       async apply(next) {
         await gateway.become(next);
+        inForce = next;
         return inWords(await monitor.watch(watchedIn(next)));
       },
       self,
@@ -121,13 +131,18 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     });
   const app = createMetricsApp({
     monitor,
+    shardWatching: (appliance) => inForce.share?.elsewhere.get(appliance),
     self,
     build,
     reload: reloading && parts.enableLifecycle ? () => reloading.reload() : undefined,
     log: log.child({ part: 'http' }),
   });
   const url = await listen(app, parts.listenAddress, '--web.listen-address');
-  log.info({ url, appliances: settings.appliances.length }, 'listening');
+  const { appliances, share } = settings;
+  log.info(
+    { url, appliances: appliances.length, ...(share && { shard: `${share.index}/${share.count}` }) },
+    appliances.length > 0 ? 'listening' : `listening, and no appliance ${share ? 'falls to this shard' : 'is listed'}`,
+  );
   await gateway.become(settings).catch(async (error: unknown) => {
     await app.close();
     throw error;

@@ -1,8 +1,8 @@
 import { cpSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { startPrometheus } from '../../scripts/stack/prometheus.ts';
 import { until } from '../../test/support/until.ts';
+import { freeAddress } from '../free-address.ts';
 import { createApplianceWorld, type Mood } from './appliance-worlds.ts';
 import { watchDisturbance } from './disturbance.ts';
 import { type GroupTime, slowestEvaluations } from './evaluations.ts';
@@ -118,13 +118,4 @@ async function query(prometheus: string, expression: string): Promise<number> {
   const answer = await fetch(`${prometheus}/api/v1/query?query=${encodeURIComponent(expression)}`);
   const { data } = (await answer.json()) as { data: { result: readonly { value: readonly [number, string] }[] } };
   return Number(data.result[0]?.value[1] ?? 0);
-}
-
-/** One that nobody had a moment ago. */
-async function freeAddress(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return `127.0.0.1:${port}`;
 }

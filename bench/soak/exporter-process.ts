@@ -26,10 +26,13 @@ export interface OutputWatch {
   readonly leaks: readonly string[];
 }
 
+/** Those of `npm start`, and where a warning comes from. */
+const nodeFlags = ['--max-semi-space-size=16', '--trace-warnings'];
+
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 export async function startExporterProcess(args: readonly string[], search: CanarySearch): Promise<ExporterProcess> {
-  const child = spawn(process.execPath, ['--trace-warnings', 'src/main.ts', ...args], {
+  const child = spawn(process.execPath, [...nodeFlags, 'src/main.ts', ...args], {
     cwd: repository,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

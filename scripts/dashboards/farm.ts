@@ -16,7 +16,8 @@ export function farm(threshold: Threshold): Dashboard {
   const ofFarm = (metric: string, ...matchers: string[]) => series(metric, inFarm, ...matchers);
   const ofBackend = (metric: string, ...matchers: string[]) => series(metric, inFarm, inService, ...matchers);
   const farms = (status: string) => once(farmId, ofFarm('zlb_farm_status', status));
-  const backends = (status: string) => once(backendId, ofBackend('zlb_backend_status', `status="${status}"`));
+  // By the sums, which are there in compact mode too.
+  const backends = (status: string) => `sum(${once(serviceId, ofBackend('zlb_farm_backends', `status="${status}"`))})`;
   const share = threshold('farm_backends_up_ratio');
   const limit = threshold('backend_connections_ratio');
   const maintenance = threshold('backend_maintenance_seconds');
@@ -49,19 +50,19 @@ export function farm(threshold: Threshold): Dashboard {
             title: 'Backends up',
             description:
               'Backends in state up. In an L4 farm without health check that is all of them, whatever they do.',
-            expr: count(`${backends('up')} == 1`, backends('up')),
+            expr: backends('up'),
             steps: noneIs('red'),
           }),
           tile({
             title: 'Backends down',
             description: 'Backends that their appliance cannot reach.',
-            expr: count(`${backends('down')} == 1`, backends('down')),
+            expr: backends('down'),
             steps: anyIs('orange'),
           }),
           tile({
             title: 'In maintenance',
             description: 'Backends that somebody took out of service.',
-            expr: count(`${backends('maintenance')} == 1`, backends('maintenance')),
+            expr: backends('maintenance'),
             steps: anyIs('blue'),
           }),
           tile({
@@ -191,7 +192,7 @@ export function farm(threshold: Threshold): Dashboard {
             height: 11,
             sortBy: 'State',
             descending: true,
-            empty: 'No backend is known.',
+            empty: 'No backend is known, or all are up in compact mode.',
             labels: [
               { label: 'appliance', title: 'Appliance', links: [toAppliance] },
               { label: 'farm', title: 'Farm', links: [toFarm] },
@@ -245,7 +246,7 @@ export function farm(threshold: Threshold): Dashboard {
               },
             ],
             words: numberedWords('zlb_backend_status'),
-            empty: 'No backend is known.',
+            empty: 'No backend is known, or all are up in compact mode.',
           }),
           lines({
             title: 'Share of backends up',
@@ -274,7 +275,7 @@ export function farm(threshold: Threshold): Dashboard {
             height: 9,
             steps: highIs('orange', limit),
             queries: [{ expr: `topk(10, ${use})`, legend: backend }],
-            empty: 'No backend has a limit.',
+            empty: 'No backend has a limit (compact mode cannot tell).',
           }),
           lines({
             title: 'Established connections by backend',
@@ -308,7 +309,7 @@ export function farm(threshold: Threshold): Dashboard {
                 legend: backend,
               },
             ],
-            empty: 'No backend went up or down.',
+            empty: 'No backend went up or down (compact mode cannot tell).',
           }),
           table({
             title: 'Maintenance',

@@ -13,7 +13,7 @@ import {
   exporterProblems,
   farmProblems,
 } from './problems.ts';
-import { age, backendId, count, farmId, fileId, firing, leastUp, once, series, total } from './queries.ts';
+import { age, count, farmId, fileId, firing, leastUp, once, series, serviceId, total } from './queries.ts';
 import { numberedWords, stateNumber, stateWords, yesNo } from './states.ts';
 import { table } from './table.ts';
 import type { Threshold } from './thresholds.ts';
@@ -24,7 +24,7 @@ export function fleet(threshold: Threshold): Dashboard {
   const up = once('appliance', series('zlb_up'));
   const farms = once(`${farmId}, status`, series('zlb_farm_status'));
   const notUp = once(farmId, series('zlb_farm_status', 'status!~"up|maintenance"'));
-  const backendsDown = once(backendId, series('zlb_backend_status', 'status="down"'));
+  const backendsDown = once(serviceId, series('zlb_farm_backends', 'status="down"'));
   const deactivated = once('appliance', series('zlb_activation_status', 'status="deactivated"'));
   const alerts = (severity: string) => count(firing(`severity="${severity}"`), 'zlb:threshold');
 
@@ -73,7 +73,7 @@ export function fleet(threshold: Threshold): Dashboard {
           tile({
             title: 'Backends down',
             description: 'Backends that their appliance cannot reach; those in maintenance are not among them.',
-            expr: count(`${backendsDown} == 1`, backendsDown),
+            expr: `sum(${backendsDown})`,
             steps: anyIs('orange'),
           }),
           tile({

@@ -1,6 +1,6 @@
 import type { Reply } from '../appliance/client.ts';
 import { fitsSegment } from '../appliance/route.ts';
-import { gauge, stateSet } from '../metrics/family.ts';
+import { detail, gauge, stateSet } from '../metrics/family.ts';
 import type { Emit } from '../metrics/samples.ts';
 import { backendLabel, clashingAddresses } from './backend-label.ts';
 import { farmAreas, type FarmCollector, type FarmFact, stateWord, transitionStates } from './collector.ts';
@@ -13,37 +13,51 @@ const byStatus = gauge('zlb_farm_backends', `Backends of a service by state ${so
   'service',
   'status',
 ]);
-const info = gauge('zlb_backend_info', `A backend and its address ${source}).`, [...labels, 'id', 'ip', 'port']);
-const status = stateSet(
-  'zlb_backend_status',
-  `State of a backend; unknown while its farm is stopped, and always up in an L4 farm without health check ${source}, status).`,
-  labels,
-  transitionStates.backend,
+const info = detail(
+  gauge('zlb_backend_info', `A backend and its address ${source}).`, [...labels, 'id', 'ip', 'port']),
 );
-const established = gauge(
-  'zlb_backend_established_connections',
-  `Connections to a backend in state established ${source}, established).`,
-  labels,
+const status = detail(
+  stateSet(
+    'zlb_backend_status',
+    `State of a backend; unknown while its farm is stopped, and always up in an L4 farm without health check ${source}, status).`,
+    labels,
+    transitionStates.backend,
+  ),
 );
-const pending = gauge(
-  'zlb_backend_pending_connections',
-  `Half-open connections to the address of a backend, shared by all farms that use it ${source}, pending).`,
-  labels,
+const established = detail(
+  gauge(
+    'zlb_backend_established_connections',
+    `Connections to a backend in state established ${source}, established).`,
+    labels,
+  ),
 );
-const maxConnections = gauge(
-  'zlb_backend_max_connections',
-  `Connection limit of an L4 backend; absent without one ${source}, max_conns).`,
-  labels,
+const pending = detail(
+  gauge(
+    'zlb_backend_pending_connections',
+    `Half-open connections to the address of a backend, shared by all farms that use it ${source}, pending).`,
+    labels,
+  ),
 );
-const weight = gauge(
-  'zlb_backend_weight',
-  'Weight of a backend (GET /stats/farms/{farmname} for L4, GET /farms/{farmname} for HTTP, weight).',
-  labels,
+const maxConnections = detail(
+  gauge(
+    'zlb_backend_max_connections',
+    `Connection limit of an L4 backend; absent without one ${source}, max_conns).`,
+    labels,
+  ),
 );
-const priority = gauge(
-  'zlb_backend_priority',
-  'Priority of a backend (GET /stats/farms/{farmname} for L4, GET /farms/{farmname} for HTTP, priority).',
-  labels,
+const weight = detail(
+  gauge(
+    'zlb_backend_weight',
+    'Weight of a backend (GET /stats/farms/{farmname} for L4, GET /farms/{farmname} for HTTP, weight).',
+    labels,
+  ),
+);
+const priority = detail(
+  gauge(
+    'zlb_backend_priority',
+    'Priority of a backend (GET /stats/farms/{farmname} for L4, GET /farms/{farmname} for HTTP, priority).',
+    labels,
+  ),
 );
 
 /** The families that the farm configuration writes for HTTP farms, whose statistics do not have them. */
@@ -66,12 +80,15 @@ export const backends: FarmCollector = {
   covers: ({ name, profile }) =>
     fitsSegment(name) && !unreachableNames.includes(name) && !profilesWithoutStats.includes(profile),
   begin: () =>
-    Promise.resolve(async (farm, { read, facts }) => {
+    Promise.resolve(async (farm, { read, facts, compact }) => {
       const stats = await read('readFarmStats', { farmname: farm.name });
       const current = facts.farms?.find(({ name }) => name === farm.name) ?? farm;
       const list = describeBackends(current, stats);
       return {
-        expose: (emit) => exposeBackends(current.name, list, stats, emit),
+        expose(emit) {
+          exposeSums(current.name, list, stats, emit);
+          exposeBackends(list, compact, emit);
+        },
         states: list.map((backend) => ({ object: 'backend', labels: backend.labels, state: backend.status })),
       };
     }),
@@ -104,8 +121,7 @@ const statusSynonyms: ReadonlyMap<string, string> = new Map([
   ['undefined', 'unknown'],
 ]);
 
-/** Family by family, what matters most first: over the series limit, the last ones are left out. */
-function exposeBackends(farm: string, list: readonly Backend[], stats: Stats, emit: Emit): void {
+function exposeSums(farm: string, list: readonly Backend[], stats: Stats, emit: Emit): void {
   emit.sample(sessions, { farm }, stats.total_sessions ?? stats.sessions?.length);
   const counts = new Map<string, Map<string, number>>();
   for (const backend of list) {
@@ -117,7 +133,18 @@ function exposeBackends(farm: string, list: readonly Backend[], stats: Stats, em
   for (const [service, ofService] of counts) {
     for (const [state, count] of ofService) emit.sample(byStatus, { farm, service, status: state }, count);
   }
+}
+
+/** Family by family, what matters most first: over the series limit, the last ones are left out. */
+function exposeBackends(all: readonly Backend[], compact: boolean, emit: Emit): void {
+  const list = compact ? all.filter((each) => each.status === 'down' || each.status === 'maintenance') : all;
   for (const each of list) emit.state(status, each.labels, each.status);
+  if (!compact) exposeNumbers(list, emit);
+  for (const each of list)
+    emit.info(info, { ...each.labels, id: each.id ?? '', ip: each.ip ?? '', port: each.port ?? '' });
+}
+
+function exposeNumbers(list: readonly Backend[], emit: Emit): void {
   for (const each of list) emit.sample(established, each.labels, each.established);
   for (const each of list) emit.sample(pending, each.labels, each.pending);
   // 0 means "no limit" (WIRE.md §3.6), and a share of it would mean nothing.
@@ -126,6 +153,4 @@ function exposeBackends(farm: string, list: readonly Backend[], stats: Stats, em
   const withoutService = list.filter((each) => each.labels.service === '');
   for (const each of withoutService) emit.sample(weight, each.labels, each.weight);
   for (const each of withoutService) emit.sample(priority, each.labels, each.priority);
-  for (const each of list)
-    emit.info(info, { ...each.labels, id: each.id ?? '', ip: each.ip ?? '', port: each.port ?? '' });
 }

@@ -44,6 +44,8 @@ export interface CollectContext {
   readonly now: () => number;
   /** Labels of `zlb_appliance_info` from the configuration. */
   readonly labels: Readonly<Record<string, string>>;
+  /** Of backends, expose those alone that are down or in maintenance. */
+  readonly compact: boolean;
 }
 
 export type ReadFrom = <Key extends ReadKey>(key: Key, params: Params<Key>) => Promise<Reply<Key>>;

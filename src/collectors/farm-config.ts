@@ -33,9 +33,14 @@ export const farmConfig: FarmCollector = {
   covers: ({ name, profile }) => fitsSegment(name) && name !== 'modules' && profile !== 'datalink',
   async begin(context) {
     const linked = await listLinkedChecks(context);
-    return async ({ name }, { read }) => {
+    return async ({ name }, { read, compact }) => {
       const farm = await read('readFarm', { farmname: name });
-      return { expose: (emit) => exposeFarmConfig(name, farm, linked, emit) };
+      return {
+        expose(emit) {
+          exposeFarmConfig(name, farm, linked, emit);
+          if (!compact) exposeBackendSettings(name, farm, emit);
+        },
+      };
     };
   },
 };
@@ -67,6 +72,11 @@ function exposeFarmConfig(farm: string, { params, services, ...rest }: Farm, lin
   for (const service of services) {
     const listed = linked?.has(`${farm}_${service.id}`);
     emit.sample(healthCheck, { farm, service: service.id }, isChecked(service.farmguardian, listed));
+  }
+}
+
+function exposeBackendSettings(farm: string, { services }: Farm, emit: Emit): void {
+  for (const service of services ?? []) {
     const list = (service.backends ?? []).map((backend) => ({ ...backend, service: service.id }));
     const clashes = clashingAddresses(list);
     for (const backend of list) {

@@ -6,14 +6,16 @@ import { type CollectContext, type Collector, type Facts, isFarmCollector, noFac
 import { collectorDefaults } from '../collectors/defaults.ts';
 import { collectors } from '../collectors/registry.ts';
 import { loadSettings } from '../config/load.ts';
+import { shareOf } from '../config/share.ts';
 import { watchesFarm } from '../config/farm-filter.ts';
 import type { ApplianceSettings, Settings } from '../config/settings.ts';
 import { connectAppliance } from '../connect-appliance.ts';
 import { toError } from '../lib/check.ts';
 import { oneLine } from '../lib/one-line.ts';
+import { parseShard } from '../lib/shard.ts';
 import { intervalOf } from '../monitor/clockwork.ts';
 import { adminKeyRemark, gatewayLines } from './check-gateway.ts';
-import { type Command, UsageError } from './command.ts';
+import { type Command, textFlag, UsageError } from './command.ts';
 
 /** Validates the configuration and tries each appliance read-only; one line each, what is wrong with it below. */
 export const check: Command = async ({ flags, env, stopped, say, warn }) => {
@@ -21,15 +23,17 @@ export const check: Command = async ({ flags, env, stopped, say, warn }) => {
   if (typeof file !== 'string' && !env.ZLB_APPLIANCE_URL) {
     throw new UsageError('nothing to check: give --config.file=PATH, or ZLB_APPLIANCE_URL and ZLB_API_KEY');
   }
-  const settings = await loadSettings({
+  const whole = await loadSettings({
     ...(typeof file === 'string' ? { file } : {}),
     env,
     collectorDefaults,
     operations: operationRoutes(),
   });
-  say(
-    `The configuration is valid: ${settings.appliances.length} appliance${settings.appliances.length === 1 ? '' : 's'}.`,
-  );
+  const settings = shareOf(whole, parseShard(textFlag(flags, 'shard')));
+  const count = whole.appliances.length;
+  say(`The configuration is valid: ${count} appliance${count === 1 ? '' : 's'}.`);
+  const { share } = settings;
+  if (share) say(`Shard ${share.index}/${share.count} watches ${settings.appliances.length} of them.`);
   const decode = createDecoder();
   const width = Math.max(...settings.appliances.map(({ name }) => name.length));
   let failed = 0;
@@ -141,6 +145,7 @@ function contextOf(
     watches: (farm) => watchesFarm(appliance, farm),
     now: Date.now,
     labels: appliance.labels,
+    compact: appliance.compact,
   };
 }
 

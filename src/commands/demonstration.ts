@@ -103,6 +103,7 @@ function settingsFor(appliances: readonly DemonstrationAppliance[], apiKey: stri
       tls: { fingerprintSha256: appliance.fingerprintSha256, insecureSkipVerify: false },
       labels: { site: name.split('-')[1] ?? '' },
       farms: { include: [/.*/], exclude: [] },
+      compact: false,
       collectors: Object.fromEntries(collectorDefaults),
     }),
   );

@@ -2,11 +2,15 @@ import { parseArgs } from 'node:util';
 import { parseListenAddress } from '../lib/listen-address.ts';
 import { isOneOf } from '../lib/check.ts';
 import { oneLine } from '../lib/one-line.ts';
+import { parseShard } from '../lib/shard.ts';
 import { type Flags, UsageError } from './command.ts';
 import { logFormats, logLevels } from './log.ts';
 
-/** The commands that take a flag. `admin` asks a running exporter and has flags of its own; the others share theirs. */
-type Takers = 'all' | 'admin' | 'others';
+/**
+ * The commands that take a flag. `admin` asks a running exporter and has flags of its own; the others share theirs, but for
+ * those that only an exporter and its `check` understand.
+ */
+type Takers = 'all' | 'admin' | 'others' | 'exporter';
 
 /** Every flag there is; a flag with an example has a value. */
 const options = {
@@ -15,6 +19,7 @@ const options = {
   'web.enable-lifecycle': { type: 'boolean', takers: 'others' },
   'log.level': { type: 'string', example: 'info', takers: 'others' },
   'log.format': { type: 'string', example: 'json', takers: 'others' },
+  shard: { type: 'string', example: '0/3', takers: 'exporter' },
   'admin.url': { type: 'string', example: 'https://127.0.0.1:9445', takers: 'admin' },
   'admin.token-file': { type: 'string', example: 'token.txt', takers: 'admin' },
   'admin.ca-file': { type: 'string', example: 'ca.pem', takers: 'admin' },
@@ -55,13 +60,17 @@ export function parseFlags(words: readonly string[]): {
     options,
   });
   for (const token of tokens) if (token.kind === 'option') checkToken(token);
-  const { 'log.level': level, 'log.format': format, 'web.listen-address': address } = values;
+  const { 'log.level': level, 'log.format': format, 'web.listen-address': address, shard } = values;
   if (level !== undefined && !isOneOf(logLevels, level))
     throw new UsageError(`--log.level must be one of ${logLevels.join(', ')}`);
   if (format !== undefined && !isOneOf(logFormats, format))
     throw new UsageError(`--log.format must be one of ${logFormats.join(', ')}`);
   if (typeof address === 'string' && !parseListenAddress(address))
     throw new UsageError('--web.listen-address must be host:port or :port, for example :9444');
+  if (typeof shard === 'string' && !parseShard(shard))
+    throw new UsageError(
+      '--shard must be INDEX/COUNT with an index from 0, as pods are counted: of three shards the last is 2/3 (1000 at most)',
+    );
   return { flags: values, positionals };
 }
 
@@ -71,6 +80,8 @@ export function refuseForeignFlags(flags: Flags, command: string | undefined): v
     const takers: Takers | undefined = isFlagName(name) ? options[name].takers : undefined;
     if (takers === 'admin' && command !== 'admin')
       throw new UsageError(`--${name} goes with zlb-exporter admin; zlb-exporter admin --help explains it`);
+    if (takers === 'exporter' && command !== undefined && command !== 'check')
+      throw new UsageError(`--${name} goes with the exporter itself and with check, not with ${command}`);
     if (takers === 'others' && command === 'admin')
       throw new UsageError(`--${name} does not go with admin, which asks a running exporter; see admin --help`);
   }

@@ -2,9 +2,11 @@ import { operationRoutes } from '../appliance/operation-routes.ts';
 import { collectorDefaults } from '../collectors/defaults.ts';
 import { hasEnvironmentAppliance } from '../config/environment.ts';
 import { loadSettings } from '../config/load.ts';
+import { shareOf } from '../config/share.ts';
 import { createConfigurationSource } from '../configuration-source.ts';
 import { type Daemon, startDaemon } from '../daemon.ts';
-import { type Command, optionalFlag, textFlag } from './command.ts';
+import { parseShard } from '../lib/shard.ts';
+import { type Command, optionalFlag, textFlag, UsageError } from './command.ts';
 import { createLog } from './log.ts';
 import { untilStopped } from './until-stopped.ts';
 
@@ -13,6 +15,8 @@ export const run: Command = async (context) => {
   const { flags, env, stopped, build, onHangup } = context;
   const file = optionalFlag(flags, 'config.file');
   if (file === undefined && !hasEnvironmentAppliance(env)) {
+    if (flags['shard'] !== undefined)
+      throw new UsageError('--shard shares the appliances of a configuration: give --config.file=PATH as well');
     // Loaded only here: an exporter at work has no use for the simulated appliances.
     const { runDemonstration } = await import('./demonstration.ts');
     return await runDemonstration(context);
@@ -22,10 +26,13 @@ export const run: Command = async (context) => {
   // Before anything else: a wish to reload must not end a process that is about to start.
   onHangup(() => void daemon?.reload());
   const operations = operationRoutes();
+  const shard = parseShard(textFlag(flags, 'shard'));
   const source = createConfigurationSource({
     path: file,
-    load: (files) =>
-      loadSettings({ ...(file === undefined ? {} : { file }), env, collectorDefaults, operations, files }),
+    async load(files) {
+      const path = file === undefined ? {} : { file };
+      return shareOf(await loadSettings({ ...path, env, collectorDefaults, operations, files }), shard);
+    },
   });
   daemon = await startDaemon({
     settings: await source.read(),

@@ -123,6 +123,12 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
         examples: [{ site: 'paris' }],
       }),
       farms,
+      compact: Type.Optional(
+        Type.Boolean({
+          description: '`limits.compact` for this appliance alone; it wins.',
+          examples: [true],
+        }),
+      ),
       collectors,
     },
     {

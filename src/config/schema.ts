@@ -67,10 +67,16 @@ const limits = section(
   {
     series_per_appliance: Type.Integer({
       description:
-        'Series of one appliance; what is above is dropped and counted in `zlb_exporter_series_dropped_total`.',
+        'Series of one appliance; what is above is dropped, those of single backends first, and counted in `zlb_exporter_series_dropped_total`.',
       default: 50_000,
       minimum: 100,
       examples: [10_000],
+    }),
+    compact: Type.Boolean({
+      description:
+        'Only backends that are down or in maintenance have series of their own, and only their state; how many are in each state, and everything of farms, stays.',
+      default: false,
+      examples: [true],
     }),
     body_bytes: value('byteSize', {
       description: 'The largest reply that is read.',

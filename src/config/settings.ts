@@ -1,5 +1,6 @@
 import { assert } from '../lib/check.ts';
 import type { Secret } from '../lib/secret.ts';
+import type { Shard } from '../lib/shard.ts';
 import type { AdminSettings } from './admin-settings.ts';
 import { type CollectorSettings, mergeCollectors } from './collectors.ts';
 import type { Opened } from './open-files.ts';
@@ -11,6 +12,13 @@ export interface Settings {
   readonly polling: PollingSettings;
   readonly limits: { readonly seriesPerAppliance: number; readonly bodyBytes: number };
   readonly admin?: AdminSettings;
+  /** Where several processes share the appliances; without it, one watches all of them. */
+  readonly share?: ShareSettings;
+}
+
+/** A shard, and the appliances of the other ones: the index of the shard that watches each, by name. */
+export interface ShareSettings extends Shard {
+  readonly elsewhere: ReadonlyMap<string, number>;
 }
 
 interface PollingSettings {
@@ -33,6 +41,8 @@ export interface ApplianceSettings {
   readonly labels: Readonly<Record<string, string>>;
   /** Patterns of whole names. */
   readonly farms: { readonly include: readonly RegExp[]; readonly exclude: readonly RegExp[] };
+  /** Backends that are up have no series of their own. */
+  readonly compact: boolean;
   /** One entry for each collector that exists. */
   readonly collectors: Readonly<Record<string, CollectorSettings>>;
 }
@@ -46,12 +56,12 @@ interface TlsSettings {
   readonly insecureSkipVerify: boolean;
 }
 
-/** The settings that a configuration without problems amounts to, but for `admin`; `opened` has the files of each appliance. */
+/** The settings that a configuration without problems amounts to, but for `admin` and `share`; `opened` has the files of each appliance. */
 export function toSettings(
   { appliances, collectors, polling, limits }: ConfigFile,
   opened: readonly Opened[],
   collectorDefaults: ReadonlyMap<string, CollectorSettings>,
-): Omit<Settings, 'admin'> {
+): Omit<Settings, 'admin' | 'share'> {
   return {
     appliances: appliances.map((appliance, index) => {
       const { apiKey, adminApiKey, ca } = opened[index] ?? {};
@@ -65,6 +75,7 @@ export function toSettings(
         tls: toTls(appliance.tls, ca),
         labels: appliance.labels,
         farms: appliance.farms,
+        compact: appliance.compact ?? limits.compact,
         collectors: mergeCollectors(collectorDefaults, collectors, appliance.collectors),
       };
     }),

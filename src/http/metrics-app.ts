@@ -1,12 +1,11 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Logger } from 'pino';
-import { type Format, type Page, type Piece, toPiece } from '../metrics/exposition.ts';
-import { gzipMember } from '../metrics/gzip.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import { cutConnectionsOnClose } from './cut-connections.ts';
 import { landingPage } from './landing-page.ts';
-import { acceptsGzip, contentTypes, negotiateFormat } from './negotiate.ts';
+import { negotiateFormat } from './negotiate.ts';
+import { createSendPage, usualLimits } from './send-page.ts';
 import { registerReload, reloadPath, type ReloadOutcome } from './reload.ts';
 
 /** How long requests under way may take once the server closes; what is open then is cut. */
@@ -15,6 +14,8 @@ const plainText = 'text/plain; charset=utf-8';
 
 export interface MetricsAppParts {
   readonly monitor: Monitor;
+  /** The index of the other shard that watches an appliance; undefined when none does. */
+  readonly shardWatching: (appliance: string) => number | undefined;
   readonly self: SelfMetrics;
   readonly build: { readonly version: string };
   /** Undefined where reloading by HTTP is off. */
@@ -23,7 +24,8 @@ export interface MetricsAppParts {
 }
 
 /** The listener for Prometheus and for people (INTERFACE.md §3). It only reads, but for the configuration, where that is switched on. */
-export function createMetricsApp({ monitor, self, build, reload, log }: MetricsAppParts): FastifyInstance {
+export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
+  const { monitor, shardWatching, self, build, reload, log } = parts;
   const app = fastify({
     logger: false,
     bodyLimit: 1_024,
@@ -40,6 +42,7 @@ export function createMetricsApp({ monitor, self, build, reload, log }: MetricsA
         .end('The path has a malformed percent-encoding.\n');
     },
   });
+  const sendPage = createSendPage(log, usualLimits);
   const paths = new Set<string>();
 
   cutConnectionsOnClose(app, closeGraceMs);
@@ -70,7 +73,7 @@ export function createMetricsApp({ monitor, self, build, reload, log }: MetricsA
   app.get('/metrics', async (request, reply) => {
     const names = valuesOf(request, 'appliance');
     const stranger = names.find((name) => !monitor.watches(name));
-    if (stranger !== undefined) return unknownAppliance(reply);
+    if (stranger !== undefined) return unknownAppliance(reply, shardWatching(stranger));
     const format = negotiateFormat(request.headers.accept);
     const page = monitor.page(format, names.length > 0 ? new Set(names) : undefined);
     return sendPage(request, reply, { format, page, end: await self.pieces(format) });
@@ -84,7 +87,7 @@ export function createMetricsApp({ monitor, self, build, reload, log }: MetricsA
         .type(plainText)
         .send('Name one appliance: /probe?target=NAME, with a name from the configuration.\n');
     }
-    if (!monitor.watches(target)) return unknownAppliance(reply);
+    if (!monitor.watches(target)) return unknownAppliance(reply, shardWatching(target));
     const format = negotiateFormat(request.headers.accept);
     return sendPage(request, reply, { format, page: monitor.page(format, new Set([target])), end: [] });
   });
@@ -132,40 +135,15 @@ export function createMetricsApp({ monitor, self, build, reload, log }: MetricsA
   return app;
 }
 
-function unknownAppliance(reply: FastifyReply): FastifyReply {
-  return reply.code(404).type(plainText).send('No appliance of that name is configured; / lists them.\n');
+function unknownAppliance(reply: FastifyReply, shard: number | undefined): FastifyReply {
+  const sentence =
+    shard === undefined
+      ? 'No appliance of that name is configured; / lists them.'
+      : `That appliance belongs to shard ${shard}; ask the exporter that runs with --shard=${shard}/….`;
+  return reply.code(404).type(plainText).send(`${sentence}\n`);
 }
 
 function valuesOf(request: FastifyRequest, name: string): string[] {
   const value = (request.query as Record<string, string | string[] | undefined>)[name];
   return value === undefined ? [] : [value].flat();
-}
-
-const endOfOpenMetrics = toPiece('# EOF\n');
-
-interface PageParts {
-  readonly format: Format;
-  readonly page: Page;
-  readonly end: readonly Piece[];
-}
-
-/** Sends the page, then `end`, without copying either; past Fastify, which would write a piece at a time. */
-function sendPage(request: FastifyRequest, reply: FastifyReply, { format, page, end }: PageParts): void {
-  const compressed = acceptsGzip(request.headers['accept-encoding']);
-  const tail = format === 'openmetrics' ? [...end, endOfOpenMetrics] : end;
-  const buffers = compressed
-    ? gzipMember([page.packed, ...tail.map(({ packed }) => packed)])
-    : [...page.pieces, ...tail].map(({ text }) => text);
-  reply.hijack();
-  reply.raw.writeHead(200, {
-    'content-type': contentTypes[format],
-    'content-length': buffers.reduce((sum, buffer) => sum + buffer.length, 0),
-    ...(compressed ? { 'content-encoding': 'gzip' } : {}),
-    vary: 'accept, accept-encoding',
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-  });
-  reply.raw.cork();
-  for (const buffer of buffers) reply.raw.write(buffer);
-  reply.raw.end();
 }

@@ -1,4 +1,4 @@
-import type { Format } from '../metrics/exposition.ts';
+import type { Format } from '../metrics/page.ts';
 
 export const contentTypes: Readonly<Record<Format, string>> = {
   text: 'text/plain; version=0.0.4; charset=utf-8',

@@ -5,6 +5,8 @@ export interface Family<Label extends string = string> {
   readonly type: 'gauge' | 'counter' | 'histogram';
   /** Label names beside `appliance`, in the order in which they are printed. */
   readonly labels: readonly Label[];
+  /** Set where every small part has its series, of which there may be thousands: the first to go at the limit of series. */
+  readonly detail?: true;
 }
 
 /** A family with one series per state of a closed list, of which exactly one is 1; it always knows `unknown`. */
@@ -50,4 +52,9 @@ export function stateSet<const Label extends string, const State extends string>
   stateLabel = 'status',
 ): StateSet<Label, State> {
   return { name, help, type: 'gauge', labels, states, stateLabel };
+}
+
+/** Marks a family as detail: sums say in short what its many series tell one by one. */
+export function detail<const Of extends Family>(family: Of): Of {
+  return { ...family, detail: true };
 }

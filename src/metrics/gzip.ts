@@ -18,19 +18,21 @@ export interface Packed {
 const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 const lastEmptyBlock = Buffer.from([0x03, 0x00]);
 
-/** Compresses one part. Level 1 takes 40 % of the default's time for 8 % more bytes on parts of 20 kB; on parts of 1 kB they are alike. */
+/** Compresses one part; its blocks are in memory that is larger than they are. Level 1 takes 40 % of the default's time for 8 % more bytes on parts of 20 kB; on parts of 1 kB they are alike. */
 export function pack(text: Buffer): Packed {
   return {
-    blocks: ownBytes(deflateRawSync(text, { level: constants.Z_BEST_SPEED, finishFlush: constants.Z_FULL_FLUSH })),
+    blocks: deflateRawSync(text, { level: constants.Z_BEST_SPEED, finishFlush: constants.Z_FULL_FLUSH }),
     crc: crc32(text),
     size: text.length,
     shift: shiftFor(text.length),
   };
 }
 
-/** Several parts as one part: their blocks in a row, their checksums combined. */
+/** Several parts as one part: their blocks in a row, their checksums combined. A single part is itself. */
 export function joinPacked(parts: readonly Packed[]): Packed {
-  return { blocks: Buffer.concat(parts.map((part) => part.blocks)), ...combineChecksums(parts) };
+  const [first, second] = parts;
+  if (first && !second) return first;
+  return { blocks: ownBytes(parts.map((part) => part.blocks)), ...combineChecksums(parts) };
 }
 
 /** The buffers that, written one after the other, are one gzip member holding all parts in order. */

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { type Format, type Piece, toPiece } from './exposition.ts';
+import type { Format } from './page.ts';
+import { type Piece, toPiece } from './piece.ts';
 import { classicText, inFormat } from './registry-text.ts';
 
 /** CPU, memory, files, event loop and garbage collection of this process, under the names that prom-client gives them. */

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { Format } from './exposition.ts';
+import type { Format } from './page.ts';
 
 /** What a prom-client registry says, as part of a page: no blank lines, and in OpenMetrics no closing `# EOF`. */
 export async function registryText(registry: Registry, format: Format): Promise<string> {

@@ -38,9 +38,8 @@ export interface FamilySamples {
 
 export interface RenderedSamples {
   readonly families: readonly FamilySamples[];
-  readonly series: number;
-  /** Series left out: `duplicate` names one twice, `limit` would pass `maxSeries`. */
-  readonly dropped: { readonly duplicate: number; readonly limit: number };
+  /** Series left out since they were named before. */
+  readonly duplicates: number;
   /** State words outside their closed list, once each. */
   readonly unknownStates: readonly { readonly family: Family; readonly word: string }[];
 }
@@ -54,14 +53,11 @@ interface Lines {
   readonly seen: Set<string>;
 }
 
-/**
- * Runs `fill` and renders what it emits for one appliance. A family that does not fit under `maxSeries` is left out
- * whole, since half a family would read as if the other half were gone; those emitted first win.
- */
-export function renderSamples(appliance: string, maxSeries: number, fill: (emit: Emit) => void): RenderedSamples {
+/** Runs `fill` and renders what it emits for one appliance. */
+export function renderSamples(appliance: string, fill: (emit: Emit) => void): RenderedSamples {
   const families = new Map<Family, Lines>();
   const unknownStates = new Map<string, { readonly family: Family; readonly word: string }>();
-  let duplicate = 0;
+  let duplicates = 0;
   const first = `{appliance="${labelValue(appliance)}"`;
 
   const linesOf = (family: Family): Lines => {
@@ -75,7 +71,7 @@ export function renderSamples(appliance: string, maxSeries: number, fill: (emit:
 
   const claim = (lines: Lines, labels: string): boolean => {
     if (lines.seen.has(labels)) {
-      duplicate += 1;
+      duplicates += 1;
       return false;
     }
     lines.seen.add(labels);
@@ -121,19 +117,13 @@ export function renderSamples(appliance: string, maxSeries: number, fill: (emit:
   };
   fill(emit);
 
-  const kept: FamilySamples[] = [];
-  let series = 0;
-  let limit = 0;
-  for (const lines of families.values()) {
-    if (lines.series === 0) continue;
-    if (series + lines.series > maxSeries) {
-      limit += lines.series;
-      continue;
-    }
-    series += lines.series;
-    kept.push({ family: lines.family, text: lines.text, series: lines.series });
-  }
-  return { families: kept, series, dropped: { duplicate, limit }, unknownStates: [...unknownStates.values()] };
+  return {
+    families: [...families.values()].flatMap(({ family, text, series }) =>
+      series > 0 ? [{ family, text, series }] : [],
+    ),
+    duplicates,
+    unknownStates: [...unknownStates.values()],
+  };
 }
 
 function labelText(names: readonly string[], labels: Readonly<Record<string, string>>): string {

@@ -1,5 +1,6 @@
 import { Gauge, Registry } from 'prom-client';
-import { type Format, type Piece, toPiece } from './exposition.ts';
+import type { Format } from './page.ts';
+import { type Piece, toPiece } from './piece.ts';
 import { createProcessMetrics } from './process.ts';
 import { registryText } from './registry-text.ts';
 

@@ -27,6 +27,8 @@ export interface AppliancePollerParts {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly watches: (farm: string) => boolean;
+  /** Of backends, those alone have series that are down or in maintenance. */
+  readonly compact: boolean;
   /** Enabled collectors in order of precedence. */
   readonly collectors: readonly ScheduledCollector[];
   readonly connect: (onCall: (report: CallReport) => void) => ApplianceClient;
@@ -69,7 +71,7 @@ export interface AppliancePoller {
    * under way may be older than the change, and is followed by another.
    */
   changed(area: Area, farm: string | undefined): Promise<void>;
-  /** Withholds what is too old at this moment. */
+  /** Brings the page up to this moment: withholds what is too old, and shows what happened. */
   settle(): void;
   /** True once every enabled collector has had its turn. */
   readonly hadFirstRuns: boolean;
@@ -135,8 +137,8 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       createJob(each, {
         appliance: name,
         precedence: index,
+        intervalMs: clockwork.intervalMs(each.schedule),
         jitterRatio: polling.jitterRatio,
-        intervalOf: (expression) => clockwork.intervalOf(expression),
       }),
     ]),
   );
@@ -144,13 +146,17 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     collectors: [...jobs.keys()],
     counters,
     before: before?.ledger,
-    upForMs: () => Math.min(...[...jobs.values()].map((job) => timing.freshForMs(job, 0))),
+    upForMs: () => Math.min(...[...jobs.values()].map((job) => timing.freshForMs(job))),
   });
   const governor = createGovernor(
     [...jobs].map(([collector, { intervalMs }]) => ({ name: collector, intervalMs })),
     polling.maxBusyRatio,
+    () => {
+      announceIntervals();
+      display.publish();
+    },
   );
-  const timing = createTiming(governor, polling);
+  const timing = createTiming({ governor, jitterRatio: polling.jitterRatio, age });
   const failures = createFailureLog(log);
   const transitions = createTransitions({
     log,
@@ -195,9 +201,9 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     failures,
     closing: closing.signal,
     objection: isUnlicensed,
-    age,
-    context: { facts, watches: parts.watches, now, labels: parts.labels },
+    context: { facts, watches: parts.watches, now, labels: parts.labels, compact: parts.compact },
     onReading,
+    onRoundCost: (job, busySeconds) => governor.expects(job.collector.name, busySeconds),
     onFailure(origin, reason) {
       counters.failed(origin.collector, reason);
       if (reason === 'unlicensed') findOutAboutLicence();
@@ -298,34 +304,51 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     const startedAtMs = now();
     const steadyAtStart = steadyNow();
     job.startedAtMs = age();
+    job.running = true;
     job.spentSeconds = 0;
     const outcome = isFarmCollector(collector)
       ? await collecting.round(job, collector, pace)
       : await collecting.once(job, collector, pace);
     job.hadTurn = true;
+    job.running = false;
     job.lastRunMs = steadyNow() - steadyAtStart;
     job.missed = outcome === 'failed' || outcome === 'breaker_open';
     if (outcome === 'closing') return;
     if (outcome !== 'ok') display.withoutReading(job);
     if (isOneOf(skipReasons, outcome)) return skip(job, outcome);
-    governor.spent(collector.name, job.spentSeconds);
+    if (!isFarmCollector(collector)) governor.spent(collector.name, job.spentSeconds);
     if (outcome === 'lacking') {
       unsupported.set(collector.name, age() + retryMissingAfterMs);
       return ledger.lacks(collector.name);
     }
+    unsupported.delete(collector.name);
     ledger.attempted({
       collector: collector.name,
       startedAtMs,
       durationMs: job.lastRunMs,
       ok: outcome === 'ok',
     });
-    ledger.stretchedTo(collector.name, timing.effectiveIntervalMs(job));
+    announceIntervals();
   }
 
-  function onReading(origin: Origin, reading: Reading, freshUntilMs: number): void {
-    shelf.put(origin, { expose: reading.expose, freshUntilMs });
-    transitions.compare(origin, reading.states ?? []);
-    if (reading.facts) learn(reading.facts);
+  /** All of them: what one collector costs stretches others as well. */
+  function announceIntervals(): void {
+    for (const [collector, job] of jobs)
+      if (!unsupported.has(collector)) ledger.stretchedTo(collector, timing.effectiveIntervalMs(job));
+  }
+
+  function onReading(job: Job, origin: Origin, { expose, states, facts: news }: Reading): void {
+    const takenAtMs = age();
+    const promisedMs = timing.freshForMs(job);
+    shelf.put(origin, {
+      expose,
+      freshUntilMs: takenAtMs + job.maxStaleMs,
+      // By the intervals as they are then, and never for an appliance that has fallen silent.
+      outlives: (ageMs) =>
+        ledger.isUp(ageMs) === true && ageMs - takenAtMs < Math.max(promisedMs, timing.freshForMs(job)),
+    });
+    transitions.compare(origin, states ?? []);
+    if (news) learn(news);
   }
 
   function skip(job: Job, reason: SkipReason): void {

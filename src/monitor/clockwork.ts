@@ -5,8 +5,8 @@ import type { Logger } from 'pino';
 export interface Clockwork {
   /** Calls `tick` at each match until the returned function is called. */
   subscribe(expression: string, tick: () => void): () => void;
-  /** See {@link intervalOf}; found out once for each expression, since it takes milliseconds and a fleet has thousands of jobs. */
-  intervalOf(expression: string): number;
+  /** {@link intervalOf}, found out once for all who wait for the same expression: it takes a millisecond. */
+  intervalMs(expression: string): number;
   close(): Promise<void>;
 }
 
@@ -45,10 +45,10 @@ export function createClockwork(log: Logger): Clockwork {
         void task.destroy();
       };
     },
-    intervalOf(expression) {
-      const known = intervals.get(expression) ?? intervalOf(expression);
-      intervals.set(expression, known);
-      return known;
+    intervalMs(expression) {
+      const intervalMs = intervals.get(expression) ?? intervalOf(expression);
+      intervals.set(expression, intervalMs);
+      return intervalMs;
     },
     async close() {
       for (const { task } of tasks.values()) await task.destroy();

@@ -37,16 +37,16 @@ export interface CollectingParts {
   readonly closing: AbortSignal;
   /** What speaks against another call for a job. */
   readonly objection: (job: Job) => SkipReason | undefined;
-  /** See lib/age-clock.ts; readings are fresh by it. */
-  readonly age: () => number;
   /** All of a collector's context but the reader, which each step gets for itself. */
   readonly context: Omit<CollectContext, 'read'>;
-  readonly onReading: (origin: Origin, reading: Reading, freshUntilMs: number) => void;
+  readonly onReading: (job: Job, origin: Origin, reading: Reading) => void;
+  /** What a round costs the appliance, as far as it is known by now. */
+  readonly onRoundCost: (job: Job, busySeconds: number) => void;
   readonly onFailure: (origin: Origin, reason: FailureReason) => void;
 }
 
 export function createCollecting(parts: CollectingParts): Collecting {
-  const { caller, timing, failures, closing, objection, age, context, onReading, onFailure } = parts;
+  const { caller, timing, failures, closing, objection, context, onReading, onRoundCost, onFailure } = parts;
   /** The newest list of farms as a set, made anew when the list is another. */
   let listed: { readonly from: readonly FarmFact[] | undefined; readonly names: ReadonlySet<string> } = {
     from: undefined,
@@ -56,33 +56,38 @@ export function createCollecting(parts: CollectingParts): Collecting {
   return {
     once(job, collector, pace) {
       const origin = { collector: collector.name };
-      // What is wanted at once comes in the order of the list, before all that can wait for an interval.
-      const patienceMs = pace === 'at_once' ? job.precedence : job.intervalMs;
+      // What is wanted at once comes in the order of the list, before all that can wait for an interval; the first never waits.
+      const patienceMs = pace === 'at_once' || job.precedence === 0 ? job.precedence : job.intervalMs;
       return step(job, patienceMs, origin, async (stepContext) => {
         const reading = await collector.collect(stepContext);
-        onReading(origin, reading, age() + timing.freshForMs(job, 0));
+        onReading(job, origin, reading);
       });
     },
 
     async round(job, collector, pace) {
-      const farms = (context.facts.farms ?? []).filter((farm) => collector.covers(farm));
+      const farms = job.rota.inTurn((context.facts.farms ?? []).filter((farm) => collector.covers(farm)));
       const startedAtMs = steadyNow();
-      const roundMs = pace === 'spread' ? timing.roundMs(job) : 0;
       const { outcome: beginning, collectFarm } = await begin(job, collector, job.intervalMs);
       if (!collectFarm) return beginning;
+      const beginSeconds = job.spentSeconds;
 
       let worst: Outcome = 'ok';
-      for (const [index, farm] of farms.entries()) {
-        if (!(await sleepUntil(startedAtMs + (roundMs * index) / farms.length))) return 'closing';
+      let turnMs = startedAtMs;
+      for (const farm of farms) {
+        if (!(await sleepUntil(turnMs))) return 'closing';
+        // Looked up at every turn: what the calls cost changes how far apart they may be.
+        if (pace === 'spread') turnMs += timing.roundMs(job) / farms.length;
         if (!isStillListed(farm)) continue;
+        const before = job.spentSeconds;
         const origin = { collector: collector.name, farm: farm.name };
         const outcome = await step(job, job.intervalMs, origin, async (stepContext) => {
           const reading = await collectFarm(farm, stepContext);
-          const projectedMs = ((steadyNow() - startedAtMs) / (index + 1)) * farms.length;
-          if (isStillListed(farm)) onReading(origin, reading, age() + timing.freshForMs(job, projectedMs));
+          if (isStillListed(farm)) onReading(job, origin, reading);
         });
         if (outcome === 'closing' || isOneOf(skipReasons, outcome)) return outcome;
         if (outcome !== 'ok') worst = 'failed';
+        job.rota.asked(farm.name, outcome === 'ok' ? job.spentSeconds - before : undefined);
+        onRoundCost(job, beginSeconds + job.rota.roundSeconds(farms.length));
       }
       return worst;
     },
@@ -95,7 +100,7 @@ export function createCollecting(parts: CollectingParts): Collecting {
       const origin = { collector: collector.name, farm: name };
       return await step(job, job.precedence, origin, async (stepContext) => {
         const reading = await collectFarm(farm, stepContext);
-        if (isStillListed(farm)) onReading(origin, reading, age() + timing.freshForMs(job, 0));
+        if (isStillListed(farm)) onReading(job, origin, reading);
       });
     },
   };

@@ -1,5 +1,6 @@
 import type { BreakerState } from '../appliance/breaker.ts';
-import { type Exposition, toChunks } from '../metrics/exposition.ts';
+import type { Exposition } from '../metrics/exposition.ts';
+import { toChunks } from '../metrics/piece.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
 import { isFarmCollector } from '../collectors/collector.ts';
 import type { Job } from './job.ts';
@@ -8,11 +9,11 @@ import type { Shelf } from './shelf.ts';
 
 /** Brings what stands on the page beside the readings: our own doings, and what to say where there is no reading. */
 export interface Display {
-  /** Shows the ledger as it is now. */
+  /** The ledger changed; it is shown at the next `settle`, once for all that happened until then. */
   publish(): void;
   /** Says what a collector says without a reading, if it has none and says anything. */
   withoutReading(job: Job): void;
-  /** Withholds what is too old at this moment. */
+  /** Brings the page up to this moment: withholds what is too old, and shows the ledger if it changed. */
   settle(jobs: ReadonlyMap<string, Job>): void;
 }
 
@@ -31,14 +32,16 @@ const exporterPart = 'exporter';
 
 export function createDisplay({ appliance, exposition, ledger, shelf, breakerState, age }: DisplayParts): Display {
   let shownUp: boolean | undefined;
+  let isBehind = false;
 
   // The limit of series protects from what an appliance lists; these are few and ours.
   function show(part: string, fill: (emit: Emit) => void): void {
-    exposition.put(appliance, part, toChunks(renderSamples(appliance, Number.POSITIVE_INFINITY, fill).families));
+    const { families } = renderSamples(appliance, fill);
+    exposition.put(appliance, part, toChunks(families, exposition.chunks(appliance, part)));
   }
 
-  function publish(): void {
-    const ageMs = age();
+  function showLedger(ageMs: number): void {
+    isBehind = false;
     shownUp = ledger.isUp(ageMs);
     const state = { ageMs, breaker: breakerState(), series: exposition.series(appliance, exporterPart) };
     show(exporterPart, (emit) => ledger.expose(emit, state));
@@ -50,15 +53,21 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
   }
 
   return {
-    publish,
+    publish() {
+      isBehind = true;
+    },
     withoutReading,
     settle(jobs) {
-      const losers = shelf.expire(age());
+      const ageMs = age();
+      const losers = shelf.expire(ageMs);
       for (const loser of losers) {
         const job = jobs.get(loser);
-        if (job) withoutReading(job);
+        if (!job) continue;
+        // However far its schedule is stretched, it is read again as soon as the appliance answers.
+        job.missed = true;
+        withoutReading(job);
       }
-      if (losers.size > 0 || shownUp !== ledger.isUp(age())) publish();
+      if (isBehind || losers.size > 0 || shownUp !== ledger.isUp(ageMs)) showLedger(ageMs);
     },
   };
 }

@@ -60,7 +60,7 @@ export function createFailureLog(log: Logger): FailureLog {
       dropped.add(reason);
       const remedy =
         reason === 'limit'
-          ? 'raise limits.series_per_appliance, or leave farms out with farms.exclude'
+          ? 'set compact for this appliance, raise limits.series_per_appliance, or leave farms out with farms.exclude'
           : 'the appliance names something twice';
       log.warn({ reason, series, remedy }, 'series are left out of the page');
     },

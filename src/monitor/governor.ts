@@ -1,9 +1,11 @@
 /** Stretches intervals so that all collectors of an appliance together stay within its busy share. */
 export interface Governor {
-  /** Records what a run of a collector cost the appliance. */
+  /** A run of a collector cost the appliance this; what runs cost is smoothed. */
   spent(collector: string, busySeconds: number): void;
-  /** A collector runs at every n-th tick of its schedule; 1 is every tick. */
-  everyNthTick(collector: string): number;
+  /** A whole round of a collector costs this, as far as its calls have told; taken as it is. */
+  expects(collector: string, busySeconds: number): void;
+  /** A collector runs once in n intervals of its schedule; 1 is every time. */
+  stride(collector: string): number;
 }
 
 export interface GovernedCollector {
@@ -11,47 +13,67 @@ export interface GovernedCollector {
   readonly intervalMs: number;
 }
 
-/** Costs are smoothed, so that one slow answer does not halve the resolution of everything. */
-const smoothing = 0.3;
-const mostStretched = 60;
+/** What differs from run to run hardly counts; half the cost or less shows that the appliance has become fast again. */
+const smoothing = { usual: 0.1, halved: 0.6 };
+const longestStride = 60;
+/** The first alone may take all of the share but a tenth, so that the others still come round. */
+const shareOfFirst = 0.9;
+/** Strides are chosen to fit with room to spare, and kept until they do not fit at all or shorter ones fit with that room. */
+const room = 0.95;
 
 /**
  * `collectors` in order of precedence: the first keeps its interval as long as it can, since farm status is what people
- * wait for. The costliest of the others is stretched, one tick at a time, until the sum fits.
+ * wait for; it gives way to its own costs only. Of the others the one is stretched, an interval at a time, where that
+ * frees the most, until the sum fits: so all of them together are stretched the least. What does not fit even then is for
+ * the turnstile. `onChange` is called after strides have changed.
  */
-export function createGovernor(collectors: readonly GovernedCollector[], maxBusyRatio: number): Governor {
-  const [first, ...others] = collectors;
+export function createGovernor(
+  collectors: readonly GovernedCollector[],
+  maxBusyRatio: number,
+  onChange: () => void,
+): Governor {
+  const [first, others] = [collectors.slice(0, 1), collectors.slice(1)];
   const costs = new Map<string, number>();
-  let strides = new Map<string, number>();
+  const strides = new Map(collectors.map(({ name }) => [name, 1]));
+  const stride = (name: string): number => strides.get(name) ?? 1;
+  const load = ({ name, intervalMs }: GovernedCollector, n: number): number =>
+    ((costs.get(name) ?? 0) * 1_000) / intervalMs / n;
 
   return {
     spent(name, busySeconds) {
-      const before = costs.get(name);
-      costs.set(name, before === undefined ? busySeconds : before + smoothing * (busySeconds - before));
-      strides = stretch();
+      const before = costs.get(name) ?? busySeconds;
+      const weight = busySeconds < before / 2 ? smoothing.halved : smoothing.usual;
+      learn(name, before + weight * (busySeconds - before));
     },
-    everyNthTick: (name) => strides.get(name) ?? 1,
+    expects: learn,
+    stride,
   };
 
-  function stretch(): Map<string, number> {
-    const result = new Map(collectors.map(({ name }) => [name, 1]));
-    const load = ({ name, intervalMs }: GovernedCollector): number =>
-      ((costs.get(name) ?? 0) * 1_000) / intervalMs / (result.get(name) ?? 1);
-    const total = (): number => collectors.reduce((sum, each) => sum + load(each), 0);
-    const costliest = (candidates: readonly GovernedCollector[]): GovernedCollector | undefined =>
-      candidates
-        .filter((each) => load(each) > 0 && (result.get(each.name) ?? 1) < mostStretched)
-        .reduce<GovernedCollector | undefined>(
-          (worst, each) => (worst === undefined || load(each) > load(worst) ? each : worst),
-          undefined,
-        );
+  function learn(collector: string, cost: number): void {
+    costs.set(collector, cost);
+    const before = new Map(strides);
+    adapt(first, (ratio) => ratio * shareOfFirst);
+    const ofFirst = first.reduce((sum, each) => sum + load(each, stride(each.name)), 0);
+    adapt(others, (ratio) => ratio - ofFirst);
+    if (collectors.some(({ name }) => stride(name) !== before.get(name))) onChange();
+  }
 
-    while (total() > maxBusyRatio) {
-      // The first alone may take all of the share but a tenth, so that the others still come round.
-      const firstCrowds = first !== undefined && load(first) > maxBusyRatio * 0.9;
-      const chosen = costliest(firstCrowds ? [first] : others) ?? costliest(collectors);
-      if (!chosen) break;
-      result.set(chosen.name, (result.get(chosen.name) ?? 1) + 1);
+  function adapt(list: readonly GovernedCollector[], shareOf: (ratio: number) => number): void {
+    const least = fit(list, shareOf(maxBusyRatio));
+    const roomy = fit(list, shareOf(maxBusyRatio * room));
+    for (const [name, n] of roomy) if (stride(name) < (least.get(name) ?? 1) || stride(name) > n) strides.set(name, n);
+  }
+
+  function fit(list: readonly GovernedCollector[], ratio: number): Map<string, number> {
+    const result = new Map(list.map(({ name }) => [name, 1]));
+    const of = ({ name }: GovernedCollector): number => result.get(name) ?? 1;
+    const frees = (each: GovernedCollector): number => load(each, of(each)) - load(each, of(each) + 1);
+    while (list.reduce((sum, each) => sum + load(each, of(each)), 0) > ratio) {
+      const [best] = list
+        .filter((each) => frees(each) > 0 && of(each) < longestStride)
+        .toSorted((a, b) => frees(b) - frees(a));
+      if (!best) break;
+      result.set(best.name, of(best) + 1);
     }
     return result;
   }

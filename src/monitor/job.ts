@@ -1,4 +1,5 @@
 import type { Collector } from '../collectors/collector.ts';
+import { createRota, type Rota } from './rota.ts';
 
 /** A collector with what the configuration says about it. */
 export interface ScheduledCollector {
@@ -15,16 +16,20 @@ export interface Job extends ScheduledCollector {
   readonly intervalMs: number;
   /** Where in its interval the job has its turn, so that many appliances do not start at once. */
   readonly offsetMs: number;
-  ticks: number;
+  /** When the last run started, see lib/age-clock.ts. */
   startedAtMs: number;
   /** What the current or last run cost the appliance. */
   spentSeconds: number;
+  /** From the start of a run to its end, whatever comes of it. */
+  running: boolean;
   /** Length of the last run, waiting for turns included. */
   lastRunMs: number;
-  /** True while the breaker or a failure cost it its last run. */
+  /** True while the breaker or a failure cost it its last run, or something that it read had to be withheld. */
   missed: boolean;
   /** True once it ran or was skipped for a reason. */
   hadTurn: boolean;
+  /** Of a collector that asks farm by farm. */
+  readonly rota: Rota;
 }
 
 /** The part of an interval that a round of calls may fill, so that it ends before the next one starts. */
@@ -35,27 +40,22 @@ const longestOffsetMs = 600_000;
 
 export function createJob(
   scheduled: ScheduledCollector,
-  parts: {
-    readonly appliance: string;
-    readonly precedence: number;
-    readonly jitterRatio: number;
-    /** See {@link Clockwork.intervalOf}. */
-    readonly intervalOf: (expression: string) => number;
-  },
+  parts: { appliance: string; precedence: number; intervalMs: number; jitterRatio: number },
 ): Job {
-  const intervalMs = parts.intervalOf(scheduled.schedule);
+  const { intervalMs } = parts;
   const share = hashShare(`${parts.appliance}/${scheduled.collector.name}`) * (shareOfInterval - parts.jitterRatio);
   return {
     ...scheduled,
     precedence: parts.precedence,
     intervalMs,
     offsetMs: share * Math.min(intervalMs, longestOffsetMs),
-    ticks: 0,
     startedAtMs: Number.NEGATIVE_INFINITY,
     spentSeconds: 0,
+    running: false,
     lastRunMs: 0,
     missed: false,
     hadTurn: false,
+    rota: createRota(),
   };
 }
 

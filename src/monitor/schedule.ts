@@ -3,7 +3,7 @@ import type { Pace } from './collecting.ts';
 import type { Governor } from './governor.ts';
 import type { Job } from './job.ts';
 
-/** Turns ticks into runs: each job at its place in the interval, every n-th tick where the governor says so. */
+/** Turns ticks into runs: each job at its place in the interval, once in n intervals where the governor says so. */
 export interface Schedule {
   start(jobs: Iterable<Job>): void;
   close(): void;
@@ -11,7 +11,7 @@ export interface Schedule {
 
 export interface ScheduleParts {
   readonly clockwork: Clockwork;
-  readonly governor: Governor;
+  readonly governor: Pick<Governor, 'stride'>;
   readonly jitterRatio: number;
   readonly random: () => number;
   /** See lib/age-clock.ts. */
@@ -19,6 +19,9 @@ export interface ScheduleParts {
   readonly onStretched: (job: Job) => void;
   readonly run: (collector: string, pace: Pace) => void;
 }
+
+/** Runs come early and late by their jitter and by the calls before them. */
+const tolerance = 0.5;
 
 export function createSchedule({
   clockwork,
@@ -33,17 +36,23 @@ export function createSchedule({
   const subscriptions: (() => void)[] = [];
 
   function onTick(job: Job): void {
-    job.ticks += 1;
-    if (job.ticks % governor.everyNthTick(job.collector.name) !== 0) return onStretched(job);
     const timer = setTimeout(
       () => {
         timers.delete(timer);
-        // A run that was just made out of turn serves this tick as well.
-        if (age() - job.startedAtMs >= job.intervalMs / 2) run(job.collector.name, 'spread');
+        onTurn(job);
       },
       job.offsetMs + random() * jitterRatio * job.intervalMs,
     );
     timers.add(timer);
+  }
+
+  /** Counted from the last run, and not in ticks: when the stride changes, the next run comes neither at once nor far away. */
+  function onTurn(job: Job): void {
+    const intervals = (age() - job.startedAtMs) / job.intervalMs;
+    // A run that was just made out of turn serves this tick as well.
+    if (intervals < tolerance) return;
+    if (intervals < governor.stride(job.collector.name) - tolerance) return onStretched(job);
+    run(job.collector.name, 'spread');
   }
 
   return {

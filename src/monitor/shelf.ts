@@ -1,6 +1,8 @@
-import { type Exposition, toChunks } from '../metrics/exposition.ts';
+import type { Exposition } from '../metrics/exposition.ts';
+import { toChunks } from '../metrics/piece.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
 import { keyOf, type Origin } from './origin.ts';
+import { type Allotment, allotDetails, fitting, roomForDetails, totalSeries, type Wish } from './series-limit.ts';
 
 /** The newest readings of one appliance, withheld once they are too old. */
 export interface Shelf {
@@ -15,8 +17,10 @@ export interface Shelf {
 
 export interface ShelvedReading {
   readonly expose: (emit: Emit) => void;
-  /** Until when the samples may be shown, on the clock of lib/age-clock.ts. */
+  /** Until when the samples may be shown whatever happens, on the clock of lib/age-clock.ts. */
   readonly freshUntilMs: number;
+  /** Asked from then on: whether they may still be shown. Left out, they may not. */
+  readonly outlives?: (ageMs: number) => boolean;
 }
 
 export interface ShelfOptions {
@@ -35,7 +39,14 @@ export const dropReasons = ['limit', 'duplicate'] as const;
 export type DropReason = (typeof dropReasons)[number];
 
 /** What stands on the page, by {@link keyOf}. */
-export type Held = Map<string, Origin & { readonly freshUntilMs: number }>;
+export type Held = Map<string, HeldReading>;
+
+interface HeldReading extends Origin, Omit<ShelvedReading, 'expose'> {
+  /** Series that are shown of all but details. */
+  readonly aggregates: number;
+  /** All details that the reading had, also those that are not shown. */
+  readonly wishes: readonly Wish[];
+}
 
 /** Renders each reading once, when it is put, and hands the bytes to the exposition. */
 export function createShelf({
@@ -54,16 +65,40 @@ export function createShelf({
     exposition.remove(appliance, key);
   }
 
+  /** Takes those details off the page that have to give way to what another part shows now. */
+  function takeBack(allotted: Allotment, exceptKey: string): void {
+    for (const key of held.keys()) {
+      if (key === exceptKey) continue;
+      const chunks = exposition.chunks(appliance, key);
+      const kept = chunks.filter(({ family }) => !family.detail || allotted.allows(key, family));
+      if (kept.length === chunks.length) continue;
+      onDropped('limit', totalSeries(chunks) - totalSeries(kept));
+      exposition.put(appliance, key, kept);
+    }
+  }
+
   return {
-    put(origin, { expose, freshUntilMs }) {
+    put(origin, { expose, ...freshness }) {
       const key = keyOf(origin);
-      const room = Math.max(0, maxSeries - exposition.series(appliance, key));
-      const rendered = renderSamples(appliance, room, expose);
-      for (const reason of dropReasons) if (rendered.dropped[reason] > 0) onDropped(reason, rendered.dropped[reason]);
-      for (const { family, word } of rendered.unknownStates) onUnknownState(family.name, word);
-      exposition.put(appliance, key, toChunks(rendered.families));
-      held.set(key, { ...origin, freshUntilMs });
-      nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs);
+      const { families, duplicates, unknownStates } = renderSamples(appliance, expose);
+      const wishes = families.flatMap(({ family, series }) => (family.detail ? [{ family, series }] : []));
+      const others = aggregatesBeside(key);
+      const aggregates = fitting(
+        families.filter(({ family }) => !family.detail),
+        maxSeries - others,
+      );
+      held.set(key, { ...origin, ...freshness, aggregates: totalSeries(aggregates), wishes });
+      const allotted = allotDetails(held, roomForDetails(maxSeries, others + totalSeries(aggregates)));
+      const details = families.filter(({ family }) => family.detail && allotted.allows(key, family));
+      takeBack(allotted, key);
+      const shown = [...aggregates, ...details];
+      exposition.put(appliance, key, toChunks(shown, exposition.chunks(appliance, key)));
+      nextExpiryMs = Math.min(nextExpiryMs, freshness.freshUntilMs);
+
+      const beyond = totalSeries(families) - totalSeries(shown);
+      if (beyond > 0) onDropped('limit', beyond);
+      if (duplicates > 0) onDropped('duplicate', duplicates);
+      for (const { family, word } of unknownStates) onUnknownState(family.name, word);
     },
     remove: (origin) => remove(keyOf(origin)),
     clear(collector) {
@@ -75,8 +110,8 @@ export function createShelf({
       const losers = new Set<string>();
       if (ageMs < nextExpiryMs) return losers;
       nextExpiryMs = Number.POSITIVE_INFINITY;
-      for (const [key, { collector, freshUntilMs }] of held) {
-        if (freshUntilMs > ageMs) {
+      for (const [key, { collector, freshUntilMs, outlives }] of held) {
+        if (freshUntilMs > ageMs || outlives?.(ageMs)) {
           nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs);
           continue;
         }
@@ -86,4 +121,10 @@ export function createShelf({
       return losers;
     },
   };
+
+  function aggregatesBeside(key: string): number {
+    let series = 0;
+    for (const [each, { aggregates }] of held) if (each !== key) series += aggregates;
+    return series;
+  }
 }

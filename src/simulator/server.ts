@@ -10,7 +10,7 @@ import type { Reply } from './reply.ts';
 import { createRequestLog, type SimulatedRequest } from './request-log.ts';
 import { type Destination, destinationOf } from './request-path.ts';
 import { dress } from './respond.ts';
-import { createTlsMaterial } from './tls.ts';
+import { createTlsMaterials, type TlsMaterials } from './tls.ts';
 import type { World } from './world.ts';
 
 export interface SimulatedApplianceOptions {
@@ -20,12 +20,14 @@ export interface SimulatedApplianceOptions {
   readonly apiKey: string;
   readonly host?: string;
   readonly port?: number;
-  readonly latency?: 'none' | 'realistic';
+  /** A function says how many times as long as on a real one each call takes at the moment. */
+  readonly latency?: 'none' | 'realistic' | (() => number);
   /** Milliseconds; the real clock unless a test brings its own. */
   readonly now?: () => number;
   /** Any other path is answered by the web server's 404 page. */
   readonly basePaths?: readonly string[];
-  readonly tls?: { readonly expired?: boolean };
+  /** Made for this appliance alone unless they are given; a thousand appliances are better off sharing them. */
+  readonly tls?: { readonly expired?: boolean } | TlsMaterials;
 }
 
 export interface SimulatedAppliance {
@@ -67,8 +69,8 @@ interface Asked {
 export async function startSimulatedAppliance(options: SimulatedApplianceOptions): Promise<SimulatedAppliance> {
   const { world, apiKey, host = '127.0.0.1', latency = 'none', now = Date.now } = options;
   const basePaths = options.basePaths ?? basePathsOf[world.release];
-  const material = await createTlsMaterial(options.tls);
-  const expiredMaterial = await createTlsMaterial({ expired: true });
+  const { tls } = options;
+  const materials = tls && 'usual' in tls ? tls : await createTlsMaterials(tls);
   const faults = createFaultTable();
   const api = createApi(world);
   const log = createRequestLog();
@@ -113,7 +115,8 @@ export async function startSimulatedAppliance(options: SimulatedApplianceOptions
     const content = await buffer(request);
     if (fault?.kind === 'hang') return pause(2_147_483_647, signal);
     calls += 1;
-    if (latency === 'realistic' && destination.to === 'api') await pause(latencyMs(world, route, calls), signal);
+    if (latency !== 'none' && destination.to === 'api')
+      await pause(latencyMs(world, route, calls) * (latency === 'realistic' ? 1 : latency()), signal);
 
     const nowMs = now() + (fault?.kind === 'clock_skew' ? fault.seconds * 1_000 : 0);
     const reply = substitute(fault, world) ?? replyTo();
@@ -132,20 +135,20 @@ export async function startSimulatedAppliance(options: SimulatedApplianceOptions
   const listener = await startListener({
     host,
     port: options.port ?? 0,
-    material,
+    material: materials.usual,
     // An answer is interrupted when its connection ends, which leaves nobody to tell.
     onRequest: (request, response) => void serve(request, response).catch(() => response.destroy()),
   });
 
   function applyToListener(): void {
-    listener.present(faults.has('expired_tls') ? expiredMaterial : material);
+    listener.present(faults.has('expired_tls') ? materials.expired : materials.usual);
     listener.accept(!faults.has('refuse'));
   }
 
   return {
     url: `https://${host}:${listener.port}`,
-    fingerprintSha256: material.fingerprintSha256,
-    certificatePem: material.cert,
+    fingerprintSha256: materials.usual.fingerprintSha256,
+    certificatePem: materials.usual.cert,
     world,
     requests: log.requests,
     fail(route, fault, { times = Number.POSITIVE_INFINITY } = {}) {

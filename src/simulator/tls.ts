@@ -8,7 +8,18 @@ export interface TlsMaterial {
   readonly fingerprintSha256: string;
 }
 
+/** What an appliance presents, and what it presents under the fault `expired_tls`. Many simulated appliances can share it. */
+export interface TlsMaterials {
+  readonly usual: TlsMaterial;
+  readonly expired: TlsMaterial;
+}
+
 const dayMs = 86_400_000;
+
+/** With `expired`, what is presented without a fault is out of date as well. */
+export async function createTlsMaterials(options: { readonly expired?: boolean } = {}): Promise<TlsMaterials> {
+  return { usual: await createTlsMaterial(options), expired: await createTlsMaterial({ expired: true }) };
+}
 
 /** Makes self-signed material for 127.0.0.1, in date by the real clock because that is the one TLS clients look at. */
 export async function createTlsMaterial({

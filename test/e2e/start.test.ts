@@ -228,6 +228,32 @@ describe('the commands around it', () => {
     expect(appliance.requests.every(({ method }) => method === 'GET')).toBe(true);
   });
 
+  it('check of a shard validates the whole configuration and tries its own appliances alone', async () => {
+    const appliance = await givenAppliance();
+    const file = givenConfig(
+      [
+        'appliances:',
+        ...['lb-paris', 'lb-madrid', 'lb-berlin'].map(
+          (name) =>
+            `  - { name: ${name}, url: '${appliance.url}', api_key: canarykey, tls: { fingerprint_sha256: ${appliance.fingerprintSha256} } }`,
+        ),
+      ].join('\n'),
+    );
+
+    const some = await runExporter(['check', `--config.file=${file}`, '--shard=1/3']);
+    const none = await runExporter(['check', `--config.file=${file}`, '--shard=0/3']);
+
+    expect(some.code).toBe(0);
+    expect(some.stdout).toMatch(
+      /^The configuration is valid: 3 appliances\.\nShard 1\/3 watches 2 of them\.\nlb-madrid +ok .*\nlb-berlin +ok .*\n/,
+    );
+    expect(some.stdout).not.toContain('lb-paris');
+    expect(none).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Shard 0/3 watches 0 of them.\n') as string,
+    });
+  });
+
   it('check tries the key of the gateway too, and says whose token is of no use', async () => {
     const appliance = await givenAppliance();
     const pin = `tls: { fingerprint_sha256: ${appliance.fingerprintSha256} }`;

@@ -9,7 +9,7 @@ export const minuteMs = 60_000;
 /** A simulated appliance with a poller on it, whose clock the test moves; `runs` are the collectors that have run. */
 export async function givenAppliance(
   world: World,
-  options: { runs?: readonly string[]; apiKey?: string; maxSeries?: number } = {},
+  options: { runs?: readonly string[]; apiKey?: string; maxSeries?: number; compact?: boolean } = {},
 ) {
   const clock = { offsetMs: 0 };
   const now = (): number => Date.now() + clock.offsetMs;
@@ -26,6 +26,7 @@ export async function givenAppliance(
       now,
       log,
       polling: { timeoutMs: 1_000, maxConcurrentPerAppliance: 1, maxBusyRatio: 1, jitterRatio: 0 },
+      ...(options.compact === undefined ? {} : { compact: options.compact }),
       ...(options.maxSeries === undefined ? {} : { maxSeries: options.maxSeries }),
     },
   });

@@ -172,6 +172,7 @@ function applianceSettings(
     tls: { fingerprintSha256: target.fingerprintSha256, insecureSkipVerify: false },
     labels: {},
     farms: { include: [/.*/], exclude: [] },
+    compact: false,
     collectors: Object.fromEntries(
       [...collectorDefaults].map(([collector, defaults]) => [
         collector,

@@ -55,6 +55,7 @@ export function createTestPoller(
     name,
     labels: {},
     watches: () => true,
+    compact: false,
     collectors: collectors
       .filter(({ enabled }) => enabled)
       .map((collector) => ({ collector, schedule: collector.schedule, maxStaleMs: collector.maxStaleMs })),

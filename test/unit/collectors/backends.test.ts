@@ -111,6 +111,41 @@ describe('the backends collector', () => {
     expect(familiesOf(collected).at(-1)).toBe('zlb_backend_info');
   });
 
+  it('writes in compact mode the sums of all backends, and the state of those alone that are down or in maintenance', async () => {
+    const list = ['up', 'down', 'maintenance', 'undefined', 'fgDOWN', 'dancing'].map((status, id) =>
+      l4Backend({ id, ip: `198.51.100.${id}`, status, max_conns: 100 }),
+    );
+
+    const collected = await collectFarmFrom(
+      backends,
+      l4,
+      { readFarmStats: { backends: list, total_sessions: 3 } },
+      { compact: true },
+    );
+
+    expect(linesOf(collected, 'zlb_farm_sessions')).toMatch(/ 3$/);
+    expect(linesOf(collected, 'zlb_farm_backends').match(/status="\w+"\} \d+/g)).toEqual([
+      'status="up"} 1',
+      'status="down"} 2',
+      'status="maintenance"} 1',
+      'status="unknown"} 2',
+    ]);
+    expect(familiesOf(collected)).toEqual([
+      'zlb_farm_sessions',
+      'zlb_farm_backends',
+      'zlb_backend_status',
+      'zlb_backend_info',
+    ]);
+    expect(linesOf(collected, 'zlb_backend_status').match(/backend="\S+",status="\w+"\} 1/g)).toEqual([
+      'backend="198.51.100.1:5432",status="down"} 1',
+      'backend="198.51.100.2:5432",status="maintenance"} 1',
+      'backend="198.51.100.4:5432",status="down"} 1',
+    ]);
+    expect(linesOf(collected, 'zlb_backend_status').split('\n')).toHaveLength(3 * 4);
+    expect(linesOf(collected, 'zlb_backend_info').split('\n')).toHaveLength(3);
+    expect(collected.states, 'changes of state are seen for all').toHaveLength(6);
+  });
+
   it('reads a GSLB farm, which has no counters and no sessions', async () => {
     const list = [{ alias: null, id: 1, ip: '198.51.100.31', port: 80, service: 'geo', status: 'undefined' }];
 
@@ -180,7 +215,7 @@ describe('the backends collector', () => {
       'front 198.51.100.11:8081',
       'api 198.51.100.11:8080',
     ]);
-    expect(collected.dropped.duplicate).toBe(0);
+    expect(collected.duplicates).toBe(0);
   });
 
   it('keeps one of two backends that nothing tells apart', async () => {
@@ -189,7 +224,7 @@ describe('the backends collector', () => {
     const collected = await collectFarmFrom(backends, http, { readFarmStats: { backends: list } });
 
     expect(linesOf(collected, 'zlb_backend_info').split('\n')).toHaveLength(1);
-    expect(collected.dropped.duplicate).toBeGreaterThan(0);
+    expect(collected.duplicates).toBeGreaterThan(0);
   });
 
   it('names a backend by its address alone where it has no port, and brackets an IPv6 address', async () => {

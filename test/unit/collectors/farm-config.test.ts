@@ -14,6 +14,20 @@ const service = (more: object = {}) => ({
 });
 
 describe('the farm configuration collector', () => {
+  it('writes nothing of single backends in compact mode, and all else', async () => {
+    const replies = {
+      listFarmguardians: checks('shop_front'),
+      readFarm: { params: { status: 'up', certlist: [{ file: 'shop.pem', id: 1 }] }, services: [service()] },
+    };
+
+    const whole = await collectFarmFrom(farmConfig, https, replies);
+    const compact = await collectFarmFrom(farmConfig, https, replies, { compact: true });
+
+    expect(whole.text).toContain('zlb_backend_weight{');
+    expect(compact.text).toBe(whole.text.replaceAll(/^zlb_backend_.*\n/gm, ''));
+    expect(compact.text.split('\n')).toHaveLength(3);
+  });
+
   it('writes certificates, health checks and weights of an HTTPS farm', async () => {
     const collected = await collectFarmFrom(farmConfig, https, {
       listFarmguardians: checks('shop_front'),

@@ -98,7 +98,7 @@ describe('the farms collector', () => {
     const collected = await collectFrom(farms, { listFarmStats: { farms: [farm('shop'), farm('shop')] } });
 
     expect(linesOf(collected, 'zlb_farm_info').split('\n')).toHaveLength(1);
-    expect(collected.dropped.duplicate).toBe(4);
+    expect(collected.duplicates).toBe(4);
   });
 
   it('reads the plain list where the appliance has no farm statistics, and then has no counters', async () => {

@@ -26,7 +26,8 @@ export interface Collected {
   readonly text: string;
   readonly states: readonly string[];
   readonly facts: Partial<Facts> | undefined;
-  readonly dropped: { readonly duplicate: number; readonly limit: number };
+  /** Series that were named twice. */
+  readonly duplicates: number;
   /** The calls that were made, in their order. */
   readonly asked: readonly ReadKey[];
 }
@@ -83,6 +84,7 @@ function contextOf(replies: Replies, asked: ReadKey[], { facts, ...given }: Give
     watches: () => true,
     now: () => Date.UTC(2026, 10, 20, 21),
     labels: {},
+    compact: false,
     ...given,
     read,
     facts: { ...nothingKnown, ...facts },
@@ -95,12 +97,12 @@ function structuredCloneOf(reply: unknown): unknown {
 }
 
 function show({ expose, states = [], facts }: Reading, asked: readonly ReadKey[]): Collected {
-  const { families, dropped } = renderSamples('lb', Number.POSITIVE_INFINITY, expose);
+  const { families, duplicates } = renderSamples('lb', expose);
   return {
     text: families.map(({ text }) => text).join(''),
     states: states.map(({ object, labels, state }) => [object, ...Object.values(labels), state].join(' ')),
     facts,
-    dropped,
+    duplicates,
     asked,
   };
 }

@@ -21,6 +21,7 @@ describe('a configuration file', () => {
           tls: { insecureSkipVerify: false },
           labels: {},
           farms: { include: [/^(?:.*)$/s], exclude: [] },
+          compact: false,
           collectors: Object.fromEntries(collectorDefaults),
         },
       ],
@@ -77,6 +78,21 @@ limits: { series_per_appliance: 1000, body_bytes: 16MiB }
       jitterRatio: 0.2,
     });
     expect(settings.limits).toEqual({ seriesPerAppliance: 1_000, bodyBytes: 16_777_216 });
+  });
+
+  it('is compact for all appliances or for one, and what is said of one wins', async () => {
+    const text = `
+appliances:
+  - { name: a, url: 192.0.2.10, api_key: k }
+  - { name: b, url: 192.0.2.10, api_key: k, compact: true }
+  - { name: c, url: 192.0.2.10, api_key: k, compact: false }
+`;
+
+    const few = await loadText(text);
+    const all = await loadText(`${text}limits: { compact: true }`);
+
+    expect(few.appliances.map(({ compact }) => compact)).toEqual([false, true, false]);
+    expect(all.appliances.map(({ compact }) => compact)).toEqual([true, true, false]);
   });
 
   it('keeps a key of digits as it is written, quotes or not', async () => {

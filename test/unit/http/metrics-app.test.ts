@@ -4,7 +4,8 @@ import { pino } from 'pino';
 import { Client } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMetricsApp } from '../../../src/http/metrics-app.ts';
-import { createExposition, toChunks } from '../../../src/metrics/exposition.ts';
+import { createExposition } from '../../../src/metrics/exposition.ts';
+import { toChunks } from '../../../src/metrics/piece.ts';
 import { counter, gauge } from '../../../src/metrics/family.ts';
 import { renderSamples } from '../../../src/metrics/samples.ts';
 import { createSelfMetrics } from '../../../src/metrics/self.ts';
@@ -141,6 +142,17 @@ describe('GET /probe', () => {
       expect(response.payload).toBe('No appliance of that name is configured; / lists them.\n');
     },
   );
+
+  it('sends who asks for an appliance of another shard to that one', async () => {
+    for (const url of ['/probe?target=lb-4', '/metrics?appliance=lb-1&appliance=lb-4']) {
+      const response = await get(givenApp(), url);
+
+      expect(response.statusCode).toBe(404);
+      expect(response.payload).toBe(
+        'That appliance belongs to shard 2; ask the exporter that runs with --shard=2/….\n',
+      );
+    }
+  });
 });
 
 describe('GET /sd', () => {
@@ -258,8 +270,13 @@ describe('anything else', () => {
     },
   );
 
-  it('has nothing to reload', async () => {
-    expect((await givenApp().inject({ method: 'POST', url: '/-/reload' })).statusCode).toBe(404);
+  it('says how reloading by HTTP is switched on where it is not', async () => {
+    const answer = await givenApp().inject({ method: 'POST', url: '/-/reload' });
+
+    expect([answer.statusCode, answer.payload]).toEqual([
+      403,
+      'Reloading by HTTP is off. Start with --web.enable-lifecycle, or send SIGHUP.\n',
+    ]);
   });
 
   it.each(['/%zz', '/metrics%', '/%c0%ae'])('answers 400 in plain words to the malformed path %s', async (url) => {
@@ -273,7 +290,7 @@ describe('anything else', () => {
     expect(response.payload).toBe('The path has a malformed percent-encoding.\n');
   });
 
-  it.each(['/nothing', '/metrics/', '/METRICS', '//metrics', '/%2e%2e/etc/passwd', '/-/reload'])(
+  it.each(['/nothing', '/metrics/', '/METRICS', '//metrics', '/%2e%2e/etc/passwd', '/-/reload/'])(
     'answers 404 to %s without repeating it',
     async (url) => {
       const response = await get(givenApp(), url);
@@ -311,7 +328,7 @@ function givenApp({
   const names = ['lb-1', 'lb-2', 'lb-3'];
   const exposition = createExposition({ families: [up, calls], appliances: names });
   for (const name of readings ? names : []) {
-    const { families } = renderSamples(name, 100, (emit) => {
+    const { families } = renderSamples(name, (emit) => {
       emit.sample(up, {}, 1);
       emit.sample(calls, {}, 2);
     });
@@ -335,6 +352,7 @@ function givenApp({
   const build = { version: '1.2.3', revision: 'abc', nodeVersion: 'v24.0.0' };
   const app = createMetricsApp({
     monitor,
+    shardWatching: (name) => (name === 'lb-4' ? 2 : undefined),
     self: createSelfMetrics(build),
     build,
     log: pino({}, { write: (line) => log.push(line) }),

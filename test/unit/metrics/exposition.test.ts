@@ -1,14 +1,9 @@
 import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type Chunk,
-  createExposition,
-  type Exposition,
-  type Page,
-  toChunks,
-  toPiece,
-} from '../../../src/metrics/exposition.ts';
+import { createExposition, type Exposition } from '../../../src/metrics/exposition.ts';
+import type { Page } from '../../../src/metrics/page.ts';
+import { type Chunk, toChunks, toPiece } from '../../../src/metrics/piece.ts';
 import { counter, gauge, histogram } from '../../../src/metrics/family.ts';
 import { gzipMember } from '../../../src/metrics/gzip.ts';
 import { type Emit, renderSamples } from '../../../src/metrics/samples.ts';
@@ -84,7 +79,7 @@ describe('a page that nothing changed', () => {
 
     expect(exposition.page('text')).toBe(page);
     expect(exposition.page('text').packed).toBe(page.packed);
-    expect(exposition.page('text').text).toBe(page.text);
+    expect(exposition.page('text').texts).toBe(page.texts);
   });
 
   it('stays what it was for who holds it, when another one takes its place', () => {
@@ -101,14 +96,18 @@ describe('a page that nothing changed', () => {
 
   it('keeps the bytes of every other appliance when one has new readings', () => {
     const exposition = given();
-    for (const appliance of ['lb-1', 'lb-2']) put(exposition, appliance, 'a', fillEverything);
-    const before = exposition.page('text').pieces;
+    const fillLong = (value: number) => (emit: Emit) => {
+      emit.sample(up, {}, 1);
+      for (let code = 0; code < 300; code += 1) emit.sample(calls, { code: String(code) }, value);
+    };
+    for (const appliance of ['lb-1', 'lb-2', 'lb-3']) put(exposition, appliance, 'a', fillLong(1));
+    const before = exposition.page('text').texts;
 
-    put(exposition, 'lb-1', 'a', fillEverything);
+    put(exposition, 'lb-1', 'a', fillLong(2));
 
-    const shared = exposition.page('text').pieces.filter((piece) => before.includes(piece));
-    // Three families: a header and the lines of lb-2 each.
-    expect(shared).toHaveLength(6);
+    const shared = exposition.page('text').texts.filter((text) => before.includes(text));
+    // Two headers, the calls of lb-2 and of lb-3, and zlb_up of all, which says what it said.
+    expect(shared).toHaveLength(5);
   });
 
   it('is not disturbed by the removal of what is not there', () => {
@@ -220,6 +219,152 @@ describe('any history of readings', () => {
   });
 });
 
+describe('any history of readings of many appliances', () => {
+  // More than two groups of appliances, and lines enough that some texts are short and some long.
+  const appliances = Array.from({ length: 70 }, (_, index) => `lb-${index}`);
+  const step = fc.record({
+    what: fc.constantFrom('put', 'put', 'remove', 'arrange', 'join ahead', 'look'),
+    appliance: fc.nat({ max: appliances.length - 1 }),
+    part: fc.constantFrom('a', 'b'),
+    lines: fc.constantFrom(0, 1, 2, 150),
+    value: fc.nat({ max: 3 }),
+  });
+
+  it('leaves the page that joining everything anew would give, in both formats and encodings, whole and for some', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const exposition = createExposition({ families, appliances });
+        let arranged = appliances;
+        const held = new Map<string, string>();
+        for (const { what, appliance, part, lines, value } of steps) {
+          const name = appliances[appliance] ?? '';
+          const key = `${name} ${part}`;
+          if (what === 'put') {
+            put(exposition, name, part, (emit) => {
+              for (let line = 0; line < lines; line += 1) emit.sample(calls, { code: `${part}${line}` }, value);
+            });
+            held.delete(key);
+            if (lines > 0 && arranged.includes(name))
+              held.set(
+                key,
+                Array.from(
+                  { length: lines },
+                  (_, line) => `zlb_calls_total{appliance="${name}",code="${part}${line}"} ${value}\n`,
+                ).join(''),
+              );
+          } else if (what === 'remove') {
+            exposition.remove(name, part);
+            held.delete(key);
+          } else if (what === 'arrange') {
+            arranged = appliances.slice(appliance).toReversed();
+            exposition.arrange(arranged);
+            for (const each of held.keys()) if (!arranged.includes(each.split(' ')[0] ?? '')) held.delete(each);
+          } else if (what === 'join ahead') {
+            for (const _ of exposition.joinAhead());
+          } else {
+            unpacked(exposition.page('text'));
+          }
+        }
+
+        const linesOf = (name: string) =>
+          textOf(exposition.page('text', new Set([name])))
+            .split('\n')
+            .slice(2)
+            .join('\n');
+        for (const name of arranged)
+          expect(linesOf(name).split('\n').toSorted()).toEqual(
+            ['a', 'b']
+              .map((part) => held.get(`${name} ${part}`) ?? '')
+              .join('')
+              .split('\n')
+              .toSorted(),
+          );
+        const page = exposition.page('text');
+        const [help = '', type = ''] = textOf(page).split('\n');
+        const body = arranged.map(linesOf).join('');
+        expect(textOf(page)).toBe(body === '' ? '' : `${help}\n${type}\n${body}`);
+        expect(page.size).toBe(Buffer.byteLength(textOf(page)));
+        expect(unpacked(page)).toBe(textOf(page));
+        const openmetrics = exposition.page('openmetrics');
+        expect(unpacked(openmetrics)).toBe(textOf(openmetrics));
+        expect(textOf(openmetrics).replace(help.replace('_total ', ' '), help).split('\n').slice(2)).toEqual(
+          textOf(page).split('\n').slice(2),
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('the appliances of a page', () => {
+  it('are arranged anew: who stays keeps what it holds, who is gone leaves nothing behind, who is new begins empty', () => {
+    const exposition = given();
+    for (const appliance of ['lb-1', 'lb-2', 'lb-3']) put(exposition, appliance, 'a', fillEverything);
+    exposition.page('text');
+
+    exposition.arrange(['lb-4', 'lb-3', 'lb-1']);
+    put(exposition, 'lb-2', 'a', fillEverything);
+    const arranged = textOf(exposition.page('text')).match(/^zlb_up.*$/gm);
+    exposition.arrange(['lb-2', 'lb-4', 'lb-3', 'lb-1']);
+    put(exposition, 'lb-4', 'a', fillEverything);
+    const later = textOf(exposition.page('text')).match(/^zlb_up.*$/gm);
+
+    expect(arranged).toEqual(['zlb_up{appliance="lb-3"} 1', 'zlb_up{appliance="lb-1"} 1']);
+    expect(later).toEqual(['zlb_up{appliance="lb-4"} 1', 'zlb_up{appliance="lb-3"} 1', 'zlb_up{appliance="lb-1"} 1']);
+    expect(exposition.series('lb-2')).toBe(0);
+  });
+});
+
+describe('what a reading says again', () => {
+  it('keeps its chunk, and a page on which nothing else changed is the same object again', () => {
+    const exposition = given();
+    put(exposition, 'lb-1', 'a', fillEverything);
+    const chunks = exposition.chunks('lb-1', 'a');
+    const page = exposition.page('text');
+
+    put(exposition, 'lb-1', 'a', fillEverything);
+    expect(exposition.chunks('lb-1', 'a')).toEqual(chunks);
+    expect(exposition.page('text')).toBe(page);
+    put(exposition, 'lb-1', 'a', (emit) => {
+      fillEverything(emit);
+      emit.sample(calls, { code: '500' }, 1);
+    });
+
+    const kept = exposition.chunks('lb-1', 'a').filter((chunk) => chunks.includes(chunk));
+    expect(kept.map(({ family }) => family)).toEqual([up, seconds]);
+    expect(textOf(exposition.page('text'))).toContain('zlb_calls_total{appliance="lb-1",code="500"} 1\n');
+  });
+
+  it('is kept once: joined chunks are parts of what they were joined into', () => {
+    const exposition = given();
+    for (const part of ['a', 'b', 'c']) put(exposition, 'lb-1', part, (emit) => emit.sample(calls, { code: part }, 1));
+    const before = textOf(exposition.page('text'));
+
+    const memory = new Set(
+      ['a', 'b', 'c'].flatMap((part) => exposition.chunks('lb-1', part)).map(({ text }) => text.buffer),
+    );
+    put(exposition, 'lb-1', 'b', (emit) => emit.sample(calls, { code: 'b' }, 2));
+
+    expect(memory.size).toBe(1);
+    expect(textOf(exposition.page('text'))).toBe(before.replace('code="b"} 1', 'code="b"} 2'));
+  });
+});
+
+describe('joining ahead', () => {
+  it('leaves nothing to join for the page that follows', () => {
+    const exposition = given();
+    for (const appliance of ['lb-1', 'lb-2']) put(exposition, appliance, 'a', fillEverything);
+
+    const first = [...exposition.joinAhead()].length;
+
+    expect(first).toBeGreaterThan(0);
+    expect([...exposition.joinAhead()]).toEqual([]);
+    put(exposition, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
+    expect([...exposition.joinAhead()].length).toBeGreaterThan(0);
+    expect(textOf(exposition.page('text'))).toContain('zlb_up{appliance="lb-1"} 0\nzlb_up{appliance="lb-2"} 1\n');
+  });
+});
+
 describe.skipIf(!isThere('promtool'))('promtool', () => {
   it('has nothing to say about a page, not even with labels that mean harm', () => {
     const exposition = given();
@@ -248,13 +393,14 @@ function fillEverything(emit: Emit): void {
 }
 
 function put(exposition: Exposition, appliance: string, part: string, fill: (emit: Emit) => void): void {
-  exposition.put(appliance, part, toChunks(renderSamples(appliance, 1_000, fill).families));
+  const { families } = renderSamples(appliance, fill);
+  exposition.put(appliance, part, toChunks(families, exposition.chunks(appliance, part)));
 }
 
 function textOf(page: Page): string {
-  return Buffer.concat(page.pieces.map(({ text }) => text)).toString();
+  return Buffer.concat(page.texts).toString();
 }
 
 function unpacked(page: Page): string {
-  return gunzipSync(Buffer.concat(gzipMember([page.packed]))).toString();
+  return gunzipSync(Buffer.concat(gzipMember(page.packed))).toString();
 }

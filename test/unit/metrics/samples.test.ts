@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createExposition, toChunks } from '../../../src/metrics/exposition.ts';
+import { createExposition } from '../../../src/metrics/exposition.ts';
+import { toChunks } from '../../../src/metrics/piece.ts';
 import { counter, type Family, gauge, histogram, stateSet } from '../../../src/metrics/family.ts';
 import { type Emit, renderSamples } from '../../../src/metrics/samples.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
@@ -13,12 +14,11 @@ const facts = gauge('house_info', 'What is known of a house (the land register).
 
 describe('a sample', () => {
   it('stands on a line with the appliance first and its labels in the order of the family', () => {
-    const { families, series } = render((emit) => emit.sample(opened, { door: 'front', room: 'hall' }, 3));
+    const { families } = render((emit) => emit.sample(opened, { door: 'front', room: 'hall' }, 3));
 
     expect(families).toEqual([
       { family: opened, text: 'door_opened_total{appliance="lb",room="hall",door="front"} 3\n', series: 1 },
     ]);
-    expect(series).toBe(1);
   });
 
   it.each([null, undefined])('is not written for %s, since absent is not zero', (value) => {
@@ -38,7 +38,7 @@ describe('a sample', () => {
   });
 
   it('that names a series a second time is dropped and counted, the first one stays', () => {
-    const { families, series, dropped } = render((emit) => {
+    const { families, duplicates } = render((emit) => {
       emit.sample(temperature, { room: 'hall' }, 1);
       emit.sample(temperature, { room: 'hall' }, 2);
       emit.state(light, { lamp: 'desk' }, 'on');
@@ -49,8 +49,8 @@ describe('a sample', () => {
       emit.histogram(waiting, { door: 'front' }, { buckets: [], sum: 1, count: 1 });
     });
 
-    expect(dropped).toEqual({ duplicate: 4, limit: 0 });
-    expect(series).toBe(1 + 3 + 1 + 3);
+    expect(duplicates).toBe(4);
+    expect(families.map(({ series }) => series)).toEqual([1, 3, 1, 3]);
     expect(families[0]?.text).toBe('room_temperature_celsius{appliance="lb",room="hall"} 1\n');
     expect(families[1]?.text).toContain('lamp="desk",status="on"} 1\n');
   });
@@ -95,12 +95,12 @@ describe('a label', () => {
   });
 
   it('keeps two names apart that differ only in what cannot be shown', () => {
-    const { dropped } = render((emit) => {
+    const { duplicates } = render((emit) => {
       for (const room of ['hall', 'ha\nll', 'ha\rll', 'ha\ud83dll', 'ha\ud83ell', 'ha\ufffdll'])
         emit.sample(temperature, { room }, 1);
     });
 
-    expect(dropped.duplicate).toBe(0);
+    expect(duplicates).toBe(0);
   });
 
   it('is cut between characters, not inside of one', () => {
@@ -108,7 +108,7 @@ describe('a label', () => {
   });
 
   it('of the appliance is treated like any other', () => {
-    const { families } = renderSamples('a"b\\c', 10, (emit) => emit.sample(temperature, { room: 'hall' }, 1));
+    const { families } = renderSamples('a"b\\c', (emit) => emit.sample(temperature, { room: 'hall' }, 1));
 
     expect(families[0]?.text).toContain(String.raw`{appliance="a\"b\\c",room="hall"}`);
   });
@@ -152,7 +152,7 @@ describe('an info', () => {
 
 describe('a histogram', () => {
   it('has its buckets, the one of everything, the sum and the count', () => {
-    const { families, series } = render((emit) =>
+    const { families } = render((emit) =>
       emit.histogram(
         waiting,
         { door: 'front' },
@@ -174,30 +174,7 @@ describe('a histogram', () => {
         'door_waiting_seconds_sum{appliance="lb",door="front"} 7.25\n' +
         'door_waiting_seconds_count{appliance="lb",door="front"} 4\n',
     );
-    expect(series).toBe(5);
-  });
-});
-
-describe('the limit of series', () => {
-  const fill = (emit: Emit): void => {
-    for (const room of ['hall', 'attic']) emit.sample(temperature, { room }, 1);
-    emit.state(light, { lamp: 'desk' }, 'on');
-    emit.info(facts, { street: 'Main' });
-  };
-
-  it('keeps everything that just fits', () => {
-    expect(render(fill, 6)).toMatchObject({ series: 6, dropped: { limit: 0 } });
-  });
-
-  it('leaves out a family as a whole, and keeps a later one that fits', () => {
-    const { families, series, dropped } = render(fill, 4);
-
-    expect(families.map(({ family }) => family.name)).toEqual(['room_temperature_celsius', 'house_info']);
-    expect({ series, dropped }).toEqual({ series: 3, dropped: { duplicate: 0, limit: 3 } });
-  });
-
-  it('of nothing leaves nothing', () => {
-    expect(render(fill, 0)).toMatchObject({ families: [], series: 0, dropped: { limit: 6 } });
+    expect(families[0]?.series).toBe(5);
   });
 });
 
@@ -216,14 +193,14 @@ describe('any reading', () => {
           selector: (each) => `${each.room}\n${each.door}`,
         }),
         (emitted) => {
-          const { dropped, families } = render((emit) => {
+          const { duplicates, families } = render((emit) => {
             for (const each of emitted) emit.sample(opened, each, each.value);
           });
           const page = pageOf(families);
 
           const written = emitted.filter((each) => each.value !== null && each.value !== undefined);
           const read = parseExposition(page, 'text').flatMap(({ samples }) => samples);
-          expect(dropped).toEqual({ duplicate: 0, limit: 0 });
+          expect(duplicates).toBe(0);
           // Adding 0 makes one zero of both.
           expect(read.map((sample) => sample.value + 0)).toEqual(written.map((each) => Number(each.value) + 0));
           for (const [index, { room, door }] of written.entries()) {
@@ -243,8 +220,8 @@ function loneHalf(): fc.Arbitrary<string> {
   return fc.integer({ min: 0xd800, max: 0xdfff }).map((code) => String.fromCharCode(code));
 }
 
-function render(fill: (emit: Emit) => void, maxSeries = 1_000) {
-  return renderSamples('lb', maxSeries, fill);
+function render(fill: (emit: Emit) => void) {
+  return renderSamples('lb', fill);
 }
 
 function textOf(fill: (emit: Emit) => void): string {

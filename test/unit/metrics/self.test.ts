@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Format } from '../../../src/metrics/exposition.ts';
+import type { Format } from '../../../src/metrics/page.ts';
 import { createSelfMetrics, type SelfMetrics } from '../../../src/metrics/self.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { feed, isThere } from '../../support/programs.ts';

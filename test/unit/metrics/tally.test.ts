@@ -70,7 +70,7 @@ describe('a tally of durations', () => {
 });
 
 function textOf(tally: { expose(emit: Emit): void }): string {
-  return renderSamples('lb', 100, (emit) => tally.expose(emit))
+  return renderSamples('lb', (emit) => tally.expose(emit))
     .families.map(({ text }) => text)
     .join('');
 }

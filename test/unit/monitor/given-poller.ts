@@ -52,7 +52,8 @@ export function givenPoller(parts: {
   readonly names: readonly string[];
   readonly answer: (key: ReadKey, params: Readonly<Record<string, string>>) => Answer;
   readonly name?: string;
-  readonly callMs?: number;
+  /** How long each call takes, or calls for this. */
+  readonly callMs?: number | ((key: ReadKey) => number);
   readonly maxBusyRatio?: number;
 }): GivenPoller {
   vi.useFakeTimers({ now: new Date('2026-11-20T21:00:00.500Z') });
@@ -74,7 +75,8 @@ export function givenPoller(parts: {
     onCall: (report: CallReport) => void,
   ): Promise<unknown> => {
     asked.push({ key, params, at: performance.now() - startedAt });
-    await sleep(callMs, signal);
+    const lastsMs = typeof callMs === 'number' ? callMs : callMs(key);
+    await sleep(lastsMs, signal);
     const answer = parts.answer(key, params);
     const reason = 'fails' in answer ? answer.fails : undefined;
     const code = reason ?? '200';
@@ -84,7 +86,7 @@ export function givenPoller(parts: {
       endpoint: key,
       code,
       reason,
-      seconds: callMs / 1_000,
+      seconds: lastsMs / 1_000,
       authenticated,
       clockOffsetSeconds: 0,
     });
@@ -100,6 +102,7 @@ export function givenPoller(parts: {
     name,
     labels: {},
     watches: () => true,
+    compact: false,
     collectors: collectors
       .filter((collector) => parts.names.includes(collector.name))
       .map((collector) => ({ collector, schedule: collector.schedule, maxStaleMs: collector.maxStaleMs })),

@@ -33,7 +33,7 @@ function given({ upForMs = 180_000 } = {}) {
 /** All series by name and labels. */
 function seriesOf(ledger: Ledger, ageMs = 0): ReadonlyMap<string, number> {
   const state = { ageMs, breaker: 'closed' as const, series: 12 };
-  const { families } = renderSamples('lb', Number.POSITIVE_INFINITY, (emit) => ledger.expose(emit, state));
+  const { families } = renderSamples('lb', (emit) => ledger.expose(emit, state));
   const lines = families.flatMap(({ text }) => text.trim().split('\n'));
   return new Map(
     lines.map((line) => {
@@ -73,9 +73,7 @@ describe('the ledger', () => {
     ledger.stretchedTo('farms', 30_000);
     const named = new Set(ledgerFamilies.map(({ name }) => name));
 
-    const { families } = renderSamples('lb', Number.POSITIVE_INFINITY, (emit) =>
-      ledger.expose(emit, { ageMs: 0, breaker: 'closed', series: 1 }),
-    );
+    const { families } = renderSamples('lb', (emit) => ledger.expose(emit, { ageMs: 0, breaker: 'closed', series: 1 }));
 
     expect(new Set(families.map(({ family }) => family.name))).toEqual(named);
   });

@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { createExposition } from '../../../src/metrics/exposition.ts';
-import { gauge, stateSet } from '../../../src/metrics/family.ts';
+import { detail, gauge, stateSet } from '../../../src/metrics/family.ts';
+import type { Emit } from '../../../src/metrics/samples.ts';
 import { createShelf, type Shelf } from '../../../src/monitor/shelf.ts';
 
 const farmState = stateSet('zlb_state', 'A state.', ['farm'], ['up', 'down', 'unknown']);
 const sessions = gauge('zlb_sessions', 'A number.', ['farm']);
+const backend = detail(gauge('zlb_backend', 'A small thing.', ['farm', 'backend']));
+const weight = detail(gauge('zlb_weight', 'What it weighs.', ['farm', 'backend']));
 
 function given({ maxSeries = 100 } = {}): { shelf: Shelf; page: () => string[]; told: string[] } {
   const told: string[] = [];
-  const exposition = createExposition({ families: [farmState, sessions], appliances: ['lb'] });
+  const exposition = createExposition({ families: [farmState, sessions, backend, weight], appliances: ['lb'] });
   const shelf = createShelf({
     appliance: 'lb',
     held: new Map(),
@@ -141,5 +144,70 @@ describe('the shelf', () => {
     expect(page()).toContain('zlb_sessions{appliance="lb",farm="shop"} 1');
     expect(page()).toContain('zlb_state{appliance="lb",farm="shop",status="unknown"} 1');
     expect(told).toEqual(['1 dropped: duplicate', 'zlb_state: dancing']);
+  });
+});
+
+describe('details at the limit of series', () => {
+  /** A reading of one number for the farm and two for each of its backends. */
+  const farmWith = (farm: string, backends: number) => ({
+    freshUntilMs: 1_000,
+    expose(emit: Emit) {
+      emit.sample(sessions, { farm }, backends);
+      for (let index = 0; index < backends; index += 1) emit.sample(backend, { farm, backend: `${index}` }, 1);
+      for (let index = 0; index < backends; index += 1) emit.sample(weight, { farm, backend: `${index}` }, 1);
+    },
+  });
+  const shown = (page: readonly string[]) =>
+    page.map((line) => line.replace(/^zlb_(\w+)\{.*farm="(\w+)".*/, '$2 $1')).sort();
+
+  it('leave a fifth of it to what is not detail, and are left out by whole families', () => {
+    const { shelf, page, told } = given({ maxSeries: 10 });
+
+    shelf.put({ collector: 'backends', farm: 'shop' }, farmWith('shop', 5));
+
+    expect(shown(page())).toEqual([
+      'shop backend',
+      'shop backend',
+      'shop backend',
+      'shop backend',
+      'shop backend',
+      'shop sessions',
+    ]);
+    expect(told).toEqual(['5 dropped: limit']);
+  });
+
+  it('are those of the same farms in whatever order these are read', () => {
+    const farms = ['blog', 'db', 'shop', 'wiki'];
+    const pages = [farms, farms.toReversed(), ['shop', 'blog', 'wiki', 'db', 'shop', 'db']].map((order) => {
+      const { shelf, page } = given({ maxSeries: 15 });
+      for (const farm of order) shelf.put({ collector: 'backends', farm }, farmWith(farm, farm === 'db' ? 5 : 3));
+      return shown(page());
+    });
+
+    expect(new Set(pages[0]).size).toBeGreaterThan(4);
+    expect(pages[0]).toContain('blog weight');
+    expect(pages[0]).toContain('db backend');
+    expect(pages[0]).not.toContain('shop weight');
+    expect(pages[1]).toEqual(pages[0]);
+    expect(pages[2]).toEqual(pages[0]);
+  });
+
+  it('give way to what is not detail, are counted when they do, and come back with the next reading', () => {
+    const { shelf, page, told } = given({ maxSeries: 10 });
+    shelf.put({ collector: 'backends', farm: 'shop' }, farmWith('shop', 4));
+    const before = shown(page());
+
+    shelf.put(
+      { collector: 'farms' },
+      { freshUntilMs: 1_000, expose: (emit) => ['a', 'b'].forEach((farm) => emit.state(farmState, { farm }, 'up')) },
+    );
+    const crowded = shown(page());
+    shelf.remove({ collector: 'farms' });
+    shelf.put({ collector: 'backends', farm: 'shop' }, farmWith('shop', 4));
+
+    expect(before).toHaveLength(9);
+    expect(crowded).toEqual(['a state', 'a state', 'a state', 'b state', 'b state', 'b state', 'shop sessions']);
+    expect(told).toEqual(['8 dropped: limit']);
+    expect(shown(page())).toEqual(before);
   });
 });

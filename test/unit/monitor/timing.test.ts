@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { backends } from '../../../src/collectors/backends.ts';
-import { intervalOf } from '../../../src/monitor/clockwork.ts';
 import { createJob, type Job } from '../../../src/monitor/job.ts';
 import { createTiming, type Timing } from '../../../src/monitor/timing.ts';
 
 const polling = { jitterRatio: 0.1 };
 
 /** A job each minute whose reading may be five minutes old; `stride` is what the governor says at the moment. */
-function given(): { job: Job; timing: Timing; governor: { stride: number } } {
+function given(): { job: Job; timing: Timing; governor: { stride: number }; clock: { nowMs: number } } {
   const governor = { stride: 1 };
+  const clock = { nowMs: 0 };
   const job = createJob(
     { collector: backends, schedule: '0 * * * * *', maxStaleMs: 300_000 },
-    { appliance: 'lb', precedence: 5, jitterRatio: polling.jitterRatio, intervalOf },
+    { appliance: 'lb', precedence: 5, intervalMs: 60_000, jitterRatio: polling.jitterRatio },
   );
-  const timing = createTiming({ spent: () => undefined, everyNthTick: () => governor.stride }, polling);
-  return { job, timing, governor };
+  const timing = createTiming({ governor: { stride: () => governor.stride }, ...polling, age: () => clock.nowMs });
+  return { job, timing, governor, clock };
 }
 
 describe('the timing of a job', () => {
@@ -23,7 +23,7 @@ describe('the timing of a job', () => {
 
     expect(timing.effectiveIntervalMs(job)).toBe(60_000);
     expect(timing.roundMs(job)).toBeCloseTo(48_000);
-    expect(timing.freshForMs(job, 0)).toBe(300_000);
+    expect(timing.freshForMs(job)).toBe(300_000);
   });
 
   it('grows with the stride, and a reading then lives for two of the intervals that are possible', () => {
@@ -33,7 +33,7 @@ describe('the timing of a job', () => {
 
     expect(timing.effectiveIntervalMs(job)).toBe(600_000);
     expect(timing.roundMs(job)).toBeCloseTo(480_000);
-    expect(timing.freshForMs(job, 0)).toBe(1_200_000);
+    expect(timing.freshForMs(job)).toBe(1_200_000);
   });
 
   it('grows with a round that outlasts its interval', () => {
@@ -42,7 +42,7 @@ describe('the timing of a job', () => {
     job.lastRunMs = 150_000;
 
     expect(timing.effectiveIntervalMs(job)).toBe(180_000);
-    expect(timing.freshForMs(job, 0)).toBe(360_000);
+    expect(timing.freshForMs(job)).toBe(360_000);
   });
 
   it('comes back to the schedule once the stretching is over: a round is spread over what is asked for, not over what it took', () => {
@@ -56,10 +56,14 @@ describe('the timing of a job', () => {
     expect(timing.effectiveIntervalMs(job)).toBe(60_000);
   });
 
-  it('keeps a reading longer while the round under way is slow, but never believes a few slow calls for hours', () => {
-    const { job, timing } = given();
+  it('grows with a run under way that takes long, and not with the time since a run that is over', () => {
+    const { job, timing, clock } = given();
+    job.startedAtMs = 0;
+    clock.nowMs = 400_000;
 
-    expect(timing.freshForMs(job, 200_000)).toBe(400_000);
-    expect(timing.freshForMs(job, 20_000_000)).toBe(480_000);
+    expect(timing.freshForMs(job), 'over').toBe(300_000);
+    job.running = true;
+    expect(timing.effectiveIntervalMs(job), 'under way').toBe(420_000);
+    expect(timing.freshForMs(job)).toBe(840_000);
   });
 });

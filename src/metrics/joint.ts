@@ -1,0 +1,59 @@
+import { joinPacked, type Packed } from './gzip.ts';
+import { ownBytes } from './own-bytes.ts';
+import type { Chunk } from './piece.ts';
+
+/** Finished bytes that follow each other on a page. */
+export interface Joint {
+  /** The plain text, in order. */
+  readonly texts: readonly Buffer[];
+  readonly packed: Packed;
+}
+
+/** Joins what an appliance has of one family. The chunks move into the joint, so that no byte is kept twice; one alone is the joint. */
+export function joinChunks(chunks: readonly Chunk[]): Joint {
+  const [first, second] = chunks;
+  if (first && !second) return { texts: [first.text], packed: first.packed };
+  const text = ownBytes(chunks.map((chunk) => chunk.text));
+  const packed = joinPacked(chunks.map((chunk) => chunk.packed));
+  let textEnd = 0;
+  let blocksEnd = 0;
+  for (const chunk of chunks) {
+    const { blocks } = chunk.packed;
+    chunk.text = text.subarray(textEnd, (textEnd += chunk.text.length));
+    chunk.packed = { ...chunk.packed, blocks: packed.blocks.subarray(blocksEnd, (blocksEnd += blocks.length)) };
+  }
+  return { texts: [text], packed };
+}
+
+/**
+ * Joins what appliances have of one family: the compressed bytes, which are a fifth of the text and sent at every scrape, and
+ * those texts that are too short to be sent one by one. Long texts, which most of the memory is needed for, stay where they are.
+ */
+export function joinJoints(joints: readonly Joint[]): Joint {
+  return {
+    texts: withoutShortOnes(joints.flatMap(({ texts }) => texts)),
+    packed: joinPacked(joints.map(({ packed }) => packed)),
+  };
+}
+
+/** To send this takes longer than to find the next one. */
+const longBytes = 8_192;
+
+function withoutShortOnes(texts: readonly Buffer[]): Buffer[] {
+  const result: Buffer[] = [];
+  let short: Buffer[] = [];
+  const joinShort = (): void => {
+    if (short.length > 0) result.push(ownBytes(short));
+    short = [];
+  };
+  for (const text of texts) {
+    if (text.length < longBytes) {
+      short.push(text);
+      continue;
+    }
+    joinShort();
+    result.push(text);
+  }
+  joinShort();
+  return result;
+}

@@ -1,0 +1,132 @@
+import { sleep } from '../lib/sleep.ts';
+import type { Exposition } from '../metrics/exposition.ts';
+import type { AppliancePoller } from './appliance-poller.ts';
+import type { Monitor, MonitoredAppliance } from './monitor.ts';
+import { createUpkeep } from './upkeep.ts';
+
+/** A monitor whose appliances can be others from one moment to the next. */
+export interface Fleet<Appliance extends MonitoredAppliance> extends Monitor {
+  /**
+   * Watches these and no others. Who is the same as before is left alone: readings, counters and schedules go on. Who is not
+   * begins anew, with the counters it had; where it is the same machine its readings stay until there are newer ones.
+   */
+  watch(appliances: readonly Appliance[]): Promise<FleetChange>;
+}
+
+/** How many. */
+export interface FleetChange {
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+}
+
+export interface FleetParts<Appliance extends MonitoredAppliance> {
+  readonly exposition: Exposition;
+  readonly createPoller: (appliance: Appliance, inherited: Inherited) => AppliancePoller;
+  /** Whether nothing at all differs. */
+  readonly isSame: (one: Appliance, other: Appliance) => boolean;
+  /** Whether it is the same machine, watched in another way. */
+  readonly isSameMachine: (one: Appliance, other: Appliance) => boolean;
+}
+
+/** What a poller goes on with. */
+export type Inherited = Partial<Pick<AppliancePoller, 'counters' | 'legacy'>>;
+
+interface Watched<Appliance> {
+  readonly appliance: Appliance;
+  readonly poller: AppliancePoller;
+}
+
+/** A thousand handshakes at once would leave no time for anything else; a few appliances are there in no time. */
+const betweenStartsMs = 10;
+
+/** Watches nothing until it is told what. */
+export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetParts<Appliance>): Fleet<Appliance> {
+  const { exposition, createPoller, isSame, isSameMachine } = parts;
+  const closing = new AbortController();
+  let watched: ReadonlyMap<string, Watched<Appliance>> = new Map();
+  let started = false;
+  let starting: Promise<void> = Promise.resolve();
+  let wasReady = false;
+  const pollers = (): readonly AppliancePoller[] => [...watched.values()].map(({ poller }) => poller);
+  const upkeep = createUpkeep(function* steps() {
+    for (const { poller } of watched.values()) {
+      poller.settle();
+      yield;
+    }
+    yield* exposition.joinAhead();
+  });
+
+  /** One after the other, and none that was closed while it waited. */
+  async function startAll(begun: readonly AppliancePoller[]): Promise<void> {
+    for (const poller of begun) {
+      if (closing.signal.aborted) return;
+      if (watched.get(poller.name)?.poller !== poller) continue;
+      poller.start();
+      await sleep(betweenStartsMs, closing.signal).catch(() => undefined);
+    }
+  }
+
+  async function watch(appliances: readonly Appliance[]): Promise<FleetChange> {
+    const before = watched;
+    const staying = (appliance: Appliance): Watched<Appliance> | undefined => {
+      const one = before.get(appliance.name);
+      return one && isSame(one.appliance, appliance) ? one : undefined;
+    };
+    const kept = new Set(appliances.map(staying));
+    await Promise.all([...before.values()].filter((one) => !kept.has(one)).map(({ poller }) => poller.close()));
+
+    const isKnownMachine = (appliance: Appliance): boolean => {
+      const one = before.get(appliance.name);
+      return one !== undefined && isSameMachine(one.appliance, appliance);
+    };
+    // First without those of which everything held is about another machine, which drops it.
+    exposition.arrange(appliances.filter(isKnownMachine).map(({ name }) => name));
+    exposition.arrange(appliances.map(({ name }) => name));
+
+    const begun: AppliancePoller[] = [];
+    const begin = (appliance: Appliance): Watched<Appliance> => {
+      const { counters, legacy } = before.get(appliance.name)?.poller ?? {};
+      const inherited = { ...(counters && { counters }), ...(legacy && isKnownMachine(appliance) && { legacy }) };
+      const poller = createPoller(appliance, inherited);
+      begun.push(poller);
+      return { appliance, poller };
+    };
+    watched = new Map(appliances.map((appliance) => [appliance.name, staying(appliance) ?? begin(appliance)]));
+    if (started) starting = starting.then(() => startAll(begun));
+
+    const added = appliances.filter(({ name }) => !before.has(name)).length;
+    const removed = [...before.keys()].filter((name) => !watched.has(name)).length;
+    return { added, changed: begun.length - added, removed };
+  }
+
+  return {
+    get appliances() {
+      return [...watched.values()].map(({ appliance }) => appliance);
+    },
+    watches: (appliance) => watched.has(appliance),
+    watch,
+    start() {
+      started = true;
+      upkeep.start();
+      starting = startAll(pollers());
+    },
+    page(format, only) {
+      for (const poller of pollers()) if (only?.has(poller.name) ?? true) poller.settle();
+      return exposition.page(format, only);
+    },
+    get ready() {
+      wasReady ||= pollers().every((poller) => poller.hadFirstRuns);
+      return wasReady;
+    },
+    describe: () => pollers().map((poller) => poller.describe()),
+    changed(appliance, area, farm) {
+      void watched.get(appliance)?.poller.changed(area, farm);
+    },
+    async close() {
+      closing.abort();
+      await Promise.all([starting, upkeep.close()]);
+      await Promise.all(pollers().map((poller) => poller.close()));
+    },
+  };
+}

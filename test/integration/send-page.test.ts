@@ -1,0 +1,165 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { fastify } from 'fastify';
+import { pino } from 'pino';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createSendPage, type SendPageLimits, usualLimits } from '../../src/http/send-page.ts';
+import { createExposition, type Exposition } from '../../src/metrics/exposition.ts';
+import { gauge } from '../../src/metrics/family.ts';
+import { toChunks } from '../../src/metrics/piece.ts';
+import { renderSamples } from '../../src/metrics/samples.ts';
+import { until } from '../support/until.ts';
+
+const number = gauge('zlb_number', 'A number (nothing).', ['line']);
+
+describe('a page', () => {
+  it.each([1, 3_000, 100_000])('of %i lines arrives as it is, plain and gzip', async (lines) => {
+    const { url, exposition, show } = await given();
+    show(lines, 7);
+    const expected = exposition.page('text').text;
+
+    const plain = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
+    const gzip = await fetch(url, { headers: { 'accept-encoding': 'gzip' } });
+
+    expect(Buffer.from(await plain.arrayBuffer()).equals(expected)).toBe(true);
+    expect(plain.headers.get('content-length')).toBe(String(expected.length));
+    expect(gzip.headers.get('content-encoding')).toBe('gzip');
+    expect(Buffer.from(await gzip.arrayBuffer()).equals(expected)).toBe(true);
+  });
+
+  it('stays the page of its scrape for a slow reader, whatever is read meanwhile', async () => {
+    const { url, exposition, show } = await given();
+    show(400_000, 1);
+    const expected = exposition.page('text').text;
+    const reader = await slowReader(url);
+
+    show(400_000, 2);
+    await reader.rest();
+
+    expect(reader.body().equals(expected)).toBe(true);
+  });
+
+  it('has its length for HEAD, and no body', async () => {
+    const { url, exposition, show } = await given();
+    show(3_000, 1);
+
+    const answer = await fetch(url, { method: 'HEAD', headers: { 'accept-encoding': 'identity' } });
+
+    expect(answer.headers.get('content-length')).toBe(String(exposition.page('text').size));
+    expect(await answer.text()).toBe('');
+  });
+});
+
+describe('readers that do not read', () => {
+  it('are refused beyond the number that there can be with good reason, and told when to come back', async () => {
+    const { url, show } = await given({ mostUnfinished: 3 });
+    show(400_000, 1);
+    const readers = await Promise.all([slowReader(url), slowReader(url), slowReader(url)]);
+
+    const refused = await fetch(url);
+    readers[0]?.destroy();
+    await until(
+      async () => (await fetch(url, { method: 'HEAD' })).status,
+      (status) => status === 200,
+    );
+
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('retry-after')).toBe('5');
+    expect(await refused.text()).toMatch(/^3 pages are being sent and not read\./);
+  });
+
+  it('make room for who comes next once Prometheus would have given up, the oldest first', async () => {
+    const { url, show, exposition, lines } = await given({ mostUnfinished: 2, patienceMs: 0 });
+    show(400_000, 1);
+    const pageBytes = exposition.page('text').size;
+    const oldest = await slowReader(url);
+    const newer = await slowReader(url);
+
+    const next = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
+
+    expect((await next.arrayBuffer()).byteLength).toBe(pageBytes);
+    expect(await oldest.rest()).toBeLessThan(pageBytes);
+    expect(await newer.rest()).toBe(pageBytes);
+    expect(lines.join('')).toContain('a reader that is too slow for its page was cut off');
+  });
+
+  it('are cut off in the end, though nobody else comes', async () => {
+    const { url, show, exposition, lines } = await given({ longestMs: 50 });
+    show(400_000, 1);
+
+    const reader = await slowReader(url);
+    await until(
+      () => lines.length,
+      (count) => count > 0,
+    );
+
+    expect(await reader.rest()).toBeLessThan(exposition.page('text').size);
+  });
+
+  it('cost no copy of the page each', async () => {
+    const { url, show, exposition } = await given();
+    show(400_000, 1);
+    const pageBytes = exposition.page('text').size;
+    const before = process.memoryUsage().arrayBuffers;
+
+    await Promise.all(Array.from({ length: 10 }, () => slowReader(url)));
+
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(pageBytes);
+  });
+});
+
+async function given(limits: Partial<SendPageLimits> = {}) {
+  const exposition: Exposition = createExposition({ families: [number], appliances: ['lb'] });
+  const lines: string[] = [];
+  const sendPage = createSendPage(pino({}, { write: (line) => lines.push(line) }), { ...usualLimits, ...limits });
+  const app = fastify({ forceCloseConnections: true });
+  app.get('/', async (request, reply) =>
+    sendPage(request, reply, { format: 'text', page: exposition.page('text'), end: [] }),
+  );
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  onTestFinished(() => app.close());
+  return {
+    url,
+    exposition,
+    lines,
+    /** So many lines of some 40 bytes, in parts of 1,000. */
+    show(count: number, value: number) {
+      for (let first = 0; first < count; first += 1_000) {
+        const { families } = renderSamples('lb', (emit) => {
+          for (let line = first; line < Math.min(count, first + 1_000); line += 1)
+            emit.sample(number, { line: String(line) }, value);
+        });
+        exposition.put('lb', String(first), toChunks(families));
+      }
+    },
+  };
+}
+
+/** Asks for the page, plain, and reads nothing but the beginning of the answer. */
+async function slowReader(url: string) {
+  const { hostname, port } = new URL(url);
+  const socket: Socket = connect({ host: hostname, port: Number(port) });
+  onTestFinished(() => void socket.destroy());
+  const received: Buffer[] = [];
+  socket.on('data', (data: Buffer) => received.push(data));
+  // What is cut off ends in an error.
+  socket.on('error', () => undefined);
+  socket.write('GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
+  await once(socket, 'data');
+  socket.pause();
+  const body = () => {
+    const whole = Buffer.concat(received);
+    return whole.subarray(whole.indexOf('\r\n\r\n') + 4);
+  };
+  return {
+    destroy: () => socket.destroy(),
+    body,
+    /** Reads on to the end; resolves with the bytes of the body that arrived in all. */
+    async rest() {
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      socket.resume();
+      await closed;
+      return body().length;
+    },
+  };
+}

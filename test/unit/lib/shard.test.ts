@@ -1,0 +1,75 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseShard, shardOf } from '../../../src/lib/shard.ts';
+
+/** Seventeen appliances at each of three hundred sites. */
+const names = Array.from({ length: 5_100 }, (_, index) => `lb-site${Math.floor(index / 17)}-${index % 17}`);
+
+describe('a shard', () => {
+  it('is an index from 0 and a count', () => {
+    expect(parseShard('0/1')).toEqual({ index: 0, count: 1 });
+    expect(parseShard('2/3')).toEqual({ index: 2, count: 3 });
+    expect(parseShard('999/1000')).toEqual({ index: 999, count: 1_000 });
+  });
+
+  it.each([
+    '3/3',
+    '4/3',
+    '0/0',
+    '1',
+    '1/',
+    '/3',
+    '-1/3',
+    '+1/3',
+    '1 / 3',
+    '1/3 ',
+    '0x1/3',
+    '1.0/3',
+    '0/1001',
+    '$(I)/3',
+  ])('is not %j', (text) => {
+    expect(parseShard(text)).toBeUndefined();
+  });
+});
+
+describe('the shard of a name', () => {
+  // Who upgrades one process after the other must not have an appliance watched twice, or by nobody.
+  it.each([
+    ['lb-paris', [0, 0, 2, 2, 4, 124]],
+    ['lb-paris-1', [0, 0, 0, 0, 0, 436]],
+    ['lb-madrid', [0, 1, 1, 3, 4, 998]],
+    ['lb-berlin', [0, 1, 1, 1, 1, 672]],
+    ['LB_eu.west:7', [0, 1, 1, 1, 4, 357]],
+  ])('is for ever the same: %s', (name, shards) => {
+    expect([1, 2, 3, 4, 10, 1_000].map((count) => shardOf(name, count))).toEqual(shards);
+  });
+
+  it('is one of the shards that there are, whatever the name', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 20 }), (name, count) => {
+        expect(parseShard(`${shardOf(name, count)}/${count}`)).toBeDefined();
+      }),
+    );
+  });
+
+  it.each([2, 3, 4, 7, 10])('spreads the names evenly over %d shards', (count) => {
+    const sizes = Array.from({ length: count }, () => 0);
+    for (const name of names) sizes[shardOf(name, count)]! += 1;
+
+    // Five standard deviations: a fair hash is further off once in a million.
+    const deviation = 5 * Math.sqrt((names.length / count) * (1 - 1 / count));
+    for (const size of sizes) expect(Math.abs(size - names.length / count)).toBeLessThan(deviation);
+  });
+
+  it.each([1, 2, 3, 4, 9])(
+    'changes with one shard more than %d for the share of the new one, and for no other',
+    (count) => {
+      const moved = names.filter((name) => shardOf(name, count) !== shardOf(name, count + 1));
+
+      expect(moved.filter((name) => shardOf(name, count + 1) !== count)).toEqual([]);
+      const share = 1 / (count + 1);
+      const deviation = 5 * Math.sqrt(names.length * share * (1 - share));
+      expect(Math.abs(moved.length - names.length * share)).toBeLessThan(deviation);
+    },
+  );
+});
