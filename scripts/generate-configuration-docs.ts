@@ -3,47 +3,12 @@
  */
 import { writeFile } from 'node:fs/promises';
 
-import type { TSchema } from 'typebox';
-
 import { collectors } from '../src/collectors/registry.ts';
 import { environmentVariables } from '../src/config/environment.ts';
-import { limitsInWords } from '../src/config/quantity.ts';
 import { configSchema } from '../src/config/schema.ts';
-import type { Reads } from '../src/config/schema-parts.ts';
 import { isRecord } from '../src/lib/check.ts';
 import { formatDuration } from '../src/lib/duration.ts';
-
-interface SchemaNode {
-  readonly type?: string | readonly string[];
-  readonly enum?: readonly string[];
-  readonly reads?: Reads;
-  readonly description?: string;
-  readonly default?: unknown;
-  readonly examples?: readonly unknown[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly properties?: Readonly<Record<string, SchemaNode>>;
-  readonly required?: readonly string[];
-  readonly items?: SchemaNode;
-}
-
-const readerWords: Readonly<Record<Reads['reader'], string>> = {
-  apiKey: 'text',
-  applianceName: 'text, 1 to 128 characters',
-  applianceUrl: 'https address',
-  byteSize: 'size',
-  duration: 'duration',
-  expiry: 'day, or time with zone',
-  farmPattern: 'regular expression',
-  fingerprint: '64 hex digits, colons allowed',
-  listenAddress: 'host:port',
-  pattern: 'pattern',
-  ratio: 'share',
-  schedule: 'cron expression',
-  serverName: 'host name',
-  tokenDigest: '64 hex digits',
-  tokenName: 'text, 1 to 64 characters',
-};
+import { keyTable, plainSchema, type SchemaNode } from './key-table.ts';
 
 /** The page for people. */
 export function configurationPage(): string {
@@ -151,43 +116,8 @@ export function configurationJsonSchema(): string {
   return `${forEditors}\n`;
 }
 
-/** The border to a foreign type: TypeBox knows its schemas by what they let through, not by what they say. */
-function plainSchema(schema: TSchema): SchemaNode {
-  return JSON.parse(JSON.stringify(schema));
-}
-
 function hasDefault({ properties = {} }: SchemaNode, key: string): boolean {
   return properties[key]?.default !== undefined;
-}
-
-function keyTable(node: SchemaNode, prefix = ''): string {
-  return ['| Key | Type | Default | Meaning | Example |', '|---|---|---|---|---|', ...keyRows(node, prefix)].join('\n');
-}
-
-function keyRows(parent: SchemaNode, prefix: string): readonly string[] {
-  return Object.entries(parent.properties ?? {}).flatMap(([key, node]) => {
-    if (node.properties) return keyRows(node, `${prefix}${key}.`);
-    const inside = node.items?.properties ? keyRows(node.items, `${prefix}${key}[].`) : [];
-    const standard =
-      node.default === undefined ? (parent.required?.includes(key) ? 'required' : '') : code(node.default);
-    const cells = [`\`${prefix}${key}\``, typeWords(node), standard, node.description ?? '', code(node.examples?.[0])];
-    return [`| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`, ...inside];
-  });
-}
-
-function typeWords(node: SchemaNode): string {
-  if (node.enum) return `one of ${node.enum.join(', ')}`;
-  if (node.items) return `list of ${node.items.properties ? 'mapping' : typeWords(node.items)}s`;
-  if (node.reads)
-    return [readerWords[node.reads.reader], limitsInWords(node.reads)].filter((part) => part !== '').join(', ');
-  if (node.type === 'integer')
-    return `number, ${node.maximum === undefined ? `at least ${node.minimum}` : `${node.minimum} to ${node.maximum}`}`;
-  return { boolean: 'true or false', object: 'mapping of texts', string: 'path' }[String(node.type)] ?? '';
-}
-
-function code(value: unknown): string {
-  if (value === undefined) return '';
-  return `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
 }
 
 function collectorRow({ name, enabled, schedule, maxStaleMs }: (typeof collectors)[number]): string {

@@ -32,6 +32,7 @@ Flags
   --config.file=PATH           the configuration (docs/configuration.md)
   --shard=INDEX/COUNT          watch a share of its appliances, 0/3 to 2/3 with three processes (docs/scaling.md)
   --web.listen-address=ADDR    where to listen, host:port or :port (default :9444)
+  --web.config.file=PATH       TLS and passwords for it, as in Prometheus (docs/web-configuration.md)
   --web.enable-lifecycle       let POST /-/reload read the configuration again, as SIGHUP does
   --log.level=LEVEL            debug, info, warn or error (default info)
   --log.format=FORMAT          json or logfmt (default json)

@@ -5,12 +5,15 @@ import type { BuildInfo } from './build-info.ts';
 import { collectors } from './collectors/registry.ts';
 import { watchesFarm } from './config/farm-filter.ts';
 import type { ApplianceSettings, Settings } from './config/settings.ts';
+import type { WebSettings } from './config/web-settings.ts';
 import type { ConfigurationSource } from './configuration-source.ts';
 import { connectAppliance } from './connect-appliance.ts';
 import { createGatewaySwitch } from './gateway-switch.ts';
 import { listen } from './http/listen.ts';
 import { createMetricsApp } from './http/metrics-app.ts';
 import type { ReloadOutcome } from './http/reload.ts';
+import { createWebAccess } from './http/web-access.ts';
+import { openToAll, webChangeProblem } from './http/web-policy.ts';
 import { isSame } from './lib/same.ts';
 import { createExposition } from './metrics/exposition.ts';
 import { createSelfMetrics } from './metrics/self.ts';
@@ -19,12 +22,18 @@ import { createClockwork } from './monitor/clockwork.ts';
 import { createCounters } from './monitor/counters.ts';
 import { createFleet, type FleetChange, type Inherited } from './monitor/fleet.ts';
 import { ledgerFamilies } from './monitor/ledger.ts';
-import { createReloading } from './reloading.ts';
+import { createReloading, RestartNeededError } from './reloading.ts';
 
-export interface DaemonParts {
+/** What an operator decides about the exporter, in whole. */
+export interface Configuration {
   readonly settings: Settings;
+  /** Who may read the metrics; everybody without it, over plain HTTP. */
+  readonly web?: WebSettings | undefined;
+}
+
+export interface DaemonParts extends Configuration {
   /** Where other settings come from while it runs; without it they stay as they are. */
-  readonly source?: ConfigurationSource<Settings>;
+  readonly source?: ConfigurationSource<Configuration>;
   /** Whether a reload can be asked for by HTTP. */
   readonly enableLifecycle?: boolean;
   /** `host:port`; an empty host is every address. */
@@ -61,7 +70,7 @@ interface WatchedAppliance extends Pick<Settings, 'polling' | 'limits'> {
 
 /** Puts all parts together; rejects when an address cannot be listened on. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
-  const { settings, source, build, log, now, random } = parts;
+  const { settings, web = openToAll, source, build, log, now, random } = parts;
   Buffer.poolSize = bufferBlockBytes;
   const decode = createDecoder();
   const clockwork = createClockwork(log.child({ part: 'clockwork' }));
@@ -102,10 +111,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     isSame,
     isSameMachine: (one, other) => isSame(one.appliance.url, other.appliance.url),
   });
-  let inForce = settings;
+  let inForce = { settings, web };
   await monitor.watch(watchedIn(settings));
   self.configurationLoaded(now());
 
+  const httpLog = log.child({ part: 'http' });
+  const access = createWebAccess({ policy: web, log: httpLog });
   let adminMetrics: AdminMetrics | undefined;
   const gateway = createGatewaySwitch(() => ({
     monitor,
@@ -120,9 +131,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     source &&
     createReloading({
       source,
-      async apply(next) {
+      async apply({ settings: next, web: nextWeb = openToAll }) {
+        const problem = webChangeProblem(inForce.web, nextWeb);
+        if (problem !== undefined) throw new RestartNeededError(problem);
         await gateway.become(next);
-        inForce = next;
+        access.update(nextWeb);
+        inForce = { settings: next, web: nextWeb };
         return inWords(await monitor.watch(watchedIn(next)));
       },
       self,
@@ -131,11 +145,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     });
   const app = createMetricsApp({
     monitor,
-    shardWatching: (appliance) => inForce.share?.elsewhere.get(appliance),
+    shardWatching: (appliance) => inForce.settings.share?.elsewhere.get(appliance),
     self,
     build,
     reload: reloading && parts.enableLifecycle ? () => reloading.reload() : undefined,
-    log: log.child({ part: 'http' }),
+    access,
+    log: httpLog,
   });
   const url = await listen(app, parts.listenAddress, '--web.listen-address');
   const { appliances, share } = settings;

@@ -7,6 +7,7 @@ import { collectorDefaults } from '../collectors/defaults.ts';
 import { collectors } from '../collectors/registry.ts';
 import { loadSettings } from '../config/load.ts';
 import { shareOf } from '../config/share.ts';
+import { loadWebSettings } from '../config/web-settings.ts';
 import { watchesFarm } from '../config/farm-filter.ts';
 import type { ApplianceSettings, Settings } from '../config/settings.ts';
 import { connectAppliance } from '../connect-appliance.ts';
@@ -15,14 +16,19 @@ import { oneLine } from '../lib/one-line.ts';
 import { parseShard } from '../lib/shard.ts';
 import { intervalOf } from '../monitor/clockwork.ts';
 import { adminKeyRemark, gatewayLines } from './check-gateway.ts';
+import { webLine } from './check-web.ts';
 import { type Command, textFlag, UsageError } from './command.ts';
 
 /** Validates the configuration and tries each appliance read-only; one line each, what is wrong with it below. */
 export const check: Command = async ({ flags, env, stopped, say, warn }) => {
   const file = flags['config.file'];
-  if (typeof file !== 'string' && !env.ZLB_APPLIANCE_URL) {
+  const webFile = flags['web.config.file'];
+  const hasAppliances = typeof file === 'string' || Boolean(env.ZLB_APPLIANCE_URL);
+  if (!hasAppliances && typeof webFile !== 'string') {
     throw new UsageError('nothing to check: give --config.file=PATH, or ZLB_APPLIANCE_URL and ZLB_API_KEY');
   }
+  if (typeof webFile === 'string') say(webLine(await loadWebSettings({ file: webFile, env })));
+  if (!hasAppliances) return 0;
   const whole = await loadSettings({
     ...(typeof file === 'string' ? { file } : {}),
     env,

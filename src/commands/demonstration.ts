@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { collectorDefaults } from '../collectors/defaults.ts';
 import type { AdminSettings } from '../config/admin-settings.ts';
 import type { ApplianceSettings, Settings } from '../config/settings.ts';
+import type { WebSettings } from '../config/web-settings.ts';
 import { type Daemon, type DaemonParts, startDaemon } from '../daemon.ts';
 import { ListenError } from '../http/listen.ts';
 import { Secret } from '../lib/secret.ts';
@@ -15,7 +16,10 @@ import { makeToken } from './make-token.ts';
 import { untilStopped } from './until-stopped.ts';
 
 /** Runs the exporter on simulated appliances inside this process: what it is like, without an appliance. */
-export async function runDemonstration({ flags, stopped, say, build }: CommandContext): Promise<number> {
+export async function runDemonstration(
+  { flags, stopped, say, build }: CommandContext,
+  web: WebSettings | undefined,
+): Promise<number> {
   const apiKey = randomBytes(16).toString('hex');
   const { token, sha256 } = makeToken();
   const simulation = await startDemonstration({ apiKey, latency: 'realistic' });
@@ -24,6 +28,7 @@ export async function runDemonstration({ flags, stopped, say, build }: CommandCo
     const daemon = await startWithGateway({
       settings: { ...settingsFor(simulation.appliances, apiKey), admin: adminSettings(sha256, folder) },
       listenAddress: textFlag(flags, 'web.listen-address'),
+      web,
       build,
       // What goes wrong here goes wrong on purpose; the lines of a log would only hide the lines below.
       log: createLog({ level: textFlag(flags, 'log.level') || 'error', format: textFlag(flags, 'log.format') }),

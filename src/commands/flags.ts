@@ -16,6 +16,7 @@ type Takers = 'all' | 'admin' | 'others' | 'exporter';
 const options = {
   'config.file': { type: 'string', example: 'zlb.yml', takers: 'others' },
   'web.listen-address': { type: 'string', example: ':9444', takers: 'others' },
+  'web.config.file': { type: 'string', example: 'web.yml', takers: 'others' },
   'web.enable-lifecycle': { type: 'boolean', takers: 'others' },
   'log.level': { type: 'string', example: 'info', takers: 'others' },
   'log.format': { type: 'string', example: 'json', takers: 'others' },

@@ -1,26 +1,63 @@
-import { request } from 'undici';
+import { request as requestPlain } from 'node:http';
+import { request as requestTls } from 'node:https';
+import { type WebSettings, loadWebSettings } from '../config/web-settings.ts';
 import { parseListenAddress } from '../lib/listen-address.ts';
 import { toError } from '../lib/check.ts';
 import { type Command, textFlag, UsageError } from './command.ts';
 
 /** Asks a running exporter on this machine whether it is healthy; for containers without a shell or curl. */
-export const healthcheck: Command = async ({ flags, say, warn }) => {
+export const healthcheck: Command = async ({ flags, env, say, warn }) => {
   const address = parseListenAddress(textFlag(flags, 'web.listen-address'));
   if (!address) throw new UsageError('--web.listen-address must be host:port or :port');
+  const webFile = flags['web.config.file'];
+  const tls = typeof webFile === 'string' ? (await loadWebSettings({ file: webFile, env })).tls : undefined;
   const { port } = address;
   // Listening on every address includes this one.
   const host = ['', '0.0.0.0', '::'].includes(address.host) ? '127.0.0.1' : address.host;
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}/-/healthy`;
+  const url = `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}/-/healthy`;
   try {
-    const { statusCode, body } = await request(url, { signal: AbortSignal.timeout(3_000) });
-    await body.dump();
-    if (statusCode === 200) {
+    const answer = await ask(url, tls);
+    if (lives(answer, tls)) {
       say('healthy');
       return 0;
     }
-    warn(`${url} answered ${statusCode}`);
+    warn(answer === 'refused' ? `${url} ended the connection without an answer` : `${url} answered ${answer}`);
   } catch (error) {
     warn(`${url} does not answer: ${toError(error).message}`);
   }
   return 1;
 };
+
+/** A status; `refused` when the connection was ended after the handshake. */
+type Answer = number | 'refused';
+
+/** It is asked for life, not for rights: who asks for a password or a certificate is alive. */
+function lives(answer: Answer, tls: WebSettings['tls']): boolean {
+  if (answer === 'refused') return tls !== undefined && tls.clientAuth !== 'NoClientCert';
+  return [200, 401, 429].includes(answer);
+}
+
+function ask(url: string, tls: WebSettings['tls']): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    let shookHands = false;
+    const options = { agent: false, signal: AbortSignal.timeout(3_000) };
+    const request = tls
+      ? // Its name is not 127.0.0.1, and nothing is told to it.
+        requestTls(url, { ...options, rejectUnauthorized: false, minVersion: tls.minVersion, ciphers: tls.ciphers })
+      : requestPlain(url, options);
+    request.once('socket', (socket) => {
+      socket.once('secureConnect', () => {
+        shookHands = true;
+      });
+    });
+    request.once('response', (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    request.once('error', (error) => {
+      if (shookHands && error.name !== 'AbortError' && error.name !== 'TimeoutError') resolve('refused');
+      else reject(error);
+    });
+    request.end();
+  });
+}

@@ -3,6 +3,7 @@ import { collectorDefaults } from '../collectors/defaults.ts';
 import { hasEnvironmentAppliance } from '../config/environment.ts';
 import { loadSettings } from '../config/load.ts';
 import { shareOf } from '../config/share.ts';
+import { loadWebSettings } from '../config/web-settings.ts';
 import { createConfigurationSource } from '../configuration-source.ts';
 import { type Daemon, startDaemon } from '../daemon.ts';
 import { parseShard } from '../lib/shard.ts';
@@ -14,12 +15,14 @@ import { untilStopped } from './until-stopped.ts';
 export const run: Command = async (context) => {
   const { flags, env, stopped, build, onHangup } = context;
   const file = optionalFlag(flags, 'config.file');
+  const webFile = optionalFlag(flags, 'web.config.file');
   if (file === undefined && !hasEnvironmentAppliance(env)) {
     if (flags['shard'] !== undefined)
       throw new UsageError('--shard shares the appliances of a configuration: give --config.file=PATH as well');
     // Loaded only here: an exporter at work has no use for the simulated appliances.
     const { runDemonstration } = await import('./demonstration.ts');
-    return await runDemonstration(context);
+    const web = webFile === undefined ? undefined : await loadWebSettings({ file: webFile, env });
+    return await runDemonstration(context, web);
   }
 
   let daemon: Daemon | undefined;
@@ -31,11 +34,13 @@ export const run: Command = async (context) => {
     path: file,
     async load(files) {
       const path = file === undefined ? {} : { file };
-      return shareOf(await loadSettings({ ...path, env, collectorDefaults, operations, files }), shard);
+      const settings = await loadSettings({ ...path, env, collectorDefaults, operations, files });
+      const web = webFile === undefined ? undefined : await loadWebSettings({ file: webFile, env, files });
+      return { settings: shareOf(settings, shard), web };
     },
   });
   daemon = await startDaemon({
-    settings: await source.read(),
+    ...(await source.read()),
     source,
     enableLifecycle: flags['web.enable-lifecycle'] === true,
     listenAddress: textFlag(flags, 'web.listen-address'),

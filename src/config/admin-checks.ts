@@ -37,7 +37,7 @@ function tokensAreEncrypted({ config: { admin }, source, problems }: Checked): v
 }
 
 function keyBelongs({ source, opened: { cert, key }, problems }: Checked): void {
-  const problem = cert !== undefined && key ? pairProblem(cert, key) : undefined;
+  const problem = cert !== undefined && key ? pairProblem(cert, key, 'cert_file') : undefined;
   if (problem !== undefined) problems.report(source.place(['admin', 'tls', 'key_file']), problem);
 }
 

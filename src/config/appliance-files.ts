@@ -34,7 +34,8 @@ export async function withApplianceFiles({ source, env, files, problems }: Appli
     const folder = source.folderOf(['appliance_files', index]);
     for (const file of await files.list(resolve(folder, pattern))) {
       const remedy = `Put it there, or take it out of ${source.place(['appliance_files', index]).key}`;
-      const read = await readYamlFile({ file, env, readText: files.readText, remedy }, problems);
+      const least = 'an empty list is []';
+      const read = await readYamlFile({ file, remedy, least, env, readText: files.readText, problems });
       if (read) listed.push(...appliancesOf(read, file, problems));
     }
   }

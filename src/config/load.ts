@@ -63,8 +63,14 @@ async function readFileAndEnvironment(
   { readText }: Files,
   problems: Problems,
 ): Promise<Source | undefined> {
-  const remedy = 'Give --config.file the path of a YAML file';
-  const source = await readYamlFile({ file, env, readText, remedy }, problems);
+  const source = await readYamlFile({
+    file,
+    remedy: 'Give --config.file the path of a YAML file',
+    least: 'list at least one appliance in it (docs/configuration.md)',
+    env,
+    readText,
+    problems,
+  });
   if (source === undefined || !isRecord(source.value) || !env.ZLB_APPLIANCE_URL) return source;
   if ('appliances' in source.value) {
     problems.report(

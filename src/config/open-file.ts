@@ -1,7 +1,7 @@
-import { X509Certificate } from 'node:crypto';
 import { resolve } from 'node:path';
 
 import type { Secret } from '../lib/secret.ts';
+import { certificatesIn } from './certificates.ts';
 import type { ReadText } from './file-text.ts';
 import { privateKeyIn } from './private-key.ts';
 import type { Outcome, Path, Problems } from './problems.ts';
@@ -34,25 +34,3 @@ export function createOpenFile(source: Source, readText: ReadText, problems: Pro
 }
 
 const pathHint = 'Give the path of a file the exporter may read, best an absolute one';
-
-/** The certificates alone: a private key in the same file stays out of memory. */
-function certificatesIn(text: string): Outcome<string> {
-  const found = text.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [];
-  if (found.length === 0) {
-    return {
-      problem:
-        'holds no PEM certificate; it needs a part from "-----BEGIN CERTIFICATE-----" to "-----END CERTIFICATE-----"',
-    };
-  }
-  const broken = found.findIndex((pem) => !isCertificate(pem));
-  if (broken === -1) return { value: `${found.join('\n')}\n` };
-  return { problem: `certificate ${broken + 1} of ${found.length} in it is damaged; export it again` };
-}
-
-function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).subject !== undefined;
-  } catch {
-    return false;
-  }
-}

@@ -28,15 +28,15 @@ export function privateKeyIn(text: string): Outcome<Secret> {
   }
 }
 
-/** What keeps a listener from showing this certificate; undefined when nothing does. */
-export function pairProblem(cert: string, key: Secret): string | undefined {
+/** What keeps a listener from showing the certificate that the setting `where` holds; undefined when nothing does. */
+export function pairProblem(cert: string, key: Secret, where: string): string | undefined {
   if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key.reveal()))) {
-    return 'does not belong to the first certificate in cert_file; give the key of that one, and put it before the certificates of its authorities';
+    return `does not belong to the first certificate in ${where}; give the key of that one, and put it before the certificates of its authorities`;
   }
   try {
     createSecureContext({ cert, key: key.reveal() });
     return undefined;
   } catch (error) {
-    return `cannot be used for TLS with the certificate in cert_file (${errorCode(error)}); make both anew, with an EC key or an RSA key of 2048 bits or more`;
+    return `cannot be used for TLS with the certificate in ${where} (${errorCode(error)}); make both anew, with an EC key or an RSA key of 2048 bits or more`;
   }
 }

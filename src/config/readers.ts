@@ -1,7 +1,10 @@
 import { Secret } from '../lib/secret.ts';
 import { applianceUrl } from './appliance-url.ts';
+import { certificatesIn } from './certificates.ts';
 import { expiry } from './expiry.ts';
 import { listenAddress } from './listen-address.ts';
+import { passwordHash } from './password-hash.ts';
+import { privateKeyIn } from './private-key.ts';
 import type { Outcome } from './problems.ts';
 import { byteSize, duration, type Limits, ratio } from './quantity.ts';
 import { schedule } from './schedule.ts';
@@ -12,12 +15,17 @@ export const readers = {
   applianceName,
   applianceUrl,
   byteSize,
+  certificates: certificatesIn,
   duration,
   expiry,
   farmPattern,
   fingerprint,
+  headerValue,
+  interval,
   listenAddress,
+  passwordHash,
   pattern,
+  privateKey: privateKeyIn,
   ratio,
   schedule,
   serverName,
@@ -60,6 +68,16 @@ function fingerprint(text: string): Outcome<string> {
   const digits = text.replaceAll(':', '').toLowerCase();
   if (/^[0-9a-f]{64}$/.test(digits)) return { value: digits };
   return { problem: 'must be 64 hex digits, with or without colons; `zlb-exporter fingerprint HOST:PORT` prints it' };
+}
+
+function headerValue(text: string): Outcome<string> {
+  if (/^[\x20-\x7e]{0,4096}$/.test(text)) return { value: text.trim() };
+  return { problem: 'holds what cannot go into an HTTP header; write one line of ASCII' };
+}
+
+/** Milliseconds; a bare 0 needs no unit. */
+function interval(text: string, limits: Limits): Outcome<number> {
+  return text === '0' ? { value: 0 } : duration(text, limits);
 }
 
 /** A text in which `*` may stand for any characters. */

@@ -1,11 +1,10 @@
 import { Ajv, type ErrorObject, type SchemaValidateFunction } from 'ajv';
-import type { TSchema } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 
 import { isRecord } from '../lib/check.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { Path, Problems } from './problems.ts';
 import { readers } from './readers.ts';
-import type { ConfigFile } from './schema.ts';
 import type { Reads } from './schema-parts.ts';
 import { structureMessage } from './structure-messages.ts';
 import type { Source } from './yaml-file.ts';
@@ -17,19 +16,23 @@ export type Partly<T> = T extends string | number | boolean | URL | RegExp | Sec
     ? readonly (Partly<Item> | undefined)[]
     : { readonly [Key in keyof T]?: Partly<T[Key]> | undefined };
 
-export interface Structure {
+export interface Structure<File> {
   /** The configuration when everything in it fits its schema. */
-  readonly whole: ConfigFile | undefined;
+  readonly whole: File | undefined;
   /** What can be looked at further in any case. */
-  readonly partly: Partly<ConfigFile>;
+  readonly partly: Partly<File>;
 }
 
 /** Reads every value of a source, in place, as the schema says, fills in the defaults, and reports what does not fit. */
-export function readStructure(source: Source, schema: TSchema, problems: Problems): Structure {
+export function readStructure<Schema extends TSchema>(
+  source: Source,
+  schema: Schema,
+  problems: Problems,
+): Structure<Static<Schema>> {
   const ajv = new Ajv({ allErrors: true, verbose: true, useDefaults: true, coerceTypes: true, allowUnionTypes: true });
   ajv.addKeyword({ keyword: 'reads', type: 'string', modifying: true, errors: true, validate: createReading() });
-  const validate = ajv.compile<ConfigFile>(schema);
-  if (validate(source.value)) return { whole: source.value, partly: source.value };
+  const validate = ajv.compile<Static<Schema>>(schema);
+  if (validate(source.value)) return { whole: source.value, partly: partlyFile(source.value) };
 
   for (const error of (validate.errors ?? []).filter(saysMore)) {
     const { path, part } = whereOf(error, source.value);
@@ -37,7 +40,7 @@ export function readStructure(source: Source, schema: TSchema, problems: Problem
     problems.report(place, structureMessage(error, place.written));
     if (part === undefined) drop(source.value, path);
   }
-  return { whole: undefined, partly: partlyConfig(source.value) };
+  return { whole: undefined, partly: partlyFile(source.value) };
 }
 
 /** The `reads` keyword: replaces a text by what its reader makes of it. */
@@ -103,6 +106,6 @@ function valueAt(inside: unknown, key: string): unknown {
 }
 
 /** The border where the type takes over: every value that does not fit the schema was dropped before. */
-function partlyConfig(value: unknown): Partly<ConfigFile> {
-  return isRecord(value) ? value : {};
+function partlyFile<File>(value: unknown): Partly<File> {
+  return (isRecord(value) ? value : {}) as Partly<File>;
 }

@@ -24,19 +24,20 @@ export interface Source {
   place(path: Path, part?: 'key'): Place;
 }
 
-export interface YamlFile {
+export interface YamlFileParts {
   readonly file: string;
-  readonly env: Environment;
-  readonly readText: ReadText;
   /** What to do about a file that cannot be read. */
   readonly remedy: string;
+  /** What to write into a file without anything in it. */
+  readonly least: string;
+  readonly env: Environment;
+  readonly readText: ReadText;
+  readonly problems: Problems;
 }
 
 /** Reads a YAML file with its `${NAME}`s replaced; undefined when it is too broken to look at what it says. */
-export async function readYamlFile(
-  { file, env, readText, remedy }: YamlFile,
-  problems: Problems,
-): Promise<Source | undefined> {
+export async function readYamlFile(parts: YamlFileParts): Promise<Source | undefined> {
+  const { file, remedy, least, env, readText, problems } = parts;
   const text = await readText(file, 'configuration');
   if ('problem' in text) {
     problems.report({ file, key: '' }, `${text.problem}. ${remedy}`);
@@ -62,7 +63,7 @@ export async function readYamlFile(
   }
   if (document.errors.some(({ code }) => code !== 'DUPLICATE_KEY')) return undefined;
   if (!hasContents(document)) {
-    problems.report({ file, key: '' }, 'is empty; list at least one appliance in it (docs/configuration.md)');
+    problems.report({ file, key: '' }, `is empty; ${least}`);
     return undefined;
   }
 
@@ -105,9 +106,9 @@ export async function readYamlFile(
   };
 }
 
-/** True for `api_key`, for the digest of a token, and for what may be a misspelling of them. */
+/** True for `api_key`, for the digest of a token, for what may be a misspelling of them, and beside the name of a user. */
 function mayHoldKey(path: Path): boolean {
-  return /key|^sha|digest|token/i.test(String(path.at(-1)));
+  return /key|^sha|digest|token/i.test(String(path.at(-1))) || /user/i.test(String(path.at(-2)));
 }
 
 function hasContents(document: Document): document is Tree {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import { type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import { AdminProblem } from '../admin/problem.ts';
 import { errorCode } from '../lib/check.ts';
 import type { Secret } from '../lib/secret.ts';
+import { createGuardedServer, type GuardedServer, maxHeaderSize } from './guarded-server.ts';
 import { problemBody } from './problem-answer.ts';
 
 export interface AdminServerTls {
@@ -26,52 +26,26 @@ export interface AdminServer {
   refuse(error: unknown, socket: Socket): void;
 }
 
-const maxHeaderSize = 16_384;
-const limits = {
-  maxHeaderSize,
-  headersTimeout: 10_000,
-  requestTimeout: 1_800_000,
-  connectionsCheckingInterval: 2_000,
-  // Answered by ourselves, in the form of all other refusals.
-  requireHostHeader: false,
-};
-/** More are not accepted: who holds connections open must not take the descriptors that polling and scrapes need. */
+/** Uploads of backups and packages are large, and come over slow lines. */
+const requestTimeoutMs = 1_800_000;
 const mostConnections = 256;
-/** How long a connection may stay without a first request; Node's own limits begin with its first byte. */
-const firstRequestMs = 10_000;
 
 export function createAdminServer({ tls, onRefused }: AdminServerParts): AdminServer {
-  const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
+  const servers: GuardedServer[] = [];
   const refused = new WeakSet<Socket>();
-  const silent = new WeakMap<Socket, NodeJS.Timeout>();
-
-  function awaitFirstRequest(socket: Socket): void {
-    const timer = setTimeout(() => socket.destroy(), firstRequestMs);
-    silent.set(socket, timer);
-    socket.once('close', () => clearTimeout(timer));
-  }
 
   return {
     create(handler) {
-      const listener: RequestListener = (request, response) => {
-        const { socket } = request;
-        clearTimeout(silent.get(socket));
-        const responses = unanswered.get(socket) ?? new Set();
-        const before = [...responses].at(-1);
-        unanswered.set(socket, responses.add(response));
-        response.once('close', () => responses.delete(response));
-        // One after the other, or a later change could overtake an earlier one of the same client.
-        if (before) before.once('close', () => socket.writable && handler(request, response));
-        else handler(request, response);
-      };
-      const server = tls
-        ? createTlsServer({ ...limits, ...tlsOptions(tls), handshakeTimeout: firstRequestMs }, listener)
-        : createServer(limits, listener);
-      server.maxConnections = mostConnections;
-      server.on(tls ? 'secureConnection' : 'connection', awaitFirstRequest);
-      // Without a listener Node answers by itself, with an empty page.
-      server.on('checkExpectation', listener);
-      return server;
+      const guarded = createGuardedServer({
+        tls: tls && tlsOptions(tls),
+        handler,
+        mostConnections,
+        requestTimeoutMs,
+        // Answered in the form of all other refusals.
+        handlesOddRequests: true,
+      });
+      servers.push(guarded);
+      return guarded.server;
     },
     refuse(error, socket) {
       if (refused.has(socket)) return;
@@ -81,7 +55,8 @@ export function createAdminServer({ tls, onRefused }: AdminServerParts): AdminSe
         return;
       }
       // A request that came whole may be carried out already: it gets its own answer, and what follows it none.
-      const last = [...(unanswered.get(socket) ?? [])].findLast(({ req }) => req.complete);
+      const unanswered = servers.flatMap((guarded) => guarded.unansweredOn(socket));
+      const last = unanswered.findLast(({ req }) => req.complete);
       if (last) last.once('close', () => socket.end());
       else socket.end(answerTo(error));
     },

@@ -7,6 +7,8 @@ import { landingPage } from './landing-page.ts';
 import { negotiateFormat } from './negotiate.ts';
 import { createSendPage, usualLimits } from './send-page.ts';
 import { registerReload, reloadPath, type ReloadOutcome } from './reload.ts';
+import { createWebAccess, type WebAccess } from './web-access.ts';
+import { openToAll } from './web-policy.ts';
 
 /** How long requests under way may take once the server closes; what is open then is cut. */
 const closeGraceMs = 1_000;
@@ -21,19 +23,17 @@ export interface MetricsAppParts {
   /** Undefined where reloading by HTTP is off. */
   readonly reload?: (() => Promise<ReloadOutcome>) | undefined;
   readonly log: Logger;
+  /** Who gets to it; closed with it. Everybody without it. */
+  readonly access?: WebAccess;
 }
 
 /** The listener for Prometheus and for people (INTERFACE.md §3). It only reads, but for the configuration, where that is switched on. */
 export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
   const { monitor, shardWatching, self, build, reload, log } = parts;
+  const { access = createWebAccess({ policy: openToAll, log }) } = parts;
   const app = fastify({
     logger: false,
-    bodyLimit: 1_024,
-    requestTimeout: 10_000,
-    // Longer than a usual scrape interval, so that a connection is not closed just as the next scrape uses it.
-    keepAliveTimeout: 75_000,
-    // A client that stopped reading is cut off; longer than the above, which it would otherwise cut short.
-    connectionTimeout: 120_000,
+    serverFactory: (handler) => access.serve(handler),
     routerOptions: { maxParamLength: 256 },
     // Before there is a route, so that no hook runs either.
     frameworkErrors(_error, _request, reply) {
@@ -46,6 +46,7 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
   const paths = new Set<string>();
 
   cutConnectionsOnClose(app, closeGraceMs);
+  app.addHook('onClose', () => access.close());
   app.addHook('onRoute', ({ url }) => void paths.add(url));
   app.addHook('onRequest', async (request, reply) => {
     const path = request.url.replace(/\?.*/s, '');

@@ -10,6 +10,7 @@ export function isSame(one: unknown, other: unknown): boolean {
       Array.isArray(other) && one.length === other.length && one.every((each, index) => isSame(each, other[index]))
     );
   }
+  if (one instanceof Map) return other instanceof Map && isSame([...one], [...other]);
   if (!isRecord(one) || !isRecord(other)) return Object.is(one, other);
   const keys = Object.keys(one);
   return (

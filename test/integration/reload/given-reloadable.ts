@@ -67,10 +67,12 @@ export async function givenReloadable(
   const file = path('zlb.yml');
   const source = createConfigurationSource({
     path: file,
-    load: (read) => loadSettings({ file, env: {}, collectorDefaults, operations: operationRoutes(), files: read }),
+    load: async (files) => ({
+      settings: await loadSettings({ file, env: {}, collectorDefaults, operations: operationRoutes(), files }),
+    }),
   });
   const daemon = await startDaemon({
-    settings: await source.read(),
+    ...(await source.read()),
     source,
     enableLifecycle: true,
     listenAddress: '127.0.0.1:0',

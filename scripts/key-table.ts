@@ -1,0 +1,84 @@
+import type { TSchema } from 'typebox';
+
+import { limitsInWords } from '../src/config/quantity.ts';
+import type { Reads } from '../src/config/schema-parts.ts';
+
+/** What the documentation needs of a schema. */
+export interface SchemaNode {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly string[];
+  readonly reads?: Reads;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly required?: readonly string[];
+  readonly items?: SchemaNode;
+}
+
+const readerWords: Readonly<Record<Reads['reader'], string>> = {
+  apiKey: 'text',
+  applianceName: 'text, 1 to 128 characters',
+  applianceUrl: 'https address',
+  byteSize: 'size',
+  certificates: 'PEM text',
+  duration: 'duration',
+  expiry: 'day, or time with zone',
+  farmPattern: 'regular expression',
+  fingerprint: '64 hex digits, colons allowed',
+  headerValue: 'text',
+  interval: 'duration, or 0',
+  listenAddress: 'host:port',
+  passwordHash: 'bcrypt hash',
+  pattern: 'pattern',
+  privateKey: 'PEM text',
+  ratio: 'share',
+  schedule: 'cron expression',
+  serverName: 'host name',
+  tokenDigest: '64 hex digits',
+  tokenName: 'text, 1 to 64 characters',
+};
+
+/** The border to a foreign type: TypeBox knows its schemas by what they let through, not by what they say. */
+export function plainSchema(schema: TSchema): SchemaNode {
+  return JSON.parse(JSON.stringify(schema));
+}
+
+/** A row for each key of a mapping and of those inside it, as Markdown. */
+export function keyTable(node: SchemaNode, prefix = ''): string {
+  return ['| Key | Type | Default | Meaning | Example |', '|---|---|---|---|---|', ...keyRows(node, prefix)].join('\n');
+}
+
+function keyRows(parent: SchemaNode, prefix: string): readonly string[] {
+  return Object.entries(parent.properties ?? {}).flatMap(([key, node]) => {
+    if (node.properties) return keyRows(node, `${prefix}${key}.`);
+    const inside = node.items?.properties ? keyRows(node.items, `${prefix}${key}[].`) : [];
+    const standard =
+      node.default === undefined ? (parent.required?.includes(key) ? 'required' : '') : code(node.default);
+    const cells = [`\`${prefix}${key}\``, typeWords(node), standard, node.description ?? '', code(node.examples?.[0])];
+    return [`| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`, ...inside];
+  });
+}
+
+function typeWords(node: SchemaNode): string {
+  if (node.enum) return `one of ${node.enum.join(', ')}`;
+  if (node.items) return `list of ${itemWords(node.items)}`;
+  if (node.reads)
+    return [readerWords[node.reads.reader], limitsInWords(node.reads)].filter((part) => part !== '').join(', ');
+  if (node.type === 'integer')
+    return `number, ${node.maximum === undefined ? `at least ${node.minimum}` : `${node.minimum} to ${node.maximum}`}`;
+  return { boolean: 'true or false', object: 'mapping of texts', string: 'path' }[String(node.type)] ?? '';
+}
+
+function code(value: unknown): string {
+  if (value === undefined) return '';
+  return `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
+}
+
+function itemWords(item: SchemaNode): string {
+  if (item.properties) return 'mappings';
+  if (item.enum) return item.enum.join(', ');
+  return item.reads ? `${typeWords(item)}s` : 'texts';
+}

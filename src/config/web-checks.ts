@@ -1,0 +1,109 @@
+import { pairProblem } from './private-key.ts';
+import type { Path, Problems } from './problems.ts';
+import type { Partly } from './structure.ts';
+import { tlsVersions } from './tls-names.ts';
+import type { OpenedWeb } from './web-files.ts';
+import type { TlsServerFile, WebFile } from './web-schema.ts';
+import type { Source } from './yaml-file.ts';
+
+interface Checked {
+  readonly config: Partly<WebFile>;
+  readonly source: Source;
+  readonly opened: OpenedWeb;
+  readonly problems: Problems;
+}
+
+type TlsKey = keyof TlsServerFile;
+
+/** Reports the values of a web configuration that are right by themselves and wrong together. */
+export function checkWeb(checked: Checked): void {
+  if (checked.config.tls_server_config) {
+    for (const check of [certificateIsThere, keyBelongs, clientsAreJudged, sansAreShown, versionsMeet]) check(checked);
+  }
+  usersCanLogIn(checked);
+  bucketHoldsSomething(checked);
+}
+
+function certificateIsThere({ config, source, problems }: Checked): void {
+  const tls = config.tls_server_config ?? {};
+  for (const [inline, file] of [
+    ['cert', 'cert_file'],
+    ['key', 'key_file'],
+    ['client_ca', 'client_ca_file'],
+  ] as const) {
+    if (tls[inline] !== undefined && tls[file] !== undefined)
+      problems.report(source.place(at(inline), 'key'), `contradicts ${file}; remove one of the two`);
+    const missing = ![inline, file].some((key) => tls[key] !== undefined || problems.knows(source.place(at(key))));
+    if (missing && file !== 'client_ca_file')
+      problems.report(source.place(at(file)), `is missing; add it, or remove tls_server_config to speak plain HTTP`);
+  }
+}
+
+function keyBelongs({ config, source, opened: { cert, key }, problems }: Checked): void {
+  const { cert: inlineCert, key: inlineKey } = config.tls_server_config ?? {};
+  if (cert === undefined || !key) return;
+  const problem = pairProblem(cert, key, inlineCert === undefined ? 'cert_file' : 'cert');
+  if (problem !== undefined) problems.report(source.place(at(inlineKey ? 'key' : 'key_file')), problem);
+}
+
+function clientsAreJudged({ config, source, problems }: Checked): void {
+  const tls = config.tls_server_config ?? {};
+  const { client_auth_type: type } = tls;
+  if (type === undefined) return;
+  const authorities = (['client_ca', 'client_ca_file'] as const).find(
+    (key) => tls[key] !== undefined || problems.knows(source.place(at(key))),
+  );
+  if (type === 'NoClientCert' && authorities !== undefined) {
+    problems.report(
+      source.place(at(authorities)),
+      'is of no use while clients are not asked for a certificate; set client_auth_type to RequireAndVerifyClientCert, or remove it',
+    );
+  }
+  if ((type === 'VerifyClientCertIfGiven' || type === 'RequireAndVerifyClientCert') && authorities === undefined) {
+    problems.report(
+      source.place(at('client_auth_type')),
+      'needs client_ca_file; without it a certificate of any authority that the world knows would do',
+    );
+  }
+}
+
+/** Who may connect without a certificate shows no name to compare. */
+function sansAreShown({ config, source, problems }: Checked): void {
+  const { client_allowed_sans: sans, client_auth_type: type } = config.tls_server_config ?? {};
+  if (sans === undefined || type === undefined) return;
+  if (['RequireAnyClientCert', 'RequireClientCert', 'RequireAndVerifyClientCert'].includes(type)) return;
+  problems.report(
+    source.place(at('client_allowed_sans')),
+    `means nothing where clients may come without a certificate; set client_auth_type to RequireAndVerifyClientCert`,
+  );
+}
+
+function versionsMeet({ config, source, problems }: Checked): void {
+  const { min_version: oldest, max_version: newest } = config.tls_server_config ?? {};
+  if (oldest === undefined || newest === undefined) return;
+  const order = [...tlsVersions.keys()];
+  if (order.indexOf(oldest) <= order.indexOf(newest)) return;
+  const isWritten = (key: TlsKey) => source.place(at(key)).written !== undefined;
+  const written = isWritten('max_version') ? 'max_version' : 'min_version';
+  problems.report(source.place(at(written)), `leaves no version of TLS: from ${oldest} to ${newest}`);
+}
+
+function usersCanLogIn({ config, source, problems }: Checked): void {
+  for (const name of Object.keys(config.basic_auth_users ?? {})) {
+    // The place of a user is that of its hash, and a name may be a misplaced password.
+    const place = source.place(['basic_auth_users', name], 'key');
+    if (name === '') problems.report(place, 'a user has no name; give it one');
+    if (name.includes(':'))
+      problems.report(place, 'a user has a colon in its name, where the password would begin; give it another name');
+  }
+}
+
+function bucketHoldsSomething({ config, source, problems }: Checked): void {
+  const { interval = 0, burst } = config.rate_limit ?? {};
+  if (interval === 0 || burst !== 0) return;
+  problems.report(source.place(['rate_limit', 'burst']), 'must be at least 1, or no request would ever be answered');
+}
+
+function at(key: TlsKey): Path {
+  return ['tls_server_config', key];
+}

@@ -1,0 +1,97 @@
+import { assert } from '../lib/check.ts';
+import type { Secret } from '../lib/secret.ts';
+import { createFiles, type Files } from './files.ts';
+import { createOpenFile } from './open-file.ts';
+import { createProblems } from './problems.ts';
+import { readStructure } from './structure.ts';
+import type { Environment } from './substitute.ts';
+import { cipherList, curveNames, tlsVersions, type TlsVersion } from './tls-names.ts';
+import { checkWeb } from './web-checks.ts';
+import { type OpenedWeb, openWebFiles } from './web-files.ts';
+import { type TlsServerFile, type WebFile, webSchema } from './web-schema.ts';
+import { readYamlFile } from './yaml-file.ts';
+
+/** How the metrics listener is protected, checked. */
+export interface WebSettings {
+  /** Without it, plain HTTP. */
+  readonly tls?: WebTlsSettings;
+  /** bcrypt hashes by user; without any, everybody may read. */
+  readonly users: ReadonlyMap<string, Secret>;
+  /** Of every answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly rateLimit?: { readonly intervalMs: number; readonly burst: number };
+}
+
+/** Names are those of OpenSSL. */
+interface WebTlsSettings {
+  /** PEM, like the other two; the key belongs to the first certificate. */
+  readonly cert: string;
+  readonly key: Secret;
+  readonly clientCa?: string;
+  readonly clientAuth: Exclude<TlsServerFile['client_auth_type'], 'RequireClientCert'>;
+  /** A client certificate must have one of these. */
+  readonly clientAllowedSans?: readonly string[];
+  readonly minVersion: TlsVersion;
+  readonly maxVersion: TlsVersion;
+  /** Separated by colons, as are the curves; without it those of Node. */
+  readonly ciphers?: string;
+  readonly curves?: string;
+  readonly honorCipherOrder: boolean;
+}
+
+export interface WebSettingsSource {
+  /** Path of the YAML file. */
+  readonly file: string;
+  readonly env: Environment;
+  /** How files are read, for who wants to know later whether they changed. */
+  readonly files?: Files;
+}
+
+/** The settings of a web configuration; rejects with a ConfigError that names everything wrong. */
+export async function loadWebSettings(from: WebSettingsSource): Promise<WebSettings> {
+  const { file, env, files = createFiles({ path: undefined }) } = from;
+  const problems = createProblems();
+  const source = await readYamlFile({
+    file,
+    remedy: 'Give --web.config.file the path of a YAML file',
+    least: 'write {} into it for plain HTTP without passwords, or what docs/web-configuration.md explains',
+    env,
+    readText: files.readText,
+    problems,
+  });
+  if (source === undefined) throw problems.error();
+  const { whole, partly } = readStructure(source, webSchema, problems);
+  const opened = await openWebFiles(partly.tls_server_config, createOpenFile(source, files.readText, problems));
+  checkWeb({ config: partly, source, opened, problems });
+  if (!problems.isEmpty()) throw problems.error();
+  assert(whole, 'what does not fit the schema is a problem');
+  return toWebSettings(whole, opened);
+}
+
+function toWebSettings(config: WebFile, opened: OpenedWeb): WebSettings {
+  const { tls_server_config: tls, http_server_config: http, basic_auth_users: users, rate_limit: limit } = config;
+  return {
+    ...(tls && { tls: toTls(tls, opened) }),
+    users: new Map(Object.entries(users)),
+    headers: Object.fromEntries(Object.entries(http.headers).filter(([, value]) => value !== '')),
+    ...(limit.interval > 0 && { rateLimit: { intervalMs: limit.interval, burst: limit.burst } }),
+  };
+}
+
+function toTls(tls: TlsServerFile, { cert, key, clientCa }: OpenedWeb): WebTlsSettings {
+  const { client_auth_type: type, client_allowed_sans: clientAllowedSans, curve_preferences: curves } = tls;
+  assert(cert !== undefined && key, 'a certificate or a key that cannot be read is a problem');
+  const ciphers = cipherList(tls.cipher_suites, tls.min_version);
+  return {
+    cert,
+    key,
+    ...(clientCa !== undefined && { clientCa }),
+    clientAuth: type === 'RequireClientCert' ? 'RequireAnyClientCert' : type,
+    ...(clientAllowedSans && { clientAllowedSans }),
+    minVersion: tlsVersions.get(tls.min_version) ?? 'TLSv1.2',
+    maxVersion: tlsVersions.get(tls.max_version) ?? 'TLSv1.3',
+    ...(ciphers !== undefined && { ciphers }),
+    ...(curves && { curves: curves.flatMap((name) => curveNames.get(name) ?? []).join(':') }),
+    honorCipherOrder: tls.prefer_server_cipher_suites,
+  };
+}

@@ -1,0 +1,214 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { genSaltSync, hashSync } from 'bcryptjs';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type Authority, makeAuthority } from '../support/authority.ts';
+import { ask, outcomeOf } from '../support/given-web-access.ts';
+import { givenPrometheus } from '../support/monitoring.ts';
+import { runExporter, startExporter } from '../support/process.ts';
+import { isThere } from '../support/programs.ts';
+import { until } from '../support/until.ts';
+
+const withoutPrometheus = !isThere('prometheus');
+const withoutPromtool = !isThere('promtool');
+const password = 'CanaryPassword0123';
+let authority: Authority;
+
+beforeAll(async () => {
+  authority = await makeAuthority();
+});
+
+/** A web configuration with its certificate, in a folder of its own. */
+async function givenWebConfig(text: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'zlb-web-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { key, cert } = await authority.issue({ type: 7, ip: '127.0.0.1' });
+  writeFileSync(join(folder, 'server.crt'), cert);
+  writeFileSync(join(folder, 'server.key'), key);
+  writeFileSync(join(folder, 'ca.crt'), authority.cert);
+  writeFileSync(join(folder, 'web.yml'), text);
+  return join(folder, 'web.yml');
+}
+
+/** The exporter on simulated appliances. */
+async function givenExporter(webFile: string) {
+  const exporter = startExporter([
+    '--web.listen-address=127.0.0.1:0',
+    `--web.config.file=${webFile}`,
+    '--log.level=warn',
+  ]);
+  // What it prints is where it stays; where the port of the gateway is taken, the log knows an address before that.
+  const printed = await until(
+    () => /(https?:\/\/\S+)\/metrics/.exec(exporter.stdout()),
+    (found) => found !== null,
+  );
+  const url = printed?.[1] ?? '';
+  return { ...exporter, url, host: new URL(url).host };
+}
+
+const tls = `
+tls_server_config:
+  cert_file: server.crt
+  key_file: server.key
+`;
+const users = `
+basic_auth_users:
+  prometheus: ${hashSync(password, genSaltSync(6))}
+`;
+
+describe('the exporter with a web configuration', () => {
+  it('speaks TLS, wants a password on every path, says https to service discovery and is healthy without either', async () => {
+    const webFile = await givenWebConfig(
+      `${tls}${users}http_server_config: { headers: { X-Frame-Options: deny, X-Content-Type-Options: nosniff } }\n`,
+    );
+    const exporter = await givenExporter(webFile);
+    const { url, host } = exporter;
+    const basic = `prometheus:${password}`;
+    const paths = ['/', '/metrics', '/probe?target=x', '/sd', '/api/status', '/-/healthy', '/-/ready', '/none', '/%zz'];
+
+    expect(new URL(url).protocol).toBe('https:');
+    for (const path of paths) {
+      expect(await ask(url, { path }), path).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Basic' } });
+      expect((await ask(url, { path, basic: 'prometheus:wrong' })).status, path).toBe(401);
+      const { status, headers } = await ask(url, { path, basic });
+      expect(status, path).not.toBe(401);
+      expect(headers, path).toMatchObject({ 'x-frame-options': 'deny', 'x-content-type-options': 'nosniff' });
+    }
+    for (const method of ['POST', 'OPTIONS', 'TRACE', 'PROPFIND'])
+      expect((await ask(url, { method })).status).toBe(401);
+    const trusted = { rejectUnauthorized: true, ca: authority.cert };
+    expect((await ask(url, { path: '/metrics', basic, tls: trusted })).text).toContain('zlb_exporter_build_info');
+    const targets = JSON.parse((await ask(url, { path: '/sd', basic })).text) as { labels: Record<string, string> }[];
+    expect(new Set(targets.map(({ labels }) => labels.__scheme__))).toEqual(new Set(['https']));
+
+    const flags = [`--web.listen-address=${host}`, `--web.config.file=${webFile}`];
+    expect(await runExporter(['healthcheck', ...flags])).toMatchObject({ code: 0, stdout: 'healthy\n' });
+    expect(await runExporter(['healthcheck', flags[0] ?? ''])).toMatchObject({ code: 1 });
+    expect((await exporter.stop('SIGTERM')).code).toBe(0);
+    expect(exporter.stdout() + exporter.stderr()).not.toContain(password);
+  });
+
+  it('lets in by certificate, and is healthy to a health check that has none', async () => {
+    const webFile = await givenWebConfig(
+      `${tls}  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: ca.crt\n`,
+    );
+    const { url, host } = await givenExporter(webFile);
+    const client = await authority.issue();
+
+    expect(await outcomeOf(ask(url))).toBe('cut off');
+    expect((await ask(url, { tls: { ...client } })).status).toBe(200);
+    expect(
+      await runExporter(['healthcheck', `--web.listen-address=${host}`, `--web.config.file=${webFile}`]),
+    ).toMatchObject({ code: 0, stdout: 'healthy\n' });
+  });
+
+  it('does not start with a wrong one, whose mistakes it lists', async () => {
+    const webFile = await givenWebConfig(`${tls}${users}  bob: ${password}\nbasic_auth: {}\n`);
+
+    const { code, stdout, stderr } = await runExporter([`--web.config.file=${webFile}`]);
+
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${webFile}:8:8: basic_auth_users.bob: is not the bcrypt hash of a password`);
+    expect(stderr).toContain(`${webFile}:9:1: basic_auth: unknown key; `);
+    expect(stdout + stderr).not.toContain(password);
+  });
+});
+
+describe('check', () => {
+  it('says what a web configuration amounts to, and what is wrong with it', async () => {
+    const right = await givenWebConfig(`${tls}${users}`);
+    const wrong = await givenWebConfig('tls_server_config: { cert_file: none.crt, key_file: server.key }');
+
+    expect(await runExporter(['check', `--web.config.file=${right}`])).toMatchObject({
+      code: 0,
+      stdout: 'The web configuration is valid: TLS, 1 user.\n',
+    });
+    expect(await runExporter(['check', `--web.config.file=${wrong}`])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('tls_server_config.cert_file: cannot be read: there is no such file'),
+    });
+  });
+});
+
+describe.skipIf(withoutPromtool)('a file that Prometheus itself would take', () => {
+  const longer = `${tls}
+  client_auth_type: RequireAndVerifyClientCert
+  client_ca_file: ca.crt
+  min_version: TLS12
+  max_version: TLS13
+  cipher_suites: [TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]
+  prefer_server_cipher_suites: true
+  curve_preferences: [CurveP256, CurveP384, CurveP521, X25519]
+http_server_config:
+  http2: true
+  headers: { X-Frame-Options: sameorigin, Strict-Transport-Security: max-age=31536000 }
+${users}`;
+
+  it.each([
+    ['with TLS and a password', `${tls}${users}`, true],
+    ['with everything', longer, true],
+    ['with nothing', '{}', true],
+    ['with TLS 1.0', `${tls}  min_version: TLS10\n`, true],
+    ['with a key that nobody knows', `${tls}  junk: 1\n`, false],
+    ['with a cipher that nobody has', `${tls}  cipher_suites: [TLS_RSA_WITH_NULL]\n`, false],
+    ['with authorities for nobody', `${tls}  client_ca_file: ca.crt\n`, false],
+    ['with a header that is not on the list', 'http_server_config: { headers: { Server: mine } }\n', false],
+    ['without a certificate', 'tls_server_config: { key_file: server.key }\n', false],
+  ])('is one for the exporter as well, and a wrong one is wrong for both: %s', async (_, text, isRight) => {
+    const webFile = await givenWebConfig(text);
+
+    const theirs = spawnSync('promtool', ['check', 'web-config', webFile], { encoding: 'utf8' });
+    const ours = await runExporter(['check', `--web.config.file=${webFile}`]);
+
+    expect({ theirs: theirs.status === 0, ours: ours.code === 0, said: theirs.stderr + ours.stderr }).toMatchObject({
+      theirs: isRight,
+      ours: isRight,
+    });
+  });
+});
+
+describe.skipIf(withoutPrometheus)('real Prometheus', () => {
+  it('scrapes over TLS with a client certificate and a password, through /sd as well', async () => {
+    const webFile = await givenWebConfig(
+      `${tls}  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: ca.crt\n  client_allowed_sans: [client.test]\n${users}`,
+    );
+    const { url, host, stderr } = await givenExporter(webFile);
+    const client = await authority.issue();
+    const tlsConfig = 'tls_config: { ca_file: ca.crt, cert_file: client.crt, key_file: client.key }';
+    const basicAuth = `basic_auth: { username: prometheus, password: ${password} }`;
+    const prometheus = await givenPrometheus(
+      `
+global: { scrape_interval: 1s, scrape_timeout: 1s }
+scrape_configs:
+  - job_name: whole
+    scheme: https
+    ${tlsConfig}
+    ${basicAuth}
+    static_configs: [{ targets: ['${host}'] }]
+  - job_name: each
+    ${tlsConfig}
+    ${basicAuth}
+    http_sd_configs: [{ url: '${url}/sd', refresh_interval: 1s, ${tlsConfig}, ${basicAuth} }]
+  - job_name: stranger
+    scheme: https
+    ${tlsConfig}
+    basic_auth: { username: prometheus, password: wrong }
+    static_configs: [{ targets: ['${host}'] }]
+`,
+      { 'ca.crt': authority.cert, 'client.crt': client.cert, 'client.key': client.key },
+    );
+
+    await until(
+      () => prometheus.query('count_over_time(up{job!="stranger"}[1m]) > 4'),
+      (seen) => seen.length === 6,
+      40_000,
+    );
+
+    expect(await prometheus.query('up{job!="stranger"} != 1')).toEqual([]);
+    expect(await prometheus.query('up{job="stranger"} == 0')).toHaveLength(1);
+    expect(stderr()).toContain('the user or the password is wrong');
+    expect(stderr()).not.toContain(password);
+  }, 120_000);
+});

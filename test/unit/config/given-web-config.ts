@@ -1,0 +1,20 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { loadWebSettings, type WebSettings } from '../../../src/config/web-settings.ts';
+
+interface Surroundings {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Contents by name, in the folder of the configuration. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+/** Loads a file `web.yml` with this text from a folder of its own. */
+export async function loadWebText(text: string, { env = {}, files = {} }: Surroundings = {}): Promise<WebSettings> {
+  const folder = await mkdtemp(join(tmpdir(), 'zlb-web-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  for (const [name, contents] of Object.entries({ ...files, 'web.yml': text }))
+    await writeFile(join(folder, name), contents);
+  return await loadWebSettings({ file: join(folder, 'web.yml'), env });
+}

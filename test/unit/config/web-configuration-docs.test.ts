@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { webConfigurationPage } from '../../../scripts/generate-web-configuration-docs.ts';
+import { makeMaterial } from '../../support/tls-server.ts';
+import { loadWebText } from './given-web-config.ts';
+
+describe('the documentation of the web configuration', () => {
+  it('is what scripts/generate-web-configuration-docs.ts writes', async () => {
+    const file = new URL('../../../docs/web-configuration.md', import.meta.url);
+
+    expect(await readFile(file, 'utf8')).toBe(webConfigurationPage());
+  });
+
+  it('has a meaning, a type and an example in each row of a key', () => {
+    const rows = webConfigurationPage().match(/^\| `[a-z_]+\..*\|$/gm) ?? [];
+
+    expect(rows.length).toBeGreaterThan(20);
+    for (const row of rows) {
+      const [key, type, , meaning, example] = row.replace(/^\| | \|$/g, '').split(' | ');
+      expect({ key, complete: [type, meaning, example].every(Boolean) }).toEqual({ key, complete: true });
+    }
+  });
+
+  it('shows examples that load', async () => {
+    const blocks = [...webConfigurationPage().matchAll(/```yaml\n(tls_server_config:.*?)```/gs)].map(
+      ([, yaml]) => yaml,
+    );
+    const [own, clients] = [await makeMaterial(), await makeMaterial()];
+    const files = { 'server.crt': own.cert, 'server.key': own.key, 'prometheus-ca.crt': clients.cert };
+
+    expect(blocks).toHaveLength(2);
+    for (const block of blocks) expect(await loadWebText(block ?? '', { files })).toHaveProperty('tls');
+  });
+});
