@@ -7,19 +7,26 @@ import { sleep } from '../../src/lib/sleep.ts';
 const localAddress = '127.0.0.2';
 
 /** A connection on which anything can be written. */
-export async function openRaw(url: string, signal: AbortSignal): Promise<Socket> {
+export interface RawConnection {
+  readonly socket: Socket;
+  /** Ends it as if the machine had crashed, whatever is said on it. */
+  reset(): void;
+}
+
+export async function openRaw(url: string, signal: AbortSignal): Promise<RawConnection> {
   const { protocol, hostname, port } = new URL(url);
   const place = { host: hostname, port: Number(port), localAddress };
   const secure = protocol === 'https:';
-  const socket = secure ? connectTls({ ...place, rejectUnauthorized: false }) : connect(place);
+  const carrier = connect(place);
+  const socket = secure ? connectTls({ socket: carrier, rejectUnauthorized: false }) : carrier;
   // A refused or reset connection is what the other side may do to such a client.
-  socket.on('error', () => undefined);
+  for (const each of [carrier, socket]) each.on('error', () => undefined);
   const leave = (): void => void socket.destroy();
   signal.addEventListener('abort', leave);
   socket.once('close', () => signal.removeEventListener('abort', leave));
   if (signal.aborted) leave();
   await comes(socket, secure ? 'secureConnect' : 'connect');
-  return socket;
+  return { socket, reset: () => void carrier.resetAndDestroy() };
 }
 
 /** Resolves to what an event brings, or to nothing once the connection is over. */
@@ -41,7 +48,7 @@ export interface RawExchangeParts {
 
 /** Writes, reads until the other side ends it or the time is over, and resolves to what came. */
 export async function exchangeFor({ url, sent, forMs, signal }: RawExchangeParts): Promise<string> {
-  const socket = await openRaw(url, signal);
+  const { socket } = await openRaw(url, signal);
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   socket.write(sent, 'latin1');

@@ -36,7 +36,7 @@ export const rudenesses = {
     return exchangeFor({ url: either(target, random), sent: half, forMs: random.between(100, patienceMs), signal });
   },
   async slowReader(target, random, signal) {
-    const socket = await openRaw(target.metricsUrl, signal);
+    const { socket } = await openRaw(target.metricsUrl, signal);
     socket.pause();
     socket.write(`GET /metrics HTTP/1.1\r\nHost: here\r\n${target.scrapeHeaders}\r\n`.repeat(20));
     await sleep(random.between(500, patienceMs), signal).catch(() => undefined);
@@ -45,10 +45,10 @@ export const rudenesses = {
     return some;
   },
   async resetMidBody({ metricsUrl, scrapeHeaders }, _random, signal) {
-    const socket = await openRaw(metricsUrl, signal);
+    const { socket, reset } = await openRaw(metricsUrl, signal);
     socket.write(get('/metrics', scrapeHeaders));
     const first = await comes(socket, 'data');
-    socket.resetAndDestroy();
+    reset();
     return first instanceof Buffer ? first.toString('latin1') : '';
   },
   async wrongMethod(target, random, signal) {
