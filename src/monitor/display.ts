@@ -33,6 +33,7 @@ const exporterPart = 'exporter';
 export function createDisplay({ appliance, exposition, ledger, shelf, breakerState, age }: DisplayParts): Display {
   let shownUp: boolean | undefined;
   let isBehind = false;
+  let upUntilMs = Number.NEGATIVE_INFINITY;
 
   // The limit of series protects from what an appliance lists; these are few and ours.
   function show(part: string, fill: (emit: Emit) => void): void {
@@ -43,8 +44,13 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
   function showLedger(ageMs: number): void {
     isBehind = false;
     shownUp = ledger.isUp(ageMs);
+    upUntilMs = ledger.upUntilMs();
     const state = { ageMs, breaker: breakerState(), series: exposition.series(appliance, exporterPart) };
     show(exporterPart, (emit) => ledger.expose(emit, state));
+  }
+
+  function isUpAsShown(ageMs: number): boolean {
+    return (shownUp === true && ageMs < upUntilMs) || shownUp === ledger.isUp(ageMs);
   }
 
   function withoutReading({ collector }: Job): void {
@@ -67,7 +73,7 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
         job.missed = true;
         withoutReading(job);
       }
-      if (isBehind || losers.size > 0 || shownUp !== ledger.isUp(ageMs)) showLedger(ageMs);
+      if (isBehind || losers.size > 0 || !isUpAsShown(ageMs)) showLedger(ageMs);
     },
   };
 }

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { createExposition } from '../../../src/metrics/exposition.ts';
+import { createCounters } from '../../../src/monitor/counters.ts';
+import { createDisplay } from '../../../src/monitor/display.ts';
+import { createLedger, ledgerFamilies } from '../../../src/monitor/ledger.ts';
+import { createShelf } from '../../../src/monitor/shelf.ts';
+import { valueOf } from '../../support/samples.ts';
+
+describe('the ledger on the page', () => {
+  it('is rendered once for all that happened, and not at all when nothing did', () => {
+    const { display, counters, settle, renderings } = given();
+    settle();
+    const before = renderings();
+
+    for (let time = 0; time < 50; time += 1) {
+      counters.failed('farms', 'timeout');
+      display.publish();
+    }
+    const meanwhile = renderings();
+    const page = settle();
+    settle();
+
+    expect(meanwhile).toBe(before);
+    expect(renderings()).toBe(before + 1);
+    expect(valueOf(page, 'zlb_collector_errors_total', { collector: 'farms', reason: 'timeout' })).toBe(50);
+  });
+
+  it('goes down at the moment after which an answer no longer counts, though nothing is published', () => {
+    const { ledger, settle, clock } = given();
+    ledger.called(answered, clock.ms);
+    const up = valueOf(settle(), 'zlb_up');
+    clock.ms += 999;
+    const stillUp = valueOf(settle(), 'zlb_up');
+    clock.ms += 1;
+
+    expect([up, stillUp, valueOf(settle(), 'zlb_up')]).toEqual([1, 1, 0]);
+  });
+
+  it('stays up as long as answers come, and is up again with the first of them, though nothing is published', () => {
+    const { ledger, settle, clock } = given();
+    ledger.called(answered, clock.ms);
+    settle();
+    clock.ms += 900;
+    ledger.called(answered, clock.ms);
+    clock.ms += 900;
+    const kept = valueOf(settle(), 'zlb_up');
+    clock.ms += 900;
+    const down = valueOf(settle(), 'zlb_up');
+    ledger.called(answered, clock.ms);
+
+    expect([kept, down, valueOf(settle(), 'zlb_up')]).toEqual([1, 0, 1]);
+  });
+});
+
+const answered = {
+  method: 'GET',
+  endpoint: '/stats',
+  code: '200',
+  reason: undefined,
+  seconds: 0.1,
+  authenticated: true,
+  clockOffsetSeconds: 0,
+};
+
+/** A ledger for which an answer counts for a second. */
+function given() {
+  const clock = { ms: 0 };
+  let renderings = 0;
+  const exposition = createExposition({ families: ledgerFamilies, appliances: ['lb'] });
+  const counters = createCounters();
+  const ledger = createLedger({ collectors: ['farms'], counters, upForMs: () => 1_000 });
+  const shelf = createShelf({
+    appliance: 'lb',
+    held: new Map(),
+    exposition,
+    maxSeries: 1_000,
+    onDropped: () => undefined,
+    onUnknownState: () => undefined,
+  });
+  const display = createDisplay({
+    appliance: 'lb',
+    exposition,
+    ledger: {
+      ...ledger,
+      expose(...parts) {
+        renderings += 1;
+        ledger.expose(...parts);
+      },
+    },
+    shelf,
+    breakerState: () => 'closed',
+    age: () => clock.ms,
+  });
+  return {
+    display,
+    ledger,
+    counters,
+    clock,
+    renderings: () => renderings,
+    /** The page, brought up to this moment. */
+    settle() {
+      display.settle(new Map());
+      return exposition.page('text').text.toString();
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { noFacts } from '../../../src/collectors/collector.ts';
+import { createExposition } from '../../../src/metrics/exposition.ts';
+import type { AppliancePoller } from '../../../src/monitor/appliance-poller.ts';
+import { createCounters } from '../../../src/monitor/counters.ts';
+import { createFleet } from '../../../src/monitor/fleet.ts';
+import type { Monitor } from '../../../src/monitor/monitor.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('a page', () => {
+  it('brings all appliances up to its moment, and a page of some no more than those', async () => {
+    const { monitor, settled } = await given(['lb-1', 'lb-2', 'lb-3']);
+
+    monitor.page('text');
+    const forAll = settled.splice(0);
+    monitor.page('text', new Set(['lb-2']));
+
+    expect(forAll).toEqual(['lb-1', 'lb-2', 'lb-3']);
+    expect(settled).toEqual(['lb-2']);
+  });
+});
+
+describe('a thousand appliances', () => {
+  const names = Array.from({ length: 1_000 }, (_, index) => `lb-${index}`);
+
+  it('are started one after the other, the first at once, a hundred in a second, and all of them soon', async () => {
+    const { monitor, started } = await given(names);
+
+    monitor.start();
+    const atOnce = started.length;
+    await vi.advanceTimersByTimeAsync(1_000);
+    const afterASecond = started.length;
+    await vi.advanceTimersByTimeAsync(14_000);
+    await closed(monitor);
+
+    expect(atOnce).toBe(1);
+    expect(afterASecond).toBeGreaterThan(50);
+    expect(afterASecond).toBeLessThan(150);
+    expect(started).toEqual(names);
+  });
+
+  it('are not started any more once it closes', async () => {
+    const { monitor, started } = await given(names);
+    monitor.start();
+    await vi.advanceTimersByTimeAsync(500);
+
+    await closed(monitor);
+    const atClose = started.length;
+    await vi.advanceTimersByTimeAsync(10_000);
+
+    expect(started).toHaveLength(atClose);
+  });
+});
+
+async function closed(monitor: Monitor): Promise<void> {
+  const closing = monitor.close();
+  await vi.advanceTimersByTimeAsync(0);
+  await closing;
+}
+
+async function given(names: readonly string[]) {
+  const started: string[] = [];
+  const settled: string[] = [];
+  const createPoller = ({ name }: { readonly name: string }): AppliancePoller => ({
+    name,
+    start: () => void started.push(name),
+    settle: () => void settled.push(name),
+    run: () => Promise.resolve(),
+    changed: () => Promise.resolve(),
+    hadFirstRuns: true,
+    describe: () => {
+      throw new Error('nobody asks');
+    },
+    close: () => Promise.resolve(),
+    counters: createCounters(),
+    legacy: {
+      age: () => 0,
+      facts: noFacts(),
+      held: new Map(),
+      states: new Map(),
+      ledger: { entries: new Map(), answeredAtMs: undefined, called: false, offsetSeconds: undefined },
+    },
+  });
+  const monitor = createFleet({
+    createPoller,
+    isSame: () => true,
+    isSameMachine: () => true,
+    exposition: createExposition({ families: [], appliances: [] }),
+  });
+  await monitor.watch(names.map((name) => ({ name, labels: {} })));
+  return { monitor, started, settled };
+}
