@@ -25,7 +25,7 @@ const runPart: { readonly [Name in Part]: (stage: Stage) => Promise<readonly Fin
 };
 
 /** Until every collector had its first turn, and its next one by the schedule. */
-const warmUpCycles = 5;
+const warmUpCycles = 4;
 
 /** Starts everything, runs the parts one after the other on the same exporter, and says what was found. */
 export async function runSoak(options: SoakOptions): Promise<readonly Finding[]> {

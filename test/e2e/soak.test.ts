@@ -8,8 +8,8 @@ import { isThere } from '../support/programs.ts';
 it('survives random faults, bad clients, hanging appliances and reloads, and misses no cycle of the others', async () => {
   const findings = await runSoak({
     parts: new Set(parts),
-    minutes: 0.3,
-    troubleMinutes: 0.1,
+    minutes: 0.25,
+    troubleMinutes: 0.07,
     troubles: ['hang'],
     appliances: 10,
     reloads: 50,
@@ -17,7 +17,7 @@ it('survives random faults, bad clients, hanging appliances and reloads, and mis
     scrapeEveryMs: 500,
     clients: 4,
     herd: 50,
-    webConfig: false,
+    webConfig: true,
     promtool: isThere('promtool'),
     seed: Number(process.env.ZLB_TEST_SEED ?? Date.now() % 1_000_000),
     signal: new AbortController().signal,
