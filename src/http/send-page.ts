@@ -34,14 +34,21 @@ export function createSendPage(log: Logger, { mostUnfinished, patienceMs, longes
   /** Oldest first, with the time of the start. */
   const unfinished = new Map<ServerResponse, number>();
 
-  /** False when all places are taken by readers that may still be reading. */
-  function makeRoom(): boolean {
+  /** False when all places are taken by readers that may still be reading, and no address has more of them than its share. */
+  function makeRoom(newcomer: string): boolean {
     const [oldest] = unfinished;
     if (!oldest || unfinished.size < mostUnfinished) return true;
     const [response, startedAtMs] = oldest;
-    if (steadyNow() - startedAtMs < patienceMs) return false;
-    cut(response);
-    return true;
+    const last = steadyNow() - startedAtMs >= patienceMs ? response : oldestOfCrowd(newcomer);
+    if (last) cut(last);
+    return last !== undefined;
+  }
+
+  /** Who asks for page after page and reads none must not keep Prometheus out. */
+  function oldestOfCrowd(newcomer: string): ServerResponse | undefined {
+    const byAddress = Map.groupBy(unfinished.keys(), addressOf);
+    const crowd = [...byAddress.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
+    return crowd.length > (byAddress.get(newcomer)?.length ?? 0) + 1 ? crowd[0] : undefined;
   }
 
   function cut(response: ServerResponse): void {
@@ -60,7 +67,7 @@ export function createSendPage(log: Logger, { mostUnfinished, patienceMs, longes
   }
 
   return (request, reply, parts) => {
-    if (!makeRoom()) {
+    if (!makeRoom(addressOf(reply.raw))) {
       log.warn({ mostUnfinished }, 'too many readers at a time, a scrape was refused');
       const sentence = `${mostUnfinished} pages are being sent and not read. Scrape less often, or find out who does not read.\n`;
       void reply.code(503).header('retry-after', '5').type('text/plain; charset=utf-8').send(sentence);
@@ -87,6 +94,11 @@ export function createSendPage(log: Logger, { mostUnfinished, patienceMs, longes
         if (error) log.debug({ because: error.message }, 'a page was not read to its end');
       });
   };
+}
+
+/** Without one it is gone already. */
+function addressOf({ socket }: ServerResponse): string {
+  return socket?.remoteAddress ?? '';
 }
 
 interface Body {

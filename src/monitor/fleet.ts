@@ -89,6 +89,8 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       const { counters, legacy } = before.get(appliance.name)?.poller ?? {};
       const inherited = { ...(counters && { counters }), ...(legacy && isKnownMachine(appliance) && { legacy }) };
       const poller = createPoller(appliance, inherited);
+      // Or counters would be gone until it is started and its first call is over.
+      if (counters) poller.publish();
       begun.push(poller);
       return { appliance, poller };
     };

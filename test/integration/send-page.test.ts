@@ -68,6 +68,19 @@ describe('readers that do not read', () => {
     expect(await refused.text()).toMatch(/^3 pages are being sent and not read\./);
   });
 
+  it('of one address make room for another', async () => {
+    const { url, show, exposition } = await given({ mostUnfinished: 3 });
+    show(400_000, 1);
+    const pageBytes = exposition.page('text').size;
+    const readers = [await slowReader(url), await slowReader(url), await slowReader(url)];
+
+    const next = await slowReader(url, '127.0.0.2');
+
+    expect(await next.rest()).toBe(pageBytes);
+    const rest = await Promise.all(readers.map((reader) => reader.rest()));
+    expect(rest.map((bytes) => bytes === pageBytes)).toEqual([false, true, true]);
+  });
+
   it('make room for who comes next once Prometheus would have given up, the oldest first', async () => {
     const { url, show, exposition, lines } = await given({ mostUnfinished: 2, patienceMs: 0 });
     show(400_000, 1);
@@ -136,9 +149,9 @@ async function given(limits: Partial<SendPageLimits> = {}) {
 }
 
 /** Asks for the page, plain, and reads nothing but the beginning of the answer. */
-async function slowReader(url: string) {
+async function slowReader(url: string, localAddress = '127.0.0.1') {
   const { hostname, port } = new URL(url);
-  const socket: Socket = connect({ host: hostname, port: Number(port) });
+  const socket: Socket = connect({ host: hostname, port: Number(port), localAddress });
   onTestFinished(() => void socket.destroy());
   const received: Buffer[] = [];
   socket.on('data', (data: Buffer) => received.push(data));

@@ -65,6 +65,7 @@ async function given(names: readonly string[]) {
   const settled: string[] = [];
   const createPoller = ({ name }: { readonly name: string }): AppliancePoller => ({
     name,
+    publish: () => undefined,
     start: () => void started.push(name),
     settle: () => void settled.push(name),
     run: () => Promise.resolve(),
