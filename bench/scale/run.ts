@@ -11,7 +11,7 @@ const held = { appliances: 100, farms: 50, backendsPerFarm: 3 };
 /** As many backends as the goals name, which make twice the series. */
 const full = { appliances: 100, farms: 50, backendsPerFarm: 10 };
 /** As `npm start` and the image start it. */
-const nodeOptions = ['--max-semi-space-size=16'];
+const nodeOptions = ['--max-semi-space-size=8'];
 
 /** The whole exporter on fleets of simulated appliances. Five minutes. */
 export async function scaleResults(): Promise<Result[]> {

@@ -1,4 +1,5 @@
 import { formatDuration } from '../lib/duration.ts';
+import { remembered } from '../lib/remembered.ts';
 import { type CollectorSettings, mergeCollectors } from './collectors.ts';
 import type { Path, Problems } from './problems.ts';
 import { findRepeats } from './repeats.ts';
@@ -43,10 +44,12 @@ function pinIsChecked({ config, source, problems }: Checked): void {
 
 /** A reading that is withheld before the next poll would make its series come and go. */
 function readingsOutliveSchedules({ config, source, collectorDefaults, problems }: Checked): void {
+  // A thousand appliances have the same few schedules.
+  const gapOf = remembered(longestGapMs);
   for (const [index, appliance] of config.appliances?.entries() ?? []) {
     const merged = mergeCollectors(collectorDefaults, config.collectors, appliance?.collectors);
     for (const [name, { enabled, schedule, maxStaleMs }] of Object.entries(merged)) {
-      const gapMs = longestGapMs(schedule);
+      const gapMs = gapOf(schedule);
       if (!enabled || maxStaleMs > gapMs) continue;
       const own: Path = ['appliances', index, 'collectors', name];
       const forAll: Path = ['collectors', name];

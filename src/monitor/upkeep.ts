@@ -9,7 +9,7 @@ export interface Upkeep {
   close(): Promise<void>;
 }
 
-const pauseMs = 500;
+const pauseMs = 250;
 /** After so long everything else has its turn. */
 const sliceMs = 2;
 
