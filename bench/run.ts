@@ -23,7 +23,8 @@ const results = [
 ];
 await servers.checkPage();
 servers.close();
-results.push(...(await againstPromClient()), ...(await relayResults()), ...(await scaleResults()));
+results.push(...(await againstPromClient()), ...(await relayResults()));
+for await (const part of scaleResults()) results.push(...part);
 if (isThere('prometheus') && isThere('promtool')) results.push(...(await ruleResults()));
 
 const { text, packed } = fleet.exposition.page('text');
