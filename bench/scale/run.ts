@@ -11,7 +11,7 @@ const held = { appliances: 100, farms: 50, backendsPerFarm: 3 };
 /** As many backends as the goals name, which make twice the series. */
 const full = { appliances: 100, farms: 50, backendsPerFarm: 10 };
 /** As `npm start` and the image start it. */
-const nodeOptions = ['--max-semi-space-size=8'];
+const nodeOptions = ['--max-semi-space-size=8', '--heap-growing-percent=20'];
 
 const usual = { rareScrapes: 6, rounds: 150, nodeOptions };
 

@@ -27,7 +27,7 @@ export interface OutputWatch {
 }
 
 /** Those of `npm start`, and where a warning comes from. */
-const nodeFlags = ['--max-semi-space-size=16', '--trace-warnings'];
+const nodeFlags = ['--max-semi-space-size=8', '--heap-growing-percent=20', '--trace-warnings'];
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -9,7 +9,7 @@ export interface Upkeep {
   close(): Promise<void>;
 }
 
-const pauseMs = 250;
+const pauseMs = 1_000;
 /** After so long everything else has its turn. */
 const sliceMs = 5;
 
