@@ -7,7 +7,7 @@ export interface Credentials {
 }
 
 export interface Attempt extends Credentials {
-  /** The address that it came from. */
+  /** The network that it came from. */
   readonly from: string;
 }
 
@@ -26,7 +26,7 @@ export interface PasswordCheckParts {
 
 /** More comparisons do not wait, which would answer after everybody has left. */
 const mostWaiting = 32;
-/** Of one address: who guesses must not keep everybody else from being compared. */
+/** Of one network: who guesses must not keep everybody else from being compared. */
 const mostWaitingFromOne = 8;
 
 /** Verdicts that are kept of each kind: strangers who guess cannot drive out who is known. */

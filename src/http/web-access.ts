@@ -6,9 +6,10 @@ import { steadyNow } from '../lib/steady-now.ts';
 import { basicCredentials } from './basic-credentials.ts';
 import { type BcryptThread, createBcryptThread } from './bcrypt-thread.ts';
 import { clientCertificateProblem } from './client-certificate.ts';
+import { networkOf } from './crowd.ts';
 import { createGuardedServer, type GuardedServer } from './guarded-server.ts';
 import { type Attempt, createPasswordCheck, type Verdict } from './password-check.ts';
-import { createRefusalLog } from './refusal-log.ts';
+import { createQuietLog } from './quiet-log.ts';
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
 import { asksAnew, tlsOptions, webChangeProblem, type WebPolicy } from './web-policy.ts';
 import { mostBodyBytes, type Refusal, refuse, refusedFor } from './web-refusal.ts';
@@ -40,10 +41,14 @@ const stalledMs = 120_000;
 export function createWebAccess(parts: WebAccessParts): WebAccess {
   const { log, thread = createBcryptThread(), patienceMs = 10_000 } = parts;
   const passwords = createPasswordCheck({ compare: (password, hash) => thread.compare(password, hash) });
-  const refusals = createRefusalLog({ log, now: steadyNow });
+  const quietLog = createQuietLog({ log, now: steadyNow });
   const guardedServers: GuardedServer[] = [];
   let { policy } = parts;
   let bucket = bucketOf(policy);
+
+  function notLetIn(because: string, address: string | undefined): void {
+    quietLog.tell('warn', { address, because }, 'not let in');
+  }
 
   /** Why a request is not handed on; undefined when it is. */
   async function refusalOf(request: IncomingMessage): Promise<Refusal | undefined> {
@@ -56,15 +61,15 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
     const credentials = basicCredentials(request.headers.authorization);
     // Browsers ask without a password first, and health checks always do.
     if (!credentials) return refusedFor.credentials;
-    const { remoteAddress: from = '' } = request.socket;
-    switch (await verdictOn(users, { ...credentials, from })) {
+    const { remoteAddress: address } = request.socket;
+    switch (await verdictOn(users, { ...credentials, from: networkOf(address) })) {
       case 'right':
         return undefined;
       case 'wrong':
-        refusals.refused('the user or the password is wrong', from);
+        notLetIn('the user or the password is wrong', address);
         return refusedFor.credentials;
       case 'busy':
-        refusals.refused('too many passwords wait to be checked', from);
+        notLetIn('too many passwords wait to be checked', address);
         return refusedFor.waiting;
       case 'unknown':
         return refusedFor.failure;
@@ -75,7 +80,7 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
     try {
       return await passwords.verdict(users, attempt);
     } catch (error) {
-      log.error({ err: error }, 'a password could not be checked');
+      quietLog.tell('error', { err: error }, 'a password could not be checked');
       return 'unknown';
     }
   }
@@ -107,13 +112,13 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
       server.prependListener('secureConnection', (socket: TLSSocket) => {
         const problem = policy.tls && clientCertificateProblem(socket, policy.tls);
         if (problem === undefined) return;
-        refusals.refused(problem, socket.remoteAddress);
+        notLetIn(problem, socket.remoteAddress);
         socket.destroy();
       });
       server.on('tlsClientError', (error, socket: TLSSocket) => {
         const code = errorCode(error);
         // Who leaves in the middle, as probes of a port do, is not worth a line.
-        if (code.startsWith('ERR_SSL_')) refusals.refused(`the TLS handshake failed (${code})`, socket.remoteAddress);
+        if (code.startsWith('ERR_SSL_')) notLetIn(`the TLS handshake failed (${code})`, socket.remoteAddress);
       });
       guardedServers.push(guarded);
       return server;
