@@ -12,7 +12,7 @@ import { type Attempt, createPasswordCheck, type Verdict } from './password-chec
 import { createQuietLog } from './quiet-log.ts';
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
 import { asksAnew, tlsOptions, webChangeProblem, type WebPolicy } from './web-policy.ts';
-import { mostBodyBytes, type Refusal, refuse, refusedFor } from './web-refusal.ts';
+import { answerToNoRequest, mostBodyBytes, type Refusal, refuse, refusedFor } from './web-refusal.ts';
 
 /** Who gets to the metrics listener: TLS, client certificates, passwords and limits, in front of every path. */
 export interface WebAccess {
@@ -100,6 +100,7 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
           for (const [name, value] of Object.entries(policy.headers)) response.setHeader(name, value);
           void answer(request, response, handler);
         },
+        answerTo: (code) => answerToNoRequest(code, policy.headers),
         mostConnections,
         requestTimeoutMs: patienceMs,
         handlesOddRequests: false,
