@@ -109,7 +109,7 @@ function usersCanLogIn({ config, source, problems }: Checked): void {
 function isThreadRefused(): boolean {
   // Undefined without --permission, whatever its type says.
   const { permission }: { readonly permission?: NodeJS.ProcessPermission } = process;
-  return permission?.has('worker') === false;
+  return permission ? !permission.has('worker') : false;
 }
 
 function bucketHoldsSomething({ config, source, problems }: Checked): void {
