@@ -11,7 +11,7 @@ import { createGuardedServer, type GuardedServer } from './guarded-server.ts';
 import { type Attempt, createPasswordCheck, type Verdict } from './password-check.ts';
 import { createQuietLog } from './quiet-log.ts';
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
-import { asksAnew, tlsOptions, webChangeProblem, type WebPolicy } from './web-policy.ts';
+import { asksAnew, certificateEndsAtMs, tlsOptions, webChangeProblem, type WebPolicy } from './web-policy.ts';
 import { answerToNoRequest, mostBodyBytes, type Refusal, refuse, refusedFor } from './web-refusal.ts';
 
 /** Who gets to the metrics listener: TLS, client certificates, passwords and limits, in front of every path. */
@@ -45,6 +45,15 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
   const guardedServers: GuardedServer[] = [];
   let { policy } = parts;
   let bucket = bucketOf(policy);
+
+  /** Not refused: an exporter that does not start shows nothing to those either who do not look at the end. */
+  function tellExpiry({ tls }: WebPolicy): void {
+    if (!tls) return;
+    const endsAtMs = certificateEndsAtMs(tls);
+    if (endsAtMs > Date.now()) return;
+    const notAfter = new Date(endsAtMs).toISOString();
+    log.warn({ notAfter }, 'the certificate of the metrics listener has expired; who checks it does not connect');
+  }
 
   function notLetIn(because: string, address: string | undefined): void {
     quietLog.tell('warn', { address, because }, 'not let in');
@@ -94,6 +103,7 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
   return {
     serve(handler) {
       const { tls } = policy;
+      tellExpiry(policy);
       const guarded = createGuardedServer({
         tls: tls && tlsOptions(tls),
         handler(request, response) {
@@ -132,6 +142,7 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
         if (next.tls && server instanceof TlsServer) server.setSecureContext(tlsOptions(next.tls));
       }
       policy = next;
+      if (before.tls?.cert !== next.tls?.cert) tellExpiry(next);
       bucket = bucketOf(next);
       if (asksAnew(before, next)) for (const guarded of guardedServers) guarded.retireConnections();
     },
