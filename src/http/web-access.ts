@@ -129,7 +129,8 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
       server.on('tlsClientError', (error, socket: TLSSocket) => {
         const code = errorCode(error);
         // Who leaves in the middle, as probes of a port do, is not worth a line.
-        if (code.startsWith('ERR_SSL_')) notLetIn(`the TLS handshake failed (${code})`, socket.remoteAddress);
+        if (code.startsWith('ERR_SSL_'))
+          notLetIn(`the TLS handshake failed (${code})${hintFor(code)}`, socket.remoteAddress);
       });
       guardedServers.push(guarded);
       return server;
@@ -153,6 +154,14 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
 
 function hasLongBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > mostBodyBytes;
+}
+
+/** What is nearly always behind it, where Prometheus is the client. */
+function hintFor(code: string): string {
+  if (code === 'ERR_SSL_HTTP_REQUEST') return ': it speaks plain HTTP, so its scrape configuration wants scheme: https';
+  if (/UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_(?:UNKNOWN|EXPIRED)/.test(code))
+    return ': it does not trust the certificate of this listener, so its tls_config wants the right ca_file, or the certificate to be renewed';
+  return '';
 }
 
 function bucketOf({ rateLimit }: WebPolicy): TokenBucket | undefined {

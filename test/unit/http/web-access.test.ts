@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
 import { Agent, request } from 'node:https';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
@@ -5,6 +6,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { webChangeProblem, type WebPolicy } from '../../../src/http/web-policy.ts';
 import { type Authority, type Identity, makeAuthority } from '../../support/authority.ts';
 import { givenTls, givenUsers, givenWebAccess, outcomeOf } from '../../support/given-web-access.ts';
+import { isThere } from '../../support/programs.ts';
 import { exchangeRaw } from '../../support/raw-exchange.ts';
 import { until } from '../../support/until.ts';
 import { loadWebText } from '../config/given-web-config.ts';
@@ -75,8 +77,20 @@ describe('a handshake that fails', () => {
 
     expect(reasons).toEqual([
       'the TLS handshake failed (ERR_SSL_UNSUPPORTED_PROTOCOL)',
-      'the TLS handshake failed (ERR_SSL_HTTP_REQUEST)',
+      'the TLS handshake failed (ERR_SSL_HTTP_REQUEST): it speaks plain HTTP, so its scrape configuration wants scheme: https',
     ]);
+  });
+
+  it.skipIf(!isThere('openssl'))('says so when the client does not trust the certificate', async () => {
+    const { port, logged } = await givenWebAccess(encrypted());
+
+    spawn('openssl', ['s_client', '-verify_return_error', '-connect', `127.0.0.1:${port}`], { stdio: 'ignore' });
+    await until(
+      () => logged.length,
+      (count) => count > 0,
+    );
+
+    expect(logged.join('')).toMatch(/ALERT_UNKNOWN_CA\): it does not trust the certificate of this listener/);
   });
 });
 
