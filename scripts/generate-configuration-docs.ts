@@ -40,7 +40,9 @@ appliances:
 ## Changes while it runs
 
 \`kill -HUP\` makes a running exporter read the file again; with \`--web.enable-lifecycle\` so does \`curl -X POST localhost:9444/-/reload\`, which
-answers 200 with what changed, or 400 with every problem.
+answers 200 with what changed, or 400 with every problem. Whoever reaches the listener may ask for that, unless it wants
+[a password or a certificate](web-configuration.md); web pages are refused. Send the signal to the exporter itself: where npm started it,
+that is the process of \`node\`, not that of npm.
 
 - A file that is refused changes nothing: the last good configuration stays in force, \`zlb_exporter_config_last_reload_successful\` is 0 and
   the log says why.

@@ -52,6 +52,8 @@ scrape_configs:
 A health check gets the same flag, \`zlb-exporter healthcheck --web.config.file=web.yml\`. It asks whether the exporter lives and not for its
 numbers: a 401, and a connection that ends for want of a client certificate, count as healthy. The image's own health check knows no file; in a
 container give one: \`test: [CMD, node, /app/dist/main.js, healthcheck, --web.config.file=/etc/zlb-exporter/web.yml]\`.
+In Kubernetes the same command goes into \`exec\` of both probes in place of \`httpGet\`, which a password would answer with 401, and the pod would be
+restarted for it.
 
 ## Client certificates
 
@@ -81,6 +83,9 @@ ${keyTable(plainSchema(webSchema))}
 
 - The file is refused as a whole, with every problem, its line and its column. Unknown keys are problems. \`\${NAME}\` in a value is replaced by the
   environment variable \`NAME\`, which must be set; \`$$\` writes a dollar. Relative paths start at the folder of the file.
+- The file, and the certificates and keys that it names, are followed: what changes is taken in within seconds, and what is refused changes nothing
+  (\`zlb_exporter_config_last_reload_successful\` is 0 then, and the log says why). Write it under another name and rename it, so that it is never
+  read half written. TLS on or off, and \`client_auth_type\` from or to \`NoClientCert\`, want a restart.
 - Users, client certificates and limits stand in front of every path, \`/-/healthy\` included, and in front of the demonstration too.
 - A password is compared once, in a thread of its own, and then remembered as a digest under a key that dies with the process. bcrypt with cost 10
   takes about a tenth of a second, and each step doubles it; more than 16 is refused. More than 32 comparisons do not wait: 503. A right password that was compared once is answered whatever others try.
@@ -92,8 +97,10 @@ ${keyTable(plainSchema(webSchema))}
 
 The listener bears clients that mean harm, with or without the file: headers up to 16 KiB, which have to be there within 10 seconds, as does a first
 request, and before it the handshake; no body beyond 1 KiB; 16 requests behind each other on a connection, answered one by one; 512 connections.
-When all are taken, one without a request makes room, first those that have never had one, of the address that has the most connections; where every
-connection has a request, the oldest of that address. Of passwords that still have to be compared no more than 8 wait for one address.
+When all are taken, one without a request makes room, first those that have never had one, of the network that has the most connections; where every
+connection has a request, the oldest of that network. Of passwords that still have to be compared no more than 8 wait for one network, and of the 16
+pages that can be on their way at a time a newcomer takes the place of the oldest of the network that has most of them. A network is an IPv4 address,
+or the first 64 bits of an IPv6 address.
 `;
 }
 

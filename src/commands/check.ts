@@ -16,7 +16,7 @@ import { oneLine } from '../lib/one-line.ts';
 import { parseShard } from '../lib/shard.ts';
 import { intervalOf } from '../monitor/clockwork.ts';
 import { adminKeyRemark, gatewayLines } from './check-gateway.ts';
-import { webLine } from './check-web.ts';
+import { webLines } from './check-web.ts';
 import { type Command, textFlag, UsageError } from './command.ts';
 
 /** Validates the configuration and tries each appliance read-only; one line each, what is wrong with it below. */
@@ -27,7 +27,8 @@ export const check: Command = async ({ flags, env, stopped, say, warn }) => {
   if (!hasAppliances && typeof webFile !== 'string') {
     throw new UsageError('nothing to check: give --config.file=PATH, or ZLB_APPLIANCE_URL and ZLB_API_KEY');
   }
-  if (typeof webFile === 'string') say(webLine(await loadWebSettings({ file: webFile, env })));
+  if (typeof webFile === 'string')
+    for (const line of webLines(await loadWebSettings({ file: webFile, env }), Date.now())) say(line);
   if (!hasAppliances) return 0;
   const whole = await loadSettings({
     ...(typeof file === 'string' ? { file } : {}),

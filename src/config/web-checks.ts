@@ -89,13 +89,27 @@ function versionsMeet({ config, source, problems }: Checked): void {
 }
 
 function usersCanLogIn({ config, source, problems }: Checked): void {
-  for (const name of Object.keys(config.basic_auth_users ?? {})) {
+  const names = Object.keys(config.basic_auth_users ?? {});
+  // Found out here, and not by the first scrape, which would be answered with 500.
+  if (names.length > 0 && isThreadRefused()) {
+    problems.report(
+      source.place(['basic_auth_users'], 'key'),
+      "cannot be checked: passwords are compared in a thread, which Node's permissions refuse here; add --allow-worker beside --permission (with the unit of deploy/systemd: ZLB_NODE_FLAGS=--allow-worker in its environment file)",
+    );
+  }
+  for (const name of names) {
     // The place of a user is that of its hash, and a name may be a misplaced password.
     const place = source.place(['basic_auth_users', name], 'key');
     if (name === '') problems.report(place, 'a user has no name; give it one');
     if (name.includes(':'))
       problems.report(place, 'a user has a colon in its name, where the password would begin; give it another name');
   }
+}
+
+function isThreadRefused(): boolean {
+  // Undefined without --permission, whatever its type says.
+  const { permission }: { readonly permission?: NodeJS.ProcessPermission } = process;
+  return permission ? !permission.has('worker') : false;
 }
 
 function bucketHoldsSomething({ config, source, problems }: Checked): void {

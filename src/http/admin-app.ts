@@ -52,10 +52,6 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
   const { gateway, principals, metrics, log, build } = parts;
   const witness = createWitness(parts);
   const contexts = new WeakMap<FastifyRequest, RequestContext>();
-  const server = createAdminServer({
-    tls: parts.tls,
-    onRefused: ({ code }) => metrics.denied({ appliance: '', principal: '', reason: code }),
-  });
   const app = fastify({
     logger: false,
     connectionTimeout: parts.timeoutMs + 30_000,
@@ -63,8 +59,14 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
     // Numbers that a client chooses would let it write into our records.
     genReqId: () => randomUUID(),
     requestIdHeader: false,
-    serverFactory: (handler) => server.create(handler),
-    clientErrorHandler: (error, socket) => server.refuse(error, socket),
+    serverFactory: (handler) =>
+      createAdminServer({
+        tls: parts.tls,
+        onRefused: ({ code }) => metrics.denied({ appliance: '', principal: '', reason: code }),
+        handler,
+      }),
+    // The server beneath has answered.
+    clientErrorHandler: () => undefined,
     rewriteUrl: ({ url = '' }) => routableTarget(url),
   });
   await app.register(rateLimit, { global: false });

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type RequestListener, type Server, STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
+import type { RequestListener, Server } from 'node:http';
 import { Server as TlsServer } from 'node:tls';
 import { AdminProblem } from '../admin/problem.ts';
-import { errorCode } from '../lib/check.ts';
 import type { Secret } from '../lib/secret.ts';
-import { createGuardedServer, type GuardedServer, maxHeaderSize } from './guarded-server.ts';
+import { createGuardedServer, maxHeaderSize } from './guarded-server.ts';
 import { problemBody } from './problem-answer.ts';
+import { rawAnswer } from './raw-answer.ts';
 
 export interface AdminServerTls {
   readonly cert: string;
@@ -18,66 +17,37 @@ export interface AdminServerTls {
 export interface AdminServerParts {
   readonly tls: AdminServerTls | undefined;
   readonly onRefused: (problem: AdminProblem) => void;
-}
-
-/** The server beneath the admin listener, and what it says to what is no HTTP and meets no route. */
-export interface AdminServer {
-  create(handler: RequestListener): Server;
-  refuse(error: unknown, socket: Socket): void;
+  readonly handler: RequestListener;
 }
 
 /** Uploads of backups and packages are large, and come over slow lines. */
 const requestTimeoutMs = 1_800_000;
 const mostConnections = 256;
 
-export function createAdminServer({ tls, onRefused }: AdminServerParts): AdminServer {
-  const servers: GuardedServer[] = [];
-  const refused = new WeakSet<Socket>();
-
-  return {
-    create(handler) {
-      const guarded = createGuardedServer({
-        tls: tls && tlsOptions(tls),
-        handler,
-        mostConnections,
-        requestTimeoutMs,
-        // Answered in the form of all other refusals.
-        handlesOddRequests: true,
-      });
-      servers.push(guarded);
-      return guarded.server;
+/** The server beneath the admin listener; what is no HTTP and meets no route is answered like all else. */
+export function createAdminServer({ tls, onRefused, handler }: AdminServerParts): Server {
+  const { server } = createGuardedServer({
+    tls: tls && tlsOptions(tls),
+    handler,
+    answerTo(code) {
+      const problem = problemOf(code);
+      onRefused(problem);
+      return answerWith(problem);
     },
-    refuse(error, socket) {
-      if (refused.has(socket)) return;
-      refused.add(socket);
-      if (!socket.writable) {
-        socket.destroy();
-        return;
-      }
-      // A request that came whole may be carried out already: it gets its own answer, and what follows it none.
-      const unanswered = servers.flatMap((guarded) => guarded.unansweredOn(socket));
-      const last = unanswered.findLast(({ req }) => req.complete);
-      if (last) last.once('close', () => socket.end());
-      else socket.end(answerTo(error));
-    },
-  };
+    mostConnections,
+    requestTimeoutMs,
+    // Answered in the form of all other refusals.
+    handlesOddRequests: true,
+  });
+  return server;
+}
 
-  function answerTo(error: unknown): string {
-    const problem = problemOf(errorCode(error));
-    onRefused(problem);
-    const id = randomUUID();
-    const body = JSON.stringify(problemBody(problem, { id, compatible: false }));
-    const head = [
-      `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
-      'connection: close',
-      'content-type: application/problem+json',
-      `content-length: ${Buffer.byteLength(body)}`,
-      'cache-control: no-store',
-      'x-content-type-options: nosniff',
-      `x-request-id: ${id}`,
-    ];
-    return `${head.join('\r\n')}\r\n\r\n${body}`;
-  }
+function answerWith(problem: AdminProblem): string {
+  const id = randomUUID();
+  return rawAnswer(problem.status, JSON.stringify(problemBody(problem, { id, compatible: false })), {
+    'content-type': 'application/problem+json',
+    'x-request-id': id,
+  });
 }
 
 function problemOf(code: string): AdminProblem {

@@ -3,6 +3,7 @@ import { AdminProblem } from '../admin/problem.ts';
 import { challenge, tokenExpired } from '../admin/refusals.ts';
 import type { Principal, Principals } from '../admin/principal.ts';
 import { Secret } from '../lib/secret.ts';
+import { networkOf } from './crowd.ts';
 import { hasTokenInQuery, tokensIn } from './credentials.ts';
 
 export interface Authenticated {
@@ -10,7 +11,7 @@ export interface Authenticated {
   readonly token: Secret;
 }
 
-/** Wrong tokens of one address a minute; what comes on top is turned away sooner and no longer logged. */
+/** Wrong tokens of one network a minute; what comes on top is turned away sooner and no longer logged. */
 const failuresPerMinute = 30;
 
 /**
@@ -23,7 +24,11 @@ export function createAuthenticator(
   /** Until an address has had too many; `known` is whose token has expired. */
   onFailure: (request: FastifyRequest, problem: AdminProblem, known?: Authenticated) => void,
 ): (request: FastifyRequest) => Promise<Authenticated> {
-  const countFailure = app.createRateLimit({ max: failuresPerMinute, timeWindow: 60_000 });
+  const countFailure = app.createRateLimit({
+    max: failuresPerMinute,
+    timeWindow: 60_000,
+    keyGenerator: ({ ip }) => networkOf(ip),
+  });
 
   async function refuse(request: FastifyRequest, problem: AdminProblem, known?: Authenticated): Promise<never> {
     const count = await countFailure(request);

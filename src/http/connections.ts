@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { largestCrowd } from './crowd.ts';
 
 /** One connection of a listener. */
 export interface Connection {
@@ -13,8 +14,8 @@ export interface Connection {
 /** The connections of one listener, so that none of them costs those who come later. */
 export interface Connections {
   /**
-   * Takes a connection in. Where there is no room an idle one makes it, first of the address that has the most, else
-   * a busy one of that address: who does not read its answers must not keep Prometheus out. Without such a one the
+   * Takes a connection in. Where there is no room an idle one makes it, first of the network that has the most, else
+   * a busy one of that network: who does not read its answers must not keep Prometheus out. Without such a one the
    * newcomer is closed.
    */
   add(socket: Socket): void;
@@ -60,10 +61,9 @@ export function createConnections({ most }: ConnectionsParts): Connections {
 
   /** Which connection makes room for a newcomer, if any. */
   function superfluous(newcomer: string): Entry | undefined {
-    const byAddress = Map.groupBy(open.values(), ({ socket }) => socket.remoteAddress ?? '');
-    const crowd = [...byAddress.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
-    const isCrowded = crowd.length > (byAddress.get(newcomer)?.length ?? 0) + 1;
-    return idlest(crowd) ?? idlest([...open.values()]) ?? (isCrowded ? crowd[0] : undefined);
+    const all = [...open.values()];
+    const crowd = largestCrowd({ all, addressOf: ({ socket }) => socket.remoteAddress, newcomer });
+    return idlest(crowd.members) ?? idlest(all) ?? (crowd.isUnfair ? crowd.members[0] : undefined);
   }
 
   return {

@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
+import { errorCode } from '../lib/check.ts';
 import { createConnections } from './connections.ts';
 
 export interface GuardedServerParts {
@@ -14,6 +15,8 @@ export interface GuardedServerParts {
   readonly requestTimeoutMs: number;
   /** Whether the handler answers also what Node refuses by itself: no Host header, an expectation that nobody knows. */
   readonly handlesOddRequests: boolean;
+  /** The whole answer, as bytes on the wire, to what is no request; `code` is that of Node's error. */
+  readonly answerTo: (code: string) => string;
   /** For a handshake, for the first request after it, and for the headers of each; ten seconds. */
   readonly patienceMs?: number | undefined;
 }
@@ -21,8 +24,6 @@ export interface GuardedServerParts {
 /** A server that bears clients which send nothing, too slowly, too much or too many at once. */
 export interface GuardedServer {
   readonly server: Server;
-  /** The answers that a connection still waits for, the oldest first. */
-  unansweredOn(socket: Socket): readonly ServerResponse[];
   /** Closes each connection once it is idle, so that clients come again. */
   retireConnections(): void;
 }
@@ -33,9 +34,10 @@ const mostPipelined = 16;
 const mostRequestsOfOneConnection = 10_000;
 
 export function createGuardedServer(parts: GuardedServerParts): GuardedServer {
-  const { tls, handler, mostConnections, requestTimeoutMs, handlesOddRequests, patienceMs = 10_000 } = parts;
+  const { tls, handler, answerTo, mostConnections, requestTimeoutMs, handlesOddRequests, patienceMs = 10_000 } = parts;
   const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
   const silent = new WeakMap<Socket, NodeJS.Timeout>();
+  const refused = new WeakSet<Socket>();
   const connections = createConnections({ most: mostConnections });
 
   const listener: RequestListener = (request, response) => {
@@ -68,6 +70,21 @@ export function createGuardedServer(parts: GuardedServerParts): GuardedServer {
     socket.once('close', () => clearTimeout(timer));
   }
 
+  function refuse(error: unknown, socket: Socket): void {
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    const code = errorCode(error);
+    // A connection that failed, or never shook hands, takes no answer: it would stay open to wait for its end.
+    if (!socket.writable || !/^(?:HPE|ERR_HTTP)_/.test(code)) {
+      socket.destroy();
+      return;
+    }
+    // A request that came whole may be carried out already: it gets its own answer, and what follows it none.
+    const last = [...(unanswered.get(socket) ?? [])].findLast(({ req }) => req.complete);
+    if (last) last.once('close', () => socket.end());
+    else socket.end(answerTo(code));
+  }
+
   const limits = {
     maxHeaderSize,
     headersTimeout: patienceMs,
@@ -81,10 +98,10 @@ export function createGuardedServer(parts: GuardedServerParts): GuardedServer {
   server.maxRequestsPerSocket = mostRequestsOfOneConnection;
   server.on('connection', (socket: Socket) => connections.add(socket));
   server.on(tls ? 'secureConnection' : 'connection', awaitFirstRequest);
+  server.on('clientError', refuse);
   if (handlesOddRequests) server.on('checkExpectation', listener);
   return {
     server,
-    unansweredOn: (socket) => [...(unanswered.get(socket) ?? [])],
     retireConnections: () => connections.retire(),
   };
 }

@@ -12,6 +12,8 @@ import { openToAll } from './web-policy.ts';
 
 /** How long requests under way may take once the server closes; what is open then is cut. */
 const closeGraceMs = 1_000;
+/** What is true now must not be told again later, by a cache. */
+const headersOfAll = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const;
 const plainText = 'text/plain; charset=utf-8';
 
 export interface MetricsAppParts {
@@ -34,11 +36,13 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
   const app = fastify({
     logger: false,
     serverFactory: (handler) => access.serve(handler),
+    // The server beneath has answered.
+    clientErrorHandler: () => undefined,
     routerOptions: { maxParamLength: 256 },
     // Before there is a route, so that no hook runs either.
     frameworkErrors(_error, _request, reply) {
       reply.raw
-        .writeHead(400, { 'content-type': plainText, 'x-content-type-options': 'nosniff' })
+        .writeHead(400, { 'content-type': plainText, ...headersOfAll })
         .end('The path has a malformed percent-encoding.\n');
     },
   });
@@ -47,6 +51,11 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
 
   cutConnectionsOnClose(app, closeGraceMs);
   app.addHook('onClose', () => access.close());
+  // No request says anything in its body; `curl -d ''` names a type all the same.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, body, done) => {
+    body.resume().once('end', () => done(null));
+  });
   app.addHook('onRoute', ({ url }) => void paths.add(url));
   app.addHook('onRequest', async (request, reply) => {
     const path = request.url.replace(/\?.*/s, '');
@@ -59,7 +68,7 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
       return reply.code(405).header('allow', 'GET, HEAD').type(plainText).send('Only GET and HEAD are allowed here.\n');
   });
   app.addHook('onSend', async (_request, reply) => {
-    reply.header('x-content-type-options', 'nosniff');
+    reply.headers(headersOfAll);
   });
   app.setNotFoundHandler((_request, reply) => reply.code(404).type(plainText).send('Not found. Try / or /metrics.\n'));
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {

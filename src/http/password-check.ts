@@ -7,7 +7,7 @@ export interface Credentials {
 }
 
 export interface Attempt extends Credentials {
-  /** The address that it came from. */
+  /** The network that it came from. */
   readonly from: string;
 }
 
@@ -26,7 +26,7 @@ export interface PasswordCheckParts {
 
 /** More comparisons do not wait, which would answer after everybody has left. */
 const mostWaiting = 32;
-/** Of one address: who guesses must not keep everybody else from being compared. */
+/** Of one network: who guesses must not keep everybody else from being compared. */
 const mostWaitingFromOne = 8;
 
 /** Verdicts that are kept of each kind: strangers who guess cannot drive out who is known. */
@@ -37,6 +37,13 @@ export function createPasswordCheck({ compare }: PasswordCheckParts): PasswordCh
   const key = randomBytes(32);
   const kept = { right: new Set<string>(), wrong: new Set<string>() };
   const underWay = new Map<string, { readonly from: string; readonly verdict: Promise<Verdict> }>();
+
+  /** Nobody may learn from the time it takes who is a user; where hashes differ in cost, strangers differ as users do. */
+  function decoyFor(user: string, users: ReadonlyMap<string, Secret>): string {
+    const hashes = [...users.values()];
+    const choice = createHmac('sha256', key).update(user).digest().readUInt32BE() % hashes.length;
+    return hashes[choice]?.reveal() ?? '';
+  }
 
   function isBusy(from: string): boolean {
     const ofOne = [...underWay.values()].filter((waiting) => waiting.from === from).length;
@@ -56,9 +63,7 @@ export function createPasswordCheck({ compare }: PasswordCheckParts): PasswordCh
   return {
     async verdict(users, { user, password, from }) {
       const own = users.get(user)?.reveal();
-      // Nobody may learn from the time it takes who is a user.
-      const [decoy = ''] = [...users.values()].map((hash) => hash.reveal());
-      const hash = own ?? decoy;
+      const hash = own ?? decoyFor(user, users);
       const facts = JSON.stringify([user, password, hash, own !== undefined]);
       const digest = createHmac('sha256', key).update(facts).digest('base64');
       for (const known of ['right', 'wrong'] as const) {

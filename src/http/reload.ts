@@ -1,5 +1,4 @@
-import type { FastifyInstance } from 'fastify';
-import { isFromElsewhere } from './same-origin.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** What came of taking in a configuration; either text is for people, and holds no secret. */
 export type ReloadOutcome =
@@ -15,10 +14,18 @@ export function registerReload(app: FastifyInstance, reload: (() => Promise<Relo
     reply.type(plainText);
     if (!reload)
       return reply.code(403).send('Reloading by HTTP is off. Start with --web.enable-lifecycle, or send SIGHUP.\n');
-    if (isFromElsewhere(headers)) return reply.code(403).send('The request comes from a web page of another origin.\n');
+    if (isFromWebPage(headers))
+      return reply
+        .code(403)
+        .send('The request comes from a web page; no page may have the configuration read again.\n');
     const outcome = await reload();
     return outcome.ok
       ? reply.send(`Reloaded: ${outcome.summary}.\n`)
       : reply.code(400).send(`Not reloaded, what was in force stays so.\n${outcome.because}\n`);
   });
+}
+
+/** No page of ours asks for it; one that passes its own name off for ours (DNS rebinding) cannot hide that it is a page. */
+function isFromWebPage({ origin, 'sec-fetch-site': site }: FastifyRequest['headers']): boolean {
+  return origin !== undefined || site !== undefined;
 }

@@ -12,7 +12,7 @@ export function refuseStrangers({ headers }: FastifyRequest): void {
 }
 
 /** True for what a web page of another origin makes a browser send. */
-export function isFromElsewhere(headers: FastifyRequest['headers']): boolean {
+function isFromElsewhere(headers: FastifyRequest['headers']): boolean {
   const { origin, host } = headers;
   if (origin !== undefined && hostOf(origin) !== host) return true;
   // Images and the like come without an origin.

@@ -7,7 +7,9 @@ import { steadyNow } from '../lib/steady-now.ts';
 import { gzipMember } from '../metrics/gzip.ts';
 import type { Format, Page } from '../metrics/page.ts';
 import { type Piece, toPiece } from '../metrics/piece.ts';
+import { largestCrowd } from './crowd.ts';
 import { acceptsGzip, contentTypes } from './negotiate.ts';
+import { createQuietLog } from './quiet-log.ts';
 
 export interface PageParts {
   readonly format: Format;
@@ -31,28 +33,29 @@ export interface SendPageLimits {
 export const usualLimits: SendPageLimits = { mostUnfinished: 16, patienceMs: 10_000, longestMs: 30_000 };
 
 export function createSendPage(log: Logger, { mostUnfinished, patienceMs, longestMs }: SendPageLimits): SendPage {
+  const quietLog = createQuietLog({ log, now: steadyNow });
   /** Oldest first, with the time of the start. */
   const unfinished = new Map<ServerResponse, number>();
 
-  /** False when all places are taken by readers that may still be reading, and no address has more of them than its share. */
-  function makeRoom(newcomer: string): boolean {
+  /** False when all places are taken by readers that may still be reading, and that have not more of them than others. */
+  function makeRoomFor(newcomer: string | undefined): boolean {
     const [oldest] = unfinished;
     if (!oldest || unfinished.size < mostUnfinished) return true;
     const [response, startedAtMs] = oldest;
-    const last = steadyNow() - startedAtMs >= patienceMs ? response : oldestOfCrowd(newcomer);
-    if (last) cut(last);
-    return last !== undefined;
-  }
-
-  /** Who asks for page after page and reads none must not keep Prometheus out. */
-  function oldestOfCrowd(newcomer: string): ServerResponse | undefined {
-    const byAddress = Map.groupBy(unfinished.keys(), addressOf);
-    const crowd = [...byAddress.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
-    return crowd.length > (byAddress.get(newcomer)?.length ?? 0) + 1 ? crowd[0] : undefined;
+    const crowd = largestCrowd({
+      all: unfinished.keys(),
+      addressOf: ({ socket }) => socket?.remoteAddress,
+      newcomer,
+    });
+    const isPatienceOver = steadyNow() - startedAtMs >= patienceMs;
+    const superfluous = isPatienceOver ? response : crowd.isUnfair ? crowd.members[0] : undefined;
+    if (superfluous) cut(superfluous);
+    return superfluous !== undefined;
   }
 
   function cut(response: ServerResponse): void {
-    log.warn({ reader: response.socket?.remoteAddress }, 'a reader that is too slow for its page was cut off');
+    const address = response.socket?.remoteAddress;
+    quietLog.tell('warn', { address }, 'a reader that is too slow for its page was cut off');
     unfinished.delete(response);
     response.destroy();
   }
@@ -67,8 +70,8 @@ export function createSendPage(log: Logger, { mostUnfinished, patienceMs, longes
   }
 
   return (request, reply, parts) => {
-    if (!makeRoom(addressOf(reply.raw))) {
-      log.warn({ mostUnfinished }, 'too many readers at a time, a scrape was refused');
+    if (!makeRoomFor(request.ip)) {
+      quietLog.tell('warn', { address: request.ip }, 'too many readers at a time, a scrape was refused');
       const sentence = `${mostUnfinished} pages are being sent and not read. Scrape less often, or find out who does not read.\n`;
       void reply.code(503).header('retry-after', '5').type('text/plain; charset=utf-8').send(sentence);
       return;
@@ -94,11 +97,6 @@ export function createSendPage(log: Logger, { mostUnfinished, patienceMs, longes
         if (error) log.debug({ because: error.message }, 'a page was not read to its end');
       });
   };
-}
-
-/** Without one it is gone already. */
-function addressOf({ socket }: ServerResponse): string {
-  return socket?.remoteAddress ?? '';
 }
 
 interface Body {

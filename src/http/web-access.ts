@@ -6,12 +6,13 @@ import { steadyNow } from '../lib/steady-now.ts';
 import { basicCredentials } from './basic-credentials.ts';
 import { type BcryptThread, createBcryptThread } from './bcrypt-thread.ts';
 import { clientCertificateProblem } from './client-certificate.ts';
+import { networkOf } from './crowd.ts';
 import { createGuardedServer, type GuardedServer } from './guarded-server.ts';
 import { type Attempt, createPasswordCheck, type Verdict } from './password-check.ts';
-import { createRefusalLog } from './refusal-log.ts';
+import { createQuietLog } from './quiet-log.ts';
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
-import { asksAnew, tlsOptions, webChangeProblem, type WebPolicy } from './web-policy.ts';
-import { mostBodyBytes, type Refusal, refuse, refusedFor } from './web-refusal.ts';
+import { asksAnew, certificateEndsAtMs, tlsOptions, webChangeProblem, type WebPolicy } from './web-policy.ts';
+import { answerToNoRequest, mostBodyBytes, type Refusal, refuse, refusedFor } from './web-refusal.ts';
 
 /** Who gets to the metrics listener: TLS, client certificates, passwords and limits, in front of every path. */
 export interface WebAccess {
@@ -40,10 +41,23 @@ const stalledMs = 120_000;
 export function createWebAccess(parts: WebAccessParts): WebAccess {
   const { log, thread = createBcryptThread(), patienceMs = 10_000 } = parts;
   const passwords = createPasswordCheck({ compare: (password, hash) => thread.compare(password, hash) });
-  const refusals = createRefusalLog({ log, now: steadyNow });
+  const quietLog = createQuietLog({ log, now: steadyNow });
   const guardedServers: GuardedServer[] = [];
   let { policy } = parts;
   let bucket = bucketOf(policy);
+
+  /** Not refused: an exporter that does not start shows nothing to those either who do not look at the end. */
+  function tellExpiry({ tls }: WebPolicy): void {
+    if (!tls) return;
+    const endsAtMs = certificateEndsAtMs(tls);
+    if (endsAtMs > Date.now()) return;
+    const notAfter = new Date(endsAtMs).toISOString();
+    log.warn({ notAfter }, 'the certificate of the metrics listener has expired; who checks it does not connect');
+  }
+
+  function notLetIn(because: string, address: string | undefined): void {
+    quietLog.tell('warn', { address, because }, 'not let in');
+  }
 
   /** Why a request is not handed on; undefined when it is. */
   async function refusalOf(request: IncomingMessage): Promise<Refusal | undefined> {
@@ -56,15 +70,15 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
     const credentials = basicCredentials(request.headers.authorization);
     // Browsers ask without a password first, and health checks always do.
     if (!credentials) return refusedFor.credentials;
-    const { remoteAddress: from = '' } = request.socket;
-    switch (await verdictOn(users, { ...credentials, from })) {
+    const { remoteAddress: address } = request.socket;
+    switch (await verdictOn(users, { ...credentials, from: networkOf(address) })) {
       case 'right':
         return undefined;
       case 'wrong':
-        refusals.refused('the user or the password is wrong', from);
+        notLetIn('the user or the password is wrong', address);
         return refusedFor.credentials;
       case 'busy':
-        refusals.refused('too many passwords wait to be checked', from);
+        notLetIn('too many passwords wait to be checked', address);
         return refusedFor.waiting;
       case 'unknown':
         return refusedFor.failure;
@@ -75,7 +89,7 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
     try {
       return await passwords.verdict(users, attempt);
     } catch (error) {
-      log.error({ err: error }, 'a password could not be checked');
+      quietLog.tell('error', { err: error }, 'a password could not be checked');
       return 'unknown';
     }
   }
@@ -89,12 +103,14 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
   return {
     serve(handler) {
       const { tls } = policy;
+      tellExpiry(policy);
       const guarded = createGuardedServer({
         tls: tls && tlsOptions(tls),
         handler(request, response) {
           for (const [name, value] of Object.entries(policy.headers)) response.setHeader(name, value);
           void answer(request, response, handler);
         },
+        answerTo: (code) => answerToNoRequest(code, policy.headers),
         mostConnections,
         requestTimeoutMs: patienceMs,
         handlesOddRequests: false,
@@ -107,13 +123,14 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
       server.prependListener('secureConnection', (socket: TLSSocket) => {
         const problem = policy.tls && clientCertificateProblem(socket, policy.tls);
         if (problem === undefined) return;
-        refusals.refused(problem, socket.remoteAddress);
+        notLetIn(problem, socket.remoteAddress);
         socket.destroy();
       });
       server.on('tlsClientError', (error, socket: TLSSocket) => {
         const code = errorCode(error);
         // Who leaves in the middle, as probes of a port do, is not worth a line.
-        if (code.startsWith('ERR_SSL_')) refusals.refused(`the TLS handshake failed (${code})`, socket.remoteAddress);
+        if (code.startsWith('ERR_SSL_'))
+          notLetIn(`the TLS handshake failed (${code})${hintFor(code)}`, socket.remoteAddress);
       });
       guardedServers.push(guarded);
       return server;
@@ -126,6 +143,7 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
         if (next.tls && server instanceof TlsServer) server.setSecureContext(tlsOptions(next.tls));
       }
       policy = next;
+      if (before.tls?.cert !== next.tls?.cert) tellExpiry(next);
       bucket = bucketOf(next);
       if (asksAnew(before, next)) for (const guarded of guardedServers) guarded.retireConnections();
     },
@@ -136,6 +154,14 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
 
 function hasLongBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > mostBodyBytes;
+}
+
+/** What is nearly always behind it, where Prometheus is the client. */
+function hintFor(code: string): string {
+  if (code === 'ERR_SSL_HTTP_REQUEST') return ': it speaks plain HTTP, so its scrape configuration wants scheme: https';
+  if (/UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_(?:UNKNOWN|EXPIRED)/.test(code))
+    return ': it does not trust the certificate of this listener, so its tls_config wants the right ca_file, or the certificate to be renewed';
+  return '';
 }
 
 function bucketOf({ rateLimit }: WebPolicy): TokenBucket | undefined {

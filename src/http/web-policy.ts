@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { SecureVersion, TlsOptions } from 'node:tls';
 import type { Secret } from '../lib/secret.ts';
@@ -55,6 +56,11 @@ export function webChangeProblem(before: WebPolicy, after: WebPolicy): string | 
 /** True when who was let in under one policy has to prove itself anew under the other. */
 export function asksAnew(before: WebPolicy, after: WebPolicy): boolean {
   return !isDeepStrictEqual(rulesOf(before), rulesOf(after));
+}
+
+/** Unix milliseconds of the end of the certificate that is shown. */
+export function certificateEndsAtMs({ cert }: Pick<WebTls, 'cert'>): number {
+  return new X509Certificate(cert).validToDate.getTime();
 }
 
 /** What Node makes of it. Whether a client certificate will do is looked at afterwards, by a rule that can change. */

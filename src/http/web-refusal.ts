@@ -1,4 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import { maxHeaderSize } from './guarded-server.ts';
+import { rawAnswer } from './raw-answer.ts';
+
+const plainText = 'text/plain; charset=utf-8';
 
 /** Nothing on the metrics listener takes a body; a client that sends a short one all the same gets its answer. */
 export const mostBodyBytes = 1_024;
@@ -33,7 +37,7 @@ export const refusedFor = {
 export function refuse(response: ServerResponse, { status, text, headers }: Refusal): void {
   response
     .writeHead(status, {
-      'content-type': 'text/plain; charset=utf-8',
+      'content-type': plainText,
       'content-length': Buffer.byteLength(text),
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
@@ -42,3 +46,14 @@ export function refuse(response: ServerResponse, { status, text, headers }: Refu
     })
     .end(text);
 }
+
+/** The answer to what is no request, by the code of Node's error. */
+export function answerToNoRequest(code: string, headers: Readonly<Record<string, string>>): string {
+  const { status, text } = noRequest[code] ?? { status: 400, text: 'What came is not a request as HTTP has it.\n' };
+  return rawAnswer(status, text, { ...headers, 'content-type': plainText });
+}
+
+const noRequest: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, text: `The headers are longer than ${maxHeaderSize} bytes.\n` },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, text: 'The request did not arrive in time.\n' },
+};

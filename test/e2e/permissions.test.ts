@@ -1,7 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { genSaltSync, hashSync } from 'bcryptjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulatedAppliance } from '../../src/simulator/server.ts';
 import { recordedWorld } from '../../src/simulator/scenarios.ts';
@@ -98,6 +99,28 @@ describe("the exporter under Node's permissions, as its unit gives them", () => 
     expect(readFileSync(audit, 'utf8')).toContain('alice');
     expect(output.stderr()).not.toMatch(/ERR_ACCESS_DENIED|Warning/);
     expect(child.exitCode).toBe(0);
+  });
+
+  it('wants a thread for passwords at the start, and not when Prometheus comes', () => {
+    const folder = givenFolders();
+    const webFile = join(folder, 'etc/web.yml');
+    writeFileSync(webFile, `basic_auth_users: { prometheus: ${hashSync('secret', genSaltSync(4))} }\n`);
+    const check = (...more: readonly string[]) =>
+      spawnSync(
+        process.execPath,
+        [...permissions(folder), ...more, 'src/main.ts', 'check', `--web.config.file=${webFile}`],
+        { encoding: 'utf8' },
+      );
+
+    const refused = check();
+
+    expect(refused.status).toBe(2);
+    expect(refused.stderr).toContain('web.yml:1:1: basic_auth_users: cannot be checked');
+    expect(refused.stderr).toContain('ZLB_NODE_FLAGS=--allow-worker');
+    expect(check('--allow-worker')).toMatchObject({
+      status: 0,
+      stdout: 'The web configuration is valid: plain HTTP, 1 user.\n',
+    });
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { genSaltSync, hashSync } from 'bcryptjs';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Authority, makeAuthority } from '../support/authority.ts';
@@ -123,12 +123,28 @@ describe('check', () => {
 
     expect(await runExporter(['check', `--web.config.file=${right}`])).toMatchObject({
       code: 0,
-      stdout: 'The web configuration is valid: TLS, 1 user.\n',
+      stdout: expect.stringMatching(
+        /^The web configuration is valid: TLS, 1 user\.\nIts certificate is valid until \d{4}-\d\d-\d\d\.\n$/,
+      ),
     });
     expect(await runExporter(['check', `--web.config.file=${wrong}`])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('tls_server_config.cert_file: cannot be read: there is no such file'),
     });
+  });
+
+  it('says that the certificate of the listener has expired', async () => {
+    const file = await givenWebConfig(tls);
+    const { key, cert } = await authority.issueFlawed({
+      notBeforeDate: new Date('2020-01-01T00:00:00Z'),
+      notAfterDate: new Date('2021-01-01T00:00:00Z'),
+    });
+    writeFileSync(join(dirname(file), 'server.crt'), cert);
+    writeFileSync(join(dirname(file), 'server.key'), key);
+
+    expect((await runExporter(['check', `--web.config.file=${file}`])).stdout).toContain('EXPIRED on 2021-01-01');
+    const { stderr } = await givenExporter(file);
+    expect(stderr()).toContain('the certificate of the metrics listener has expired');
   });
 });
 

@@ -13,6 +13,14 @@ export type AlternativeName =
 export interface Authority extends Identity {
   /** A certificate for both ends of TLS. */
   issue(...names: AlternativeName[]): Promise<Identity>;
+  /** One that is wrong for a client, in one way. */
+  issueFlawed(flaw: Flaw): Promise<Identity>;
+}
+
+export interface Flaw {
+  readonly notBeforeDate?: Date;
+  readonly notAfterDate?: Date;
+  readonly extKeyUsage?: { readonly serverAuth: true; readonly clientAuth?: true };
 }
 
 /** Who signs certificates. */
@@ -26,20 +34,22 @@ export async function makeAuthority(name = 'authority'): Promise<Authority> {
     ],
   });
   const ca = { key: own.private, cert: own.cert };
-  return {
-    ...ca,
-    async issue(...altNames) {
-      const made = await generate([{ name: 'commonName', value: `client of ${name}` }], {
-        keyType: 'ec',
-        algorithm: 'sha256',
-        ca,
-        extensions: [
-          { name: 'basicConstraints', cA: false },
-          { name: 'extKeyUsage', clientAuth: true, serverAuth: true },
-          { name: 'subjectAltName', altNames: altNames.length > 0 ? altNames : [{ type: 2, value: 'client.test' }] },
-        ],
-      });
-      return { key: made.private, cert: made.cert };
-    },
-  };
+  async function make(
+    altNames: AlternativeName[],
+    { extKeyUsage = { clientAuth: true, serverAuth: true }, ...dates }: Partial<Flaw> = {},
+  ): Promise<Identity> {
+    const made = await generate([{ name: 'commonName', value: `client of ${name}` }], {
+      keyType: 'ec',
+      algorithm: 'sha256',
+      ca,
+      ...dates,
+      extensions: [
+        { name: 'basicConstraints', cA: false },
+        { name: 'extKeyUsage', ...extKeyUsage },
+        { name: 'subjectAltName', altNames: altNames.length > 0 ? altNames : [{ type: 2, value: 'client.test' }] },
+      ],
+    });
+    return { key: made.private, cert: made.cert };
+  }
+  return { ...ca, issue: (...altNames) => make(altNames), issueFlawed: (flaw) => make([], flaw) };
 }

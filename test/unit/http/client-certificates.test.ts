@@ -47,7 +47,23 @@ describe.each([
   });
 });
 
+const day = 86_400_000;
+
 describe('a client that is not let in', () => {
+  it.each([
+    ['has expired', { notAfterDate: new Date(Date.now() - day) }, 'CERT_HAS_EXPIRED'],
+    ['is of tomorrow', { notBeforeDate: new Date(Date.now() + day) }, 'CERT_NOT_YET_VALID'],
+    ['is for servers alone', { extKeyUsage: { serverAuth: true } }, 'INVALID_PURPOSE'],
+  ] as const)('may be one whose certificate %s', async (_, flaw, reason) => {
+    const { ask, logged } = await givenWebAccess(policy('RequireAndVerifyClientCert'));
+    const from = 'notAfterDate' in flaw ? { notBeforeDate: new Date(Date.now() - 2 * day) } : {};
+    const flawed = await authority.issueFlawed({ ...from, ...flaw });
+
+    for (const version of ['TLSv1.2', 'TLSv1.3'] as const)
+      expect(await outcomeOf(ask({ tls: { ...flawed, minVersion: version, maxVersion: version } }))).toBe('cut off');
+    expect(logged.join('')).toContain(`not valid under client_ca (${reason})`);
+  });
+
   it('gets nothing however early it asks, and is named in the log with the reason once', async () => {
     const asked: string[] = [];
     const { port, ask, logged } = await givenWebAccess(policy('RequireAndVerifyClientCert'), {

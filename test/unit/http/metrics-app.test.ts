@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { Client } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMetricsApp } from '../../../src/http/metrics-app.ts';
+import type { ReloadOutcome } from '../../../src/http/reload.ts';
 import { createExposition } from '../../../src/metrics/exposition.ts';
 import { toChunks } from '../../../src/metrics/piece.ts';
 import { counter, gauge } from '../../../src/metrics/family.ts';
@@ -279,6 +280,44 @@ describe('anything else', () => {
     ]);
   });
 
+  it.each([
+    ['no type', {}, ''],
+    ['the type that `curl -d` and wget send', { 'content-type': 'application/x-www-form-urlencoded' }, ''],
+    ['a type that says one thing and a body that says another', { 'content-type': 'application/json' }, '{'],
+    ['a type that nobody knows', { 'content-type': 'x/y' }, 'anything'],
+  ])('reloads whatever the body is: %s', async (_, headers, payload) => {
+    const app = givenApp({ reload: async () => ({ ok: true, summary: 'no appliance differs' }) });
+
+    const answer = await app.inject({ method: 'POST', url: '/-/reload', headers, payload });
+
+    expect([answer.statusCode, answer.payload]).toEqual([200, 'Reloaded: no appliance differs.\n']);
+  });
+
+  it.each([
+    ['of another origin', { origin: 'http://other.example' }],
+    ['whose name was made to mean this address', { origin: 'http://evil.example:9444', host: 'evil.example:9444' }],
+    ['that keeps its origin to itself', { origin: 'null' }],
+    ['as newer browsers mark them', { 'sec-fetch-site': 'same-origin' }],
+  ])('does not reload for a web page %s', async (_, headers) => {
+    let asked = 0;
+    const app = givenApp({
+      async reload() {
+        asked += 1;
+        return { ok: true, summary: '' };
+      },
+    });
+
+    expect((await app.inject({ method: 'POST', url: '/-/reload', headers })).statusCode).toBe(403);
+    expect(asked).toBe(0);
+  });
+
+  it.each(['/', '/metrics', '/probe?target=lb-1', '/sd', '/api/status', '/-/healthy', '/-/ready', '/none', '/%zz'])(
+    'is told anew each time, and by no cache: %s',
+    async (url) => {
+      expect((await get(givenApp(), url)).headers).toMatchObject({ 'cache-control': 'no-store' });
+    },
+  );
+
   it.each(['/%zz', '/metrics%', '/%c0%ae'])('answers 400 in plain words to the malformed path %s', async (url) => {
     const response = await get(givenApp(), url);
 
@@ -317,6 +356,7 @@ interface Given {
   readonly state?: { ready: boolean };
   readonly statuses?: readonly ApplianceStatus[] | Error;
   readonly log?: string[];
+  readonly reload?: () => Promise<ReloadOutcome>;
 }
 
 function givenApp({
@@ -324,6 +364,7 @@ function givenApp({
   state = { ready: true },
   statuses = threeStatuses(),
   log = [],
+  reload,
 }: Given = {}): FastifyInstance {
   const names = ['lb-1', 'lb-2', 'lb-3'];
   const exposition = createExposition({ families: [up, calls], appliances: names });
@@ -355,6 +396,7 @@ function givenApp({
     shardWatching: (name) => (name === 'lb-4' ? 2 : undefined),
     self: createSelfMetrics(build),
     build,
+    reload,
     log: pino({}, { write: (line) => log.push(line) }),
   });
   onTestFinished(() => app.close());

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
 import { Agent, request } from 'node:https';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
@@ -5,6 +6,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { webChangeProblem, type WebPolicy } from '../../../src/http/web-policy.ts';
 import { type Authority, type Identity, makeAuthority } from '../../support/authority.ts';
 import { givenTls, givenUsers, givenWebAccess, outcomeOf } from '../../support/given-web-access.ts';
+import { isThere } from '../../support/programs.ts';
 import { exchangeRaw } from '../../support/raw-exchange.ts';
 import { until } from '../../support/until.ts';
 import { loadWebText } from '../config/given-web-config.ts';
@@ -75,8 +77,20 @@ describe('a handshake that fails', () => {
 
     expect(reasons).toEqual([
       'the TLS handshake failed (ERR_SSL_UNSUPPORTED_PROTOCOL)',
-      'the TLS handshake failed (ERR_SSL_HTTP_REQUEST)',
+      'the TLS handshake failed (ERR_SSL_HTTP_REQUEST): it speaks plain HTTP, so its scrape configuration wants scheme: https',
     ]);
+  });
+
+  it.skipIf(!isThere('openssl'))('says so when the client does not trust the certificate', async () => {
+    const { port, logged } = await givenWebAccess(encrypted());
+
+    spawn('openssl', ['s_client', '-verify_return_error', '-connect', `127.0.0.1:${port}`], { stdio: 'ignore' });
+    await until(
+      () => logged.length,
+      (count) => count > 0,
+    );
+
+    expect(logged.join('')).toMatch(/ALERT_UNKNOWN_CA\): it does not trust the certificate of this listener/);
   });
 });
 
@@ -240,6 +254,45 @@ describe('clients that mean harm', () => {
     const { url } = await givenWebAccess(openToAll);
 
     expect((await exchangeRaw(url, bytes)).statuses).toEqual([status]);
+  });
+
+  it.each([
+    ['a header that goes on in the next line', 'GET / HTTP/1.1\r\nHost: x\r\nX-A: a\r\n b\r\n\r\n'],
+    ['a line that ends in half a line break', 'GET / HTTP/1.1\nHost: x\n\n'],
+    ['a return inside a header', 'GET / HTTP/1.1\r\nHost: x\rX: y\r\n\r\n'],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nabcd'],
+    [
+      'a length and chunks',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\n',
+    ],
+    ['the words of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['a handshake of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+  ])('are answered once, in plain words, and no further when they send %s', async (_, bytes) => {
+    const { url } = await givenWebAccess({ ...openToAll, headers: { 'X-Frame-Options': 'deny' } });
+
+    const { text, statuses } = await exchangeRaw(url, bytes);
+
+    expect(statuses).toEqual([400]);
+    expect(text).toMatch(/\r\n\r\nWhat came is not a request as HTTP has it\.\n$/);
+    expect(text).toContain('connection: close\r\n');
+    expect(text).toContain('X-Frame-Options: deny\r\n');
+  });
+
+  it('get the answer of a request, and not that to the rubbish which follows it', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { url } = await givenWebAccess(openToAll, {
+      handler(_, response) {
+        response.write('let ');
+        void gate.promise.then(() => response.end('in'));
+      },
+    });
+    const exchange = exchangeRaw(url, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n', 'RUBBISH\r\n\r\n');
+    setImmediate(gate.resolve);
+
+    const { text, statuses } = await exchange;
+
+    expect(statuses).toEqual([200]);
+    expect(text).not.toContain('not a request');
   });
 
   it('have no more than one of their requests answered at a time, and not many waiting', async () => {
