@@ -7,7 +7,7 @@ import { withApplianceFiles } from './appliance-files.ts';
 import { readEnvironment } from './environment.ts';
 import { createFiles, type Files } from './files.ts';
 import { createOpenFile } from './open-file.ts';
-import { openAdminFiles, openFiles } from './open-files.ts';
+import { openAdminFiles, type Opened, openFiles } from './open-files.ts';
 import type { OperationRoutes } from './operation-list.ts';
 import { createProblems, type Path, type Problems } from './problems.ts';
 import { configSchema } from './schema.ts';
@@ -39,9 +39,10 @@ export async function loadSettings(from: SettingsSource): Promise<Settings> {
 
   const { whole, partly } = readStructure(source, configSchema([...collectorDefaults.keys()]), problems);
   const open = createOpenFile(source, files.readText, problems);
-  const opened = await Promise.all(
-    (partly.appliances ?? []).map((appliance, index) => openFiles(appliance, ['appliances', index], open)),
-  );
+  const opened: Opened[] = [];
+  // One after the other: thousands of files open at once are more than many a process may have.
+  for (const [index, appliance] of (partly.appliances ?? []).entries())
+    opened.push(await openFiles(appliance, ['appliances', index], open));
   const openedAdmin = await openAdminFiles(partly.admin, open);
   checkTogether({ config: partly, source, collectorDefaults, problems });
   checkAdmin({ config: partly, source, opened: openedAdmin, operations, problems });
