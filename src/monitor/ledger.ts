@@ -94,7 +94,6 @@ export interface Entry {
   lastAttemptMs: number | undefined;
 }
 
-/** `upForMs`: how long an authenticated answer counts at present; longer once intervals are stretched, or up would blink. */
 /** What was seen of the appliance last; a poller that takes another's place goes on with it. */
 export interface LedgerState {
   readonly entries: Map<string, Entry>;
@@ -104,6 +103,7 @@ export interface LedgerState {
   offsetSeconds: number | undefined;
 }
 
+/** `upForMs`: how long an authenticated answer counts at present; longer once intervals are stretched, or up would blink. */
 export function createLedger(options: {
   readonly collectors: readonly string[];
   readonly counters: Counters;
