@@ -50,7 +50,8 @@ export function createConnection(options: ConnectionOptions): Connection {
   return {
     request: (request) => pool.request(request),
     reset() {
-      if (pool.destroyed) return;
+      // Or what was retired would come to life again.
+      if (pool.closed || pool.destroyed) return;
       const dropped = pool;
       pool = createPool(options);
       void dropped.close();

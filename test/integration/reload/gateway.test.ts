@@ -92,6 +92,48 @@ describe('a reload of the gateway', () => {
     expect(appliance.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
+  it.each([
+    ['goes to the machine that has its name by then', 'a', 200],
+    ['is refused when its appliance is gone', 'other', 404],
+  ] as const)('lets a change wait, which %s', async (_what, nameOfB, status) => {
+    const given = await givenReloadable(['a', 'b'], ({ entry }) => ({
+      appliances: [entry('a')],
+      admin: admin({ tokens: [old.sha256] }),
+    }));
+    const change = () =>
+      ask(given, old.token, '/appliances/a/system/language', {
+        method: 'POST',
+        body: JSON.stringify({ language: 'en' }),
+        headers: { 'content-type': 'application/json' },
+      });
+    const changes = (machine: string) => given.appliance(machine).requests.filter(({ method }) => method === 'POST');
+    given.appliance('a').fail('POST /system/language', { kind: 'hang' }, { times: 1 });
+    const first = change();
+    await until(
+      () => given.appliance('a').sleeping,
+      (sleeping) => sleeping > 0,
+    );
+    const second = change();
+    const third = change();
+    // What came after them has its answer: they are in the line.
+    expect((await ask(given, old.token)).status).toBe(200);
+
+    await given.write('zlb.yml', {
+      appliances: [{ ...given.entry('b'), name: nameOfB }],
+      admin: admin({ tokens: [old.sha256] }),
+    });
+    expect((await given.daemon.reload()).ok).toBe(true);
+    given
+      .appliance('a')
+      .close()
+      .catch(() => undefined);
+    await first;
+
+    expect([(await second).status, (await third).status]).toEqual([status, status]);
+    expect(changes('a')).toHaveLength(1);
+    expect(changes('b')).toHaveLength(status === 200 ? 2 : 0);
+  });
+
   it('switches it off and on again, and counters go on', async () => {
     const given = await givenReloadable(['a'], ({ entry }) => ({
       appliances: [entry('a')],
