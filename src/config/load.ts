@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { assert, isRecord } from '../lib/check.ts';
 import { checkAdmin } from './admin-checks.ts';
 import { toAdminSettings } from './admin-settings.ts';
@@ -37,6 +39,8 @@ export async function loadSettings(from: SettingsSource): Promise<Settings> {
   if (main === undefined) throw problems.error();
   const source = await withApplianceFiles({ source: main, env, files, problems });
 
+  // An exporter at work goes on with it: each step takes a tenth of a second for a thousand appliances.
+  await nextTurn();
   const { whole, partly } = readStructure(source, configSchema([...collectorDefaults.keys()]), problems);
   const open = createOpenFile(source, files.readText, problems);
   const opened: Opened[] = [];
@@ -44,10 +48,12 @@ export async function loadSettings(from: SettingsSource): Promise<Settings> {
   for (const [index, appliance] of (partly.appliances ?? []).entries())
     opened.push(await openFiles(appliance, ['appliances', index], open));
   const openedAdmin = await openAdminFiles(partly.admin, open);
+  await nextTurn();
   checkTogether({ config: partly, source, collectorDefaults, problems });
   checkAdmin({ config: partly, source, opened: openedAdmin, operations, problems });
   if (!problems.isEmpty()) throw problems.error();
 
+  await nextTurn();
   assert(whole, 'what does not fit the schema is a problem');
   const { admin } = whole;
   const folder = source.folderOf(['admin']);

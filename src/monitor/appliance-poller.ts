@@ -372,6 +372,8 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   return {
     name,
     start() {
+      // A reload may close it while it waits for its turn to start.
+      if (closing.signal.aborted) return;
       for (const job of jobs.values()) ledger.stretchedTo(job.collector.name, job.intervalMs);
       schedule.start(jobs.values());
       stopAskingForLicence = clockwork.subscribe(

@@ -114,3 +114,15 @@ describe('a poller that takes the place of another', () => {
     expect(seriesOf(page(), 'zlb_backend_status', { farm: 'db' })).not.toEqual([]);
   });
 });
+
+describe('a poller that is closed before it was started', () => {
+  it('does nothing any more when its turn to start comes', async () => {
+    const { poller, asked } = givenPoller({ names: ['farms'], answer: answering() });
+    await poller.close();
+
+    poller.start();
+
+    expect(vi.getTimerCount()).toBe(0);
+    expect(asked).toEqual([]);
+  });
+});
