@@ -1,11 +1,12 @@
 import type { Settings } from './config/settings.ts';
+import { ListenError } from './http/listen.ts';
 import { type GatewayParts, type GatewaySettings, type StartedGateway, startGateway } from './start-gateway.ts';
 
 /** The admin gateway as the configuration has it at the moment: off, on, or on another address. */
 export interface GatewaySwitch {
   /** Undefined while it is off. */
   readonly url: string | undefined;
-  /** Rejects when the new address cannot be listened on; the gateway is then as it was. */
+  /** Rejects when the new address cannot be listened on; the gateway is then as it was, or off where the message says so. */
   become(settings: Settings): Promise<void>;
   close(): Promise<void>;
 }
@@ -39,7 +40,7 @@ export function createGatewaySwitch(createParts: () => GatewayParts): GatewaySwi
       try {
         await start(settings);
       } catch (error) {
-        if (before) await start(before);
+        if (before) await start(before).catch((failure: unknown) => Promise.reject(offAfter(error, failure)));
         throw error;
       }
     },
@@ -49,4 +50,11 @@ export function createGatewaySwitch(createParts: () => GatewayParts): GatewaySwi
 
 function hasAdmin(settings: Settings): settings is GatewaySettings {
   return settings.admin !== undefined;
+}
+
+/** What to say of a gateway that could neither change nor go back. */
+function offAfter(error: unknown, failure: unknown): unknown {
+  if (!(error instanceof ListenError && failure instanceof ListenError)) return failure;
+  const message = `${error.message}\nThe admin gateway is off until a reload brings it back: ${failure.message}`;
+  return new ListenError(message, failure.setting, { cause: failure });
 }

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeToken } from '../../../src/commands/make-token.ts';
@@ -170,4 +170,39 @@ describe('a reload of the gateway', () => {
     expect(given.daemon.adminUrl).toBe(`http://127.0.0.1:${port}`);
     expect((await ask(given, old.token)).status).toBe(200);
   });
+
+  it('says that it is off when it can neither change its address nor go back, and is there again after the next reload', async () => {
+    const port = await freePort();
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void taken.close());
+    const takenAddress = `127.0.0.1:${(taken.address() as AddressInfo).port}`;
+    const listenAddress = `127.0.0.1:${port}`;
+    const given = await givenReloadable(['a'], ({ entry }) => ({
+      appliances: [entry('a')],
+      admin: admin({ tokens: [old.sha256], listenAddress }),
+    }));
+    const thief = takeAsSoonAsFree(port);
+    onTestFinished(() => void thief.close());
+
+    const refused = await reloadWith(given, ['a'], { tokens: [old.sha256], listenAddress: takenAddress });
+    thief.close();
+
+    expect(refused.split('\n')).toEqual([
+      expect.stringContaining(`cannot listen on ${takenAddress}`),
+      expect.stringContaining(
+        `The admin gateway is off until a reload brings it back: cannot listen on ${listenAddress}`,
+      ),
+    ]);
+    expect(given.daemon.adminUrl).toBeUndefined();
+    expect(await reloadWith(given, ['a'], { tokens: [old.sha256], listenAddress })).toBe('ok');
+    expect((await ask(given, old.token)).status).toBe(200);
+  });
 });
+
+/** A server that gets a port in the moment in which its owner lets go of it. */
+function takeAsSoonAsFree(port: number): Server {
+  const server = createServer();
+  server.on('error', () => setImmediate(() => server.listen(port, '127.0.0.1')));
+  return server.listen(port, '127.0.0.1');
+}
