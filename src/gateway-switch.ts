@@ -1,12 +1,16 @@
 import type { Settings } from './config/settings.ts';
 import { ListenError } from './http/listen.ts';
+import { RestartNeededError } from './reloading.ts';
 import { type GatewayParts, type GatewaySettings, type StartedGateway, startGateway } from './start-gateway.ts';
 
 /** The admin gateway as the configuration has it at the moment: off, on, or on another address. */
 export interface GatewaySwitch {
   /** Undefined while it is off. */
   readonly url: string | undefined;
-  /** Rejects when the new address cannot be listened on; the gateway is then as it was, or off where the message says so. */
+  /**
+   * Rejects with a RestartNeededError when a freeze would be lost, and when the new address cannot be listened on; the gateway is then as it was, or off where
+   * the message says so.
+   */
   become(settings: Settings): Promise<void>;
   close(): Promise<void>;
 }
@@ -24,6 +28,13 @@ export function createGatewaySwitch(createParts: () => GatewayParts): GatewaySwi
     await stopping?.close();
   }
 
+  function refuseToThaw({ admin }: GatewaySettings): void {
+    if (!running?.gateway.isFrozen || running.settings.admin.auditFile === admin.auditFile) return;
+    throw new RestartNeededError(
+      'admin.audit_file cannot change while all changes are frozen, since the freeze is kept beside it; thaw first, or change it back',
+    );
+  }
+
   return {
     get url() {
       return running?.gateway.url;
@@ -34,6 +45,7 @@ export function createGatewaySwitch(createParts: () => GatewayParts): GatewaySwi
         running = { ...running, settings };
         return;
       }
+      refuseToThaw(settings);
       const before = running?.settings;
       // Two gateways cannot write one audit, nor listen on one address.
       await stop();

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeToken } from '../../../src/commands/make-token.ts';
 import { freePort } from '../../support/monitoring.ts';
+import { valueOf } from '../../support/samples.ts';
 import { until } from '../../support/until.ts';
 import { givenReloadable, type Reloadable } from './given-reloadable.ts';
 
@@ -150,6 +151,35 @@ describe('a reload of the gateway', () => {
 
     expect((await ask(given, old.token)).status).toBe(200);
     expect(await until(answered, (count) => count === 2)).toBe(2);
+  });
+
+  it('keeps changes frozen through another listener, and is refused where another audit would lose that', async () => {
+    const given = await givenReloadable(['a'], ({ entry }) => ({
+      appliances: [entry('a')],
+      admin: admin({ tokens: [old.sha256] }),
+    }));
+    const frozen = async () => valueOf(await given.page(), 'zlb_admin_frozen');
+    const reloadAs = (more: Readonly<Record<string, unknown>> | undefined) =>
+      given
+        .write('zlb.yml', {
+          appliances: [given.entry('a')],
+          ...(more && { admin: { ...admin({ tokens: [old.sha256] }), ...more } }),
+        })
+        .then(() => given.daemon.reload());
+    const put = await ask(given, old.token, '/freeze', { method: 'PUT', headers: { 'x-reason': 'quarter end' } });
+    expect([put.status, await frozen()]).toEqual([200, 1]);
+
+    expect(await reloadAs({ audit_file: 'another.jsonl' })).toEqual({
+      ok: false,
+      because: expect.stringContaining('admin.audit_file cannot change while all changes are frozen'),
+    });
+    expect(await frozen()).toBe(1);
+    expect((await reloadAs({ timeout: '7s' })).ok).toBe(true);
+    expect(await frozen()).toBe(1);
+    expect((await reloadAs(undefined)).ok).toBe(true);
+    expect(await frozen()).toBeUndefined();
+    expect((await reloadAs({})).ok).toBe(true);
+    expect(await frozen()).toBe(1);
   });
 
   it('is refused when the new address is taken, and it listens where it did', async () => {
