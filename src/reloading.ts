@@ -47,7 +47,9 @@ export function createReloading<Configuration>(parts: ReloadingParts<Configurati
     return turn;
   }
 
-  async function putInForce(configuration: Configuration, because: string): Promise<string> {
+  /** Undefined when nobody needs it any more: an exporter that stops has little time for that. */
+  async function putInForce(configuration: Configuration, because: string): Promise<string | undefined> {
+    if (closed) return undefined;
     const summary = await apply(configuration);
     log.info({ summary, because }, 'configuration taken in');
     return summary;
@@ -72,9 +74,9 @@ export function createReloading<Configuration>(parts: ReloadingParts<Configurati
 
   async function readAnew(): Promise<ReloadOutcome> {
     waiting = undefined;
-    if (closed) return { ok: false, because: 'the exporter is stopping' };
     try {
-      const summary = await source.read((configuration) => putInForce(configuration, 'asked for'));
+      const summary = closed ? undefined : await source.read((configuration) => putInForce(configuration, 'asked for'));
+      if (summary === undefined) return { ok: false, because: 'the exporter is stopping' };
       tellInForce();
       return { ok: true, summary };
     } catch (thrown) {

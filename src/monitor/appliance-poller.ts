@@ -174,6 +174,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     },
     maxConcurrent: polling.maxConcurrentPerAppliance,
     maxBusyRatio: polling.maxBusyRatio,
+    opensAtMs: before?.opensAtMs,
     log,
     now: age,
     random,
@@ -386,7 +387,9 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     changed,
     settle: () => display.settle(jobs),
     counters,
-    legacy: { age, facts: known, held, states, ledger: ledger.state },
+    get legacy() {
+      return { age, facts: known, held, states, ledger: ledger.state, opensAtMs: caller.opensAtMs };
+    },
     get hadFirstRuns() {
       return [...jobs.values()].every(({ hadTurn }) => hadTurn);
     },

@@ -12,6 +12,8 @@ export interface Legacy {
   readonly held: Held;
   readonly states: KnownStates;
   readonly ledger: LedgerState;
+  /** The appliance is at rest until then, by the steady clock: a reload is no reason to ask it more often than it can bear. */
+  readonly opensAtMs: number;
 }
 
 /** What is known already, but for what collectors found out that are off now: it would stay true for ever, since nobody looks again. */

@@ -75,6 +75,21 @@ describe('a poller that takes the place of another', () => {
     expect(shown).toEqual(new Set([8]));
   });
 
+  it('asks no sooner than the appliance can bear, however often it is replaced', async () => {
+    const slow = { callMs: 4 * secondMs, maxBusyRatio: 0.05 };
+    const { replace, asked } = givenAppliance(['farms', 'system'], slow);
+    await vi.advanceTimersByTimeAsync(10 * minuteMs);
+
+    for (let reload = 0; reload < 20; reload += 1) {
+      (await replace({ names: ['farms', 'system'] })).start();
+      await vi.advanceTimersByTimeAsync(35 * secondMs);
+    }
+
+    const times = asked.map(({ at }) => at);
+    const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual((4 * secondMs) / 0.05 - 1);
+  });
+
   it('does not go by a list of farms that nobody reads any more', async () => {
     const { page, replace, answers, asked } = givenAppliance(['farms', 'backends']);
     await vi.advanceTimersByTimeAsync(minuteMs);
