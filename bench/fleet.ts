@@ -22,6 +22,8 @@ export interface Fleet {
   take(appliance: string, readings: Readings): void;
 }
 
+const forever = { takenAtMs: 0, promisedMs: 0, freshUntilMs: Number.POSITIVE_INFINITY };
+
 /** Resolves once each appliance has its first readings. */
 export async function createFleet(): Promise<Fleet> {
   const appliances = numbered('lb', fleetSize.appliances);
@@ -51,7 +53,7 @@ export async function createFleet(): Promise<Fleet> {
     },
     take(appliance, readings) {
       for (const { origin, reading } of readings)
-        shelves.get(appliance)?.put(origin, { expose: reading.expose, freshUntilMs: Number.POSITIVE_INFINITY });
+        shelves.get(appliance)?.put(origin, { expose: reading.expose, ...forever });
     },
   };
   for (const appliance of appliances) {

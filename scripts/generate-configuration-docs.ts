@@ -49,10 +49,11 @@ that is the process of \`node\`, not that of npm.
 - An appliance whose settings are the same keeps its readings, its counters and its schedule. One whose settings changed keeps its counters,
   and its readings unless \`url\` is another; it is read anew at once. What was removed is gone from the page at once.
 - Tokens and appliances of the gateway change without a break; a token that was taken out is refused from then on, also for a call that waits.
-  Another address, another audit file or other limits open the gateway anew.
+  Another address, another audit file or other limits open the gateway anew. While changes are frozen
+  another audit file is refused: the freeze is kept beside it.
 - The files that the configuration names (keys, certificates, \`appliance_files\`) are followed: what changes in them is taken in within
   seconds, without a reload. The file itself is not: people edit it in steps, and say when they are done. Replace files by renaming
-  (\`mv new-key key\`), so that none is read half written.
+  (\`mv new-key key\`), so that none is read half written. A folder that is not there has no files; one that cannot be read is refused.
 
 ## Appliances
 

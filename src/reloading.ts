@@ -39,8 +39,6 @@ export function createReloading<Configuration>(parts: ReloadingParts<Configurati
   let waiting: Promise<ReloadOutcome> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
-  /** The main file on disk was refused: that a key beside it was taken in does not make it the one in force. */
-  let mainRefused = false;
 
   /** One after the other. */
   function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -49,11 +47,17 @@ export function createReloading<Configuration>(parts: ReloadingParts<Configurati
     return turn;
   }
 
-  async function putInForce(configuration: Configuration, because: string): Promise<string> {
+  /** Undefined when nobody needs it any more: an exporter that stops has little time for that. */
+  async function putInForce(configuration: Configuration, because: string): Promise<string | undefined> {
+    if (closed) return undefined;
     const summary = await apply(configuration);
-    if (!mainRefused) self.configurationLoaded(now());
     log.info({ summary, because }, 'configuration taken in');
     return summary;
+  }
+
+  /** That a key beside it was taken in does not put a main file in force that was refused. */
+  function tellInForce(): void {
+    if (source.isMainInForce) self.configurationLoaded(now());
   }
 
   function refuse(thrown: unknown): string {
@@ -70,21 +74,22 @@ export function createReloading<Configuration>(parts: ReloadingParts<Configurati
 
   async function readAnew(): Promise<ReloadOutcome> {
     waiting = undefined;
-    if (closed) return { ok: false, because: 'the exporter is stopping' };
     try {
-      const configuration = await source.read();
-      mainRefused = false;
-      return { ok: true, summary: await putInForce(configuration, 'asked for') };
+      const summary = closed ? undefined : await source.read((configuration) => putInForce(configuration, 'asked for'));
+      if (summary === undefined) return { ok: false, because: 'the exporter is stopping' };
+      tellInForce();
+      return { ok: true, summary };
     } catch (thrown) {
-      mainRefused = true;
       return { ok: false, because: refuse(thrown) };
     }
   }
 
   async function readChanged(): Promise<void> {
     try {
-      const configuration = await source.readChanged();
-      if (configuration !== undefined && !closed) await putInForce(configuration, 'a file that it names changed');
+      const summary = await source.readChanged((configuration) =>
+        putInForce(configuration, 'a file that it names changed'),
+      );
+      if (summary !== undefined) tellInForce();
     } catch (thrown) {
       refuse(thrown);
     }

@@ -37,6 +37,8 @@ export interface GatewayParts {
 /** The admin gateway, listening. */
 export interface StartedGateway {
   readonly url: string;
+  /** All changes are, until somebody thaws them. */
+  readonly isFrozen: boolean;
   /** Takes in other settings, also for requests under way; false where they need another listener or another audit. */
   update(settings: GatewaySettings): boolean;
   close(): Promise<void>;
@@ -109,6 +111,7 @@ export async function startGateway(initial: GatewaySettings, parts: GatewayParts
     await Promise.all([...appliances.values()].flatMap(({ relay, client }) => [relay.close(), client.close()]));
     await recorder.close();
     await journal.close();
+    metrics.frozen(undefined);
   }
   const url = await listen(app, admin.listenAddress, 'admin.listen_address').catch(async (error: unknown) => {
     await close();
@@ -128,6 +131,9 @@ export async function startGateway(initial: GatewaySettings, parts: GatewayParts
 
   return {
     url,
+    get isFrozen() {
+      return freeze.state !== undefined;
+    },
     update(next) {
       if (!fitsListener(settings.admin, next.admin)) return false;
       const before = settings;

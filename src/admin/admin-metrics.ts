@@ -8,7 +8,8 @@ export interface AdminMetrics {
   denied(call: { appliance: string; principal: string; reason: ProblemCode }): void;
   auditWritten(records: number, atMs: number): void;
   auditFailed(): void;
-  frozen(state: boolean): void;
+  /** Undefined while the gateway is off. */
+  frozen(state: boolean | undefined): void;
 }
 
 /** Names and help texts, for the page and for the documentation. */
@@ -61,6 +62,6 @@ export function createAdminMetrics(registry: Registry): AdminMetrics {
       lastWriteGauge.set(atMs / 1_000);
     },
     auditFailed: () => failureCounter.inc(),
-    frozen: (state) => frozenGauge.set(state ? 1 : 0),
+    frozen: (state) => (state === undefined ? frozenGauge.remove() : frozenGauge.set(state ? 1 : 0)),
   };
 }

@@ -75,24 +75,25 @@ export function createGateway(parts: GatewayParts): Gateway {
   }
 
   async function handle(request: AdminRequest): Promise<AdminAnswer> {
-    const appliance = applianceFor(request);
+    // Before all else: what it does not know it does not look at.
+    applianceFor(request);
     const call = operations.find(request.method, request.path);
     request.onCall(call);
     refuseUnlessPermitted(request.principal, call);
     const body = await readBody(call.operation.row.body, request, bodyLimits);
-    if (!request.dryRun) return await carryOut(request, appliance, call, body);
-    return await inLane('read', request, () => dryRun(request, appliance, call, body));
+    if (!request.dryRun) return await carryOut(request, call, body);
+    return await inLane('read', request, (current) => dryRun(request, current, call, body));
   }
 
-  /** Holds a place in the lane until the answer has gone. */
+  /** Holds a place in the lane until the answer has gone. Who waited goes to the appliance that has the name by then. */
   async function inLane(
     kind: 'read' | 'change',
-    { appliance, principal, signal }: AdminRequest,
-    work: () => Promise<AdminAnswer>,
+    request: AdminRequest,
+    work: (appliance: AdminAppliance) => Promise<AdminAnswer>,
   ): Promise<AdminAnswer> {
-    const leave = await lanes.enter(appliance, kind, principal.name, signal);
+    const leave = await lanes.enter(request.appliance, kind, request.principal.name, request.signal);
     try {
-      const answer = await work();
+      const answer = await work(applianceFor(request));
       if (Buffer.isBuffer(answer.body)) leave();
       else answer.body.once('close', leave);
       return answer;
@@ -104,18 +105,16 @@ export function createGateway(parts: GatewayParts): Gateway {
 
   async function carryOut(
     request: AdminRequest,
-    appliance: AdminAppliance,
     call: OperationCall,
     body: RequestBody | undefined,
   ): Promise<AdminAnswer> {
     refuseWhileFrozen(freeze.state, call);
-    refuseUnlessConfirmed(request, call, appliance.name);
-    const { client } = appliance;
-    return await inLane(changes(call.operation.row.risk) ? 'change' : 'read', request, async () => {
+    refuseUnlessConfirmed(request, call, request.appliance);
+    return await inLane(changes(call.operation.row.risk) ? 'change' : 'read', request, async (current) => {
       const findings = await inspectCall(call, body?.fields ?? {}, (key, params) =>
-        client.read(key, params, request.signal),
+        current.client.read(key, params, request.signal),
       );
-      return await send(request, appliance, call, body, refuseTraps(findings, request));
+      return await send(request, current, call, body, refuseTraps(findings, request));
     });
   }
 

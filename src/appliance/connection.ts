@@ -51,7 +51,8 @@ export function createConnection(options: ConnectionOptions): Connection {
   return {
     request: (request) => pool.request(request),
     reset() {
-      if (pool.destroyed) return;
+      // Or what was retired would come to life again.
+      if (pool.closed || pool.destroyed) return;
       const dropped = pool;
       pool = createPool(options, connect);
       void dropped.close();

@@ -26,8 +26,12 @@ export const run: Command = async (context) => {
   }
 
   let daemon: Daemon | undefined;
-  // Before anything else: a wish to reload must not end a process that is about to start.
-  onHangup(() => void daemon?.reload());
+  let wantsReload = false;
+  // Before anything else: a wish to reload must not end a process that is about to start, and not be lost on it.
+  onHangup(() => {
+    wantsReload = true;
+    void daemon?.reload();
+  });
   const operations = operationRoutes();
   const shard = parseShard(textFlag(flags, 'shard'));
   const source = createConfigurationSource({
@@ -40,7 +44,8 @@ export const run: Command = async (context) => {
     },
   });
   daemon = await startDaemon({
-    ...(await source.read()),
+    // The first one is in force, or there is no exporter.
+    ...(await source.read((first) => Promise.resolve(first))),
     source,
     enableLifecycle: flags['web.enable-lifecycle'] === true,
     listenAddress: textFlag(flags, 'web.listen-address'),
@@ -49,6 +54,7 @@ export const run: Command = async (context) => {
     now: Date.now,
     random: Math.random,
   });
+  if (wantsReload) void daemon.reload();
   await untilStopped(stopped, daemon);
   return 0;
 };

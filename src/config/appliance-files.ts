@@ -32,8 +32,14 @@ export async function withApplianceFiles({ source, env, files, problems }: Appli
   for (const [index, pattern] of value.appliance_files.entries()) {
     if (typeof pattern !== 'string') continue;
     const folder = source.folderOf(['appliance_files', index]);
-    for (const file of await files.list(resolve(folder, pattern))) {
-      const remedy = `Put it there, or take it out of ${source.place(['appliance_files', index]).key}`;
+    const place = source.place(['appliance_files', index]);
+    const found = await files.list(resolve(folder, pattern));
+    if ('problem' in found) {
+      problems.report(place, `${found.problem}. Let the exporter read it, or take the pattern out`);
+      continue;
+    }
+    for (const file of found.value) {
+      const remedy = `Put it there, or take it out of ${place.key}`;
       const least = 'an empty list is []';
       const read = await readYamlFile({ file, remedy, least, env, readText: files.readText, problems });
       if (read) listed.push(...appliancesOf(read, file, problems));

@@ -12,6 +12,7 @@ const reasons: Readonly<Record<string, string>> = {
   ERR_ENCODING_INVALID_ENCODED_DATA: 'it is not UTF-8 text',
   ERR_INVALID_ARG_VALUE: 'its path holds a null character',
   EPERM: 'the user that runs the exporter has no permission to read it',
+  EMFILE: 'the process has as many files open as it may; raise its limit (LimitNOFILE, ulimit -n)',
 };
 
 /** Bytes that a file may have, by what it is for; what is longer is something else. */
@@ -39,8 +40,13 @@ export async function readFileText(path: string, purpose: keyof typeof limits): 
     if (bytes.includes(0)) return { problem: 'cannot be read: it is a binary file, not text' };
     return { value: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch (error) {
-    return { problem: `cannot be read: ${reasons[errorCode(error)] ?? errorCode(error)}` };
+    return { problem: `cannot be read: ${causeOf(error)}` };
   }
+}
+
+/** Why a file or a folder cannot be read, in a few words. */
+export function causeOf(error: unknown): string {
+  return reasons[errorCode(error)] ?? errorCode(error);
 }
 
 function kindOf(status: Stats): string {

@@ -3,12 +3,17 @@ import { basename, dirname, join } from 'node:path';
 
 import { errorCode } from '../lib/check.ts';
 import { globMatcher } from '../lib/glob.ts';
-import { type ReadText, readFileText } from './file-text.ts';
+import { isSame } from '../lib/same.ts';
+import { causeOf, type ReadText, readFileText } from './file-text.ts';
+import type { Outcome } from './problems.ts';
 
 /** The files that a configuration is made of, with what they were when they were read. */
 export interface Files {
   readonly readText: ReadText;
-  /** The paths that fit a pattern whose last part may hold `*`, in order; a pattern without one fits itself. */
+  /**
+   * The paths that fit a pattern whose last part may hold `*`, in order; a pattern without one fits itself. A problem says why
+   * nobody knows: what cannot be looked at is not empty.
+   */
   readonly list: ListFiles;
   /** Of the main file; undefined before it was read, and where there is none. */
   readonly mainText: string | undefined;
@@ -16,7 +21,7 @@ export interface Files {
   haveChanged(): Promise<boolean>;
 }
 
-export type ListFiles = (pattern: string) => Promise<readonly string[]>;
+export type ListFiles = (pattern: string) => Promise<Outcome<readonly string[]>>;
 
 /**
  * Reads files anew each time. `kept` is the text of the main file as it is in force: what the configuration points to is
@@ -25,7 +30,7 @@ export type ListFiles = (pattern: string) => Promise<readonly string[]>;
 export function createFiles(main: { readonly path: string | undefined; readonly kept?: string | undefined }): Files {
   let mainText: string | undefined;
   const seen = new Map<string, string>();
-  const listed = new Map<string, string>();
+  const listed = new Map<string, Outcome<readonly string[]>>();
 
   return {
     get mainText() {
@@ -43,11 +48,11 @@ export function createFiles(main: { readonly path: string | undefined; readonly 
     },
     async list(pattern) {
       const paths = await pathsOf(pattern);
-      listed.set(pattern, paths.join('\n'));
+      listed.set(pattern, paths);
       return paths;
     },
     async haveChanged() {
-      for (const [pattern, paths] of listed) if ((await pathsOf(pattern)).join('\n') !== paths) return true;
+      for (const [pattern, paths] of listed) if (!isSame(await pathsOf(pattern), paths)) return true;
       // One after the other: there may be a thousand, and nothing waits for them.
       for (const [path, signature] of seen) if ((await signatureOf(path)) !== signature) return true;
       return false;
@@ -56,24 +61,29 @@ export function createFiles(main: { readonly path: string | undefined; readonly 
 }
 
 /** A folder that is not there has no files, as for a shell; that a named file is missing is found when it is read. */
-async function pathsOf(pattern: string): Promise<readonly string[]> {
+async function pathsOf(pattern: string): Promise<Outcome<readonly string[]>> {
   const name = basename(pattern);
-  if (!name.includes('*')) return [pattern];
+  if (!name.includes('*')) return { value: [pattern] };
   const folder = dirname(pattern);
   const fits = globMatcher(name);
-  const names = await readdir(folder).catch(() => []);
-  // Hidden ones are what editors leave while somebody writes.
-  return names
-    .filter((each) => !each.startsWith('.') && fits(each))
-    .toSorted()
-    .map((each) => join(folder, each));
+  try {
+    const names = await readdir(folder);
+    // Hidden ones are what editors leave while somebody writes.
+    const fitting = names.filter((each) => !each.startsWith('.') && fits(each));
+    return { value: fitting.toSorted().map((each) => join(folder, each)) };
+  } catch (error) {
+    return errorCode(error) === 'ENOENT' ? { value: [] } : { problem: `its folder cannot be read: ${causeOf(error)}` };
+  }
 }
 
-/** Differs when a file is replaced, as well behind a symbolic link, where Kubernetes swaps a whole folder. */
+/**
+ * Differs when a file is replaced, as well behind a symbolic link, where Kubernetes swaps a whole folder. By the time of the
+ * change, which nobody can set: keys have the same length, and what unpacks or copies them may give all of them one date.
+ */
 async function signatureOf(path: string): Promise<string> {
   try {
-    const { ino, size, mtimeNs } = await stat(path, { bigint: true });
-    return `${ino} ${size} ${mtimeNs}`;
+    const { ino, size, ctimeNs } = await stat(path, { bigint: true });
+    return `${ino} ${size} ${ctimeNs}`;
   } catch (error) {
     return errorCode(error);
   }

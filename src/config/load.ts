@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { assert, isRecord } from '../lib/check.ts';
 import { checkAdmin } from './admin-checks.ts';
 import { toAdminSettings } from './admin-settings.ts';
@@ -7,7 +9,7 @@ import { withApplianceFiles } from './appliance-files.ts';
 import { readEnvironment } from './environment.ts';
 import { createFiles, type Files } from './files.ts';
 import { createOpenFile } from './open-file.ts';
-import { openAdminFiles, openFiles } from './open-files.ts';
+import { openAdminFiles, type Opened, openFiles } from './open-files.ts';
 import type { OperationRoutes } from './operation-list.ts';
 import { createProblems, type Path, type Problems } from './problems.ts';
 import { configSchema } from './schema.ts';
@@ -37,16 +39,21 @@ export async function loadSettings(from: SettingsSource): Promise<Settings> {
   if (main === undefined) throw problems.error();
   const source = await withApplianceFiles({ source: main, env, files, problems });
 
+  // An exporter at work goes on with it: each step takes a tenth of a second for a thousand appliances.
+  await nextTurn();
   const { whole, partly } = readStructure(source, configSchema([...collectorDefaults.keys()]), problems);
   const open = createOpenFile(source, files.readText, problems);
-  const opened = await Promise.all(
-    (partly.appliances ?? []).map((appliance, index) => openFiles(appliance, ['appliances', index], open)),
-  );
+  const opened: Opened[] = [];
+  // One after the other: thousands of files open at once are more than many a process may have.
+  for (const [index, appliance] of (partly.appliances ?? []).entries())
+    opened.push(await openFiles(appliance, ['appliances', index], open));
   const openedAdmin = await openAdminFiles(partly.admin, open);
+  await nextTurn();
   checkTogether({ config: partly, source, collectorDefaults, problems });
   checkAdmin({ config: partly, source, opened: openedAdmin, operations, problems });
   if (!problems.isEmpty()) throw problems.error();
 
+  await nextTurn();
   assert(whole, 'what does not fit the schema is a problem');
   const { admin } = whole;
   const folder = source.folderOf(['admin']);

@@ -6,8 +6,8 @@ import type { Chunk } from './piece.ts';
 
 /** Holds the finished text of all appliances and joins it into pages, family by family. */
 export interface Exposition {
-  /** Which appliances there are, in their order on the page. Those that stay keep what they hold, the others are dropped. */
-  arrange(appliances: readonly string[]): void;
+  /** Which appliances there are, in their order on the page. Those that stay keep what they hold, but for those that begin anew. */
+  arrange(appliances: readonly string[], anew?: ReadonlySet<string>): void;
   /** Replaces everything that one part of an appliance (a collector, or one farm's share of it) had on the page. */
   put(appliance: string, part: string, chunks: readonly Chunk[]): void;
   /** What a part has on the page. */
@@ -19,6 +19,12 @@ export interface Exposition {
   page(format: Format, appliances?: ReadonlySet<string>): Page;
   /** Joins what changed since the last page, so that the next one finds it done; each step takes a fraction of a millisecond. */
   joinAhead(): Iterable<void>;
+}
+
+/** Appliances that follow each other, and what joins them. */
+interface Section {
+  readonly holdings: readonly Holding[];
+  readonly group: Group;
 }
 
 interface Place {
@@ -34,23 +40,33 @@ export function createExposition(parts: { families: readonly Family[]; appliance
   const headers = parts.families.map((family) => ({ family, header: headersOf(family) }));
   const whole = new Map<Format, Page>();
   let places: ReadonlyMap<string, Place> = new Map();
-  let groups: readonly Group[] = [];
+  let sections: readonly Section[] = [];
   arrange(parts.appliances);
 
-  function arrange(appliances: readonly string[]): void {
+  function arrange(appliances: readonly string[], anew: ReadonlySet<string> = new Set()): void {
     const before = places;
     const next = new Map<string, Place>();
-    const nextGroups: Group[] = [];
+    const nextSections: Section[] = [];
     for (let start = 0; start < appliances.length; start += groupSize) {
       const names = appliances.slice(start, start + groupSize);
-      const holdings = names.map((name) => before.get(name)?.holding ?? createHolding());
-      const group = createGroup(parts.families, holdings);
-      for (const [index, holding] of holdings.entries()) next.set(names[index] ?? '', { holding, group });
-      nextGroups.push(group);
+      const holdings = names.map((name) => (anew.has(name) ? undefined : before.get(name)?.holding) ?? createHolding());
+      const section = sectionOf(holdings, nextSections.length);
+      for (const [index, holding] of holdings.entries())
+        next.set(names[index] ?? '', { holding, group: section.group });
+      nextSections.push(section);
     }
     places = next;
-    groups = nextGroups;
+    if (haveSame(nextSections, sections)) return;
+    sections = nextSections;
     whole.clear();
+  }
+
+  /** The one of before where nothing of it differs: joining anew what stays takes its time. */
+  function sectionOf(holdings: readonly Holding[], index: number): Section {
+    const before = sections[index];
+    return before && haveSame(holdings, before.holdings)
+      ? before
+      : { holdings, group: createGroup(parts.families, holdings) };
   }
 
   function put(appliance: string, part: string, chunks: readonly Chunk[]): void {
@@ -84,12 +100,22 @@ export function createExposition(parts: { families: readonly Family[]; appliance
           chosen.map(([, { holding }]) => holding),
         );
       }
-      const page = whole.get(format) ?? joinPage(format, groups);
+      const page =
+        whole.get(format) ??
+        joinPage(
+          format,
+          sections.map(({ group }) => group),
+        );
       whole.set(format, page);
       return page;
     },
     *joinAhead() {
-      for (const group of groups) yield* group.joinAhead();
+      for (const { group } of sections) yield* group.joinAhead();
     },
   };
+}
+
+/** Whether two lists have the very same things in the same order. */
+function haveSame<Thing>(one: readonly Thing[], other: readonly Thing[]): boolean {
+  return one.length === other.length && one.every((each, index) => each === other[index]);
 }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { ApplianceClient, CallReport } from '../appliance/client.ts';
 import type { Area } from '../appliance/endpoints/table.ts';
-import { type Facts, isFarmCollector, noFacts, type Reading } from '../collectors/collector.ts';
+import { isFarmCollector, type Reading } from '../collectors/collector.ts';
 import { createAgeClock } from '../lib/age-clock.ts';
 import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/steady-now.ts';
@@ -15,11 +15,12 @@ import { createFailureLog } from './failure-log.ts';
 import { createGovernor } from './governor.ts';
 import { createJob, type Job, type ScheduledCollector } from './job.ts';
 import { createKnowledge } from './knowledge.ts';
-import { createLedger, type LedgerState } from './ledger.ts';
+import { createLedger } from './ledger.ts';
+import { factsFrom, type Legacy } from './legacy.ts';
 import type { Origin } from './origin.ts';
 import { createRefresh } from './refresh.ts';
 import { createSchedule } from './schedule.ts';
-import { createShelf, type Held } from './shelf.ts';
+import { createShelf, type Freshness, type Held } from './shelf.ts';
 import { createTiming } from './timing.ts';
 import { createTransitions, type KnownStates } from './transitions.ts';
 
@@ -47,16 +48,6 @@ export interface AppliancePollerParts {
   readonly log: Logger;
   readonly now: () => number;
   readonly random: () => number;
-}
-
-/** What is known of an appliance, and shown: more than a change of its settings should cost. */
-export interface Legacy {
-  /** See lib/age-clock.ts; all ages are by it. */
-  readonly age: () => number;
-  readonly facts: Facts;
-  readonly held: Held;
-  readonly states: KnownStates;
-  readonly ledger: LedgerState;
 }
 
 /** Polls one appliance. */
@@ -111,9 +102,8 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   const { name, clockwork, exposition, log, now, random, polling, counters, legacy: before } = parts;
   const closing = new AbortController();
   const age = before?.age ?? createAgeClock(now, steadyNow);
-  const held: Held = before?.held ?? new Map();
   const states: KnownStates = before?.states ?? new Map();
-  const known = before?.facts ?? noFacts();
+  const known = factsFrom(before, parts.collectors);
   const { facts, learn } = createKnowledge({
     facts: known,
     onVersionChanged(from, to) {
@@ -159,6 +149,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     },
   );
   const timing = createTiming({ governor, jitterRatio: polling.jitterRatio, age });
+  const held = heldFrom(before);
   const failures = createFailureLog(log);
   const transitions = createTransitions({
     log,
@@ -185,6 +176,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     },
     maxConcurrent: polling.maxConcurrentPerAppliance,
     maxBusyRatio: polling.maxBusyRatio,
+    opensAtMs: before?.opensAtMs,
     log,
     now: age,
     random,
@@ -225,6 +217,11 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     run: (collector, pace) => void run(collector, pace),
   });
   for (const collector of before?.ledger.entries.keys() ?? []) if (!jobs.has(collector)) shelf.clear(collector);
+  for (const { collector, farm } of held.values()) {
+    if (farm === undefined || parts.watches(farm)) continue;
+    shelf.remove({ collector, farm });
+    transitions.forget({ collector, farm });
+  }
   let stopAskingForLicence = (): void => undefined;
   let doubtedLicenceAtMs = Number.NEGATIVE_INFINITY;
 
@@ -340,17 +337,33 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   }
 
   function onReading(job: Job, origin: Origin, { expose, states, facts: news }: Reading): void {
-    const takenAtMs = age();
-    const promisedMs = timing.freshForMs(job);
-    shelf.put(origin, {
-      expose,
+    const freshForMs = timing.freshForMs(job);
+    const promisedMs = freshForMs > job.maxStaleMs ? freshForMs : 0;
+    shelf.put(origin, { expose, ...freshness(job, { takenAtMs: age(), promisedMs }) });
+    transitions.compare(origin, states ?? []);
+    if (news) learn(news);
+  }
+
+  function freshness(job: Job, since: Pick<Freshness, 'takenAtMs' | 'promisedMs'>): Freshness {
+    const { takenAtMs, promisedMs } = since;
+    return {
+      takenAtMs,
+      promisedMs,
       freshUntilMs: takenAtMs + job.maxStaleMs,
       // By the intervals as they are then, and never for an appliance that has fallen silent.
       outlives: (ageMs) =>
         ledger.isUp(ageMs) === true && ageMs - takenAtMs < Math.max(promisedMs, timing.freshForMs(job)),
-    });
-    transitions.compare(origin, states ?? []);
-    if (news) learn(news);
+    };
+  }
+
+  /** What stood on the page stays, and only as long as our settings allow. */
+  function heldFrom(legacy: Legacy | undefined): Held {
+    const inherited: Held = new Map(legacy?.held);
+    for (const [key, reading] of inherited) {
+      const job = jobs.get(reading.collector);
+      if (job) inherited.set(key, { ...reading, ...freshness(job, reading) });
+    }
+    return inherited;
   }
 
   function skip(job: Job, reason: SkipReason): void {
@@ -363,6 +376,8 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     name,
     publish: () => display.publish(),
     start() {
+      // A reload may close it while it waits for its turn to start.
+      if (closing.signal.aborted) return;
       for (const job of jobs.values()) ledger.stretchedTo(job.collector.name, job.intervalMs);
       schedule.start(jobs.values());
       stopAskingForLicence = clockwork.subscribe(
@@ -375,7 +390,9 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     changed,
     settle: () => display.settle(jobs),
     counters,
-    legacy: { age, facts: known, held, states, ledger: ledger.state },
+    get legacy() {
+      return { age, facts: known, held, states, ledger: ledger.state, opensAtMs: caller.opensAtMs };
+    },
     get hadFirstRuns() {
       return [...jobs.values()].every(({ hadTurn }) => hadTurn);
     },

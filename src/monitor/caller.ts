@@ -38,6 +38,8 @@ export interface Caller {
   readonly breakerState: BreakerState;
   /** False while a run would be refused at its first call. */
   readonly wouldAdmit: boolean;
+  /** No call leaves before then, by the steady clock: what the last ones cost the appliance. */
+  readonly opensAtMs: number;
   close(): Promise<void>;
 }
 
@@ -48,6 +50,8 @@ export interface CallerParts {
   readonly onRecovered: () => void;
   readonly maxConcurrent: number;
   readonly maxBusyRatio: number;
+  /** Of the caller whose place this one takes: the appliance is at rest until then. */
+  readonly opensAtMs?: number | undefined;
   readonly log: Logger;
   /** See lib/age-clock.ts; the waits of the breaker go by it. */
   readonly now: () => number;
@@ -64,11 +68,12 @@ export function createCaller({
   onRecovered,
   maxConcurrent,
   maxBusyRatio,
+  opensAtMs,
   log,
   now,
   random,
 }: CallerParts): Caller {
-  const turnstile = createTurnstile({ maxConcurrent, maxBusyRatio, now: steadyNow });
+  const turnstile = createTurnstile({ maxConcurrent, maxBusyRatio, now: steadyNow, opensAtMs });
   const breaker = createBreaker({ now, random });
   const missing = new Map<ReadKey, { readonly error: ApplianceError; readonly untilMs: number }>();
   const client = connect((report) => {
@@ -101,6 +106,9 @@ export function createCaller({
     },
     get wouldAdmit() {
       return breaker.state === 'closed' || (breaker.state === 'open' && breaker.waitMs === 0);
+    },
+    get opensAtMs() {
+      return turnstile.opensAtMs;
     },
     reader:
       ({ patienceMs, signal, spent, objection }) =>

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sleep } from '../lib/sleep.ts';
 import { steadyNow } from '../lib/steady-now.ts';
 import type { Exposition } from '../metrics/exposition.ts';
@@ -43,6 +44,9 @@ interface Watched<Appliance> {
 const betweenStartsMs = 10;
 /** Upkeep makes a page each second; one that is older than this, because there was no time for it, is made anew at the scrape. */
 const oldestPageMs = 2_000;
+
+/** Appliances that are compared and begun before everything else has its turn. */
+const oneTurn = 50;
 
 /** Watches nothing until it is told what. */
 export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetParts<Appliance>): Fleet<Appliance> {
@@ -104,11 +108,6 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       const one = before.get(appliance.name);
       return one !== undefined && isSameMachine(one.appliance, appliance);
     };
-    // First without those of which everything held is about another machine, which drops it.
-    exposition.arrange(appliances.filter(isKnownMachine).map(({ name }) => name));
-    exposition.arrange(appliances.map(({ name }) => name));
-    kept = undefined;
-
     const begun: AppliancePoller[] = [];
     const begin = (appliance: Appliance): Watched<Appliance> => {
       const { counters, legacy } = before.get(appliance.name)?.poller ?? {};
@@ -119,7 +118,19 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       begun.push(poller);
       return { appliance, poller };
     };
-    watched = new Map(appliances.map((appliance) => [appliance.name, staying(appliance) ?? begin(appliance)]));
+    const next = new Map<string, Watched<Appliance>>();
+    for (const appliance of appliances) {
+      next.set(appliance.name, staying(appliance) ?? begin(appliance));
+      if (next.size % oneTurn === 0) await nextTurn();
+    }
+    // From here on all at once: what is held about another machine is dropped, and its poller must not write again.
+    const others = appliances.filter((appliance) => !isKnownMachine(appliance)).map(({ name }) => name);
+    exposition.arrange(
+      appliances.map(({ name }) => name),
+      new Set(others),
+    );
+    watched = next;
+    kept = undefined;
     if (started) starting = starting.then(() => startAll(begun));
 
     const added = appliances.filter(({ name }) => !before.has(name)).length;

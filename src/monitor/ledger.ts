@@ -103,6 +103,7 @@ export interface LedgerState {
   offsetSeconds: number | undefined;
 }
 
+/** `upForMs`: how long an authenticated answer counts at present; longer once intervals are stretched, or up would blink. */
 export function createLedger(options: {
   readonly collectors: readonly string[];
   readonly counters: Counters;

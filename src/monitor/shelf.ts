@@ -15,9 +15,16 @@ export interface Shelf {
   expire(ageMs: number): ReadonlySet<string>;
 }
 
-export interface ShelvedReading {
+export interface ShelvedReading extends Freshness {
   readonly expose: (emit: Emit) => void;
-  /** Until when the samples may be shown whatever happens, on the clock of lib/age-clock.ts. */
+}
+
+/** How long a reading may be shown. All times are on the clock of lib/age-clock.ts. */
+export interface Freshness {
+  readonly takenAtMs: number;
+  /** Milliseconds that a stretched interval promised it; 0 where `max_stale` was longer. */
+  readonly promisedMs: number;
+  /** Until when the samples may be shown whatever happens. */
   readonly freshUntilMs: number;
   /** Asked from then on: whether they may still be shown. Left out, they may not. */
   readonly outlives?: (ageMs: number) => boolean;
@@ -41,7 +48,7 @@ export type DropReason = (typeof dropReasons)[number];
 /** What stands on the page, by {@link keyOf}. */
 export type Held = Map<string, HeldReading>;
 
-interface HeldReading extends Origin, Omit<ShelvedReading, 'expose'> {
+interface HeldReading extends Origin, Freshness {
   /** Series that are shown of all but details. */
   readonly aggregates: number;
   /** All details that the reading had, also those that are not shown. */

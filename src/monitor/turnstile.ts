@@ -8,6 +8,8 @@ export interface Turnstile {
   pass<Result>(patienceMs: number, signal: AbortSignal, call: () => Promise<Result>): Promise<Result>;
   /** Keeps the turnstile shut until the busy time just spent is at most the allowed share. */
   rest(busySeconds: number): void;
+  /** Shut until then, on the clock of the turnstile. */
+  readonly opensAtMs: number;
 }
 
 export interface TurnstileOptions {
@@ -16,6 +18,8 @@ export interface TurnstileOptions {
   readonly maxBusyRatio: number;
   /** Milliseconds on the clock that timers go by. */
   readonly now: () => number;
+  /** Where another one stood before: shut for as long as that one was. */
+  readonly opensAtMs?: number | undefined;
 }
 
 interface Waiting {
@@ -24,10 +28,10 @@ interface Waiting {
 }
 
 /** Those who are due at the same moment keep their order. */
-export function createTurnstile({ maxConcurrent, maxBusyRatio, now }: TurnstileOptions): Turnstile {
+export function createTurnstile({ maxConcurrent, maxBusyRatio, now, opensAtMs = 0 }: TurnstileOptions): Turnstile {
   const line: Waiting[] = [];
   let running = 0;
-  let opensAt = 0;
+  let opensAt = opensAtMs;
   let timer: NodeJS.Timeout | undefined;
 
   function admit(): void {
@@ -51,6 +55,9 @@ export function createTurnstile({ maxConcurrent, maxBusyRatio, now }: TurnstileO
   }
 
   return {
+    get opensAtMs() {
+      return opensAt;
+    },
     rest(busySeconds) {
       // A call of d seconds may be followed by the next one after d / ratio, counted from its start.
       const busyMs = busySeconds * 1_000;

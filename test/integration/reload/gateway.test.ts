@@ -1,8 +1,9 @@
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeToken } from '../../../src/commands/make-token.ts';
 import { freePort } from '../../support/monitoring.ts';
+import { valueOf } from '../../support/samples.ts';
 import { until } from '../../support/until.ts';
 import { givenReloadable, type Reloadable } from './given-reloadable.ts';
 
@@ -92,6 +93,48 @@ describe('a reload of the gateway', () => {
     expect(appliance.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
+  it.each([
+    ['goes to the machine that has its name by then', 'a', 200],
+    ['is refused when its appliance is gone', 'other', 404],
+  ] as const)('lets a change wait, which %s', async (_what, nameOfB, status) => {
+    const given = await givenReloadable(['a', 'b'], ({ entry }) => ({
+      appliances: [entry('a')],
+      admin: admin({ tokens: [old.sha256] }),
+    }));
+    const change = () =>
+      ask(given, old.token, '/appliances/a/system/language', {
+        method: 'POST',
+        body: JSON.stringify({ language: 'en' }),
+        headers: { 'content-type': 'application/json' },
+      });
+    const changes = (machine: string) => given.appliance(machine).requests.filter(({ method }) => method === 'POST');
+    given.appliance('a').fail('POST /system/language', { kind: 'hang' }, { times: 1 });
+    const first = change();
+    await until(
+      () => given.appliance('a').sleeping,
+      (sleeping) => sleeping > 0,
+    );
+    const second = change();
+    const third = change();
+    // What came after them has its answer: they are in the line.
+    expect((await ask(given, old.token)).status).toBe(200);
+
+    await given.write('zlb.yml', {
+      appliances: [{ ...given.entry('b'), name: nameOfB }],
+      admin: admin({ tokens: [old.sha256] }),
+    });
+    expect((await given.daemon.reload()).ok).toBe(true);
+    given
+      .appliance('a')
+      .close()
+      .catch(() => undefined);
+    await first;
+
+    expect([(await second).status, (await third).status]).toEqual([status, status]);
+    expect(changes('a')).toHaveLength(1);
+    expect(changes('b')).toHaveLength(status === 200 ? 2 : 0);
+  });
+
   it('switches it off and on again, and counters go on', async () => {
     const given = await givenReloadable(['a'], ({ entry }) => ({
       appliances: [entry('a')],
@@ -108,6 +151,35 @@ describe('a reload of the gateway', () => {
 
     expect((await ask(given, old.token)).status).toBe(200);
     expect(await until(answered, (count) => count === 2)).toBe(2);
+  });
+
+  it('keeps changes frozen through another listener, and is refused where another audit would lose that', async () => {
+    const given = await givenReloadable(['a'], ({ entry }) => ({
+      appliances: [entry('a')],
+      admin: admin({ tokens: [old.sha256] }),
+    }));
+    const frozen = async () => valueOf(await given.page(), 'zlb_admin_frozen');
+    const reloadAs = (more: Readonly<Record<string, unknown>> | undefined) =>
+      given
+        .write('zlb.yml', {
+          appliances: [given.entry('a')],
+          ...(more && { admin: { ...admin({ tokens: [old.sha256] }), ...more } }),
+        })
+        .then(() => given.daemon.reload());
+    const put = await ask(given, old.token, '/freeze', { method: 'PUT', headers: { 'x-reason': 'quarter end' } });
+    expect([put.status, await frozen()]).toEqual([200, 1]);
+
+    expect(await reloadAs({ audit_file: 'another.jsonl' })).toEqual({
+      ok: false,
+      because: expect.stringContaining('admin.audit_file cannot change while all changes are frozen'),
+    });
+    expect(await frozen()).toBe(1);
+    expect((await reloadAs({ timeout: '7s' })).ok).toBe(true);
+    expect(await frozen()).toBe(1);
+    expect((await reloadAs(undefined)).ok).toBe(true);
+    expect(await frozen()).toBeUndefined();
+    expect((await reloadAs({})).ok).toBe(true);
+    expect(await frozen()).toBe(1);
   });
 
   it('is refused when the new address is taken, and it listens where it did', async () => {
@@ -128,4 +200,39 @@ describe('a reload of the gateway', () => {
     expect(given.daemon.adminUrl).toBe(`http://127.0.0.1:${port}`);
     expect((await ask(given, old.token)).status).toBe(200);
   });
+
+  it('says that it is off when it can neither change its address nor go back, and is there again after the next reload', async () => {
+    const port = await freePort();
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void taken.close());
+    const takenAddress = `127.0.0.1:${(taken.address() as AddressInfo).port}`;
+    const listenAddress = `127.0.0.1:${port}`;
+    const given = await givenReloadable(['a'], ({ entry }) => ({
+      appliances: [entry('a')],
+      admin: admin({ tokens: [old.sha256], listenAddress }),
+    }));
+    const thief = takeAsSoonAsFree(port);
+    onTestFinished(() => void thief.close());
+
+    const refused = await reloadWith(given, ['a'], { tokens: [old.sha256], listenAddress: takenAddress });
+    thief.close();
+
+    expect(refused.split('\n')).toEqual([
+      expect.stringContaining(`cannot listen on ${takenAddress}`),
+      expect.stringContaining(
+        `The admin gateway is off until a reload brings it back: cannot listen on ${listenAddress}`,
+      ),
+    ]);
+    expect(given.daemon.adminUrl).toBeUndefined();
+    expect(await reloadWith(given, ['a'], { tokens: [old.sha256], listenAddress })).toBe('ok');
+    expect((await ask(given, old.token)).status).toBe(200);
+  });
 });
+
+/** A server that gets a port in the moment in which its owner lets go of it. */
+function takeAsSoonAsFree(port: number): Server {
+  const server = createServer();
+  server.on('error', () => setImmediate(() => server.listen(port, '127.0.0.1')));
+  return server.listen(port, '127.0.0.1');
+}

@@ -72,7 +72,7 @@ export async function givenReloadable(
     }),
   });
   const daemon = await startDaemon({
-    ...(await source.read()),
+    ...(await source.read((first) => Promise.resolve(first))),
     source,
     enableLifecycle: true,
     listenAddress: '127.0.0.1:0',

@@ -1,5 +1,8 @@
 import { rename, rm } from 'node:fs/promises';
-import { describe, expect, it } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { makeToken } from '../../../src/commands/make-token.ts';
 import { seriesOf, valueOf } from '../../support/samples.ts';
 import { until } from '../../support/until.ts';
 import { apiKey, givenReloadable } from './given-reloadable.ts';
@@ -198,6 +201,58 @@ describe('a file that the configuration names', () => {
       (seen) => seen.includes('"b"'),
     );
     expect(page).toContain('"a"');
+    expect(inForce(await given.page())).toBe(0);
+  });
+
+  it('is to blame alone where the main file is the one in force: once it is right, so is all', async () => {
+    const given = await givenReloadable(
+      ['a'],
+      ({ entry }) => ({ appliances: [entry('a')], appliance_files: ['b.json'] }),
+      { 'b.json': [] },
+    );
+    await given.write('b.json', 'nonsense');
+    expect((await given.post(reloadPath)).status).toBe(400);
+    expect(inForce(await given.page())).toBe(0);
+
+    await given.write('b.json', []);
+
+    expect(
+      await until(
+        async () => inForce(await given.page()),
+        (value) => value === 1,
+      ),
+    ).toBe(1);
+  });
+
+  it('brings in nothing of a main file that was read well and refused', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void taken.close());
+    const { port } = taken.address() as AddressInfo;
+    const given = await givenReloadable(
+      ['a', 'b', 'c'],
+      ({ entry }) => ({ appliances: [entry('a')], appliance_files: ['more.json'] }),
+      { 'more.json': [] },
+    );
+    const admin = {
+      listen_address: `127.0.0.1:${port}`,
+      audit_file: 'audit.jsonl',
+      tokens: [{ name: 'someone', sha256: makeToken().sha256, role: 'admin' }],
+    };
+    await given.write('zlb.yml', { appliances: [given.entry('b')], appliance_files: ['more.json'], admin });
+    expect((await given.post(reloadPath)).text).toContain('the address is in use');
+
+    // Nothing stands in its way any more, but nobody said that it is to be tried again.
+    await new Promise((resolve) => taken.close(resolve));
+    await given.write('more.json', [given.entry('c')]);
+
+    const names = await until(
+      () => given.page('/sd'),
+      (seen) => seen.includes('"c"'),
+    );
+    expect(names).toContain('"a"');
+    expect(names).not.toContain('"b"');
+    expect(given.daemon.adminUrl).toBeUndefined();
     expect(inForce(await given.page())).toBe(0);
   });
 });

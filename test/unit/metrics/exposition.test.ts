@@ -313,6 +313,29 @@ describe('the appliances of a page', () => {
     expect(later).toEqual(['zlb_up{appliance="lb-4"} 1', 'zlb_up{appliance="lb-3"} 1', 'zlb_up{appliance="lb-1"} 1']);
     expect(exposition.series('lb-2')).toBe(0);
   });
+
+  it('are arranged as before without a page that is joined anew', () => {
+    const exposition = given();
+    for (const appliance of ['lb-1', 'lb-2', 'lb-3']) put(exposition, appliance, 'a', fillEverything);
+    const page = exposition.page('text');
+
+    exposition.arrange(['lb-1', 'lb-2', 'lb-3']);
+
+    expect(exposition.page('text')).toBe(page);
+  });
+
+  it('may begin anew at their places', () => {
+    const exposition = given();
+    for (const appliance of ['lb-1', 'lb-2', 'lb-3']) put(exposition, appliance, 'a', fillEverything);
+    exposition.page('text');
+
+    exposition.arrange(['lb-1', 'lb-2', 'lb-3'], new Set(['lb-2']));
+
+    expect(textOf(exposition.page('text')).match(/^zlb_up.*$/gm)).toEqual([
+      'zlb_up{appliance="lb-1"} 1',
+      'zlb_up{appliance="lb-3"} 1',
+    ]);
+  });
 });
 
 describe('what a reading says again', () => {

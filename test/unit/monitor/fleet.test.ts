@@ -82,6 +82,7 @@ async function given(names: readonly string[]) {
       held: new Map(),
       states: new Map(),
       ledger: { entries: new Map(), answeredAtMs: undefined, called: false, offsetSeconds: undefined },
+      opensAtMs: 0,
     },
   });
   const monitor = createFleet({

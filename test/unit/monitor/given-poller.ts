@@ -4,9 +4,10 @@ import { ApplianceError, type FailureReason } from '../../../src/appliance/error
 import { collectors } from '../../../src/collectors/registry.ts';
 import { sleep } from '../../../src/lib/sleep.ts';
 import { createExposition } from '../../../src/metrics/exposition.ts';
-import { createAppliancePoller } from '../../../src/monitor/appliance-poller.ts';
-import { createCounters } from '../../../src/monitor/counters.ts';
+import { type AppliancePoller, createAppliancePoller } from '../../../src/monitor/appliance-poller.ts';
 import { createClockwork } from '../../../src/monitor/clockwork.ts';
+import { createCounters } from '../../../src/monitor/counters.ts';
+import type { Inherited } from '../../../src/monitor/fleet.ts';
 import { ledgerFamilies } from '../../../src/monitor/ledger.ts';
 import { givenLog } from './given-log.ts';
 
@@ -21,12 +22,22 @@ export interface Asked {
 }
 
 export interface GivenPoller {
-  readonly poller: ReturnType<typeof createAppliancePoller>;
+  readonly poller: AppliancePoller;
   readonly asked: readonly Asked[];
   readonly lines: readonly Record<string, unknown>[];
   page(): string;
   /** Moves the clock that may be set, and not the one that timers go by. */
   setClock(offsetMs: number): void;
+  /** Another poller in its place, not started, as after a reload with other settings; the page is then what that one shows. */
+  replace(settings: Settings): Promise<AppliancePoller>;
+}
+
+/** What a reload can change. */
+interface Settings {
+  readonly names: readonly string[];
+  /** Of all collectors; their own without it. */
+  readonly maxStaleMs?: number;
+  readonly watches?: (farm: string) => boolean;
 }
 
 /** The smallest replies of an appliance with two farms on which everything is well. */
@@ -55,6 +66,7 @@ export function givenPoller(parts: {
   /** How long each call takes, or calls for this. */
   readonly callMs?: number | ((key: ReadKey) => number);
   readonly maxBusyRatio?: number;
+  readonly maxStaleMs?: number;
 }): GivenPoller {
   vi.useFakeTimers({ now: new Date('2026-11-20T21:00:00.500Z') });
   const { name = 'lb', callMs = 10, maxBusyRatio = 1 } = parts;
@@ -98,30 +110,41 @@ export function givenPoller(parts: {
     });
   };
 
-  const poller = createAppliancePoller({
-    name,
-    labels: {},
-    watches: () => true,
-    compact: false,
-    collectors: collectors
-      .filter((collector) => parts.names.includes(collector.name))
-      .map((collector) => ({ collector, schedule: collector.schedule, maxStaleMs: collector.maxStaleMs })),
-    connect: (onCall) => ({
-      read: (key, params, signal) => exchange(key, params, signal, onCall) as never,
-      retire: () => Promise.resolve(),
-      close: () => Promise.resolve(),
-    }),
-    polling: { timeoutMs: 20_000, maxConcurrentPerAppliance: 1, maxBusyRatio, jitterRatio: 0.1 },
-    maxSeries: 50_000,
-    counters: createCounters(),
-    exposition,
-    clockwork,
-    log,
-    now: () => Date.now() + offsetMs,
-    random: () => 0.5,
-  });
+  const create = (
+    { names, maxStaleMs, watches = () => true }: Settings,
+    { counters = createCounters(), legacy }: Inherited = {},
+  ): AppliancePoller =>
+    createAppliancePoller({
+      name,
+      labels: {},
+      watches,
+      compact: false,
+      collectors: collectors
+        .filter((collector) => names.includes(collector.name))
+        .map((collector) => ({
+          collector,
+          schedule: collector.schedule,
+          maxStaleMs: maxStaleMs ?? collector.maxStaleMs,
+        })),
+      connect: (onCall) => ({
+        read: (key, params, signal) => exchange(key, params, signal, onCall) as never,
+        retire: () => Promise.resolve(),
+        close: () => Promise.resolve(),
+      }),
+      polling: { timeoutMs: 20_000, maxConcurrentPerAppliance: 1, maxBusyRatio, jitterRatio: 0.1 },
+      maxSeries: 50_000,
+      counters,
+      legacy,
+      exposition,
+      clockwork,
+      log,
+      now: () => Date.now() + offsetMs,
+      random: () => 0.5,
+    });
+  const poller = create(parts);
+  let current = poller;
   onTestFinished(async () => {
-    const closed = Promise.all([poller.close(), clockwork.close()]);
+    const closed = Promise.all([current.close(), clockwork.close()]);
     await vi.runOnlyPendingTimersAsync();
     await closed;
     vi.useRealTimers();
@@ -132,11 +155,16 @@ export function givenPoller(parts: {
     asked,
     lines,
     page() {
-      poller.settle();
+      current.settle();
       return exposition.page('text').text.toString();
     },
     setClock(ms) {
       offsetMs = ms;
+    },
+    async replace(settings) {
+      await current.close();
+      current = create(settings, current);
+      return current;
     },
   };
 }

@@ -1,0 +1,27 @@
+import { type Facts, noFacts } from '../collectors/collector.ts';
+import type { ScheduledCollector } from './job.ts';
+import type { LedgerState } from './ledger.ts';
+import type { Held } from './shelf.ts';
+import type { KnownStates } from './transitions.ts';
+
+/** What is known of an appliance, and shown: more than a change of its settings should cost. */
+export interface Legacy {
+  /** See lib/age-clock.ts; all ages are by it. */
+  readonly age: () => number;
+  readonly facts: Facts;
+  readonly held: Held;
+  readonly states: KnownStates;
+  readonly ledger: LedgerState;
+  /** The appliance is at rest until then, by the steady clock: a reload is no reason to ask it more often than it can bear. */
+  readonly opensAtMs: number;
+}
+
+/** What is known already, but for what collectors found out that are off now: it would stay true for ever, since nobody looks again. */
+export function factsFrom(legacy: Legacy | undefined, collectors: readonly ScheduledCollector[]): Facts {
+  const isOn = (name: string): boolean => collectors.some(({ collector }) => collector.name === name);
+  return {
+    ...(legacy?.facts ?? noFacts()),
+    ...(isOn('farms') ? {} : { farms: undefined }),
+    ...(isOn('activation') ? {} : { licensed: undefined, activationEndSeconds: undefined }),
+  };
+}

@@ -1,0 +1,133 @@
+import { chmod, mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createFiles, type Files } from '../../../src/config/files.ts';
+import { loadSettings } from '../../../src/config/load.ts';
+import { until } from '../../support/until.ts';
+import { collectorDefaults, operations, refusal } from './given-config.ts';
+
+const entry = (name: string) => ({ name, url: 'https://192.0.2.1', api_key: 'f1x7ure-f1x7ure' });
+
+describe('a file that is followed', () => {
+  it('is seen as changed when another text of the same length has the same date', async () => {
+    const { path, files, rewrite } = await givenKey('first-key');
+    const date = new Date('2026-01-01T00:00:00Z');
+    await utimes(path, date, date);
+    await files().readText(path, 'key');
+
+    await rewrite('other-key', date);
+
+    expect(await files().haveChanged()).toBe(true);
+  });
+
+  it('is seen as changed when it may be read at last', async () => {
+    const { path, files } = await givenKey('first-key');
+    await chmod(path, 0o000);
+    await files().readText(path, 'key');
+    expect(await files().haveChanged()).toBe(false);
+
+    // The clock of a file system moves in steps.
+    expect(
+      await until(
+        async () => {
+          await chmod(path, 0o600);
+          return await files().haveChanged();
+        },
+        (changed) => changed,
+      ),
+    ).toBe(true);
+  });
+
+  it('is seen as changed when Kubernetes swaps the folder behind it', async () => {
+    const { folder, files } = await givenKey('unused');
+    await mkdir(join(folder, '..one'));
+    await mkdir(join(folder, '..two'));
+    await writeFile(join(folder, '..one', 'k'), 'first-key');
+    await writeFile(join(folder, '..two', 'k'), 'other-key');
+    await symlink('..one', join(folder, '..data'));
+    await symlink('..data/k', join(folder, 'k'));
+    await files().readText(join(folder, 'k'), 'key');
+    expect(await files().haveChanged()).toBe(false);
+
+    await symlink('..two', join(folder, '..data_tmp'));
+    await rename(join(folder, '..data_tmp'), join(folder, '..data'));
+
+    expect(await files().haveChanged()).toBe(true);
+    expect(await files().readText(join(folder, 'k'), 'key')).toEqual({ value: 'other-key' });
+  });
+});
+
+describe('a pattern of appliance_files', () => {
+  it('fits no file while its folder is not there, and is refused when the folder cannot be looked into', async () => {
+    const { folder, load } = await givenPattern();
+    expect((await load()).appliances.map(({ name }) => name)).toEqual(['own']);
+
+    // As a folder without permission is for everybody but root, and one of a server that does not answer for all.
+    await symlink('more', join(folder, 'more'));
+
+    expect(await refusal(load())).toEqual([
+      expect.stringMatching(
+        /^zlb.yml:1:\d+: appliance_files\[0\]: its folder cannot be read: ELOOP\. Let the exporter read it/,
+      ),
+    ]);
+  });
+
+  it('is refused with the place of both where two files name the same appliance', async () => {
+    const { folder, load } = await givenPattern();
+    await mkdir(join(folder, 'more'));
+    await writeFile(join(folder, 'more', 'a.yml'), JSON.stringify([entry('one')]));
+    await writeFile(join(folder, 'more', 'b.yml'), JSON.stringify([entry('two'), entry('one')]));
+
+    expect(await refusal(load())).toEqual([
+      expect.stringMatching(
+        /^b\.yml:1:\d+: \[1\]\.name: is the name of \[0\] in \S+a\.yml too; give each appliance its own$/,
+      ),
+    ]);
+  });
+
+  it('is refused where it fits a folder', async () => {
+    const { folder, load } = await givenPattern();
+    await mkdir(join(folder, 'more', 'a.yml'), { recursive: true });
+
+    expect(await refusal(load())).toEqual([
+      'a.yml: cannot be read: it is a folder, not a file. Put it there, or take it out of appliance_files[0]',
+    ]);
+  });
+});
+
+async function givenFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'zlb-files-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+async function givenKey(text: string) {
+  const folder = await givenFolder();
+  const path = join(folder, 'key');
+  await writeFile(path, text);
+  const files: Files = createFiles({ path: undefined });
+  return {
+    folder,
+    path,
+    files: () => files,
+    /** Until the file system has another time for it. */
+    async rewrite(other: string, date: Date) {
+      await until(
+        async () => {
+          await writeFile(path, other);
+          await utimes(path, date, date);
+          return await files.haveChanged();
+        },
+        (changed) => changed,
+      );
+    },
+  };
+}
+
+async function givenPattern() {
+  const folder = await givenFolder();
+  const file = join(folder, 'zlb.yml');
+  await writeFile(file, JSON.stringify({ appliance_files: ['more/*.yml'], appliances: [entry('own')] }));
+  return { folder, load: () => loadSettings({ file, env: {}, collectorDefaults, operations }) };
+}

@@ -1,0 +1,143 @@
+import { describe, expect, it, vi } from 'vitest';
+import { seriesOf, stateOf, valueOf } from '../../support/samples.ts';
+import { type Answer, answering, givenPoller } from './given-poller.ts';
+
+const secondMs = 1_000;
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+
+/** An appliance that a test can silence, or make one of the Enterprise edition without a licence. */
+function givenAppliance(
+  names: readonly string[],
+  options: Partial<Pick<Parameters<typeof givenPoller>[0], 'maxStaleMs' | 'callMs' | 'maxBusyRatio'>> = {},
+) {
+  let answer: (key: Parameters<ReturnType<typeof answering>>[0]) => Answer = answering();
+  const given = givenPoller({ names, answer: (key) => answer(key), ...options });
+  given.poller.start();
+  return {
+    ...given,
+    answers(others: typeof answer) {
+      answer = others;
+    },
+  };
+}
+
+describe('a poller that takes the place of another', () => {
+  it('shows the readings of the one before only as long as its own max_stale allows', async () => {
+    const { page, replace, answers } = givenAppliance(['farms'], { maxStaleMs: 3 * hourMs });
+    await vi.advanceTimersByTimeAsync(minuteMs);
+    expect(stateOf(page(), 'zlb_farm_status', { farm: 'shop' })).toBe('up');
+    answers(() => ({ fails: 'timeout' }));
+
+    const successor = await replace({ names: ['farms'], maxStaleMs: 2 * minuteMs });
+    successor.start();
+    await vi.advanceTimersByTimeAsync(minuteMs);
+    expect(stateOf(page(), 'zlb_farm_status', { farm: 'shop' })).toBe('up');
+    await vi.advanceTimersByTimeAsync(minuteMs);
+
+    expect(seriesOf(page(), 'zlb_farm_status')).toEqual([]);
+    expect(valueOf(page(), 'zlb_up')).toBe(0);
+  });
+
+  it('shows them longer where its max_stale is longer', async () => {
+    const { page, replace, answers } = givenAppliance(['farms'], { maxStaleMs: 2 * minuteMs });
+    await vi.advanceTimersByTimeAsync(minuteMs);
+    answers(() => ({ fails: 'timeout' }));
+
+    await replace({ names: ['farms'], maxStaleMs: hourMs });
+    await vi.advanceTimersByTimeAsync(30 * minuteMs);
+
+    expect(stateOf(page(), 'zlb_farm_status', { farm: 'shop' })).toBe('up');
+  });
+
+  it('keeps what a stretched interval promised a reading, until there is a newer one', async () => {
+    const names = ['farms', 'backends'];
+    const farms = Array.from({ length: 8 }, (_, index) => ({ farmname: `f${index}`, profile: 'http', status: 'up' }));
+    const { page, replace, answers } = givenAppliance(names, {
+      callMs: (key) => (key === 'readFarmStats' ? 4 * secondMs : 10),
+      maxBusyRatio: 0.05,
+    });
+    answers(answering({ listFarmStats: { body: { farms } } }));
+    const farmsShown = (): number =>
+      farms.filter(({ farmname: farm }) => seriesOf(page(), 'zlb_backend_status', { farm }).length > 0).length;
+    await vi.advanceTimersByTimeAsync(2 * hourMs);
+    expect(valueOf(page(), 'zlb_collector_interval_seconds', { collector: 'backends' })).toBeGreaterThan(600);
+    expect(farmsShown()).toBe(8);
+
+    const successor = await replace({ names });
+    successor.start();
+
+    const shown = new Set<number>();
+    for (let minute = 0; minute < 30; minute += 1) {
+      shown.add(farmsShown());
+      await vi.advanceTimersByTimeAsync(minuteMs);
+    }
+    expect(shown).toEqual(new Set([8]));
+  });
+
+  it('asks no sooner than the appliance can bear, however often it is replaced', async () => {
+    const slow = { callMs: 4 * secondMs, maxBusyRatio: 0.05 };
+    const { replace, asked } = givenAppliance(['farms', 'system'], slow);
+    await vi.advanceTimersByTimeAsync(10 * minuteMs);
+
+    for (let reload = 0; reload < 20; reload += 1) {
+      (await replace({ names: ['farms', 'system'] })).start();
+      await vi.advanceTimersByTimeAsync(35 * secondMs);
+    }
+
+    const times = asked.map(({ at }) => at);
+    const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual((4 * secondMs) / 0.05 - 1);
+  });
+
+  it('does not go by a list of farms that nobody reads any more', async () => {
+    const { page, replace, answers, asked } = givenAppliance(['farms', 'backends']);
+    await vi.advanceTimersByTimeAsync(minuteMs);
+    expect(seriesOf(page(), 'zlb_backend_status')).not.toEqual([]);
+    const before = asked.length;
+    answers(answering({ listFarmStats: { body: { farms: [] } } }));
+
+    const successor = await replace({ names: ['backends'] });
+    successor.start();
+    await vi.advanceTimersByTimeAsync(10 * minuteMs);
+
+    expect(asked.slice(before)).toEqual([]);
+    expect(
+      valueOf(page(), 'zlb_collector_skipped_total', { collector: 'backends', reason: 'farms_unknown' }),
+    ).toBeGreaterThan(0);
+    expect(seriesOf(page(), 'zlb_backend_status')).toEqual([]);
+  });
+
+  it('does not take an appliance for deactivated that nobody asks any more', async () => {
+    const { replace, answers } = givenAppliance(['farms', 'activation']);
+    answers(() => ({ fails: 'unlicensed' }));
+    await vi.advanceTimersByTimeAsync(10 * minuteMs);
+
+    const successor = await replace({ names: ['farms'] });
+
+    expect(successor.describe().deactivated).toBe(false);
+  });
+
+  it('shows at once nothing more of single farms that it does not watch', async () => {
+    const { page, replace, answers } = givenAppliance(['farms', 'backends']);
+    await vi.advanceTimersByTimeAsync(minuteMs);
+    answers(() => ({ fails: 'timeout' }));
+
+    await replace({ names: ['farms', 'backends'], watches: (farm) => farm !== 'shop' });
+
+    expect(seriesOf(page(), 'zlb_backend_status', { farm: 'shop' })).toEqual([]);
+    expect(seriesOf(page(), 'zlb_backend_status', { farm: 'db' })).not.toEqual([]);
+  });
+});
+
+describe('a poller that is closed before it was started', () => {
+  it('does nothing any more when its turn to start comes', async () => {
+    const { poller, asked } = givenPoller({ names: ['farms'], answer: answering() });
+    await poller.close();
+
+    poller.start();
+
+    expect(vi.getTimerCount()).toBe(0);
+    expect(asked).toEqual([]);
+  });
+});
