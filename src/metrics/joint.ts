@@ -26,12 +26,16 @@ export function joinChunks(chunks: readonly Chunk[]): Joint {
 }
 
 /**
- * Joins what appliances have of one family: the compressed bytes, which are a fifth of the text and sent at every scrape, and
- * those texts that are too short to be sent one by one. Long texts, which most of the memory is needed for, stay where they are.
+ * Joins what appliances have of one family: the compressed bytes, which are a fifth of the text and sent at nearly every scrape, and
+ * once somebody wants plain text, those texts that are too short to be sent one by one: to join a hundred megabytes of them each second
+ * would be work for the garbage collector alone. Long texts, which most of the memory is needed for, stay where they are.
  */
 export function joinJoints(joints: readonly Joint[]): Joint {
+  let texts: readonly Buffer[] | undefined;
   return {
-    texts: withoutShortOnes(joints.flatMap(({ texts }) => texts)),
+    get texts() {
+      return (texts ??= withoutShortOnes(joints.flatMap((joint) => joint.texts)));
+    },
     packed: joinPacked(joints.map(({ packed }) => packed)),
   };
 }
