@@ -51,7 +51,7 @@ export async function createFleet(): Promise<Fleet> {
     },
     take(appliance, readings) {
       for (const { origin, reading } of readings)
-        shelves.get(appliance)?.put(origin, { expose: reading.expose, freshUntilMs: Number.POSITIVE_INFINITY });
+        shelves.get(appliance)?.put(origin, { expose: reading.expose, takenAtMs: 0, ...neverStale });
     },
   };
   for (const appliance of appliances) {
@@ -70,6 +70,8 @@ const noFacts = {
   activationEndSeconds: undefined,
 };
 
+const neverStale = { maxStaleMs: Number.POSITIVE_INFINITY, promisedMs: Number.POSITIVE_INFINITY };
+
 function createFullShelf(appliance: string, exposition: Exposition): Shelf {
   const refuse = (what: string): never => {
     throw new Error(`the benchmark's page lost series: ${what}`);
@@ -79,6 +81,7 @@ function createFullShelf(appliance: string, exposition: Exposition): Shelf {
     held: new Map(),
     exposition,
     maxSeries: 50_000,
+    outlives: () => true,
     onDropped: refuse,
     onUnknownState: refuse,
   });

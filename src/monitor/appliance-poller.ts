@@ -156,7 +156,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       display.publish();
     },
   );
-  const timing = createTiming({ governor, jitterRatio: polling.jitterRatio, age });
+  const timing = createTiming({ governor, jitterRatio: polling.jitterRatio, steadyNow });
   const failures = createFailureLog(log);
   const transitions = createTransitions({
     log,
@@ -168,6 +168,12 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     held,
     exposition,
     maxSeries: parts.maxSeries,
+    // By the intervals as they are then, and never for an appliance that has fallen silent.
+    outlives({ collector, takenAtMs, promisedMs }, ageMs) {
+      const job = jobs.get(collector);
+      const allowedMs = job ? Math.max(promisedMs, timing.freshForMs(job)) : 0;
+      return ageMs - takenAtMs < allowedMs && ledger.isUp(ageMs) === true;
+    },
     onDropped(reason, series) {
       counters.dropped(reason, series);
       failures.seriesDropped(reason, series);
@@ -202,6 +208,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     closing: closing.signal,
     objection: isUnlicensed,
     context: { facts, watches: parts.watches, now, labels: parts.labels, compact: parts.compact },
+    age,
     onReading,
     onRoundCost: (job, busySeconds) => governor.expects(job.collector.name, busySeconds),
     onFailure(origin, reason) {
@@ -302,16 +309,16 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   async function attemptRun(job: Job, pace: Pace): Promise<void> {
     const { collector } = job;
     const startedAtMs = now();
-    const steadyAtStart = steadyNow();
+    const current = { sinceMs: steadyNow(), lostMs: 0 };
     job.startedAtMs = age();
-    job.running = true;
+    job.current = current;
     job.spentSeconds = 0;
     const outcome = isFarmCollector(collector)
       ? await collecting.round(job, collector, pace)
       : await collecting.once(job, collector, pace);
     job.hadTurn = true;
-    job.running = false;
-    job.lastRunMs = steadyNow() - steadyAtStart;
+    job.current = undefined;
+    job.lastRun = { tookMs: steadyNow() - current.sinceMs, lostMs: current.lostMs };
     job.missed = outcome === 'failed' || outcome === 'breaker_open';
     if (outcome === 'closing') return;
     if (outcome !== 'ok') display.withoutReading(job);
@@ -325,7 +332,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     ledger.attempted({
       collector: collector.name,
       startedAtMs,
-      durationMs: job.lastRunMs,
+      durationMs: job.lastRun.tookMs,
       ok: outcome === 'ok',
     });
     announceIntervals();
@@ -337,15 +344,12 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       if (!unsupported.has(collector)) ledger.stretchedTo(collector, timing.effectiveIntervalMs(job));
   }
 
-  function onReading(job: Job, origin: Origin, { expose, states, facts: news }: Reading): void {
-    const takenAtMs = age();
-    const promisedMs = timing.freshForMs(job);
+  function onReading(job: Job, origin: Origin, { expose, states, facts: news }: Reading, askedAtMs: number): void {
     shelf.put(origin, {
       expose,
-      freshUntilMs: takenAtMs + job.maxStaleMs,
-      // By the intervals as they are then, and never for an appliance that has fallen silent.
-      outlives: (ageMs) =>
-        ledger.isUp(ageMs) === true && ageMs - takenAtMs < Math.max(promisedMs, timing.freshForMs(job)),
+      takenAtMs: askedAtMs,
+      maxStaleMs: job.maxStaleMs,
+      promisedMs: timing.freshForMs(job),
     });
     transitions.compare(origin, states ?? []);
     if (news) learn(news);

@@ -17,10 +17,12 @@ export interface Shelf {
 
 export interface ShelvedReading {
   readonly expose: (emit: Emit) => void;
-  /** Until when the samples may be shown whatever happens, on the clock of lib/age-clock.ts. */
-  readonly freshUntilMs: number;
-  /** Asked from then on: whether they may still be shown. Left out, they may not. */
-  readonly outlives?: (ageMs: number) => boolean;
+  /** On the clock of lib/age-clock.ts. */
+  readonly takenAtMs: number;
+  /** For so long the samples may be shown whatever happens. */
+  readonly maxStaleMs: number;
+  /** For so long they were to be shown as things were when they were taken; what comes of that is for `outlives` to say. */
+  readonly promisedMs: number;
 }
 
 export interface ShelfOptions {
@@ -29,6 +31,8 @@ export interface ShelfOptions {
   readonly held: Held;
   readonly exposition: Exposition;
   readonly maxSeries: number;
+  /** Whether a reading may be shown past its `max_stale`. */
+  readonly outlives: (reading: HeldReading, ageMs: number) => boolean;
   readonly onDropped: (reason: DropReason, series: number) => void;
   /** A state word outside its closed list, shown as `unknown`. */
   readonly onUnknownState: (family: string, word: string) => void;
@@ -41,7 +45,7 @@ export type DropReason = (typeof dropReasons)[number];
 /** What stands on the page, by {@link keyOf}. */
 export type Held = Map<string, HeldReading>;
 
-interface HeldReading extends Origin, Omit<ShelvedReading, 'expose'> {
+export interface HeldReading extends Origin, Omit<ShelvedReading, 'expose'> {
   /** Series that are shown of all but details. */
   readonly aggregates: number;
   /** All details that the reading had, also those that are not shown. */
@@ -54,11 +58,12 @@ export function createShelf({
   held,
   exposition,
   maxSeries,
+  outlives,
   onDropped,
   onUnknownState,
 }: ShelfOptions): Shelf {
   /** Earliest moment at which something expires, so that a scrape need not look at everything. */
-  let nextExpiryMs = Math.min(...[...held.values()].map(({ freshUntilMs }) => freshUntilMs));
+  let nextExpiryMs = Math.min(...[...held.values()].map(freshUntilMs));
 
   function remove(key: string): void {
     held.delete(key);
@@ -78,7 +83,7 @@ export function createShelf({
   }
 
   return {
-    put(origin, { expose, ...freshness }) {
+    put(origin, { expose, ...validity }) {
       const key = keyOf(origin);
       const { families, duplicates, unknownStates } = renderSamples(appliance, expose);
       const wishes = families.flatMap(({ family, series }) => (family.detail ? [{ family, series }] : []));
@@ -87,13 +92,13 @@ export function createShelf({
         families.filter(({ family }) => !family.detail),
         maxSeries - others,
       );
-      held.set(key, { ...origin, ...freshness, aggregates: totalSeries(aggregates), wishes });
+      held.set(key, { ...origin, ...validity, aggregates: totalSeries(aggregates), wishes });
       const allotted = allotDetails(held, roomForDetails(maxSeries, others + totalSeries(aggregates)));
       const details = families.filter(({ family }) => family.detail && allotted.allows(key, family));
       takeBack(allotted, key);
       const shown = [...aggregates, ...details];
       exposition.put(appliance, key, toChunks(shown, exposition.chunks(appliance, key)));
-      nextExpiryMs = Math.min(nextExpiryMs, freshness.freshUntilMs);
+      nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs(validity));
 
       const beyond = totalSeries(families) - totalSeries(shown);
       if (beyond > 0) onDropped('limit', beyond);
@@ -110,13 +115,13 @@ export function createShelf({
       const losers = new Set<string>();
       if (ageMs < nextExpiryMs) return losers;
       nextExpiryMs = Number.POSITIVE_INFINITY;
-      for (const [key, { collector, freshUntilMs, outlives }] of held) {
-        if (freshUntilMs > ageMs || outlives?.(ageMs)) {
-          nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs);
+      for (const [key, reading] of held) {
+        if (freshUntilMs(reading) > ageMs || outlives(reading, ageMs)) {
+          nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs(reading));
           continue;
         }
         remove(key);
-        losers.add(collector);
+        losers.add(reading.collector);
       }
       return losers;
     },
@@ -127,4 +132,8 @@ export function createShelf({
     for (const [each, { aggregates }] of held) if (each !== key) series += aggregates;
     return series;
   }
+}
+
+function freshUntilMs({ takenAtMs, maxStaleMs }: Omit<ShelvedReading, 'expose'>): number {
+  return takenAtMs + maxStaleMs;
 }

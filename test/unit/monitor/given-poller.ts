@@ -4,7 +4,7 @@ import { ApplianceError, type FailureReason } from '../../../src/appliance/error
 import { collectors } from '../../../src/collectors/registry.ts';
 import { sleep } from '../../../src/lib/sleep.ts';
 import { createExposition } from '../../../src/metrics/exposition.ts';
-import { createAppliancePoller } from '../../../src/monitor/appliance-poller.ts';
+import { type AppliancePollerParts, createAppliancePoller } from '../../../src/monitor/appliance-poller.ts';
 import { createCounters } from '../../../src/monitor/counters.ts';
 import { createClockwork } from '../../../src/monitor/clockwork.ts';
 import { ledgerFamilies } from '../../../src/monitor/ledger.ts';
@@ -25,6 +25,8 @@ export interface GivenPoller {
   readonly asked: readonly Asked[];
   readonly lines: readonly Record<string, unknown>[];
   page(): string;
+  /** Another poller takes the place of the first, as after a reload, and starts. */
+  replace(): Promise<void>;
   /** Moves the clock that may be set, and not the one that timers go by. */
   setClock(offsetMs: number): void;
 }
@@ -98,7 +100,7 @@ export function givenPoller(parts: {
     });
   };
 
-  const poller = createAppliancePoller({
+  const pollerParts: AppliancePollerParts = {
     name,
     labels: {},
     watches: () => true,
@@ -119,7 +121,8 @@ export function givenPoller(parts: {
     log,
     now: () => Date.now() + offsetMs,
     random: () => 0.5,
-  });
+  };
+  let poller = createAppliancePoller(pollerParts);
   onTestFinished(async () => {
     const closed = Promise.all([poller.close(), clockwork.close()]);
     await vi.runOnlyPendingTimersAsync();
@@ -128,12 +131,19 @@ export function givenPoller(parts: {
   });
 
   return {
-    poller,
+    get poller() {
+      return poller;
+    },
     asked,
     lines,
     page() {
       poller.settle();
       return exposition.page('text').text.toString();
+    },
+    async replace() {
+      await poller.close();
+      poller = createAppliancePoller({ ...pollerParts, counters: poller.counters, legacy: poller.legacy });
+      poller.start();
     },
     setClock(ms) {
       offsetMs = ms;

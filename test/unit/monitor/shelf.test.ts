@@ -17,6 +17,7 @@ function given({ maxSeries = 100 } = {}): { shelf: Shelf; page: () => string[]; 
     held: new Map(),
     exposition,
     maxSeries,
+    outlives: () => false,
     onDropped: (reason, series) => told.push(`${series} dropped: ${reason}`),
     onUnknownState: (family, word) => told.push(`${family}: ${word}`),
   });
@@ -29,9 +30,11 @@ function given({ maxSeries = 100 } = {}): { shelf: Shelf; page: () => string[]; 
   return { shelf, page, told };
 }
 
+const freshUntil = (ageMs: number) => ({ takenAtMs: 0, maxStaleMs: ageMs, promisedMs: ageMs });
+
 /** A reading of one sample that may be shown until then. */
 const reading = (farm: string, value: number, freshUntilMs = 1_000) => ({
-  freshUntilMs,
+  ...freshUntil(freshUntilMs),
   expose: (emit: Parameters<Parameters<Shelf['put']>[1]['expose']>[0]) => emit.sample(sessions, { farm }, value),
 });
 
@@ -50,7 +53,7 @@ describe('the shelf', () => {
     const { shelf, page } = given();
 
     shelf.put({ collector: 'backends' }, reading('shop', 1));
-    shelf.put({ collector: 'backends' }, { freshUntilMs: 1_000, expose: () => undefined });
+    shelf.put({ collector: 'backends' }, { ...freshUntil(1_000), expose: () => undefined });
 
     expect(page()).toEqual([]);
     expect(shelf.has('backends')).toBe(true);
@@ -97,7 +100,7 @@ describe('the shelf', () => {
   it('leaves out a family that does not fit beside what others hold, counts it, and takes it back once there is room', () => {
     const { shelf, page, told } = given({ maxSeries: 4 });
     const both = {
-      freshUntilMs: 1_000,
+      ...freshUntil(1_000),
       expose: (emit: Parameters<Parameters<Shelf['put']>[1]['expose']>[0]) => {
         emit.state(farmState, { farm: 'db' }, 'up');
         emit.sample(sessions, { farm: 'db' }, 2);
@@ -132,7 +135,7 @@ describe('the shelf', () => {
     shelf.put(
       { collector: 'farms' },
       {
-        freshUntilMs: 1_000,
+        ...freshUntil(1_000),
         expose(emit) {
           emit.sample(sessions, { farm: 'shop' }, 1);
           emit.sample(sessions, { farm: 'shop' }, 2);
@@ -150,7 +153,7 @@ describe('the shelf', () => {
 describe('details at the limit of series', () => {
   /** A reading of one number for the farm and two for each of its backends. */
   const farmWith = (farm: string, backends: number) => ({
-    freshUntilMs: 1_000,
+    ...freshUntil(1_000),
     expose(emit: Emit) {
       emit.sample(sessions, { farm }, backends);
       for (let index = 0; index < backends; index += 1) emit.sample(backend, { farm, backend: `${index}` }, 1);
@@ -199,7 +202,7 @@ describe('details at the limit of series', () => {
 
     shelf.put(
       { collector: 'farms' },
-      { freshUntilMs: 1_000, expose: (emit) => ['a', 'b'].forEach((farm) => emit.state(farmState, { farm }, 'up')) },
+      { ...freshUntil(1_000), expose: (emit) => ['a', 'b'].forEach((farm) => emit.state(farmState, { farm }, 'up')) },
     );
     const crowded = shown(page());
     shelf.remove({ collector: 'farms' });
