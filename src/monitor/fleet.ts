@@ -49,9 +49,11 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
   let starting: Promise<void> = Promise.resolve();
   let wasReady = false;
   const pollers = (): readonly AppliancePoller[] => [...watched.values()].map(({ poller }) => poller);
+  const isAtWork = (poller: AppliancePoller): boolean => watched.get(poller.name)?.poller === poller;
   const upkeep = createUpkeep(function* steps() {
-    for (const { poller } of watched.values()) {
-      poller.settle();
+    for (const poller of pollers()) {
+      // Between two steps another may have taken its place, on whose page it has nothing to say.
+      if (isAtWork(poller)) poller.settle();
       yield;
     }
     yield* exposition.joinAhead();
@@ -61,7 +63,7 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
   async function startAll(begun: readonly AppliancePoller[]): Promise<void> {
     for (const poller of begun) {
       if (closing.signal.aborted) return;
-      if (watched.get(poller.name)?.poller !== poller) continue;
+      if (!isAtWork(poller)) continue;
       poller.start();
       await sleep(betweenStartsMs, closing.signal).catch(() => undefined);
     }
