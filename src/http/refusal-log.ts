@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-/** Says that somebody was not let in, so that whoever wonders why a scrape fails finds it. */
+/** Says that somebody was turned away, so that whoever wonders why a scrape fails finds it. */
 export interface RefusalLog {
   /** `because` is one of a few fixed texts; a stranger has no say in it. */
   refused(because: string, address: string | undefined): void;
@@ -11,11 +11,13 @@ const quietMs = 60_000;
 
 export interface RefusalLogParts {
   readonly log: Logger;
+  /** What happened to them. */
+  readonly message: string;
   /** Milliseconds that only go forward. */
   readonly now: () => number;
 }
 
-export function createRefusalLog({ log, now }: RefusalLogParts): RefusalLog {
+export function createRefusalLog({ log, message, now }: RefusalLogParts): RefusalLog {
   const kinds = new Map<string, { readonly saidAt: number; more: number }>();
   return {
     refused(because, address) {
@@ -25,7 +27,7 @@ export function createRefusalLog({ log, now }: RefusalLogParts): RefusalLog {
         return;
       }
       kinds.set(because, { saidAt: now(), more: 0 });
-      log.warn({ address, because, ...(before && before.more > 0 && { others: before.more }) }, 'not let in');
+      log.warn({ address, because, ...(before && before.more > 0 && { others: before.more }) }, message);
     },
   };
 }

@@ -8,6 +8,7 @@ import { gzipMember } from '../metrics/gzip.ts';
 import type { Format, Page } from '../metrics/page.ts';
 import { type Piece, toPiece } from '../metrics/piece.ts';
 import { acceptsGzip, contentTypes } from './negotiate.ts';
+import { createRefusalLog } from './refusal-log.ts';
 
 export interface PageParts {
   readonly format: Format;
@@ -30,38 +31,60 @@ export interface SendPageLimits {
 
 export const usualLimits: SendPageLimits = { mostUnfinished: 16, patienceMs: 10_000, longestMs: 30_000 };
 
+/** An answer under way. */
+interface Answer {
+  readonly response: ServerResponse;
+  /** The address that it goes to. */
+  readonly reader: string;
+  readonly startedAtMs: number;
+}
+
 export function createSendPage(log: Logger, { mostUnfinished, patienceMs, longestMs }: SendPageLimits): SendPage {
-  /** Oldest first, with the time of the start. */
-  const unfinished = new Map<ServerResponse, number>();
+  const refusals = createRefusalLog({ log, message: 'a page was not sent', now: steadyNow });
+  /** Oldest first. */
+  const unfinished = new Set<Answer>();
 
   /** False when all places are taken by readers that may still be reading. */
-  function makeRoom(): boolean {
-    const [oldest] = unfinished;
-    if (!oldest || unfinished.size < mostUnfinished) return true;
-    const [response, startedAtMs] = oldest;
-    if (steadyNow() - startedAtMs < patienceMs) return false;
-    cut(response);
-    return true;
+  function makeRoom(reader: string): boolean {
+    if (unfinished.size < mostUnfinished) return true;
+    const answer = superfluous(reader);
+    if (answer) cut(answer);
+    return answer !== undefined;
   }
 
-  function cut(response: ServerResponse): void {
-    log.warn({ reader: response.socket?.remoteAddress }, 'a reader that is too slow for its page was cut off');
-    unfinished.delete(response);
-    response.destroy();
+  /**
+   * Which answer makes room for another one: the oldest of an address that has many, else the oldest that has lasted too
+   * long. Nobody pushes out who has fewer, or who asks for enough pages at a time would keep Prometheus from all.
+   */
+  function superfluous(reader: string): Answer | undefined {
+    const byReader = Map.groupBy(unfinished, (answer) => answer.reader);
+    const own = byReader.get(reader)?.length ?? 0;
+    const crowd = [...byReader.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
+    if (crowd.length > own + 1) return crowd[0];
+    const oldest = [...unfinished].find((answer) => (byReader.get(answer.reader)?.length ?? 0) >= own);
+    return oldest && steadyNow() - oldest.startedAtMs >= patienceMs ? oldest : undefined;
   }
 
-  function track(response: ServerResponse): void {
-    const timer = setTimeout(cut, longestMs, response);
-    unfinished.set(response, steadyNow());
+  function cut(answer: Answer): void {
+    refusals.refused('a reader that is too slow for its page was cut off', answer.reader);
+    unfinished.delete(answer);
+    answer.response.destroy();
+  }
+
+  function track(response: ServerResponse, reader: string): void {
+    const answer = { response, reader, startedAtMs: steadyNow() };
+    const timer = setTimeout(cut, longestMs, answer);
+    unfinished.add(answer);
     finished(response, () => {
       clearTimeout(timer);
-      unfinished.delete(response);
+      unfinished.delete(answer);
     });
   }
 
   return (request, reply, parts) => {
-    if (!makeRoom()) {
-      log.warn({ mostUnfinished }, 'too many readers at a time, a scrape was refused');
+    const reader = request.socket.remoteAddress ?? '';
+    if (!makeRoom(reader)) {
+      refusals.refused(`${mostUnfinished} pages are being sent and not read, a scrape was refused`, reader);
       const sentence = `${mostUnfinished} pages are being sent and not read. Scrape less often, or find out who does not read.\n`;
       void reply.code(503).header('retry-after', '5').type('text/plain; charset=utf-8').send(sentence);
       return;
@@ -71,7 +94,7 @@ export function createSendPage(log: Logger, { mostUnfinished, patienceMs, longes
     const { length, contents } = compressed ? compressedBody(parts) : plainBody(parts);
     const response = reply.raw;
     reply.hijack();
-    track(response);
+    track(response, reader);
     response.writeHead(200, {
       'content-type': contentTypes[format],
       'content-length': length,

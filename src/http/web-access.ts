@@ -40,7 +40,7 @@ const stalledMs = 120_000;
 export function createWebAccess(parts: WebAccessParts): WebAccess {
   const { log, thread = createBcryptThread(), patienceMs = 10_000 } = parts;
   const passwords = createPasswordCheck({ compare: (password, hash) => thread.compare(password, hash) });
-  const refusals = createRefusalLog({ log, now: steadyNow });
+  const refusals = createRefusalLog({ log, message: 'not let in', now: steadyNow });
   const guardedServers: GuardedServer[] = [];
   let { policy } = parts;
   let bucket = bucketOf(policy);

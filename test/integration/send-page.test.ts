@@ -68,6 +68,34 @@ describe('readers that do not read', () => {
     expect(await refused.text()).toMatch(/^3 pages are being sent and not read\./);
   });
 
+  it('make room at once where many of them are one address and the next one is another', async () => {
+    const { url, show, exposition } = await given({ mostUnfinished: 3 });
+    show(400_000, 1);
+    const from = { localAddress: '127.0.0.2' };
+    const [oldest, ...others] = [await slowReader(url, from), await slowReader(url, from), await slowReader(url, from)];
+    const pageBytes = exposition.page('text').size;
+
+    const good = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
+
+    expect((await good.arrayBuffer()).byteLength).toBe(pageBytes);
+    expect(await oldest?.rest()).toBeLessThan(pageBytes);
+    for (const other of others) expect(await other.rest()).toBe(pageBytes);
+  });
+
+  it('push nobody out who has fewer answers under way than they have', async () => {
+    const { url, show, exposition } = await given({ mostUnfinished: 3, patienceMs: 0 });
+    show(400_000, 1);
+    const pageBytes = exposition.page('text').size;
+    const prometheus = await slowReader(url);
+    const from = { localAddress: '127.0.0.2' };
+
+    const others = [await slowReader(url, from), await slowReader(url, from), await slowReader(url, from)];
+
+    expect(await prometheus.rest()).toBe(pageBytes);
+    expect(await others[0]?.rest()).toBeLessThan(pageBytes);
+    expect(await others[2]?.rest()).toBe(pageBytes);
+  });
+
   it('make room for who comes next once Prometheus would have given up, the oldest first', async () => {
     const { url, show, exposition, lines } = await given({ mostUnfinished: 2, patienceMs: 0 });
     show(400_000, 1);
@@ -96,6 +124,51 @@ describe('readers that do not read', () => {
     expect(await reader.rest()).toBeLessThan(exposition.page('text').size);
   });
 
+  it('have no place any more once they are gone, also who went before the page was there', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { url, show, lines } = await given({ mostUnfinished: 1, longestMs: 60_000 }, () => gate.promise);
+    show(400_000, 1);
+    const { hostname, port } = new URL(url);
+    const socket = connect({ host: hostname, port: Number(port), localAddress: '127.0.0.2' });
+    socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    await once(socket, 'ready');
+    socket.resetAndDestroy();
+    await once(socket, 'close');
+    gate.resolve();
+    const good = await fetch(url);
+
+    expect(good.status).toBe(200);
+    expect(lines).toEqual([]);
+  });
+
+  it('may ask for many pages on one connection, and read them all in the end', async () => {
+    const { url, show, exposition } = await given();
+    show(20_000, 1);
+    const expected = exposition.page('text').text;
+    const { hostname, port } = new URL(url);
+    const socket = connect({ host: hostname, port: Number(port) });
+    onTestFinished(() => void socket.destroy());
+    const received: Buffer[] = [];
+    socket.on('data', (data: Buffer) => received.push(data));
+    socket.pause();
+    const asking = 'GET / HTTP/1.1\r\nhost: localhost\r\n';
+    socket.write(`${asking}\r\n`.repeat(9) + `${asking}connection: close\r\n\r\n`);
+    await until(
+      () => fetch(url, { method: 'HEAD' }),
+      (answer) => answer.ok,
+    );
+    show(20_000, 2);
+    socket.resume();
+    await once(socket, 'close');
+
+    const all = Buffer.concat(received);
+    const bodies: Buffer[] = [];
+    for (let start = all.indexOf('\r\n\r\n'); start !== -1; start = all.indexOf('\r\n\r\n', start + expected.length))
+      bodies.push(all.subarray(start + 4, start + 4 + expected.length));
+    expect(bodies).toHaveLength(10);
+    expect(bodies.filter((body) => body.equals(expected))).toHaveLength(10);
+  });
+
   it('cost no copy of the page each', async () => {
     const { url, show, exposition } = await given();
     show(400_000, 1);
@@ -108,14 +181,16 @@ describe('readers that do not read', () => {
   });
 });
 
-async function given(limits: Partial<SendPageLimits> = {}) {
+/** `before`: what an answer waits for. */
+async function given(limits: Partial<SendPageLimits> = {}, before = () => Promise.resolve()) {
   const exposition: Exposition = createExposition({ families: [number], appliances: ['lb'] });
   const lines: string[] = [];
   const sendPage = createSendPage(pino({}, { write: (line) => lines.push(line) }), { ...usualLimits, ...limits });
   const app = fastify({ forceCloseConnections: true });
-  app.get('/', async (request, reply) =>
-    sendPage(request, reply, { format: 'text', page: exposition.page('text'), end: [] }),
-  );
+  app.get('/', async (request, reply) => {
+    await before();
+    return sendPage(request, reply, { format: 'text', page: exposition.page('text'), end: [] });
+  });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(() => app.close());
   return {
@@ -136,9 +211,9 @@ async function given(limits: Partial<SendPageLimits> = {}) {
 }
 
 /** Asks for the page, plain, and reads nothing but the beginning of the answer. */
-async function slowReader(url: string) {
+async function slowReader(url: string, { localAddress = '127.0.0.1' } = {}) {
   const { hostname, port } = new URL(url);
-  const socket: Socket = connect({ host: hostname, port: Number(port) });
+  const socket: Socket = connect({ host: hostname, port: Number(port), localAddress });
   onTestFinished(() => void socket.destroy());
   const received: Buffer[] = [];
   socket.on('data', (data: Buffer) => received.push(data));
