@@ -345,12 +345,13 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   }
 
   function onReading(job: Job, origin: Origin, { expose, states, facts: news }: Reading, askedAtMs: number): void {
-    shelf.put(origin, {
+    const isNewest = shelf.put(origin, {
       expose,
       takenAtMs: askedAtMs,
       maxStaleMs: job.maxStaleMs,
       promisedMs: timing.freshForMs(job),
     });
+    if (!isNewest) return;
     transitions.compare(origin, states ?? []);
     if (news) learn(news);
   }

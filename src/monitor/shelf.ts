@@ -6,7 +6,8 @@ import { type Allotment, allotDetails, fitting, roomForDetails, totalSeries, typ
 
 /** The newest readings of one appliance, withheld once they are too old. */
 export interface Shelf {
-  put(origin: Origin, reading: ShelvedReading): void;
+  /** False, and nothing done, for a reading that was asked for before the one that is there: it was overtaken. */
+  put(origin: Origin, reading: ShelvedReading): boolean;
   remove(origin: Origin): void;
   /** Removes all that a collector has, and what it says without a reading. */
   clear(collector: string): void;
@@ -85,6 +86,7 @@ export function createShelf({
   return {
     put(origin, { expose, ...validity }) {
       const key = keyOf(origin);
+      if ((held.get(key)?.takenAtMs ?? Number.NEGATIVE_INFINITY) > validity.takenAtMs) return false;
       const { families, duplicates, unknownStates } = renderSamples(appliance, expose);
       const wishes = families.flatMap(({ family, series }) => (family.detail ? [{ family, series }] : []));
       const others = aggregatesBeside(key);
@@ -104,6 +106,7 @@ export function createShelf({
       if (beyond > 0) onDropped('limit', beyond);
       if (duplicates > 0) onDropped('duplicate', duplicates);
       for (const { family, word } of unknownStates) onUnknownState(family.name, word);
+      return true;
     },
     remove: (origin) => remove(keyOf(origin)),
     clear(collector) {

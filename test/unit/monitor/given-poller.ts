@@ -57,9 +57,10 @@ export function givenPoller(parts: {
   /** How long each call takes, or calls for this. */
   readonly callMs?: number | ((key: ReadKey) => number);
   readonly maxBusyRatio?: number;
+  readonly maxConcurrent?: number;
 }): GivenPoller {
   vi.useFakeTimers({ now: new Date('2026-11-20T21:00:00.500Z') });
-  const { name = 'lb', callMs = 10, maxBusyRatio = 1 } = parts;
+  const { name = 'lb', callMs = 10, maxBusyRatio = 1, maxConcurrent = 1 } = parts;
   const { log, lines } = givenLog();
   const exposition = createExposition({
     families: [...new Set([...collectors.flatMap(({ families }) => families), ...ledgerFamilies])],
@@ -113,7 +114,7 @@ export function givenPoller(parts: {
       retire: () => Promise.resolve(),
       close: () => Promise.resolve(),
     }),
-    polling: { timeoutMs: 20_000, maxConcurrentPerAppliance: 1, maxBusyRatio, jitterRatio: 0.1 },
+    polling: { timeoutMs: 20_000, maxConcurrentPerAppliance: maxConcurrent, maxBusyRatio, jitterRatio: 0.1 },
     maxSeries: 50_000,
     counters: createCounters(),
     exposition,
