@@ -81,6 +81,7 @@ function createFullShelf(appliance: string, exposition: Exposition): Shelf {
     held: new Map(),
     exposition,
     maxSeries: 50_000,
+    precedence: () => 0,
     outlives: () => true,
     onDropped: refuse,
     onUnknownState: refuse,

@@ -168,6 +168,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     held,
     exposition,
     maxSeries: parts.maxSeries,
+    precedence: (collector) => jobs.get(collector)?.precedence ?? jobs.size,
     // By the intervals as they are then, and never for an appliance that has fallen silent.
     outlives({ collector, takenAtMs, promisedMs }, ageMs) {
       const job = jobs.get(collector);

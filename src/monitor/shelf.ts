@@ -2,7 +2,7 @@ import type { Exposition } from '../metrics/exposition.ts';
 import { toChunks } from '../metrics/piece.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
 import { keyOf, type Origin } from './origin.ts';
-import { type Allotment, allotDetails, fitting, roomForDetails, totalSeries, type Wish } from './series-limit.ts';
+import { type Allotment, allot, totalSeries, type Wish } from './series-limit.ts';
 
 /** The newest readings of one appliance, withheld once they are too old. */
 export interface Shelf {
@@ -32,6 +32,8 @@ export interface ShelfOptions {
   readonly held: Held;
   readonly exposition: Exposition;
   readonly maxSeries: number;
+  /** Above the limit, whose series have their turn first: the least. */
+  readonly precedence: (collector: string) => number;
   /** Whether a reading may be shown past its `max_stale`. */
   readonly outlives: (reading: HeldReading, ageMs: number) => boolean;
   readonly onDropped: (reason: DropReason, series: number) => void;
@@ -47,9 +49,7 @@ export type DropReason = (typeof dropReasons)[number];
 export type Held = Map<string, HeldReading>;
 
 export interface HeldReading extends Origin, Omit<ShelvedReading, 'expose'> {
-  /** Series that are shown of all but details. */
-  readonly aggregates: number;
-  /** All details that the reading had, also those that are not shown. */
+  /** All that the reading had, also what is not shown. */
   readonly wishes: readonly Wish[];
 }
 
@@ -59,6 +59,7 @@ export function createShelf({
   held,
   exposition,
   maxSeries,
+  precedence,
   outlives,
   onDropped,
   onUnknownState,
@@ -71,12 +72,12 @@ export function createShelf({
     exposition.remove(appliance, key);
   }
 
-  /** Takes those details off the page that have to give way to what another part shows now. */
+  /** Takes off the page what has to give way to what another part shows now. */
   function takeBack(allotted: Allotment, exceptKey: string): void {
     for (const key of held.keys()) {
       if (key === exceptKey) continue;
       const chunks = exposition.chunks(appliance, key);
-      const kept = chunks.filter(({ family }) => !family.detail || allotted.allows(key, family));
+      const kept = chunks.filter(({ family }) => allotted.allows(key, family));
       if (kept.length === chunks.length) continue;
       onDropped('limit', totalSeries(chunks) - totalSeries(kept));
       exposition.put(appliance, key, kept);
@@ -88,17 +89,11 @@ export function createShelf({
       const key = keyOf(origin);
       if ((held.get(key)?.takenAtMs ?? Number.NEGATIVE_INFINITY) > validity.takenAtMs) return false;
       const { families, duplicates, unknownStates } = renderSamples(appliance, expose);
-      const wishes = families.flatMap(({ family, series }) => (family.detail ? [{ family, series }] : []));
-      const others = aggregatesBeside(key);
-      const aggregates = fitting(
-        families.filter(({ family }) => !family.detail),
-        maxSeries - others,
-      );
-      held.set(key, { ...origin, ...validity, aggregates: totalSeries(aggregates), wishes });
-      const allotted = allotDetails(held, roomForDetails(maxSeries, others + totalSeries(aggregates)));
-      const details = families.filter(({ family }) => family.detail && allotted.allows(key, family));
+      const wishes = families.map(({ family, series }) => ({ family, series }));
+      held.set(key, { ...origin, ...validity, wishes });
+      const allotted = allot(held, maxSeries, ({ collector }) => precedence(collector));
       takeBack(allotted, key);
-      const shown = [...aggregates, ...details];
+      const shown = families.filter(({ family }) => allotted.allows(key, family));
       exposition.put(appliance, key, toChunks(shown, exposition.chunks(appliance, key)));
       nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs(validity));
 
@@ -129,12 +124,6 @@ export function createShelf({
       return losers;
     },
   };
-
-  function aggregatesBeside(key: string): number {
-    let series = 0;
-    for (const [each, { aggregates }] of held) if (each !== key) series += aggregates;
-    return series;
-  }
 }
 
 function freshUntilMs({ takenAtMs, maxStaleMs }: Omit<ShelvedReading, 'expose'>): number {

@@ -17,6 +17,7 @@ function given({ maxSeries = 100 } = {}): { shelf: Shelf; page: () => string[]; 
     held: new Map(),
     exposition,
     maxSeries,
+    precedence: (collector) => ['farms', 'backends'].indexOf(collector),
     outlives: () => false,
     onDropped: (reason, series) => told.push(`${series} dropped: ${reason}`),
     onUnknownState: (family, word) => told.push(`${family}: ${word}`),
@@ -117,6 +118,31 @@ describe('the shelf', () => {
     expect(crowded).not.toContain('zlb_sessions{appliance="lb",farm="db"} 2');
     expect(told).toEqual(['1 dropped: limit']);
     expect(page()).toContain('zlb_sessions{appliance="lb",farm="db"} 2');
+  });
+
+  it('takes back what is no detail either for a collector that comes first, in whatever order they are read', () => {
+    const stateOf = (farm: string) => ({
+      ...freshUntil(1_000),
+      expose(emit: Emit) {
+        emit.state(farmState, { farm }, 'up');
+        emit.sample(sessions, { farm }, 1);
+      },
+    });
+    const orders = [
+      ['farms', 'backends'],
+      ['backends', 'farms'],
+    ];
+
+    const pages = orders.map((order) => {
+      const { shelf, page, told } = given({ maxSeries: 5 });
+      for (const collector of order) shelf.put({ collector }, stateOf(collector));
+      expect(told).toEqual(['3 dropped: limit']);
+      return page().toSorted();
+    });
+
+    expect(pages[0]?.filter((line) => line.includes('farm="farms"'))).toHaveLength(4);
+    expect(pages[0]).toContain('zlb_sessions{appliance="lb",farm="backends"} 1');
+    expect(pages[1]).toEqual(pages[0]);
   });
 
   it('does not count a reading against itself when it is renewed', () => {
