@@ -94,7 +94,6 @@ export interface Entry {
   lastAttemptMs: number | undefined;
 }
 
-/** `upForMs`: how long an authenticated answer counts at present; longer once intervals are stretched, or up would blink. */
 /** What was seen of the appliance last; a poller that takes another's place goes on with it. */
 export interface LedgerState {
   readonly entries: Map<string, Entry>;
@@ -108,6 +107,7 @@ export function createLedger(options: {
   readonly collectors: readonly string[];
   readonly counters: Counters;
   readonly before?: LedgerState | undefined;
+  /** How long an authenticated answer counts at present; longer once intervals are stretched, or up would blink. */
   readonly upForMs: () => number;
 }): Ledger {
   const { collectors, counters, before } = options;
