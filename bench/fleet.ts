@@ -53,7 +53,7 @@ export async function createFleet(): Promise<Fleet> {
     },
     take(appliance, readings) {
       for (const { origin, reading } of readings)
-        shelves.get(appliance)?.put(origin, { expose: reading.expose, ...forever });
+        shelves.get(appliance)?.put(origin, { expose: reading.expose, takenAtMs: 0, ...neverStale });
     },
   };
   for (const appliance of appliances) {
@@ -72,6 +72,8 @@ const noFacts = {
   activationEndSeconds: undefined,
 };
 
+const neverStale = { maxStaleMs: Number.POSITIVE_INFINITY, promisedMs: Number.POSITIVE_INFINITY };
+
 function createFullShelf(appliance: string, exposition: Exposition): Shelf {
   const refuse = (what: string): never => {
     throw new Error(`the benchmark's page lost series: ${what}`);
@@ -81,6 +83,8 @@ function createFullShelf(appliance: string, exposition: Exposition): Shelf {
     held: new Map(),
     exposition,
     maxSeries: 50_000,
+    precedence: () => 0,
+    outlives: () => true,
     onDropped: refuse,
     onUnknownState: refuse,
   });

@@ -20,7 +20,7 @@ import { factsFrom, type Legacy } from './legacy.ts';
 import type { Origin } from './origin.ts';
 import { createRefresh } from './refresh.ts';
 import { createSchedule } from './schedule.ts';
-import { createShelf, type Freshness, type Held } from './shelf.ts';
+import { createShelf, type Held } from './shelf.ts';
 import { createTiming } from './timing.ts';
 import { createTransitions, type KnownStates } from './transitions.ts';
 
@@ -148,7 +148,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       display.publish();
     },
   );
-  const timing = createTiming({ governor, jitterRatio: polling.jitterRatio, age });
+  const timing = createTiming({ governor, jitterRatio: polling.jitterRatio, steadyNow });
   const held = heldFrom(before);
   const failures = createFailureLog(log);
   const transitions = createTransitions({
@@ -161,6 +161,13 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     held,
     exposition,
     maxSeries: parts.maxSeries,
+    precedence: (collector) => jobs.get(collector)?.precedence ?? jobs.size,
+    // By the intervals as they are then, and never for an appliance that has fallen silent.
+    outlives({ collector, takenAtMs, promisedMs }, ageMs) {
+      const job = jobs.get(collector);
+      const allowedMs = job ? Math.max(promisedMs, timing.freshForMs(job)) : 0;
+      return ageMs - takenAtMs < allowedMs && ledger.isUp(ageMs) === true;
+    },
     onDropped(reason, series) {
       counters.dropped(reason, series);
       failures.seriesDropped(reason, series);
@@ -196,6 +203,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     closing: closing.signal,
     objection: isUnlicensed,
     context: { facts, watches: parts.watches, now, labels: parts.labels, compact: parts.compact },
+    age,
     onReading,
     onRoundCost: (job, busySeconds) => governor.expects(job.collector.name, busySeconds),
     onFailure(origin, reason) {
@@ -301,16 +309,16 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   async function attemptRun(job: Job, pace: Pace): Promise<void> {
     const { collector } = job;
     const startedAtMs = now();
-    const steadyAtStart = steadyNow();
+    const current = { sinceMs: steadyNow(), lostMs: 0 };
     job.startedAtMs = age();
-    job.running = true;
+    job.current = current;
     job.spentSeconds = 0;
     const outcome = isFarmCollector(collector)
       ? await collecting.round(job, collector, pace)
       : await collecting.once(job, collector, pace);
     job.hadTurn = true;
-    job.running = false;
-    job.lastRunMs = steadyNow() - steadyAtStart;
+    job.current = undefined;
+    job.lastRun = { tookMs: steadyNow() - current.sinceMs, lostMs: current.lostMs };
     job.missed = outcome === 'failed' || outcome === 'breaker_open';
     if (outcome === 'closing') return;
     if (outcome !== 'ok') display.withoutReading(job);
@@ -324,7 +332,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     ledger.attempted({
       collector: collector.name,
       startedAtMs,
-      durationMs: job.lastRunMs,
+      durationMs: job.lastRun.tookMs,
       ok: outcome === 'ok',
     });
     announceIntervals();
@@ -336,24 +344,17 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       if (!unsupported.has(collector)) ledger.stretchedTo(collector, timing.effectiveIntervalMs(job));
   }
 
-  function onReading(job: Job, origin: Origin, { expose, states, facts: news }: Reading): void {
+  function onReading(job: Job, origin: Origin, { expose, states, facts: news }: Reading, askedAtMs: number): void {
     const freshForMs = timing.freshForMs(job);
-    const promisedMs = freshForMs > job.maxStaleMs ? freshForMs : 0;
-    shelf.put(origin, { expose, ...freshness(job, { takenAtMs: age(), promisedMs }) });
+    const isNewest = shelf.put(origin, {
+      expose,
+      takenAtMs: askedAtMs,
+      maxStaleMs: job.maxStaleMs,
+      promisedMs: freshForMs > job.maxStaleMs ? freshForMs : 0,
+    });
+    if (!isNewest) return;
     transitions.compare(origin, states ?? []);
     if (news) learn(news);
-  }
-
-  function freshness(job: Job, since: Pick<Freshness, 'takenAtMs' | 'promisedMs'>): Freshness {
-    const { takenAtMs, promisedMs } = since;
-    return {
-      takenAtMs,
-      promisedMs,
-      freshUntilMs: takenAtMs + job.maxStaleMs,
-      // By the intervals as they are then, and never for an appliance that has fallen silent.
-      outlives: (ageMs) =>
-        ledger.isUp(ageMs) === true && ageMs - takenAtMs < Math.max(promisedMs, timing.freshForMs(job)),
-    };
   }
 
   /** What stood on the page stays, and only as long as our settings allow. */
@@ -361,7 +362,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     const inherited: Held = new Map(legacy?.held);
     for (const [key, reading] of inherited) {
       const job = jobs.get(reading.collector);
-      if (job) inherited.set(key, { ...reading, ...freshness(job, reading) });
+      if (job) inherited.set(key, { ...reading, maxStaleMs: job.maxStaleMs });
     }
     return inherited;
   }

@@ -23,6 +23,8 @@ export interface CallingRun {
   /** How long a call can wait for its turn behind others. */
   readonly patienceMs: number;
   readonly signal: AbortSignal;
+  /** A call leaves now. */
+  readonly asked: () => void;
   /** Receives the seconds of each call. */
   readonly spent: (seconds: number) => void;
   /** What speaks against another call of this run, asked right before it leaves. */
@@ -111,7 +113,7 @@ export function createCaller({
       return turnstile.opensAtMs;
     },
     reader:
-      ({ patienceMs, signal, spent, objection }) =>
+      ({ patienceMs, signal, asked, spent, objection }) =>
       async (key, params) => {
         const known = missing.get(key);
         if (known && now() < known.untilMs) throw known.error;
@@ -119,6 +121,7 @@ export function createCaller({
           const reason = objection() ?? (breaker.admit() ? undefined : 'breaker_open');
           if (reason) throw new NotAskedError(reason);
           const startedAt = steadyNow();
+          asked();
           try {
             return await client.read(key, params, signal);
           } catch (error) {

@@ -39,14 +39,17 @@ export interface CollectingParts {
   readonly objection: (job: Job) => SkipReason | undefined;
   /** All of a collector's context but the reader, which each step gets for itself. */
   readonly context: Omit<CollectContext, 'read'>;
-  readonly onReading: (job: Job, origin: Origin, reading: Reading) => void;
+  /** See lib/age-clock.ts. */
+  readonly age: () => number;
+  /** `askedAtMs`: the age at which the first call for it was made; what it says may be as old as that. */
+  readonly onReading: (job: Job, origin: Origin, reading: Reading, askedAtMs: number) => void;
   /** What a round costs the appliance, as far as it is known by now. */
   readonly onRoundCost: (job: Job, busySeconds: number) => void;
   readonly onFailure: (origin: Origin, reason: FailureReason) => void;
 }
 
 export function createCollecting(parts: CollectingParts): Collecting {
-  const { caller, timing, failures, closing, objection, context, onReading, onRoundCost, onFailure } = parts;
+  const { caller, timing, failures, closing, objection, context, age, onReading, onRoundCost, onFailure } = parts;
   /** The newest list of farms as a set, made anew when the list is another. */
   let listed: { readonly from: readonly FarmFact[] | undefined; readonly names: ReadonlySet<string> } = {
     from: undefined,
@@ -58,10 +61,7 @@ export function createCollecting(parts: CollectingParts): Collecting {
       const origin = { collector: collector.name };
       // What is wanted at once comes in the order of the list, before all that can wait for an interval; the first never waits.
       const patienceMs = pace === 'at_once' || job.precedence === 0 ? job.precedence : job.intervalMs;
-      return step(job, patienceMs, origin, async (stepContext) => {
-        const reading = await collector.collect(stepContext);
-        onReading(job, origin, reading);
-      });
+      return step(job, patienceMs, origin, (stepContext) => collector.collect(stepContext));
     },
 
     async round(job, collector, pace) {
@@ -82,9 +82,11 @@ export function createCollecting(parts: CollectingParts): Collecting {
         const origin = { collector: collector.name, farm: farm.name };
         const outcome = await step(job, job.intervalMs, origin, async (stepContext) => {
           const reading = await collectFarm(farm, stepContext);
-          if (isStillListed(farm)) onReading(job, origin, reading);
+          return isStillListed(farm) ? reading : undefined;
         });
-        if (outcome === 'closing' || isOneOf(skipReasons, outcome)) return outcome;
+        if (outcome === 'closing') return outcome;
+        // What it came to before it was cut off stays what it came to.
+        if (isOneOf(skipReasons, outcome)) return worst === 'ok' ? outcome : worst;
         if (outcome !== 'ok') worst = 'failed';
         job.rota.asked(farm.name, outcome === 'ok' ? job.spentSeconds - before : undefined);
         onRoundCost(job, beginSeconds + job.rota.roundSeconds(farms.length));
@@ -100,7 +102,7 @@ export function createCollecting(parts: CollectingParts): Collecting {
       const origin = { collector: collector.name, farm: name };
       return await step(job, job.precedence, origin, async (stepContext) => {
         const reading = await collectFarm(farm, stepContext);
-        if (isStillListed(farm)) onReading(job, origin, reading);
+        return isStillListed(farm) ? reading : undefined;
       });
     },
   };
@@ -109,6 +111,7 @@ export function createCollecting(parts: CollectingParts): Collecting {
     let collectFarm: Beginning['collectFarm'];
     const outcome = await step(job, patienceMs, { collector: collector.name }, async (stepContext) => {
       collectFarm = await collector.begin(stepContext);
+      return undefined;
     });
     return { outcome, collectFarm };
   }
@@ -126,19 +129,30 @@ export function createCollecting(parts: CollectingParts): Collecting {
     job: Job,
     patienceMs: number,
     origin: Origin,
-    work: (context: CollectContext) => Promise<void>,
+    work: (context: CollectContext) => Promise<Reading | undefined>,
   ): Promise<Outcome> {
-    const spent = (seconds: number): void => {
-      job.spentSeconds += seconds;
-    };
-    const read = caller.reader({ patienceMs, signal: closing, spent, objection: () => objection(job) });
+    const startedAtMs = steadyNow();
+    let askedAtMs: number | undefined;
+    const read = caller.reader({
+      patienceMs,
+      signal: closing,
+      objection: () => objection(job),
+      asked() {
+        askedAtMs ??= age();
+      },
+      spent(seconds) {
+        job.spentSeconds += seconds;
+      },
+    });
     try {
-      await work({ ...context, read });
+      const reading = await work({ ...context, read });
+      if (reading) onReading(job, origin, reading, askedAtMs ?? age());
       failures.recovered(origin);
       return 'ok';
     } catch (thrown) {
       if (closing.aborted) return 'closing';
       if (thrown instanceof NotAskedError) return thrown.reason;
+      if (job.current) job.current.lostMs += steadyNow() - startedAtMs;
       return judge(job, origin, toError(thrown));
     }
   }

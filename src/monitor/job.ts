@@ -8,6 +8,14 @@ export interface ScheduledCollector {
   readonly maxStaleMs: number;
 }
 
+/** In steady milliseconds: a machine that was suspended has not run for so long. */
+export interface RunLength {
+  /** From the start to the end, waiting for turns included. */
+  readonly tookMs: number;
+  /** Of that, what went by for what was not got in the end. */
+  readonly lostMs: number;
+}
+
 /** A collector at work for one appliance. */
 export interface Job extends ScheduledCollector {
   /** Place in the list of collectors: the order of runs that are made at once. */
@@ -20,10 +28,9 @@ export interface Job extends ScheduledCollector {
   startedAtMs: number;
   /** What the current or last run cost the appliance. */
   spentSeconds: number;
-  /** From the start of a run to its end, whatever comes of it. */
-  running: boolean;
-  /** Length of the last run, waiting for turns included. */
-  lastRunMs: number;
+  /** The run under way, from its start to its end, whatever comes of it. */
+  current: { readonly sinceMs: number; lostMs: number } | undefined;
+  lastRun: RunLength;
   /** True while the breaker or a failure cost it its last run, or something that it read had to be withheld. */
   missed: boolean;
   /** True once it ran or was skipped for a reason. */
@@ -51,8 +58,8 @@ export function createJob(
     offsetMs: share * Math.min(intervalMs, longestOffsetMs),
     startedAtMs: Number.NEGATIVE_INFINITY,
     spentSeconds: 0,
-    running: false,
-    lastRunMs: 0,
+    current: undefined,
+    lastRun: { tookMs: 0, lostMs: 0 },
     missed: false,
     hadTurn: false,
     rota: createRota(),

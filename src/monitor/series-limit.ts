@@ -9,8 +9,60 @@ export interface Wish {
 /** What details may fill of the limit. The rest is kept for farms, certificates and sums, which say what is wrong at all. */
 const detailShare = 0.8;
 
+/** Which families each part of the page may show. */
+export interface Allotment {
+  allows(key: string, family: Family): boolean;
+}
+
+/** A part of the page with all that it would like to show. */
+interface Part {
+  readonly wishes: readonly Wish[];
+}
+
+/**
+ * Shares the limit among all parts: first what is not detail, by the rank of the part, then details; both by the parts'
+ * keys. It goes by that and by sizes and not by who was read last, so that from poll to poll the same farms have theirs.
+ */
+export function allot<Of extends Part>(
+  parts: ReadonlyMap<string, Of>,
+  maxSeries: number,
+  rank: (part: Of) => number,
+): Allotment {
+  let details = 0;
+  let others = 0;
+  for (const { wishes } of parts.values()) {
+    for (const { family, series } of wishes) {
+      if (family.detail) details += series;
+      else others += series;
+    }
+  }
+  if (others <= maxSeries && details <= roomForDetails(maxSeries, others)) return { allows: () => true };
+
+  const allotted = new Map<string, Wish[]>();
+  const share = (key: string, wishes: readonly Wish[], room: number): number => {
+    const fit = fitting(wishes, room);
+    allotted.set(key, [...(allotted.get(key) ?? []), ...fit]);
+    return totalSeries(fit);
+  };
+  const byKey = [...parts].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  let shown = 0;
+  for (const [key, { wishes }] of byKey.toSorted(([, one], [, other]) => rank(one) - rank(other)))
+    shown += share(key, wishes.filter(isNoDetail), maxSeries - shown);
+  let room = roomForDetails(maxSeries, shown);
+  for (const [key, { wishes }] of byKey) room -= share(key, wishes.filter(isDetail), room);
+  return { allows: (key, family) => allotted.get(key)?.some((wish) => wish.family === family) ?? false };
+}
+
+function isDetail({ family }: Wish): boolean {
+  return family.detail === true;
+}
+
+function isNoDetail(wish: Wish): boolean {
+  return !isDetail(wish);
+}
+
 /** Room for details beside so many series of all else. */
-export function roomForDetails(maxSeries: number, others: number): number {
+function roomForDetails(maxSeries: number, others: number): number {
   return Math.max(0, Math.min(Math.floor(maxSeries * detailShare), maxSeries - others));
 }
 
@@ -18,40 +70,13 @@ export function roomForDetails(maxSeries: number, others: number): number {
  * The wishes that fit, the first ones first. A family is left out whole: half of it would read as if the other half were
  * gone.
  */
-export function fitting<Of extends Wish>(wishes: readonly Of[], room: number): readonly Of[] {
+function fitting(wishes: readonly Wish[], room: number): readonly Wish[] {
   let left = room;
   return wishes.filter(({ series }) => {
     if (series > left) return false;
     left -= series;
     return true;
   });
-}
-
-/** Which families of details each part of the page may show. */
-export interface Allotment {
-  allows(key: string, family: Family): boolean;
-}
-
-/**
- * Shares the room among the details of all parts. It goes by the parts' keys and sizes and not by who was read last, so that from
- * poll to poll the same farms have theirs.
- */
-export function allotDetails(
-  parts: ReadonlyMap<string, { readonly wishes: readonly Wish[] }>,
-  room: number,
-): Allotment {
-  let left = room;
-  for (const { wishes } of parts.values()) left -= totalSeries(wishes);
-  if (left >= 0) return { allows: () => true };
-
-  left = room;
-  const allotted = new Map<string, ReadonlySet<Family>>();
-  for (const [key, { wishes }] of [...parts].sort(([one], [other]) => (one < other ? -1 : 1))) {
-    const fit = fitting(wishes, left);
-    left -= totalSeries(fit);
-    allotted.set(key, new Set(fit.map(({ family }) => family)));
-  }
-  return { allows: (key, family) => allotted.get(key)?.has(family) ?? false };
 }
 
 export function totalSeries(wishes: readonly Wish[]): number {

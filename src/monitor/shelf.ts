@@ -2,11 +2,12 @@ import type { Exposition } from '../metrics/exposition.ts';
 import { toChunks } from '../metrics/piece.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
 import { keyOf, type Origin } from './origin.ts';
-import { type Allotment, allotDetails, fitting, roomForDetails, totalSeries, type Wish } from './series-limit.ts';
+import { type Allotment, allot, totalSeries, type Wish } from './series-limit.ts';
 
 /** The newest readings of one appliance, withheld once they are too old. */
 export interface Shelf {
-  put(origin: Origin, reading: ShelvedReading): void;
+  /** False, and nothing done, for a reading that was asked for before the one that is there: it was overtaken. */
+  put(origin: Origin, reading: ShelvedReading): boolean;
   remove(origin: Origin): void;
   /** Removes all that a collector has, and what it says without a reading. */
   clear(collector: string): void;
@@ -15,19 +16,14 @@ export interface Shelf {
   expire(ageMs: number): ReadonlySet<string>;
 }
 
-export interface ShelvedReading extends Freshness {
+export interface ShelvedReading {
   readonly expose: (emit: Emit) => void;
-}
-
-/** How long a reading may be shown. All times are on the clock of lib/age-clock.ts. */
-export interface Freshness {
+  /** On the clock of lib/age-clock.ts. */
   readonly takenAtMs: number;
-  /** Milliseconds that a stretched interval promised it; 0 where `max_stale` was longer. */
+  /** For so long the samples may be shown whatever happens. */
+  readonly maxStaleMs: number;
+  /** For so long a stretched interval promised to show them, 0 where it is `max_stale` that counts; what comes of that is for `outlives` to say. */
   readonly promisedMs: number;
-  /** Until when the samples may be shown whatever happens. */
-  readonly freshUntilMs: number;
-  /** Asked from then on: whether they may still be shown. Left out, they may not. */
-  readonly outlives?: (ageMs: number) => boolean;
 }
 
 export interface ShelfOptions {
@@ -36,6 +32,10 @@ export interface ShelfOptions {
   readonly held: Held;
   readonly exposition: Exposition;
   readonly maxSeries: number;
+  /** Above the limit, whose series have their turn first: the least. */
+  readonly precedence: (collector: string) => number;
+  /** Whether a reading may be shown past its `max_stale`. */
+  readonly outlives: (reading: HeldReading, ageMs: number) => boolean;
   readonly onDropped: (reason: DropReason, series: number) => void;
   /** A state word outside its closed list, shown as `unknown`. */
   readonly onUnknownState: (family: string, word: string) => void;
@@ -48,10 +48,8 @@ export type DropReason = (typeof dropReasons)[number];
 /** What stands on the page, by {@link keyOf}. */
 export type Held = Map<string, HeldReading>;
 
-interface HeldReading extends Origin, Freshness {
-  /** Series that are shown of all but details. */
-  readonly aggregates: number;
-  /** All details that the reading had, also those that are not shown. */
+export interface HeldReading extends Origin, Omit<ShelvedReading, 'expose'> {
+  /** All that the reading had, also what is not shown. */
   readonly wishes: readonly Wish[];
 }
 
@@ -61,23 +59,25 @@ export function createShelf({
   held,
   exposition,
   maxSeries,
+  precedence,
+  outlives,
   onDropped,
   onUnknownState,
 }: ShelfOptions): Shelf {
   /** Earliest moment at which something expires, so that a scrape need not look at everything. */
-  let nextExpiryMs = Math.min(...[...held.values()].map(({ freshUntilMs }) => freshUntilMs));
+  let nextExpiryMs = Math.min(...[...held.values()].map(freshUntilMs));
 
   function remove(key: string): void {
     held.delete(key);
     exposition.remove(appliance, key);
   }
 
-  /** Takes those details off the page that have to give way to what another part shows now. */
+  /** Takes off the page what has to give way to what another part shows now. */
   function takeBack(allotted: Allotment, exceptKey: string): void {
     for (const key of held.keys()) {
       if (key === exceptKey) continue;
       const chunks = exposition.chunks(appliance, key);
-      const kept = chunks.filter(({ family }) => !family.detail || allotted.allows(key, family));
+      const kept = chunks.filter(({ family }) => allotted.allows(key, family));
       if (kept.length === chunks.length) continue;
       onDropped('limit', totalSeries(chunks) - totalSeries(kept));
       exposition.put(appliance, key, kept);
@@ -85,27 +85,23 @@ export function createShelf({
   }
 
   return {
-    put(origin, { expose, ...freshness }) {
+    put(origin, { expose, ...validity }) {
       const key = keyOf(origin);
+      if ((held.get(key)?.takenAtMs ?? Number.NEGATIVE_INFINITY) > validity.takenAtMs) return false;
       const { families, duplicates, unknownStates } = renderSamples(appliance, expose);
-      const wishes = families.flatMap(({ family, series }) => (family.detail ? [{ family, series }] : []));
-      const others = aggregatesBeside(key);
-      const aggregates = fitting(
-        families.filter(({ family }) => !family.detail),
-        maxSeries - others,
-      );
-      held.set(key, { ...origin, ...freshness, aggregates: totalSeries(aggregates), wishes });
-      const allotted = allotDetails(held, roomForDetails(maxSeries, others + totalSeries(aggregates)));
-      const details = families.filter(({ family }) => family.detail && allotted.allows(key, family));
+      const wishes = families.map(({ family, series }) => ({ family, series }));
+      held.set(key, { ...origin, ...validity, wishes });
+      const allotted = allot(held, maxSeries, ({ collector }) => precedence(collector));
       takeBack(allotted, key);
-      const shown = [...aggregates, ...details];
+      const shown = families.filter(({ family }) => allotted.allows(key, family));
       exposition.put(appliance, key, toChunks(shown, exposition.chunks(appliance, key)));
-      nextExpiryMs = Math.min(nextExpiryMs, freshness.freshUntilMs);
+      nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs(validity));
 
       const beyond = totalSeries(families) - totalSeries(shown);
       if (beyond > 0) onDropped('limit', beyond);
       if (duplicates > 0) onDropped('duplicate', duplicates);
       for (const { family, word } of unknownStates) onUnknownState(family.name, word);
+      return true;
     },
     remove: (origin) => remove(keyOf(origin)),
     clear(collector) {
@@ -117,21 +113,19 @@ export function createShelf({
       const losers = new Set<string>();
       if (ageMs < nextExpiryMs) return losers;
       nextExpiryMs = Number.POSITIVE_INFINITY;
-      for (const [key, { collector, freshUntilMs, outlives }] of held) {
-        if (freshUntilMs > ageMs || outlives?.(ageMs)) {
-          nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs);
+      for (const [key, reading] of held) {
+        if (freshUntilMs(reading) > ageMs || outlives(reading, ageMs)) {
+          nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs(reading));
           continue;
         }
         remove(key);
-        losers.add(collector);
+        losers.add(reading.collector);
       }
       return losers;
     },
   };
+}
 
-  function aggregatesBeside(key: string): number {
-    let series = 0;
-    for (const [each, { aggregates }] of held) if (each !== key) series += aggregates;
-    return series;
-  }
+function freshUntilMs({ takenAtMs, maxStaleMs }: Omit<ShelvedReading, 'expose'>): number {
+  return takenAtMs + maxStaleMs;
 }

@@ -1,5 +1,5 @@
 import type { Governor } from './governor.ts';
-import { type Job, shareOfInterval } from './job.ts';
+import { type Job, type RunLength, shareOfInterval } from './job.ts';
 
 /** The times that follow from a job's schedule, its costs and what the appliance can bear. All of them as things are now. */
 export interface Timing {
@@ -9,7 +9,7 @@ export interface Timing {
   roundMs(job: Job): number;
   /**
    * How long a reading stays while the appliance answers. An interval stretched beyond `max_stale` must not make it blink:
-   * then it stays for two of the intervals that are possible.
+   * then it stays for two of the intervals that are possible. What fails, however long it takes, stretches nothing here.
    */
   freshForMs(job: Job): number;
 }
@@ -17,24 +17,25 @@ export interface Timing {
 export interface TimingParts {
   readonly governor: Pick<Governor, 'stride'>;
   readonly jitterRatio: number;
-  /** See lib/age-clock.ts. */
-  readonly age: () => number;
+  readonly steadyNow: () => number;
 }
 
-export function createTiming({ governor, jitterRatio, age }: TimingParts): Timing {
+export function createTiming({ governor, jitterRatio, steadyNow }: TimingParts): Timing {
   const stretchedMs = (job: Job): number => job.intervalMs * governor.stride(job.collector.name);
   // A run that outlasts its interval makes the next tick an overlap.
-  const effectiveIntervalMs = (job: Job): number => {
-    const tookMs = Math.max(job.lastRunMs, job.running ? age() - job.startedAtMs : 0);
-    return Math.max(stretchedMs(job), Math.ceil(tookMs / job.intervalMs) * job.intervalMs);
+  const intervalMs = (job: Job, lengthMs: (run: RunLength) => number): number => {
+    const { current, lastRun } = job;
+    const running = current && { tookMs: steadyNow() - current.sinceMs, lostMs: current.lostMs };
+    const longestMs = Math.max(lengthMs(lastRun), running ? lengthMs(running) : 0);
+    return Math.max(stretchedMs(job), Math.ceil(longestMs / job.intervalMs) * job.intervalMs);
   };
   return {
-    effectiveIntervalMs,
+    effectiveIntervalMs: (job) => intervalMs(job, ({ tookMs }) => tookMs),
     // Not over the effective interval: a round that took long once would then be made to take long for ever.
     roundMs: (job) => stretchedMs(job) * (shareOfInterval - jitterRatio),
     freshForMs(job) {
-      const effectiveMs = effectiveIntervalMs(job);
-      return effectiveMs > job.intervalMs ? Math.max(job.maxStaleMs, effectiveMs * 2) : job.maxStaleMs;
+      const neededMs = intervalMs(job, ({ tookMs, lostMs }) => tookMs - lostMs);
+      return neededMs > job.intervalMs ? Math.max(job.maxStaleMs, neededMs * 2) : job.maxStaleMs;
     },
   };
 }

@@ -14,6 +14,7 @@ const cases = {
   configurationsByValue: 250,
   appliances: 600,
   wholePaths: 50,
+  histories: 10,
 } as const;
 
 /**

@@ -223,7 +223,7 @@ describe('any history of readings of many appliances', () => {
   // More than two groups of appliances, and lines enough that some texts are short and some long.
   const appliances = Array.from({ length: 70 }, (_, index) => `lb-${index}`);
   const step = fc.record({
-    what: fc.constantFrom('put', 'put', 'remove', 'arrange', 'join ahead', 'look'),
+    what: fc.constantFrom('put', 'put', 'remove', 'arrange', 'join ahead', 'join a little', 'look', 'hold'),
     appliance: fc.nat({ max: appliances.length - 1 }),
     part: fc.constantFrom('a', 'b'),
     lines: fc.constantFrom(0, 1, 2, 150),
@@ -236,6 +236,9 @@ describe('any history of readings of many appliances', () => {
         const exposition = createExposition({ families, appliances });
         let arranged = appliances;
         const held = new Map<string, string>();
+        // As the upkeep does it: begun, left for whatever comes between, and gone on with.
+        let ahead = exposition.joinAhead()[Symbol.iterator]();
+        const pages: { readonly page: Page; readonly text: string }[] = [];
         for (const { what, appliance, part, lines, value } of steps) {
           const name = appliances[appliance] ?? '';
           const key = `${name} ${part}`;
@@ -261,11 +264,21 @@ describe('any history of readings of many appliances', () => {
             for (const each of held.keys()) if (!arranged.includes(each.split(' ')[0] ?? '')) held.delete(each);
           } else if (what === 'join ahead') {
             for (const _ of exposition.joinAhead());
+          } else if (what === 'join a little') {
+            for (let joined = 0; joined <= lines; joined += 1)
+              if (ahead.next().done) ahead = exposition.joinAhead()[Symbol.iterator]();
+          } else if (what === 'hold') {
+            for (const page of [exposition.page('text'), exposition.page('openmetrics', new Set([name]))])
+              pages.push({ page, text: textOf(page) });
           } else {
             unpacked(exposition.page('text'));
           }
         }
 
+        for (const { page, text } of pages) {
+          expect(textOf(page)).toBe(text);
+          expect(unpacked(page)).toBe(text);
+        }
         const linesOf = (name: string) =>
           textOf(exposition.page('text', new Set([name])))
             .split('\n')

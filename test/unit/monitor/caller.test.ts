@@ -38,6 +38,7 @@ function given() {
   const read = caller.reader({
     patienceMs: 0,
     signal: new AbortController().signal,
+    asked: () => undefined,
     spent: (seconds) => spent.push(seconds),
     objection: () => objection.reason,
   });

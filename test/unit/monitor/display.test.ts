@@ -74,6 +74,8 @@ function given() {
     held: new Map(),
     exposition,
     maxSeries: 1_000,
+    precedence: () => 0,
+    outlives: () => false,
     onDropped: () => undefined,
     onUnknownState: () => undefined,
   });

@@ -4,7 +4,8 @@ import { createExposition } from '../../../src/metrics/exposition.ts';
 import type { AppliancePoller } from '../../../src/monitor/appliance-poller.ts';
 import { createCounters } from '../../../src/monitor/counters.ts';
 import { createFleet } from '../../../src/monitor/fleet.ts';
-import type { Monitor } from '../../../src/monitor/monitor.ts';
+import type { Monitor, MonitoredAppliance } from '../../../src/monitor/monitor.ts';
+import { until } from '../../support/until.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -19,6 +20,24 @@ describe('a page', () => {
 
     expect(forAll).toEqual(['lb-1', 'lb-2', 'lb-3']);
     expect(settled).toEqual(['lb-2']);
+  });
+});
+
+describe('a fleet that was changed', () => {
+  it('settles nobody any more whose place was taken, though it was about to', async () => {
+    vi.useRealTimers();
+    const { monitor, settled } = await given(['lb-1', 'lb-2', 'lb-3'], { settleMs: 3 });
+    monitor.start();
+    expect(settled).toEqual(['lb-1']);
+
+    await monitor.watch([{ name: 'lb-2', labels: { site: 'paris' } }]);
+    await until(
+      () => settled.length,
+      (count) => count >= 2,
+    );
+    await monitor.close();
+
+    expect(settled.slice(0, 2)).toEqual(['lb-1', 'lb-2 of paris']);
   });
 });
 
@@ -60,14 +79,19 @@ async function closed(monitor: Monitor): Promise<void> {
   await closing;
 }
 
-async function given(names: readonly string[]) {
+/** `settleMs`: for so long nothing else has its turn. */
+async function given(names: readonly string[], { settleMs = 0 } = {}) {
   const started: string[] = [];
   const settled: string[] = [];
-  const createPoller = ({ name }: { readonly name: string }): AppliancePoller => ({
+  const settle = (what: string): void => {
+    settled.push(what);
+    for (const endMs = performance.now() + settleMs; performance.now() < endMs; );
+  };
+  const createPoller = ({ name, labels }: MonitoredAppliance): AppliancePoller => ({
     name,
     publish: () => undefined,
     start: () => void started.push(name),
-    settle: () => void settled.push(name),
+    settle: () => settle(labels.site === undefined ? name : `${name} of ${labels.site}`),
     run: () => Promise.resolve(),
     changed: () => Promise.resolve(),
     hadFirstRuns: true,
@@ -87,7 +111,7 @@ async function given(names: readonly string[]) {
   });
   const monitor = createFleet({
     createPoller,
-    isSame: () => true,
+    isSame: (one, other) => one.labels.site === other.labels.site,
     isSameMachine: () => true,
     exposition: createExposition({ families: [], appliances: [] }),
   });

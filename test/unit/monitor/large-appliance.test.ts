@@ -71,6 +71,17 @@ describe('an appliance with hundreds of farms', () => {
     expect(new Set([...slow, ...after])).toEqual(new Set([100]));
   });
 
+  it('loses none when another poller takes its place, as after a reload, though that one has stretched nothing yet', async () => {
+    const given = givenFarms(500);
+    given.poller.start();
+    await vi.advanceTimersByTimeAsync(60 * minuteMs);
+
+    (await given.replace({ names: ['farms', 'backends'] })).start();
+    const shown = await watch(given, 30);
+
+    expect(new Set(shown)).toEqual(new Set([500]));
+  });
+
   it('is not shown for longer than max_stale once it falls silent, however far its intervals are stretched', async () => {
     const given = givenFarms(250);
     given.poller.start();

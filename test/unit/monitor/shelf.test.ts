@@ -17,6 +17,8 @@ function given({ maxSeries = 100 } = {}): { shelf: Shelf; page: () => string[]; 
     held: new Map(),
     exposition,
     maxSeries,
+    precedence: (collector) => ['farms', 'backends'].indexOf(collector),
+    outlives: () => false,
     onDropped: (reason, series) => told.push(`${series} dropped: ${reason}`),
     onUnknownState: (family, word) => told.push(`${family}: ${word}`),
   });
@@ -29,12 +31,11 @@ function given({ maxSeries = 100 } = {}): { shelf: Shelf; page: () => string[]; 
   return { shelf, page, told };
 }
 
-const fresh = { takenAtMs: 0, promisedMs: 0, freshUntilMs: 1_000 };
+const freshUntil = (ageMs: number) => ({ takenAtMs: 0, maxStaleMs: ageMs, promisedMs: ageMs });
 
 /** A reading of one sample that may be shown until then. */
 const reading = (farm: string, value: number, freshUntilMs = 1_000) => ({
-  ...fresh,
-  freshUntilMs,
+  ...freshUntil(freshUntilMs),
   expose: (emit: Parameters<Parameters<Shelf['put']>[1]['expose']>[0]) => emit.sample(sessions, { farm }, value),
 });
 
@@ -53,7 +54,7 @@ describe('the shelf', () => {
     const { shelf, page } = given();
 
     shelf.put({ collector: 'backends' }, reading('shop', 1));
-    shelf.put({ collector: 'backends' }, { ...fresh, expose: () => undefined });
+    shelf.put({ collector: 'backends' }, { ...freshUntil(1_000), expose: () => undefined });
 
     expect(page()).toEqual([]);
     expect(shelf.has('backends')).toBe(true);
@@ -100,7 +101,7 @@ describe('the shelf', () => {
   it('leaves out a family that does not fit beside what others hold, counts it, and takes it back once there is room', () => {
     const { shelf, page, told } = given({ maxSeries: 4 });
     const both = {
-      ...fresh,
+      ...freshUntil(1_000),
       expose: (emit: Parameters<Parameters<Shelf['put']>[1]['expose']>[0]) => {
         emit.state(farmState, { farm: 'db' }, 'up');
         emit.sample(sessions, { farm: 'db' }, 2);
@@ -119,6 +120,31 @@ describe('the shelf', () => {
     expect(page()).toContain('zlb_sessions{appliance="lb",farm="db"} 2');
   });
 
+  it('takes back what is no detail either for a collector that comes first, in whatever order they are read', () => {
+    const stateOf = (farm: string) => ({
+      ...freshUntil(1_000),
+      expose(emit: Emit) {
+        emit.state(farmState, { farm }, 'up');
+        emit.sample(sessions, { farm }, 1);
+      },
+    });
+    const orders = [
+      ['farms', 'backends'],
+      ['backends', 'farms'],
+    ];
+
+    const pages = orders.map((order) => {
+      const { shelf, page, told } = given({ maxSeries: 5 });
+      for (const collector of order) shelf.put({ collector }, stateOf(collector));
+      expect(told).toEqual(['3 dropped: limit']);
+      return page().toSorted();
+    });
+
+    expect(pages[0]?.filter((line) => line.includes('farm="farms"'))).toHaveLength(4);
+    expect(pages[0]).toContain('zlb_sessions{appliance="lb",farm="backends"} 1');
+    expect(pages[1]).toEqual(pages[0]);
+  });
+
   it('does not count a reading against itself when it is renewed', () => {
     const { shelf, page, told } = given({ maxSeries: 1 });
 
@@ -135,7 +161,7 @@ describe('the shelf', () => {
     shelf.put(
       { collector: 'farms' },
       {
-        ...fresh,
+        ...freshUntil(1_000),
         expose(emit) {
           emit.sample(sessions, { farm: 'shop' }, 1);
           emit.sample(sessions, { farm: 'shop' }, 2);
@@ -153,7 +179,7 @@ describe('the shelf', () => {
 describe('details at the limit of series', () => {
   /** A reading of one number for the farm and two for each of its backends. */
   const farmWith = (farm: string, backends: number) => ({
-    ...fresh,
+    ...freshUntil(1_000),
     expose(emit: Emit) {
       emit.sample(sessions, { farm }, backends);
       for (let index = 0; index < backends; index += 1) emit.sample(backend, { farm, backend: `${index}` }, 1);
@@ -202,7 +228,7 @@ describe('details at the limit of series', () => {
 
     shelf.put(
       { collector: 'farms' },
-      { ...fresh, expose: (emit) => ['a', 'b'].forEach((farm) => emit.state(farmState, { farm }, 'up')) },
+      { ...freshUntil(1_000), expose: (emit) => ['a', 'b'].forEach((farm) => emit.state(farmState, { farm }, 'up')) },
     );
     const crowded = shown(page());
     shelf.remove({ collector: 'farms' });

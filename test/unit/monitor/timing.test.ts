@@ -13,7 +13,11 @@ function given(): { job: Job; timing: Timing; governor: { stride: number }; cloc
     { collector: backends, schedule: '0 * * * * *', maxStaleMs: 300_000 },
     { appliance: 'lb', precedence: 5, intervalMs: 60_000, jitterRatio: polling.jitterRatio },
   );
-  const timing = createTiming({ governor: { stride: () => governor.stride }, ...polling, age: () => clock.nowMs });
+  const timing = createTiming({
+    governor: { stride: () => governor.stride },
+    ...polling,
+    steadyNow: () => clock.nowMs,
+  });
   return { job, timing, governor, clock };
 }
 
@@ -39,7 +43,7 @@ describe('the timing of a job', () => {
   it('grows with a round that outlasts its interval', () => {
     const { job, timing } = given();
 
-    job.lastRunMs = 150_000;
+    job.lastRun = { tookMs: 150_000, lostMs: 0 };
 
     expect(timing.effectiveIntervalMs(job)).toBe(180_000);
     expect(timing.freshForMs(job)).toBe(360_000);
@@ -48,22 +52,34 @@ describe('the timing of a job', () => {
   it('comes back to the schedule once the stretching is over: a round is spread over what is asked for, not over what it took', () => {
     const { job, timing, governor } = given();
     governor.stride = 10;
-    job.lastRunMs = timing.roundMs(job);
+    job.lastRun = { tookMs: timing.roundMs(job), lostMs: 0 };
 
     governor.stride = 1;
-    for (let round = 0; round < 3; round += 1) job.lastRunMs = timing.roundMs(job);
+    for (let round = 0; round < 3; round += 1) job.lastRun = { tookMs: timing.roundMs(job), lostMs: 0 };
 
     expect(timing.effectiveIntervalMs(job)).toBe(60_000);
   });
 
   it('grows with a run under way that takes long, and not with the time since a run that is over', () => {
     const { job, timing, clock } = given();
-    job.startedAtMs = 0;
     clock.nowMs = 400_000;
 
     expect(timing.freshForMs(job), 'over').toBe(300_000);
-    job.running = true;
+    job.current = { sinceMs: 0, lostMs: 0 };
     expect(timing.effectiveIntervalMs(job), 'under way').toBe(420_000);
     expect(timing.freshForMs(job)).toBe(840_000);
+  });
+
+  it('announces what a run took that got nothing, and has no reading stay longer for it, under way or over', () => {
+    const { job, timing, clock } = given();
+    clock.nowMs = 1_000_000;
+
+    job.current = { sinceMs: 0, lostMs: 990_000 };
+    expect(timing.effectiveIntervalMs(job)).toBe(1_020_000);
+    expect(timing.freshForMs(job)).toBe(300_000);
+    job.current = undefined;
+    job.lastRun = { tookMs: 1_000_000, lostMs: 990_000 };
+    expect(timing.effectiveIntervalMs(job)).toBe(1_020_000);
+    expect(timing.freshForMs(job)).toBe(300_000);
   });
 });
