@@ -23,14 +23,14 @@ const results = [
 ];
 await servers.checkPage();
 servers.close();
-results.push(...(await againstPromClient()), ...(await relayResults()), ...(await scaleResults()));
+results.push(...(await againstPromClient()), ...(await relayResults()));
+for await (const part of scaleResults()) results.push(...part);
 if (isThere('prometheus') && isThere('promtool')) results.push(...(await ruleResults()));
 
 const { text, packed } = fleet.exposition.page('text');
-const compressedBytes = packed.reduce((sum, { blocks }) => sum + blocks.length, 0);
 const series = fleetSize.appliances * fleetSize.seriesPerAppliance;
 console.log(
-  `${series} series, ${megabytes(text.length)} MB, compressed ${megabytes(compressedBytes)} MB; ${availableParallelism()} cores; medians.\n`,
+  `${series} series, ${megabytes(text.length)} MB, compressed ${megabytes(packed.blocks.length)} MB; ${availableParallelism()} cores; medians.\n`,
 );
 console.log(table(results));
 writeResults(results);

@@ -13,6 +13,8 @@ process.once('message', ({ plain, gzip }: { plain: StaticAnswer; gzip: StaticAns
     const { headers, body } = request.headers['accept-encoding'] === 'gzip' ? gzip : plain;
     response.writeHead(200, headers).end(body);
   });
+  // Others have their turns between two requests.
+  server.keepAliveTimeout = 75_000;
   server.listen(0, '127.0.0.1', () => {
     const { port } = server.address() as AddressInfo;
     process.send?.({ url: `http://127.0.0.1:${port}` });

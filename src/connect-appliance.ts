@@ -8,11 +8,12 @@ export interface ConnectParts extends Pick<ClientOptions, 'decode' | 'now' | 'on
 
 /** The client of one appliance as the settings describe it. */
 export function connectAppliance({ appliance, settings, decode, now, onCall }: ConnectParts): ApplianceClient {
-  const { url, tls, apiKey, keyHeader } = appliance;
+  const { url, tls, apiKey, adminApiKey, keyHeader } = appliance;
   return createApplianceClient({
     url,
     tls,
     apiKey,
+    otherKey: adminApiKey,
     keyHeader,
     timeoutMs: settings.polling.timeoutMs,
     maxConnections: settings.polling.maxConcurrentPerAppliance,

@@ -1,5 +1,5 @@
 import type { Settings } from './config/settings.ts';
-import { type GatewayParts, type GatewaySettings, type StartedGateway, startGateway } from './start-gateway.ts';
+import type { GatewayParts, GatewaySettings, StartedGateway } from './start-gateway.ts';
 
 /** The admin gateway as the configuration has it at the moment: off, on, or on another address. */
 export interface GatewaySwitch {
@@ -14,6 +14,8 @@ export function createGatewaySwitch(createParts: () => GatewayParts): GatewaySwi
   let running: { readonly gateway: StartedGateway; readonly settings: GatewaySettings } | undefined;
 
   async function start(settings: GatewaySettings): Promise<void> {
+    // Loaded only where it is wanted: it brings megabytes of its own.
+    const { startGateway } = await import('./start-gateway.ts');
     running = { gateway: await startGateway(settings, createParts()), settings };
   }
 

@@ -178,7 +178,7 @@ function connectAdmin(
   { admin, polling, limits }: GatewaySettings,
   { decode, now }: GatewayParts,
 ): AdminAppliance {
-  const shared = { url, tls, apiKey: adminApiKey ?? apiKey, keyHeader };
+  const shared = { url, tls, apiKey: adminApiKey ?? apiKey, otherKey: adminApiKey && apiKey, keyHeader };
   const relay = createRelay({
     ...shared,
     timeoutMs: admin.timeoutMs,

@@ -8,7 +8,7 @@ const fleets = [
   { appliances: 1, rounds: 60 },
   { appliances: 10, rounds: 60 },
   { appliances: 100, rounds: 60 },
-  { appliances: 1_000, rounds: 20 },
+  { appliances: 1_000, rounds: 12 },
 ] as const;
 
 interface Measure {

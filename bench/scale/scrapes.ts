@@ -25,8 +25,8 @@ export interface ScrapeTimes {
   readonly gzipBytes: number;
 }
 
-/** So that readings come in between one round and the next. */
-const betweenRoundsMs = 20;
+/** So that readings come in between one round and the next, and the loop is not measured as the scraper's alone. */
+const betweenRoundsMs = 100;
 
 /** Scrapes an exporter at work, and servers of the bytes that it sent at first, in turn. */
 export async function scrapeTimes({ exporter, url }: Stage, rounds: number, appliances: number): Promise<ScrapeTimes> {

@@ -21,7 +21,7 @@ import type { EndpointRow } from './endpoints/row.ts';
 import { endpoints } from './endpoints/table.ts';
 import { ApplianceError, type FailureReason } from './errors.ts';
 import { isClosedSocket, messageOf, reasonOfTransportError, remedyFor } from './failure.ts';
-import { type KeyOptions, keyHeaders } from './key-headers.ts';
+import { type KeyOptions, keyHeaders, keysToHide } from './key-headers.ts';
 import { fillTemplate, parseRoute, type RouteParams } from './route.ts';
 import { scrubBody } from './scrub-body.ts';
 
@@ -89,7 +89,8 @@ interface Exchange {
 
 /** Opens no connection until the first call. */
 export function createApplianceClient(options: ClientOptions): ApplianceClient {
-  const { url, apiKey, decode, now, onCall, timeoutMs } = options;
+  const { url, decode, now, onCall, timeoutMs } = options;
+  const keys = keysToHide(options);
   const connection = createConnection({ ...options, keepAliveMs });
   const basePaths = basePathsOf(url);
   const headers = { accept: '*/*', ...keyHeaders(options) };
@@ -155,8 +156,8 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
       mayBeIdle = true;
       const clockOffsetSeconds = clockOffset(headerOf(response.headers, 'date'), sentAt, now());
       // Before anything is read from it: an appliance may echo the key in a name as well as in a message.
-      const text = scrubBody(await response.body.text(), apiKey);
-      const mediaType = mediaTypeOf(apiKey.scrub(headerOf(response.headers, 'content-type')));
+      const text = keys.reduce(scrubBody, await response.body.text());
+      const mediaType = mediaTypeOf(scrubbed(headerOf(response.headers, 'content-type')));
       const answer = { status: response.statusCode, mediaType, text };
       const verdict = judgeAnswer(answer, reply, decode);
       report({
@@ -182,6 +183,10 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
 
   /** A text from outside as part of a message. Scrubbed before it is cut, or half a key would stay. */
   function presentable(text: string): string {
-    return oneLine(apiKey.scrub(text), 250);
+    return oneLine(scrubbed(text), 250);
+  }
+
+  function scrubbed(text: string): string {
+    return keys.reduce((clean, key) => key.scrub(clean), text);
   }
 }

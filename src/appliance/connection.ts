@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { TLSSocket } from 'node:tls';
+import { createSecureContext, type TLSSocket } from 'node:tls';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 
 export interface TlsOptions {
@@ -46,13 +46,14 @@ const longestConnectMs = 5_000;
 
 /** Opens nothing until the first request. */
 export function createConnection(options: ConnectionOptions): Connection {
-  let pool = createPool(options);
+  const connect = createConnector(options.tls, Math.min(options.timeoutMs, longestConnectMs));
+  let pool = createPool(options, connect);
   return {
     request: (request) => pool.request(request),
     reset() {
       if (pool.destroyed) return;
       const dropped = pool;
-      pool = createPool(options);
+      pool = createPool(options, connect);
       void dropped.close();
     },
     retire: () => pool.close(),
@@ -60,7 +61,10 @@ export function createConnection(options: ConnectionOptions): Connection {
   };
 }
 
-function createPool({ url, tls, timeoutMs, maxConnections, bodyBytes, keepAliveMs }: ConnectionOptions): Pool {
+function createPool(
+  { url, timeoutMs, maxConnections, bodyBytes, keepAliveMs }: ConnectionOptions,
+  connect: buildConnector.connector,
+): Pool {
   return new Pool(url.origin, {
     connections: maxConnections,
     pipelining: 1,
@@ -69,7 +73,7 @@ function createPool({ url, tls, timeoutMs, maxConnections, bodyBytes, keepAliveM
     bodyTimeout: timeoutMs,
     maxResponseSize: bodyBytes,
     keepAliveTimeout: keepAliveMs,
-    connect: createConnector(tls, Math.min(timeoutMs, longestConnectMs)),
+    connect,
   });
 }
 
@@ -81,18 +85,24 @@ class FingerprintMismatchError extends Error {
 
 function createConnector(tls: TlsOptions, timeout: number): buildConnector.connector {
   const pinned = tls.fingerprintSha256;
-  const connect = buildConnector({
-    timeout,
-    allowH2: false,
-    // Each new connection proves its certificate again.
-    maxCachedSessions: 0,
-    rejectUnauthorized: pinned === undefined && !tls.insecureSkipVerify,
-    ...(tls.ca === undefined ? {} : { ca: tls.ca }),
-    ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
-  });
-  if (pinned === undefined) return connect;
+  let connect: buildConnector.connector | undefined;
+
+  /** Reads the certificates at the first connection, and not again for each of the next. */
+  function build(): buildConnector.connector {
+    return buildConnector({
+      timeout,
+      allowH2: false,
+      // Each new connection proves its certificate again.
+      maxCachedSessions: 0,
+      rejectUnauthorized: pinned === undefined && !tls.insecureSkipVerify,
+      secureContext: createSecureContext(tls.ca === undefined ? {} : { ca: tls.ca }),
+      ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
+    });
+  }
 
   return (options, callback) => {
+    connect ??= build();
+    if (pinned === undefined) return connect(options, callback);
     connect(options, (...[error, socket]) => {
       if (error) return callback(error, null);
       const seen = fingerprintOf(socket as TLSSocket);

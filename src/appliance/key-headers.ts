@@ -5,7 +5,14 @@ export const keyHeaderNames = ['ZAPI_KEY', 'API_KEY', 'ZAPI-KEY', 'API-KEY'] as 
 
 export interface KeyOptions {
   readonly apiKey: Secret;
+  /** The gateway's key for polling, and the other way round: never sent, but the appliance may show it all the same. */
+  readonly otherKey?: Secret | undefined;
   readonly keyHeader: 'auto' | (typeof keyHeaderNames)[number];
+}
+
+/** The keys that no text of the appliance may bring out. */
+export function keysToHide({ apiKey, otherKey }: KeyOptions): readonly Secret[] {
+  return otherKey ? [apiKey, otherKey] : [apiKey];
 }
 
 /** The key as it goes on the wire; `auto` sends it for older releases and for newer ones. */

@@ -9,7 +9,7 @@ import { abortedBy, timeoutOfOurs } from './deadline.ts';
 import type { Method } from './endpoints/row.ts';
 import { ApplianceError } from './errors.ts';
 import { messageOf, reasonOfTransportError } from './failure.ts';
-import { type KeyOptions, keyHeaders } from './key-headers.ts';
+import { type KeyOptions, keyHeaders, keysToHide } from './key-headers.ts';
 import { maskStream, maskWhole } from './mask-key.ts';
 
 export interface RelayRequest {
@@ -53,7 +53,8 @@ const relayedHeaders = ['content-type', 'content-length', 'content-disposition',
 
 /** Opens no connection until the first request. */
 export function createRelay(options: RelayOptions): Relay {
-  const { url, apiKey, timeoutMs } = options;
+  const { url, timeoutMs } = options;
+  const keys = keysToHide(options);
   const connection = createConnection({ ...options, keepAliveMs });
   const basePaths = basePathsOf(url);
   const key = keyHeaders(options);
@@ -129,21 +130,25 @@ export function createRelay(options: RelayOptions): Relay {
       // A caller that left says nothing about the connection.
       if (by !== 'caller') connection.reset();
       const reason = reasonOfTransportError(error, by);
-      const because = oneLine(apiKey.scrub(messageOf(error)), 250);
+      const because = oneLine(scrubbed(messageOf(error)), 250);
       const what = reason === 'timeout' ? `no answer within ${timeoutMs / 1_000} s` : because;
       throw new ApplianceError(reason, { endpoint: path, message: what });
     }
   }
 
   function masked(body: Buffer | Readable): Buffer | Readable {
-    if (Buffer.isBuffer(body)) return maskWhole(body, apiKey);
-    const mask = maskStream(apiKey);
+    if (Buffer.isBuffer(body)) return keys.reduce(maskWhole, body);
+    const masks = keys.flatMap((secret) => maskStream(secret) ?? []);
     // A failure destroys both ends, which whoever reads the body sees.
-    return mask ? pipeline(body, mask, () => undefined) : body;
+    return masks.reduce((source: Readable, mask) => pipeline(source, mask, () => undefined), body);
+  }
+
+  function scrubbed(text: string): string {
+    return keys.reduce((clean, secret) => secret.scrub(clean), text);
   }
 
   function relayable(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
-    const kept = relayedHeaders.map((name) => [name, apiKey.scrub(headerOf(headers, name))] as const);
+    const kept = relayedHeaders.map((name) => [name, scrubbed(headerOf(headers, name))] as const);
     const present = kept.filter(([, value]) => value !== '');
     // Node reads bytes above ASCII in one way and writes them in another, which can make a line break of them.
     return Object.fromEntries(present.map(([name, value]) => [name, value.replaceAll(/[^\x20-\x7e]/g, '_')]));

@@ -1,5 +1,6 @@
 import { isRecord } from '../lib/check.ts';
 import { formatDuration } from '../lib/duration.ts';
+import { remembered } from '../lib/remembered.ts';
 import { applianceExample } from './appliance-schema.ts';
 import { type CollectorSettings, mergeCollectors } from './collectors.ts';
 import type { Path, Problems } from './problems.ts';
@@ -55,13 +56,8 @@ function pinIsChecked({ config, source, problems }: Checked): void {
 
 /** A reading that is withheld before the next poll would make its series come and go. */
 function readingsOutliveSchedules({ config, source, collectorDefaults, problems }: Checked): void {
-  // Nearly all appliances have the same few schedules.
-  const gaps = new Map<string, number>();
-  const gapOf = (schedule: string): number => {
-    const gapMs = gaps.get(schedule) ?? longestGapMs(schedule);
-    gaps.set(schedule, gapMs);
-    return gapMs;
-  };
+  // A thousand appliances have the same few schedules.
+  const gapOf = remembered(longestGapMs);
   for (const [index, appliance] of config.appliances?.entries() ?? []) {
     const merged = mergeCollectors(collectorDefaults, config.collectors, appliance?.collectors);
     for (const [name, { enabled, schedule, maxStaleMs }] of Object.entries(merged)) {

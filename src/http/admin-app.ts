@@ -96,8 +96,11 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
   app.setErrorHandler(async (error, request, reply) => {
     const context = contextOf(request);
     const problem = toProblem(error);
-    if (problem.status >= 500 && !context.signal.aborted)
+    // An appliance that cannot be reached is nothing that a stack trace of ours explains.
+    if (problem.code === 'internal_error' && !context.signal.aborted)
       log.error({ err: problem.cause ?? error, request: context.id }, 'admin request failed');
+    else if (problem.status >= 500 && !context.signal.aborted)
+      log.warn({ code: problem.code, because: problem.message, request: context.id }, 'admin request failed');
     await witness.refused(request, context, problem);
     return sendProblem(reply, problem, context);
   });

@@ -1,5 +1,5 @@
 import type { Family } from './family.ts';
-import type { Packed } from './gzip.ts';
+import { joinPacked, type Packed } from './gzip.ts';
 import type { Joint } from './joint.ts';
 import { toPiece } from './piece.ts';
 
@@ -10,8 +10,10 @@ export type Format = 'text' | 'openmetrics';
 export interface Page {
   /** What to send as plain text, in order; pages share it, so that 10 MB of text are not copied to change a fortieth. */
   readonly texts: readonly Buffer[];
-  /** What to send compressed, in order, in fewer and larger parts. */
-  readonly packed: readonly Packed[];
+  /** What to send compressed, joined when first asked for. */
+  readonly packed: Packed;
+  /** Makes `packed` ready for who asks first. */
+  joinPacked(): void;
   /** Bytes of the plain text. */
   readonly size: number;
   /** All of it in one buffer, made when asked for. */
@@ -23,12 +25,18 @@ export type Headers = Readonly<Record<Format, Joint>>;
 
 export function createPage(joints: readonly Joint[]): Page {
   let texts: readonly Buffer[] | undefined;
+  let packed: Packed | undefined;
   return {
     get texts() {
       return (texts ??= joints.flatMap((joint) => joint.texts));
     },
-    packed: joints.map(({ packed }) => packed),
-    size: joints.reduce((sum, { packed }) => sum + packed.size, 0),
+    get packed() {
+      return (packed ??= joinPacked(joints.map((joint) => joint.packed)));
+    },
+    joinPacked() {
+      packed ??= joinPacked(joints.map((joint) => joint.packed));
+    },
+    size: joints.reduce((sum, joint) => sum + joint.packed.size, 0),
     get text() {
       return Buffer.concat(this.texts);
     },

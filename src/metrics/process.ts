@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Format } from './page.ts';
 import { type Piece, toPiece } from './piece.ts';
-import { registryText } from './registry-text.ts';
+import { classicText, inFormat } from './registry-text.ts';
 
 /** CPU, memory, files, event loop and garbage collection of this process, under the names that prom-client gives them. */
 export interface ProcessMetrics {
@@ -20,22 +20,28 @@ const unwanted = [
 ];
 
 // prom-client empties its histogram of event loop lag at each rendering; of two scrapers that come together, as
-// replicas do, the second would see nothing but the first.
+// replicas do, the second would see nothing but the first. In whichever format: a counter that one of them saw must not
+// be lower in the other.
 const sharedForMs = 1_000;
 
 export function createProcessMetrics(): ProcessMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   for (const name of unwanted) registry.removeSingleMetric(name);
-  const newest = new Map<Format, { readonly renderedAtMs: number; readonly piece: Promise<Piece> }>();
+  const pieces = new Map<Format, Promise<Piece>>();
+  let classic = Promise.resolve('');
+  let renderedAtMs = Number.NEGATIVE_INFINITY;
 
   return {
     piece(format) {
       const nowMs = performance.now();
-      const last = newest.get(format);
-      if (last && nowMs - last.renderedAtMs < sharedForMs) return last.piece;
-      const piece = registryText(registry, format).then(toPiece);
-      newest.set(format, { renderedAtMs: nowMs, piece });
+      if (nowMs - renderedAtMs >= sharedForMs) {
+        renderedAtMs = nowMs;
+        classic = classicText(registry);
+        pieces.clear();
+      }
+      const piece = pieces.get(format) ?? classic.then((text) => toPiece(inFormat(text, format)));
+      pieces.set(format, piece);
       return piece;
     },
   };

@@ -62,6 +62,8 @@ export interface Legacy {
 /** Polls one appliance. */
 export interface AppliancePoller {
   readonly name: string;
+  /** Shows what is counted, before anything was read. */
+  publish(): void;
   /** Runs every collector once, then by its schedule. */
   start(): void;
   /** One run now, whatever the schedule; resolves when it is over, whatever came of it. */
@@ -365,6 +367,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
 
   return {
     name,
+    publish: () => display.publish(),
     start() {
       for (const job of jobs.values()) ledger.stretchedTo(job.collector.name, job.intervalMs);
       schedule.start(jobs.values());

@@ -1,5 +1,6 @@
 import { createTask, type ScheduledTask } from 'node-cron';
 import type { Logger } from 'pino';
+import { remembered } from '../lib/remembered.ts';
 
 /** Ticks by cron expression. One task serves all who wait for the same expression. */
 export interface Clockwork {
@@ -17,7 +18,6 @@ interface Beating {
 
 export function createClockwork(log: Logger): Clockwork {
   const tasks = new Map<string, Beating>();
-  const intervals = new Map<string, number>();
 
   // Without a logger of its own node-cron prints to standard output.
   const logger = {
@@ -45,11 +45,7 @@ export function createClockwork(log: Logger): Clockwork {
         void task.destroy();
       };
     },
-    intervalMs(expression) {
-      const intervalMs = intervals.get(expression) ?? intervalOf(expression);
-      intervals.set(expression, intervalMs);
-      return intervalMs;
-    },
+    intervalMs: remembered(intervalOf),
     async close() {
       for (const { task } of tasks.values()) await task.destroy();
       tasks.clear();

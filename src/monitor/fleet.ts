@@ -1,5 +1,8 @@
+import { createAgeClock } from '../lib/age-clock.ts';
 import { sleep } from '../lib/sleep.ts';
+import { steadyNow } from '../lib/steady-now.ts';
 import type { Exposition } from '../metrics/exposition.ts';
+import type { Format, Page } from '../metrics/page.ts';
 import type { AppliancePoller } from './appliance-poller.ts';
 import type { Monitor, MonitoredAppliance } from './monitor.ts';
 import { createUpkeep } from './upkeep.ts';
@@ -39,6 +42,8 @@ interface Watched<Appliance> {
 
 /** A thousand handshakes at once would leave no time for anything else; a few appliances are there in no time. */
 const betweenStartsMs = 10;
+/** Upkeep makes a page each second; one that is older than this, because there was no time for it, is made anew at the scrape. */
+const oldestPageMs = 2_000;
 
 /** Watches nothing until it is told what. */
 export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetParts<Appliance>): Fleet<Appliance> {
@@ -49,21 +54,41 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
   let starting: Promise<void> = Promise.resolve();
   let wasReady = false;
   const pollers = (): readonly AppliancePoller[] => [...watched.values()].map(({ poller }) => poller);
-  const isAtWork = (poller: AppliancePoller): boolean => watched.get(poller.name)?.poller === poller;
+  // A machine that was paused must not send the page from before as that of this second.
+  const age = createAgeClock(Date.now, steadyNow);
+  /** The page of all appliances by the formats that were asked for, as it was at that moment. */
+  let kept: { readonly atMs: number; readonly pages: ReadonlyMap<Format, Page> } | undefined;
+  const formats = new Set<Format>();
   const upkeep = createUpkeep(function* steps() {
-    for (const poller of pollers()) {
-      // Between two steps another may have taken its place, on whose page it has nothing to say.
-      if (isAtWork(poller)) poller.settle();
+    const atMs = age();
+    const ofThese = watched;
+    for (const name of [...watched.keys()]) {
+      watched.get(name)?.poller.settle();
       yield;
     }
     yield* exposition.joinAhead();
+    const pages = new Map([...formats].map((format) => [format, exposition.page(format)]));
+    for (const page of pages.values()) {
+      page.joinPacked();
+      yield;
+    }
+    // A reload in between makes it a page of others.
+    if (watched === ofThese) kept = { atMs, pages };
   });
+
+  function wholePage(format: Format): Page {
+    formats.add(format);
+    const page = kept && age() - kept.atMs < oldestPageMs ? kept.pages.get(format) : undefined;
+    if (page) return page;
+    for (const poller of pollers()) poller.settle();
+    return exposition.page(format);
+  }
 
   /** One after the other, and none that was closed while it waited. */
   async function startAll(begun: readonly AppliancePoller[]): Promise<void> {
     for (const poller of begun) {
       if (closing.signal.aborted) return;
-      if (!isAtWork(poller)) continue;
+      if (watched.get(poller.name)?.poller !== poller) continue;
       poller.start();
       await sleep(betweenStartsMs, closing.signal).catch(() => undefined);
     }
@@ -75,8 +100,8 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       const one = before.get(appliance.name);
       return one && isSame(one.appliance, appliance) ? one : undefined;
     };
-    const kept = new Set(appliances.map(staying));
-    await Promise.all([...before.values()].filter((one) => !kept.has(one)).map(({ poller }) => poller.close()));
+    const untouched = new Set(appliances.map(staying));
+    await Promise.all([...before.values()].filter((one) => !untouched.has(one)).map(({ poller }) => poller.close()));
 
     const isKnownMachine = (appliance: Appliance): boolean => {
       const one = before.get(appliance.name);
@@ -85,12 +110,15 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
     // First without those of which everything held is about another machine, which drops it.
     exposition.arrange(appliances.filter(isKnownMachine).map(({ name }) => name));
     exposition.arrange(appliances.map(({ name }) => name));
+    kept = undefined;
 
     const begun: AppliancePoller[] = [];
     const begin = (appliance: Appliance): Watched<Appliance> => {
       const { counters, legacy } = before.get(appliance.name)?.poller ?? {};
       const inherited = { ...(counters && { counters }), ...(legacy && isKnownMachine(appliance) && { legacy }) };
       const poller = createPoller(appliance, inherited);
+      // Or counters would be gone until it is started and its first call is over.
+      if (counters) poller.publish();
       begun.push(poller);
       return { appliance, poller };
     };
@@ -114,7 +142,8 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       starting = startAll(pollers());
     },
     page(format, only) {
-      for (const poller of pollers()) if (only?.has(poller.name) ?? true) poller.settle();
+      if (!only) return wholePage(format);
+      for (const name of only) watched.get(name)?.poller.settle();
       return exposition.page(format, only);
     },
     get ready() {

@@ -9,9 +9,9 @@ export interface Upkeep {
   close(): Promise<void>;
 }
 
-const pauseMs = 500;
+const pauseMs = 1_000;
 /** After so long everything else has its turn. */
-const sliceMs = 2;
+const sliceMs = 5;
 
 /** `steps` are short, and may come to an end at once. */
 export function createUpkeep(steps: () => Iterable<void>): Upkeep {

@@ -40,12 +40,23 @@ export async function startListener({ host, port, material, onRequest }: Listene
   const address = server.address();
   assert(typeof address === 'object' && address !== null, 'the address of a TCP server is an object');
 
+  const listenedOn = address.port;
+  let reopening: NodeJS.Timeout | undefined;
+  // While the port was closed, an outgoing connection of the machine may have got it.
+  server.on('error', () => {
+    reopening = setTimeout(listenAgain, 100);
+  });
+
+  function listenAgain(): void {
+    server.listen(listenedOn, host);
+  }
+
   function cutAll(): void {
     for (const socket of sockets) socket.destroy();
   }
 
   return {
-    port: address.port,
+    port: listenedOn,
     present(next) {
       if (next === presented) return;
       presented = next;
@@ -54,14 +65,16 @@ export async function startListener({ host, port, material, onRequest }: Listene
     },
     accept(accepts) {
       if (accepts === server.listening) return;
+      clearTimeout(reopening);
       if (accepts) {
-        server.listen(address.port, host);
+        listenAgain();
       } else {
         server.close();
         cutAll();
       }
     },
     async close() {
+      clearTimeout(reopening);
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve());
       });

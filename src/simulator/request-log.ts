@@ -1,3 +1,5 @@
+import type { Fault } from './faults.ts';
+
 /** One request as the simulated appliance saw it. */
 export interface SimulatedRequest {
   readonly method: string;
@@ -10,6 +12,10 @@ export interface SimulatedRequest {
   readonly endedAt?: number;
   /** Absent as long as nothing was answered. */
   readonly status?: number;
+  /** True where the client did not stay for all of the answer. */
+  readonly leftEarly?: boolean;
+  /** What was made to go wrong with the answer. */
+  readonly fault?: Fault['kind'];
   /** How many requests were in flight when this one came, itself included. */
   readonly concurrent: number;
 }
@@ -19,8 +25,8 @@ type Entry = { -readonly [Key in keyof SimulatedRequest]: SimulatedRequest[Key] 
 export interface RequestLog {
   readonly requests: readonly SimulatedRequest[];
   readonly inFlight: number;
-  begin(request: Pick<SimulatedRequest, 'method' | 'path' | 'route' | 'startedAt'>): Entry;
-  end(entry: Entry, endedAt: number, status: number | undefined): void;
+  begin(request: Pick<SimulatedRequest, 'method' | 'path' | 'route' | 'startedAt' | 'fault'>): Entry;
+  end(entry: Entry, end: Pick<SimulatedRequest, 'endedAt' | 'status' | 'leftEarly'>): void;
 }
 
 const kept = 20_000;
@@ -41,10 +47,9 @@ export function createRequestLog(): RequestLog {
       if (requests.length > kept) requests.splice(0, 1_000);
       return entry;
     },
-    end(entry, endedAt, status) {
+    end(entry, end) {
       inFlight -= 1;
-      entry.endedAt = endedAt;
-      if (status !== undefined) entry.status = status;
+      Object.assign(entry, end);
     },
   };
 }

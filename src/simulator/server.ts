@@ -60,6 +60,7 @@ interface Asked {
   readonly path: string;
   readonly destination: Destination;
   readonly route: string;
+  readonly fault: Fault | undefined;
   /** Aborts when the connection ends. */
   readonly signal: AbortSignal;
 }
@@ -93,20 +94,24 @@ export async function startSimulatedAppliance(options: SimulatedApplianceOptions
     const destination = destinationOf(request.url ?? '/', basePaths);
     const path = destination.to === 'api' ? destination.path : (request.url ?? '/');
     const route = destination.to === 'api' ? api.routeOf(method, path) : `${method} ${path}`;
-    const entry = log.begin({ method, path, route, startedAt: now() });
+    const fault = faults.take(route);
+    const entry = log.begin({ method, path, route, startedAt: now(), ...(fault && { fault: fault.kind }) });
     const left = new AbortController();
     response.once('close', () => left.abort());
     try {
-      await answer(request, response, { method, path, destination, route, signal: left.signal });
+      await answer(request, response, { method, path, destination, route, fault, signal: left.signal });
     } finally {
       // Before the bytes can reach the client, so that whoever has an answer finds it logged.
-      log.end(entry, now(), response.headersSent ? response.statusCode : undefined);
+      log.end(entry, {
+        endedAt: now(),
+        ...(response.headersSent && { status: response.statusCode }),
+        ...(left.signal.aborted && { leftEarly: true }),
+      });
     }
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse, asked: Asked): Promise<void> {
-    const { method, path, destination, route, signal } = asked;
-    const fault = faults.take(route);
+    const { method, path, destination, route, fault, signal } = asked;
     const content = await buffer(request);
     if (fault?.kind === 'hang') return pause(2_147_483_647, signal);
     calls += 1;

@@ -147,6 +147,17 @@ describe('the key', () => {
     });
   });
 
+  it('is taken out together with the key of the gateway, which is never sent', async () => {
+    const body = `{"farms":[{"farmname":"${canary}","vip":"CanaryOfTheGateway"}]}`;
+    const server = await startHttpsServer((response) => answerJson(response, body));
+    const { client } = givenClient(server, { otherKey: new Secret('CanaryOfTheGateway') });
+
+    await expect(client.read('listFarmStats', {}, patient)).resolves.toEqual({
+      farms: [{ farmname: '[redacted]', vip: '[redacted]' }],
+    });
+    expect(JSON.stringify(server.requests.map(({ rawHeaders }) => rawHeaders))).not.toContain('CanaryOfTheGateway');
+  });
+
   it('is taken out of the text of the licence', async () => {
     const server = await startHttpsServer((response) =>
       response.writeHead(200, { 'content-type': 'text/plain' }).end(`CN = ${canary}, Not After : soon`),

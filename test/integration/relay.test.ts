@@ -8,6 +8,7 @@ import { type HttpsServer, startHttpsServer, startTlsServer } from '../support/t
 import { until } from '../support/until.ts';
 
 const key = 'Canary0Key0Canary';
+const pollingKey = 'CanaryOfPolling';
 const patient = new AbortController().signal;
 
 function givenRelay({ url, material }: Pick<HttpsServer, 'url' | 'material'>, timeoutMs = 5_000): Relay {
@@ -15,6 +16,7 @@ function givenRelay({ url, material }: Pick<HttpsServer, 'url' | 'material'>, ti
     url,
     tls: { fingerprintSha256: material.fingerprintSha256, insecureSkipVerify: false },
     apiKey: new Secret(key),
+    otherKey: new Secret(pollingKey),
     keyHeader: 'auto',
     timeoutMs,
     maxConnections: 2,
@@ -104,6 +106,20 @@ describe('an answer', () => {
 
     await expect(sending).rejects.toMatchObject({ reason: 'connect' });
   });
+});
+
+it.each([
+  ['a short', 10],
+  ['a long', 80_000],
+])('overwrites both keys of the appliance in %s answer', async (_, length) => {
+  const sent = `${'x'.repeat(length)}${key}-${pollingKey}`;
+  const server = await startHttpsServer((response) => response.writeHead(200).end(sent));
+  const relay = givenRelay({ ...server, url: new URL('/api/v4.0/api.cgi', server.url) });
+
+  const { body } = await relay.send({ method: 'GET', path: '/farms', signal: patient });
+
+  const received = (Buffer.isBuffer(body) ? body : await buffer(body)).toString();
+  expect(received.slice(length)).toBe(`${'*'.repeat(key.length)}-${'*'.repeat(pollingKey.length)}`);
 });
 
 describe('a call that fails', () => {

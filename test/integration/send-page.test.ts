@@ -50,6 +50,23 @@ describe('a page', () => {
   });
 });
 
+describe('many readers at a time', () => {
+  it('all have their page when they read it, as the targets of a fleet that are scraped together do', async () => {
+    const { url, show } = await given();
+    show(3_000, 1);
+
+    const statuses = await Promise.all(
+      Array.from({ length: 200 }, async () => {
+        const answer = await fetch(url);
+        await answer.arrayBuffer();
+        return answer.status;
+      }),
+    );
+
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+});
+
 describe('readers that do not read', () => {
   it('are refused beyond the number that there can be with good reason, and told when to come back', async () => {
     const { url, show } = await given({ mostUnfinished: 3 });

@@ -55,7 +55,7 @@ describe('a reload', () => {
 
   it('shows nothing of one machine under the name of another', async () => {
     const given = await givenReloadable(['a', 'b'], ({ entry }) => ({ appliances: [entry('a')] }));
-    await given.allRead('a');
+    const before = await given.allRead('a');
     given.appliance('b').fail('*', { kind: 'hang' });
 
     await given.write('zlb.yml', { appliances: [{ ...given.entry('b'), name: 'a' }] });
@@ -64,6 +64,9 @@ describe('a reload', () => {
 
     expect(seriesOf(page, 'zlb_farm_status')).toEqual([]);
     expect(up(page, 'a')).toBeUndefined();
+    expect(calls(page, 'a'), 'counters go on, though the other one says nothing yet').toBeGreaterThanOrEqual(
+      calls(before, 'a') ?? Number.NaN,
+    );
   });
 
   it('drops what a collector showed that is switched off, and what is left out now', async () => {

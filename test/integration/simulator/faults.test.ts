@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { recordedWorld } from '../../../src/simulator/scenarios.ts';
 import { sendRaw } from '../../support/raw-request.ts';
 import { givenSimulated, rootKey } from '../../support/simulated.ts';
+import { until } from '../../support/until.ts';
 
 const farms = {
   method: 'GET',
@@ -158,13 +159,35 @@ it('uses up the times of a fault, of the route alone, and logs what it served', 
 
   expect(statuses).toEqual([500, 200, 500, 200]);
   expect(
-    appliance.requests.map(({ route, path, status, concurrent }) => ({ route, path, status, concurrent })),
+    appliance.requests.map(({ route, path, status, fault, concurrent }) => ({
+      route,
+      path,
+      status,
+      fault,
+      concurrent,
+    })),
   ).toEqual([
-    { route: 'GET /farms', path: '/farms', status: 500, concurrent: 1 },
+    { route: 'GET /farms', path: '/farms', status: 500, fault: 'status', concurrent: 1 },
     { route: 'GET /ids', path: '/ids', status: 200, concurrent: 1 },
-    { route: 'GET /farms', path: '/farms', status: 500, concurrent: 1 },
+    { route: 'GET /farms', path: '/farms', status: 500, fault: 'status', concurrent: 1 },
     { route: 'GET /farms', path: '/farms', status: 200, concurrent: 1 },
   ]);
+});
+
+it('logs who left before the end of an answer', async () => {
+  const { appliance } = await givenSimulated(recordedWorld());
+  const agent = new Agent({ connect: { rejectUnauthorized: false } });
+  onTestFinished(() => agent.destroy());
+  appliance.fail('*', { kind: 'slow_body', bytesPerSecond: 10 });
+
+  const answer = await request(`${appliance.url}${farms.path}`, { dispatcher: agent, headers: { API_KEY: rootKey } });
+  answer.body.destroy();
+
+  await until(
+    () => appliance.inFlight,
+    (count) => count === 0,
+  );
+  expect(appliance.requests).toMatchObject([{ status: 200, fault: 'slow_body', leftEarly: true }]);
 });
 
 it('takes about as long as a real appliance when asked to, and no two calls the same', async () => {

@@ -415,5 +415,5 @@ function textOf(page: Page): string {
 }
 
 function unpacked(page: Page): string {
-  return gunzipSync(Buffer.concat(gzipMember(page.packed))).toString();
+  return gunzipSync(Buffer.concat(gzipMember([page.packed]))).toString();
 }

@@ -70,6 +70,20 @@ describe("the exporter's own metrics", () => {
     expect(later).not.toBe(first);
   });
 
+  it('of the process are the same in both formats within a second, so that no counter falls from one to the other', async () => {
+    const self = createSelfMetrics(build);
+    const cpuSeconds = async (format: Format) =>
+      /^process_cpu_seconds_total .*$/m.exec(await textOf(self, format))?.[0];
+
+    const openmetrics = await cpuSeconds('openmetrics');
+    const until = performance.now() + 20;
+    while (performance.now() < until);
+
+    expect(await cpuSeconds('text')).toBe(openmetrics);
+    passASecond();
+    expect(await cpuSeconds('text')).not.toBe(openmetrics);
+  });
+
   it('of the configuration show at once', async () => {
     const self = createSelfMetrics(build);
     await textOf(self, 'text');

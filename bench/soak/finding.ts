@@ -1,0 +1,34 @@
+import { inColumns } from '../results.ts';
+
+/** One line of what a soak found. */
+export interface Finding {
+  readonly part: string;
+  readonly name: string;
+  readonly value: string;
+  /** What has no goal stands beside the others. */
+  readonly goal?: string;
+  readonly holds?: boolean;
+}
+
+/** Something of which there must be none; the first few are told. */
+export function none(part: string, name: string, found: readonly string[]): Finding {
+  const value = found.length === 0 ? '0' : `${found.length}: ${found.slice(0, 3).join(' | ')}`;
+  return { part, name, value, goal: 'none', holds: found.length === 0 };
+}
+
+/** Something that has to have happened, or the rest would say nothing. */
+export function atLeast(part: string, name: string, count: number, least: number): Finding {
+  return { part, name, value: `${count}`, goal: `at least ${least}`, holds: count >= least };
+}
+
+export function table(findings: readonly Finding[]): string {
+  return inColumns([
+    ['', 'value', 'goal', 'holds'],
+    ...findings.map(({ part, name, value, goal = '', holds }) => [
+      `${part}: ${name}`,
+      value.length > 100 ? `${value.slice(0, 100)}…` : value,
+      goal,
+      holds === undefined ? '' : holds ? 'yes' : 'NO',
+    ]),
+  ]);
+}

@@ -1,0 +1,85 @@
+import type { Fault } from '../../src/simulator/faults.ts';
+import { sleep } from '../../src/lib/sleep.ts';
+import { until } from '../../test/support/until.ts';
+import { type Finding, none } from './finding.ts';
+import { type Punctuality, punctualityOf } from './punctuality.ts';
+import type { Stage, Trouble } from './stage.ts';
+import { samplesOf } from './up-check.ts';
+import { parseExposition } from '../../test/support/exposition-parser.ts';
+
+const faultOf: { readonly [Name in Trouble]: Fault } = {
+  hang: { kind: 'hang' },
+  refuse: { kind: 'refuse' },
+  slow_body: { kind: 'slow_body', bytesPerSecond: 20 },
+  expired_tls: { kind: 'expired_tls' },
+};
+
+/** How much later than without trouble the p99 may be; below the second figure nobody minds. */
+const mostTimes = 2;
+const unnoticedMs = 50;
+/** Of a few, the p99 is the worst. */
+const leastCycles = 200;
+
+/** Three in ten appliances have a trouble, and the others keep their schedules. */
+export async function hangingPart(stage: Stage): Promise<readonly Finding[]> {
+  const { options, plan, fleet, watch } = stage;
+  watch.follow(plan.untroubled);
+  const calm = await measure(stage);
+  const findings = [...describe('hanging', 'no trouble', calm)];
+  for (const [index, trouble] of options.troubles.entries()) {
+    if (index > 0) await recovered(stage);
+    options.say(`  ${plan.troubled.length} of ${plan.configured.length}: ${trouble}`);
+    await fleet.fail(plan.troubled, '*', faultOf[trouble]);
+    const troubled = await measure(stage);
+    await fleet.heal(plan.troubled);
+    const times = troubled.p99Ms / calm.p99Ms;
+    findings.push(...describe('hanging', `${plan.troubled.length} ${trouble}`, troubled), {
+      part: 'hanging',
+      name: `${plan.troubled.length} ${trouble}: p99 against no trouble`,
+      value: times.toFixed(2),
+      ...(calm.due >= leastCycles && {
+        goal: `at most ${mostTimes}, or ${unnoticedMs} ms`,
+        holds: times <= mostTimes || troubled.p99Ms <= unnoticedMs,
+      }),
+    });
+  }
+  return findings;
+}
+
+/** How the others keep to their schedules while scrapes go on. */
+async function measure({ options, pace, plan, watch, waits }: Stage): Promise<Punctuality> {
+  const fromMs = Date.now();
+  const over = AbortSignal.any([options.signal, AbortSignal.timeout(options.troubleMinutes * 60_000)]);
+  await watch.keepLooking(options.scrapeEveryMs, over);
+  const toMs = Date.now();
+  await sleep(pace.cycleMs, options.signal);
+  await watch.look();
+  return punctualityOf(plan.untroubled, watch.calls, { fromMs, toMs, pace, waits });
+}
+
+/** The next trouble should not meet appliances that are left alone because of the last one. */
+async function recovered({ plan, reader, options }: Stage): Promise<void> {
+  const troubled = new Set(plan.troubled);
+  await until(
+    async () => {
+      options.signal.throwIfAborted();
+      await sleep(1_000, options.signal);
+      const page = parseExposition((await reader.read('/metrics')).text, 'text');
+      return samplesOf(page, 'zlb_up').filter(
+        ({ labels, value }) => troubled.has(labels['appliance'] ?? '') && value !== 1,
+      ).length;
+    },
+    (down) => down === 0,
+    180_000,
+  );
+}
+
+export function describe(part: string, name: string, punctuality: Punctuality): readonly Finding[] {
+  const { due, excused, missing, extra, p50Ms, p99Ms, maxMs } = punctuality;
+  const [p50, p99, max] = [p50Ms, p99Ms, maxMs].map((ms) => ms.toFixed(0));
+  return [
+    { part, name: `${name}: lateness p50/p99/max of ${due} cycles`, value: `${p50}/${p99}/${max} ms` },
+    none(part, `${name}: missed cycles${excused > 0 ? ` (and ${excused} for want of a processor)` : ''}`, missing),
+    none(part, `${name}: calls that nobody asked for`, extra),
+  ];
+}

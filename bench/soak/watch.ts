@@ -1,0 +1,178 @@
+import { sleep } from '../../src/lib/sleep.ts';
+import { feed } from '../../test/support/programs.ts';
+import { parseExposition, type ReadFamily } from '../../test/support/exposition-parser.ts';
+import type { SeenCall } from './appliance-process.ts';
+import type { CanarySearch } from './canaries.ts';
+import { createCounterWatch } from './counters.ts';
+import type { Fleet } from './fleet.ts';
+import type { Pace } from './pace.ts';
+import type { PageReader } from './page-reader.ts';
+import { createSteadySeries } from './steady-series.ts';
+import type { Point } from './trend.ts';
+import { createUpCheck, samplesOf } from './up-check.ts';
+import { usageOf } from './usage.ts';
+import type { Waits } from './waits.ts';
+
+/** Scrapes all the time and holds every page against everything that has to be true of it. */
+export interface Watch {
+  readonly problems: Readonly<Record<Problem, readonly string[]>>;
+  readonly measured: Readonly<Record<Measure, readonly Point[]>>;
+  /** What the simulated appliances saw, newest last. */
+  readonly calls: readonly SeenCall[];
+  /** Looks that began, and how many of them are over. */
+  readonly begun: number;
+  readonly over: number;
+  readonly comparedCounters: number;
+  readonly seen: { readonly up: number; readonly down: number };
+  /** Those which are configured at present; undefined for all. */
+  expect(appliances: ReadonlySet<string> | undefined): void;
+  /** Those to which nothing is done from now on. */
+  follow(appliances: readonly string[]): void;
+  look(): Promise<void>;
+  /** Looks again and again until the signal aborts. */
+  keepLooking(everyMs: number, signal: AbortSignal): Promise<void>;
+}
+
+export const problems = ['invalid', 'counter', 'steady', 'up', 'stale', 'leak'] as const;
+export type Problem = (typeof problems)[number];
+export const measures = ['resident', 'heap', 'handles', 'sockets', 'scrape', 'age'] as const;
+export type Measure = (typeof measures)[number];
+
+export interface WatchParts {
+  readonly pid: number;
+  readonly reader: PageReader;
+  readonly fleet: Fleet;
+  readonly pace: Pace;
+  readonly search: CanarySearch;
+  readonly waits: Waits;
+  readonly promtool: boolean;
+}
+
+const promtoolEvery = 20;
+const mostProblems = 1_000;
+
+export function createWatch({ pid, reader, fleet, pace, search, waits, promtool }: WatchParts): Watch {
+  const found: Record<Problem, string[]> = { invalid: [], counter: [], steady: [], up: [], stale: [], leak: [] };
+  const measured: Record<Measure, Point[]> = {
+    resident: [],
+    heap: [],
+    handles: [],
+    sockets: [],
+    scrape: [],
+    age: [],
+  };
+  const calls: SeenCall[] = [];
+  const counters = createCounterWatch();
+  const upCheck = createUpCheck(pace);
+  let expected: ReadonlySet<string> | undefined;
+  let steady: ReadonlySet<string> = new Set();
+  let steadySeries = createSteadySeries(steady);
+  let begun = 0;
+  let over = 0;
+
+  /** Only so many: what is wrong with every series would fill the memory. */
+  function note(problem: Problem, what: string | readonly string[]): void {
+    const kept = found[problem];
+    kept.push(...[what].flat().slice(0, Math.max(0, mostProblems - kept.length)));
+  }
+
+  async function look(): Promise<void> {
+    begun += 1;
+    waits.sample();
+    try {
+      await lookAt(begun % 2 === 0 ? 'openmetrics' : 'text');
+    } finally {
+      over += 1;
+    }
+  }
+
+  async function lookAt(format: 'text' | 'openmetrics'): Promise<void> {
+    const { status, text, askedAtMs, tookMs } = await reader.read('/metrics', format);
+    const seen = await fleet.drain();
+    for (const call of seen) calls.push(call);
+    upCheck.saw(seen);
+    if (status !== 200) return note('invalid', `a scrape is answered with ${status}: ${text.slice(0, 200)}`);
+    const page = readPage(text, format);
+    if (!page) return;
+    if (promtool && format === 'text' && begun % promtoolEvery === 1) checkByPromtool(text);
+    note(
+      'counter',
+      counters.next(text, (name) => expected?.has(name) ?? true),
+    );
+    note('steady', steadySeries.next(text));
+    note('up', upCheck.check(page, askedAtMs));
+    note('leak', search.findIn(text) ?? []);
+    measure(page, askedAtMs, tookMs);
+  }
+
+  function readPage(text: string, format: 'text' | 'openmetrics'): ReadFamily[] | undefined {
+    try {
+      return parseExposition(text, format);
+    } catch (error) {
+      note('invalid', String(error));
+      return undefined;
+    }
+  }
+
+  function checkByPromtool(text: string): void {
+    const { status, stdout, stderr } = feed('promtool', ['check', 'metrics'], Buffer.from(text));
+    if (status !== 0) note('invalid', `promtool: ${stdout.toString()}${stderr}`);
+  }
+
+  function measure(page: readonly ReadFamily[], atMs: number, tookMs: number): void {
+    const usage = usageOf(pid);
+    const take = (name: Measure, value: number): void => void measured[name].push({ atMs, value });
+    take('resident', usage.residentBytes);
+    take('handles', usage.handles);
+    take('sockets', usage.sockets);
+    take('heap', samplesOf(page, 'nodejs_heap_size_used_bytes')[0]?.value ?? Number.NaN);
+    take('scrape', tookMs);
+    take('age', checkAges(page, atMs));
+  }
+
+  /** The oldest list of farms of the steady appliances, in intervals. */
+  function checkAges(page: readonly ReadFamily[], atMs: number): number {
+    const times = samplesOf(page, 'zlb_collector_last_success_timestamp_seconds').filter(
+      ({ labels: { appliance = '', collector } }) => steady.has(appliance) && collector === 'farms',
+    );
+    const ages = times.map(({ labels, value }) => ({ name: labels['appliance'], ageMs: atMs - value * 1_000 }));
+    // An interval, and the time that a call and the machine may take.
+    const oldestMs = pace.cycleMs * 1.25 + 1_000;
+    for (const { name, ageMs } of ages)
+      if (ageMs > oldestMs + waits.between(atMs - ageMs, atMs))
+        note('stale', `the farms of ${name} were read ${(ageMs / 1_000).toFixed(1)} s ago`);
+    for (const { labels, value } of samplesOf(page, 'zlb_up'))
+      if (value !== 1 && steady.has(labels['appliance'] ?? '')) note('stale', `${labels['appliance']} is down`);
+    return Math.max(0, ...ages.map(({ ageMs }) => ageMs)) / pace.cycleMs;
+  }
+
+  return {
+    problems: found,
+    measured,
+    calls,
+    get begun() {
+      return begun;
+    },
+    get over() {
+      return over;
+    },
+    get comparedCounters() {
+      return counters.compared;
+    },
+    seen: upCheck.seen,
+    expect(appliances) {
+      expected = appliances;
+    },
+    follow(appliances) {
+      steady = new Set(appliances);
+      steadySeries = createSteadySeries(steady);
+    },
+    look,
+    async keepLooking(everyMs, signal) {
+      while (!signal.aborted) {
+        await look();
+        await sleep(everyMs, signal).catch(() => undefined);
+      }
+    },
+  };
+}

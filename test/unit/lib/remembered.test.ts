@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { remembered } from '../../../src/lib/remembered.ts';
+
+it('finds out once for each text, undefined included', () => {
+  const asked: string[] = [];
+  const find = remembered((text: string) => {
+    asked.push(text);
+    return text === 'none' ? undefined : text.length;
+  });
+
+  expect([find('one'), find('three'), find('one'), find('none'), find('none')]).toEqual([
+    3,
+    5,
+    3,
+    undefined,
+    undefined,
+  ]);
+  expect(asked).toEqual(['one', 'three', 'none']);
+});
