@@ -62,7 +62,7 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
   const upkeep = createUpkeep(function* steps() {
     const atMs = age();
     const ofThese = watched;
-    for (const name of [...watched.keys()]) {
+    for (const name of watched.keys()) {
       watched.get(name)?.poller.settle();
       yield;
     }
