@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createAgeClock } from '../lib/age-clock.ts';
 import { sleep } from '../lib/sleep.ts';
 import { steadyNow } from '../lib/steady-now.ts';
 import type { Exposition } from '../metrics/exposition.ts';
@@ -57,13 +58,15 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
   let starting: Promise<void> = Promise.resolve();
   let wasReady = false;
   const pollers = (): readonly AppliancePoller[] => [...watched.values()].map(({ poller }) => poller);
+  // A machine that was paused must not send the page from before as that of this second.
+  const age = createAgeClock(Date.now, steadyNow);
   /** The page of all appliances by the formats that were asked for, as it was at that moment. */
   let kept: { readonly atMs: number; readonly pages: ReadonlyMap<Format, Page> } | undefined;
   const formats = new Set<Format>();
   const upkeep = createUpkeep(function* steps() {
-    const atMs = steadyNow();
+    const atMs = age();
     const ofThese = watched;
-    for (const name of [...watched.keys()]) {
+    for (const name of watched.keys()) {
       watched.get(name)?.poller.settle();
       yield;
     }
@@ -79,7 +82,7 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
 
   function wholePage(format: Format): Page {
     formats.add(format);
-    const page = kept && steadyNow() - kept.atMs < oldestPageMs ? kept.pages.get(format) : undefined;
+    const page = kept && age() - kept.atMs < oldestPageMs ? kept.pages.get(format) : undefined;
     if (page) return page;
     for (const poller of pollers()) poller.settle();
     return exposition.page(format);

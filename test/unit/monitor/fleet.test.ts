@@ -23,10 +23,29 @@ describe('a page', () => {
   });
 });
 
+describe('a machine that was paused', () => {
+  it('makes its page anew, though by the steady clock the last one is of this second', async () => {
+    const { monitor, settled } = await given(['lb-1']);
+    monitor.start();
+    monitor.page('text');
+    await vi.advanceTimersByTimeAsync(1_500);
+    settled.length = 0;
+
+    monitor.page('text');
+    const before = settled.length;
+    vi.setSystemTime(Date.now() + 8 * 3_600_000);
+    monitor.page('text');
+    const after = settled.length;
+    await closed(monitor);
+
+    expect([before, after]).toEqual([0, 1]);
+  });
+});
+
 describe('a fleet that was changed', () => {
   it('settles nobody any more whose place was taken, though it was about to', async () => {
     vi.useRealTimers();
-    const { monitor, settled } = await given(['lb-1', 'lb-2', 'lb-3'], { settleMs: 3 });
+    const { monitor, settled } = await given(['lb-1', 'lb-2', 'lb-3'], { settleMs: 10 });
     monitor.start();
     expect(settled).toEqual(['lb-1']);
 
