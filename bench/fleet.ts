@@ -22,8 +22,6 @@ export interface Fleet {
   take(appliance: string, readings: Readings): void;
 }
 
-const forever = { takenAtMs: 0, promisedMs: 0, freshUntilMs: Number.POSITIVE_INFINITY };
-
 /** Resolves once each appliance has its first readings. */
 export async function createFleet(): Promise<Fleet> {
   const appliances = numbered('lb', fleetSize.appliances);
