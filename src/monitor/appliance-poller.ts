@@ -66,6 +66,8 @@ export interface AppliancePoller {
   changed(area: Area, farm: string | undefined): Promise<void>;
   /** Brings the page up to this moment: withholds what is too old, and shows what happened. */
   settle(): void;
+  /** Milliseconds from now until something has to be withheld though nothing new was read. */
+  goodForMs(): number;
   /** True once every enabled collector has had its turn. */
   readonly hadFirstRuns: boolean;
   describe(): ApplianceStatus;
@@ -390,6 +392,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     run: (collector) => run(collector, 'at_once'),
     changed,
     settle: () => display.settle(jobs),
+    goodForMs: () => display.goodForMs(),
     counters,
     get legacy() {
       return { age, facts: known, held, states, ledger: ledger.state, opensAtMs: caller.opensAtMs };

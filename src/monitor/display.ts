@@ -15,6 +15,8 @@ export interface Display {
   withoutReading(job: Job): void;
   /** Brings the page up to this moment: withholds what is too old, and shows the ledger if it changed. */
   settle(jobs: ReadonlyMap<string, Job>): void;
+  /** Milliseconds until something has to go though nothing new was read. */
+  goodForMs(): number;
 }
 
 export interface DisplayParts {
@@ -74,6 +76,11 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
         withoutReading(job);
       }
       if (isBehind || losers.size > 0 || !isUpAsShown(ageMs)) showLedger(ageMs);
+    },
+    goodForMs() {
+      const ageMs = age();
+      const nextStaleMs = shelf.nextStaleMs(ageMs);
+      return (shownUp ? Math.min(nextStaleMs, ledger.upUntilMs()) : nextStaleMs) - ageMs;
     },
   };
 }

@@ -60,14 +60,16 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
   const pollers = (): readonly AppliancePoller[] => [...watched.values()].map(({ poller }) => poller);
   // A machine that was paused must not send the page from before as that of this second.
   const age = createAgeClock(Date.now, steadyNow);
-  /** The page of all appliances by the formats that were asked for, as it was at that moment. */
-  let kept: { readonly atMs: number; readonly pages: ReadonlyMap<Format, Page> } | undefined;
+  /** The page of all appliances by the formats that were asked for, and until when it may be sent. */
+  let kept: { readonly untilMs: number; readonly pages: ReadonlyMap<Format, Page> } | undefined;
   const formats = new Set<Format>();
   const upkeep = createUpkeep(function* steps() {
-    const atMs = age();
+    let untilMs = age() + oldestPageMs;
     const ofThese = watched;
     for (const name of watched.keys()) {
-      watched.get(name)?.poller.settle();
+      const poller = watched.get(name)?.poller;
+      poller?.settle();
+      untilMs = Math.min(untilMs, age() + (poller?.goodForMs() ?? 0));
       yield;
     }
     yield* exposition.joinAhead();
@@ -77,12 +79,12 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       yield;
     }
     // A reload in between makes it a page of others.
-    if (watched === ofThese) kept = { atMs, pages };
+    if (watched === ofThese) kept = { untilMs, pages };
   });
 
   function wholePage(format: Format): Page {
     formats.add(format);
-    const page = kept && age() - kept.atMs < oldestPageMs ? kept.pages.get(format) : undefined;
+    const page = kept && age() < kept.untilMs ? kept.pages.get(format) : undefined;
     if (page) return page;
     for (const poller of pollers()) poller.settle();
     return exposition.page(format);

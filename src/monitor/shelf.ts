@@ -14,6 +14,8 @@ export interface Shelf {
   has(collector: string): boolean;
   /** Removes what is past its time at `ageMs`; returns the collectors that lost something. */
   expire(ageMs: number): ReadonlySet<string>;
+  /** When the next reading passes its `max_stale`; those that are past it and stay do not count. */
+  nextStaleMs(ageMs: number): number;
 }
 
 export interface ShelvedReading {
@@ -122,6 +124,14 @@ export function createShelf({
         losers.add(reading.collector);
       }
       return losers;
+    },
+    nextStaleMs(ageMs) {
+      let next = Number.POSITIVE_INFINITY;
+      for (const reading of held.values()) {
+        const untilMs = freshUntilMs(reading);
+        if (untilMs > ageMs && untilMs < next) next = untilMs;
+      }
+      return next;
     },
   };
 }

@@ -60,6 +60,25 @@ describe('a fleet that was changed', () => {
   });
 });
 
+describe('a page that was made ahead', () => {
+  it.each([
+    { goodForMs: Number.POSITIVE_INFINITY, settledAgain: 0 },
+    { goodForMs: 300, settledAgain: 1 },
+  ])('is sent for as long as nothing has to go: $goodForMs ms', async ({ goodForMs, settledAgain }) => {
+    const { monitor, settled } = await given(['lb-1'], { goodForMs });
+    monitor.page('text');
+    monitor.start();
+    await vi.advanceTimersByTimeAsync(10);
+    monitor.page('text');
+    const atOnce = settled.length;
+    await vi.advanceTimersByTimeAsync(500);
+    monitor.page('text');
+
+    expect(settled.length - atOnce).toBe(settledAgain);
+    await closed(monitor);
+  });
+});
+
 describe('a thousand appliances', () => {
   const names = Array.from({ length: 1_000 }, (_, index) => `lb-${index}`);
 
@@ -98,8 +117,8 @@ async function closed(monitor: Monitor): Promise<void> {
   await closing;
 }
 
-/** `settleMs`: for so long nothing else has its turn. */
-async function given(names: readonly string[], { settleMs = 0 } = {}) {
+/** `settleMs`: for so long nothing else has its turn; `goodForMs`: for so long nothing has to go by itself. */
+async function given(names: readonly string[], { settleMs = 0, goodForMs = Number.POSITIVE_INFINITY } = {}) {
   const started: string[] = [];
   const settled: string[] = [];
   const settle = (what: string): void => {
@@ -111,6 +130,7 @@ async function given(names: readonly string[], { settleMs = 0 } = {}) {
     publish: () => undefined,
     start: () => void started.push(name),
     settle: () => settle(labels.site === undefined ? name : `${name} of ${labels.site}`),
+    goodForMs: () => goodForMs,
     run: () => Promise.resolve(),
     changed: () => Promise.resolve(),
     hadFirstRuns: true,
