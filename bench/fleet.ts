@@ -6,8 +6,8 @@ import { createExposition, type Exposition } from '../src/metrics/exposition.ts'
 import type { Origin } from '../src/monitor/origin.ts';
 import { createShelf, type Shelf } from '../src/monitor/shelf.ts';
 
-/** 40 appliances of 2,500 series: 20 L4 farms (10 series each, and 5 about their backends) of 11 backends (10 each). */
-export const fleetSize = { appliances: 40, farms: 20, backends: 11, seriesPerAppliance: 2_500 } as const;
+/** 40 appliances of 2,501 series: one, and 20 L4 farms (10 series each, and 5 about their backends) of 11 backends (10 each). */
+export const fleetSize = { appliances: 40, farms: 20, backends: 11, seriesPerAppliance: 2_501 } as const;
 
 /** What one appliance's collectors made of its answers: one reading of all farms, and one for the backends of each. */
 export type Readings = readonly { readonly origin: Origin; readonly reading: Reading }[];
