@@ -63,6 +63,8 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
   /** The page of all appliances by the formats that were asked for, and until when it may be sent. */
   let kept: { readonly untilMs: number; readonly pages: ReadonlyMap<Format, Page> } | undefined;
   const formats = new Set<Format>();
+  /** Pages that were made at a scrape. After one of them no older page is sent, or counters would fall from one scrape to the next. */
+  let madeAtScrapes = 0;
   const upkeep = createUpkeep(function* steps() {
     let untilMs = age() + oldestPageMs;
     const ofThese = watched;
@@ -73,19 +75,22 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       yield;
     }
     yield* exposition.joinAhead();
+    const madeBefore = madeAtScrapes;
     const pages = new Map([...formats].map((format) => [format, exposition.page(format)]));
     for (const page of pages.values()) {
       page.joinPacked();
       yield;
     }
-    // A reload in between makes it a page of others.
-    if (watched === ofThese) kept = { untilMs, pages };
+    // A reload in between makes it a page of others, and a scrape one of before.
+    if (watched === ofThese && madeAtScrapes === madeBefore) kept = { untilMs, pages };
   });
 
   function wholePage(format: Format): Page {
     formats.add(format);
     const page = kept && age() < kept.untilMs ? kept.pages.get(format) : undefined;
     if (page) return page;
+    kept = undefined;
+    madeAtScrapes += 1;
     for (const poller of pollers()) poller.settle();
     return exposition.page(format);
   }

@@ -79,6 +79,24 @@ describe('a page that was made ahead', () => {
   });
 });
 
+describe('a page that was made at a scrape', () => {
+  it('is not followed by one of before, in whatever format: counters would fall', async () => {
+    const { monitor, settled } = await given(['lb-1']);
+    monitor.page('text');
+    monitor.start();
+    await vi.advanceTimersByTimeAsync(10);
+    settled.length = 0;
+
+    monitor.page('text');
+    const madeAhead = settled.length;
+    monitor.page('openmetrics');
+    monitor.page('text');
+
+    expect([madeAhead, settled.length]).toEqual([0, 2]);
+    await closed(monitor);
+  });
+});
+
 describe('a thousand appliances', () => {
   const names = Array.from({ length: 1_000 }, (_, index) => `lb-${index}`);
 
