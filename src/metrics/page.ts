@@ -26,16 +26,15 @@ export type Headers = Readonly<Record<Format, Joint>>;
 export function createPage(joints: readonly Joint[]): Page {
   let texts: readonly Buffer[] | undefined;
   let packed: Packed | undefined;
+  const join = (): Packed => (packed ??= joinPacked(joints.map((joint) => joint.packed)));
   return {
     get texts() {
       return (texts ??= joints.flatMap((joint) => joint.texts));
     },
     get packed() {
-      return (packed ??= joinPacked(joints.map((joint) => joint.packed)));
+      return join();
     },
-    joinPacked() {
-      packed ??= joinPacked(joints.map((joint) => joint.packed));
-    },
+    joinPacked: () => void join(),
     size: joints.reduce((sum, joint) => sum + joint.packed.size, 0),
     get text() {
       return Buffer.concat(this.texts);
