@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readBuildInfo } from './build-info.ts';
 import { runCommandLine } from './cli.ts';
+import { ownName } from './commands/own-name.ts';
 import { createShell } from './commands/shell.ts';
 
 /** Prometheus, systemd and Kubernetes all give more than this; what hangs beyond it is cut off. */
@@ -26,6 +27,7 @@ try {
   const code = await runCommandLine(process.argv.slice(2), {
     env: process.env,
     build: readBuildInfo(process.env),
+    name: ownName(import.meta.url, process.env),
     stopped: stopping.signal,
     onHangup: (listener) => void process.on('SIGHUP', listener),
     say: (line) => process.stdout.write(`${line}\n`),
@@ -41,7 +43,9 @@ try {
   await Promise.all([written(process.stdout), written(process.stderr)]);
   process.exit(code);
 } catch (error) {
-  process.stderr.write(`zlb-exporter: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.stderr.write(
+    `zlb-exporter: a mistake in the program itself; report it with these lines\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  );
   process.exit(1);
 }
 

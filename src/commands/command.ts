@@ -21,6 +21,8 @@ export interface CommandContext {
 export interface Shell {
   /** True when a person reads standard output, or a program that takes what it shows for text. */
   readonly outputIsTerminal: boolean;
+  /** The text as it is, unless a terminal with colours shows it (NO_COLOR says that there is none). */
+  readonly paint: (style: 'bold' | 'green' | 'red' | 'yellow', text: string) => string;
   readonly input: Readable;
   /** Writes bytes to standard output as they are. */
   readonly write: (bytes: Uint8Array) => Promise<void>;

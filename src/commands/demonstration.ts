@@ -11,13 +11,17 @@ import { ListenError } from '../http/listen.ts';
 import { Secret } from '../lib/secret.ts';
 import { type DemonstrationAppliance, startDemonstration } from '../simulator/demo.ts';
 import { type CommandContext, textFlag } from './command.ts';
+import { demonstrationGreeting } from './greeting.ts';
 import { createLog } from './log.ts';
 import { makeToken } from './make-token.ts';
 import { untilStopped } from './until-stopped.ts';
 
+const usualAddress = ':9444';
+const usualGatewayAddress = '127.0.0.1:9445';
+
 /** Runs the exporter on simulated appliances inside this process: what it is like, without an appliance. */
 export async function runDemonstration(
-  { flags, stopped, say, build }: CommandContext,
+  { flags, stopped, say, build, shell }: CommandContext,
   web: WebSettings | undefined,
 ): Promise<number> {
   const apiKey = randomBytes(16).toString('hex');
@@ -25,7 +29,7 @@ export async function runDemonstration(
   const simulation = await startDemonstration({ apiKey, latency: 'realistic' });
   const folder = await mkdtemp(join(tmpdir(), 'zlb-exporter-'));
   try {
-    const daemon = await startWithGateway({
+    const { daemon, taken } = await startWhereFree({
       settings: { ...settingsFor(simulation.appliances, apiKey), admin: adminSettings(sha256, folder) },
       listenAddress: textFlag(flags, 'web.listen-address'),
       web,
@@ -35,7 +39,10 @@ export async function runDemonstration(
       now: Date.now,
       random: Math.random,
     });
-    for (const line of introduction(build.version, simulation.appliances, daemon, token)) say(line);
+    const { url, adminUrl } = daemon;
+    const { appliances } = simulation;
+    const { paint } = shell;
+    demonstrationGreeting({ version: build.version, url, adminUrl, appliances, token, taken, paint }).forEach(say);
     await untilStopped(stopped, daemon, simulation);
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -43,50 +50,39 @@ export async function runDemonstration(
   return 0;
 }
 
-function introduction(
-  version: string,
-  appliances: readonly DemonstrationAppliance[],
-  { url, adminUrl = '' }: Daemon,
-  token: string,
-): readonly string[] {
-  return [
-    `zlb-exporter ${version}: no configuration given, so this is a demonstration on simulated appliances.`,
-    '',
-    ...appliances.map(({ name, about, appliance }) => `  ${name.padEnd(12)} ${about.padEnd(58)} ${appliance.url}`),
-    '',
-    'Open',
-    `  ${url}/          what is watched and how it is`,
-    `  ${url}/metrics   what Prometheus scrapes`,
-    `  ${adminUrl}/docs      every operation of the API, to read and try, with the token below`,
-    '',
-    'Try',
-    `  curl -s '${url}/probe?target=lb-madrid' | grep zlb_farm_status | grep ' 1$'`,
-    `  curl -s ${url}/metrics | grep -E 'zlb_(up|activation_status)'`,
-    `  export ZLB_ADMIN_URL=${adminUrl} ZLB_ADMIN_TOKEN=${token}`,
-    '  npm start -- admin lb-madrid readFarmStatus farmname=shop',
-    `  npm start -- admin lb-madrid actOnFarm farmname=shop action=restart --reason='trying it' --dry-run`,
-    '',
-    'Your own appliance: npm start -- --config.file=zlb.yml (README.md, "Your first appliance"). Stop with Ctrl-C.',
-  ];
+interface Started {
+  readonly daemon: Daemon;
+  /** Usual addresses that were not to be had. */
+  readonly taken: readonly string[];
 }
 
-/** Where the address of the gateway is taken, any other will do for a demonstration. */
-async function startWithGateway({ settings, ...parts }: DaemonParts): Promise<Daemon> {
+/** Where a usual address is taken, any other will do for a demonstration; one that somebody chose stays as it is. */
+async function startWhereFree(parts: DaemonParts, taken: readonly string[] = []): Promise<Started> {
   try {
-    return await startDaemon({ ...parts, settings });
+    return { daemon: await startDaemon(parts), taken };
   } catch (error) {
-    if (!(error instanceof ListenError) || error.setting !== 'admin.listen_address' || !settings.admin) throw error;
-    return await startDaemon({
-      ...parts,
-      settings: { ...settings, admin: { ...settings.admin, listenAddress: '127.0.0.1:0' } },
-    });
+    const elsewhere = error instanceof ListenError ? onFreePort(parts, error.setting) : undefined;
+    if (!elsewhere) throw error;
+    return await startWhereFree(elsewhere.parts, [...taken, elsewhere.instead]);
   }
+}
+
+function onFreePort(parts: DaemonParts, setting: string): { parts: DaemonParts; instead: string } | undefined {
+  const { settings, listenAddress } = parts;
+  const { admin } = settings;
+  if (setting === 'admin.listen_address' && admin?.listenAddress === usualGatewayAddress) {
+    const moved = { ...settings, admin: { ...admin, listenAddress: '127.0.0.1:0' } };
+    return { parts: { ...parts, settings: moved }, instead: usualGatewayAddress };
+  }
+  if (setting === '--web.listen-address' && listenAddress === usualAddress)
+    return { parts: { ...parts, listenAddress: ':0' }, instead: usualAddress };
+  return undefined;
 }
 
 /** One token for everything. */
 function adminSettings(sha256: string, folder: string): AdminSettings {
   return {
-    listenAddress: '127.0.0.1:9445',
+    listenAddress: usualGatewayAddress,
     auditFile: join(folder, 'audit.jsonl'),
     auditFileBytes: 64 * 1_048_576,
     timeoutMs: 90_000,

@@ -1,24 +1,20 @@
-import { connect, type TLSSocket } from 'node:tls';
-import { fingerprintOf } from '../appliance/connection.ts';
 import { toError } from '../lib/check.ts';
-import { oneLine } from '../lib/one-line.ts';
+import { dayOf } from '../lib/day.ts';
 import { type Command, UsageError } from './command.ts';
+import { readShownCertificate } from './shown-certificate.ts';
 
 const defaultPort = 444;
-const timeoutMs = 10_000;
 
 /** Prints the SHA-256 fingerprint of the certificate that a server shows, to be pinned after comparing it by another way. */
 export const fingerprint: Command = async ({ arguments: [target, ...more], stopped, say, warn }) => {
   const { host, port } = parseTarget(target, more);
   try {
-    const socket = await handshake(host, port, stopped);
-    const { subject, valid_to: validTo } = socket.getPeerCertificate();
-    const seen = fingerprintOf(socket);
-    socket.destroy();
-    say(seen);
-    const names = oneLine([subject.CN].flat().join(', '), 128) || 'nobody';
-    warn(`${host}:${port} shows a certificate for ${names}, valid to ${validTo}.`);
-    warn('Compare the fingerprint with the one on the appliance itself, then write it as tls.fingerprint_sha256.');
+    const { fingerprintSha256, subject, endsAtMs } = await readShownCertificate({ host, port, signal: stopped });
+    say(fingerprintSha256);
+    warn(`${host}:${port} shows a certificate for ${subject}, valid to ${dayOf(endsAtMs)}.`);
+    warn('Compare the fingerprint with the one on the appliance itself, where this prints it:');
+    warn(`  ${ownFingerprintCommand(port)}`);
+    warn('Then write it as tls.fingerprint_sha256.');
     return 0;
   } catch (error) {
     warn(
@@ -27,6 +23,11 @@ export const fingerprint: Command = async ({ arguments: [target, ...more], stopp
     return 1;
   }
 };
+
+/** What prints the fingerprint in a shell of the appliance itself, where nobody is on the way. */
+export function ownFingerprintCommand(port: number): string {
+  return `openssl s_client -connect 127.0.0.1:${port} </dev/null | openssl x509 -noout -fingerprint -sha256`;
+}
 
 function parseTarget(
   target: string | undefined,
@@ -38,15 +39,4 @@ function parseTarget(
   if (!host || port > 65_535 || more.length > 0)
     throw new UsageError('name one server: zlb-exporter fingerprint HOST[:PORT]');
   return { host, port };
-}
-
-function handshake(host: string, port: number, stopped: AbortSignal): Promise<TLSSocket> {
-  return new Promise((resolve, reject) => {
-    // Nothing is sent over this connection, so that an unverified certificate can do no harm.
-    const socket = connect({ host, port, rejectUnauthorized: false, timeout: timeoutMs });
-    stopped.addEventListener('abort', () => socket.destroy(new Error('stopped')), { once: true });
-    socket.once('secureConnect', () => resolve(socket));
-    socket.once('timeout', () => socket.destroy(new Error(`no answer within ${timeoutMs / 1_000} s`)));
-    socket.once('error', reject);
-  });
 }

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { parseListenAddress } from '../lib/listen-address.ts';
+import { closestWord } from '../config/closest-word.ts';
 import { isOneOf } from '../lib/check.ts';
 import { oneLine } from '../lib/one-line.ts';
 import { parseShard } from '../lib/shard.ts';
@@ -104,7 +105,8 @@ function checkToken({ name, rawName, value, inlineValue }: OptionToken): void {
     throw new UsageError(
       'a token does not go on the command line, where others on the machine see it; put it into a file and give --admin.token-file=PATH, or set ZLB_ADMIN_TOKEN_FILE',
     );
-  if (!isFlagName(name)) throw new UsageError(`there is no flag ${oneLine(rawName, 64)}; --help lists them`);
+  if (!isFlagName(name))
+    throw new UsageError(`there is no flag ${oneLine(rawName, 64)}; ${guessOf(name)}--help lists them`);
   const option = options[name];
   if (!('example' in option)) {
     if (value !== undefined) throw new UsageError(`--${name} takes no value`);
@@ -116,4 +118,12 @@ function checkToken({ name, rawName, value, inlineValue }: OptionToken): void {
     throw new UsageError(`--${name} needs a value, such as --${name}=${example}`);
   if (value === '')
     throw new UsageError(`--${name} is empty; give it a value, such as --${name}=${example}, or leave it out`);
+}
+
+/** The flag that was probably meant: known by a part of its name, as --config or --listen-address, or mistyped. */
+function guessOf(name: string): string {
+  const names = Object.keys(options);
+  const whole = names.find((each) => each.startsWith(`${name}.`) || each.endsWith(`.${name}`));
+  const guess = whole ?? closestWord(name, names);
+  return guess ? `did you mean --${guess}? ` : '';
 }

@@ -8,7 +8,7 @@ import { type Command, textFlag, UsageError } from './command.ts';
 /** Asks a running exporter on this machine whether it is healthy; for containers without a shell or curl. */
 export const healthcheck: Command = async ({ flags, env, say, warn }) => {
   const address = parseListenAddress(textFlag(flags, 'web.listen-address'));
-  if (!address) throw new UsageError('--web.listen-address must be host:port or :port');
+  if (!address) throw new UsageError('--web.listen-address must be host:port or :port, for example :9444');
   const webFile = flags['web.config.file'];
   const tls = typeof webFile === 'string' ? (await loadWebSettings({ file: webFile, env })).tls : undefined;
   const { port } = address;
@@ -21,9 +21,13 @@ export const healthcheck: Command = async ({ flags, env, say, warn }) => {
       say('healthy');
       return 0;
     }
-    warn(answer === 'refused' ? `${url} ended the connection without an answer` : `${url} answered ${answer}`);
+    warn(
+      `${url} ${answer === 'refused' ? 'ended the connection without an answer' : `answered ${answer}`}; is the exporter behind it? Its log says more`,
+    );
   } catch (error) {
-    warn(`${url} does not answer: ${toError(error).message}`);
+    warn(
+      `${url} does not answer: ${toError(error).message}; start the exporter, or give the --web.listen-address that it has`,
+    );
   }
   return 1;
 };

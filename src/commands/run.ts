@@ -8,12 +8,13 @@ import { createConfigurationSource } from '../configuration-source.ts';
 import { type Daemon, startDaemon } from '../daemon.ts';
 import { parseShard } from '../lib/shard.ts';
 import { type Command, optionalFlag, textFlag, UsageError } from './command.ts';
+import { greeting } from './greeting.ts';
 import { createLog } from './log.ts';
 import { untilStopped } from './until-stopped.ts';
 
 /** The exporter itself; without any configuration, on simulated appliances. */
 export const run: Command = async (context) => {
-  const { flags, env, stopped, build, onHangup } = context;
+  const { flags, env, stopped, build, onHangup, say, shell } = context;
   const file = optionalFlag(flags, 'config.file');
   const webFile = optionalFlag(flags, 'web.config.file');
   if (file === undefined && !hasEnvironmentAppliance(env)) {
@@ -43,9 +44,10 @@ export const run: Command = async (context) => {
       return { settings: shareOf(settings, shard), web };
     },
   });
+  // The first one is in force, or there is no exporter.
+  const configuration = await source.read((first) => Promise.resolve(first));
   daemon = await startDaemon({
-    // The first one is in force, or there is no exporter.
-    ...(await source.read((first) => Promise.resolve(first))),
+    ...configuration,
     source,
     enableLifecycle: flags['web.enable-lifecycle'] === true,
     listenAddress: textFlag(flags, 'web.listen-address'),
@@ -54,6 +56,11 @@ export const run: Command = async (context) => {
     now: Date.now,
     random: Math.random,
   });
+  if (shell.outputIsTerminal) {
+    const { url, adminUrl } = daemon;
+    const { length } = configuration.settings.appliances;
+    greeting({ version: build.version, url, adminUrl, paint: shell.paint }, length).forEach(say);
+  }
   if (wantsReload) void daemon.reload();
   await untilStopped(stopped, daemon);
   return 0;

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { styleText } from 'node:util';
 import type { Shell } from './command.ts';
 
 interface ShellParts {
@@ -40,6 +41,7 @@ export function createShell({ stdin, stdout, stderr, stopped, interrupt }: Shell
 
   return {
     outputIsTerminal: stdout.isTTY,
+    paint: (style, text) => (stdout.isTTY ? styleText(style, text, { stream: stdout }) : text),
     input: stdin,
     write: (bytes) =>
       new Promise((resolve, reject) => {

@@ -125,7 +125,7 @@ scrape_configs:
 
 /** Some of everything that the gateway counts: a reading, changes, a missing confirmation, a stranger, a freeze. */
 async function useTheGateway({ stdout }: StartedProcess): Promise<void> {
-  const [, url, token] = /ZLB_ADMIN_URL=(\S+) ZLB_ADMIN_TOKEN=(\S+)/.exec(stdout()) ?? [];
+  const [, url, token] = /ZLB_ADMIN_URL=(\S+)\s+export ZLB_ADMIN_TOKEN=(\S+)/.exec(stdout()) ?? [];
   const call = async (method: string, path: string, body?: object, credentials = token) => {
     const answer = await fetch(`${url}${path}`, {
       method,

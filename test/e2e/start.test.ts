@@ -1,12 +1,14 @@
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulatedAppliance } from '../../src/simulator/server.ts';
 import { recordedWorld } from '../../src/simulator/scenarios.ts';
-import { runExporter, startExporter } from '../support/process.ts';
+import { isThere } from '../support/programs.ts';
+import { collectOutput, runExporter, startExporter } from '../support/process.ts';
 import { seriesOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
 
@@ -38,6 +40,21 @@ async function givenClient(url: string, sent: string): Promise<Socket> {
   return socket;
 }
 
+const hasTerminal = isThere('script');
+
+/** What a person sees of it in the first moments. */
+async function shownOnTerminal(args: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
+  const { FORCE_COLOR: _, ...own } = process.env;
+  const command = [process.execPath, 'src/main.ts', ...args].join(' ');
+  const child = spawn('script', ['-qefc', command, '/dev/null'], {
+    env: { ...own, TERM: 'xterm-256color', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGTERM'));
+  const { stdout } = collectOutput(child);
+  return await until(stdout, (seen) => seen.includes('Ctrl-C'));
+}
+
 const text = async (url: string): Promise<string> => (await fetch(url)).text();
 
 describe('without a configuration', () => {
@@ -62,6 +79,38 @@ describe('without a configuration', () => {
     expect(code).toBe(0);
     expect(ms).toBeLessThan(5_000);
     expect(exporter.stdout()).toContain(`${url}/metrics`);
+  });
+
+  it('says in 100 columns what to open and what to try, and what it prints works as it is printed', async () => {
+    const exporter = startExporter([anyPort]);
+    const url = await exporter.url();
+    await until(exporter.stdout, (seen) => seen.includes('Ctrl-C'));
+    const lines = exporter.stdout().split('\n');
+
+    const typed = lines.filter((line) => /^ {2}(?:export|npm start) /.test(line)).join('\n');
+    const { status, stdout, stderr } = spawnSync('sh', ['-ec', typed], { encoding: 'utf8' });
+
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/oldportal is up\.[^]*lb-madrid +actOnFarm +200/);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(100);
+    expect(exporter.stdout()).not.toContain('\u001b');
+    for (const path of ['/', '/metrics']) expect((await fetch(`${url}${path}`)).status).toBe(200);
+  });
+
+  it('goes on with free ports where the usual ones are taken, and says which', async () => {
+    for (const port of [9444, 9445]) {
+      // Where somebody else has it already, that will do as well.
+      const holder = createServer().on('error', () => undefined);
+      holder.listen(port);
+      onTestFinished(() => void holder.close());
+    }
+
+    const exporter = startExporter([]);
+    const url = await exporter.url();
+
+    expect(exporter.stdout()).toContain('Something else has :9444 and 127.0.0.1:9445, so free ports are used.\n');
+    expect((await fetch(`${url}/-/healthy`)).status).toBe(200);
   });
 
   it('stops with 0 on SIGINT, also when it comes twice as under npm', async () => {
@@ -134,6 +183,27 @@ describe('with a configuration', () => {
     expect(health).toMatchObject({ code: 0, stdout: 'healthy\n' });
     expect([...pages, exporter.stdout(), exporter.stderr()].join('\n')).not.toContain('canarykey');
     expect(exporter.stderr()).toMatch(/^level=info time=\S+ .*msg=listening$/m);
+  });
+
+  it('greets a person at a terminal, and leaves the standard output of a service empty', async () => {
+    const appliance = await givenAppliance();
+    const env = {
+      ZLB_APPLIANCE_URL: appliance.url,
+      ZLB_API_KEY: 'canarykey',
+      ZLB_TLS_FINGERPRINT_SHA256: appliance.fingerprintSha256,
+    };
+
+    const service = startExporter([anyPort], env);
+    await service.url();
+    const shown = hasTerminal ? await shownOnTerminal([anyPort], env) : undefined;
+    const plain = hasTerminal ? await shownOnTerminal([anyPort], { ...env, NO_COLOR: '1' }) : undefined;
+
+    expect(service.stdout()).toBe('');
+    if (shown === undefined || plain === undefined) return;
+    expect(shown).toMatch(/^zlb-exporter \d\S* watches 1 appliance\.\r$/m);
+    expect(shown).toMatch(/^\u001b\[1mOpen\u001b\[22m\r\n {2}http:\/\/127\.0\.0\.1:\d+\/ {2}/m);
+    expect(plain).toMatch(/^Open\r\n {2}http/m);
+    expect(plain).not.toContain('\u001b');
   });
 
   it('needs no file for one appliance', async () => {
@@ -245,7 +315,7 @@ describe('the commands around it', () => {
 
     expect(some.code).toBe(0);
     expect(some.stdout).toMatch(
-      /^The configuration is valid: 3 appliances\.\nShard 1\/3 watches 2 of them\.\nlb-madrid +ok .*\nlb-berlin +ok .*\n/,
+      /^The configuration is valid: 3 appliances\.\nShard 1\/3 watches 2 of them\.\nlb-madrid +ok .*\n[^]*^lb-berlin +ok .*\n/m,
     );
     expect(some.stdout).not.toContain('lb-paris');
     expect(none).toMatchObject({
@@ -273,7 +343,7 @@ describe('the commands around it', () => {
 
     expect(code).toBe(0);
     expect(stdout).toContain('The admin gateway: 127.0.0.1:9445 without TLS, 2 tokens, audit in /');
-    expect(stdout).toContain('  The token of bob expired on 2020-02-03; zlb-exporter token makes one.\n');
+    expect(stdout).toContain('  The token of bob expired on 2020-02-03; npm start --silent -- token makes one.\n');
     expect(stdout.match(/admin_api_key\) does not work: .*401/g)).toHaveLength(1);
     expect(appliance.requests.every(({ method }) => method === 'GET')).toBe(true);
   });
@@ -298,7 +368,7 @@ describe('the commands around it', () => {
     const { code, stdout } = await runExporter([flag]);
 
     expect(code).toBe(0);
-    expect(stdout).toContain('zlb-exporter');
+    expect(stdout).toMatch(/zlb-exporter|npm start/);
     expect(stdout.split('\n').length).toBeLessThan(25);
   });
 });

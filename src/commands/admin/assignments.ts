@@ -41,7 +41,7 @@ export function namedValues(
   for (const { name, value } of parseAssignments(words)) {
     if (!Object.hasOwn(parameters, name))
       throw new UsageError(`${recipe} takes ${Object.keys(parameters).join(', ')}, and no ${oneLine(name, 64)}`);
-    if (values.has(name)) throw new UsageError(`${name} is given twice`);
+    if (values.has(name)) throw new UsageError(`${name} is given twice; leave one out`);
     if (typeof value !== 'string' || value === '') throw new UsageError(`${name} needs a value: ${name}=…`);
     values.set(name, value);
   }

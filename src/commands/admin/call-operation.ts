@@ -80,9 +80,9 @@ function refuseContradictions({ operation: { key, row } }: OperationCall, { flag
   if (flags.force === true && flags.reason === undefined)
     throw new UsageError('--force needs --reason=TEXT, for the audit');
   if (flags['dry-run'] === true && flags.output !== undefined)
-    throw new UsageError('--output does not go with --dry-run');
+    throw new UsageError('--output does not go with --dry-run, which has nothing to save; leave one of them out');
   if (flags['backup-first'] === true && !changes(row.risk))
-    throw new UsageError(`${key} changes nothing, so there is nothing to back up first`);
+    throw new UsageError(`${key} changes nothing, so there is nothing to back up first; leave --backup-first out`);
 }
 
 function writeOf({ call, content }: Order, confirm: string | undefined): Write {

@@ -34,7 +34,7 @@ export async function readContent(
     if (stray) throw new UsageError(`give either --body or ${oneLine(stray.name, 64)}=…, not both`);
     const bytes = await readSource(source, input);
     if (kind === 'json' && !isRecord(parseJson(bytes)))
-      throw new UsageError('the body is not a JSON object; the appliance would fail on it');
+      throw new UsageError('the body is not a JSON object, and the appliance would fail on it; write {"name":"value"}');
     return { type: contentTypes[kind], bytes };
   }
   if (kind !== 'json') throw new UsageError(`${key} takes a file: --body=@PATH, or --body=- for standard input`);

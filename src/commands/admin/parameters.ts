@@ -29,7 +29,8 @@ export async function parameters(words: readonly string[], session: AdminSession
     throw new UsageError(
       row.body === 'none' ? `${key} takes no parameters` : `${key} takes a file and no parameters: --body=@PATH`,
     );
-  if (fields.length > 0) throw new UsageError(`only names in the path count here: ${key} is ${row.route}`);
+  if (fields.length > 0)
+    throw new UsageError(`only names in the path count here: ${key} is ${row.route}; leave the others out`);
   const query = new URLSearchParams({ operation: key, ...call.params });
   await show(session, { method: 'GET', path: `${applianceBase(appliance)}/parameters?${query.toString()}` }, lines);
 }

@@ -28,7 +28,9 @@ export function parseTarget(words: readonly string[], operations: Operations): T
   const { taken, left } = fillPlaceholders(operation, params, parseAssignments(rest));
   const call = operations.call(operation, taken);
   if (!call)
-    throw new UsageError(`a value cannot be part of the path ${operation.template}: it holds a slash or is no name`);
+    throw new UsageError(
+      `a value cannot be part of the path ${operation.template}: it holds a slash or is no name; give the one name of an object`,
+    );
   return { call, fields: left };
 }
 

@@ -41,6 +41,7 @@ export async function givenAdminCli(worlds: Readonly<Record<string, World>>, opt
       stopped: typed.stopped ?? new AbortController().signal,
       shell: {
         outputIsTerminal: terminal,
+        paint: (_, text) => text,
         input: Readable.from([Buffer.from(input)]),
         write: async (bytes) => void written.push(Buffer.from(bytes)),
         ask: answers && (async (question) => (asked.push(question), replies.shift() ?? '')),

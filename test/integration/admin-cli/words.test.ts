@@ -86,7 +86,7 @@ describe('the words of the gateway', () => {
     [['admin', 'lb-1', 'backup', '--json'], '--json does not go with the recipe backup'],
     [['admin', 'lb-1', 'backup', 'nome=x'], 'backup takes name, and no nome'],
     [['admin', 'lb-1', 'restart-farm'], 'restart-farm needs farm=…'],
-    [['admin', 'lb-1', 'restart-farm', 'farm=a', 'farm=b'], 'farm is given twice'],
+    [['admin', 'lb-1', 'restart-farm', 'farm=a', 'farm=b'], 'farm is given twice; leave one out'],
     [['admin', 'lb-1', 'drain-backend', 'farm=a', 'backend=0', '--wait=soon'], '--wait must be a duration'],
     [['admin', 'lb-1', 'backup', '--yes'], 'a recipe needs a reason for the audit'],
     [['admin', 'parameters'], 'the appliance and the operation are missing'],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../../src/cli.ts';
+import { helpOf } from '../../../src/commands/help.ts';
 import { givenContext } from './given-command.ts';
 
 async function run(words: readonly string[]) {
@@ -29,6 +30,12 @@ describe('the flags', () => {
     [['simulate', '--shard=0/2'], '--shard goes with the exporter itself and with check, not with simulate'],
     [['--help=yes'], '--help takes no value'],
     [['--no-such.flag=f1x7ure'], 'there is no flag --no-such.flag; --help lists them'],
+    [['--config.fil=f1x7ure'], 'there is no flag --config.fil; did you mean --config.file? --help lists them'],
+    [['--config=f1x7ure'], 'there is no flag --config; did you mean --config.file? --help lists them'],
+    [
+      ['--listen-address=:1'],
+      'there is no flag --listen-address; did you mean --web.listen-address? --help lists them',
+    ],
     [['--__proto__=x'], 'there is no flag --__proto__; --help lists them'],
     [['-x'], 'there is no flag -x; --help lists them'],
     [['-hx'], 'there is no flag -x; --help lists them'],
@@ -46,13 +53,27 @@ describe('the flags', () => {
       'a token does not go on the command line, where others on the machine see it; put it into a file and give --admin.token-file=PATH, or set ZLB_ADMIN_TOKEN_FILE',
     ],
     [['constructor'], 'there is no command "constructor"; --help lists them'],
-    [['token', 'alice'], 'token takes no arguments; --help shows how it is called'],
+    [['chek'], 'there is no command "chek"; did you mean check? --help lists them'],
+    [['token', 'alice'], 'token takes no arguments; token --help shows how it is called'],
   ])('refuse %j in one line that says what to write', async (words, line) => {
     expect(await run(words)).toEqual({ code: 2, said: '', warned: [`zlb-exporter: ${line}`] });
   });
 
-  it('fit on a screen, those of admin on one of their own', async () => {
-    for (const words of [['--help'], ['admin'], ['admin', '--help'], ['admin', 'lb-1', '-h', '--force']]) {
+  it('fit on a screen, and those of a command on one with an example', async () => {
+    const commands = [...helpOf.keys()];
+    for (const words of [['--help'], ['help'], ...commands.map((command) => [command, '--help'])]) {
+      const { code, said } = await run(words);
+
+      const lines = said.split('\n');
+      expect(code).toBe(0);
+      expect(lines.length, words.join(' ')).toBeLessThanOrEqual(24);
+      expect(Math.max(...lines.map(({ length }) => length)), words.join(' ')).toBeLessThanOrEqual(80);
+      if (words.length > 1) expect(said).toMatch(/^Examples?\n {2}.*zlb-exporter/m);
+    }
+  });
+
+  it('are listed on a longer page for admin', async () => {
+    for (const words of [['admin'], ['admin', '--help'], ['admin', 'lb-1', '-h', '--force']]) {
       const { code, said } = await run(words);
 
       const lines = said.split('\n');
@@ -62,7 +83,14 @@ describe('the flags', () => {
     }
   });
 
-  it.each([['-h'], ['--help'], ['check', '-h']])('explain themselves for %s %s', async (...words) => {
+  it('name each command on the first page, and each has a page of its own', async () => {
+    const { said } = await run(['--help']);
+
+    const named = [...said.matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name]) => name);
+    expect(new Set(named)).toEqual(new Set([...helpOf.keys(), 'admin']));
+  });
+
+  it.each([['-h'], ['--help'], ['help']])('explain themselves for %s', async (...words) => {
     const { code, said } = await run(words);
 
     expect(code).toBe(0);

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import type { Edge } from '../../../src/cli.ts';
 import type { CommandContext } from '../../../src/commands/command.ts';
 
 /** A context for a command, and what it printed. */
@@ -6,7 +7,8 @@ export function givenContext(known: Partial<CommandContext>) {
   const said: string[] = [];
   const warned: string[] = [];
   const written: Uint8Array[] = [];
-  const context: CommandContext = {
+  const context: CommandContext & Pick<Edge, 'name'> = {
+    name: 'zlb-exporter',
     flags: {},
     arguments: [],
     env: {},
@@ -17,6 +19,7 @@ export function givenContext(known: Partial<CommandContext>) {
     warn: (line) => warned.push(line),
     shell: {
       outputIsTerminal: false,
+      paint: (_, text) => text,
       input: Readable.from([]),
       write: async (bytes) => void written.push(bytes),
       ask: undefined,

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { check } from '../../../src/commands/check.ts';
+import { check } from '../../../src/commands/check/check.ts';
 import { fingerprint } from '../../../src/commands/fingerprint.ts';
 import { recordedWorld } from '../../../src/simulator/scenarios.ts';
 import { startSimulatedAppliance } from '../../../src/simulator/server.ts';

@@ -1,5 +1,6 @@
-import type { WebSettings } from '../config/web-settings.ts';
-import { certificateEndsAtMs } from '../http/web-policy.ts';
+import type { WebSettings } from '../../config/web-settings.ts';
+import { certificateEndsAtMs } from '../../http/web-policy.ts';
+import { dayOf } from '../../lib/day.ts';
 
 /** How the metrics listener will be protected, and until when. */
 export function webLines({ tls, users }: WebSettings, nowMs: number): readonly string[] {
@@ -9,7 +10,7 @@ export function webLines({ tls, users }: WebSettings, nowMs: number): readonly s
   const protection = `The web configuration is valid: ${transport}${clients}, ${passwords}.`;
   if (!tls) return [protection];
   const endsAtMs = certificateEndsAtMs(tls);
-  const day = new Date(endsAtMs).toISOString().slice(0, 10);
+  const day = dayOf(endsAtMs);
   const end =
     endsAtMs > nowMs
       ? `Its certificate is valid until ${day}.`

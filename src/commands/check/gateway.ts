@@ -1,8 +1,10 @@
-import type { Decode } from '../appliance/decode.ts';
-import { ApplianceError } from '../appliance/errors.ts';
-import type { AdminSettings } from '../config/admin-settings.ts';
-import type { ApplianceSettings, Settings } from '../config/settings.ts';
-import { connectAppliance } from '../connect-appliance.ts';
+import type { Decode } from '../../appliance/decode.ts';
+import { ApplianceError } from '../../appliance/errors.ts';
+import type { AdminSettings } from '../../config/admin-settings.ts';
+import type { ApplianceSettings, Settings } from '../../config/settings.ts';
+import { connectAppliance } from '../../connect-appliance.ts';
+import { dayOf } from '../../lib/day.ts';
+import type { Ill } from './ill.ts';
 
 const soonMs = 14 * 86_400_000;
 
@@ -14,7 +16,7 @@ export function gatewayLines(admin: AdminSettings | undefined, nowMs: number): r
   const count = `${tokens.length} ${tokens.length === 1 ? 'token' : 'tokens'}`;
   const ends = tokens.flatMap(({ name, expiresAtMs }) => {
     if (expiresAtMs === undefined || expiresAtMs > nowMs + soonMs) return [];
-    const day = new Date(expiresAtMs).toISOString().slice(0, 10);
+    const day = dayOf(expiresAtMs);
     return [
       `  The token of ${name} ${expiresAtMs > nowMs ? 'expires' : 'expired'} on ${day}; zlb-exporter token makes one.`,
     ];
@@ -23,12 +25,12 @@ export function gatewayLines(admin: AdminSettings | undefined, nowMs: number): r
 }
 
 /** Tries the gateway's own key, by a read that every user may make; undefined when there is nothing to say. */
-export async function adminKeyRemark(
+export async function adminKeyIll(
   appliance: ApplianceSettings,
   settings: Settings,
   decode: Decode,
   stopped: AbortSignal,
-): Promise<string | undefined> {
+): Promise<Ill | undefined> {
   if (!settings.admin || !appliance.adminApiKey) return undefined;
   const client = connectAppliance({
     appliance: { ...appliance, apiKey: appliance.adminApiKey },
@@ -43,7 +45,11 @@ export async function adminKeyRemark(
   } catch (error) {
     // A deactivated appliance has looked at the key before it refused.
     if (error instanceof ApplianceError && error.reason === 'unlicensed') return undefined;
-    return `The key of the gateway (admin_api_key) does not work: ${error instanceof Error ? error.message : 'unknown'}.`;
+    return {
+      finding: `The key of the gateway (admin_api_key) does not work: ${error instanceof Error ? error.message : 'unknown'}.`,
+      remedy:
+        'Put the key of a user that is enabled and may make changes there (System > Users), or leave it out: the gateway then uses api_key.',
+    };
   } finally {
     await client.close();
   }

@@ -1,0 +1,78 @@
+import { knownBasePaths } from '../../appliance/base-paths.ts';
+import { dayOf } from '../../lib/day.ts';
+import { ownFingerprintCommand } from '../fingerprint.ts';
+import { addressOf, type Examination } from './examination.ts';
+import type { Ill } from './ill.ts';
+import type { Failure } from './visit.ts';
+
+/** Why an appliance cannot be polled, and the exact thing to do. */
+export function failureIll(failure: Failure, examination: Examination): Ill {
+  const { appliance } = examination;
+  const { text } = addressOf(appliance);
+  const byHand = `Try it by hand from this machine: curl -kv https://${text}/`;
+  switch (failure.reason) {
+    case 'connect':
+      return {
+        finding: `Nobody takes connections on ${text}.`,
+        remedy: `${byHand} If that fails too: the host or port in url is wrong (the web interface is usually on 444), a firewall is in between, or the web server of the appliance does not run.`,
+      };
+    case 'timeout':
+      return {
+        finding: `${text} gave no answer in time.`,
+        remedy: `${byHand} If it connects and is slow, raise polling.timeout; if it hangs, a firewall drops what is sent to that port.`,
+      };
+    case 'tls':
+      return tlsIll(failure, examination);
+    case 'unauthorized':
+      return {
+        finding: 'The key is refused: it is mistyped, was replaced or expired, or its user is disabled.',
+        remedy: `Make a key for an enabled API user (System > Users) and put it, alone, into api_key_file. Sent as ${keyHeadersText(appliance.keyHeader)}${appliance.keyHeader === 'auto' ? '; where a proxy drops headers with an underscore, set key_header: ZAPI-KEY' : ''}.`,
+      };
+    case 'unproven':
+      return {
+        finding: 'Something answers, but nothing of it shows that it is the management API and takes the key.',
+        remedy:
+          appliance.url.pathname === '/'
+            ? `Check that ${text} is the web interface of the appliance, and that its release has the API v4.0; asked were ${knownBasePaths.join(' and ')}.`
+            : `Take the path ${appliance.url.pathname} out of url: then ${knownBasePaths.join(' and ')} are tried.`,
+      };
+    case 'cancelled':
+      return { finding: 'The check was stopped before this was known.', remedy: 'Run it again.' };
+  }
+}
+
+export function keyHeadersText(keyHeader: string): string {
+  return keyHeader === 'auto' ? 'ZAPI_KEY and API_KEY' : keyHeader;
+}
+
+function tlsIll({ message }: Failure, { appliance, shown, nowMs }: Examination): Ill {
+  const { port, text } = addressOf(appliance);
+  if (!shown)
+    return {
+      finding: `${text} does not speak TLS as expected.`,
+      remedy: 'Check the port in url: is it the web interface?',
+    };
+  const { fingerprintSha256: found, issuer, subject, endsAtMs } = shown;
+  const compare = `Compare ${found} with what the appliance says in a shell of its own: ${ownFingerprintCommand(port)}`;
+  const pin = `tls: { fingerprint_sha256: '${found}' }`;
+  const pinned = appliance.tls.fingerprintSha256;
+  if (pinned !== undefined)
+    return {
+      finding: `The certificate is another than the pinned one: the fingerprint found is ${found}.`,
+      remedy: `${compare} If they are the same, the certificate was renewed: write ${pin}. If not, somebody is in between; the key was not sent.`,
+    };
+  if (endsAtMs < nowMs)
+    return {
+      finding: `The certificate of the API expired on ${dayOf(endsAtMs)}.`,
+      remedy: `Renew it on the appliance (System > Settings). Until then pin it, if it is the right one: ${pin}. ${compare}`,
+    };
+  if (/altnames|does not match/i.test(message))
+    return {
+      finding: `The certificate is for another name (${subject}).`,
+      remedy: `If that is this appliance, write tls: { server_name: NAME } with a name that is in the certificate, or pin it: ${pin}. ${compare}`,
+    };
+  return {
+    finding: `The certificate was issued by ${issuer === subject ? 'itself' : issuer}, which this machine does not trust.`,
+    remedy: `Pin it: ${pin}, or give the authority as tls: { ca_file: PATH }. ${compare}`,
+  };
+}

@@ -1,0 +1,67 @@
+import type { DemonstrationAppliance } from '../simulator/demo.ts';
+import type { Shell } from './command.ts';
+
+interface GreetingParts {
+  readonly version: string;
+  /** Base URL of the metrics listener. */
+  readonly url: string;
+  /** Base URL of the admin listener; undefined when it is off. */
+  readonly adminUrl: string | undefined;
+  readonly paint: Shell['paint'];
+}
+
+/** What a person reads who started an exporter by hand; a service has its log. */
+export function greeting({ version, url, adminUrl, paint }: GreetingParts, appliances: number): readonly string[] {
+  return [
+    `zlb-exporter ${version} watches ${appliances} ${appliances === 1 ? 'appliance' : 'appliances'}.`,
+    ...places({ url, adminUrl, paint }),
+    '',
+    'The log follows, on standard error; --log.format=logfmt is easier to read. Stop with Ctrl-C.',
+    '',
+  ];
+}
+
+interface DemonstrationParts extends GreetingParts {
+  readonly appliances: readonly DemonstrationAppliance[];
+  readonly token: string;
+  /** Usual addresses that were not to be had. */
+  readonly taken: readonly string[];
+}
+
+/** What a newcomer reads: what runs, what to open, and one thing that is wrong and can be put right while the page is open. */
+export function demonstrationGreeting(parts: DemonstrationParts): readonly string[] {
+  const { version, appliances, adminUrl = '', token, taken, paint } = parts;
+  const [nameWidth, urlWidth] = [12, 24];
+  return [
+    `zlb-exporter ${version} on five simulated load balancers, since no configuration is given.`,
+    ...(taken.length === 0 ? [] : ['', `Something else has ${taken.join(' and ')}, so free ports are used.`]),
+    '',
+    ...appliances.map(
+      ({ name, about, appliance }) => `  ${name.padEnd(nameWidth)} ${appliance.url.padEnd(urlWidth)} ${about}`,
+    ),
+    ...places(parts),
+    '',
+    paint('bold', 'Try, in another terminal, in the same folder'),
+    '  The farm oldportal on lb-madrid is down. Restart it, and watch the page:',
+    '',
+    `  export ZLB_ADMIN_URL=${adminUrl}`,
+    `  export ZLB_ADMIN_TOKEN=${token}`,
+    '  zlb-exporter admin lb-madrid restart-farm farm=oldportal --reason=demo --yes',
+    '  zlb-exporter admin audit',
+    '',
+    paint('bold', 'Next'),
+    '  npm run stack                       in a clone: with Prometheus, and alerts that fire and end',
+    '  README.md, "Your first appliance"   watch one of yours, with a few lines of configuration',
+    '',
+    'Stop with Ctrl-C.',
+  ];
+}
+
+function places({ url, adminUrl, paint }: Pick<GreetingParts, 'url' | 'adminUrl' | 'paint'>): readonly string[] {
+  const rows = [
+    [`${url}/`, 'what is wrong now, and how everything is'],
+    [`${url}/metrics`, 'what Prometheus reads'],
+    ...(adminUrl === undefined ? [] : [[`${adminUrl}/docs`, 'every operation of the API, to read and try']]),
+  ];
+  return ['', paint('bold', 'Open'), ...rows.map(([place = '', about = '']) => `  ${place.padEnd(31)} ${about}`)];
+}

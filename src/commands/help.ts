@@ -1,0 +1,99 @@
+/** What `--help` prints: one screen of 24 lines and 80 columns. */
+export const help = `Usage: zlb-exporter [flags]            the exporter, or a demonstration
+       zlb-exporter COMMAND [flags]    COMMAND --help explains it
+
+Commands
+  check                      try the configuration and each appliance, read-only
+  fingerprint HOST[:PORT]    print the SHA-256 of a certificate, to pin it
+  admin APPLIANCE …          look and change through a running exporter
+  token                      make a token for that, and its digest
+  audit verify FILE          check that the record of changes is whole
+  simulate                   only the simulated appliances
+  healthcheck                ask the exporter here whether it is healthy
+Flags
+  --config.file=PATH         the configuration; a change of it comes with SIGHUP
+  --web.listen-address=ADDR  host:port or :port (default :9444)
+  --web.config.file=PATH     TLS and passwords for who reads the metrics
+  --web.enable-lifecycle     let POST /-/reload read the configuration again
+  --shard=INDEX/COUNT        watch a share of the appliances, such as 0/3
+  --log.level=LEVEL          debug, info, warn or error (default info)
+  --log.format=FORMAT        json or logfmt (default json)
+  --version, -h, --help
+One appliance needs no file: set ZLB_APPLIANCE_URL and ZLB_API_KEY_FILE.
+Exit codes: 0 after SIGTERM or SIGINT, 2 for bad flags or configuration, else 1.`;
+
+/** What `--help` prints behind a command; `admin` has a screen of its own. */
+export const helpOf: ReadonlyMap<string, string> = new Map([
+  [
+    'check',
+    `Usage: zlb-exporter check --config.file=PATH [--shard=INDEX/COUNT]
+       zlb-exporter check --web.config.file=PATH
+
+Validates the configuration, asks each appliance once what polling will ask, and
+writes a letter about it: how it was reached, what its certificate is worth,
+what polling costs, what is not known, and what to do about each ill.
+It only reads, one call at a time.
+
+Examples
+  zlb-exporter check --config.file=zlb.yml
+  zlb-exporter check --config.file=zlb.yml | grep FAILED
+
+Exit codes: 0 all can be polled, 1 some cannot, 2 the configuration is wrong.`,
+  ],
+  [
+    'fingerprint',
+    `Usage: zlb-exporter fingerprint HOST[:PORT]
+
+Prints the SHA-256 of the certificate that a server shows, for
+tls.fingerprint_sha256; the port is 444 unless it is given. No key is sent.
+Compare it with what the appliance itself says before you trust it.
+
+Example
+  zlb-exporter fingerprint 192.0.2.10:444`,
+  ],
+  [
+    'token',
+    `Usage: zlb-exporter token
+
+Makes a token for the admin gateway: alone on standard output, with the lines
+for the configuration beside it. Nothing keeps it; it is shown once.
+
+Example
+  (umask 077; zlb-exporter token > alice.token)`,
+  ],
+  [
+    'audit',
+    `Usage: zlb-exporter audit verify FILE
+
+Reads the audit of the gateway, admin.audit_file, with its older files, and says
+whether anything in it was changed, taken out or put in.
+
+Example
+  zlb-exporter audit verify /var/lib/zlb-exporter/audit.jsonl
+
+Exit codes: 0 whole, 1 not whole or not readable.`,
+  ],
+  [
+    'simulate',
+    `Usage: zlb-exporter simulate
+
+Starts the simulated appliances alone, and prints a configuration that watches
+them. ZLB_API_KEY sets their key.
+
+Example
+  ZLB_API_KEY=secret zlb-exporter simulate`,
+  ],
+  [
+    'healthcheck',
+    `Usage: zlb-exporter healthcheck [flags]
+
+Asks the exporter on this machine for /-/healthy, for containers without a
+shell or curl. It takes --web.listen-address and --web.config.file as they are
+given to the exporter.
+
+Example
+  zlb-exporter healthcheck --web.listen-address=:9444
+
+Exit codes: 0 healthy, 1 not.`,
+  ],
+]);

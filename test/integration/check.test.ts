@@ -1,0 +1,244 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runCommandLine } from '../../src/cli.ts';
+import { busyWorld, deactivatedWorld, healthyPair, recordedWorld } from '../../src/simulator/scenarios.ts';
+import { type SimulatedApplianceOptions, startSimulatedAppliance } from '../../src/simulator/server.ts';
+import type { World } from '../../src/simulator/world.ts';
+import { givenContext } from '../unit/commands/given-command.ts';
+import { makeMaterial, startHttpsServer } from '../support/tls-server.ts';
+
+const apiKey = 'canarykey';
+
+async function givenAppliance(world: World = recordedWorld(), options: Partial<SimulatedApplianceOptions> = {}) {
+  const appliance = await startSimulatedAppliance({ world, apiKey, ...options });
+  onTestFinished(() => appliance.close());
+  const { url, fingerprintSha256 } = appliance;
+  const entry = { name: 'lb-1', url, api_key: apiKey, tls: { fingerprint_sha256: fingerprintSha256 } };
+  return { appliance, entry };
+}
+
+/** Runs the command on a configuration with these appliances; what is said ends in one text. */
+async function check(appliances: readonly object[], more: object = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'zlb-check-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, 'zlb.yml');
+  await writeFile(file, JSON.stringify({ appliances, ...more }));
+  const { context, said, warned } = givenContext({});
+  const code = await runCommandLine(['check', `--config.file=${file}`], context);
+  const out = said.join('\n');
+  expect(out + warned.join('\n')).not.toContain(apiKey);
+  return { code, out, warned, diagnosis: /Diagnosis {2}(.*)/.exec(out)?.[1], folder };
+}
+
+/** Ills and remedies, without what stands above them. */
+const ills = (out: string): string => out.slice(out.indexOf('Diagnosis')).split('\n\n')[0] ?? '';
+
+describe('the letter of check', () => {
+  it('says of a healthy appliance how it was reached and trusted, what is polled and what that costs', async () => {
+    const [world] = healthyPair();
+    const { appliance, entry } = await givenAppliance(world, { latency: () => 0.01 });
+
+    const { code, out, diagnosis, warned } = await check([entry]);
+
+    expect({ code, warned }).toEqual({ code: 0, warned: [] });
+    expect(diagnosis).toBe('healthy; it can be polled as configured');
+    expect(out).toMatch(/^lb-1 {2}ok {6}reachable, certificate pinned, key accepted · enterprise /m);
+    expect(out).toMatch(/^ {4}Reached {4}127\.0\.0\.1:\d+, \d+ calls, \d+ms each$/m);
+    expect(out).toMatch(/^ {4}TLS {8}the pinned certificate; for .+, valid to \d{4}-\d\d-\d\d \(\d+ days left\)$/m);
+    expect(out).toMatch(/^ {4}Key {8}accepted, sent as ZAPI_KEY and API_KEY$/m);
+    expect(out).toMatch(/^ {4}Clock {6}as here$/m);
+    expect(out).toMatch(/^ {4}Polled {5}farms, appliance, activation, /m);
+    expect(out).toMatch(/^ {4}Cost {7}about \d+ calls a minute, [\d.]+ % of its time; at most 25 % is taken$/m);
+    expect(out).toMatch(/\n1 appliance can be polled as configured\.$/);
+    expect(appliance.requests.every(({ method }) => method === 'GET')).toBe(true);
+  });
+
+  it('makes each call once, those per farm for one farm alone', async () => {
+    const { appliance, entry } = await givenAppliance(busyWorld());
+
+    await check([entry]);
+
+    const routes = appliance.requests.map(({ route }) => route);
+    expect(routes.filter((route) => route === 'GET /stats/farms/{farmname}')).toHaveLength(1);
+    expect(routes.filter((route) => route === 'GET /stats/farms')).toHaveLength(1);
+    expect(routes.length).toBeLessThan(30);
+  });
+
+  it.each([
+    {
+      ill: 'another certificate than the pinned one',
+      change: { tls: { fingerprint_sha256: '0'.repeat(64) } },
+      line: /^lb-1 {2}FAILED {2}.*fingerprint/m,
+      finds: /another than the pinned one: the fingerprint found is [0-9a-f]{64}\./,
+      remedy:
+        /Compare [0-9a-f]{64} .*: openssl s_client -connect 127\.0\.0\.1:\d+ .* write tls: \{ fingerprint_sha256: '[0-9a-f]{64}' \}\. If not, somebody is in between; the key was not sent\./,
+    },
+    {
+      ill: 'a certificate that nobody trusts',
+      change: { tls: {} },
+      line: /^lb-1 {2}FAILED {2}.*self-signed/m,
+      finds: /issued by itself, which this machine does not trust/,
+      remedy:
+        /Pin it: tls: \{ fingerprint_sha256: '[0-9a-f]{64}' \}, or give the authority as tls: \{ ca_file: PATH \}/,
+    },
+    {
+      ill: 'a key that is refused',
+      change: { api_key: 'f1x7ure' },
+      line: /^lb-1 {2}FAILED {2}reachable, but the key is refused \(.*401/m,
+      finds: /The key is refused: it is mistyped, was replaced or expired, or its user is disabled\./,
+      remedy: /Make a key for an enabled API user .* api_key_file/,
+    },
+    {
+      ill: 'a closed port',
+      change: { url: 'https://127.0.0.1:1' },
+      line: /^lb-1 {2}FAILED {2}.*ECONNREFUSED/m,
+      finds: /Nobody takes connections on 127\.0\.0\.1:1\./,
+      remedy: /curl -kv https:\/\/127\.0\.0\.1:1\/ If that fails too: the host or port in url is wrong/,
+    },
+  ])('tells $ill from others, and what to do', async ({ change, line, finds, remedy }) => {
+    const { entry } = await givenAppliance();
+
+    const { code, out, warned, diagnosis } = await check([{ ...entry, ...change }]);
+
+    expect({ code, warned, diagnosis }).toEqual({
+      code: 1,
+      warned: ['1 of 1 appliance cannot be polled as configured.'],
+      diagnosis: 'it cannot be polled',
+    });
+    expect(out).toMatch(line);
+    expect(ills(out)).toMatch(finds);
+    expect(ills(out)).toMatch(remedy);
+  });
+
+  it('says which path to take out of the URL when the API is elsewhere', async () => {
+    const { entry } = await givenAppliance();
+
+    const { code, out } = await check([{ ...entry, url: `${entry.url}/api/v3.0/zapi.cgi` }]);
+
+    expect(code).toBe(1);
+    expect(ills(out)).toContain('Take the path /api/v3.0/zapi.cgi out of url');
+  });
+
+  it('calls nothing an accepted key that no answer of the API proves', async () => {
+    const { url, material } = await startHttpsServer((response) => response.end('{"params":"all is well"}'));
+    const tls = { fingerprint_sha256: material.fingerprintSha256 };
+
+    const { code, out } = await check([{ name: 'lb-1', url: url.origin, api_key: apiKey, tls }]);
+
+    expect(code).toBe(1);
+    expect(out).toMatch(/^lb-1 {2}FAILED {2}reachable, but it does not answer as the API does \(/m);
+    expect(out).not.toContain('accepted');
+  });
+
+  it('says that an expired certificate expired, and that its renewal ends the trust in a pin', async () => {
+    const { entry } = await givenAppliance(recordedWorld(), { tls: { expired: true } });
+
+    const verified = await check([{ ...entry, tls: {} }]);
+    const pinned = await check([entry]);
+
+    expect(verified.code).toBe(1);
+    expect(ills(verified.out)).toMatch(/expired on \d{4}-\d\d-\d\d\.\n.*Renew it on the appliance/);
+    expect(pinned.code).toBe(0);
+    expect(ills(pinned.out)).toMatch(/expired on \d{4}-\d\d-\d\d\.\n.*put the fingerprint of the new one/);
+  });
+
+  it('warns of a certificate that is not verified, and gives the pin to write instead', async () => {
+    const { entry } = await givenAppliance();
+
+    const { code, out, diagnosis } = await check([{ ...entry, tls: { insecure_skip_verify: true } }]);
+
+    expect(code).toBe(0);
+    expect(diagnosis).toBe('it can be polled; 1 thing to put right');
+    expect(out).toMatch(/^lb-1 {2}ok {6}reachable, TLS NOT VERIFIED, key accepted/m);
+    expect(ills(out)).toMatch(/insecure_skip_verify is on: .*\n.*fingerprint_sha256: '[0-9a-f]{64}'/);
+  });
+
+  it('names what the key may not read, and the alerts that are lost with it', async () => {
+    const world = busyWorld();
+    world.groups.set('watchers', { name: 'watchers', role: {}, farms: ['*'], interfaces: ['*'] });
+    const { appliance, entry } = await givenAppliance(world);
+    appliance.fail('GET /system/packages', { kind: 'status', status: 403 });
+    appliance.fail('GET /system/backup', { kind: 'status', status: 403 });
+
+    const { code, out } = await check([{ ...entry, name: 'lb-1' }]);
+
+    expect(code).toBe(0);
+    expect(ills(out)).toMatch(
+      /The key may not read packages, backups\. Cannot fire: ZlbPackagesPending, ZlbBackupTooOld, ZlbBackupMissing\.\n.*System > Users.*packages: \{ enabled: false \}/,
+    );
+  });
+
+  it('says what an edition has no API for, as no ill', async () => {
+    const { entry } = await givenAppliance();
+
+    const { out, diagnosis } = await check([entry]);
+
+    expect(out).toMatch(/^ {4}Lacking {4}.*cluster.*: this edition has no API for them$/m);
+    expect(diagnosis).toBe('healthy; it can be polled as configured');
+  });
+
+  it('says of a deactivated appliance what not to do, once', async () => {
+    const { entry } = await givenAppliance(deactivatedWorld());
+
+    const { code, out, diagnosis } = await check([entry]);
+
+    expect(code).toBe(0);
+    expect(diagnosis).toBe('it can be polled; 1 thing to put right');
+    expect(ills(out)).toMatch(/It is deactivated: .*402.* Do not restart its farms/);
+    expect(out.match(/402/g)).toHaveLength(1);
+  });
+
+  it('sees a clock that is off by more than the alert allows', async () => {
+    const { appliance, entry } = await givenAppliance();
+    appliance.fail('*', { kind: 'clock_skew', seconds: -90 });
+
+    const { out } = await check([entry]);
+
+    expect(out).toMatch(/^ {4}Clock {6}1m\d+s behind$/m);
+    expect(ills(out)).toMatch(/Its clock is 1m\d+s behind the one of this machine; ZlbApplianceClockWrong fires\./);
+  });
+
+  it('sees that no farm is seen', async () => {
+    const world = recordedWorld();
+    world.farms.clear();
+    const { entry } = await givenAppliance(world);
+
+    const { out } = await check([entry]);
+
+    expect(ills(out)).toMatch(/No farm is seen, .*\n.*into a group that holds them/);
+  });
+
+  it('warns of a key that every user of the machine can read', async () => {
+    const { entry } = await givenAppliance();
+    const { api_key: key, ...rest } = entry;
+    const folder = await mkdtemp(join(tmpdir(), 'zlb-key-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const file = join(folder, 'key');
+    await writeFile(file, key);
+
+    await chmod(file, 0o644);
+    const open = await check([{ ...rest, api_key_file: file }]);
+    await chmod(file, 0o600);
+    const closed = await check([{ ...rest, api_key_file: file }]);
+
+    expect([open.code, closed.code]).toEqual([0, 0]);
+    expect(open.out).toContain(`Every user of this machine can read the key in ${file}: chmod 600 ${file}`);
+    expect(closed.out).not.toContain('Every user');
+  });
+
+  it('says how a certificate for another name is accepted', async () => {
+    const material = await makeMaterial({ name: 'lb.example.org' });
+    const { url } = await startHttpsServer((response) => response.end(), { material });
+    const folder = await mkdtemp(join(tmpdir(), 'zlb-ca-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const ca = join(folder, 'ca.pem');
+    await writeFile(ca, material.cert);
+
+    const { code, out } = await check([{ name: 'lb-1', url: url.origin, api_key: apiKey, tls: { ca_file: ca } }]);
+
+    expect(code).toBe(1);
+    expect(ills(out)).toMatch(/for another name \(lb\.example\.org\)\.\n.*tls: \{ server_name: NAME \}/);
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { runCommandLine } from '../../../src/cli.ts';
+import { ownName, spokenAs } from '../../../src/commands/own-name.ts';
+import { givenContext } from './given-command.ts';
+
+describe('the name by which people call the program', () => {
+  it.each([
+    ['file:///home/ann/zlb-exporter/src/main.ts', {}, 'npm start --silent --'],
+    ['file:///app/dist/main.js', {}, 'zlb-exporter'],
+    [
+      'file:///home/ann/.npm/_npx/1f/node_modules/zlb-exporter/dist/main.js',
+      { npm_command: 'exec' },
+      'npx zlb-exporter',
+    ],
+  ])('of %s with %j is %s', (entry, env, name) => {
+    expect(ownName(entry, env)).toBe(name);
+  });
+
+  it('stands in commands, and not where the program itself is meant', () => {
+    const spoken = spokenAs('npx zlb-exporter', ['admin', 'check']);
+
+    expect(spoken('zlb-exporter: 401; see zlb-exporter check --help, or zlb-exporter --config.file=zlb.yml')).toBe(
+      'zlb-exporter: 401; see npx zlb-exporter check --help, or npx zlb-exporter --config.file=zlb.yml',
+    );
+    expect(spoken('zlb-exporter 0.1.0, zlb-exporter admins, zlb-exporter watches')).not.toContain('npx');
+  });
+
+  it('is in the help and in what is said of mistakes', async () => {
+    const { context, said, warned } = givenContext({});
+    const edge = { ...context, name: 'npx zlb-exporter' };
+
+    await runCommandLine(['check', '--help'], edge);
+    await runCommandLine(['check', '--dry-run'], edge);
+
+    expect(said.join('\n')).toMatch(/^Usage: npx zlb-exporter check /);
+    expect(warned).toEqual([
+      'zlb-exporter: --dry-run goes with npx zlb-exporter admin; npx zlb-exporter admin --help explains it',
+    ]);
+  });
+});
