@@ -12,6 +12,28 @@ export function localPrometheusConfiguration(deployed: string, { exporter, alert
   return deployed.replaceAll('exporter:9444', exporter).replaceAll('alertmanager:9093', alertmanager);
 }
 
+/** As often as it takes to see something happen while one looks at it. */
+export function quickened(prometheus: string): string {
+  return prometheus.replaceAll(/(?<=(?:scrape|evaluation)_interval: )\w+/g, '5s');
+}
+
+/** The alerts as they ship, but none waits longer than this: neither before it fires, nor before it ends. */
+export function impatientRules(rules: string, longest: string): string {
+  const { groups } = parse(rules) as { readonly groups: readonly RuleGroup[] };
+  return stringify({
+    groups: groups.map((group) => ({ ...group, rules: group.rules.map((each) => shorten(each, longest)) })),
+  });
+}
+
+interface RuleGroup {
+  readonly rules: readonly Readonly<Record<string, unknown>>[];
+}
+
+function shorten(rule: Readonly<Record<string, unknown>>, longest: string): Readonly<Record<string, unknown>> {
+  const waits = ['for', 'keep_firing_for'].filter((key) => key in rule);
+  return { ...rule, ...Object.fromEntries(waits.map((key) => [key, longest])) };
+}
+
 /**
  * The routes and inhibitions of a configuration of Alertmanager as they are, except that every receiver is the webhook and
  * groups wait for seconds, so that who tries something sees it happen.

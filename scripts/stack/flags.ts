@@ -14,6 +14,8 @@ export interface StackFlags {
   /** Other programs than Debian's. */
   readonly prometheus: string | undefined;
   readonly alertmanager: string | undefined;
+  /** Alerts wait as long as they ship. */
+  readonly patient: boolean;
 }
 
 const options = {
@@ -23,14 +25,17 @@ const options = {
   'gateway.listen-address': { type: 'string', default: '127.0.0.1:9445' },
   'prometheus.listen-address': { type: 'string', default: '127.0.0.1:9090' },
   'alertmanager.listen-address': { type: 'string', default: '127.0.0.1:9093' },
+  patient: { type: 'boolean', default: false },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
 export const help = `npm run stack [-- FLAGS]
 
-Simulated appliances, the exporter, Prometheus with alerts/zlb.rules.yml and Alertmanager on this machine, until Ctrl-C.
-Nothing is kept and nothing leaves the machine: notifications are printed here.
+Simulated load balancers, the exporter, Prometheus with alerts/zlb.rules.yml and
+Alertmanager on this machine, until Ctrl-C. Nothing is kept and nothing leaves the
+machine: notifications are printed here.
 
+  --patient                       alerts wait for minutes, as they ship, not for seconds
   --prometheus=PATH               another Prometheus than the one in PATH
   --alertmanager=PATH             another Alertmanager than Debian's prometheus-alertmanager
 ${listeners.map((name) => `  --${name}.listen-address=${options[`${name}.listen-address`].default}`).join('\n')}`;
@@ -49,7 +54,8 @@ export function parseStackFlags(words: readonly string[]): StackFlags {
     throw new StackError(
       `--gateway.listen-address=${addresses.gateway} would let tokens cross the network in clear text; give it an address of this machine alone, for example 127.0.0.1:9445`,
     );
-  return { help: values.help, addresses, prometheus: values.prometheus, alertmanager: values.alertmanager };
+  const { prometheus, alertmanager, patient } = values;
+  return { help: values.help, addresses, prometheus, alertmanager, patient };
 }
 
 function parse(words: readonly string[]) {

@@ -2,7 +2,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startAlertmanager } from './alertmanager.ts';
-import { localAlertmanagerConfiguration, localPrometheusConfiguration } from './configuration.ts';
+import {
+  impatientRules,
+  localAlertmanagerConfiguration,
+  localPrometheusConfiguration,
+  quickened,
+} from './configuration.ts';
 import { startExporter } from './exporter.ts';
 import type { StackFlags } from './flags.ts';
 import { checkAddresses } from './free-addresses.ts';
@@ -22,6 +27,9 @@ export interface StackParts {
   /** Writes a line for people. */
   readonly say: (line: string) => void;
 }
+
+/** Of an alert, for who wants to see it happen; long enough for what comes and goes while an exporter starts. */
+const longestWait = '15s';
 
 /** Runs everything until it is told to stop, and says so then; rejects with a StackError when a part cannot start or ends. */
 export async function runStack({ flags, stopped, say }: StackParts): Promise<void> {
@@ -61,14 +69,14 @@ export async function runStack({ flags, stopped, say }: StackParts): Promise<voi
     const prometheus = await startPrometheus({
       folder: join(folder, 'prometheus'),
       address: addresses.prometheus,
-      config: localPrometheusConfiguration(scraping, places),
-      files: { 'zlb.rules.yml': rules },
+      config: localPrometheusConfiguration(flags.patient ? scraping : quickened(scraping), places),
+      files: { 'zlb.rules.yml': flags.patient ? rules : impatientRules(rules, longestWait) },
       command: flags.prometheus,
     });
     owned.push(() => prometheus.stop());
 
     stopped.throwIfAborted();
-    introduction(watched, places).forEach(say);
+    introduction(watched, places, flags).forEach(say);
     await untilStopped(stopped, [alertmanager, watched.exporter, prometheus]);
   } catch (error) {
     // Ctrl-C reaches the programs too: one that ends in the middle of its start then does what it was asked.

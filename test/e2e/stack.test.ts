@@ -73,7 +73,14 @@ describe.skipIf(programs.includes(false))('npm run stack', () => {
     const prometheus = `http://${stack.addresses['prometheus']}/api/v1`;
 
     expect(await stack.started()).toContain(`http://${stack.addresses['prometheus']}/alerts`);
-    expect(stack.stdout()).toMatch(/One is critical: .* no command here helps it\. The other is stopped; start it:/s);
+    expect(
+      Math.max(
+        ...stack
+          .stdout()
+          .split('\n')
+          .map(({ length }) => length),
+      ),
+    ).toBeLessThanOrEqual(100);
     for (const name of listeners) expect(stack.stdout(), name).toContain(`http://${stack.addresses[name]}`);
     const up = () =>
       ask<{ result: { value: [number, string] }[] }>(`${prometheus}/query?query=up{job="zlb"}`).then(({ result }) =>
