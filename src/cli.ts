@@ -1,4 +1,3 @@
-import { AuditError } from './admin/audit/audit-error.ts';
 import type { BuildInfo } from './build-info.ts';
 import { type Command, type CommandContext, UsageError } from './commands/command.ts';
 import { parseFlags, refuseForeignFlags } from './commands/flags.ts';
@@ -57,7 +56,7 @@ export async function runCommandLine(words: readonly string[], edge: Edge): Prom
       warn(error.message);
       return 2;
     }
-    if (error instanceof UsageError || error instanceof ListenError || error instanceof AuditError) {
+    if (error instanceof UsageError || error instanceof ListenError) {
       warn(`zlb-exporter: ${error.message}`);
       return error instanceof UsageError ? 2 : 1;
     }

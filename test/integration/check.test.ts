@@ -20,12 +20,12 @@ async function givenAppliance(world: World = recordedWorld(), options: Partial<S
 }
 
 /** Runs the command on a configuration with these appliances; what is said ends in one text. */
-async function check(appliances: readonly object[], more: object = {}) {
+async function check(appliances: readonly object[], more: object = {}, env: Readonly<Record<string, string>> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'zlb-check-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const file = join(folder, 'zlb.yml');
-  await writeFile(file, JSON.stringify({ appliances, ...more }));
-  const { context, said, warned } = givenContext({});
+  await writeFile(file, JSON.stringify({ appliances, ...more }), { mode: 0o644 });
+  const { context, said, warned } = givenContext({ env });
   const code = await runCommandLine(['check', `--config.file=${file}`], context);
   const out = said.join('\n');
   expect(out + warned.join('\n')).not.toContain(apiKey);
@@ -48,7 +48,7 @@ describe('the letter of check', () => {
     expect(out).toMatch(/^ {4}Reached {4}127\.0\.0\.1:\d+, \d+ calls, \d+ms each$/m);
     expect(out).toMatch(/^ {4}TLS {8}the pinned certificate; for .+, valid to \d{4}-\d\d-\d\d \(\d+ days left\)$/m);
     expect(out).toMatch(/^ {4}Key {8}accepted, sent as ZAPI_KEY and API_KEY$/m);
-    expect(out).toMatch(/^ {4}Clock {6}as here$/m);
+    expect(out).toMatch(/^ {4}Clock {6}agrees with this machine$/m);
     expect(out).toMatch(/^ {4}Polled {5}farms, appliance, activation, /m);
     expect(out).toMatch(/^ {4}Cost {7}about \d+ calls a minute, [\d.]+ % of its time; at most 25 % is taken$/m);
     expect(out).toMatch(/\n1 appliance can be polled as configured\.$/);
@@ -73,15 +73,14 @@ describe('the letter of check', () => {
       line: /^lb-1 {2}FAILED {2}.*fingerprint/m,
       finds: /another than the pinned one: the fingerprint found is [0-9a-f]{64}\./,
       remedy:
-        /Compare [0-9a-f]{64} .*: openssl s_client -connect 127\.0\.0\.1:\d+ .* write tls: \{ fingerprint_sha256: '[0-9a-f]{64}' \}\. If not, somebody is in between; the key was not sent\./,
+        /^ {11}tls: \{ fingerprint_sha256: '[0-9a-f]{64}' \}\n.*shell of its own:\n {11}openssl s_client -connect 127\.0\.0\.1:\d+ .*\n.*somebody is in between\. The key was not sent\./m,
     },
     {
       ill: 'a certificate that nobody trusts',
       change: { tls: {} },
       line: /^lb-1 {2}FAILED {2}.*self-signed/m,
       finds: /issued by itself, which this machine does not trust/,
-      remedy:
-        /Pin it: tls: \{ fingerprint_sha256: '[0-9a-f]{64}' \}, or give the authority as tls: \{ ca_file: PATH \}/,
+      remedy: /ca_file: PATH \}, or pin it:\n {11}tls: \{ fingerprint_sha256: '[0-9a-f]{64}' \}\n/,
     },
     {
       ill: 'a key that is refused',
@@ -95,7 +94,7 @@ describe('the letter of check', () => {
       change: { url: 'https://127.0.0.1:1' },
       line: /^lb-1 {2}FAILED {2}.*ECONNREFUSED/m,
       finds: /Nobody takes connections on 127\.0\.0\.1:1\./,
-      remedy: /curl -kv https:\/\/127\.0\.0\.1:1\/ If that fails too: the host or port in url is wrong/,
+      remedy: /^ {11}curl -kv https:\/\/127\.0\.0\.1:1\/\n.*the host or port in url is wrong/m,
     },
   ])('tells $ill from others, and what to do', async ({ change, line, finds, remedy }) => {
     const { entry } = await givenAppliance();
@@ -141,7 +140,9 @@ describe('the letter of check', () => {
     expect(verified.code).toBe(1);
     expect(ills(verified.out)).toMatch(/expired on \d{4}-\d\d-\d\d\.\n.*Renew it on the appliance/);
     expect(pinned.code).toBe(0);
-    expect(ills(pinned.out)).toMatch(/expired on \d{4}-\d\d-\d\d\.\n.*put the fingerprint of the new one/);
+    expect(ills(pinned.out)).toMatch(
+      /expired on \d{4}-\d\d-\d\d\.\n.*pin the new one the same day.*\n {11}zlb-exporter fingerprint 127/,
+    );
   });
 
   it('warns of a certificate that is not verified, and gives the pin to write instead', async () => {
@@ -152,7 +153,7 @@ describe('the letter of check', () => {
     expect(code).toBe(0);
     expect(diagnosis).toBe('it can be polled; 1 thing to put right');
     expect(out).toMatch(/^lb-1 {2}ok {6}reachable, TLS NOT VERIFIED, key accepted/m);
-    expect(ills(out)).toMatch(/insecure_skip_verify is on: .*\n.*fingerprint_sha256: '[0-9a-f]{64}'/);
+    expect(ills(out)).toMatch(/insecure_skip_verify is on: .*\n.*in its place:\n.*fingerprint_sha256: '[0-9a-f]{64}'/);
   });
 
   it('names what the key may not read, and the alerts that are lost with it', async () => {
@@ -166,7 +167,7 @@ describe('the letter of check', () => {
 
     expect(code).toBe(0);
     expect(ills(out)).toMatch(
-      /The key may not read packages, backups\. Cannot fire: ZlbPackagesPending, ZlbBackupTooOld, ZlbBackupMissing\.\n.*System > Users.*packages: \{ enabled: false \}/,
+      /The key may not read packages, backups\. Cannot fire: ZlbPackagesPending, ZlbBackupTooOld, ZlbBackupMissing\.\n.*System > Users.*\n {11}collectors: \{ packages: \{ enabled: false \}, backups: \{ enabled: false \} \}/,
     );
   });
 
@@ -185,8 +186,9 @@ describe('the letter of check', () => {
     const { code, out, diagnosis } = await check([entry]);
 
     expect(code).toBe(0);
-    expect(diagnosis).toBe('it can be polled; 1 thing to put right');
-    expect(ills(out)).toMatch(/It is deactivated: .*402.* Do not restart its farms/);
+    expect(diagnosis).toBe('it is deactivated, and little more is known; 1 thing to put right');
+    expect(out).toMatch(/^ {4}Polled {5}activation$/m);
+    expect(ills(out)).toMatch(/It is deactivated: .*402.*\n[^]*Do not restart its farms/);
     expect(out.match(/402/g)).toHaveLength(1);
   });
 
@@ -224,8 +226,19 @@ describe('the letter of check', () => {
     const closed = await check([{ ...rest, api_key_file: file }]);
 
     expect([open.code, closed.code]).toEqual([0, 0]);
-    expect(open.out).toContain(`Every user of this machine can read the key in ${file}: chmod 600 ${file}`);
+    expect(open.out).toContain(`Every user of this machine can read the key in ${file}.`);
     expect(closed.out).not.toContain('Every user');
+  });
+
+  it('warns of a configuration with a key in it that every user can read, and not of one that names a variable', async () => {
+    const { entry } = await givenAppliance();
+
+    const literal = await check([entry]);
+    const variable = await check([{ ...entry, api_key: '${LB_KEY}' }], {}, { LB_KEY: apiKey });
+
+    expect(literal.out).toContain(`can read the key in ${literal.folder}/zlb.yml.`);
+    expect(variable.code).toBe(0);
+    expect(variable.out).not.toContain('Every user');
   });
 
   it('says how a certificate for another name is accepted', async () => {
@@ -239,6 +252,6 @@ describe('the letter of check', () => {
     const { code, out } = await check([{ name: 'lb-1', url: url.origin, api_key: apiKey, tls: { ca_file: ca } }]);
 
     expect(code).toBe(1);
-    expect(ills(out)).toMatch(/for another name \(lb\.example\.org\)\.\n.*tls: \{ server_name: NAME \}/);
+    expect(ills(out)).toMatch(/for another name \(lb\.example\.org\)\.\n.*\n {11}tls: \{ server_name: NAME \}/);
   });
 });

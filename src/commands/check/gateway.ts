@@ -47,8 +47,10 @@ export async function adminKeyIll(
     if (error instanceof ApplianceError && error.reason === 'unlicensed') return undefined;
     return {
       finding: `The key of the gateway (admin_api_key) does not work: ${error instanceof Error ? error.message : 'unknown'}.`,
-      remedy:
-        'Put the key of a user that is enabled and may make changes there (System > Users), or leave it out: the gateway then uses api_key.',
+      remedy: [
+        'Put the key of an enabled user there that may make changes (System > Users), or leave it out:',
+        'the gateway then uses api_key.',
+      ],
     };
   } finally {
     await client.close();

@@ -1,10 +1,9 @@
 import type { FailureReason } from '../../appliance/errors.ts';
 import { dayOf } from '../../lib/day.ts';
 import { formatDuration } from '../../lib/duration.ts';
-import { ownFingerprintCommand } from '../fingerprint.ts';
 import { addressOf, type Examination } from './examination.ts';
-import { failureIll } from './failure-ill.ts';
-import type { Ill } from './ill.ts';
+import { failureIll, pinLines } from './failure-ill.ts';
+import { exact, type Ill } from './ill.ts';
 import { lostAlerts } from './lost-alerts.ts';
 import { clockOffsetOf, type Obstacle } from './visit.ts';
 
@@ -32,32 +31,39 @@ function trustIlls({ appliance, shown, nowMs }: Examination): readonly Ill[] {
   if (insecureSkipVerify && pinned === undefined)
     ills.push({
       finding: 'insecure_skip_verify is on: whoever is in between reads the key, and nobody notices.',
-      remedy: `Write tls: { fingerprint_sha256: '${found}' } in its place, once the appliance says the same in a shell of its own: ${ownFingerprintCommand(addressOf(appliance).port)}`,
+      remedy: ['Write in its place:', ...pinLines(found, addressOf(appliance).port)],
     });
   if (endsAtMs < nowMs + soonMs)
     ills.push({
       finding: `The certificate of the API ${endsAtMs < nowMs ? 'expired' : 'expires'} on ${dayOf(endsAtMs)}.`,
       remedy:
         pinned === undefined
-          ? 'Renew it on the appliance (System > Settings); a verified one ends all polling on that day.'
-          : 'Polling goes on, since it is pinned. When it is renewed, put the fingerprint of the new one into tls.fingerprint_sha256 the same day; zlb-exporter fingerprint prints it.',
+          ? ['Renew it on the appliance: where it is verified, all polling ends on that day.']
+          : [
+              'Polling goes on, since it is pinned. When it is renewed, pin the new one the same day; this prints it:',
+              exact(`zlb-exporter fingerprint ${addressOf(appliance).text}`),
+            ],
     });
   return ills;
 }
 
 function licenceIlls({ appliance, settings, findings }: Examination): readonly Ill[] {
   if (findings.facts.licensed !== false) return [];
-  const byGateway = settings.admin ? `, or: zlb-exporter admin ${appliance.name} install-activation file=PATH` : '';
+  const install = exact(`zlb-exporter admin ${appliance.name} install-activation file=PATH --reason=TEXT`);
   return [
     {
       finding:
-        'It is deactivated: it answers 402 to nearly everything until a valid activation certificate is installed. Do not restart its farms: they may not start again.',
-      remedy: `Install an activation certificate in its web interface (System > License)${byGateway}. ZlbApplianceDeactivated fires meanwhile; all else is unknown.`,
+        'It is deactivated: until a valid activation certificate is installed it answers 402 to nearly everything.',
+      remedy: [
+        `Install one in its web interface${settings.admin ? ', or through the gateway:' : '.'}`,
+        ...(settings.admin ? [install] : []),
+        'Do not restart its farms before: they may not start again. ZlbApplianceDeactivated fires meanwhile.',
+      ],
     },
   ];
 }
 
-/** One for each kind of obstacle: five collectors that the same role keeps out are one thing to put right. */
+/** One for all that is forbidden: five collectors that one role keeps out are one thing to put right. */
 function obstacleIlls({ findings }: Examination): readonly Ill[] {
   const { licensed } = findings.facts;
   // Told by itself.
@@ -70,14 +76,16 @@ function obstacleIlls({ findings }: Examination): readonly Ill[] {
 function forbiddenIll(forbidden: readonly Obstacle[]): Ill {
   const whole = [...new Set(forbidden.filter(({ partly }) => !partly).map(({ collector }) => collector))];
   const parts = forbidden.filter(({ partly }) => partly).map(({ collector, message }) => `${collector} (${message})`);
-  const first = whole[0] ?? 'NAME';
   const what = [
     ...(whole.length > 0 ? [`The key may not read ${whole.join(', ')}.${lostBy(whole)}`] : []),
     ...(parts.length > 0 ? [`It may not read all of ${[...new Set(parts)].join(', ')}.`] : []),
   ];
   return {
     finding: what.join(' '),
-    remedy: `Give its user a role that may read them (System > Users)${whole.length > 0 ? `, or do without: collectors: { ${first}: { enabled: false } }` : ''}.`,
+    remedy: [
+      `Give the user of the key a role that may read that (System > Users)${whole.length > 0 ? ', or do without:' : '.'}`,
+      ...(whole.length > 0 ? [exact(withoutCollectors(whole))] : []),
+    ],
   };
 }
 
@@ -90,12 +98,19 @@ function lostBy(collectors: readonly string[]): string {
   return alerts.length === 0 ? '' : ` Cannot fire: ${alerts.join(', ')}.`;
 }
 
+function withoutCollectors(names: readonly string[]): string {
+  return `collectors: { ${names.map((name) => `${name}: { enabled: false }`).join(', ')} }`;
+}
+
 /** An answer that is not understood may be one of a release that nobody has tried. */
-function remedyFor(reason: FailureReason | undefined, collector: string): string {
-  if (reason === 'oversize') return 'Raise limits.body_bytes.';
+function remedyFor(reason: FailureReason | undefined, collector: string): readonly string[] {
+  if (reason === 'oversize') return ['Raise limits.body_bytes.'];
   if (reason === undefined || reason === 'malformed' || reason === 'not_found')
-    return `This release answers otherwise than is known: report it with the release and this line. Until then: collectors: { ${collector}: { enabled: false } }.`;
-  return 'Polling tries again at each turn. If it stays, look at the log of the appliance at that call.';
+    return [
+      'This release answers otherwise than is known: report it with the release and the line above. Until then:',
+      exact(withoutCollectors([collector])),
+    ];
+  return ['Polling tries again at each turn. If it stays, look at the log of the appliance at that call.'];
 }
 
 function farmIlls({ findings }: Examination): readonly Ill[] {
@@ -103,8 +118,10 @@ function farmIlls({ findings }: Examination): readonly Ill[] {
   return [
     {
       finding: 'No farm is seen, so that nothing is known of what it serves.',
-      remedy:
-        'If it has farms: put the user of the key into a group that holds them (System > Users > Groups), and check farms.include and farms.exclude.',
+      remedy: [
+        'If it has farms: put the user of the key into a group that holds them (System > Users),',
+        'and check farms.include and farms.exclude.',
+      ],
     },
   ];
 }
@@ -115,7 +132,7 @@ function clockIlls({ findings }: Examination): readonly Ill[] {
   return [
     {
       finding: `Its clock is ${formatDuration(Math.abs(offset) * 1_000)} ${offset > 0 ? 'ahead of' : 'behind'} the one of this machine; ZlbApplianceClockWrong fires.`,
-      remedy: 'Set the time server of the one that is wrong: System > Services > NTP there, timedatectl here.',
+      remedy: ['Set the time server of the one that is wrong; of this machine it is said by:', exact('timedatectl')],
     },
   ];
 }
@@ -127,8 +144,10 @@ function costIlls({ findings, settings }: Examination): readonly Ill[] {
   return [
     {
       finding: `Polling as configured would take ${percent(ratio)} of its time, and polling.max_busy_ratio allows ${percent(maxBusyRatio)}: intervals will be stretched.`,
-      remedy:
-        'That may be well: zlb_collector_interval_seconds says how far. Otherwise give farm_config and backends a longer schedule, or the appliance a higher polling.max_busy_ratio.',
+      remedy: [
+        'That may be well: zlb_collector_interval_seconds says how far. Otherwise let the dearest run less often:',
+        exact("collectors: { backends: { schedule: '0 */5 * * * *' }, farm_config: { schedule: '0 0 * * * *' } }"),
+      ],
     },
   ];
 }

@@ -15,22 +15,28 @@ export function noteKeyFiles(files: Files): NotedFiles {
       return files.mainText;
     },
     keyFiles,
-    readText(path, purpose) {
-      if (purpose === 'key') keyFiles.add(path);
-      return files.readText(path, purpose);
+    async readText(path, purpose) {
+      const text = await files.readText(path, purpose);
+      if (purpose === 'key' || ('value' in text && keyInYaml.test(text.value))) keyFiles.add(path);
+      return text;
     },
   };
 }
 
+/** A key of an appliance that stands in a configuration itself, and not in a variable of the environment. */
+const keyInYaml = /^[^#\n]*\b(?:admin_)?api_key["']?\s*:\s*(?!["']?\$\{)\S/m;
+
 const readableByAll = 0o004;
 
-/** A line for each key that every user of this machine can read. */
+/** A line for each file with a key that every user of this machine can read. */
 export async function openKeyLines(keyFiles: ReadonlySet<string>): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const path of keyFiles) {
     const { mode } = await stat(path);
     if ((mode & readableByAll) !== 0)
-      lines.push(`Every user of this machine can read the key in ${path}: chmod 600 ${path}`);
+      lines.push(
+        `Every user of this machine can read the key in ${path}. Give it to the exporter alone: chmod 600 ${path}`,
+      );
   }
   return lines;
 }

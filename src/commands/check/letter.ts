@@ -30,19 +30,19 @@ export function summaryLine({ appliance, findings }: Examination): string {
 
 /** What was found, what it means, and what to do: the lines below the first one. */
 export function letter(examination: Examination, ills: readonly Ill[]): readonly string[] {
-  const { failure } = examination.findings;
+  const { failure, facts } = examination.findings;
   const things = `${ills.length} ${ills.length === 1 ? 'thing' : 'things'} to put right`;
   const diagnosis = failure
     ? 'it cannot be polled'
     : ills.length === 0
       ? 'healthy; it can be polled as configured'
-      : `it can be polled; ${things}`;
+      : `${facts.licensed === false ? 'it is deactivated, and little more is known' : 'it can be polled'}; ${things}`;
   return [
     ...rowsOf(examination).map(([label, text]) => row(label, text)),
     row('Diagnosis', diagnosis),
     ...ills.flatMap(({ finding, remedy }, index) => [
       `${margin}${index + 1}. ${finding}`,
-      `${margin}   Remedy: ${remedy}`,
+      ...remedy.map((line) => `${margin}   ${line}`),
     ]),
     '',
   ];
@@ -70,7 +70,8 @@ function rowsOf(examination: Examination): readonly Row[] {
 function reachedText({ appliance, findings: { calls, failure } }: Examination): string {
   const { text } = addressOf(appliance);
   const answered = calls.filter(({ code }) => /^\d/.test(code));
-  if (answered.length === 0) return failure?.reason === 'tls' ? `${text}, and left again: see TLS` : `${text}: no`;
+  if (answered.length === 0)
+    return failure?.reason === 'tls' ? `${text}, and left again: see TLS` : `${text} gave no answer`;
   const each = formatDuration((secondsOf(answered) / answered.length) * 1_000);
   return `${text}, ${answered.length} ${answered.length === 1 ? 'call' : 'calls'}, ${each} each`;
 }
@@ -95,7 +96,7 @@ function clockRow({ findings }: Examination): Row | undefined {
   const offset = clockOffsetOf(findings.calls);
   if (offset === undefined) return undefined;
   const seconds = formatDuration(Math.abs(offset) * 1_000);
-  return ['Clock', Math.abs(offset) < 1 ? 'as here' : `${seconds} ${offset > 0 ? 'ahead' : 'behind'}`];
+  return ['Clock', Math.abs(offset) < 1 ? 'agrees with this machine' : `${seconds} ${offset > 0 ? 'ahead' : 'behind'}`];
 }
 
 function costText({ findings: { perMinute }, settings }: Examination): string {

@@ -77,6 +77,8 @@ export async function visitAppliance({ appliance, settings, decode, stopped }: V
       if (!chosen?.enabled) continue;
       const before = calls.length;
       try {
+        // Farms that nobody could list are asked nothing.
+        if (isFarmCollector(collector) && facts.farms === undefined) continue;
         const times = await tryCollector(collector, context);
         const made = calls.slice(before);
         const share = (60_000 / intervalOf(chosen.schedule)) * times;
