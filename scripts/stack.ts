@@ -1,4 +1,5 @@
 import { help, parseStackFlags } from './stack/flags.ts';
+import { painted } from './stack/painted.ts';
 import { runStack } from './stack/run-stack.ts';
 import { StackError } from './stack/stack-error.ts';
 
@@ -8,7 +9,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal
 // Who reads us may stop early, as `head` does; everything is still to be stopped then.
 process.stdout.on('error', () => stopping.abort());
 
-const say = (line: string) => void process.stdout.write(`${line}\n`);
+const say = (line: string) => void process.stdout.write(`${painted(line, process.stdout)}\n`);
 
 try {
   const flags = parseStackFlags(process.argv.slice(2));

@@ -1,15 +1,14 @@
 import { createServer } from 'node:net';
 import { listeners, parseStackFlags } from '../stack/flags.ts';
 
-/** The command as it is where nobody uses its ports; else with the flags that it names itself, for those that are taken. */
-export async function onFreePorts(command: string): Promise<string> {
+/** The command with its own flags for other ports: for those that are taken, or for `all` where more may be at any moment. */
+export async function onFreePorts(command: string, which: 'all' | 'taken'): Promise<string> {
   const { addresses } = parseStackFlags([]);
   const flags: string[] = [];
   for (const name of listeners) {
     const [host = '', port = ''] = addresses[name].split(':');
-    if ((await listenOnce(host, Number(port))) !== undefined) continue;
-    const free = await listenOnce(host, 0);
-    flags.push(`--${name}.listen-address=${host}:${free}`);
+    if (which === 'taken' && (await listenOnce(host, Number(port))) !== undefined) continue;
+    flags.push(`--${name}.listen-address=${host}:${await listenOnce(host, 0)}`);
   }
   return flags.length === 0 ? command : `${command} -- ${flags.join(' ')}`;
 }

@@ -1,10 +1,12 @@
 import { marked, type Tokens } from 'marked';
 
-/** The lines of all `sh` blocks of a document, in its order. */
+/** The lines of all `sh` blocks of a document, in its order, without remarks behind them. */
 export function shellLines(markdown: string): readonly string[] {
   const lines: string[] = [];
   void marked.walkTokens(marked.lexer(markdown), (token) => {
-    if (isShell(token)) lines.push(...token.text.split('\n').filter((line) => line.trim() !== ''));
+    if (!isShell(token)) return;
+    const written = token.text.split('\n').map((line) => line.replace(/\s+#.*$/, '').trim());
+    lines.push(...written.filter((line) => line !== ''));
   });
   return lines;
 }

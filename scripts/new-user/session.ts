@@ -49,7 +49,8 @@ export function startSession(line: string, folder: string): Session {
       }
     },
     async interrupt() {
-      if (code === undefined && child.pid !== undefined) process.kill(-child.pid, 'SIGINT');
+      if (child.exitCode === null && child.signalCode === null && child.pid !== undefined)
+        process.kill(-child.pid, 'SIGINT');
       await ended;
     },
   };

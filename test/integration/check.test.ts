@@ -241,6 +241,24 @@ describe('the letter of check', () => {
     expect(variable.out).not.toContain('Every user');
   });
 
+  it('says until when the certificate of the gateway is valid', async () => {
+    const { entry } = await givenAppliance();
+    const folder = await mkdtemp(join(tmpdir(), 'zlb-gateway-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const outs: string[] = [];
+    for (const expired of [false, true]) {
+      const { cert, key } = await makeMaterial({ expired });
+      const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+      await writeFile(certFile, cert);
+      await writeFile(keyFile, key, { mode: 0o600 });
+      const tokens = [{ name: 'alice', sha256: 'a'.repeat(64), role: 'viewer' }];
+      outs.push((await check([entry], { admin: { tls: { cert_file: certFile, key_file: keyFile }, tokens } })).out);
+    }
+
+    expect(outs[0]).toMatch(/^The admin gateway: .* TLS, 1 token, .*\n {2}Its certificate is valid until \d{4}-/m);
+    expect(outs[1]).toMatch(/^ {2}Its certificate EXPIRED on \d{4}-.* Renew it\.$/m);
+  });
+
   it('says how a certificate for another name is accepted', async () => {
     const material = await makeMaterial({ name: 'lb.example.org' });
     const { url } = await startHttpsServer((response) => response.end(), { material });

@@ -5,6 +5,7 @@ import type { ApplianceSettings, Settings } from '../../config/settings.ts';
 import { connectAppliance } from '../../connect-appliance.ts';
 import { dayOf } from '../../lib/day.ts';
 import type { Ill } from './ill.ts';
+import { ownCertificateLine } from './own-certificate.ts';
 
 const soonMs = 14 * 86_400_000;
 
@@ -21,7 +22,12 @@ export function gatewayLines(admin: AdminSettings | undefined, nowMs: number): r
       `  The token of ${name} ${expiresAtMs > nowMs ? 'expires' : 'expired'} on ${day}; zlb-exporter token makes one.`,
     ];
   });
-  return [`The admin gateway: ${listenAddress} ${transport}, ${count}, audit in ${auditFile}.`, ...ends];
+  const certificate = tls ? [`  ${ownCertificateLine(tls.cert, 'the command admin does', nowMs)}`] : [];
+  return [
+    `The admin gateway: ${listenAddress} ${transport}, ${count}, audit in ${auditFile}.`,
+    ...certificate,
+    ...ends,
+  ];
 }
 
 /** Tries the gateway's own key, by a read that every user may make; undefined when there is nothing to say. */

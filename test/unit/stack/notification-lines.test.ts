@@ -1,4 +1,6 @@
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { painted } from '../../../scripts/stack/painted.ts';
 import { createTeller } from '../../../scripts/stack/notification-lines.ts';
 import type { NotifiedAlert } from '../../../scripts/stack/receiver.ts';
 
@@ -41,5 +43,16 @@ describe('the lines of notifications', () => {
     expect(tell(delivery(farmDown('firing', 'a\u001B[2J\nb')), at)).toEqual([
       '03:04:05 FIRING   critical ZlbFarmDown lb-1 a [2J b: Farm a [2J b is down (to page)',
     ]);
+  });
+});
+
+describe('a notification on a terminal', () => {
+  const line = '12:00:00 FIRING   critical ZlbFarmDown lb-1 shop: Farm shop is RESOLVED (to page)';
+  const streamTo = (isTTY: boolean) => Object.assign(new PassThrough(), { isTTY }) as unknown as NodeJS.WriteStream;
+
+  it('has the word for its state in colour, and is elsewhere as it was', () => {
+    expect(painted(line, streamTo(true))).toBe(line.replace('FIRING', '\u001b[31mFIRING\u001b[39m'));
+    expect(painted('Stopped.', streamTo(true))).toBe('Stopped.');
+    expect(painted(line, streamTo(false))).toBe(line);
   });
 });
