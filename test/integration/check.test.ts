@@ -157,18 +157,25 @@ describe('the letter of check', () => {
   });
 
   it('names what the key may not read, and the alerts that are lost with it', async () => {
-    const world = busyWorld();
-    world.groups.set('watchers', { name: 'watchers', role: {}, farms: ['*'], interfaces: ['*'] });
-    const { appliance, entry } = await givenAppliance(world);
+    const { appliance, entry } = await givenAppliance(busyWorld());
     appliance.fail('GET /system/packages', { kind: 'status', status: 403 });
     appliance.fail('GET /system/backup', { kind: 'status', status: 403 });
 
-    const { code, out } = await check([{ ...entry, name: 'lb-1' }]);
+    const { code, out } = await check([entry]);
 
     expect(code).toBe(0);
     expect(ills(out)).toMatch(
       /The key may not read packages, backups\. Cannot fire: ZlbPackagesPending, ZlbBackupTooOld, ZlbBackupMissing\.\n.*System > Users.*\n {11}collectors: \{ packages: \{ enabled: false \}, backups: \{ enabled: false \} \}/,
     );
+  });
+
+  it('takes the key that the README advises for healthy: it may not read all, and nothing is lost by that', async () => {
+    const { entry } = await givenAppliance(busyWorld());
+
+    const { code, out, diagnosis } = await check([{ ...entry, api_key: 'watcherkey' }]);
+
+    expect({ code, diagnosis }).toEqual({ code: 0, diagnosis: 'healthy; it can be polled as configured' });
+    expect(out).toMatch(/^ {4}Forbidden {2}\/certificates\/activation: their collectors do without$/m);
   });
 
   it('says what an edition has no API for, as no ill', async () => {
@@ -239,6 +246,17 @@ describe('the letter of check', () => {
     expect(literal.out).toContain(`can read the key in ${literal.folder}/zlb.yml.`);
     expect(variable.code).toBe(0);
     expect(variable.out).not.toContain('Every user');
+  });
+
+  it('asks nothing more once it is to stop, and says so', async () => {
+    const { appliance } = await givenAppliance();
+    const env = { ZLB_APPLIANCE_URL: appliance.url, ZLB_API_KEY: apiKey };
+    const { context, warned } = givenContext({ env, stopped: AbortSignal.abort() });
+
+    const code = await runCommandLine(['check'], context);
+
+    expect({ code, warned }).toEqual({ code: 1, warned: ['Stopped before all were tried.'] });
+    expect(appliance.requests).toEqual([]);
   });
 
   it('says until when the certificate of the gateway is valid', async () => {

@@ -47,6 +47,10 @@ export const check: Command = async ({ flags, env, stopped, say, warn, shell }) 
   let failed = 0;
   let ailing = 0;
   for (const appliance of appliances) {
+    if (stopped.aborted) {
+      warn('Stopped before all were tried.');
+      return 1;
+    }
     const examination = await examine({ appliance, settings, decode, stopped });
     const ok = examination.findings.failure === undefined;
     const ofGateway = ok ? await adminKeyIll(appliance, settings, decode, stopped) : undefined;

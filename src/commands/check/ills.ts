@@ -68,23 +68,17 @@ function obstacleIlls({ findings }: Examination): readonly Ill[] {
   const { licensed } = findings.facts;
   // Told by itself.
   const obstacles = findings.obstacles.filter(({ reason }) => reason !== 'unlicensed' || licensed !== false);
-  const forbidden = obstacles.filter(({ reason }) => reason === 'forbidden');
+  const forbidden = obstacles.filter(({ reason }) => reason === 'forbidden').map(({ collector }) => collector);
   const others = obstacles.filter(({ reason }) => reason !== 'forbidden');
   return [...(forbidden.length > 0 ? [forbiddenIll(forbidden)] : []), ...others.map(otherIll)];
 }
 
-function forbiddenIll(forbidden: readonly Obstacle[]): Ill {
-  const whole = [...new Set(forbidden.filter(({ partly }) => !partly).map(({ collector }) => collector))];
-  const parts = forbidden.filter(({ partly }) => partly).map(({ collector, message }) => `${collector} (${message})`);
-  const what = [
-    ...(whole.length > 0 ? [`The key may not read ${whole.join(', ')}.${lostBy(whole)}`] : []),
-    ...(parts.length > 0 ? [`It may not read all of ${[...new Set(parts)].join(', ')}.`] : []),
-  ];
+function forbiddenIll(collectors: readonly string[]): Ill {
   return {
-    finding: what.join(' '),
+    finding: `The key may not read ${collectors.join(', ')}.${lostBy(collectors)}`,
     remedy: [
-      `Give the user of the key a role that may read that (System > Users)${whole.length > 0 ? ', or do without:' : '.'}`,
-      ...(whole.length > 0 ? [exact(withoutCollectors(whole))] : []),
+      'Give the user of the key a role that may read that (System > Users), or do without:',
+      exact(withoutCollectors(collectors)),
     ],
   };
 }

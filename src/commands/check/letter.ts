@@ -52,7 +52,7 @@ type Row = readonly [label: string, text: string];
 
 function rowsOf(examination: Examination): readonly Row[] {
   const { findings } = examination;
-  const { failure, polled, lacking } = findings;
+  const { failure, polled, lacking, spared } = findings;
   const proven = findings.calls.some(({ authenticated }) => authenticated);
   const rows: (Row | undefined)[] = [
     ['Reached', reachedText(examination)],
@@ -62,6 +62,7 @@ function rowsOf(examination: Examination): readonly Row[] {
     clockRow(examination),
     failure ? undefined : ['Polled', polled.join(', ')],
     failure ? undefined : ['Cost', costText(examination)],
+    spared.length > 0 ? ['Forbidden', `${spared.join(', ')}: their collectors do without`] : undefined,
     lacking.length > 0 ? ['Lacking', `${lacking.join(', ')}: this edition has no API for them`] : undefined,
   ];
   return rows.filter((each) => each !== undefined);

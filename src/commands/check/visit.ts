@@ -22,11 +22,13 @@ export interface Findings {
   readonly failure: Failure | undefined;
   readonly calls: readonly CallReport[];
   readonly facts: Readonly<Facts>;
-  /** Collectors that ended well, or in part. */
+  /** Collectors that ended well. */
   readonly polled: readonly string[];
   /** Collectors that the edition has no API for, and that do without. */
   readonly lacking: readonly string[];
   readonly obstacles: readonly Obstacle[];
+  /** Routes that the key may not read, and that their collectors do without. */
+  readonly spared: readonly string[];
   /** What a minute of polling will cost. */
   readonly perMinute: { readonly calls: number; readonly seconds: number };
 }
@@ -37,14 +39,12 @@ export interface Failure {
   readonly message: string;
 }
 
-/** Why a collector knows nothing, or not all. */
+/** Why a collector knows nothing. */
 export interface Obstacle {
   readonly collector: string;
   /** Undefined for an answer that was understood and makes no sense. */
   readonly reason: FailureReason | undefined;
   readonly message: string;
-  /** The collector does without what was refused. */
-  readonly partly: boolean;
 }
 
 export interface VisitParts {
@@ -69,6 +69,7 @@ export async function visitAppliance({ appliance, settings, decode, stopped }: V
   const polled: string[] = [];
   const lacking: string[] = [];
   const obstacles: Obstacle[] = [];
+  const spared: string[] = [];
   const perMinute = { calls: 0, seconds: 0 };
   let failure: Failure | undefined;
   try {
@@ -85,7 +86,7 @@ export async function visitAppliance({ appliance, settings, decode, stopped }: V
         perMinute.calls += made.length * share;
         perMinute.seconds += secondsOf(made) * share;
         polled.push(collector.name);
-        obstacles.push(...refusalsIn(made, collector));
+        spared.push(...made.filter(({ reason }) => reason === 'forbidden').map(({ endpoint }) => endpoint));
       } catch (error) {
         failure = failureOf(error);
         if (failure) break;
@@ -97,7 +98,7 @@ export async function visitAppliance({ appliance, settings, decode, stopped }: V
     await client.close();
   }
   failure ??= unprovenBy(calls, obstacles);
-  return { failure, calls, facts, polled, lacking, obstacles, perMinute };
+  return { failure, calls, facts, polled, lacking, obstacles, spared, perMinute };
 }
 
 /** Of all calls together. */
@@ -156,14 +157,7 @@ function failureOf(error: unknown): Failure | undefined {
 
 function obstacleOf({ name }: Collector, error: unknown): Obstacle {
   const reason = error instanceof ApplianceError ? error.reason : undefined;
-  return { collector: name, reason, message: oneLine(toError(error).message, 250), partly: false };
-}
-
-/** Refusals that a collector put up with. */
-function refusalsIn(calls: readonly CallReport[], { name }: Collector): readonly Obstacle[] {
-  return calls
-    .filter(({ reason }) => reason === 'forbidden')
-    .map(({ endpoint }) => ({ collector: name, reason: 'forbidden', message: `GET ${endpoint}`, partly: true }));
+  return { collector: name, reason, message: oneLine(toError(error).message, 250) };
 }
 
 function unprovenBy(calls: readonly CallReport[], [first]: readonly Obstacle[]): Failure | undefined {
