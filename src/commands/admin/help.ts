@@ -1,16 +1,17 @@
 /** One screen about the admin commands. */
-export const adminHelp = `Usage: zlb-exporter admin APPLIANCE OPERATION [name=value …]   one call; name:=JSON for lists and objects
-       zlb-exporter admin APPLIANCE RECIPE name=value …        several calls, with a plan shown first
-       zlb-exporter admin WORD                                 ask the gateway
+export const adminHelp = `Usage: zlb-exporter admin APPLIANCE OPERATION [name=value …]  one call; name:=JSON for lists
+       zlb-exporter admin APPLIANCE RECIPE name=value …       several calls, with a plan
+       zlb-exporter admin WORD                                ask the gateway
 
-Operations   a key (actOnFarm), or a path (PUT /farms/shop/actions, /farms/shop); values fill its path, then its body
+Operations   a key (actOnFarm), or a path (PUT /farms/shop/actions, /farms/shop); values fill
+             the path, then the body
   admin operations farm backend             find operations, with their routes and risks
   admin parameters lb-1 createFarm          what an operation takes, as the appliance says
   admin lb-1 listFarms
   admin lb-1 actOnFarm farmname=shop action=stop --reason=TICKET-42 --dry-run
   admin lb-1 downloadBackup name=weekly --output=weekly.tar.gz
 Recipes
-  drain-backend farm=F backend=IP:PORT [service=S]    out of service, and wait for its connections (--wait=5m)
+  drain-backend farm=F backend=IP:PORT [service=S]    out of service; wait until idle (--wait=5m)
   restore-backend farm=F backend=IP:PORT [service=S]  and back
   restart-farm farm=F                                 with a look before and after
   replace-certificate farm=F file=PATH [name=N] [old=N]
@@ -25,10 +26,10 @@ Words   appliances, whoami, operations, parameters, audit, frozen, freeze --reas
   --backup-first       back up the configuration before a change
   --yes                go on without being asked
   --wait=5m            recipes: wait that long at most
-  --body=@FILE         send a file, or standard input with --body=-; keeps passwords off the command line
+  --body=@FILE         send a file, or standard input (--body=-); for what is secret too
   --output=FILE        save the answer
   --json               the exact answer, for scripts
   --limit, --principal, --appliance, --operation, --event     filters of admin audit
   --admin.url=URL, --admin.token-file=PATH, --admin.ca-file, --admin.cert-file, --admin.key-file
-Environment: ZLB_ADMIN_URL (default http://127.0.0.1:9445), ZLB_ADMIN_TOKEN_FILE or ZLB_ADMIN_TOKEN.
+Environment: ZLB_ADMIN_URL (or http://127.0.0.1:9445), ZLB_ADMIN_TOKEN_FILE or ZLB_ADMIN_TOKEN.
 Exit codes: 0 done, 1 refused or failed, 2 a mistake on the command line, or nobody agreed.`;

@@ -79,7 +79,7 @@ describe('the flags', () => {
       const lines = said.split('\n');
       expect(code).toBe(0);
       expect(lines.length).toBeLessThanOrEqual(40);
-      expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(120);
+      expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(100);
     }
   });
 
