@@ -99,4 +99,9 @@ describe('the shell', () => {
 
     await expect(shell.write(Buffer.from('x'))).rejects.toThrow();
   });
+
+  it('paints what a terminal shows, and nothing that is piped on', () => {
+    expect(givenShell({ isTTY: true }).shell.paint('red', 'FAILED')).toBe('\u001b[31mFAILED\u001b[39m');
+    expect(givenShell({ isTTY: false }).shell.paint('red', 'FAILED')).toBe('FAILED');
+  });
 });
