@@ -1,0 +1,60 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { adminMetricFamilies } from '../../../src/admin/admin-metrics.ts';
+import { collectors } from '../../../src/collectors/registry.ts';
+import { ledgerFamilies } from '../../../src/monitor/ledger.ts';
+import { codeSpansIn, tablesIn } from '../../support/document-tables.ts';
+
+const root = new URL('../../../', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+const pages = ['README.md', ...globSync(['docs/*.md', 'deploy/**/*.md'], { cwd: root.pathname })];
+
+const rules = read('alerts/zlb.rules.yml');
+const metrics: ReadonlySet<string> = new Set([
+  ...[...collectors.flatMap(({ families }) => families), ...ledgerFamilies].map(({ name }) => name),
+  ...Object.values(adminMetricFamilies).map(({ name }) => name),
+  'zlb_exporter_build_info',
+  'zlb_exporter_config_last_reload_successful',
+  'zlb_exporter_config_last_reload_success_timestamp_seconds',
+  ...[...rules.matchAll(/record: (zlb:[\w:]+)/g)].map(([, name = '']) => name),
+]);
+
+function namesIn(page: string, pattern: RegExp): readonly string[] {
+  return [...new Set(codeSpansIn(read(page).replaceAll(/^\s*```[^]*?^\s*```/gm, '')))].flatMap(
+    (span) => pattern.exec(span)?.[1] ?? [],
+  );
+}
+
+it('finds names to look up', () => {
+  expect(pages.flatMap((page) => namesIn(page, /^(zlb[_:]\w+)/)).length).toBeGreaterThan(100);
+  expect(pages.flatMap((page) => namesIn(page, /^(Zlb[A-Z]\w+)$/)).length).toBeGreaterThan(30);
+});
+
+describe.each(pages)('%s', (page) => {
+  it('names metrics that there are', () => {
+    const named = namesIn(page, /^(zlb[_:][a-z0-9_:]+[a-z0-9])(?:$|[{ ])/);
+
+    expect(named.filter((name) => !metrics.has(name))).toEqual([]);
+  });
+
+  it('names alerts that there are', () => {
+    const named = namesIn(page, /^(Zlb[A-Z]\w+)$/);
+
+    expect(named.filter((name) => !rules.includes(`alert: ${name}\n`))).toEqual([]);
+  });
+
+  it('names files and folders that there are', () => {
+    const named = namesIn(page, /^((?:src|test|alerts|bench|scripts|deploy|docs|dashboards)\/[\w./-]+)$/);
+
+    expect(named.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
+  });
+});
+
+it('docs/migrating-from-nagios.md names thresholds that there are', () => {
+  const cells = tablesIn(read('docs/migrating-from-nagios.md'))
+    .filter(({ head }) => head.at(-1) === 'Threshold')
+    .flatMap(({ rows }) => rows.flatMap((row) => codeSpansIn(row.at(-1) ?? '')));
+
+  expect(cells.length).toBeGreaterThan(10);
+  expect(cells.filter((name) => !rules.includes(`{ name: ${name} }`))).toEqual([]);
+});
