@@ -131,6 +131,21 @@ ${keyTable({ type: 'object', properties: { admin: admin ?? {} } }, { withoutDefa
 - Other machines can connect only with \`tls\`, or with \`insecure_plaintext\`; otherwise the exporter does not start.
 - A token whose time has passed is refused by the gateway; the exporter starts with it all the same.
 
+## On the command line
+
+| Flag | Default | Meaning |
+|---|---|---|
+| \`--config.file=PATH\` | – | This file. Without it, and without the variables below, the exporter shows itself on simulated appliances. |
+| \`--shard=INDEX/COUNT\` | all of them | The share of the appliances that this process watches, from \`0/3\` to \`2/3\` with three ([scaling.md](scaling.md#shards)). |
+| \`--web.listen-address=HOST:PORT\` | \`:9444\` | Where Prometheus and people reach it; \`127.0.0.1:9444\` is this machine alone. |
+| \`--web.config.file=PATH\` | – | TLS, passwords and limits for that ([web-configuration.md](web-configuration.md)). |
+| \`--web.enable-lifecycle\` | off | Whether \`POST /-/reload\` reads the configuration again. SIGHUP always does. |
+| \`--log.level=LEVEL\` | \`info\` | debug, info, warn or error. |
+| \`--log.format=FORMAT\` | \`json\` | json or logfmt, a line each, to standard error. |
+| \`--version\`, \`--help\` | | Print it, and end. |
+
+They end with code 0 after SIGTERM or SIGINT, with 2 for bad flags or a bad configuration, and with 1 otherwise.
+
 ## One appliance without a file
 
 Without \`--config.file\` the environment describes one appliance, named after its host. With a file, it may take the place of \`appliances\`;

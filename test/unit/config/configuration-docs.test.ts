@@ -1,11 +1,13 @@
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { configurationJsonSchema, configurationPage } from '../../../scripts/generate-configuration-docs.ts';
 import type { SchemaNode } from '../../../scripts/key-table.ts';
+import { runCommandLine } from '../../../src/cli.ts';
 import { makeMaterial } from '../../support/tls-server.ts';
+import { givenContext } from '../commands/given-command.ts';
 import { loadText } from './given-config.ts';
 
 const docs = new URL('../../../docs/', import.meta.url);
@@ -31,13 +33,16 @@ describe('the documentation of the configuration', () => {
     expect(await readFile(new URL('configuration.schema.json', docs), 'utf8')).toBe(configurationJsonSchema());
   });
 
-  it('has a meaning, a type and an example in each row of a key', () => {
+  it('has a type, a default, a meaning and an example in each row of a key', () => {
     const rows = configurationPage().match(/^\| `[a-z_]+[^`]*`.*\|$/gm) ?? [];
     const keys = rows.map((row) => row.split(' | ')).filter((cells) => cells.length === 5 && !cells[0]?.includes('…'));
 
     expect(keys.length).toBeGreaterThan(15);
-    for (const [key, type, , meaning, example] of keys) {
-      expect({ key, complete: [type, meaning, example].every((cell) => cell !== '' && cell !== ' |') }).toEqual({
+    for (const [key, type, standard, meaning, example] of keys) {
+      expect({
+        key,
+        complete: [type, standard, meaning, example].every((cell) => cell !== '' && cell !== ' |'),
+      }).toEqual({
         key,
         complete: true,
       });
@@ -85,6 +90,20 @@ describe('the documentation of the configuration', () => {
     }
   });
 
+  it('has nothing in the configurations of other documents that an editor would underline', async () => {
+    const fits = new Ajv({ allowUnionTypes: true }).compile(JSON.parse(configurationJsonSchema()));
+    const root = new URL('../', docs);
+    const pages = ['README.md', ...globSync(['docs/*.md', 'deploy/**/*.md'], { cwd: root.pathname })];
+    const texts = await Promise.all(pages.map((page) => readFile(new URL(page, root), 'utf8')));
+    const shown = texts
+      .flatMap((text) => [...text.matchAll(/^( *)```yaml\n(.*?)```/gms)])
+      .map(([, indent, yaml = '']) => yaml.replaceAll(new RegExp(`^${indent}`, 'gm'), ''))
+      .filter((yaml) => /^appliances:/m.test(yaml));
+
+    expect(shown.length).toBeGreaterThan(4);
+    expect(shown.filter((yaml) => !fits(parse(yaml)))).toEqual([]);
+  });
+
   it('has examples and defaults for each key that an editor takes for right', () => {
     const ajv = new Ajv({ allowUnionTypes: true });
     // Collectors are alike.
@@ -97,6 +116,16 @@ describe('the documentation of the configuration', () => {
 
     expect(shown.length).toBeGreaterThan(50);
     expect(shown.filter(({ node, value }) => !ajv.validate(node, value))).toEqual([]);
+  });
+
+  it('lists the flags that --help lists', async () => {
+    const { context, said } = givenContext({});
+    await runCommandLine(['--help'], context);
+    const flagsIn = (text: string) => new Set([...text.matchAll(/(?<![\w-])--[a-z][a-z.-]+/g)].map(([flag]) => flag));
+
+    const [, listed = ''] = /## On the command line\n(.*?)\n## /s.exec(configurationPage()) ?? [];
+
+    expect([...flagsIn(listed)].toSorted()).toEqual([...flagsIn(said.join('\n'))].toSorted());
   });
 
   it('lets an editor see what the loader would refuse', () => {

@@ -11,6 +11,9 @@ const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
 
 const tables = tablesIn(read('docs/troubleshooting.md'));
 const bySymptom = tables.filter(({ head }) => head[0] === 'You see');
+const linesOfLog = tablesIn(read('docs/operations.md'))
+  .filter(({ head }) => head[0] === '`msg`')
+  .flatMap(({ rows }) => rows.flatMap(([line = '']) => codeSpansIn(line)));
 const symptoms = bySymptom.flatMap(({ rows }) => rows.flatMap(([seen = '']) => codeSpansIn(seen)));
 const isMetric = (symptom: string): boolean => /^zlb[_:]/.test(symptom);
 const isAlert = (symptom: string): boolean => /^Zlb[A-Z]\w+$/.test(symptom);
@@ -45,6 +48,10 @@ describe('docs/troubleshooting.md', () => {
 
     expect(fragments).not.toEqual([]);
     expect(fragments.filter((fragment) => !literals.includes(fragment))).toEqual([]);
+  });
+
+  it.each(linesOfLog)('and docs/operations.md quote what is logged: %s', (line) => {
+    expect(literals).toContain(line);
   });
 
   it('explains every reason for which a call fails', () => {
