@@ -1,5 +1,6 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { endpoints } from '../../../src/appliance/endpoints/table.ts';
 import { codeSpansIn, tablesIn } from '../../support/document-tables.ts';
 import { knownSeries } from '../../support/known-series.ts';
 
@@ -40,6 +41,17 @@ describe.each(pages)('%s', (page) => {
 
     expect(named.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
   });
+});
+
+it('README.md counts what there is', () => {
+  const counted = {
+    alerts: new Set([...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name)).size,
+    operations: Object.keys(endpoints).length,
+    'requests with their answers': readdirSync(new URL('test/recorded/exchanges', root)).length,
+  };
+  const text = read('README.md').replaceAll(/\s+/g, ' ');
+
+  for (const [what, count] of Object.entries(counted)) expect(text).toContain(`${count} ${what}`);
 });
 
 it('docs/migrating-from-nagios.md names thresholds that there are', () => {
