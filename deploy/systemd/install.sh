@@ -23,6 +23,11 @@ END
 
 say() { printf '%s\n' "$*"; }
 
+# What was done in the end.
+done_is() {
+  if [ "$dry_run" = yes ]; then say 'Nothing was done: this was a dry run.'; else say "$*"; fi
+}
+
 fail() {
   printf 'install.sh: %s\n' "$*" >&2
   exit 1
@@ -70,12 +75,16 @@ check_systemd() {
 
 check_source() {
   [ -f "$source/dist/main.js" ] || fail "$source/dist is not there; run 'npm ci && npm run build' in a clone first"
-  [ -f "$source/node_modules/.package-lock.json" ] ||
+  [ -d "$source/node_modules" ] ||
     fail "$source/node_modules is not there; run 'npm ci' in a clone, 'npm install --omit=dev' in an unpacked package first"
 }
 
-# The packages that run, one folder a line, without those that only build and test.
+# The packages that run, one folder a line: of a clone without those that only build and test, which an unpacked package has not.
 packages() {
+  if [ ! -f "$source/node_modules/.package-lock.json" ]; then
+    (cd "$source" && find node_modules -mindepth 1 -maxdepth 1 -type d ! -name '.*')
+    return
+  fi
   # shellcheck disable=SC2016
   "$node" -e '
     const { packages } = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"));
@@ -109,6 +118,10 @@ install_configuration() {
   if [ ! -e "$destination$configuration/environment" ]; then
     run install -m 600 "$here/environment.example" "$destination$configuration/environment"
   fi
+  # systemd reads them as root; nobody else has to.
+  for file in "$destination$configuration"/keys/*; do
+    if [ -f "$file" ]; then run chmod 600 "$file"; fi
+  done
 }
 
 install_unit() {
@@ -133,7 +146,12 @@ keys() {
   done
 }
 
-check_keys() {
+# Found out now, and not by the service that does not start.
+check_configuration() {
+  file=$destination$configuration/zlb.yml
+  if [ -e "$file" ] && [ -z "$(find "$file" -perm -004)" ]; then
+    fail "$file cannot be read by the service, which has a user of its own; it holds no key, so: chmod 644 $file"
+  fi
   for file in "$destination$configuration"/keys/*; do
     case ${file##*/} in
       '*') ;;
@@ -144,16 +162,16 @@ check_keys() {
 
 start() {
   if [ -n "$destination" ]; then
-    say "It is installed below $destination."
+    done_is "It is installed below $destination."
     return
   fi
   control daemon-reload
   if [ -e "$destination$configuration/zlb.yml" ]; then
     control enable zlb-exporter.service
     control restart zlb-exporter.service
-    say 'It is started. See how it is: systemctl status zlb-exporter; curl -s localhost:9444/-/ready'
+    done_is 'It is started. See how it is: systemctl status zlb-exporter; curl -s localhost:9444/-/ready'
   else
-    say "It is installed and not started. Write $configuration/zlb.yml and the keys into $configuration/keys, then run this again."
+    done_is "It is installed and not started. Write $configuration/zlb.yml and the keys into $configuration/keys, then run this again."
   fi
 }
 
@@ -163,7 +181,7 @@ uninstall() {
   run rm -rf "$destination$unit" "$destination$unit.d/keys.conf" "$destination$program"
   if [ -d "$destination$unit.d" ] && [ "$dry_run" = no ]; then rmdir "$destination$unit.d" 2>/dev/null || true; fi
   control daemon-reload
-  say "Removed. What is yours is still there: $configuration, and /var/lib/private/zlb-exporter with the audit."
+  done_is "Removed. What is yours is still there: $configuration, and /var/lib/private/zlb-exporter with the audit."
 }
 
 dry_run=no
@@ -189,7 +207,7 @@ if [ "$task" = uninstall ]; then
 fi
 check_machine
 check_source
-check_keys
+check_configuration
 install_program
 install_configuration
 install_unit

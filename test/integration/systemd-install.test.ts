@@ -149,6 +149,25 @@ describe('deploy/systemd/install.sh', () => {
     });
   });
 
+  it('takes all packages of an unpacked package, which has those alone that run', () => {
+    const unpacked = givenClone();
+    onTestFinished(() => rmSync(unpacked, { recursive: true }));
+    for (const folder of ['dist', 'node_modules/runs', 'node_modules/@scope/runs', 'node_modules/.bin'])
+      mkdirSync(join(unpacked, folder), { recursive: true });
+    writeFileSync(join(unpacked, 'dist/main.js'), '');
+    const destination = givenDestination();
+
+    expect(runScript(unpacked, destination)).toMatchObject({ status: 0, stderr: '' });
+
+    const program = join(destination, 'opt/zlb-exporter');
+    expect(globSync('node_modules/**', { cwd: program }).sort()).toEqual([
+      'node_modules',
+      'node_modules/@scope',
+      'node_modules/@scope/runs',
+      'node_modules/runs',
+    ]);
+  });
+
   it('changes nothing when it is run again, and keeps configuration, keys and environment', () => {
     const destination = givenDestination();
     install(destination);
@@ -189,6 +208,30 @@ describe('deploy/systemd/install.sh', () => {
     });
   });
 
+  it('closes keys that others could read', () => {
+    const destination = givenDestination();
+    install(destination);
+    givenKey(destination, 'lb-paris');
+    chmodSync(join(destination, 'etc/zlb-exporter/keys/lb-paris'), 0o644);
+
+    install(destination);
+
+    expect(modesBelow(destination)).toMatchObject({ 'etc/zlb-exporter/keys/lb-paris': '600' });
+  });
+
+  it('finds out that the service could not read its configuration', () => {
+    const destination = givenDestination();
+    install(destination);
+    const file = join(destination, 'etc/zlb-exporter/zlb.yml');
+    writeFileSync(file, 'appliances: []\n', { mode: 0o600 });
+
+    expect(install(destination)).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `install.sh: ${file} cannot be read by the service, which has a user of its own; it holds no key, so: chmod 644 ${file}\n`,
+    });
+  });
+
   it('removes the program and the service, and leaves what is not its own', () => {
     const destination = givenDestination();
     install(destination);
@@ -220,6 +263,7 @@ describe('deploy/systemd/install.sh', () => {
       'would run: systemctl daemon-reload',
     ];
     expect(here.stdout.split('\n').filter((line) => steps.includes(line))).toEqual(steps);
+    expect(here.stdout).toMatch(/\nNothing was done: this was a dry run\.\n$/);
     expect(existsSync('/opt/zlb-exporter.new')).toBe(false);
   });
 

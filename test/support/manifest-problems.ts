@@ -30,21 +30,41 @@ const models = {
 export type Kind = keyof typeof models;
 export type Manifest<K extends Kind = Kind> = InstanceType<(typeof models)[K]>;
 
+interface Document {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+}
+
 /** What the schemas of Kubernetes and of the Prometheus Operator say against a manifest, and the keys that they do not know. */
-export function problemsOf(manifest: { readonly apiVersion?: string; readonly kind?: string }): readonly string[] {
+export function problemsOf(manifest: Document): readonly string[] {
+  const { refusal, unknown } = look(manifest);
+  return refusal === undefined ? unknown : [refusal];
+}
+
+/** The keys of a patch that its kind does not know; a patch may leave out what the whole has to have. */
+export function unknownKeysOf(patch: Document): readonly string[] {
+  return look(patch).unknown;
+}
+
+function look(manifest: Document): { readonly refusal: string | undefined; readonly unknown: readonly string[] } {
   const { apiVersion, kind } = manifest;
   const Model = Object.values(models).find((each) => each.apiVersion === apiVersion && each.kind === kind);
-  if (!Model) return [`${apiVersion} ${kind} is not known here; add its model`];
+  if (!Model) return { refusal: undefined, unknown: [`${apiVersion} ${kind} is not known here; add its model`] };
   const unread = new Set<string>();
   const model = watched(Object.assign(new Model(), manifest), '', unread);
-  try {
-    model.validate();
-  } catch (error) {
-    return [String(error)];
-  }
+  const refusal = refusalOf(model);
   // The schemas let unknown keys pass. What they know they look at, so what nobody looked at is a mistake.
   const topmost = [...unread].filter((path) => !unread.has(path.replace(/\/[^/]*$/, '')));
-  return topmost.map((path) => `${path} is no key of ${kind}`);
+  return { refusal, unknown: topmost.map((path) => `${path} is no key of ${kind}`) };
+}
+
+function refusalOf(model: Manifest): string | undefined {
+  try {
+    model.validate();
+    return undefined;
+  } catch (error) {
+    return String(error);
+  }
 }
 
 /** The same value, which takes out of `unread` what is asked for. */

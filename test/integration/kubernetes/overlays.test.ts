@@ -65,6 +65,12 @@ describe.skipIf(!canBuild())('deploy/kubernetes, as kubectl builds it', () => {
       expect([pod.securityContext?.runAsUser, pod.securityContext?.fsGroup].map(String)).toEqual([user, user]);
     });
 
+    it('runs the image of this release, in whatever registry', () => {
+      const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+
+      expect(workloadOf(manifests).container.image).toMatch(new RegExp(`^([^/]+/)?zlb-exporter:${version}$`));
+    });
+
     it('selects its own pods, wherever something selects', () => {
       const { spec, labels, pod } = workloadOf(manifests);
       const service = onlyOf(manifests, 'Service');

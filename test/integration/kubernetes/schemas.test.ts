@@ -2,7 +2,7 @@ import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { problemsOf } from '../../support/manifest-problems.ts';
+import { problemsOf, unknownKeysOf } from '../../support/manifest-problems.ts';
 import { readManifests } from '../../support/manifests.ts';
 
 interface Kustomization {
@@ -54,6 +54,14 @@ describe('the check of manifests', () => {
   });
 });
 
+describe('the check of patches', () => {
+  it('finds what the kind does not know, and not what the whole has to have', () => {
+    const patch = { apiVersion: 'apps/v1', kind: 'StatefulSet', spec: { replicas: 3, replica: 4 } };
+
+    expect(unknownKeysOf(patch)).toEqual(['/spec/replica is no key of StatefulSet']);
+  });
+});
+
 describe('the files of deploy/kubernetes', () => {
   const resources = kustomizations.flatMap((file) =>
     (read(file).resources ?? []).filter((name) => name.endsWith('.yml')).map((name) => join(dirname(file), name)),
@@ -61,6 +69,19 @@ describe('the files of deploy/kubernetes', () => {
 
   it.each(resources)('%s fits the schemas of Kubernetes, with no key too many', (file) => {
     expect(readManifests(file).flatMap((manifest) => problemsOf(manifest))).toEqual([]);
+  });
+
+  const patches = kustomizations.flatMap((file) =>
+    (read(file).patches ?? []).flatMap(({ path }) => (path === undefined ? [] : join(dirname(file), path))),
+  );
+
+  it.each(patches)('%s, a patch, has no key that its kind does not know', (file) => {
+    // What kustomize takes out has to be named.
+    const removals = [/\/\$patch is no key/, /\/strategy is no key of StatefulSet/];
+
+    const unknown = readManifests(file).flatMap((manifest) => unknownKeysOf(manifest));
+
+    expect(unknown.filter((key) => !removals.some((removal) => removal.test(key)))).toEqual([]);
   });
 
   it.each(kustomizations)('%s names what is there', (file) => {
