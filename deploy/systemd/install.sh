@@ -67,10 +67,10 @@ check_machine() {
 
 check_systemd() {
   if [ -n "$destination" ] || [ "$dry_run" = yes ]; then return; fi
-  [ "$(id -u)" -eq 0 ] || fail 'only root can install a service; run it with sudo, or see what it would do with --dry-run'
   command -v systemctl >/dev/null || fail 'there is no systemctl: this machine does not run systemd; deploy/README.md has other ways'
   systemd=$(systemctl --version | sed -n '1s/^systemd \([0-9]*\).*/\1/p')
   [ "${systemd:-0}" -ge 247 ] || fail "systemd 247 or newer is needed to hand over keys (LoadCredential=), this is ${systemd:-unknown}"
+  [ "$(id -u)" -eq 0 ] || fail 'only root can install a service; run it with sudo, or see what it would do with --dry-run'
 }
 
 check_source() {

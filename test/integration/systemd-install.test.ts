@@ -62,13 +62,21 @@ function givenDestination(): string {
   return folder;
 }
 
+interface Installation {
+  /** The clone. */
+  readonly from: string;
+  readonly destination?: string | undefined;
+  readonly args?: readonly string[];
+  /** Where programs are looked for. */
+  readonly path?: string | undefined;
+}
+
 /** Runs the script of a clone, with a Node.js that is new enough unless another is named. */
-function runScript(from: string, destination: string | undefined, ...args: readonly string[]) {
-  const { PATH } = process.env;
+function runScript({ from, destination, args = [], path = process.env['PATH'] }: Installation) {
   const node = args.some((arg) => arg.startsWith('--node=')) ? [] : [`--node=${process.execPath}`];
-  const { status, stdout, stderr } = spawnSync(join(from, script), [...node, ...args], {
+  const { status, stdout, stderr } = spawnSync('/bin/sh', [join(from, script), ...node, ...args], {
     encoding: 'utf8',
-    env: { PATH, ...(destination === undefined ? {} : { DESTDIR: destination }) },
+    env: { PATH: path, ...(destination === undefined ? {} : { DESTDIR: destination }) },
     uid: stranger,
     gid: stranger,
   });
@@ -76,7 +84,18 @@ function runScript(from: string, destination: string | undefined, ...args: reado
   return { status, stdout, stderr };
 }
 
-const install = (destination: string | undefined, ...args: readonly string[]) => runScript(clone, destination, ...args);
+const install = (destination: string | undefined, ...args: readonly string[]) =>
+  runScript({ from: clone, destination, args });
+
+/** A folder with these programs of the machine and no others. */
+function givenPrograms(names: readonly string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), 'zlb-programs-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  chmodSync(folder, 0o755);
+  for (const name of names)
+    symlinkSync(spawnSync('which', [name], { encoding: 'utf8' }).stdout.trim(), join(folder, name));
+  return folder;
+}
 
 function givenKey(destination: string, name: string): void {
   const file = join(destination, 'etc/zlb-exporter/keys', name);
@@ -110,7 +129,7 @@ describe('deploy/systemd/install.sh', () => {
     symlinkSync(resolve('node_modules'), join(built, 'node_modules'));
     spawnSync('tsc', ['-p', 'tsconfig.build.json', '--outDir', join(built, 'dist')]);
 
-    expect(runScript(built, destination)).toMatchObject({ status: 0, stderr: '' });
+    expect(runScript({ from: built, destination })).toMatchObject({ status: 0, stderr: '' });
 
     const program = join(destination, 'opt/zlb-exporter');
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
@@ -157,7 +176,7 @@ describe('deploy/systemd/install.sh', () => {
     writeFileSync(join(unpacked, 'dist/main.js'), '');
     const destination = givenDestination();
 
-    expect(runScript(unpacked, destination)).toMatchObject({ status: 0, stderr: '' });
+    expect(runScript({ from: unpacked, destination })).toMatchObject({ status: 0, stderr: '' });
 
     const program = join(destination, 'opt/zlb-exporter');
     expect(globSync('node_modules/**', { cwd: program }).sort()).toEqual([
@@ -267,12 +286,28 @@ describe('deploy/systemd/install.sh', () => {
     expect(existsSync('/opt/zlb-exporter.new')).toBe(false);
   });
 
-  it('asks for root before it touches this machine', () => {
-    expect(install(undefined)).toEqual({
-      status: 1,
-      stdout: '',
-      stderr: 'install.sh: only root can install a service; run it with sudo, or see what it would do with --dry-run\n',
-    });
+  it.each([
+    ['who is not root', 'systemd 252 (252.39)', 'only root can install a service; run it with sudo, or see what'],
+    [
+      'an older systemd',
+      'systemd 245 (245.4)',
+      'systemd 247 or newer is needed to hand over keys (LoadCredential=), this is 245',
+    ],
+    [
+      'a machine without systemd',
+      undefined,
+      'there is no systemctl: this machine does not run systemd; deploy/README.md',
+    ],
+  ])('refuses %s in one sentence, before it touches anything', (_, systemd, message) => {
+    const programs = givenPrograms(['dirname', 'sed', 'id']);
+    if (systemd !== undefined)
+      writeFileSync(join(programs, 'systemctl'), `#!/bin/sh\necho '${systemd}'\n`, { mode: 0o755 });
+
+    const { status, stdout, stderr } = runScript({ from: clone, path: programs });
+
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toContain(`install.sh: ${message}`);
+    expect(stderr.trimEnd()).not.toContain('\n');
   });
 
   it.each([
