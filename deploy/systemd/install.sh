@@ -56,8 +56,14 @@ control() {
 }
 
 check_machine() {
-  [ -x "$node" ] || fail "$node is not there; install Node.js 24 or newer, or name it with --node=PATH"
   case $node in
+    /*) ;;
+    *) fail "--node=$node has to begin with /, as systemd wants it" ;;
+  esac
+  [ -x "$node" ] || fail "$node is not there; install Node.js 24 or newer, or name it with --node=PATH"
+  # The file that a link leads to is what the unit has to let run.
+  real_node=$(readlink -f "$node")
+  case $real_node in
     /home/* | /root/*) fail "$node is in a home directory, which the service does not see; install Node.js for the whole machine" ;;
   esac
   version=$("$node" -p process.versions.node) || fail "$node does not run"
@@ -126,9 +132,9 @@ install_configuration() {
 
 install_unit() {
   run install -d -m 755 "$destination${unit%/*}" "$destination$unit.d"
-  case $node in
+  case $real_node in
     /usr/* | /lib/*) folders='' ;;
-    *) folders=" ${node%/*}" ;;
+    *) folders=" ${real_node%/*}" ;;
   esac
   sed -e "s|^ExecStart=/usr/bin/node |ExecStart=$node |" -e "s|^ExecPaths=.*|&$folders|" "$here/zlb-exporter.service" |
     write 644 "$destination$unit"

@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -299,7 +300,7 @@ describe('deploy/systemd/install.sh', () => {
       'there is no systemctl: this machine does not run systemd; deploy/README.md',
     ],
   ])('refuses %s in one sentence, before it touches anything', (_, systemd, message) => {
-    const programs = givenPrograms(['dirname', 'sed', 'id']);
+    const programs = givenPrograms(['dirname', 'readlink', 'sed', 'id']);
     if (systemd !== undefined)
       writeFileSync(join(programs, 'systemctl'), `#!/bin/sh\necho '${systemd}'\n`, { mode: 0o755 });
 
@@ -327,6 +328,22 @@ describe('deploy/systemd/install.sh', () => {
     expect(stderr).toContain(`install.sh: ${message.replace('NODE', node)}`);
     expect(stderr.trimEnd()).not.toContain('\n');
     expect(readdirSync(destination)).toEqual([]);
+  });
+
+  it('lets the unit run the Node.js that a link leads to', () => {
+    const destination = givenDestination();
+    const link = join(givenPrograms([]), 'node');
+    symlinkSync(process.execPath, link);
+
+    install(destination, `--node=${link}`);
+
+    const unit = readFileSync(join(destination, 'etc/systemd/system/zlb-exporter.service'), 'utf8');
+    expect(unit).toContain(`\nExecStart=${link} --max-semi-space-size`);
+    const folders = /^ExecPaths=(.*)$/m.exec(unit)?.[1]?.split(' ');
+    expect(folders?.some((folder) => realpathSync(process.execPath).startsWith(`${folder}/`))).toBe(true);
+    expect(install(destination, '--node=bin/node').stderr).toBe(
+      'install.sh: --node=bin/node has to begin with /, as systemd wants it\n',
+    );
   });
 
   it('refuses a clone that was not built, and says what to do', () => {
