@@ -20,7 +20,7 @@ export const apiKey = 'canary-key-of-an-appliance';
 const stranger = process.getuid?.() === 0 ? 65_534 : undefined;
 
 /** A folder of the stranger, which everybody may look into. */
-export function givenFolder(name: string): string {
+function givenFolder(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), `zlb-${name}-`));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   chmodSync(folder, 0o755);
