@@ -161,6 +161,7 @@ async function given(names: readonly string[], { settleMs = 0, goodForMs = Numbe
       age: () => 0,
       facts: noFacts(),
       held: new Map(),
+      withheld: new Map(),
       states: new Map(),
       ledger: { entries: new Map(), answeredAtMs: undefined, called: false, offsetSeconds: undefined },
       opensAtMs: 0,
