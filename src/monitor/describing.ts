@@ -145,17 +145,17 @@ interface Gathered {
 
 /** Puts together what each farm's readings say, and what those of the whole appliance say. */
 function gather(readings: Iterable<Pick<HeldReading, 'farm' | 'found'>>): Gathered {
-  let whole = nothing;
+  const ofWhole: DatedFindings[] = [];
   const ofFarms = new Map<string, DatedFindings>();
   for (const { farm, found } of readings) {
     for (const { findings } of found) {
       if (farm === undefined) {
-        whole = { ...whole, ...findings };
+        ofWhole.push(findings);
         continue;
       }
       const before = ofFarms.get(farm);
       ofFarms.set(farm, before ? { ...before, ...findings } : findings);
     }
   }
-  return { whole, ofFarms };
+  return { whole: Object.assign({}, ...ofWhole) as DatedFindings, ofFarms };
 }
