@@ -93,7 +93,7 @@ function anchorsOf(tokens: readonly Token[], text: string): ReadonlySet<string> 
 function namesOf(tokens: Token[]): Pick<Document, 'links' | 'words'> {
   const links: string[] = [];
   const words: string[] = [];
-  walkTokens(tokens, (token) => {
+  void walkTokens(tokens, (token) => {
     if ((token.type === 'link' || token.type === 'image') && typeof token['href'] === 'string')
       links.push(token['href']);
     if (token.type === 'html')

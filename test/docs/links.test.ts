@@ -24,7 +24,7 @@ describe.each(documents)('$file', (document) => {
 });
 
 describe('a name in backticks', () => {
-  const [readme] = documents.filter(({ file }) => file === 'README.md');
+  const readme = documents.find(({ file }) => file === 'README.md');
 
   it.each([
     ['`src/monitor/upkeep.ts`', true],
