@@ -54,7 +54,7 @@ export function readDocument(file: string, text: string): Document {
     anchors: anchorsOf(tokens, text),
     ...namesOf(tokens),
     idleMarks: linesOf(text).flatMap((line, index) =>
-      line.includes('<!-- not run') && !marked.has(index + 2) ? [index + 1] : [],
+      /^\s*<!--\s*not run/.test(line) && !marked.has(index + 2) ? [index + 1] : [],
     ),
   };
 }

@@ -20,6 +20,13 @@ import { typedCommand } from './typed-command.ts';
 
 export type ApplianceName = keyof typeof worlds;
 
+export interface Substitution {
+  readonly written: RegExp;
+  readonly real: string;
+  /** What is shown in place of `real` where it is printed. */
+  readonly shown?: string;
+}
+
 /** What the documents suppose around their reader: a clone, an exporter on appliances that bear the names of the examples. */
 export interface Machine {
   /** Where commands are typed. */
@@ -27,11 +34,22 @@ export interface Machine {
   /** The environment in which they are. */
   readonly env: Readonly<Record<string, string>>;
   /** What the documents write, and what stands for it here. */
-  readonly substitutions: readonly (readonly [RegExp, string])[];
+  readonly substitutions: readonly Substitution[];
   /** Puts the appliances back to where they began. */
   reset(): Promise<Record<ApplianceName, World>>;
   close(): Promise<void>;
 }
+
+/** What the commands are, beside ours. */
+export const neededPrograms: readonly string[] = [
+  'jq',
+  'curl',
+  'openssl',
+  'prometheus',
+  'promtool',
+  'prometheus-alertmanager',
+  'amtool',
+];
 
 const dayMs = 86_400_000;
 const worlds = {
@@ -44,8 +62,8 @@ const worlds = {
 const names = Object.keys(worlds) as readonly ApplianceName[];
 const apiKey = 'key-of-the-appliances';
 
-/** Starts all of it, Prometheus and Alertmanager as well where they are wanted. */
-export async function startMachine({ monitoring }: { readonly monitoring: boolean }): Promise<Machine> {
+/** Starts all of it, Prometheus with the alerts and Alertmanager as well. */
+export async function startMachine(): Promise<Machine> {
   const closing: (() => unknown)[] = [];
   const close = async () => {
     for (const end of closing.splice(0).reverse()) await end();
@@ -62,9 +80,7 @@ export async function startMachine({ monitoring }: { readonly monitoring: boolea
     const [metricsPort, gatewayPort] = [await freePort(), await freePort()];
     await layOut({ folder, appliances, sha256, served, gatewayPort, metricsPort });
     closing.push(await startExporter(folder, metricsPort));
-    const servers = monitoring
-      ? await startMonitoring(folder, metricsPort, closing)
-      : { prometheus: 0, alertmanager: 0 };
+    const servers = await startMonitoring(folder, metricsPort, closing);
 
     return {
       folder,
@@ -77,15 +93,12 @@ export async function startMachine({ monitoring }: { readonly monitoring: boolea
         ZLB_ADMIN_URL: `http://127.0.0.1:${gatewayPort}`,
       },
       substitutions: [
-        [/\b(?:localhost|127\.0\.0\.1):9444\b/g, `127.0.0.1:${metricsPort}`],
-        [/\b(?:localhost|127\.0\.0\.1):9445\b/g, `127.0.0.1:${gatewayPort}`],
-        [/\b(?:localhost|127\.0\.0\.1):9090\b/g, `127.0.0.1:${servers.prometheus}`],
-        [/\b(?:localhost|127\.0\.0\.1):9093\b/g, `127.0.0.1:${servers.alertmanager}`],
-        [/(?<==):9444\b/g, `:${metricsPort}`],
-        [/\bZLB_ADMIN_TOKEN=\S*…/g, `ZLB_ADMIN_TOKEN=${token}`],
+        ...addresses({ 9444: metricsPort, 9445: gatewayPort, 9090: servers.prometheus, 9093: servers.alertmanager }),
+        { written: /(?<==):9444\b/g, real: `:${metricsPort}` },
+        { written: /\bZLB_ADMIN_TOKEN=\S*…/g, real: `ZLB_ADMIN_TOKEN=${token}` },
         // The management of an appliance, and what its farm shows to users.
-        [/\b192\.0\.2\.1\d:444\b/g, appliances[0] ? new URL(appliances[0].url).host : ''],
-        [/\bvip=[\d.]+ vport=\d+/g, `vip=127.0.0.1 vport=${farmPort}`],
+        { written: /\b192\.0\.2\.1\d:444\b/g, real: new URL(appliances[0]?.url ?? '').host, shown: '192.0.2.10:444' },
+        { written: /\bvip=[\d.]+ vport=\d+/g, real: `vip=127.0.0.1 vport=${farmPort}` },
       ],
       async reset() {
         const fresh = names.map((name) => [name, worlds[name]()] as const);
@@ -101,6 +114,15 @@ export async function startMachine({ monitoring }: { readonly monitoring: boolea
     await close();
     throw error;
   }
+}
+
+/** The addresses of the documents, and those that were free. */
+function addresses(ports: Readonly<Record<number, number>>): readonly Substitution[] {
+  return Object.entries(ports).map(([documented, port]) => ({
+    written: new RegExp(`\\b(?:localhost|127\\.0\\.0\\.1):${documented}\\b`, 'g'),
+    real: `127.0.0.1:${port}`,
+    shown: `127.0.0.1:${documented}`,
+  }));
 }
 
 interface Layout {

@@ -69,7 +69,10 @@ export const scenes: Readonly<Record<string, Scene>> = {
   ZlbBackendNearConnectionLimit: { labels: { farm: 'db' } },
   ZlbMaintenanceForgotten: { appliances: inMaintenance },
   ZlbFarmTrafficStopped: { labels: { appliance: 'lb-paris-1', farm: 'www' } },
-  ZlbVpnDown: {},
+  ZlbVpnDown: {
+    appliances: ({ 'lb-madrid': { vpns } }) =>
+      vpns.set('office', { name: 'office', profile: 'site_to_site', status: 'down', settings: {}, users: new Map() }),
+  },
   ZlbAdminDeniedBurst: { after: "zlb-exporter admin unfreeze --reason='the end of the scene'" },
   ZlbAuditWriteFailing: {
     before: `mv data elsewhere

@@ -1,24 +1,27 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isThere } from '../support/programs.ts';
-import { type Block, readDocuments } from './documents.ts';
-import { type ApplianceName, type Machine, startMachine } from './machine.ts';
-import { scenes } from './runbook-scenes.ts';
-import { openShell, type Shell } from './typing.ts';
 import type { World } from '../../src/simulator/world.ts';
+import { isThere } from '../support/programs.ts';
+import { readDocuments } from './documents.ts';
+import { type ApplianceName, type Machine, neededPrograms, startMachine } from './machine.ts';
+import { scenes } from './runbook-scenes.ts';
+import { openShell, type Typed } from './typing.ts';
 
-const file = 'docs/operations.md';
-const programs = ['jq', 'curl', 'openssl', 'prometheus', 'promtool', 'prometheus-alertmanager', 'amtool'];
 const blocks = readDocuments()
   .flatMap((document) => document.blocks)
-  .filter((block) => block.file === file && block.language === 'sh' && block.notRunBecause === undefined);
-const setUp = blocks.filter(({ heading }) => heading === 'Commands');
+  .filter(
+    ({ file, language, notRunBecause }) =>
+      file === 'docs/operations.md' && language === 'sh' && notRunBecause === undefined,
+  );
+const firstOfAll = blocks.filter(({ heading }) => heading === 'Commands');
 const runbooks = [...Map.groupBy(blocks, ({ heading }) => heading)].filter(([heading]) => heading !== 'Commands');
 
-describe.skipIf(!programs.every(isThere))('the commands of docs/operations.md', () => {
+const scenesFile = 'test/docs/runbook-scenes.ts';
+
+describe.skipIf(!neededPrograms.every(isThere))('the commands of docs/operations.md', () => {
   let machine: Machine;
-  let worlds: Record<ApplianceName, World>;
+  let worlds: Readonly<Record<ApplianceName, World>>;
   beforeAll(async () => {
-    machine = await startMachine({ monitoring: true });
+    machine = await startMachine();
   });
   afterAll(async () => {
     await machine?.close();
@@ -28,37 +31,24 @@ describe.skipIf(!programs.every(isThere))('the commands of docs/operations.md', 
   });
 
   it.each(runbooks)('do under %s what they are there for', async (heading, own) => {
-    const { labels = {}, appliances, before, after, otherWays = [], failing = [] } = scenes[heading] ?? {};
+    const { labels = {}, appliances, before = '', after, otherWays = [], failing = [] } = scenes[heading] ?? {};
     const shell = openShell(machine);
-    for (const block of setUp) await type(shell, block);
-    const [first] = own;
+    const failures: string[] = [];
+    const note = (typed: Typed) => {
+      const wrong = typed.failures.filter((failure) => !failing.some((words) => failure.includes(words)));
+      if (wrong.length > 0) failures.push([...wrong, typed.printed].join('\n'));
+    };
+
+    for (const block of firstOfAll) note(await shell.type(block));
     appliances?.(worlds);
     const given = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
-    await type(shell, typedBy(first, [...given, ...(before === undefined ? [] : [before])].join('\n')));
+    note(await shell.type({ file: scenesFile, line: 0, text: [...given, before].join('\n') }));
     for (const block of own) {
       if (otherWays.some((words) => block.text.includes(words))) appliances?.(await machine.reset());
-      await type(shell, block, failing);
+      note(await shell.type(block));
     }
-    if (after !== undefined) await type(shell, typedBy(first, after));
+    if (after !== undefined) note(await shell.type({ file: scenesFile, line: 0, text: after }));
+
+    expect(failures).toEqual([]);
   });
 });
-
-function typedBy(block: Block | undefined, text: string): Block {
-  return {
-    file: 'test/docs/runbook-scenes.ts',
-    line: 0,
-    language: 'sh',
-    heading: block?.heading ?? '',
-    text,
-    notRunBecause: undefined,
-  };
-}
-
-async function type(shell: Shell, block: Block, failing: readonly string[] = []): Promise<void> {
-  const { failures, printed } = await shell.type(block);
-  const expected = (failure: string) => failing.some((words) => failure.includes(words));
-  expect(
-    failures.filter((failure) => !expected(failure)),
-    printed,
-  ).toEqual([]);
-}

@@ -6,83 +6,80 @@ import type { Block } from './documents.ts';
 import type { Machine } from './machine.ts';
 
 export interface Typed {
-  /** `docs/operations.md:130: exit code 1: promtool check …`, and what was printed. */
+  /** Each command that failed: `docs/operations.md:130: exit code 1: promtool check …`. */
   readonly failures: readonly string[];
+  /** Both outputs, with the addresses that the documents have. */
   readonly printed: string;
 }
 
 /** Somebody at a shell: what one block sets, the next one knows. */
 export interface Shell {
-  type(block: Block): Promise<Typed>;
+  /** Types lines that stand in a file from a line on. */
+  type(lines: Pick<Block, 'file' | 'line' | 'text'>): Promise<Typed>;
 }
 
 const patienceMs = 60_000;
 
-// Each command that fails is told with its line, and the next one follows, as at a prompt.
+// Each command that fails is told with its line, and the next one follows, as at a prompt. What is set is exported, and so lasts.
 const prompt = `
-set -E -o pipefail -a
-trap 'printf "%s %s\\n" "$?" "$LINENO" >>failures' ERR
-trap 'env -0 >environment' EXIT
-cd "$1"
-. "$2"
+set -E -o pipefail -o allexport
+trap 'echo "$? $LINENO" >>"$ZLB_DOCS_FAILURES"' ERR
+trap 'env -0 >"$ZLB_DOCS_ENVIRONMENT"' EXIT
+. "$1"
 `;
 
-export function openShell(
-  { folder, env, substitutions }: Machine,
-  variables: Readonly<Record<string, string>> = {},
-): Shell {
-  let current: Readonly<Record<string, string>> = { ...env, ...variables };
-  const path = (name: string) => join(folder, name);
+/** A shell on the machine, with the variables of its environment. */
+export function openShell({ folder, env, substitutions }: Machine): Shell {
+  const files = {
+    typed: join(folder, '.typed'),
+    failures: join(folder, '.failures'),
+    environment: join(folder, '.env'),
+  };
+  let current: Readonly<Record<string, string>> = {
+    ...env,
+    PWD: folder,
+    ZLB_DOCS_FAILURES: files.failures,
+    ZLB_DOCS_ENVIRONMENT: files.environment,
+  };
 
   return {
-    async type(block) {
-      const commands = commandsOf(block);
-      const typed = substitutions.reduce((text, [documented, here]) => text.replaceAll(documented, here), commands);
-      writeFileSync(path('block.sh'), `${typed}\n`);
-      writeFileSync(path('failures'), '');
-      const child = spawn(
-        'bash',
-        [
-          '-c',
-          prompt.replaceAll(/\b(failures|environment)\b/g, `"${folder}/$1"`),
-          'bash',
-          current['PWD'] ?? folder,
-          path('block.sh'),
-        ],
-        {
-          env: current,
-          stdio: ['ignore', 'pipe', 'pipe'],
-          timeout: patienceMs,
-        },
-      );
+    async type({ file, line, text }) {
+      const here = substitutions.reduce((before, { written, real }) => before.replaceAll(written, real), text);
+      writeFileSync(files.typed, `${here}\n`);
+      writeFileSync(files.failures, '');
+      const child = spawn('bash', ['-c', prompt, 'bash', files.typed], {
+        cwd: current['PWD'],
+        env: current,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        timeout: patienceMs,
+      });
       let printed = '';
       for (const stream of [child.stdout, child.stderr])
-        stream.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-      const [code] = (await once(child, 'close')) as [number | null];
-      current = environmentIn(readFileSync(path('environment'), 'utf8'));
-      const told = readFileSync(path('failures'), 'utf8').trimEnd();
-      const failures = told
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => {
-          const [exitCode, lineNumber = 0] = line.split(' ').map(Number);
-          return `${block.file}:${block.line + lineNumber}: exit code ${exitCode}: ${commands.split('\n')[lineNumber - 1]?.trim()}`;
+        stream.on('data', (chunk: Buffer) => {
+          printed += chunk.toString();
         });
-      if (code === null) failures.push(`${block.file}:${block.line}: it did not end within a minute`);
-      return { failures, printed };
+      const [code] = (await once(child, 'close')) as [number | null];
+      if (code === null) return { failures: [`${file}:${line}: it did not end within a minute`], printed };
+
+      current = environmentIn(readFileSync(files.environment, 'utf8'));
+      const told = readFileSync(files.failures, 'utf8').split('\n').filter(Boolean);
+      return {
+        failures: told.map((failure) => {
+          const [exitCode, number = 0] = failure.split(' ').map(Number);
+          return `${file}:${line + number}: exit code ${exitCode}: ${text.split('\n')[number - 1]?.trim()}`;
+        }),
+        printed: substitutions.reduce(
+          (before, { real, shown }) => (shown === undefined ? before : before.replaceAll(real, shown)),
+          printed,
+        ),
+      };
     },
   };
 }
 
-function commandsOf({ text }: Block): string {
-  return text;
-}
-
 function environmentIn(text: string): Readonly<Record<string, string>> {
+  const entries = text.split('\0').filter(Boolean);
   return Object.fromEntries(
-    text
-      .split('\0')
-      .filter(Boolean)
-      .map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]),
+    entries.map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]),
   );
 }
