@@ -24,8 +24,8 @@ describe.skipIf(!neededPrograms.every(isThere))('the commands of the documents',
   afterAll(async () => {
     await machine?.close();
   });
-  beforeEach(async () => {
-    await machine.reset();
+  beforeEach(() => {
+    machine.reset();
   });
 
   it.each(documents)('of $file do one after the other what they are there for', async ({ blocks }) => {

@@ -1,12 +1,12 @@
 import type { Farm } from '../../src/simulator/world-farms.ts';
 import type { World } from '../../src/simulator/world.ts';
-import type { ApplianceName } from './machine.ts';
+import type { Worlds } from './appliances.ts';
 
 /** In what a runbook finds whoever was called: the labels of the alert, and appliances about which it is right. */
 export interface Scene {
   /** Values of the variables that docs/operations.md sets under "Commands", where the alert has others. */
   readonly labels?: Readonly<Record<string, string>>;
-  readonly appliances?: (worlds: Readonly<Record<ApplianceName, World>>) => void;
+  readonly appliances?: (worlds: Worlds) => void;
   /** Typed before the first block, and after the last one. */
   readonly before?: string;
   readonly after?: string;
@@ -18,10 +18,15 @@ export interface Scene {
 
 const dayMs = 86_400_000;
 const berlin = { appliance: 'lb-berlin', farm: 'portal', new: 'portal-2027.pem' };
-const inMaintenance: Scene['appliances'] = ({ 'lb-madrid': { farms } }) => {
-  for (const service of servicesOf(farms.get('shop')))
-    for (const backend of service.backends) if (backend.ip === '10.20.0.13') backend.status = 'maintenance';
-};
+const theBackend = (change: { readonly status: 'up' | 'maintenance'; readonly established: number }): Scene => ({
+  appliances: ({ 'lb-madrid': { farms } }) => {
+    for (const { backends } of servicesOf(farms.get('shop')))
+      for (const backend of backends) if (backend.ip === '10.20.0.13') Object.assign(backend, change);
+  },
+});
+const inMaintenance = theBackend({ status: 'maintenance', established: 0 });
+/** One that is drained at once. */
+const idle = theBackend({ status: 'up', established: 0 });
 
 export const scenes: Readonly<Record<string, Scene>> = {
   'Replace a certificate': { labels: berlin, otherWays: ['uploadCertificate'] },
@@ -62,23 +67,22 @@ export const scenes: Readonly<Record<string, Scene>> = {
   ZlbActivationExpirySoon: { labels: berlin },
   ZlbActivationExpiryImminent: { labels: berlin },
   ZlbFarmDown: { labels: { farm: 'oldportal', service: 'main', backend: '10.20.0.33:80' } },
-  ZlbFarmNoBackends: { appliances: inMaintenance },
-  ZlbFarmDegraded: { appliances: inMaintenance },
+  ZlbFarmNoBackends: inMaintenance,
+  ZlbFarmDegraded: inMaintenance,
+  ZlbFarmPendingConnections: idle,
+  ZlbBackendDown: idle,
+  ZlbBackendFlapping: idle,
   ZlbFarmNeedsRestart: { labels: { farm: 'pending' } },
   ZlbFarmWithoutHealthCheck: { labels: { farm: 'dns' } },
   ZlbBackendNearConnectionLimit: { labels: { farm: 'db' } },
-  ZlbMaintenanceForgotten: { appliances: inMaintenance },
+  ZlbMaintenanceForgotten: inMaintenance,
   ZlbFarmTrafficStopped: { labels: { appliance: 'lb-paris-1', farm: 'www' } },
   ZlbVpnDown: {
     appliances: ({ 'lb-madrid': { vpns } }) =>
       vpns.set('office', { name: 'office', profile: 'site_to_site', status: 'down', settings: {}, users: new Map() }),
   },
   ZlbAdminDeniedBurst: { after: "zlb-exporter admin unfreeze --reason='the end of the scene'" },
-  ZlbAuditWriteFailing: {
-    before: `mv data elsewhere
-zlb-exporter admin lb-madrid restart-farm farm=shop --reason=scene || true
-mv elsewhere data`,
-  },
+  ZlbAuditWriteFailing: { before: `echo '{"msg":"audit cannot be written","because":"ENOSPC"}' >>exporter.log` },
   ZlbAdminFrozen: { before: "zlb-exporter admin freeze --reason='incident 42'" },
 };
 

@@ -16,6 +16,8 @@ export interface Typed {
 export interface Shell {
   /** Types lines that stand in a file from a line on. */
   type(lines: Pick<Block, 'file' | 'line' | 'text'>): Promise<Typed>;
+  /** Another shell that knows what this one knows now. */
+  another(): Shell;
 }
 
 const patienceMs = 60_000;
@@ -29,23 +31,26 @@ trap 'env -0 >"$ZLB_DOCS_ENVIRONMENT"' EXIT
 `;
 
 /** A shell on the machine, with the variables of its environment. */
-export function openShell({ folder, env, substitutions }: Machine): Shell {
+export function openShell(machine: Machine): Shell {
+  const { folder, env, substitutions } = machine;
   const files = {
     typed: join(folder, '.typed'),
     failures: join(folder, '.failures'),
     environment: join(folder, '.env'),
   };
   let current: Readonly<Record<string, string>> = {
-    ...env,
     PWD: folder,
+    ...env,
     ZLB_DOCS_FAILURES: files.failures,
     ZLB_DOCS_ENVIRONMENT: files.environment,
   };
 
   return {
+    another: () => openShell({ ...machine, env: current }),
     async type({ file, line, text }) {
       const here = substitutions.reduce((before, { written, real }) => before.replaceAll(written, real), text);
-      writeFileSync(files.typed, `${here}\n`);
+      // Its own exit code is none of a command.
+      writeFileSync(files.typed, `${here}\ntrue\n`);
       writeFileSync(files.failures, '');
       const child = spawn('bash', ['-c', prompt, 'bash', files.typed], {
         cwd: current['PWD'],
