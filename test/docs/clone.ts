@@ -5,7 +5,7 @@ import { createActivationCertificate } from '../../src/simulator/licence.ts';
 import { makeMaterial, type Material } from '../support/tls-server.ts';
 import type { Appliances } from './appliances.ts';
 import { root } from './documents.ts';
-import { typedCommand } from './typed-command.ts';
+import { layOutPrograms } from './programs.ts';
 
 export interface CloneParts {
   readonly folder: string;
@@ -28,8 +28,7 @@ export async function layOutClone(parts: CloneParts): Promise<void> {
   for (const name of ['src', 'scripts', 'docs', 'node_modules', 'package.json'])
     symlinkSync(join(root, name), join(folder, name));
   for (const name of ['bin', 'secrets', 'data']) mkdirSync(join(folder, name));
-  for (const name of ['zlb-exporter', 'npm'] as const)
-    writeFileSync(join(folder, 'bin', name), typedCommand(name), { mode: 0o755 });
+  layOutPrograms(join(folder, 'bin'));
   for (const [name, text] of Object.entries({ ...configurations(parts), ...(await certificates(parts)) }))
     writeFileSync(join(folder, name), text, { mode: 0o600 });
 }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isThere } from '../support/programs.ts';
 import { type Block, readDocuments } from './documents.ts';
-import { type Machine, neededPrograms, startMachine } from './machine.ts';
+import { type Machine, startMachine } from './machine.ts';
+import { neededPrograms } from './programs.ts';
 import { exchangesIn, fits } from './session.ts';
 import { openShell, type Shell } from './typing.ts';
 

@@ -35,17 +35,6 @@ export interface Substitution {
   readonly shown?: string;
 }
 
-/** What the commands are, beside ours. */
-export const neededPrograms: readonly string[] = [
-  'jq',
-  'curl',
-  'openssl',
-  'prometheus',
-  'promtool',
-  'prometheus-alertmanager',
-  'amtool',
-];
-
 type Ports = Readonly<Record<'exporter' | 'gateway' | 'prometheus' | 'alertmanager' | 'farm', number>>;
 type Close = () => unknown;
 
@@ -77,7 +66,7 @@ export async function startMachine(): Promise<Machine> {
     return {
       folder,
       env: {
-        PATH: `${join(folder, 'bin')}:${process.env['PATH'] ?? ''}`,
+        PATH: join(folder, 'bin'),
         HOME: folder,
         LANG: 'C.UTF-8',
         // Hundreds of starts of the same program.
@@ -153,7 +142,7 @@ async function startMonitoring(folder: string, ports: Ports, closing: Close[]): 
     config: localPrometheusConfiguration(read('deploy/prometheus/prometheus.yml'), {
       exporter: `127.0.0.1:${ports.exporter}`,
       alertmanager: `127.0.0.1:${ports.alertmanager}`,
-    }).replaceAll('15s', '1s'),
+    }).replaceAll('15s', '2s'),
     files: { 'zlb.rules.yml': read('alerts/zlb.rules.yml') },
   });
   closing.push(prometheus.stop);

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isThere } from '../support/programs.ts';
 import type { Worlds } from './appliances.ts';
 import { readDocuments } from './documents.ts';
-import { type Machine, neededPrograms, startMachine } from './machine.ts';
+import { type Machine, startMachine } from './machine.ts';
+import { neededPrograms } from './programs.ts';
 import { scenes } from './runbook-scenes.ts';
 import { openShell, type Shell, type Typed } from './typing.ts';
 

@@ -22,13 +22,17 @@ export interface Shell {
 
 const patienceMs = 60_000;
 
-// Each command that fails is told with its line, and the next one follows, as at a prompt. What is set is exported, and so lasts.
-const prompt = `
-set -E -o pipefail -o allexport
-trap 'echo "$? $LINENO" >>"$ZLB_DOCS_FAILURES"' ERR
-trap 'env -0 >"$ZLB_DOCS_ENVIRONMENT"' EXIT
-. "$1"
-`;
+// Each command that fails is told with its line, and the next one follows, as at a prompt. Bash tells of no failure before a
+// `&&`, so that the exit code is looked at once more where the next line begins. What is set is exported, and so lasts. All of
+// it on one line, for what is typed to begin with the first.
+const prompt = [
+  'set -E -o pipefail -o allexport',
+  '_told=0 _line=1',
+  `trap 'echo "$? $LINENO" >>"$ZLB_DOCS_FAILURES"; _told=$LINENO' ERR`,
+  `trap '_code=$?; ((LINENO == _line)) || { ((_code == 0 || _told == _line)) || echo "$_code $_line" >>"$ZLB_DOCS_FAILURES"; _line=$LINENO; }' DEBUG`,
+  `trap 'env -0 >"$ZLB_DOCS_ENVIRONMENT"' EXIT`,
+  'eval "$1"',
+].join('; ');
 
 /** A shell on the machine, with the variables of its environment. */
 export function openShell(machine: Machine): Shell {
@@ -49,10 +53,8 @@ export function openShell(machine: Machine): Shell {
     another: () => openShell({ ...machine, env: current }),
     async type({ file, line, text }) {
       const here = substitutions.reduce((before, { written, real }) => before.replaceAll(written, real), text);
-      // Its own exit code is none of a command.
-      writeFileSync(files.typed, `${here}\ntrue\n`);
       writeFileSync(files.failures, '');
-      const child = spawn('bash', ['-c', prompt, 'bash', files.typed], {
+      const child = spawn('/bin/bash', ['-c', prompt, 'bash', `${here}\ntrue`], {
         cwd: current['PWD'],
         env: current,
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -71,7 +73,10 @@ export function openShell(machine: Machine): Shell {
       return {
         failures: told.map((failure) => {
           const [exitCode, number = 0] = failure.split(' ').map(Number);
-          return `${file}:${line + number}: exit code ${exitCode}: ${text.split('\n')[number - 1]?.trim()}`;
+          const command = text.split('\n')[number - 1]?.trim();
+          // No such program: none of those in programs.ts.
+          const remedy = exitCode === 127 ? '; not run here, so mark the block: <!-- not run: REASON -->' : '';
+          return `${file}:${line + number}: exit code ${exitCode}: ${command}${remedy}`;
         }),
         printed: substitutions.reduce(
           (before, { real, shown }) => (shown === undefined ? before : before.replaceAll(real, shown)),
