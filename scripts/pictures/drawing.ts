@@ -10,9 +10,15 @@ export interface Text {
   readonly look: Look;
 }
 
-/** Pixels that a letter takes, about; pictures are drawn without asking a browser. */
-const letterWidth = 6.6;
-const lineHeight = 16;
+/** Pixels that a letter and a line take, about; pictures are drawn without asking a browser. */
+const sizes: Readonly<Record<Look, readonly [letter: number, line: number]>> = {
+  heading: [9, 20],
+  name: [7.9, 16],
+  body: [6.9, 16],
+  small: [5.6, 14],
+  floor: [12, 24],
+  exit: [6.4, 16],
+};
 
 export function text({ x, y, words, look }: Text): Shape {
   return `<text class="${look}" x="${round(x)}" y="${round(y)}">${escaped(words)}</text>`;
@@ -20,13 +26,13 @@ export function text({ x, y, words, look }: Text): Shape {
 
 /** Words in as many lines as they need; {@link linesIn} tells how many. */
 export function wrapped({ width, ...words }: Text & { readonly width: number }): readonly Shape[] {
-  return linesIn(words.words, width).map((line, index) =>
-    text({ ...words, words: line, y: words.y + index * lineHeight }),
+  return linesIn(words.words, width, words.look).map((line, index) =>
+    text({ ...words, words: line, y: words.y + index * sizes[words.look][1] }),
   );
 }
 
-export function linesIn(words: string, width: number): readonly string[] {
-  const letters = Math.floor(width / letterWidth);
+export function linesIn(words: string, width: number, look: Look): readonly string[] {
+  const letters = Math.floor(width / sizes[look][0]);
   const lines: string[] = [];
   for (const word of words.split(' ')) {
     const last = lines.at(-1);

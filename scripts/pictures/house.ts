@@ -68,7 +68,7 @@ export function importsOf(folder: string): readonly string[] {
 const width = 860;
 const margin = 44;
 const gap = 12;
-const height = 84;
+const height = 100;
 
 /** The house as a picture: floors, rooms, and what each room really imports. */
 export function drawHouse(): string {
@@ -103,6 +103,12 @@ function drawRoom({ folder, idea }: Room, x: number, y: number, wide: number): r
     box({ x, y, width: wide, height, look: 'room' }),
     text({ x: x + 12, y: y + 22, words: folder === 'src' ? 'src/*.ts' : `${folder}/`, look: 'name' }),
     ...wrapped({ x: x + 12, y: y + 40, width: wide - 24, words: idea, look: 'body' }),
-    text({ x: x + 12, y: y + height - 9, words: imports.length > 0 ? `↓ ${imports.join(', ')}` : '', look: 'small' }),
+    ...wrapped({
+      x: x + 12,
+      y: y + height - 24,
+      width: wide - 24,
+      words: imports.length > 0 ? `↓ ${imports.join(', ')}` : '',
+      look: 'small',
+    }),
   ];
 }

@@ -23,7 +23,7 @@ export const lifeOfANumber: readonly Step[] = [
   {
     file: 'monitor/collecting.ts',
     does: 'Runs the collector; the one place where failures end.',
-    exit: { to: 'failed: counted, logged once; the reading before stays until max_stale', as: failureReasons },
+    exit: { to: 'failed: counted, logged; the old reading until max_stale', as: failureReasons },
   },
   { file: 'collectors/farms.ts', does: 'Or another: says what to read, collect(read).' },
   {
@@ -31,13 +31,13 @@ export const lifeOfANumber: readonly Step[] = [
     does: 'One call at a time, within the share of the appliance’s time; the breaker behind it.',
   },
   { file: 'appliance/client.ts', does: 'Sends a GET of the table, reads the answer with limits.' },
-  { file: '', does: 'The appliance: starts a process, answers.' },
+  { file: '', does: 'Starts a process, answers.' },
   {
-    file: 'appliance/decode.ts',
+    file: 'appliance/answer.ts',
     does: 'Status, type, JSON, schema: a typed reply, where unknown is a state of its own.',
   },
-  { file: 'monitor/transitions.ts', does: 'What changed since the reading before: the log, zlb_transitions_total.' },
   { file: 'monitor/shelf.ts', does: 'expose(emit), rendered once: chunks of text, plain and deflated.' },
+  { file: 'monitor/transitions.ts', does: 'What changed since the reading before: the log, zlb_transitions_total.' },
   { file: 'monitor/upkeep.ts', does: 'Once a second: takes away what is too old, joins the chunks, makes the page.' },
   { file: 'http/send-page.ts', does: 'A scrape: the bytes of that second.' },
 ];
@@ -94,7 +94,7 @@ export const lifeOfARequest: readonly Step[] = [
     does: 'A new request from the row of the table, sent once, with the key for changes.',
     exit: failed('upstream_unauthorized', 'upstream_unreachable', 'upstream_timeout'),
   },
-  { file: '', does: 'The appliance: does it, answers.' },
+  { file: '', does: 'Does it, answers.' },
   { file: 'monitor/refresh.ts', does: 'What it touched is read again at once.' },
   { file: 'admin/recorder.ts', does: 'The outcome, in the audit.' },
   { file: 'http/admin-app.ts', does: 'The caller: bytes as they come, the key masked.' },
@@ -118,17 +118,17 @@ export function drawLife(title: string, steps: readonly Step[]): string {
   const shapes: Shape[] = [];
   let top = 52;
   for (const [index, { file, does, exit }] of steps.entries()) {
-    const height = 34 + 16 * linesIn(does, wide - 24).length;
+    const height = 34 + 16 * linesIn(does, wide - 24, 'body').length;
     const middle = top + height / 2;
     shapes.push(
       box({ x: left, y: top, width: wide, height, look: file === '' ? 'outside' : 'room' }),
-      text({ x: left + 12, y: top + 20, words: file || 'outside', look: 'name' }),
+      text({ x: left + 12, y: top + 20, words: file || 'the appliance', look: 'name' }),
       ...wrapped({ x: left + 12, y: top + 38, width: wide - 24, words: does, look: 'body' }),
     );
     if (index < steps.length - 1)
       shapes.push(arrow([left + wide / 2, top + height], [left + wide / 2, top + height + gap]));
     if (exit) {
-      const words = linesIn(exit.as.join(', '), width - wide - 90);
+      const words = linesIn(exit.as.join(', '), width - wide - 70, 'small');
       const first = middle - 8 * words.length;
       shapes.push(
         arrow([left + wide, middle], [left + wide + 36, middle]),
@@ -141,7 +141,7 @@ export function drawLife(title: string, steps: readonly Step[]): string {
   return drawing({
     width,
     height: top,
-    title: `${title}: ${steps.map(({ file, does }) => `${file || 'outside'}, ${does}`).join(' ')}`,
+    title: `${title}: ${steps.map(({ file, does }) => `${file || 'the appliance'}: ${does}`).join(' ')}`,
     shapes: [text({ x: left, y: 32, words: title, look: 'heading' }), ...shapes],
   });
 }
