@@ -16,6 +16,8 @@ const blocks = readDocuments()
   .filter(({ notRunBecause }) => notRunBecause === undefined);
 const code = blocks.filter(({ language }) => language === 'ts').map((block) => ({ ...block, ...named(block) }));
 const data = blocks.filter(({ language }) => language === 'json');
+/** It compiles the whole source, and starts it. */
+const patienceMs = 120_000;
 
 describe('the code of the documents', () => {
   it('says in which file it stands', () => {
@@ -30,16 +32,16 @@ describe('the code of the documents', () => {
     },
   );
 
-  it('that is new can be added as CONTRIBUTING.md says, and is served', async () => {
+  it('that is new can be added as CONTRIBUTING.md says, and is served', { timeout: patienceMs }, async () => {
     const tree = copyOfTheTree();
     for (const { path, body } of code) if (!existsSync(join(root, path))) writeFileSync(join(tree, path), `${body}\n`);
     edit(join(tree, 'src/collectors/registry.ts'), [
       ['import { interfaces }', "import { healthChecks } from './health-checks.ts';\nimport { interfaces }"],
-      ['  ipds,\n]', '  ipds,\n  healthChecks,\n]'],
+      ['  farms,\n', '  farms,\n  healthChecks,\n'],
     ]);
     edit(join(tree, 'src/http/metrics-app.ts'), [
-      ['import { createWebAccess', "import { registerVersions } from './versions.ts';\nimport { createWebAccess"],
-      ['  registerReload(app, reload);', '  registerReload(app, reload);\n  registerVersions(app, monitor);'],
+      ['import { createWebAccess', "import { registerInventory } from './inventory.ts';\nimport { createWebAccess"],
+      ['  registerReload(app, reload);', '  registerReload(app, reload);\n  registerInventory(app, monitor);'],
     ]);
 
     const { status, stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', tree], { encoding: 'utf8' });
@@ -49,13 +51,12 @@ describe('the code of the documents', () => {
     const page = await until(
       () => textAt(`${url}/metrics`),
       (text) => seriesOf(text, 'zlb_health_check_farms').length > 0,
+      patienceMs,
     );
     expect(valueOf(page, 'zlb_health_check_farms', { health_check: 'db-tcp' })).toBe(1);
-    const versions = await until(
-      () => textAt(`${url}/api/versions`),
-      (text) => !text.includes('null'),
-    );
-    expect(JSON.parse(versions)).toEqual([{ name: 'lb-madrid', version: expect.stringMatching(/^\d/) as string }]);
+    expect(await (await fetch(`${url}/api/inventory`)).json()).toEqual([
+      { name: 'lb-madrid', labels: { site: 'madrid' } },
+    ]);
   });
 });
 
@@ -104,6 +105,7 @@ async function givenExporterOf(tree: string): Promise<string> {
     url: appliance.url,
     api_key: 'a-key',
     tls: { fingerprint_sha256: appliance.fingerprintSha256 },
+    labels: { site: 'madrid' },
   };
   writeFileSync(join(tree, 'zlb.yml'), JSON.stringify({ appliances: [watched] }));
   const address = `127.0.0.1:${await freePort()}`;
@@ -122,6 +124,6 @@ async function textAt(url: string): Promise<string> {
   try {
     return await (await fetch(url)).text();
   } catch {
-    return 'null';
+    return '';
   }
 }

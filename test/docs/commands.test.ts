@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isThere } from '../support/programs.ts';
-import { type Block, readDocuments } from './documents.ts';
+import { readDocuments } from './documents.ts';
 import { type Machine, startMachine } from './machine.ts';
 import { neededPrograms } from './programs.ts';
-import { exchangesIn, fits } from './session.ts';
-import { openShell, type Shell } from './typing.ts';
+import { typeBlock } from './session.ts';
+import { openShell } from './typing.ts';
 
 // runbooks.test.ts has those of docs/operations.md, each runbook by itself.
 const documents = readDocuments()
@@ -16,6 +16,8 @@ const documents = readDocuments()
     ),
   }))
   .filter(({ blocks }) => blocks.length > 0);
+/** Every command is a process of its own. */
+const patienceMs = 180_000;
 
 describe.skipIf(!neededPrograms.every(isThere))('the commands of the documents', () => {
   let machine: Machine;
@@ -29,25 +31,17 @@ describe.skipIf(!neededPrograms.every(isThere))('the commands of the documents',
     machine.reset();
   });
 
-  it.each(documents)('of $file do one after the other what they are there for', async ({ blocks }) => {
-    const shell = openShell(machine);
-    const complaints: string[] = [];
-    for (const block of blocks) complaints.push(...(await complaintsAbout(block, shell)));
-    expect(complaints).toEqual([]);
-  });
+  it.each(documents)(
+    'of $file do one after the other what they are there for',
+    { timeout: patienceMs },
+    async ({ blocks }) => {
+      const shell = openShell(machine);
+      const complaints: string[] = [];
+      for (const block of blocks) {
+        const { failures, printed } = await typeBlock(shell, block);
+        if (failures.length > 0) complaints.push([...failures, printed].join('\n'));
+      }
+      expect(complaints).toEqual([]);
+    },
+  );
 });
-
-async function complaintsAbout(block: Block, shell: Shell): Promise<readonly string[]> {
-  if (block.language === 'sh') {
-    const { failures, printed } = await shell.type(block);
-    return failures.length > 0 ? [`${failures.join('\n')}\n${printed}`] : [];
-  }
-  const complaints: string[] = [];
-  // An exit code is no failure here: what is printed is what the reader is shown.
-  for (const { at, command, expected } of exchangesIn(block.text)) {
-    const { printed } = await shell.type({ ...block, text: command });
-    if (!fits(expected, printed))
-      complaints.push(`${block.file}:${block.line + at + 1}: ${command}\nexpected:\n${expected}\nprinted:\n${printed}`);
-  }
-  return complaints;
-}

@@ -120,8 +120,8 @@ async function startExporter(folder: string, address: string, closing: Close[]):
   ];
   const exporter = await startProgram({
     name: 'the exporter',
-    command: 'sh',
-    args: ['-c', 'cd "$1" && shift && exec "$@" --web.enable-lifecycle 2>exporter.log', 'sh', folder, ...words],
+    command: 'bash',
+    args: ['-c', 'cd "$1" && shift && exec "$@" 2> >(tee exporter.log >&2)', 'bash', folder, ...words],
     remedy: 'is there a shell?',
   });
   closing.push(exporter.stop);

@@ -5,13 +5,14 @@ import { readDocuments } from './documents.ts';
 import { type Machine, startMachine } from './machine.ts';
 import { neededPrograms } from './programs.ts';
 import { scenes } from './runbook-scenes.ts';
+import { typeBlock } from './session.ts';
 import { openShell, type Shell, type Typed } from './typing.ts';
 
 const blocks = readDocuments()
   .flatMap((document) => document.blocks)
   .filter(
     ({ file, language, notRunBecause }) =>
-      file === 'docs/operations.md' && language === 'sh' && notRunBecause === undefined,
+      file === 'docs/operations.md' && ['sh', 'console'].includes(language) && notRunBecause === undefined,
   );
 const firstOfAll = blocks.filter(({ heading }) => heading === 'Commands');
 const runbooks = [...Map.groupBy(blocks, ({ heading }) => heading)].filter(([heading]) => heading !== 'Commands');
@@ -30,7 +31,7 @@ export function describeRunbooks(which: 'even' | 'odd'): void {
       machine = await startMachine();
       const shell = openShell(machine);
       const typed: Typed[] = [];
-      for (const block of firstOfAll) typed.push(await shell.type(block));
+      for (const block of firstOfAll) typed.push(await typeBlock(shell, block));
       prepared = { shell, failures: typed.flatMap(({ failures }) => failures) };
     });
     afterAll(async () => {
@@ -58,7 +59,7 @@ export function describeRunbooks(which: 'even' | 'odd'): void {
           worlds = machine.reset();
           appliances?.(worlds);
         }
-        typed.push(await shell.type(block));
+        typed.push(await typeBlock(shell, block));
       }
       await typeInScene(after);
 

@@ -1,3 +1,6 @@
+import type { Block } from './documents.ts';
+import type { Shell, Typed } from './typing.ts';
+
 /** A command as `console` shows it, and what it prints. */
 export interface Exchange {
   /** Of its first line within the block, from 0. */
@@ -38,4 +41,18 @@ export function fits(expected: string, printed: string): boolean {
 
 function literally(words: string): string {
   return words.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+}
+
+/** Types a block. Of `console` what is printed counts, and not the exit code: it is what the reader is shown. */
+export async function typeBlock(shell: Shell, block: Block): Promise<Typed> {
+  if (block.language === 'sh') return await shell.type(block);
+  const wrong: string[] = [];
+  const outputs: string[] = [];
+  for (const { at, command, expected } of exchangesIn(block.text)) {
+    const { printed } = await shell.type({ ...block, text: command });
+    if (fits(expected, printed)) continue;
+    wrong.push(`${block.file}:${block.line + at + 1}: it prints something else than is shown: ${command}`);
+    outputs.push(`shown:\n${expected}\nprinted:\n${printed}`);
+  }
+  return { failures: wrong, printed: outputs.join('\n') };
 }
