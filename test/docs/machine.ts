@@ -68,6 +68,7 @@ export async function startMachine(): Promise<Machine> {
       env: {
         PATH: join(folder, 'bin'),
         HOME: folder,
+        TMPDIR: folder,
         LANG: 'C.UTF-8',
         // Hundreds of starts of the same program.
         NODE_COMPILE_CACHE: join(folder, '.compiled'),

@@ -13,15 +13,15 @@ export const neededPrograms: readonly string[] = [
   'prometheus-alertmanager',
   'amtool',
 ];
-const everyday: readonly string[] = ['awk', 'bash', 'cat', 'cut', 'date', 'df', 'env', 'grep', 'head', 'ls', 'mktemp'];
-const more: readonly string[] = ['sed', 'sha256sum', 'sleep', 'sort', 'tail', 'tr', 'uniq', 'wc'];
+const everyday: readonly string[] =
+  'awk bash cat cut date df env grep head ls mktemp mv sed sha256sum sleep sort tail tee tr uniq wc'.split(' ');
 
 /**
  * Fills a folder that is all that the shell of the documents has as its path: programs that look, and not those that change
  * the machine they run on, so that a block which was to be marked and is not does no harm.
  */
 export function layOutPrograms(folder: string): void {
-  for (const name of [...neededPrograms, ...everyday, ...more]) {
+  for (const name of [...neededPrograms, ...everyday]) {
     const path = spawnSync('which', [name], { encoding: 'utf8' }).stdout.trim();
     if (path !== '') symlinkSync(path, join(folder, name));
   }

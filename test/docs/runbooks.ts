@@ -45,6 +45,11 @@ export function describeRunbooks(which: 'even' | 'odd'): void {
       expect(prepared.failures).toEqual([]);
     });
 
+    it('have no scene for a runbook that is not there', () => {
+      const headings = runbooks.map(([heading]) => heading);
+      expect(Object.keys(scenes).filter((name) => !headings.includes(name))).toEqual([]);
+    });
+
     it.each(ownRunbooks)('do under %s what they are there for', { timeout: patienceMs }, async (heading, own) => {
       const { labels = {}, appliances, before = '', after = '', otherWays = [], failing = [] } = scenes[heading] ?? {};
       const shell = prepared.shell.another();

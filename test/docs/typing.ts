@@ -38,7 +38,6 @@ const prompt = [
 export function openShell(machine: Machine): Shell {
   const { folder, env, substitutions } = machine;
   const files = {
-    typed: join(folder, '.typed'),
     failures: join(folder, '.failures'),
     environment: join(folder, '.env'),
   };

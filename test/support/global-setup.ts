@@ -5,6 +5,10 @@ const packages = [
   { name: 'prometheus', program: 'promtool' },
   { name: 'prometheus-alertmanager', program: 'amtool' },
   { name: 'chromium', program: 'chromium' },
+  // What the commands of the documents are.
+  { name: 'curl', program: 'curl' },
+  { name: 'jq', program: 'jq' },
+  { name: 'openssl', program: 'openssl' },
 ] as const;
 
 /** Installs what is missing when this is root on Debian; otherwise says what will be skipped. With CI set, missing is a failure. */
