@@ -15,7 +15,7 @@ const monitor: Monitor = {
   start: () => undefined,
   page: (format, only) => fleet.exposition.page(format, only),
   ready: true,
-  describe: () => [],
+  describe: () => ({ appliances: [], transitions: [] }),
   changed: () => undefined,
   close: () => Promise.resolve(),
 };

@@ -38,8 +38,8 @@ writeResults(results);
 /** Of the exporter's own metrics those of the process are rendered once a second, so most of these scrapes share them. */
 async function unchangedPage(encoding: Encoding, goal: number): Promise<Result> {
   const [ours, reference] = await alternate(encoding === 'plain' ? 150 : 500, [
-    async () => (await servers.exporter.scrape(encoding)).ms,
-    async () => (await servers.fixed.scrape(encoding)).ms,
+    () => servers.exporter.time(encoding),
+    () => servers.fixed.time(encoding),
   ]);
   const name = `scrape of the unchanged page, ${encoding} ${staticServer}`;
   return compare({ name, unit: 'ms', ours, reference, goal: { atMost: goal } });
@@ -51,9 +51,9 @@ async function afterReadings(encoding: Encoding, goal: number): Promise<Result> 
   const [ours, reference] = await alternate(150, [
     async () => {
       await servers.takeReadings(appliance());
-      return (await servers.exporter.scrape(encoding)).ms;
+      return await servers.exporter.time(encoding);
     },
-    async () => (await servers.fixed.scrape(encoding)).ms,
+    () => servers.fixed.time(encoding),
   ]);
   const name = `scrape after 1 of ${fleetSize.appliances} appliances has new readings, ${encoding} ${staticServer}`;
   return compare({ name, unit: 'ms', ours, reference, goal: { atMost: goal } });

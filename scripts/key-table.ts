@@ -46,17 +46,25 @@ export function plainSchema(schema: TSchema): SchemaNode {
   return JSON.parse(JSON.stringify(schema));
 }
 
-/** A row for each key of a mapping and of those inside it, as Markdown. */
-export function keyTable(node: SchemaNode, prefix = ''): string {
-  return ['| Key | Type | Default | Meaning | Example |', '|---|---|---|---|---|', ...keyRows(node, prefix)].join('\n');
+export interface KeyTableOptions {
+  /** Stands before each key. */
+  readonly prefix?: string;
+  /** Stands where a key that may be left out has no default. */
+  readonly withoutDefault?: string;
 }
 
-function keyRows(parent: SchemaNode, prefix: string): readonly string[] {
+/** A row for each key of a mapping and of those inside it, as Markdown. */
+export function keyTable(node: SchemaNode, { prefix = '', withoutDefault = '' }: KeyTableOptions = {}): string {
+  const rows = keyRows(node, prefix, withoutDefault);
+  return ['| Key | Type | Default | Meaning | Example |', '|---|---|---|---|---|', ...rows].join('\n');
+}
+
+function keyRows(parent: SchemaNode, prefix: string, withoutDefault: string): readonly string[] {
   return Object.entries(parent.properties ?? {}).flatMap(([key, node]) => {
-    if (node.properties) return keyRows(node, `${prefix}${key}.`);
-    const inside = node.items?.properties ? keyRows(node.items, `${prefix}${key}[].`) : [];
+    if (node.properties) return keyRows(node, `${prefix}${key}.`, withoutDefault);
+    const inside = node.items?.properties ? keyRows(node.items, `${prefix}${key}[].`, withoutDefault) : [];
     const standard =
-      node.default === undefined ? (parent.required?.includes(key) ? 'required' : '') : code(node.default);
+      node.default === undefined ? (parent.required?.includes(key) ? 'required' : withoutDefault) : code(node.default);
     const cells = [`\`${prefix}${key}\``, typeWords(node), standard, node.description ?? '', code(node.examples?.[0])];
     return [`| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`, ...inside];
   });

@@ -3,6 +3,7 @@ import { collectors } from '../src/collectors/registry.ts';
 import { formatDuration } from '../src/lib/duration.ts';
 import type { Family, StateSet } from '../src/metrics/family.ts';
 import { ledgerFamilies } from '../src/monitor/ledger.ts';
+import { collectorQueries, exporterQueries, gatewayQueries, queryBlock } from './metrics-queries.ts';
 
 /** docs/metrics.md: every family that is served, by the collector that feeds it. */
 export function metricsDocument(): string {
@@ -17,6 +18,8 @@ export function metricsDocument(): string {
       `Schedule \`${schedule}\`, withheld after ${formatDuration(maxStaleMs)}, ${enabled ? 'on' : 'off'} by default.${shared.length > 0 ? ` It also feeds ${shared.join(' and ')}.` : ''}`,
       '',
       table(own),
+      '',
+      queryBlock(collectorQueries[name] ?? []),
     ].join('\n');
   });
   return `# Metrics
@@ -26,6 +29,7 @@ Written by \`npm run docs\` from the families in the code; a test fails when it 
 Every series here carries \`appliance\`, the configured name. A *set* has one series per state, of which exactly one is 1;
 a state that this exporter does not know sets \`unknown\`. What is not known has no series: absent is not 0. *Detail* has series for
 each of many small things: it is what is left out first at \`limits.series_per_appliance\` ([scaling.md](scaling.md)).
+Below each table are questions to ask Prometheus about it.
 
 ${parts.join('\n\n')}
 
@@ -33,11 +37,15 @@ ${parts.join('\n\n')}
 
 ${table(ledgerFamilies)}
 
+${queryBlock(exporterQueries)}
+
 ## Of the admin gateway
 
 On \`/metrics\` alone, once the gateway is configured. \`appliance\` is empty where a request named none.
 
 ${adminTable()}
+
+${queryBlock(gatewayQueries)}
 
 ## Of the exporter itself
 

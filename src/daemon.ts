@@ -22,6 +22,7 @@ import { createClockwork } from './monitor/clockwork.ts';
 import { createCounters } from './monitor/counters.ts';
 import { createFleet, type FleetChange, type Inherited } from './monitor/fleet.ts';
 import { ledgerFamilies } from './monitor/ledger.ts';
+import type { RecentTransition } from './monitor/status.ts';
 import { createReloading, RestartNeededError } from './reloading.ts';
 
 /** What an operator decides about the exporter, in whole. */
@@ -83,6 +84,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const createPoller = (
     { appliance, polling, limits }: WatchedAppliance,
     { counters = createCounters(), legacy }: Inherited,
+    onTransition: (transition: RecentTransition) => void,
   ): AppliancePoller =>
     createAppliancePoller({
       name: appliance.name,
@@ -97,6 +99,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       polling,
       maxSeries: limits.seriesPerAppliance,
       counters,
+      onTransition,
       legacy,
       exposition,
       clockwork,

@@ -100,7 +100,7 @@ export async function startGateway(initial: GatewaySettings, parts: GatewayParts
     freeze,
     metrics,
     applianceNamesOf: (principal) => [...appliances.keys()].filter((name) => principal.covers(name)),
-    describe: () => monitor.describe(),
+    describe: () => monitor.describe().appliances,
     tls: admin.tls,
     timeoutMs: admin.timeoutMs,
     build,

@@ -42,7 +42,7 @@ export async function watchAtWork<Beside>(
     const rare: number[] = [];
     for (let scrape = 0; scrape < rareScrapes; scrape += 1) {
       await pause(betweenScrapesMs);
-      rare.push((await stage.exporter.scrape('gzip')).ms);
+      rare.push(await stage.exporter.time('gzip'));
     }
     const usual = await stage.usage();
     const times = await scrapeTimes(stage, rounds, size.appliances);

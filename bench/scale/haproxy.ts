@@ -35,10 +35,7 @@ export async function againstHaproxyExporter(ours: Scraper, series: number): Pro
     const theirSeries = seriesOf(await firstPage(theirs));
     const results: Result[] = [];
     for (const encoding of ['plain', 'gzip'] satisfies Encoding[]) {
-      const [mine = [], other = []] = await inTurn(rounds, [
-        async () => (await ours.scrape(encoding)).ms,
-        async () => (await theirs.scrape(encoding)).ms,
-      ]);
+      const [mine = [], other = []] = await inTurn(rounds, [() => ours.time(encoding), () => theirs.time(encoding)]);
       results.push(
         compare({
           name: `scrape of ${series.toLocaleString('en')} series, ${encoding} (reference: prometheus-haproxy-exporter with ${theirSeries.toLocaleString('en')})`,

@@ -34,8 +34,7 @@ export async function scrapeTimes({ exporter, url }: Stage, rounds: number, appl
   const [plain, gzip] = [await exporter.scrape('plain'), await exporter.scrape('gzip')];
   const [fixedPages, fixedProbes] = [await startFixed(exporter, '/metrics'), await startFixed(exporter, probe)];
   const prober = createScraper(url);
-  const scrape = (scraper: Scraper, encoding: Encoding, path: string) => async () =>
-    (await scraper.scrape(encoding, path)).ms;
+  const scrape = (scraper: Scraper, encoding: Encoding, path: string) => () => scraper.time(encoding, path);
   try {
     const taken = await inTurn(rounds, [
       scrape(exporter, 'plain', '/metrics'),

@@ -3,6 +3,7 @@ import { certificateDateToSeconds } from '../lib/text-date.ts';
 import { gauge, stateSet } from '../metrics/family.ts';
 import type { Emit } from '../metrics/samples.ts';
 import { type ApplianceCollector, type CollectContext, transitionStates } from './collector.ts';
+import type { ActivationFinding } from './findings.ts';
 
 const status = stateSet(
   'zlb_activation_status',
@@ -53,6 +54,7 @@ export const activation: ApplianceCollector = {
         : await readActivation(context, licensed, edition);
     return {
       expose: (emit) => exposeActivation(found, emit),
+      found: [{ family: status, findings: { activation: toFinding(found), ...(edition ? { edition } : {}) } }],
       states: [{ object: 'activation', labels: {}, state: found.status }],
       facts: {
         licensed,
@@ -135,6 +137,10 @@ function endFromDays(days: number, { now, facts }: CollectContext): number {
   const latest = Math.ceil(now() / 1_000 + most * daySeconds);
   const held = facts.activationEndSeconds;
   return held !== undefined && held >= earliest && held <= latest ? held : latest;
+}
+
+function toFinding({ status: word, kind, notAfter: end }: Activation): ActivationFinding {
+  return { status: word, kind, notAfterSeconds: end };
 }
 
 function exposeActivation(found: Activation, emit: Emit): void {

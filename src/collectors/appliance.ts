@@ -27,9 +27,19 @@ export const appliance: ApplianceCollector = {
   families: [info],
   async collect(context) {
     const description = await describe(context);
-    const { edition, version } = description;
+    const { edition, version, hostname } = description;
     return {
       expose: (emit) => exposeAppliance(description, context.labels, emit),
+      found: [
+        {
+          family: info,
+          findings: {
+            ...(version ? { version } : {}),
+            ...(hostname ? { hostname } : {}),
+            ...(edition ? { edition } : {}),
+          },
+        },
+      ],
       facts: {
         version,
         ...(edition === 'community' || edition === 'enterprise' ? { edition } : {}),

@@ -3,7 +3,8 @@ import { fitsSegment } from '../appliance/route.ts';
 import { detail, gauge, stateSet } from '../metrics/family.ts';
 import type { Emit } from '../metrics/samples.ts';
 import { backendLabel, clashingAddresses } from './backend-label.ts';
-import { farmAreas, type FarmCollector, type FarmFact, stateWord, transitionStates } from './collector.ts';
+import { closedState, farmAreas, type FarmCollector, type FarmFact, stateWord, transitionStates } from './collector.ts';
+import type { BackendFinding } from './findings.ts';
 
 const labels = ['farm', 'service', 'backend'] as const;
 const source = '(GET /stats/farms/{farmname}';
@@ -89,6 +90,7 @@ export const backends: FarmCollector = {
           exposeSums(current.name, list, stats, emit);
           exposeBackends(list, compact, emit);
         },
+        found: [{ family: status, findings: { backends: list.map(toFinding) } }],
         states: list.map((backend) => ({ object: 'backend', labels: backend.labels, state: backend.status })),
       };
     }),
@@ -114,6 +116,10 @@ function describeBackends(farm: FarmFact, stats: Stats): Backend[] {
   });
 }
 
+function toFinding({ labels: { service, backend }, status: word, established: count }: Backend): BackendFinding {
+  return { service, backend, state: closedState('backend', word), established: count ?? undefined };
+}
+
 /** Internal words that some releases let through (WIRE.md §2.2). */
 const statusSynonyms: ReadonlyMap<string, string> = new Map([
   ['fgDOWN', 'down'],
@@ -126,7 +132,7 @@ function exposeSums(farm: string, list: readonly Backend[], stats: Stats, emit: 
   const counts = new Map<string, Map<string, number>>();
   for (const backend of list) {
     const { service } = backend.labels;
-    const known = (transitionStates.backend as readonly string[]).includes(backend.status) ? backend.status : 'unknown';
+    const known = closedState('backend', backend.status);
     const ofService = counts.get(service) ?? new Map(transitionStates.backend.map((state) => [state, 0]));
     counts.set(service, ofService.set(known, (ofService.get(known) ?? 0) + 1));
   }

@@ -2,6 +2,7 @@ import type { Params, ReadKey, Reply } from '../appliance/client.ts';
 import type { Area } from '../appliance/endpoints/table.ts';
 import type { Family } from '../metrics/family.ts';
 import type { Emit } from '../metrics/samples.ts';
+import type { Found } from './findings.ts';
 
 /** What collectors of one appliance know of each other's results. */
 export interface Facts {
@@ -68,10 +69,19 @@ export const transitionStates = {
 
 export type TransitionObject = keyof typeof transitionStates;
 
+/** A word of the closed list of an object's states, whatever an appliance says. */
+export function closedState(object: TransitionObject, word: string): string {
+  const states: readonly string[] = transitionStates[object];
+  // The word of the list and not that of the appliance: there are tens of thousands of these, and one text for all is enough.
+  return states.find((state) => state === word) ?? 'unknown';
+}
+
 /** What one successful run found out. */
 export interface Reading {
   /** Writes the samples; pure, called once, when the reading is taken. */
   readonly expose: (emit: Emit) => void;
+  /** The same for people, as data. */
+  readonly found?: readonly Found[];
   readonly states?: readonly ObjectState[];
   readonly facts?: Partial<Facts>;
 }

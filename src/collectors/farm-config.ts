@@ -18,6 +18,8 @@ const healthCheck = gauge(
   ['farm', 'service'],
 );
 
+const profilesWithoutCertificates = ['http', 'l4xnat', 'gslb'];
+
 type Farm = Reply<'readFarm'>;
 type LinkedChecks = ReadonlySet<string> | undefined;
 
@@ -33,13 +35,21 @@ export const farmConfig: FarmCollector = {
   covers: ({ name, profile }) => fitsSegment(name) && name !== 'modules' && profile !== 'datalink',
   async begin(context) {
     const linked = await listLinkedChecks(context);
-    return async ({ name }, { read, compact }) => {
+    return async ({ name, profile }, { read, compact }) => {
       const farm = await read('readFarm', { farmname: name });
+      const files = filesOf(profile, farm);
+      const checks = checksOf(name, farm, linked);
       return {
         expose(emit) {
-          exposeFarmConfig(name, farm, linked, emit);
+          for (const file of files ?? []) emit.info(certificateInUse, { farm: name, file });
+          for (const { service, isChecked } of checks)
+            emit.sample(healthCheck, { farm: name, service }, isChecked === undefined ? null : Number(isChecked));
           if (!compact) exposeBackendSettings(name, farm, emit);
         },
+        found: [
+          ...(files ? [{ family: certificateInUse, findings: { certificates: files } }] : []),
+          { family: healthCheck, findings: { hasHealthCheck: areAllChecked(checks) } },
+        ],
       };
     };
   },
@@ -59,20 +69,41 @@ async function listLinkedChecks({ read }: CollectContext): Promise<LinkedChecks>
   }
 }
 
-function exposeFarmConfig(farm: string, { params, services, ...rest }: Farm, linked: LinkedChecks, emit: Emit): void {
-  for (const { file } of params.certlist ?? []) {
-    // An HTTPS farm without certificate has the number -1 for a file (WIRE.md §3.9).
-    if (file && file !== '-1') emit.info(certificateInUse, { farm, file });
+/** Undefined where nobody says, and the farm may present some. An HTTPS farm without any has the number -1 for a file (WIRE.md §3.9). */
+function filesOf(profile: string, { params: { certlist } }: Farm): readonly string[] | undefined {
+  if (!certlist && !profilesWithoutCertificates.includes(profile)) return undefined;
+  return (certlist ?? []).flatMap(({ file }) => (file && file !== '-1' ? [file] : []));
+}
+
+interface ServiceCheck {
+  /** Empty where the farm has no services. */
+  readonly service: string;
+  /** Undefined when neither the farm's own configuration nor the list of checks says anything. */
+  readonly isChecked: boolean | undefined;
+}
+
+function checksOf(farm: string, { params, services, ...rest }: Farm, linked: LinkedChecks): readonly ServiceCheck[] {
+  if (services) {
+    return services.map(({ id, farmguardian }) => ({
+      service: id,
+      isChecked: isChecked(farmguardian, linked?.has(`${farm}_${id}`)),
+    }));
   }
-  if (!services) {
-    if ('farmguardian' in params || linked?.has(farm) || 'backends' in rest)
-      emit.sample(healthCheck, { farm, service: '' }, isChecked(params.farmguardian, linked?.has(farm)));
-    return;
-  }
-  for (const service of services) {
-    const listed = linked?.has(`${farm}_${service.id}`);
-    emit.sample(healthCheck, { farm, service: service.id }, isChecked(service.farmguardian, listed));
-  }
+  const isListed = linked?.has(farm);
+  return 'farmguardian' in params || isListed || 'backends' in rest
+    ? [{ service: '', isChecked: isChecked(params.farmguardian, isListed) }]
+    : [];
+}
+
+function isChecked(named: string | null | undefined, isListed: boolean | undefined): boolean | undefined {
+  if (named || isListed) return true;
+  return named === undefined && isListed === undefined ? undefined : false;
+}
+
+/** False as soon as one has none. */
+function areAllChecked(checks: readonly ServiceCheck[]): boolean | undefined {
+  if (checks.some((check) => check.isChecked === false)) return false;
+  return checks.length > 0 && checks.every((check) => check.isChecked) ? true : undefined;
 }
 
 function exposeBackendSettings(farm: string, { services }: Farm, emit: Emit): void {
@@ -85,10 +116,4 @@ function exposeBackendSettings(farm: string, { services }: Farm, emit: Emit): vo
       emit.sample(backendSettings.priority, labels, backend.priority);
     }
   }
-}
-
-/** Null when neither the farm's own configuration nor the list of checks says anything. */
-function isChecked(named: string | null | undefined, listed: boolean | undefined): number | null {
-  if (named || listed) return 1;
-  return named === undefined && listed === undefined ? null : 0;
 }

@@ -1,7 +1,15 @@
 import { ApplianceError } from '../appliance/errors.ts';
 import { gauge, stateSet } from '../metrics/family.ts';
 import type { Emit } from '../metrics/samples.ts';
-import { type ApplianceCollector, type CollectContext, farmAreas, stateWord, transitionStates } from './collector.ts';
+import {
+  type ApplianceCollector,
+  closedState,
+  type CollectContext,
+  farmAreas,
+  stateWord,
+  transitionStates,
+} from './collector.ts';
+import type { FarmFinding } from './findings.ts';
 
 const source = '(GET /stats/farms, else GET /farms';
 const info = gauge('zlb_farm_info', `A farm and where it listens ${source}).`, ['farm', 'profile', 'vip', 'vport']);
@@ -52,6 +60,9 @@ export const farms: ApplianceCollector = {
         exposeFarms(watched, emit);
         emit.sample(excluded, {}, listed.length - watched.length);
       },
+      found: [
+        { family: status, findings: { farms: watched.map(toFinding), farmsLeftOut: listed.length - watched.length } },
+      ],
       states: watched.map((farm) => ({
         object: 'farm',
         labels: { farm: farm.farmname },
@@ -75,6 +86,18 @@ async function listFarms({ read }: CollectContext): Promise<readonly Farm[]> {
     if (!(error instanceof ApplianceError && error.routeMissing)) throw error;
     return (await read('listFarms', {})).params;
   }
+}
+
+function toFinding({ farmname, profile, status: word, vip, vport, established, pending }: Farm): FarmFinding {
+  return {
+    name: farmname,
+    profile: profile ?? '',
+    state: closedState('farm', stateWord(word)),
+    vip: vip || undefined,
+    vport: vport || undefined,
+    established: established ?? undefined,
+    pending: pending ?? undefined,
+  };
 }
 
 /** Family by family, what matters most first: over the series limit, the last ones are left out. */

@@ -2,7 +2,7 @@ import type { Reply } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import { counter, gauge } from '../metrics/family.ts';
 import type { Emit } from '../metrics/samples.ts';
-import type { ApplianceCollector, CollectContext } from './collector.ts';
+import { type ApplianceCollector, closedState, type CollectContext } from './collector.ts';
 import { mebibytesToBytes } from './mebibytes.ts';
 
 const received = counter(
@@ -42,6 +42,17 @@ export const interfaces: ApplianceCollector = {
     const list = await listWithVirtual(context);
     return {
       expose: (emit) => exposeInterfaces(traffic, list, emit),
+      found: [
+        {
+          family: info,
+          findings: {
+            interfaces: list.map(({ name, status }) => ({
+              name,
+              state: closedState('interface', status || 'unknown'),
+            })),
+          },
+        },
+      ],
       states: list.map(({ name, status }) => ({
         object: 'interface',
         labels: { interface: name },

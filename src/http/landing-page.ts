@@ -1,4 +1,4 @@
-import type { ApplianceStatus } from '../monitor/appliance-poller.ts';
+import type { ApplianceStatus } from '../monitor/status.ts';
 
 /** A plain page with what is watched, how it is, and where the rest is. */
 export function landingPage(build: { version: string }, appliances: readonly ApplianceStatus[]): string {
@@ -35,7 +35,7 @@ function row({ name, up, deactivated, version, edition, farms, collectors }: App
     `<td><a href="/probe?target=${encodeURIComponent(name)}">${escapeHtml(name)}</a></td>`,
     `<td class="${mark}">${stateOf(up, deactivated)}</td>`,
     `<td>${escapeHtml([version, edition].filter(Boolean).join(', ') || 'unknown')}</td>`,
-    `<td>${farms ?? 'unknown'}</td>`,
+    `<td>${farms?.length ?? 'unknown'}</td>`,
     `<td>${escapeHtml(failing.join(', ') || 'none')}</td>`,
   ];
   return `<tr>${cells.join('')}</tr>`;

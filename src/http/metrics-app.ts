@@ -1,12 +1,14 @@
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { type FastifyInstance, fastify } from 'fastify';
 import type { Logger } from 'pino';
 import type { SelfMetrics } from '../metrics/self.ts';
 import type { Monitor } from '../monitor/monitor.ts';
+import { unknownAppliance, valuesOf } from './appliance-query.ts';
 import { cutConnectionsOnClose } from './cut-connections.ts';
 import { landingPage } from './landing-page.ts';
 import { negotiateFormat } from './negotiate.ts';
 import { createSendPage, usualLimits } from './send-page.ts';
 import { registerReload, reloadPath, type ReloadOutcome } from './reload.ts';
+import { registerStatusApi } from './status-api.ts';
 import { createWebAccess, type WebAccess } from './web-access.ts';
 import { openToAll } from './web-policy.ts';
 
@@ -126,13 +128,9 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
         'content-security-policy',
         "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
       )
-      .send(landingPage(build, monitor.describe())),
+      .send(landingPage(build, monitor.describe().appliances)),
   );
-  app.get('/api/status', async () => ({
-    version: build.version,
-    ready: monitor.ready,
-    appliances: monitor.describe(),
-  }));
+  registerStatusApi(app, { monitor, shardWatching, build });
   app.get('/-/healthy', (_request, reply) => reply.type(plainText).send('Healthy.\n'));
   app.get('/-/ready', (_request, reply) => {
     const ready = monitor.ready;
@@ -143,17 +141,4 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
   });
   registerReload(app, reload);
   return app;
-}
-
-function unknownAppliance(reply: FastifyReply, shard: number | undefined): FastifyReply {
-  const sentence =
-    shard === undefined
-      ? 'No appliance of that name is configured; / lists them.'
-      : `That appliance belongs to shard ${shard}; ask the exporter that runs with --shard=${shard}/….`;
-  return reply.code(404).type(plainText).send(`${sentence}\n`);
-}
-
-function valuesOf(request: FastifyRequest, name: string): string[] {
-  const value = (request.query as Record<string, string | string[] | undefined>)[name];
-  return value === undefined ? [] : [value].flat();
 }

@@ -3,6 +3,7 @@ import { Secret } from './secret.ts';
 
 /** Whether two values say the same, all the way down, the contents of secrets included. */
 export function isSame(one: unknown, other: unknown): boolean {
+  if (Object.is(one, other)) return true;
   if (one instanceof Secret) return other instanceof Secret && one.equals(other.reveal());
   if (one instanceof RegExp || one instanceof URL) return isSameText(one, other);
   if (Array.isArray(one)) {
@@ -11,12 +12,32 @@ export function isSame(one: unknown, other: unknown): boolean {
     );
   }
   if (one instanceof Map) return other instanceof Map && isSame([...one], [...other]);
-  if (!isRecord(one) || !isRecord(other)) return Object.is(one, other);
+  if (!isRecord(one) || !isRecord(other)) return false;
   const keys = Object.keys(one);
   return (
     keys.length === Object.keys(other).length &&
     keys.every((key) => Object.hasOwn(other, key) && isSame(one[key], other[key]))
   );
+}
+
+/** `next`, or the very same object as before where that says the same. */
+export function kept<Thing>(before: Thing | undefined, next: Thing): Thing {
+  return before !== undefined && isSame(before, next) ? before : next;
+}
+
+/** {@link kept} for a list, and for each of its rows by their places. */
+export function keptRows<Row>(before: readonly Row[] | undefined, next: readonly Row[]): readonly Row[] {
+  if (before === undefined) return next;
+  return keptList(
+    before,
+    next.map((row, index) => kept(before[index], row)),
+  );
+}
+
+/** `next`, or the list of before where that has the very same things in the same order. */
+export function keptList<Thing>(before: readonly Thing[] | undefined, next: readonly Thing[]): readonly Thing[] {
+  const isSame = before?.length === next.length && next.every((each, index) => each === before[index]);
+  return isSame ? before : next;
 }
 
 function isSameText(one: RegExp | URL, other: unknown): boolean {

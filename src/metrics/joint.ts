@@ -26,38 +26,9 @@ export function joinChunks(chunks: readonly Chunk[]): Joint {
 }
 
 /**
- * Joins what appliances have of one family: the compressed bytes, which are a fifth of the text and sent at nearly every scrape, and
- * once somebody wants plain text, those texts that are too short to be sent one by one: to join a hundred megabytes of them each second
- * would be work for the garbage collector alone. Long texts, which most of the memory is needed for, stay where they are.
+ * Joins what appliances have of one family: the compressed bytes, which are a fifth of the text and sent at nearly every scrape. The
+ * texts stay where they are: to join a hundred megabytes of them anew would be work for the garbage collector alone.
  */
 export function joinJoints(joints: readonly Joint[]): Joint {
-  let texts: readonly Buffer[] | undefined;
-  return {
-    get texts() {
-      return (texts ??= withoutShortOnes(joints.flatMap((joint) => joint.texts)));
-    },
-    packed: joinPacked(joints.map(({ packed }) => packed)),
-  };
-}
-
-/** To send this takes longer than to find the next one. */
-const longBytes = 8_192;
-
-function withoutShortOnes(texts: readonly Buffer[]): Buffer[] {
-  const result: Buffer[] = [];
-  let short: Buffer[] = [];
-  const joinShort = (): void => {
-    if (short.length > 0) result.push(ownBytes(short));
-    short = [];
-  };
-  for (const text of texts) {
-    if (text.length < longBytes) {
-      short.push(text);
-      continue;
-    }
-    joinShort();
-    result.push(text);
-  }
-  joinShort();
-  return result;
+  return { texts: joints.flatMap(({ texts }) => texts), packed: joinPacked(joints.map(({ packed }) => packed)) };
 }

@@ -10,17 +10,21 @@ import { createCaller } from './caller.ts';
 import type { Clockwork } from './clockwork.ts';
 import { createCollecting, type Pace } from './collecting.ts';
 import { type Counters, type SkipReason, skipReasons } from './counters.ts';
+import { dated } from './dated-findings.ts';
+import { createDescribing } from './describing.ts';
 import { createDisplay } from './display.ts';
 import { createFailureLog } from './failure-log.ts';
 import { createGovernor } from './governor.ts';
 import { createJob, type Job, type ScheduledCollector } from './job.ts';
 import { createKnowledge } from './knowledge.ts';
 import { createLedger } from './ledger.ts';
-import { factsFrom, type Legacy } from './legacy.ts';
+import { factsFrom, heldFrom, type Legacy } from './legacy.ts';
+import { createLicence } from './licence.ts';
 import type { Origin } from './origin.ts';
 import { createRefresh } from './refresh.ts';
 import { createSchedule } from './schedule.ts';
-import { createShelf, type Held } from './shelf.ts';
+import { createShelf } from './shelf.ts';
+import type { ApplianceStatus, RecentTransition } from './status.ts';
 import { createTiming } from './timing.ts';
 import { createTransitions, type KnownStates } from './transitions.ts';
 
@@ -41,6 +45,7 @@ export interface AppliancePollerParts {
   };
   readonly maxSeries: number;
   readonly counters: Counters;
+  readonly onTransition: (transition: RecentTransition) => void;
   /** Of the poller whose place this one takes, where the readings are still those of the same appliance. */
   readonly legacy?: Legacy | undefined;
   readonly exposition: Exposition;
@@ -77,26 +82,8 @@ export interface AppliancePoller {
   close(): Promise<void>;
 }
 
-/** What the pages for people say of an appliance. */
-export interface ApplianceStatus {
-  readonly name: string;
-  /** Undefined before the first call came back. */
-  readonly up: boolean | undefined;
-  /** True after a 402, until a call behind the activation check succeeds. */
-  readonly deactivated: boolean;
-  readonly version: string | undefined;
-  readonly edition: string | undefined;
-  readonly farms: number | undefined;
-  readonly collectors: readonly {
-    readonly name: string;
-    readonly ok: boolean | undefined;
-    readonly lastSuccessMs: number | undefined;
-  }[];
-}
-
-/** While an appliance is deactivated, it is asked once a minute whether it still is. */
-const whileUnlicensed = '0 * * * * *';
-const unlicensedCheckMs = 60_000;
+/** Why nothing is asked until something else has changed. */
+const lastingReasons = ['breaker_open', 'unlicensed', 'farms_unknown'] as const satisfies readonly SkipReason[];
 /** What an edition lacks stays away, but a 404 may also have been a bad moment. */
 const retryMissingAfterMs = 3_600_000;
 
@@ -147,20 +134,26 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     polling.maxBusyRatio,
     () => {
       announceIntervals();
-      display.publish();
+      publish();
     },
   );
   const timing = createTiming({ governor, jitterRatio: polling.jitterRatio, steadyNow });
-  const held = heldFrom(before);
-  const failures = createFailureLog(log);
+  const held = heldFrom(before, jobs);
+  const withheld = new Map(before?.withheld);
+  const failures = createFailureLog(log, now);
   const transitions = createTransitions({
     log,
     known: states,
-    onTransition: (object, to) => counters.transitioned(object, to),
+    onTransition(transition) {
+      counters.transitioned(transition.object, transition.to);
+      parts.onTransition({ appliance: name, ...transition });
+    },
+    now,
   });
   const shelf = createShelf({
     appliance: name,
     held,
+    withheld,
     exposition,
     maxSeries: parts.maxSeries,
     precedence: (collector) => jobs.get(collector)?.precedence ?? jobs.size,
@@ -203,20 +196,41 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     timing,
     failures,
     closing: closing.signal,
-    objection: isUnlicensed,
+    objection: ({ collector }) => licence.objection(collector.name),
     context: { facts, watches: parts.watches, now, labels: parts.labels, compact: parts.compact },
     age,
     onReading,
     onRoundCost: (job, busySeconds) => governor.expects(job.collector.name, busySeconds),
     onFailure(origin, reason) {
       counters.failed(origin.collector, reason);
-      if (reason === 'unlicensed') findOutAboutLicence();
+      if (reason === 'unlicensed') licence.doubt();
+      describing.changed();
     },
   });
   const running = new Map<string, Promise<void>>();
+  const licence = createLicence({
+    facts,
+    canFindOut: jobs.has('activation'),
+    isFindingOut: () => running.has('activation'),
+    findOut: () => void run('activation', 'at_once'),
+    clockwork,
+  });
   const refresh = createRefresh();
   /** Optional collectors whose route is missing, and the age at which they are tried again. */
   const unsupported = new Map<string, number>();
+  const describing = createDescribing({
+    name,
+    labels: parts.labels,
+    jobs,
+    facts,
+    shelf,
+    display,
+    ledger,
+    failures,
+    breakerState: () => caller.breakerState,
+    isSupported: (collector) => !unsupported.has(collector),
+    age,
+  });
   const schedule = createSchedule({
     clockwork,
     governor,
@@ -227,13 +241,16 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     run: (collector, pace) => void run(collector, pace),
   });
   for (const collector of before?.ledger.entries.keys() ?? []) if (!jobs.has(collector)) shelf.clear(collector);
-  for (const { collector, farm } of held.values()) {
+  for (const { collector, farm } of [...held.values(), ...withheld.values()]) {
     if (farm === undefined || parts.watches(farm)) continue;
     shelf.remove({ collector, farm });
     transitions.forget({ collector, farm });
   }
-  let stopAskingForLicence = (): void => undefined;
-  let doubtedLicenceAtMs = Number.NEGATIVE_INFINITY;
+
+  function publish(): void {
+    display.publish();
+    describing.changed();
+  }
 
   /** Collectors that ask farm by farm wait for the first list of farms; the turnstile keeps the rest in order. */
   async function firstRuns(): Promise<void> {
@@ -263,7 +280,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     return refresh.after(undefined, `${collector.name} ${farm}`, async () => {
       if (!isFarmCollector(collector) || reasonToSkip(job) || closing.signal.aborted) return;
       await collecting.farm(job, collector, farm);
-      display.publish();
+      publish();
     });
   }
 
@@ -274,12 +291,12 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     const reason = current ? 'overlap' : reasonToSkip(job);
     if (reason) {
       skip(job, reason);
-      display.publish();
+      publish();
       return current ?? Promise.resolve();
     }
     const attempt = attemptRun(job, pace).finally(() => {
       running.delete(collector);
-      if (!closing.signal.aborted) display.publish();
+      if (!closing.signal.aborted) publish();
     });
     running.set(collector, attempt);
     return attempt;
@@ -288,24 +305,11 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   function reasonToSkip(job: Job): SkipReason | undefined {
     const { collector } = job;
     if (age() < (unsupported.get(collector.name) ?? 0)) return 'unsupported';
-    if (isUnlicensed(job)) return 'unlicensed';
+    const objection = licence.objection(collector.name);
+    if (objection) return objection;
     if (!caller.wouldAdmit) return 'breaker_open';
     if (isFarmCollector(collector) && !facts.farms) return 'farms_unknown';
     return undefined;
-  }
-
-  /** One module may answer 402 for itself (WIRE.md §8, 18): whether all is refused is for the activation to say. */
-  function findOutAboutLicence(): void {
-    if (running.has('activation') || steadyNow() - doubtedLicenceAtMs < unlicensedCheckMs) return;
-    doubtedLicenceAtMs = steadyNow();
-    void run('activation', 'at_once');
-  }
-
-  /** While all is refused only the activation is asked for, which finds out when that is over. */
-  function isUnlicensed({ collector }: Job): 'unlicensed' | undefined {
-    return facts.licensed === false && collector.name !== 'activation' && jobs.has('activation')
-      ? 'unlicensed'
-      : undefined;
   }
 
   async function attemptRun(job: Job, pace: Pace): Promise<void> {
@@ -325,6 +329,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     if (outcome === 'closing') return;
     if (outcome !== 'ok') display.withoutReading(job);
     if (isOneOf(skipReasons, outcome)) return skip(job, outcome);
+    job.heldUp = undefined;
     if (!isFarmCollector(collector)) governor.spent(collector.name, job.spentSeconds);
     if (outcome === 'lacking') {
       unsupported.set(collector.name, age() + retryMissingAfterMs);
@@ -346,47 +351,37 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       if (!unsupported.has(collector)) ledger.stretchedTo(collector, timing.effectiveIntervalMs(job));
   }
 
-  function onReading(job: Job, origin: Origin, { expose, states, facts: news }: Reading, askedAtMs: number): void {
+  function onReading(job: Job, origin: Origin, reading: Reading, askedAtMs: number): void {
+    if (shelf.isOvertaken(origin, askedAtMs)) return;
+    const { expose, found = [], states = [], facts: news } = reading;
     const freshForMs = timing.freshForMs(job);
-    const isNewest = shelf.put(origin, {
+    transitions.compare(origin, states);
+    shelf.put(origin, {
       expose,
+      found: dated(found, origin.farm, transitions.changesOf(origin)),
       takenAtMs: askedAtMs,
       maxStaleMs: job.maxStaleMs,
       promisedMs: freshForMs > job.maxStaleMs ? freshForMs : 0,
     });
-    if (!isNewest) return;
-    transitions.compare(origin, states ?? []);
     if (news) learn(news);
-  }
-
-  /** What stood on the page stays, and only as long as our settings allow. */
-  function heldFrom(legacy: Legacy | undefined): Held {
-    const inherited: Held = new Map(legacy?.held);
-    for (const [key, reading] of inherited) {
-      const job = jobs.get(reading.collector);
-      if (job) inherited.set(key, { ...reading, maxStaleMs: job.maxStaleMs });
-    }
-    return inherited;
   }
 
   function skip(job: Job, reason: SkipReason): void {
     job.hadTurn = true;
     if (reason === 'breaker_open') job.missed = true;
+    if (isOneOf(lastingReasons, reason)) job.heldUp = { reason, sinceMs: job.heldUp?.sinceMs ?? now() };
     counters.skipped(job.collector.name, reason);
   }
 
   return {
     name,
-    publish: () => display.publish(),
+    publish,
     start() {
       // A reload may close it while it waits for its turn to start.
       if (closing.signal.aborted) return;
       for (const job of jobs.values()) ledger.stretchedTo(job.collector.name, job.intervalMs);
       schedule.start(jobs.values());
-      stopAskingForLicence = clockwork.subscribe(
-        whileUnlicensed,
-        () => facts.licensed === false && void run('activation', 'at_once'),
-      );
+      licence.start();
       void firstRuns();
     },
     run: (collector) => run(collector, 'at_once'),
@@ -395,28 +390,16 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     goodForMs: () => display.goodForMs(),
     counters,
     get legacy() {
-      return { age, facts: known, held, states, ledger: ledger.state, opensAtMs: caller.opensAtMs };
+      return { age, facts: known, held, withheld, states, ledger: ledger.state, opensAtMs: caller.opensAtMs };
     },
     get hadFirstRuns() {
       return [...jobs.values()].every(({ hadTurn }) => hadTurn);
     },
-    describe: () => ({
-      name,
-      up: ledger.isUp(age()),
-      deactivated: facts.licensed === false,
-      version: facts.version,
-      edition: facts.edition,
-      farms: facts.farms?.length,
-      collectors: [...jobs.keys()].map((each) => ({
-        name: each,
-        ok: ledger.isOk(each),
-        lastSuccessMs: ledger.lastSuccessMs(each),
-      })),
-    }),
+    describe: () => describing.describe(),
     async close() {
       closing.abort();
       schedule.close();
-      stopAskingForLicence();
+      licence.close();
       await Promise.allSettled(running.values());
       await caller.close();
     },

@@ -13,10 +13,16 @@ export interface Display {
   publish(): void;
   /** Says what a collector says without a reading, if it has none and says anything. */
   withoutReading(job: Job): void;
-  /** Brings the page up to this moment: withholds what is too old, and shows the ledger if it changed. */
+  /** Withholds what is too old. */
+  withhold(jobs: ReadonlyMap<string, Job>, ageMs: number): void;
+  /** As the ledger says, mostly without asking it. */
+  isUp(ageMs: number): boolean | undefined;
+  /** Brings the page up to this moment: withholds, and shows the ledger if it changed. */
   settle(jobs: ReadonlyMap<string, Job>): void;
   /** Milliseconds until something has to go though nothing new was read. */
   goodForMs(): number;
+  /** Series of all but our own doings. */
+  readonly series: number;
 }
 
 export interface DisplayParts {
@@ -47,12 +53,16 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
     isBehind = false;
     shownUp = ledger.isUp(ageMs);
     upUntilMs = ledger.upUntilMs();
-    const state = { ageMs, breaker: breakerState(), series: exposition.series(appliance, exporterPart) };
+    const state = { ageMs, breaker: breakerState(), series: seriesHeld() };
     show(exporterPart, (emit) => ledger.expose(emit, state));
   }
 
-  function isUpAsShown(ageMs: number): boolean {
-    return (shownUp === true && ageMs < upUntilMs) || shownUp === ledger.isUp(ageMs);
+  function seriesHeld(): number {
+    return exposition.series(appliance, exporterPart);
+  }
+
+  function isUp(ageMs: number): boolean | undefined {
+    return shownUp === true && ageMs < upUntilMs ? true : ledger.isUp(ageMs);
   }
 
   function withoutReading({ collector }: Job): void {
@@ -60,22 +70,31 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
     show(collector.name, collector.withoutReading);
   }
 
+  function withhold(jobs: ReadonlyMap<string, Job>, ageMs: number): void {
+    for (const loser of shelf.expire(ageMs)) {
+      isBehind = true;
+      const job = jobs.get(loser);
+      if (!job) continue;
+      // However far its schedule is stretched, it is read again as soon as the appliance answers.
+      job.missed = true;
+      withoutReading(job);
+    }
+  }
+
   return {
     publish() {
       isBehind = true;
     },
     withoutReading,
+    withhold,
+    isUp,
     settle(jobs) {
       const ageMs = age();
-      const losers = shelf.expire(ageMs);
-      for (const loser of losers) {
-        const job = jobs.get(loser);
-        if (!job) continue;
-        // However far its schedule is stretched, it is read again as soon as the appliance answers.
-        job.missed = true;
-        withoutReading(job);
-      }
-      if (isBehind || losers.size > 0 || !isUpAsShown(ageMs)) showLedger(ageMs);
+      withhold(jobs, ageMs);
+      if (isBehind || shownUp !== isUp(ageMs)) showLedger(ageMs);
+    },
+    get series() {
+      return seriesHeld();
     },
     goodForMs() {
       const ageMs = age();

@@ -12,6 +12,8 @@ export interface FailureLog {
   forget(origin: Origin): void;
   seriesDropped(reason: DropReason, series: number): void;
   unknownWord(family: string, word: string): void;
+  /** What a collector has not recovered from, if anything. */
+  trouble(collector: string): { readonly reason: FailureReason; readonly sinceMs: number } | undefined;
 }
 
 /** An appliance that invents a new word at every poll must not fill the memory or the log. */
@@ -22,9 +24,13 @@ interface Trouble {
   readonly origins: Set<string>;
   /** Said already. */
   readonly reasons: Set<FailureReason>;
+  /** Of the newest failure. */
+  reason: FailureReason;
+  /** Unix milliseconds. */
+  readonly sinceMs: number;
 }
 
-export function createFailureLog(log: Logger): FailureLog {
+export function createFailureLog(log: Logger, now: () => number): FailureLog {
   const failing = new Map<string, Trouble>();
   const words = new Set<string>();
   const dropped = new Set<string>();
@@ -38,8 +44,14 @@ export function createFailureLog(log: Logger): FailureLog {
 
   return {
     failed(origin, reason, error) {
-      const trouble = failing.get(origin.collector) ?? { origins: new Set(), reasons: new Set() };
+      const trouble = failing.get(origin.collector) ?? {
+        origins: new Set(),
+        reasons: new Set(),
+        reason,
+        sinceMs: now(),
+      };
       failing.set(origin.collector, trouble);
+      trouble.reason = reason;
       trouble.origins.add(keyOf(origin));
       if (trouble.reasons.has(reason)) return;
       trouble.reasons.add(reason);
@@ -70,6 +82,10 @@ export function createFailureLog(log: Logger): FailureLog {
       if (words.has(key) || words.size >= mostWords) return;
       words.add(key);
       log.warn({ family, word }, 'status not known to this exporter, shown as unknown');
+    },
+    trouble(collector) {
+      const trouble = failing.get(collector);
+      return trouble && { reason: trouble.reason, sinceMs: trouble.sinceMs };
     },
   };
 }

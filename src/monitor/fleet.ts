@@ -6,6 +6,8 @@ import type { Exposition } from '../metrics/exposition.ts';
 import type { Format, Page } from '../metrics/page.ts';
 import type { AppliancePoller } from './appliance-poller.ts';
 import type { Monitor, MonitoredAppliance } from './monitor.ts';
+import type { FleetStatus, RecentTransition } from './status.ts';
+import { createTransitionHistory } from './transition-history.ts';
 import { createUpkeep } from './upkeep.ts';
 
 /** A monitor whose appliances can be others from one moment to the next. */
@@ -26,7 +28,11 @@ export interface FleetChange {
 
 export interface FleetParts<Appliance extends MonitoredAppliance> {
   readonly exposition: Exposition;
-  readonly createPoller: (appliance: Appliance, inherited: Inherited) => AppliancePoller;
+  readonly createPoller: (
+    appliance: Appliance,
+    inherited: Inherited,
+    onTransition: (transition: RecentTransition) => void,
+  ) => AppliancePoller;
   /** Whether nothing at all differs. */
   readonly isSame: (one: Appliance, other: Appliance) => boolean;
   /** Whether it is the same machine, watched in another way. */
@@ -57,6 +63,8 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
   let started = false;
   let starting: Promise<void> = Promise.resolve();
   let wasReady = false;
+  const history = createTransitionHistory();
+  let described: FleetStatus = { appliances: [], transitions: [] };
   const pollers = (): readonly AppliancePoller[] => [...watched.values()].map(({ poller }) => poller);
   // A machine that was paused must not send the page from before as that of this second.
   const age = createAgeClock(Date.now, steadyNow);
@@ -71,6 +79,8 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
     for (const name of watched.keys()) {
       const poller = watched.get(name)?.poller;
       poller?.settle();
+      // Bit by bit, so that who asks for the status of all does not have it put together all at once.
+      poller?.describe();
       untilMs = Math.min(untilMs, age() + (poller?.goodForMs() ?? 0));
       yield;
     }
@@ -122,7 +132,7 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
     const begin = (appliance: Appliance): Watched<Appliance> => {
       const { counters, legacy } = before.get(appliance.name)?.poller ?? {};
       const inherited = { ...(counters && { counters }), ...(legacy && isKnownMachine(appliance) && { legacy }) };
-      const poller = createPoller(appliance, inherited);
+      const poller = createPoller(appliance, inherited, history.add);
       // Or counters would be gone until it is started and its first call is over.
       if (counters) poller.publish();
       begun.push(poller);
@@ -141,6 +151,7 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
     );
     watched = next;
     kept = undefined;
+    history.keepOnly((appliance) => watched.has(appliance));
     if (started) starting = starting.then(() => startAll(begun));
 
     const added = appliances.filter(({ name }) => !before.has(name)).length;
@@ -168,7 +179,16 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       wasReady ||= pollers().every((poller) => poller.hadFirstRuns);
       return wasReady;
     },
-    describe: () => pollers().map((poller) => poller.describe()),
+    describe() {
+      const appliances = pollers().map((poller) => poller.describe());
+      const transitions = history.newestFirst;
+      const isSame =
+        transitions === described.transitions &&
+        appliances.length === described.appliances.length &&
+        appliances.every((appliance, index) => appliance === described.appliances[index]);
+      if (!isSame) described = { appliances, transitions };
+      return described;
+    },
     changed(appliance, area, farm) {
       void watched.get(appliance)?.poller.changed(area, farm);
     },

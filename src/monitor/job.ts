@@ -1,4 +1,5 @@
 import type { Collector } from '../collectors/collector.ts';
+import type { SkipReason } from './counters.ts';
 import { createRota, type Rota } from './rota.ts';
 
 /** A collector with what the configuration says about it. */
@@ -33,6 +34,8 @@ export interface Job extends ScheduledCollector {
   lastRun: RunLength;
   /** True while the breaker or a failure cost it its last run, or something that it read had to be withheld. */
   missed: boolean;
+  /** Why it is not asked for at present, and since when in Unix milliseconds; a tick that comes too early or too late does not count. */
+  heldUp: { readonly reason: SkipReason; readonly sinceMs: number } | undefined;
   /** True once it ran or was skipped for a reason. */
   hadTurn: boolean;
   /** Of a collector that asks farm by farm. */
@@ -61,6 +64,7 @@ export function createJob(
     current: undefined,
     lastRun: { tookMs: 0, lostMs: 0 },
     missed: false,
+    heldUp: undefined,
     hadTurn: false,
     rota: createRota(),
   };

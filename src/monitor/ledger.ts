@@ -81,8 +81,6 @@ export interface Ledger {
   isUp(ageMs: number): boolean | undefined;
   /** Until when it is up though nothing more comes, as far as can be told now; it takes longer to find out than to keep. */
   upUntilMs(): number;
-  lastSuccessMs(collector: string): number | undefined;
-  isOk(collector: string): boolean | undefined;
   expose(emit: Emit, state: { ageMs: number; breaker: BreakerState; series: number }): void;
 }
 
@@ -150,8 +148,6 @@ export function createLedger(options: {
     },
     lacks: (collector) => change(collector, emptyEntry()),
     stretchedTo: (collector, intervalMs) => change(collector, { intervalMs }),
-    lastSuccessMs: (collector) => entries.get(collector)?.lastSuccessMs,
-    isOk: (collector) => entries.get(collector)?.ok,
     expose(emit, { ageMs, breaker: breakerState, series: held }) {
       const isUpNow = isUp(ageMs);
       emit.sample(up, {}, isUpNow === undefined ? null : Number(isUpNow));

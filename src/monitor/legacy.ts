@@ -1,7 +1,7 @@
 import { type Facts, noFacts } from '../collectors/collector.ts';
-import type { ScheduledCollector } from './job.ts';
+import type { Job, ScheduledCollector } from './job.ts';
 import type { LedgerState } from './ledger.ts';
-import type { Held } from './shelf.ts';
+import type { Held, Withheld } from './shelf.ts';
 import type { KnownStates } from './transitions.ts';
 
 /** What is known of an appliance, and shown: more than a change of its settings should cost. */
@@ -10,6 +10,7 @@ export interface Legacy {
   readonly age: () => number;
   readonly facts: Facts;
   readonly held: Held;
+  readonly withheld: Withheld;
   readonly states: KnownStates;
   readonly ledger: LedgerState;
   /** The appliance is at rest until then, by the steady clock: a reload is no reason to ask it more often than it can bear. */
@@ -24,4 +25,14 @@ export function factsFrom(legacy: Legacy | undefined, collectors: readonly Sched
     ...(isOn('farms') ? {} : { farms: undefined }),
     ...(isOn('activation') ? {} : { licensed: undefined, activationEndSeconds: undefined }),
   };
+}
+
+/** What stands on the page stays, and only as long as the settings of now allow. */
+export function heldFrom(legacy: Legacy | undefined, jobs: ReadonlyMap<string, Job>): Held {
+  const held: Held = new Map(legacy?.held);
+  for (const [key, reading] of held) {
+    const job = jobs.get(reading.collector);
+    if (job) held.set(key, { ...reading, maxStaleMs: job.maxStaleMs });
+  }
+  return held;
 }

@@ -1,6 +1,6 @@
 import type { Area } from '../appliance/endpoints/table.ts';
 import type { Format, Page } from '../metrics/page.ts';
-import type { ApplianceStatus } from './appliance-poller.ts';
+import type { FleetStatus } from './status.ts';
 
 /** All appliances together, as the listeners see them. */
 export interface Monitor {
@@ -11,7 +11,8 @@ export interface Monitor {
   page(format: Format, appliances?: ReadonlySet<string>): Page;
   /** True once every enabled collector of every appliance has had its turn, whatever came of it; from then on it stays so. */
   readonly ready: boolean;
-  describe(): readonly ApplianceStatus[];
+  /** As of now; the same object until something changes. */
+  describe(): FleetStatus;
   /** See {@link AppliancePoller.changed}; returns at once. */
   changed(appliance: string, area: Area, farm: string | undefined): void;
   close(): Promise<void>;

@@ -1,17 +1,24 @@
 import type { Exposition } from '../metrics/exposition.ts';
 import { toChunks } from '../metrics/piece.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
+import { type DatedFound, keptFound } from './dated-findings.ts';
 import { keyOf, type Origin } from './origin.ts';
 import { type Allotment, allot, totalSeries, type Wish } from './series-limit.ts';
 
 /** The newest readings of one appliance, withheld once they are too old. */
 export interface Shelf {
-  /** False, and nothing done, for a reading that was asked for before the one that is there: it was overtaken. */
-  put(origin: Origin, reading: ShelvedReading): boolean;
+  /** True for a reading that was asked for before the one that is there. */
+  isOvertaken(origin: Origin, takenAtMs: number): boolean;
+  put(origin: Origin, reading: ShelvedReading): void;
   remove(origin: Origin): void;
   /** Removes all that a collector has, and what it says without a reading. */
   clear(collector: string): void;
   has(collector: string): boolean;
+  readings(): Iterable<HeldReading>;
+  /** Collectors of whose readings something is withheld for its age; the same set until it is another. */
+  readonly withholding: ReadonlySet<string>;
+  /** Another number whenever something of it is another than before. */
+  readonly version: number;
   /** Removes what is past its time at `ageMs`; returns the collectors that lost something. */
   expire(ageMs: number): ReadonlySet<string>;
   /** When the next reading passes its `max_stale`; those that are past it and stay do not count. */
@@ -20,6 +27,7 @@ export interface Shelf {
 
 export interface ShelvedReading {
   readonly expose: (emit: Emit) => void;
+  readonly found?: readonly DatedFound[];
   /** On the clock of lib/age-clock.ts. */
   readonly takenAtMs: number;
   /** For so long the samples may be shown whatever happens. */
@@ -32,6 +40,8 @@ export interface ShelfOptions {
   readonly appliance: string;
   /** What is there already. */
   readonly held: Held;
+  /** What was withheld for its age; nothing without it. */
+  readonly withheld?: Withheld | undefined;
   readonly exposition: Exposition;
   readonly maxSeries: number;
   /** Above the limit, whose series have their turn first: the least. */
@@ -53,12 +63,18 @@ export type Held = Map<string, HeldReading>;
 export interface HeldReading extends Origin, Omit<ShelvedReading, 'expose'> {
   /** All that the reading had, also what is not shown. */
   readonly wishes: readonly Wish[];
+  /** What is shown. */
+  readonly found: readonly DatedFound[];
 }
+
+/** Readings that were taken off the page for their age and are not there again, by {@link keyOf}. */
+export type Withheld = Map<string, Origin>;
 
 /** Renders each reading once, when it is put, and hands the bytes to the exposition. */
 export function createShelf({
   appliance,
   held,
+  withheld = new Map(),
   exposition,
   maxSeries,
   precedence,
@@ -68,32 +84,46 @@ export function createShelf({
 }: ShelfOptions): Shelf {
   /** Earliest moment at which something expires, so that a scrape need not look at everything. */
   let nextExpiryMs = Math.min(...[...held.values()].map(freshUntilMs));
+  let version = 0;
+  let withholding: ReadonlySet<string> | undefined;
 
   function remove(key: string): void {
     held.delete(key);
+    forgive(key);
     exposition.remove(appliance, key);
+    version += 1;
+  }
+
+  function forgive(key: string): void {
+    if (withheld.delete(key)) withholding = undefined;
   }
 
   /** Takes off the page what has to give way to what another part shows now. */
   function takeBack(allotted: Allotment, exceptKey: string): void {
-    for (const key of held.keys()) {
+    for (const [key, reading] of held) {
       if (key === exceptKey) continue;
       const chunks = exposition.chunks(appliance, key);
       const kept = chunks.filter(({ family }) => allotted.allows(key, family));
       if (kept.length === chunks.length) continue;
       onDropped('limit', totalSeries(chunks) - totalSeries(kept));
       exposition.put(appliance, key, kept);
+      held.set(key, within(allotted, key, reading));
     }
   }
 
   return {
-    put(origin, { expose, ...validity }) {
+    isOvertaken: (origin, takenAtMs) => (held.get(keyOf(origin))?.takenAtMs ?? Number.NEGATIVE_INFINITY) > takenAtMs,
+    put(origin, { expose, found = [], ...validity }) {
       const key = keyOf(origin);
-      if ((held.get(key)?.takenAtMs ?? Number.NEGATIVE_INFINITY) > validity.takenAtMs) return false;
+      const before = held.get(key)?.found ?? [];
       const { families, duplicates, unknownStates } = renderSamples(appliance, expose);
       const wishes = families.map(({ family, series }) => ({ family, series }));
-      held.set(key, { ...origin, ...validity, wishes });
+      const reading = { ...origin, ...validity, wishes, found: keptFound(before, found) };
+      held.set(key, reading);
+      forgive(key);
+      version += 1;
       const allotted = allot(held, maxSeries, ({ collector }) => precedence(collector));
+      held.set(key, within(allotted, key, reading));
       takeBack(allotted, key);
       const shown = families.filter(({ family }) => allotted.allows(key, family));
       exposition.put(appliance, key, toChunks(shown, exposition.chunks(appliance, key)));
@@ -103,14 +133,21 @@ export function createShelf({
       if (beyond > 0) onDropped('limit', beyond);
       if (duplicates > 0) onDropped('duplicate', duplicates);
       for (const { family, word } of unknownStates) onUnknownState(family.name, word);
-      return true;
     },
     remove: (origin) => remove(keyOf(origin)),
     clear(collector) {
-      for (const [key, origin] of held) if (origin.collector === collector) remove(key);
+      for (const [key, origin] of [...held, ...withheld]) if (origin.collector === collector) remove(key);
       exposition.remove(appliance, keyOf({ collector }));
     },
     has: (collector) => held.has(keyOf({ collector })),
+    readings: () => held.values(),
+    get withholding() {
+      withholding ??= new Set([...withheld.values()].map(({ collector }) => collector));
+      return withholding;
+    },
+    get version() {
+      return version;
+    },
     expire(ageMs) {
       const losers = new Set<string>();
       if (ageMs < nextExpiryMs) return losers;
@@ -121,7 +158,10 @@ export function createShelf({
           continue;
         }
         remove(key);
-        losers.add(reading.collector);
+        const { collector, farm } = reading;
+        withheld.set(key, farm === undefined ? { collector } : { collector, farm });
+        withholding = undefined;
+        losers.add(collector);
       }
       return losers;
     },
@@ -136,6 +176,15 @@ export function createShelf({
   };
 }
 
-function freshUntilMs({ takenAtMs, maxStaleMs }: Omit<ShelvedReading, 'expose'>): number {
+/** Without the findings whose family gives way to the limit. Where the reading has no series of it, nothing gives way. */
+function within(allotted: Allotment, key: string, reading: HeldReading): HeldReading {
+  const { found, wishes } = reading;
+  const shown = found.filter(
+    ({ family }) => allotted.allows(key, family) || !wishes.some((wish) => wish.family === family),
+  );
+  return shown.length < found.length ? { ...reading, found: shown } : reading;
+}
+
+function freshUntilMs({ takenAtMs, maxStaleMs }: Pick<ShelvedReading, 'takenAtMs' | 'maxStaleMs'>): number {
   return takenAtMs + maxStaleMs;
 }

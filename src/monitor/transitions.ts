@@ -1,44 +1,84 @@
 import type { Logger } from 'pino';
-import { type ObjectState, type TransitionObject, transitionStates } from '../collectors/collector.ts';
-
+import { closedState, type ObjectState, type TransitionObject } from '../collectors/collector.ts';
+import type { SinceMs } from './dated-findings.ts';
 import { keyOf, type Origin } from './origin.ts';
 
 /** Notices when an object's state differs from the reading before. */
 export interface Transitions {
   /** `origin` names the reading: objects that it no longer has are forgotten, those that it sees first are only noted. */
   compare(origin: Origin, states: readonly ObjectState[]): void;
+  /** Unix milliseconds at which each object was seen to change to the state that it has; undefined where none of them ever was. */
+  changesOf(origin: Origin): SinceMs | undefined;
   forget(origin: Origin): void;
 }
 
 /** The newest state of each object, by reading. */
-export type KnownStates = Map<string, ReadonlyMap<string, string>>;
+export type KnownStates = Map<string, ReadonlyMap<string, Sighting>>;
+
+interface Sighting {
+  readonly state: string;
+  readonly sinceMs: number | undefined;
+}
+
+/** One change. */
+export interface Transition extends Omit<ObjectState, 'state'> {
+  /** Unix milliseconds. */
+  readonly atMs: number;
+  readonly from: string;
+  readonly to: string;
+}
 
 export function createTransitions(parts: {
   readonly log: Logger;
   readonly known: KnownStates;
-  readonly onTransition: (object: TransitionObject, to: string) => void;
+  readonly onTransition: (transition: Transition) => void;
+  readonly now: () => number;
 }): Transitions {
   const { known } = parts;
+  /** One sighting for all objects that have been in a state from the first, which are most. */
+  const fromTheFirst = new Map<string, Sighting>();
+
+  function firstSight(state: string): Sighting {
+    const sighting = fromTheFirst.get(state) ?? { state, sinceMs: undefined };
+    fromTheFirst.set(state, sighting);
+    return sighting;
+  }
+
   return {
     compare(origin, states) {
       const before = known.get(keyOf(origin));
-      const after = new Map<string, string>();
+      const after = new Map<string, Sighting>();
       for (const { object, labels, state: word } of states) {
-        const state = closedWord(object, word);
-        const key = `${object}\n${Object.values(labels).join('\n')}`;
-        const from = before?.get(key);
-        after.set(key, state);
-        if (from === undefined || from === state) continue;
-        parts.onTransition(object, state);
-        parts.log.info({ object, ...labels, from, to: state }, 'state changed');
+        const state = closedState(object, word);
+        const key = nameOf({ object, labels });
+        const seen = before?.get(key);
+        if (seen === undefined || seen.state === state) {
+          after.set(key, seen ?? firstSight(state));
+          continue;
+        }
+        const atMs = parts.now();
+        after.set(key, { state, sinceMs: atMs });
+        parts.onTransition({ atMs, object, labels, from: seen.state, to: state });
+        parts.log.info({ object, ...labels, from: seen.state, to: state }, 'state changed');
       }
       known.set(keyOf(origin), after);
+    },
+    changesOf(origin) {
+      const sightings = known.get(keyOf(origin));
+      for (const { sinceMs } of sightings?.values() ?? [])
+        if (sinceMs !== undefined) return (object) => sightings?.get(nameOf(object))?.sinceMs;
+      return undefined;
     },
     forget: (origin) => known.delete(keyOf(origin)),
   };
 }
 
-/** The words of a counter's label come from a closed list, whatever an appliance says. */
-function closedWord(object: TransitionObject, word: string): string {
-  return (transitionStates[object] as readonly string[]).includes(word) ? word : 'unknown';
+function nameOf({
+  object,
+  labels,
+}: {
+  readonly object: TransitionObject;
+  readonly labels: ObjectState['labels'];
+}): string {
+  return `${object}\n${Object.values(labels).join('\n')}`;
 }

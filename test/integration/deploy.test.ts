@@ -225,6 +225,16 @@ describe('Prometheus in containers', () => {
   });
 });
 
+describe('deploy/prometheus/by-appliance.yml', () => {
+  it.skipIf(!isThere('promtool'))('is a configuration that promtool accepts', () => {
+    const file = 'deploy/prometheus/by-appliance.yml';
+
+    const { status, stderr } = spawnSync('promtool', ['check', 'config', file], { encoding: 'utf8' });
+
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+});
+
 describe('Alertmanager in containers', () => {
   interface AlertmanagerConfig {
     readonly route: unknown;

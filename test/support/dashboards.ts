@@ -12,9 +12,10 @@ export interface BoardQuery {
   readonly kind: 'instant' | 'range' | 'variable' | 'annotation';
 }
 
-/** The files as they are, by name. */
+/** The dashboards as they are, by the names of their files. */
 export function dashboardTexts(): ReadonlyMap<string, string> {
-  return new Map(readdirSync(folder).map((name) => [name, readFileSync(new URL(name, folder), 'utf8')]));
+  const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  return new Map(names.map((name) => [name, readFileSync(new URL(name, folder), 'utf8')]));
 }
 
 export function readBoards(): readonly Board[] {

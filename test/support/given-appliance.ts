@@ -41,6 +41,7 @@ export async function givenAppliance(
     logged,
     poll: (collector: string) => watched.poller.run(collector),
     page: () => watched.page(),
+    describe: () => watched.poller.describe(),
     pass: (ms: number) => {
       clock.offsetMs += ms;
     },

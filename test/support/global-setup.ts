@@ -9,6 +9,7 @@ const packages = [
   { name: 'curl', program: 'curl' },
   { name: 'jq', program: 'jq' },
   { name: 'openssl', program: 'openssl' },
+  { name: 'shellcheck', program: 'shellcheck' },
 ] as const;
 
 /** Installs what is missing when this is root on Debian; otherwise says what will be skipped. With CI set, missing is a failure. */

@@ -63,6 +63,7 @@ export function createTestPoller(
       .map((collector) => ({ collector, schedule: collector.schedule, maxStaleMs: collector.maxStaleMs })),
     maxSeries: 50_000,
     counters: createCounters(),
+    onTransition: () => undefined,
     random: () => 0.5,
     ...parts,
     polling,

@@ -12,6 +12,7 @@ import type {
   ReadFrom,
   Reading,
 } from '../../../src/collectors/collector.ts';
+import type { Findings } from '../../../src/collectors/findings.ts';
 import { renderSamples } from '../../../src/metrics/samples.ts';
 
 /** Bodies as they come off the wire, or how the call is refused. */
@@ -26,6 +27,8 @@ export interface Collected {
   readonly text: string;
   readonly states: readonly string[];
   readonly facts: Partial<Facts> | undefined;
+  /** What it says as data, all together. */
+  readonly findings: Findings;
   /** Series that were named twice. */
   readonly duplicates: number;
   /** The calls that were made, in their order. */
@@ -96,12 +99,13 @@ function structuredCloneOf(reply: unknown): unknown {
   return reply instanceof Error ? reply : structuredClone(reply);
 }
 
-function show({ expose, states = [], facts }: Reading, asked: readonly ReadKey[]): Collected {
+function show({ expose, found = [], states = [], facts }: Reading, asked: readonly ReadKey[]): Collected {
   const { families, duplicates } = renderSamples('lb', expose);
   return {
     text: families.map(({ text }) => text).join(''),
     states: states.map(({ object, labels, state }) => [object, ...Object.values(labels), state].join(' ')),
     facts,
+    findings: Object.assign({}, ...found.map(({ findings }) => findings)) as Findings,
     duplicates,
     asked,
   };

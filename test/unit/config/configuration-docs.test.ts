@@ -1,10 +1,31 @@
+import { existsSync, globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { configurationJsonSchema, configurationPage } from '../../../scripts/generate-configuration-docs.ts';
+import type { SchemaNode } from '../../../scripts/key-table.ts';
+import { runCommandLine } from '../../../src/cli.ts';
+import { makeMaterial } from '../../support/tls-server.ts';
+import { givenContext } from '../commands/given-command.ts';
 import { loadText } from './given-config.ts';
 
 const docs = new URL('../../../docs/', import.meta.url);
+let certificate = '';
+
+beforeAll(async () => {
+  certificate = (await makeMaterial()).cert;
+});
+
+function examples(): readonly string[] {
+  return [...configurationPage().matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml = '']) => yaml);
+}
+
+/** A schema and those of all keys in it. */
+function nodesOf(node: SchemaNode): readonly SchemaNode[] {
+  const inside = [...Object.values(node.properties ?? {}), ...(node.items ? [node.items] : [])];
+  return [node, ...inside.flatMap(nodesOf)];
+}
 
 describe('the documentation of the configuration', () => {
   it('is what scripts/generate-configuration-docs.ts writes', async () => {
@@ -12,31 +33,99 @@ describe('the documentation of the configuration', () => {
     expect(await readFile(new URL('configuration.schema.json', docs), 'utf8')).toBe(configurationJsonSchema());
   });
 
-  it('has a meaning, a type and an example in each row of a key', () => {
+  it('has a type, a default, a meaning and an example in each row of a key', () => {
     const rows = configurationPage().match(/^\| `[a-z_]+[^`]*`.*\|$/gm) ?? [];
     const keys = rows.map((row) => row.split(' | ')).filter((cells) => cells.length === 5 && !cells[0]?.includes('…'));
 
     expect(keys.length).toBeGreaterThan(15);
-    for (const [key, type, , meaning, example] of keys) {
-      expect({ key, complete: [type, meaning, example].every((cell) => cell !== '' && cell !== ' |') }).toEqual({
+    for (const [key, type, standard, meaning, example] of keys) {
+      expect({
+        key,
+        complete: [type, standard, meaning, example].every((cell) => cell !== '' && cell !== ' |'),
+      }).toEqual({
         key,
         complete: true,
       });
     }
   });
 
-  it('shows examples that load together', async () => {
-    const blocks = [...configurationPage().matchAll(/```yaml\n(.*?)```/gs)].map(([, yaml]) => yaml);
+  it('shows files that load: the smallest, with and without the gateway, and one with all that is usual', async () => {
+    const [smallest = '', usual = '', gateway = ''] = examples();
+    const load = (text: string) =>
+      loadText(text.replaceAll('/run/secrets/', '').replace('/etc/ssl/certs/', ''), {
+        env: { LB_PARIS_FINGERPRINT: 'ab'.repeat(32), LB_MADRID_FINGERPRINT: 'cd'.repeat(32) },
+        files: {
+          'lb-paris': 'f1x7ure',
+          'lb-madrid': 'f1x7ure',
+          'lb-madrid-admin': 'f1x7ure2',
+          'ca-certificates.crt': certificate,
+        },
+      });
 
-    const loading = loadText(blocks.join('').replace('/run/secrets/lb-paris', 'lb-paris'), {
-      env: { LB_PARIS_FINGERPRINT: 'ab'.repeat(32) },
-      files: { 'lb-paris': 'f1x7ure' },
+    expect(examples()).toHaveLength(3);
+    await expect(load(smallest)).resolves.toMatchObject({ appliances: [{ name: 'lb-paris' }] });
+    await expect(load(usual)).resolves.toMatchObject({
+      appliances: [{ name: 'lb-paris' }, { name: 'lb-madrid', compact: true }],
+      polling: { maxBusyRatio: 0.1 },
     });
-
-    await expect(loading).resolves.toMatchObject({
-      appliances: [{ name: 'lb-paris' }],
+    await expect(load(smallest + gateway)).resolves.toMatchObject({
       admin: { tokens: [{ name: 'alice', role: 'operator' }] },
     });
+  });
+
+  it('names the schema to an editor by a path from the file on', () => {
+    const named = examples().flatMap((text) => /^# yaml-language-server: \$schema=(\S+)$/m.exec(text)?.[1] ?? []);
+
+    expect(named).not.toEqual([]);
+    expect(named.filter((path) => !existsSync(new URL(path, docs)))).toEqual([]);
+  });
+
+  it('has nothing in its examples that an editor would underline', () => {
+    const [smallest = '', usual = '', gateway = ''] = examples();
+    const fits = new Ajv({ allowUnionTypes: true }).compile(JSON.parse(configurationJsonSchema()));
+
+    for (const text of [smallest, usual, smallest + gateway]) {
+      expect(fits(parse(text)), JSON.stringify(fits.errors)).toBe(true);
+      expect(fits(parse(text.replace('appliances:', 'aplliances:')))).toBe(false);
+    }
+  });
+
+  it('has nothing in the configurations of other documents that an editor would underline', async () => {
+    const fits = new Ajv({ allowUnionTypes: true }).compile(JSON.parse(configurationJsonSchema()));
+    const root = new URL('../', docs);
+    const pages = ['README.md', ...globSync(['docs/*.md', 'deploy/**/*.md'], { cwd: root.pathname })];
+    const texts = await Promise.all(pages.map((page) => readFile(new URL(page, root), 'utf8')));
+    const shown = texts
+      .flatMap((text) => [...text.matchAll(/^( *)```yaml\n(.*?)```/gms)])
+      .map(([, indent, yaml = '']) => yaml.replaceAll(new RegExp(`^${indent}`, 'gm'), ''))
+      .filter((yaml) => /^appliances:/m.test(yaml));
+
+    expect(shown.length).toBeGreaterThan(4);
+    expect(shown.filter((yaml) => !fits(parse(yaml)))).toEqual([]);
+  });
+
+  it('has examples and defaults for each key that an editor takes for right', () => {
+    const ajv = new Ajv({ allowUnionTypes: true });
+    // Collectors are alike.
+    const different = new Map(
+      nodesOf(JSON.parse(configurationJsonSchema())).map((node) => [JSON.stringify(node), node]),
+    );
+    const shown = [...different.values()].flatMap((node) =>
+      [...(node.examples ?? []), ...('default' in node ? [node.default] : [])].map((value) => ({ node, value })),
+    );
+
+    expect(shown.length).toBeGreaterThan(50);
+    expect(shown.filter(({ node, value }) => !ajv.validate(node, value))).toEqual([]);
+  });
+
+  it('lists the flags that --help lists', async () => {
+    const { context, said } = givenContext({});
+    await runCommandLine(['--help'], context);
+    const flagsIn = (text: string) => new Set([...text.matchAll(/(?<![\w-])--[a-z][a-z.-]+/g)].map(([flag]) => flag));
+
+    const [, listed = ''] = /## On the command line\n(.*?)\n## /s.exec(configurationPage()) ?? [];
+
+    expect([...flagsIn(listed)].toSorted()).toEqual([...flagsIn(said.join('\n'))].toSorted());
   });
 
   it('lets an editor see what the loader would refuse', () => {

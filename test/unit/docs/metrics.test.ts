@@ -1,8 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { metricsDocument } from '../../../scripts/metrics-document.ts';
+import { collectorQueries, exporterQueries, gatewayQueries } from '../../../scripts/metrics-queries.ts';
 import { collectors } from '../../../src/collectors/registry.ts';
 import { ledgerFamilies } from '../../../src/monitor/ledger.ts';
+import { knownSeries } from '../../support/known-series.ts';
+import { selectorsOf } from '../../support/promql.ts';
+import { complaintsAbout } from '../../support/query-complaints.ts';
 
 const families = [...new Set([...collectors.flatMap((collector) => collector.families), ...ledgerFamilies])];
 const contract = new URL('../../../../shared/design/INTERFACE.md', import.meta.url);
@@ -17,6 +21,23 @@ it('every family ends its help with its source in brackets and a full stop', () 
 
 it('no two families share a name', () => {
   expect(new Set(families.map(({ name }) => name)).size).toBe(families.length);
+});
+
+describe('its queries', () => {
+  it('are there for each collector', () => {
+    expect(Object.keys(collectorQueries).toSorted()).toEqual(collectors.map(({ name }) => name).toSorted());
+  });
+
+  it('name metrics, labels and states that there are, and those of their collector first', async () => {
+    const known = await knownSeries();
+    const all = [...Object.values(collectorQueries).flat(), ...exporterQueries, ...gatewayQueries];
+
+    expect(all.flatMap(({ query }) => complaintsAbout(query, known))).toEqual([]);
+    for (const { name, families: own } of collectors) {
+      const asked = collectorQueries[name]?.map(({ query }) => selectorsOf(query)[0]?.metric);
+      expect(own.map((family) => family.name)).toEqual(expect.arrayContaining(asked ?? [name]));
+    }
+  });
 });
 
 if (!existsSync(contract))

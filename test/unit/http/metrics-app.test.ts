@@ -10,7 +10,7 @@ import { toChunks } from '../../../src/metrics/piece.ts';
 import { counter, gauge } from '../../../src/metrics/family.ts';
 import { renderSamples } from '../../../src/metrics/samples.ts';
 import { createSelfMetrics } from '../../../src/metrics/self.ts';
-import type { ApplianceStatus } from '../../../src/monitor/appliance-poller.ts';
+import type { ApplianceStatus, CollectorStatus } from '../../../src/monitor/status.ts';
 import type { Monitor } from '../../../src/monitor/monitor.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 
@@ -385,7 +385,7 @@ function givenApp({
     },
     describe() {
       if (statuses instanceof Error) throw statuses;
-      return statuses;
+      return { appliances: statuses, transitions: [] };
     },
     changed: () => undefined,
     close: () => Promise.resolve(),
@@ -406,21 +406,32 @@ function givenApp({
 function threeStatuses(): ApplianceStatus[] {
   return [
     status({ name: 'lb-1', up: true }),
-    status({ name: 'lb-2', up: false, collectors: [{ name: 'farms', ok: false, lastSuccessMs: undefined }] }),
+    status({ name: 'lb-2', up: false, collectors: [failing('farms')] }),
     status({ name: 'lb-3' }),
   ];
 }
 
 function status(known: Partial<ApplianceStatus> & { readonly name: string }): ApplianceStatus {
   return {
+    labels: {},
     up: undefined,
     deactivated: false,
     version: undefined,
     edition: undefined,
+    hostname: undefined,
+    breaker: 'closed',
     farms: undefined,
+    certificates: undefined,
+    activation: undefined,
+    interfaces: undefined,
+    series: 0,
     collectors: [],
     ...known,
   };
+}
+
+function failing(name: string): CollectorStatus {
+  return { name, ok: false, lastSuccessMs: undefined, intervalMs: 30_000, isStale: false, isSupported: true };
 }
 
 function get(

@@ -106,8 +106,8 @@ describe('a page that nothing changed', () => {
     put(exposition, 'lb-1', 'a', fillLong(2));
 
     const shared = exposition.page('text').texts.filter((text) => before.includes(text));
-    // Two headers, the calls of lb-2 and of lb-3, and zlb_up of all, which says what it said.
-    expect(shared).toHaveLength(5);
+    // Two headers, the calls of lb-2 and of lb-3, and three times zlb_up, which says what it said.
+    expect(shared).toHaveLength(7);
   });
 
   it('is not disturbed by the removal of what is not there', () => {
@@ -220,7 +220,7 @@ describe('any history of readings', () => {
 });
 
 describe('any history of readings of many appliances', () => {
-  // More than two groups of appliances, and lines enough that some texts are short and some long.
+  // More than two groups of appliances, and as many lines as large farms have.
   const appliances = Array.from({ length: 70 }, (_, index) => `lb-${index}`);
   const step = fc.record({
     what: fc.constantFrom('put', 'put', 'remove', 'arrange', 'join ahead', 'join a little', 'look', 'hold'),

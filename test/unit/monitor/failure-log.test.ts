@@ -6,7 +6,7 @@ const farms = { collector: 'farms' };
 
 function given() {
   const { log, lines } = givenLog();
-  return { failures: createFailureLog(log), lines, messages: () => lines.map(({ msg }) => msg) };
+  return { failures: createFailureLog(log, () => 0), lines, messages: () => lines.map(({ msg }) => msg) };
 }
 
 describe('the failure log', () => {

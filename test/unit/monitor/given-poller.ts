@@ -9,6 +9,7 @@ import { createClockwork } from '../../../src/monitor/clockwork.ts';
 import { createCounters } from '../../../src/monitor/counters.ts';
 import type { Inherited } from '../../../src/monitor/fleet.ts';
 import { ledgerFamilies } from '../../../src/monitor/ledger.ts';
+import type { RecentTransition } from '../../../src/monitor/status.ts';
 import { givenLog } from './given-log.ts';
 
 /** A body, or the reason for which the call fails. */
@@ -24,6 +25,7 @@ export interface Asked {
 export interface GivenPoller {
   readonly poller: AppliancePoller;
   readonly asked: readonly Asked[];
+  readonly transitions: readonly RecentTransition[];
   readonly lines: readonly Record<string, unknown>[];
   page(): string;
   /** Moves the clock that may be set, and not the one that timers go by. */
@@ -78,6 +80,7 @@ export function givenPoller(parts: {
   });
   const clockwork = createClockwork(log);
   const asked: Asked[] = [];
+  const transitions: RecentTransition[] = [];
   const startedAt = performance.now();
   let offsetMs = 0;
 
@@ -135,6 +138,7 @@ export function givenPoller(parts: {
       polling: { timeoutMs: 20_000, maxConcurrentPerAppliance: maxConcurrent, maxBusyRatio, jitterRatio: 0.1 },
       maxSeries: 50_000,
       counters,
+      onTransition: (transition) => void transitions.push(transition),
       legacy,
       exposition,
       clockwork,
@@ -157,6 +161,7 @@ export function givenPoller(parts: {
       return poller;
     },
     asked,
+    transitions,
     lines,
     page() {
       current.settle();

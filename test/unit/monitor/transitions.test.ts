@@ -12,7 +12,8 @@ function given() {
   const transitions = createTransitions({
     log,
     known: new Map(),
-    onTransition: (object, to) => counted.push(`${object} ${to}`),
+    onTransition: ({ object, to }) => void counted.push(`${object} ${to}`),
+    now: () => 0,
   });
   return { transitions, counted, lines };
 }

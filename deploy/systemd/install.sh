@@ -1,0 +1,220 @@
+#!/bin/sh
+# Installs zlb-exporter as a service of systemd, brings it up to date, or removes it; README.md beside this file. To be run by root
+# from a clone or an unpacked package. It may be run any number of times, and reads no key.
+set -eu
+umask 077
+
+program=/opt/zlb-exporter
+configuration=/etc/zlb-exporter
+unit=/etc/systemd/system/zlb-exporter.service
+
+usage() {
+  cat <<'END'
+Usage: deploy/systemd/install.sh [--dry-run] [--node=PATH]
+       deploy/systemd/install.sh --uninstall [--dry-run]
+
+  --node=PATH   the Node.js of the service, 24 or newer (default /usr/bin/node)
+  --dry-run     print what would be done, and do nothing
+  --uninstall   remove the program and the service; configuration, keys and audit stay
+
+DESTDIR=FOLDER installs below a folder and leaves this machine's systemd alone, for packages.
+END
+}
+
+say() { printf '%s\n' "$*"; }
+
+# What was done in the end.
+done_is() {
+  if [ "$dry_run" = yes ]; then say 'Nothing was done: this was a dry run.'; else say "$*"; fi
+}
+
+fail() {
+  printf 'install.sh: %s\n' "$*" >&2
+  exit 1
+}
+
+# Does it, or says what would be done.
+run() {
+  if [ "$dry_run" = yes ]; then say "would run: $*"; else "$@"; fi
+}
+
+# Writes what comes in to a file of a mode.
+write() {
+  if [ "$dry_run" = yes ]; then
+    say "would write: $2 (mode $1)"
+    cat >/dev/null
+  else
+    cat >"$2.new"
+    chmod "$1" "$2.new"
+    mv "$2.new" "$2"
+  fi
+}
+
+# systemd of this machine, unless the files are for another one.
+control() {
+  [ -n "$destination" ] || run systemctl "$@"
+}
+
+check_machine() {
+  case $node in
+    /*) ;;
+    *) fail "--node=$node has to begin with /, as systemd wants it" ;;
+  esac
+  [ -x "$node" ] || fail "$node is not there; install Node.js 24 or newer, or name it with --node=PATH"
+  # The file that a link leads to is what the unit has to let run.
+  real_node=$(readlink -f "$node")
+  case $real_node in
+    /home/* | /root/*) fail "$node is in a home directory, which the service does not see; install Node.js for the whole machine" ;;
+  esac
+  version=$("$node" -p process.versions.node) || fail "$node does not run"
+  [ "${version%%.*}" -ge 24 ] || fail "Node.js 24 or newer is needed, $node is $version; install a newer one, or name it with --node=PATH"
+  check_systemd
+}
+
+check_systemd() {
+  if [ -n "$destination" ] || [ "$dry_run" = yes ]; then return; fi
+  command -v systemctl >/dev/null || fail 'there is no systemctl: this machine does not run systemd; deploy/README.md has other ways'
+  systemd=$(systemctl --version | sed -n '1s/^systemd \([0-9]*\).*/\1/p')
+  [ "${systemd:-0}" -ge 247 ] || fail "systemd 247 or newer is needed to hand over keys (LoadCredential=), this is ${systemd:-unknown}"
+  [ "$(id -u)" -eq 0 ] || fail 'only root can install a service; run it with sudo, or see what it would do with --dry-run'
+}
+
+check_source() {
+  [ -f "$source/dist/main.js" ] || fail "$source/dist is not there; run 'npm ci && npm run build' in a clone first"
+  [ -d "$source/node_modules" ] ||
+    fail "$source/node_modules is not there; run 'npm ci' in a clone, 'npm install --omit=dev' in an unpacked package first"
+}
+
+# The packages that run, one folder a line: of a clone without those that only build and test, which an unpacked package has not.
+packages() {
+  if [ ! -f "$source/node_modules/.package-lock.json" ]; then
+    (cd "$source" && find node_modules -mindepth 1 -maxdepth 1 -type d ! -name '.*')
+    return
+  fi
+  # shellcheck disable=SC2016
+  "$node" -e '
+    const { packages } = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"));
+    for (const [folder, { dev }] of Object.entries(packages)) if (!dev) console.log(folder);
+  ' "$source/node_modules/.package-lock.json"
+}
+
+# Beside the old one first, and then in its place: nobody sees half of it.
+install_program() {
+  new=$destination$program.new
+  old=$destination$program.old
+  folders=$(packages)
+  run rm -rf "$new" "$old"
+  run install -d -m 755 "$new"
+  for name in package.json README.md LICENSE CHANGELOG.md dist; do run cp -R "$source/$name" "$new/"; done
+  for folder in $folders; do
+    # One that is inside another came with it; one for another platform is not there.
+    if [ ! -d "$source/$folder" ] || [ -d "$new/$folder" ]; then continue; fi
+    run mkdir -p "$new/${folder%/*}"
+    run cp -R "$source/$folder" "$new/$folder"
+  done
+  run chmod -R u=rwX,go=rX "$new"
+  if [ -e "$destination$program" ]; then run mv "$destination$program" "$old"; fi
+  run mv "$new" "$destination$program"
+  run rm -rf "$old"
+}
+
+install_configuration() {
+  run install -d -m 755 "$destination$configuration"
+  run install -d -m 700 "$destination$configuration/keys"
+  if [ ! -e "$destination$configuration/environment" ]; then
+    run install -m 600 "$here/environment.example" "$destination$configuration/environment"
+  fi
+  # systemd reads them as root; nobody else has to.
+  for file in "$destination$configuration"/keys/*; do
+    if [ -f "$file" ]; then run chmod 600 "$file"; fi
+  done
+}
+
+install_unit() {
+  run install -d -m 755 "$destination${unit%/*}" "$destination$unit.d"
+  case $real_node in
+    /usr/* | /lib/*) folders='' ;;
+    *) folders=" ${real_node%/*}" ;;
+  esac
+  sed -e "s|^ExecStart=/usr/bin/node |ExecStart=$node |" -e "s|^ExecPaths=.*|&$folders|" "$here/zlb-exporter.service" |
+    write 644 "$destination$unit"
+  keys | write 644 "$destination$unit.d/keys.conf"
+}
+
+# A line for each file of keys/, by its name alone: systemd hands it over under that name.
+keys() {
+  say "# Written by install.sh from the names in $configuration/keys; run it again after a change there."
+  say '[Service]'
+  for file in "$destination$configuration"/keys/*; do
+    [ -f "$file" ] || continue
+    name=${file##*/}
+    say "LoadCredential=$name:$configuration/keys/$name"
+  done
+}
+
+# Found out now, and not by the service that does not start.
+check_configuration() {
+  file=$destination$configuration/zlb.yml
+  if [ -e "$file" ] && [ -z "$(find "$file" -perm -004)" ]; then
+    fail "$file cannot be read by the service, which has a user of its own; it holds no key, so: chmod 644 $file"
+  fi
+  for file in "$destination$configuration"/keys/*; do
+    case ${file##*/} in
+      '*') ;;
+      *[!A-Za-z0-9._-]*) fail "$file: a key's file is named with letters, digits and . _ - alone" ;;
+    esac
+  done
+}
+
+start() {
+  if [ -n "$destination" ]; then
+    done_is "It is installed below $destination."
+    return
+  fi
+  control daemon-reload
+  if [ -e "$destination$configuration/zlb.yml" ]; then
+    control enable zlb-exporter.service
+    control restart zlb-exporter.service
+    done_is 'It is started. See how it is: systemctl status zlb-exporter; curl -s localhost:9444/-/ready'
+  else
+    done_is "It is installed and not started. Write $configuration/zlb.yml and the keys into $configuration/keys, then run this again."
+  fi
+}
+
+uninstall() {
+  check_systemd
+  if [ -e "$destination$unit" ]; then control disable --now zlb-exporter.service; fi
+  run rm -rf "$destination$unit" "$destination$unit.d/keys.conf" "$destination$program"
+  if [ -d "$destination$unit.d" ] && [ "$dry_run" = no ]; then rmdir "$destination$unit.d" 2>/dev/null || true; fi
+  control daemon-reload
+  done_is "Removed. What is yours is still there: $configuration, and /var/lib/private/zlb-exporter with the audit."
+}
+
+dry_run=no
+task=install
+node=/usr/bin/node
+destination=${DESTDIR:-}
+for argument; do
+  case $argument in
+    --dry-run) dry_run=yes ;;
+    --uninstall) task=uninstall ;;
+    --node=*) node=${argument#--node=} ;;
+    -h | --help) usage && exit 0 ;;
+    *) usage >&2 && fail "$argument is not known" ;;
+  esac
+done
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+source=$(dirname -- "$(dirname -- "$here")")
+
+if [ "$task" = uninstall ]; then
+  uninstall
+  exit 0
+fi
+check_machine
+check_source
+check_configuration
+install_program
+install_configuration
+install_unit
+start

@@ -1,0 +1,67 @@
+import { finished, Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { steadyNow } from '../lib/steady-now.ts';
+import type { Monitor } from '../monitor/monitor.ts';
+import type { ApplianceStatus } from '../monitor/status.ts';
+import { unknownAppliance, valuesOf } from './appliance-query.ts';
+
+export interface StatusApiParts {
+  readonly monitor: Pick<Monitor, 'describe' | 'ready' | 'watches'>;
+  readonly shardWatching: (appliance: string) => number | undefined;
+  readonly build: { readonly version: string };
+}
+
+const path = '/api/status';
+/** After so long everything else has its turn. */
+const sliceMs = 5;
+/** Sent at once. */
+const pieceLength = 65_536;
+/** Past this an answer is cut: who does not read it keeps all that it says in memory. */
+const longestMs = 30_000;
+
+/** `GET /api/status`: what `/` shows, of all appliances or of those named, as JSON. What is not known has no key. */
+export function registerStatusApi(app: FastifyInstance, { monitor, shardWatching, build }: StatusApiParts): void {
+  /** What did not change since it was last asked for is the same object, and has its text already. */
+  const texts = new WeakMap<ApplianceStatus, string>();
+
+  function textOf(appliance: ApplianceStatus): string {
+    const text = texts.get(appliance) ?? JSON.stringify(appliance);
+    texts.set(appliance, text);
+    return text;
+  }
+
+  async function* inPieces(head: object, appliances: readonly ApplianceStatus[]): AsyncGenerator<string> {
+    let sliceEndsMs = steadyNow() + sliceMs;
+    let piece = `${JSON.stringify(head).slice(0, -1)},"appliances":[`;
+    for (const [index, appliance] of appliances.entries()) {
+      piece += (index === 0 ? '' : ',') + textOf(appliance);
+      if (piece.length >= pieceLength) {
+        yield piece;
+        piece = '';
+      }
+      if (steadyNow() < sliceEndsMs) continue;
+      await nextTurn();
+      sliceEndsMs = steadyNow() + sliceMs;
+    }
+    yield `${piece}]}\n`;
+  }
+
+  app.get(path, (request, reply) => {
+    const names = new Set(valuesOf(request, 'appliance'));
+    const stranger = [...names].find((name) => !monitor.watches(name));
+    if (stranger !== undefined) return unknownAppliance(reply, shardWatching(stranger));
+    const isAsked = ({ name }: { readonly name: string }): boolean => names.size === 0 || names.has(name);
+    const { appliances, transitions } = monitor.describe();
+    const head = {
+      version: build.version,
+      ready: monitor.ready,
+      transitions: transitions.filter(({ appliance }) => isAsked({ name: appliance })),
+    };
+    const timer = setTimeout(() => reply.raw.destroy(), longestMs);
+    finished(reply.raw, () => clearTimeout(timer));
+    return reply
+      .type('application/json; charset=utf-8')
+      .send(Readable.from(inPieces(head, appliances.filter(isAsked)), { objectMode: false }));
+  });
+}

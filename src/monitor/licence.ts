@@ -1,0 +1,47 @@
+import type { Facts } from '../collectors/collector.ts';
+import { steadyNow } from '../lib/steady-now.ts';
+import type { Clockwork } from './clockwork.ts';
+
+/** While an appliance refuses everything for want of a licence, only its activation is asked for, to find out when that is over. */
+export interface Licence {
+  start(): void;
+  /** Why a collector need not ask. */
+  objection(collector: string): 'unlicensed' | undefined;
+  /** One module may answer 402 for itself (WIRE.md §8, 18): whether all is refused is for the activation to say. */
+  doubt(): void;
+  close(): void;
+}
+
+export interface LicenceParts {
+  readonly facts: Pick<Facts, 'licensed'>;
+  /** Whether there is a collector that finds out. */
+  readonly canFindOut: boolean;
+  readonly isFindingOut: () => boolean;
+  readonly findOut: () => void;
+  readonly clockwork: Clockwork;
+}
+
+/** While an appliance is deactivated, it is asked once a minute whether it still is. */
+const whileUnlicensed = '0 * * * * *';
+const betweenDoubtsMs = 60_000;
+
+export function createLicence({ facts, canFindOut, isFindingOut, findOut, clockwork }: LicenceParts): Licence {
+  let doubtedAtMs = Number.NEGATIVE_INFINITY;
+  let stopAsking = (): void => undefined;
+
+  return {
+    start() {
+      stopAsking = clockwork.subscribe(whileUnlicensed, () => {
+        if (facts.licensed === false) findOut();
+      });
+    },
+    objection: (collector) =>
+      facts.licensed === false && collector !== 'activation' && canFindOut ? 'unlicensed' : undefined,
+    doubt() {
+      if (isFindingOut() || steadyNow() - doubtedAtMs < betweenDoubtsMs) return;
+      doubtedAtMs = steadyNow();
+      findOut();
+    },
+    close: () => stopAsking(),
+  };
+}

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import type { FleetStatus } from '../../src/monitor/status.ts';
+import {
+  busyWorld,
+  deactivatedWorld,
+  emptyCommunityWorld,
+  expiringWorld,
+  healthyPair,
+  largeWorld,
+  olderEnterpriseWorld,
+  recordedWorld,
+} from '../../src/simulator/scenarios.ts';
+import { givenAppliance, minuteMs } from '../support/given-appliance.ts';
+import { seriesOf, stateOf, valueOf } from '../support/samples.ts';
+import { until } from '../support/until.ts';
+import { givenReloadable } from './reload/given-reloadable.ts';
+
+const runs = ['farms', 'appliance', 'activation', 'certificates', 'backends', 'interfaces', 'farm_config'];
+
+describe('the status of an appliance', () => {
+  it.each([
+    ['busy', busyWorld()],
+    ['healthy', healthyPair()[0]],
+    ['empty', emptyCommunityWorld()],
+    ['expiring', expiringWorld()],
+    ['older, with numbers as strings', olderEnterpriseWorld()],
+    ['recorded', recordedWorld()],
+  ])('says of every object what the metrics say: %s', async (_, world) => {
+    const { page, describe } = await givenAppliance(world, { runs });
+
+    const { farms = [], certificates = [], activation, interfaces = [], ...status } = describe();
+    const text = page();
+
+    expect(status.up).toBe(true);
+    expect(status.series).toBe(valueOf(text, 'zlb_exporter_series'));
+    const isCurrent = (line: string): boolean => line.endsWith(' 1');
+    expect(farms).toHaveLength(seriesOf(text, 'zlb_farm_status').filter(isCurrent).length);
+    expect(farms.flatMap(({ backends = [] }) => backends)).toHaveLength(
+      seriesOf(text, 'zlb_backend_status').filter(isCurrent).length,
+    );
+    expect(certificates).toHaveLength(seriesOf(text, 'zlb_certificate_info').length);
+    expect(interfaces).toHaveLength(seriesOf(text, 'zlb_interface_info').length);
+    expect(activation?.status).toBe(stateOf(text, 'zlb_activation_status'));
+    for (const { name: farm, state, established, backends } of farms) {
+      expect(state).toBe(stateOf(text, 'zlb_farm_status', { farm }));
+      expect(established).toBe(valueOf(text, 'zlb_farm_established_connections', { farm }));
+      for (const { service, backend, state: ofBackend } of backends ?? [])
+        expect(ofBackend).toBe(stateOf(text, 'zlb_backend_status', { farm, service, backend }));
+    }
+    for (const { file, kind, notAfterSeconds, isUnreadable, usedBy } of certificates) {
+      expect(notAfterSeconds).toBe(valueOf(text, 'zlb_certificate_not_after_timestamp_seconds', { file }));
+      expect(Number(isUnreadable)).toBe(valueOf(text, 'zlb_certificate_parse_error', { file }));
+      const users = farms.filter(
+        (farm) => seriesOf(text, 'zlb_farm_certificate_info', { farm: farm.name, file }).length > 0,
+      );
+      if (kind === 'certificate' && usedBy) expect(usedBy).toEqual(users.map(({ name }) => name));
+    }
+  });
+
+  it('has no farms after they were withheld, while the appliance hangs', async () => {
+    const { appliance, poll, pass, describe } = await givenAppliance(busyWorld(), { runs });
+    expect(describe().farms?.length).toBeGreaterThan(0);
+
+    appliance.fail('*', { kind: 'hang' });
+    pass(10 * minuteMs);
+    await poll('farms');
+
+    expect(describe()).toMatchObject({ up: false, farms: undefined, interfaces: undefined });
+    expect(describe().certificates, 'they may be a day old').toBeDefined();
+    expect(describe().certificates?.every(({ usedBy }) => usedBy === undefined)).toBe(true);
+  });
+
+  it('says deactivated of one that refuses for want of a licence', async () => {
+    const { describe } = await givenAppliance(deactivatedWorld(), { runs });
+
+    expect(describe()).toMatchObject({
+      up: true,
+      deactivated: true,
+      activation: { status: 'deactivated' },
+      farms: undefined,
+    });
+  });
+
+  it('leaves out the backends that the limit of series leaves out, and shows all of them in compact mode', async () => {
+    const world = () => largeWorld({ farms: 20, backendsPerFarm: 50 });
+    const limited = await givenAppliance(world(), { runs, maxSeries: 2_000 });
+    const compact = await givenAppliance(world(), { runs, maxSeries: 2_000, compact: true });
+
+    const shown = (limited.describe().farms ?? []).filter(({ backends }) => backends);
+
+    expect(limited.describe().farms).toHaveLength(20);
+    expect(shown.length).toBeLessThan(20);
+    expect(shown.map(({ name }) => name)).toEqual(
+      (limited.describe().farms ?? [])
+        .map(({ name }) => name)
+        .filter((farm) => seriesOf(limited.page(), 'zlb_backend_status', { farm }).length > 0),
+    );
+    expect((compact.describe().farms ?? []).map(({ backends }) => backends?.length)).toEqual(
+      Array.from({ length: 20 }, () => 50),
+    );
+  });
+});
+
+describe('GET /api/status of a running exporter', () => {
+  it('has what happened before a reload, and since when it is so, and forgets who is not watched any more', async () => {
+    const given = await givenReloadable(['a', 'b'], ({ entry }) => ({
+      appliances: ['a', 'b'].map((name) => entry(name, { collectors: { farms: { schedule: '* * * * * *' } } })),
+    }));
+    await given.allRead('a', 'b');
+    const status = async (): Promise<FleetStatus> => JSON.parse(await given.page('/api/status')) as FleetStatus;
+    for (const name of ['a', 'b']) for (const farm of given.appliance(name).world.farms.values()) farm.running = false;
+    const before = await until(status, ({ transitions }) => transitions.length >= 4);
+    expect(before.transitions[0]).toMatchObject({ object: 'farm', from: 'up', to: 'down' });
+
+    await given.write('zlb.yml', { appliances: [given.entry('a', { labels: { site: 'paris' } })] });
+    expect(await given.daemon.reload()).toMatchObject({ ok: true });
+    const after = await status();
+
+    expect(after.appliances).toMatchObject([{ name: 'a', labels: { site: 'paris' } }]);
+    expect(after.appliances[0]?.farms).toMatchObject(
+      (before.appliances[0]?.farms ?? []).map(({ name, state, sinceMs }) => ({ name, state, sinceMs })),
+    );
+    expect(after.appliances[0]?.farms?.every(({ sinceMs }) => sinceMs !== undefined)).toBe(true);
+    expect(after.transitions).toEqual(before.transitions.filter(({ appliance }) => appliance === 'a'));
+  });
+});

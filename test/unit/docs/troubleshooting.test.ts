@@ -1,0 +1,92 @@
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { problemCodes, problemStatus } from '../../../src/admin/problem.ts';
+import { failureReasons } from '../../../src/appliance/errors.ts';
+import { skipReasons } from '../../../src/monitor/counters.ts';
+import { dropReasons } from '../../../src/monitor/shelf.ts';
+import { codeSpansIn, tablesIn } from '../../support/document-tables.ts';
+
+const root = new URL('../../../', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+
+const tables = tablesIn(read('docs/troubleshooting.md'));
+const bySymptom = tables.filter(({ head }) => head[0] === 'You see');
+const linesOfLog = tablesIn(read('docs/operations.md'))
+  .filter(({ head }) => head[0] === '`msg`')
+  .flatMap(({ rows }) => rows.flatMap(([line = '']) => codeSpansIn(line)));
+const symptoms = bySymptom.flatMap(({ rows }) => rows.flatMap(([seen = '']) => codeSpansIn(seen)));
+const isMetric = (symptom: string): boolean => /^zlb[_:]/.test(symptom);
+const isAlert = (symptom: string): boolean => /^Zlb[A-Z]\w+$/.test(symptom);
+const isSetting = (symptom: string): boolean => /^[\w.]+$|^\/[-\w/]+$/.test(symptom);
+
+/** The sources as texts: literals that are joined to one are one, and quotes in them stand for themselves. */
+const sources = globSync('src/**/*.ts', { cwd: root.pathname })
+  .filter((path) => !path.startsWith('src/simulator/'))
+  .map((path) => read(path));
+const literals = sources
+  .join('\n')
+  .replaceAll(/['"`]\s*\+\s*['"`]/g, '')
+  .replaceAll(/\\(['"`])/g, '$1');
+
+/** What a message consists of as far as it is the same each time: it may be put together from several literals. */
+function fragmentsOf(message: string): readonly string[] {
+  return message
+    .split(/…|[.:;] /)
+    .map((part) => part.replaceAll(/^[\s"'().:;]+|[\s"'().:;]+$/g, ''))
+    .filter((part) => part.length > 3);
+}
+
+describe('docs/troubleshooting.md', () => {
+  it('has symptoms in words of the program', () => {
+    expect(symptoms.length).toBeGreaterThan(80);
+  });
+
+  const messages = symptoms.filter((each) => !isMetric(each) && !isAlert(each) && !isSetting(each));
+
+  it.each(messages)('quotes what the program says: %s', (message) => {
+    const fragments = fragmentsOf(message);
+
+    expect(fragments).not.toEqual([]);
+    expect(fragments.filter((fragment) => !literals.includes(fragment))).toEqual([]);
+  });
+
+  it.each(linesOfLog)('and docs/operations.md quote what is logged: %s', (line) => {
+    expect(literals).toContain(line);
+  });
+
+  it('explains every reason for which a call fails', () => {
+    const rows = tables.find(({ head }) => head[0] === '`reason`')?.rows ?? [];
+
+    const explained = new Set(rows.flatMap(([reason = '']) => codeSpansIn(reason)));
+
+    expect([...explained].toSorted()).toEqual([...failureReasons].toSorted());
+  });
+
+  it('explains every reason for which a run is skipped or a series is dropped', () => {
+    const labels = (metric: string): readonly string[] =>
+      symptoms.flatMap((each) => (each.startsWith(metric) ? [/reason="(\w+)"/.exec(each)?.[1] ?? ''] : []));
+
+    expect(labels('zlb_collector_skipped_total').toSorted()).toEqual([...skipReasons].toSorted());
+    expect(labels('zlb_exporter_series_dropped_total').toSorted()).toEqual([...dropReasons].toSorted());
+  });
+
+  it('explains every refusal of the gateway, with its status', () => {
+    const rows = tables.find(({ section, head }) => section === 'The gateway refuses' && head[0] === '`code`')?.rows;
+
+    const expected = problemCodes.map((code) => `\`${code}\` (${problemStatus(code)})`);
+    expect(rows?.map(([cell]) => cell).toSorted()).toEqual(expected.toSorted());
+  });
+
+  it('explains every warning and every error that the program logs', () => {
+    const logged = sources.flatMap((text) =>
+      [...text.matchAll(/\b(?:log|quietLog)\.(?:warn|error|tell)\((.*?)\)[;,]\n/gs)].flatMap(([, call = '']) => {
+        const message = [...call.matchAll(/'([a-z][^'\\]+)'/g)].at(-1)?.[1];
+        return message === undefined ? [] : [message];
+      }),
+    );
+    const text = read('docs/troubleshooting.md');
+
+    expect(logged.length).toBeGreaterThan(15);
+    expect([...new Set(logged)].filter((message) => !text.includes(`\`${message}\``))).toEqual([]);
+  });
+});

@@ -1,0 +1,144 @@
+import { fastify } from 'fastify';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { registerStatusApi } from '../../../src/http/status-api.ts';
+import type { ApplianceStatus, FleetStatus } from '../../../src/monitor/status.ts';
+import { applianceStatus } from '../../support/appliance-status.ts';
+
+const appliance = (name: string, known: Partial<ApplianceStatus> = {}) => applianceStatus({ ...known, name });
+
+const whole = appliance('lb-1', {
+  labels: { site: 'paris' },
+  up: true,
+  version: '7.9.0',
+  farms: [
+    {
+      name: 'shop "1" </script>\u2028',
+      profile: 'http',
+      state: 'down',
+      sinceMs: 1_795_200_000_000,
+      backends: [{ service: '', backend: '198.51.100.1:80', state: 'down', established: 0 }],
+    },
+  ],
+  collectors: [
+    {
+      name: 'farms',
+      ok: false,
+      lastSuccessMs: undefined,
+      intervalMs: 30_000,
+      isStale: true,
+      isSupported: true,
+      failure: { reason: 'timeout', sinceMs: 1_795_200_000_000 },
+    },
+  ],
+});
+
+const changeOf = (name: string): FleetStatus['transitions'][number] => ({
+  atMs: 1_795_200_000_000,
+  appliance: name,
+  object: 'farm',
+  labels: { farm: 'shop' },
+  from: 'up',
+  to: 'down',
+});
+
+function given(status: FleetStatus) {
+  const app = fastify();
+  const state = { status };
+  registerStatusApi(app, {
+    monitor: {
+      describe: () => state.status,
+      ready: true,
+      watches: (name) => status.appliances.some((each) => each.name === name),
+    },
+    shardWatching: (name) => (name === 'lb-9' ? 2 : undefined),
+    build: { version: '1.2.3' },
+  });
+  onTestFinished(() => app.close());
+  return { app, state, get: (query = '') => app.inject({ method: 'GET', url: `/api/status${query}` }) };
+}
+
+describe('GET /api/status', () => {
+  it('says what the status says, as JSON, without a key for what is not known', async () => {
+    const { get } = given({ appliances: [whole, appliance('lb-2')], transitions: [changeOf('lb-1')] });
+
+    const response = await get();
+
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(response.json()).toEqual({
+      version: '1.2.3',
+      ready: true,
+      transitions: [changeOf('lb-1')],
+      appliances: JSON.parse(JSON.stringify([whole, appliance('lb-2')])) as unknown,
+    });
+    expect(response.json()).toMatchObject({ appliances: [{}, { name: 'lb-2', breaker: 'closed' }] });
+    expect(Object.keys(response.json<FleetStatus>().appliances[1] ?? {})).not.toContain('farms');
+  });
+
+  it('is whole with no appliance at all, and to who asks for the head alone', async () => {
+    const { app, get } = given({ appliances: [], transitions: [] });
+    const head = await app.inject({ method: 'HEAD', url: '/api/status' });
+
+    expect((await get()).json()).toEqual({ version: '1.2.3', ready: true, transitions: [], appliances: [] });
+    expect([head.statusCode, head.payload]).toEqual([200, '']);
+  });
+
+  it('restricts itself to the appliances that are named, transitions included', async () => {
+    const names = ['lb-1', 'lb-2', 'lb-3'];
+    const { get } = given({ appliances: names.map((name) => appliance(name)), transitions: names.map(changeOf) });
+
+    const one = (await get('?appliance=lb-2')).json<FleetStatus>();
+    const two = (await get('?appliance=lb-3&appliance=lb-1')).json<FleetStatus>();
+
+    expect([one.appliances, one.transitions]).toMatchObject([[{ name: 'lb-2' }], [{ appliance: 'lb-2' }]]);
+    expect([two.appliances, two.transitions]).toMatchObject([
+      [{ name: 'lb-1' }, { name: 'lb-3' }],
+      [{ appliance: 'lb-1' }, { appliance: 'lb-3' }],
+    ]);
+  });
+
+  it('answers 404 to a name that it does not know, with the shard that does', async () => {
+    const { get } = given({ appliances: [appliance('lb-1')], transitions: [] });
+
+    const stranger = await get('?appliance=lb-1&appliance=lb-x');
+    const elsewhere = await get('?appliance=lb-9');
+
+    expect([stranger.statusCode, stranger.payload]).toEqual([
+      404,
+      'No appliance of that name is configured; / lists them.\n',
+    ]);
+    expect(elsewhere.payload).toContain('shard 2');
+  });
+
+  it('tells an appliance that changed anew', async () => {
+    const { get, state } = given({ appliances: [appliance('lb-1'), whole], transitions: [] });
+    await get();
+    state.status = { appliances: [appliance('lb-1', { up: false }), whole], transitions: [] };
+
+    expect((await get()).json()).toMatchObject({ appliances: [{ up: false }, { up: true }] });
+  });
+
+  it('lets everything else have its turn while it tells a large fleet, and has the texts at hand the next time', async () => {
+    const backends = Array.from({ length: 2_000 }, (_, index) => ({
+      service: 'front',
+      backend: `[::]:${index}`,
+      state: 'up',
+    }));
+    const farms = [{ name: 'shop', profile: 'http', state: 'up', backends }];
+    const appliances = Array.from({ length: 300 }, (_, index) => appliance(`lb-${index}`, { farms }));
+    const { get } = given({ appliances, transitions: [] });
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+
+    const first = await get();
+    isOver = true;
+
+    expect(turns).toBeGreaterThan(5);
+    expect(first.json<FleetStatus>().appliances.map(({ name }) => name)).toEqual(appliances.map(({ name }) => name));
+    expect((await get()).payload).toBe(first.payload);
+  });
+});
