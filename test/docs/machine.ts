@@ -143,7 +143,7 @@ async function startMonitoring(folder: string, ports: Ports, closing: Close[]): 
     config: localPrometheusConfiguration(read('deploy/prometheus/prometheus.yml'), {
       exporter: `127.0.0.1:${ports.exporter}`,
       alertmanager: `127.0.0.1:${ports.alertmanager}`,
-    }).replaceAll('15s', '2s'),
+    }).replaceAll('15s', '5s'),
     files: { 'zlb.rules.yml': read('alerts/zlb.rules.yml') },
   });
   closing.push(prometheus.stop);
