@@ -28,7 +28,7 @@ describe('the code of the documents', () => {
   it.each(code.filter(({ path }) => existsSync(join(root, path))))(
     '$file:$line stands in $path as it is shown',
     ({ path, body }) => {
-      expect(readFileSync(join(root, path), 'utf8')).toContain(body);
+      expect(readFileSync(join(root, path), 'utf8').includes(body), `${path} no longer has this`).toBe(true);
     },
   );
 
