@@ -27,11 +27,17 @@ basic_auth_users:
   prometheus: $2y$10$X0h1gDsPszWURQaxFh.zoubFi6DXncSjhoQNJgRrnGs7EsimhC7zG
 \`\`\`
 
-A certificate that signs itself, for a host and an address, and the hash of a password that the second command asks for:
+A certificate that signs itself, for a host and an address:
 
 \`\`\`sh
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 365 -keyout server.key -out server.crt \\
   -subj /CN=exporter.example.org -addext subjectAltName=DNS:exporter.example.org,IP:192.0.2.5
+\`\`\`
+
+The hash of a password, for which the command asks:
+
+<!-- not run: it asks on a terminal; test/unit/http/basic-auth.test.ts has such hashes -->
+\`\`\`sh
 htpasswd -nBC 10 prometheus | sed 's/:/: /'
 \`\`\`
 

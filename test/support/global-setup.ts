@@ -5,6 +5,10 @@ const packages = [
   { name: 'prometheus', program: 'promtool' },
   { name: 'prometheus-alertmanager', program: 'amtool' },
   { name: 'chromium', program: 'chromium' },
+  // What the commands of the documents are.
+  { name: 'curl', program: 'curl' },
+  { name: 'jq', program: 'jq' },
+  { name: 'openssl', program: 'openssl' },
   { name: 'shellcheck', program: 'shellcheck' },
 ] as const;
 

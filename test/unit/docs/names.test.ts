@@ -1,4 +1,4 @@
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../../src/appliance/endpoints/table.ts';
 import { codeSpansIn, tablesIn } from '../../support/document-tables.ts';
@@ -34,12 +34,6 @@ describe.each(pages)('%s', (page) => {
     const named = namesIn(page, /^(Zlb[A-Z]\w+)$/);
 
     expect(named.filter((name) => !rules.includes(`alert: ${name}\n`))).toEqual([]);
-  });
-
-  it('names files and folders that there are', () => {
-    const named = namesIn(page, /^((?:src|test|alerts|bench|scripts|deploy|docs|dashboards)\/[\w./-]+)$/);
-
-    expect(named.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
   });
 });
 

@@ -1,0 +1,11 @@
+import { drawHouse } from './house.ts';
+import { drawLife, lifeOfANumber, lifeOfARequest } from './lives.ts';
+
+/** The pictures of docs/architecture.md by their names in docs/pictures/. */
+export function drawnPictures(): ReadonlyMap<string, string> {
+  return new Map([
+    ['house.svg', drawHouse()],
+    ['life-of-a-number.svg', drawLife('The life of a number', lifeOfANumber)],
+    ['life-of-a-request.svg', drawLife('The life of an admin request', lifeOfARequest)],
+  ]);
+}

@@ -1,0 +1,147 @@
+import { failureReasons } from '../../src/appliance/errors.ts';
+import type { ProblemCode } from '../../src/admin/problem.ts';
+import { skipReasons } from '../../src/monitor/counters.ts';
+import { arrow, box, drawing, linesIn, type Shape, text, wrapped } from './drawing.ts';
+
+/** What happens in one place on the way of a number or of a request. */
+export interface Step {
+  /** Below `src/`; empty for what is not ours. */
+  readonly file: string;
+  readonly does: string;
+  /** What leaves the way here, and as what. */
+  readonly exit?: { readonly to: string; readonly as: readonly string[] };
+}
+
+/** From the appliance to Prometheus. */
+export const lifeOfANumber: readonly Step[] = [
+  { file: 'monitor/clockwork.ts', does: 'A cron tick: it is time for a collector.' },
+  {
+    file: 'monitor/appliance-poller.ts',
+    does: 'May it run? What the governor allows, and no run of it is under way.',
+    exit: { to: 'left out, counted in zlb_collector_skipped_total', as: skipReasons },
+  },
+  {
+    file: 'monitor/collecting.ts',
+    does: 'Runs the collector; the one place where failures end.',
+    exit: { to: 'failed: counted, logged; the old reading until max_stale', as: failureReasons },
+  },
+  { file: 'collectors/farms.ts', does: 'Or another: says what to read, collect(read).' },
+  {
+    file: 'monitor/turnstile.ts',
+    does: 'One call at a time, within the share of the appliance’s time; the breaker behind it.',
+  },
+  { file: 'appliance/client.ts', does: 'Sends a GET of the table, reads the answer with limits.' },
+  { file: '', does: 'Starts a process, answers.' },
+  {
+    file: 'appliance/answer.ts',
+    does: 'Status, type, JSON, schema: a typed reply, where unknown is a state of its own.',
+  },
+  { file: 'monitor/shelf.ts', does: 'expose(emit), rendered once: chunks of text, plain and deflated.' },
+  { file: 'monitor/transitions.ts', does: 'What changed since the reading before: the log, zlb_transitions_total.' },
+  { file: 'monitor/upkeep.ts', does: 'Once a second: takes away what is too old, joins the chunks, makes the page.' },
+  { file: 'http/send-page.ts', does: 'A scrape: the bytes of that second.' },
+];
+
+/** From a caller to the appliance, and back. */
+export const lifeOfARequest: readonly Step[] = [
+  {
+    file: 'http/authenticate.ts',
+    does: 'Whose token is it?',
+    exit: refused('unauthenticated', 'token_expired', 'too_many_failures'),
+  },
+  {
+    file: 'admin/operation.ts',
+    does: 'Which appliance, which operation of the table?',
+    exit: refused('appliance_denied', 'unknown_appliance', 'unknown_path', 'method_not_allowed'),
+  },
+  {
+    file: 'admin/policy.ts',
+    does: 'May this role, this token do that?',
+    exit: refused('role_too_low', 'operation_denied'),
+  },
+  {
+    file: 'admin/request-body.ts',
+    does: 'A body of its kind, within its limits.',
+    exit: refused('malformed_body', 'wrong_content_type', 'body_too_large', 'body_too_slow'),
+  },
+  {
+    file: 'admin/freeze.ts',
+    does: 'Are changes frozen? Is it confirmed?',
+    exit: refused('frozen', 'confirmation_required', 'confirmation_mismatch'),
+  },
+  {
+    file: 'admin/lanes.ts',
+    does: 'Waits for its turn: changes one by one, a few reads beside them.',
+    exit: refused('busy'),
+  },
+  {
+    file: 'admin/guards/inspect.ts',
+    does: 'Reads the appliance first: would it do more than it seems? A dry run ends here, with a plan.',
+    exit: refused('guarded'),
+  },
+  {
+    file: 'admin/audit/journal.ts',
+    does: 'The intent, on disk before the call leaves.',
+    exit: refused('audit_unavailable'),
+  },
+  {
+    file: 'admin/refusals.ts',
+    does: 'Still right, after the wait?',
+    exit: refused('frozen', 'token_expired', 'caller_left'),
+  },
+  {
+    file: 'appliance/relay.ts',
+    does: 'A new request from the row of the table, sent once, with the key for changes.',
+    exit: failed('upstream_unauthorized', 'upstream_unreachable', 'upstream_timeout'),
+  },
+  { file: '', does: 'Does it, answers.' },
+  { file: 'monitor/refresh.ts', does: 'What it touched is read again at once.' },
+  { file: 'admin/recorder.ts', does: 'The outcome, in the audit.' },
+  { file: 'http/admin-app.ts', does: 'The caller: bytes as they come, the key masked.' },
+];
+
+function refused(...codes: readonly ProblemCode[]): NonNullable<Step['exit']> {
+  return { to: 'refused, nothing was sent', as: codes };
+}
+
+function failed(...codes: readonly ProblemCode[]): NonNullable<Step['exit']> {
+  return { to: 'failed; what may have been done stands in the audit', as: codes };
+}
+
+const width = 860;
+const wide = 430;
+const left = 16;
+const gap = 18;
+
+/** One step below the other, with what leaves the way beside it. */
+export function drawLife(title: string, steps: readonly Step[]): string {
+  const shapes: Shape[] = [];
+  let top = 52;
+  for (const [index, { file, does, exit }] of steps.entries()) {
+    const height = 34 + 16 * linesIn(does, wide - 24, 'body').length;
+    const middle = top + height / 2;
+    shapes.push(
+      box({ x: left, y: top, width: wide, height, look: file === '' ? 'outside' : 'room' }),
+      text({ x: left + 12, y: top + 20, words: file || 'the appliance', look: 'name' }),
+      ...wrapped({ x: left + 12, y: top + 38, width: wide - 24, words: does, look: 'body' }),
+    );
+    if (index < steps.length - 1)
+      shapes.push(arrow([left + wide / 2, top + height], [left + wide / 2, top + height + gap]));
+    if (exit) {
+      const words = linesIn(exit.as.join(', '), width - wide - 70, 'small');
+      const first = middle - 8 * words.length;
+      shapes.push(
+        arrow([left + wide, middle], [left + wide + 36, middle]),
+        text({ x: left + wide + 46, y: first + 4, words: exit.to, look: 'exit' }),
+        ...words.map((line, at) => text({ x: left + wide + 46, y: first + 20 + 14 * at, words: line, look: 'small' })),
+      );
+    }
+    top += height + gap;
+  }
+  return drawing({
+    width,
+    height: top,
+    title: `${title}: ${steps.map(({ file, does }) => `${file || 'the appliance'}: ${does}`).join(' ')}`,
+    shapes: [text({ x: left, y: 32, words: title, look: 'heading' }), ...shapes],
+  });
+}

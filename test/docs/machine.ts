@@ -1,0 +1,150 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer } from 'node:tls';
+import { startAlertmanager } from '../../scripts/stack/alertmanager.ts';
+import { localAlertmanagerConfiguration, localPrometheusConfiguration } from '../../scripts/stack/configuration.ts';
+import { startProgram } from '../../scripts/stack/program.ts';
+import { startPrometheus } from '../../scripts/stack/prometheus.ts';
+import { ready } from '../../scripts/stack/server.ts';
+import { makeToken } from '../../src/commands/make-token.ts';
+import { freePort } from '../support/monitoring.ts';
+import { makeMaterial, type Material } from '../support/tls-server.ts';
+import { startAppliances, type Worlds } from './appliances.ts';
+import { layOutClone } from './clone.ts';
+import { root } from './documents.ts';
+
+/** What the documents suppose around their reader: a clone, and an exporter that runs on the appliances of the examples. */
+export interface Machine {
+  /** Where commands are typed. */
+  readonly folder: string;
+  /** The environment in which they are. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly substitutions: readonly Substitution[];
+  /** Puts the appliances back to where they began. */
+  reset(): Worlds;
+  close(): Promise<void>;
+}
+
+/** What the documents write, and what stands for it here. */
+export interface Substitution {
+  readonly written: RegExp;
+  readonly real: string;
+  /** What is shown in place of `real` where it is printed. */
+  readonly shown?: string;
+}
+
+type Ports = Readonly<Record<'exporter' | 'gateway' | 'prometheus' | 'alertmanager' | 'farm', number>>;
+type Close = () => unknown;
+
+/** Starts all of it, Prometheus with the alerts and Alertmanager as well. */
+export async function startMachine(): Promise<Machine> {
+  const closing: Close[] = [];
+  const close = async () => {
+    for (const end of closing.splice(0).toReversed()) await end();
+  };
+  try {
+    const folder = mkdtempSync(join(tmpdir(), 'zlb-docs-'));
+    closing.push(() => rmSync(folder, { recursive: true, force: true }));
+    const apiKey = 'key-of-the-appliances';
+    const appliances = await startAppliances(apiKey);
+    closing.push(appliances.close);
+    const [served, { token, sha256 }] = [await makeMaterial({ name: 'portal.example.com' }), makeToken()];
+    const ports = {
+      exporter: await freePort(),
+      gateway: await freePort(),
+      prometheus: await freePort(),
+      alertmanager: await freePort(),
+      farm: await serve(served, closing),
+    };
+    const [exporterAddress, gatewayAddress] = [`127.0.0.1:${ports.exporter}`, `127.0.0.1:${ports.gateway}`];
+    await layOutClone({ folder, appliances, apiKey, sha256, served, exporterAddress, gatewayAddress });
+    await startExporter(folder, exporterAddress, closing);
+    await startMonitoring(folder, ports, closing);
+
+    return {
+      folder,
+      env: {
+        PATH: join(folder, 'bin'),
+        HOME: folder,
+        TMPDIR: folder,
+        LANG: 'C.UTF-8',
+        // Hundreds of starts of the same program.
+        NODE_COMPILE_CACHE: join(folder, '.compiled'),
+        ZLB_ADMIN_TOKEN: token,
+        ZLB_ADMIN_URL: `http://${gatewayAddress}`,
+      },
+      substitutions: substitutions(ports, token, new URL(appliances.all.get('lb-paris')?.url ?? '').host),
+      reset: appliances.reset,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function substitutions(ports: Ports, token: string, managementAddress: string): readonly Substitution[] {
+  const { exporter, gateway, prometheus, alertmanager, farm } = ports;
+  return [
+    ...Object.entries({ 9444: exporter, 9445: gateway, 9090: prometheus, 9093: alertmanager }).map(
+      ([documented, port]) => ({
+        written: new RegExp(`\\b(?:localhost|127\\.0\\.0\\.1):${documented}\\b`, 'g'),
+        real: `127.0.0.1:${port}`,
+        shown: `127.0.0.1:${documented}`,
+      }),
+    ),
+    { written: /(?<==):9444\b/g, real: `:${exporter}` },
+    { written: /\bZLB_ADMIN_TOKEN=\S*…/g, real: `ZLB_ADMIN_TOKEN=${token}` },
+    { written: /\b192\.0\.2\.1\d:444\b/g, real: managementAddress, shown: '192.0.2.10:444' },
+    // A farm, as its users see it.
+    { written: /\bvip=[\d.]+ vport=\d+/g, real: `vip=127.0.0.1 vport=${farm}` },
+  ];
+}
+
+/** What a farm shows to its users. */
+async function serve({ key, cert }: Material, closing: Close[]): Promise<number> {
+  const server = createServer({ key, cert }, (socket) => socket.on('error', () => undefined).end());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(() => new Promise((resolve) => server.close(resolve)));
+  return (server.address() as AddressInfo).port;
+}
+
+/** The exporter that runs when somebody reads the documents; its log is `exporter.log`. */
+async function startExporter(folder: string, address: string, closing: Close[]): Promise<void> {
+  const words = [
+    process.execPath,
+    `${root}src/main.ts`,
+    '--config.file=running.yml',
+    `--web.listen-address=${address}`,
+  ];
+  const exporter = await startProgram({
+    name: 'the exporter',
+    command: 'bash',
+    args: ['-c', 'cd "$1" && shift && exec "$@" 2> >(tee exporter.log >&2)', 'bash', folder, ...words],
+    remedy: 'is there a shell?',
+  });
+  closing.push(exporter.stop);
+  await ready(exporter, `http://${address}/-/healthy`);
+}
+
+async function startMonitoring(folder: string, ports: Ports, closing: Close[]): Promise<void> {
+  const read = (file: string) => readFileSync(join(root, file), 'utf8');
+  const alertmanager = await startAlertmanager({
+    folder: join(folder, 'alertmanager'),
+    address: `127.0.0.1:${ports.alertmanager}`,
+    config: localAlertmanagerConfiguration(read('alerts/alertmanager.example.yml'), 'http://127.0.0.1:9/'),
+  });
+  closing.push(alertmanager.stop);
+  const prometheus = await startPrometheus({
+    folder: join(folder, 'prometheus'),
+    address: `127.0.0.1:${ports.prometheus}`,
+    config: localPrometheusConfiguration(read('deploy/prometheus/prometheus.yml'), {
+      exporter: `127.0.0.1:${ports.exporter}`,
+      alertmanager: `127.0.0.1:${ports.alertmanager}`,
+    }).replaceAll('15s', '5s'),
+    files: { 'zlb.rules.yml': read('alerts/zlb.rules.yml') },
+  });
+  closing.push(prometheus.stop);
+}

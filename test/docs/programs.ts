@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process';
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './documents.ts';
+
+/** What the commands of the documents are, beside ours. */
+export const neededPrograms: readonly string[] = [
+  'jq',
+  'curl',
+  'openssl',
+  'prometheus',
+  'promtool',
+  'prometheus-alertmanager',
+  'amtool',
+];
+const everyday: readonly string[] =
+  'awk bash cat cut date df env grep head ls mktemp mv sed sha256sum sleep sort tail tee tr uniq wc'.split(' ');
+
+/**
+ * Fills a folder that is all that the shell of the documents has as its path: programs that look, and not those that change
+ * the machine they run on, so that a block which was to be marked and is not does no harm.
+ */
+export function layOutPrograms(folder: string): void {
+  for (const name of [...neededPrograms, ...everyday]) {
+    const path = spawnSync('which', [name], { encoding: 'utf8' }).stdout.trim();
+    if (path !== '') symlinkSync(path, join(folder, name));
+  }
+  writeFileSync(join(folder, 'zlb-exporter'), zlbExporter, { mode: 0o755 });
+  writeFileSync(join(folder, 'npm'), npm, { mode: 0o755 });
+}
+
+const program = `"${process.execPath}" "${root}src/main.ts"`;
+
+// The program from the clone, with a reader beside it who agrees to what a recipe shows, and who stops an exporter once it listens.
+const zlbExporter = `#!/bin/bash
+case "$1" in
+  admin)
+    case "$3" in
+      drain-backend | restore-backend | restart-farm | replace-certificate | install-activation | backup)
+        case " $* " in *' --dry-run '* | *' --yes '*) ;; *) set -- "$@" --yes ;; esac ;;
+    esac
+    exec ${program} "$@" ;;
+  check | fingerprint | healthcheck | audit | token | --help | --version)
+    exec ${program} "$@" ;;
+esac
+log=$(mktemp)
+${program} "$@" --web.listen-address=127.0.0.1:0 >"$log" 2>&1 &
+exporter=$!
+until grep -qE '"msg":"listening"|Stop with Ctrl-C' "$log"; do
+  kill -0 $exporter 2>/dev/null || { cat "$log"; wait $exporter; exit; }
+  sleep 0.05
+done
+kill -TERM $exporter
+cat "$log"
+wait $exporter
+`;
+
+const npm = `#!/bin/bash
+[ "$1" = start ] || { echo "npm $1 is not run here" >&2; exit 127; }
+shift
+while [ "$1" = --silent ] || [ "$1" = -- ]; do shift; done
+exec zlb-exporter "$@"
+`;

@@ -1,0 +1,3 @@
+import { describeRunbooks } from './runbooks.ts';
+
+describeRunbooks('odd');

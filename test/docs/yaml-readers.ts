@@ -1,0 +1,144 @@
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, parseAllDocuments, stringify } from 'yaml';
+import { operationRoutes } from '../../src/appliance/operation-routes.ts';
+import { collectorDefaults } from '../../src/collectors/defaults.ts';
+import { loadSettings } from '../../src/config/load.ts';
+import { configSchema } from '../../src/config/schema.ts';
+import { webSchema } from '../../src/config/web-schema.ts';
+import { loadWebSettings } from '../../src/config/web-settings.ts';
+import { isRecord } from '../../src/lib/check.ts';
+import { feed, isThere } from '../support/programs.ts';
+import { root } from './documents.ts';
+
+/** Who reads a YAML of the documents in earnest. */
+interface Reader {
+  readonly name: string;
+  /** Keys at the top; one of them is enough to be read by it. */
+  readonly keys: readonly string[];
+  /** What it says against the text; nothing when it takes it. */
+  complaint(text: string, folder: string): Promise<string>;
+}
+
+const appliance = { name: 'lb-paris', url: 'https://192.0.2.10:444', api_key: 'a-secret' };
+
+const readers: readonly Reader[] = [
+  {
+    name: 'the exporter',
+    keys: keysOf(configSchema([...collectorDefaults.keys()])),
+    async complaint(text, folder) {
+      const file = write(folder, 'zlb.yml', withKeys(text, { appliances: [appliance] }));
+      return await saidBy(() => loadSettings({ file, env: {}, collectorDefaults, operations: operationRoutes() }));
+    },
+  },
+  {
+    name: 'the listener',
+    keys: keysOf(webSchema),
+    async complaint(text, folder) {
+      return await saidBy(() => loadWebSettings({ file: write(folder, 'web.yml', text), env: {} }));
+    },
+  },
+  {
+    name: 'Prometheus',
+    keys: ['scrape_configs', 'rule_files', 'alerting', 'global'],
+    async complaint(text, folder) {
+      copyFileSync(join(root, 'alerts/zlb.rules.yml'), join(folder, 'zlb.rules.yml'));
+      return refusedBy('promtool', ['check', 'config', write(folder, 'prometheus.yml', text)]);
+    },
+  },
+  {
+    name: 'Prometheus as rules',
+    keys: ['groups'],
+    async complaint(text, folder) {
+      return refusedBy('promtool', ['check', 'rules', write(folder, 'rules.yml', text)]);
+    },
+  },
+  {
+    name: 'Alertmanager',
+    keys: ['route', 'receivers', 'inhibit_rules', 'time_intervals'],
+    async complaint(text, folder) {
+      const file = write(
+        folder,
+        'alertmanager.yml',
+        withKeys(text, { route: { receiver: 'all' }, receivers: [{ name: 'all' }] }),
+      );
+      return refusedBy('amtool', ['check-config', file]);
+    },
+  },
+  {
+    name: 'Kubernetes',
+    keys: ['apiVersion'],
+    async complaint(text) {
+      return (await Promise.all(parseAllDocuments(text).map((document) => refusedByKubernetes(document.toJS())))).join(
+        '',
+      );
+    },
+  },
+  {
+    name: 'Compose',
+    keys: ['services'],
+    async complaint(text) {
+      const { services } = parse(text) as { services: unknown };
+      return isRecord(services) && Object.values(services).every(isRecord) ? '' : 'services is no mapping of mappings';
+    },
+  },
+];
+
+const nobody: Reader = {
+  name: 'nobody',
+  keys: [],
+  async complaint() {
+    const known = readers.map(({ name, keys }) => `${name} (${keys.join(', ')})`);
+    return `Write what one of these reads, with a key of theirs at the top, or mark it: ${known.join('; ')}`;
+  },
+};
+
+export function readerOf(text: string): Reader {
+  const keys = [...text.matchAll(/^([\w-]+):/gm)].map(([, key = '']) => key);
+  return readers.find((reader) => keys.some((key) => reader.keys.includes(key))) ?? nobody;
+}
+
+function keysOf(schema: { readonly properties: object }): readonly string[] {
+  return Object.keys(schema.properties);
+}
+
+/** The text as it is, and behind it what it leaves out; where that cannot be, the text is refused with its own lines. */
+function withKeys(text: string, defaults: Readonly<Record<string, unknown>>): string {
+  const missing = Object.entries(defaults).filter(([key]) => !new RegExp(`^${key}:`, 'm').test(text));
+  return [text, ...missing.map(([key, value]) => stringify({ [key]: value }))].join('\n');
+}
+
+function write(folder: string, name: string, text: string): string {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+}
+
+async function saidBy(load: () => Promise<unknown>): Promise<string> {
+  try {
+    await load();
+    return '';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function refusedBy(program: string, args: readonly string[]): string {
+  if (!isThere(program)) return '';
+  const { status, stdout, stderr } = feed(program, args, Buffer.of());
+  return status === 0 ? '' : stdout.toString() + stderr;
+}
+
+/** By Kubernetes' own schemas and those of the Prometheus operator; a kind of others needs a name. */
+async function refusedByKubernetes(manifest: unknown): Promise<string> {
+  if (!isRecord(manifest)) return 'no mapping';
+  const { apiVersion, kind, metadata } = manifest;
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || !isRecord(metadata))
+    return 'apiVersion, kind or metadata is missing';
+  const models = apiVersion.startsWith('monitoring.coreos.com/')
+    ? '@kubernetes-models/prometheus-operator'
+    : 'kubernetes-models';
+  const module = (await import(`${models}/${apiVersion}/${kind}`)) as Readonly<Record<string, Model>>;
+  return await saidBy(async () => new module[kind]!(manifest).validate());
+}
+
+type Model = new (manifest: Readonly<Record<string, unknown>>) => { validate(): void };

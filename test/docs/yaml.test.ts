@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readDocuments } from './documents.ts';
+import { readerOf } from './yaml-readers.ts';
+import { makeMaterial } from '../support/tls-server.ts';
+
+const blocks = readDocuments()
+  .flatMap((document) => document.blocks)
+  .filter(({ language, notRunBecause }) => language === 'yaml' && notRunBecause === undefined)
+  .map((block) => ({ ...block, reader: readerOf(block.text) }));
+const served = await makeMaterial({ name: 'exporter.example.org' });
+
+describe('the YAML of the documents', () => {
+  it.each(blocks)('$file:$line is taken by $reader.name', async ({ text, reader }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'zlb-yaml-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    for (const [name, content] of Object.entries({ certificate: served.cert, key: served.key, secret: 'a-secret' }))
+      writeFileSync(join(folder, name), content);
+
+    expect(await reader.complaint(whole(text, folder), folder)).toBe('');
+  });
+});
+
+/** The text with what its reader has to fill in: files that are there, a fingerprint, a digest. */
+function whole(text: string, folder: string): string {
+  const contents: Readonly<Record<string, string>> = {
+    cert_file: 'certificate',
+    key_file: 'key',
+    ca_file: 'certificate',
+    client_ca_file: 'certificate',
+    api_key_file: 'secret',
+    admin_api_key_file: 'secret',
+    password_file: 'secret',
+    credentials_file: 'secret',
+    audit_file: 'audit.jsonl',
+  };
+  return text
+    .replaceAll(/\b(\w+_file): *(["']?)[^\s,}"']+\2/g, (all, key: string) =>
+      key in contents ? `${key}: ${join(folder, contents[key] ?? '')}` : all,
+    )
+    .replaceAll(/'AB:CD:…'|"\$\{\w*FINGERPRINT\}"|'<digest>'/g, `'${'ab'.repeat(32)}'`);
+}
