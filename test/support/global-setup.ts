@@ -5,6 +5,7 @@ const packages = [
   { name: 'prometheus', program: 'promtool' },
   { name: 'prometheus-alertmanager', program: 'amtool' },
   { name: 'chromium', program: 'chromium' },
+  { name: 'runc', program: 'runc' },
 ] as const;
 
 /** Installs what is missing when this is root on Debian; otherwise says what will be skipped. With CI set, missing is a failure. */
