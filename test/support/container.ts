@@ -5,6 +5,16 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { collectOutput } from './process.ts';
+import { isThere } from './programs.ts';
+
+/** True for root, with runc, where it may make namespaces; says loudly when not, as its tests are then skipped. */
+export function canRunContainers(): boolean {
+  const namespaces = ['--mount', '--net', '--pid', '--ipc', '--uts', '--fork', 'true'];
+  const can = isThere('runc') && spawnSync('unshare', namespaces, { stdio: 'ignore' }).status === 0;
+  if (!can)
+    console.warn('NOT RUN: the tests that need containers; they want root, runc, and the right to make namespaces');
+  return can;
+}
 
 /** What an image says of how it is run, by the names of the OCI image specification. */
 export interface ImageConfig {
