@@ -8,7 +8,10 @@ interface LockFile {
 /** What a build needs besides the packages that run. */
 const compiler = /^node_modules\/(?:typescript|@typescript\/[\w-]+|@types\/node|undici-types)$/;
 
-/** Copies the packages that run, and those that build, out of this clone, as `npm ci` would lay them. */
+/**
+ * Copies the packages that run, and those that build, out of this clone, as `npm ci` would lay them. Copies and not links: what a
+ * build takes out of them stays in the clone.
+ */
 export function copyPackages(folder: string): void {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as LockFile;
   const needed = Object.entries(packages).flatMap(([path, { dev }]) =>
