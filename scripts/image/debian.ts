@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from './run.ts';
 
@@ -47,8 +47,7 @@ export function openDebian(release: string, folder: string): Debian {
 
   return {
     unpack(packages, target) {
-      const archives = join(target, '..', 'archives');
-      mkdirSync(archives, { recursive: true });
+      const archives = mkdtempSync(join(folder, 'archives-'));
       mkdirSync(target, { recursive: true });
       run('apt-get', ['download', '-qq', ...packages], { env, cwd: archives });
       // base-files first: it lays the links from /bin and /lib that the others write through.

@@ -142,7 +142,7 @@ describe.skipIf(!canRunContainers())(
       const container = startContainer({ image });
 
       expect(await container.ended).toBe(2);
-      expect(container.output()).toMatch(/^\/etc\/zlb-exporter\/zlb\.yml/);
+      expect(container.output()).toContain('/etc/zlb-exporter/zlb.yml');
     });
 
     it("runs under Node's own permissions where they are given from outside", async () => {

@@ -98,7 +98,7 @@ describe('the package', () => {
     onTestFinished(() => void child.kill('SIGKILL'));
     const output = collectOutput(child);
     const url = await until(
-      () => /(http:\S+)\/metrics/.exec(output.stdout())?.[1] ?? output.stderr(),
+      () => /http:\/\/[^\s/]+/.exec(output.stdout())?.[0] ?? output.stderr(),
       (seen) => seen.startsWith('http'),
     );
 
@@ -107,6 +107,7 @@ describe('the package', () => {
       (seen) => seen === 1,
       30_000,
     );
+    const front = await fetch(url);
     child.kill('SIGTERM');
     await until(
       () => child.exitCode,
@@ -114,6 +115,7 @@ describe('the package', () => {
     );
 
     expect(up).toBe(1);
+    expect([front.status, front.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(child.exitCode).toBe(0);
   });
 
