@@ -1,57 +1,15 @@
 #!/usr/bin/env node
-import { readBuildInfo } from './build-info.ts';
-import { runCommandLine } from './cli.ts';
-import { ownName } from './commands/own-name.ts';
-import { createShell } from './commands/shell.ts';
+// An older Node.js reads this file too. It would end with the stack of a syntax error if it had to read the others to start it,
+// so nothing is imported before its version is known, and nothing is written here that is newer than Node.js 12.
+const needed = 24;
+const found = Number(process.versions.node.split('.')[0]);
 
-/** Prometheus, systemd and Kubernetes all give more than this; what hangs beyond it is cut off. */
-const shutdownMs = 4_500;
-
-const stopping = new AbortController();
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  // npm passes a signal on that the terminal has sent already, so a second one is nothing new.
-  process.on(signal, () => {
-    if (stopping.signal.aborted) return;
-    stopping.abort();
-    setTimeout(() => {
-      process.stderr.write(`zlb-exporter: did not stop within ${shutdownMs / 1_000} s, exiting\n`);
-      process.exit(1);
-    }, shutdownMs).unref();
-  });
-}
-
-// Who reads us may stop early, as `head` does; what is under way must not end half done for that.
-process.stdout.on('error', () => undefined);
-
-try {
-  const code = await runCommandLine(process.argv.slice(2), {
-    env: process.env,
-    build: readBuildInfo(process.env),
-    name: ownName(import.meta.url, process.env),
-    stopped: stopping.signal,
-    onHangup: (listener) => void process.on('SIGHUP', listener),
-    say: (line) => process.stdout.write(`${line}\n`),
-    warn: (line) => process.stderr.write(`${line}\n`),
-    shell: createShell({
-      stdin: process.stdin,
-      stdout: process.stdout,
-      stderr: process.stderr,
-      stopped: stopping.signal,
-      interrupt: () => process.kill(process.pid, 'SIGINT'),
-    }),
-  });
-  await Promise.all([written(process.stdout), written(process.stderr)]);
-  process.exit(code);
-} catch (error) {
+if (found >= needed) {
+  void import('./program.ts');
+} else {
   process.stderr.write(
-    `zlb-exporter: a mistake in the program itself; report it with these lines\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    `zlb-exporter needs Node.js ${needed} or newer and was started with ${process.versions.node} (${process.execPath}); ` +
+      `install Node.js ${needed} and start it with that, or use the container image, which has its own\n`,
   );
-  process.exit(1);
-}
-
-/** Resolves once everything is with its reader: leaving at once would lose what a pipe has not taken yet. */
-function written(stream: NodeJS.WriteStream): Promise<void> {
-  return new Promise((resolve) => {
-    stream.write('', () => resolve());
-  });
+  process.exitCode = 1;
 }

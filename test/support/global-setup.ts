@@ -10,6 +10,7 @@ const packages = [
   { name: 'jq', program: 'jq' },
   { name: 'openssl', program: 'openssl' },
   { name: 'shellcheck', program: 'shellcheck' },
+  { name: 'runc', program: 'runc' },
 ] as const;
 
 /** Installs what is missing when this is root on Debian; otherwise says what will be skipped. With CI set, missing is a failure. */

@@ -1,0 +1,24 @@
+import { spawnSync } from 'node:child_process';
+
+/** A program that could not do its part: which one, and what it said. */
+export class ImageError extends Error {
+  override readonly name = 'ImageError';
+}
+
+export interface RunOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Runs a program to its end and returns what it wrote; throws an ImageError with its last lines when it fails. */
+export function run(program: string, words: readonly string[], { cwd, env = {} }: RunOptions = {}): string {
+  const { status, stdout, stderr, error } = spawnSync(program, words, {
+    cwd,
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+    maxBuffer: 64 * 1_048_576,
+  });
+  if (status === 0) return stdout.trim();
+  const said = error?.message ?? `${stdout}${stderr}`.trim().split('\n').slice(-20).join('\n');
+  throw new ImageError(`${program} ${words.slice(0, 3).join(' ')} failed: ${said}`);
+}

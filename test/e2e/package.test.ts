@@ -1,0 +1,166 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { recordedWorld } from '../../src/simulator/scenarios.ts';
+import { startSimulatedAppliance } from '../../src/simulator/server.ts';
+import { copyPackages } from '../support/packages.ts';
+import { collectOutput } from '../support/process.ts';
+import { valueOf } from '../support/samples.ts';
+import { until } from '../support/until.ts';
+
+const tooOld = /^zlb-exporter needs Node\.js \d+ or newer and was started with [\d.]+ \(\/.+\); install .+\n$/;
+
+interface Packed {
+  readonly filename: string;
+  readonly size: number;
+  readonly unpackedSize: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+/** This Node.js before all others, and nothing of this clone. */
+const environment = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_|^INIT_CWD$/.test(name))),
+  PATH: [dirname(process.execPath), ...(process.env['PATH'] ?? '').split(delimiter)]
+    .filter((place) => !place.endsWith('node_modules/.bin'))
+    .join(delimiter),
+};
+
+function run(cwd: string, program: string, ...words: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(program, words, { cwd, env: environment, encoding: 'utf8' });
+  return { code: status, stdout, stderr };
+}
+
+describe('the package', () => {
+  let folder: string;
+  let packed: Packed;
+  /** A folder with nothing in it but the installed package. */
+  let home: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'zlb-package-'));
+    const clone = join(folder, 'clone');
+    const files = run('.', 'git', 'ls-files', '--cached', '--others', '--exclude-standard').stdout.trim().split('\n');
+    for (const file of files) if (file !== 'node_modules') cpSync(file, join(clone, file), { recursive: true });
+    copyPackages(clone);
+    const pack = run(clone, 'npm', 'pack', '--json', '--pack-destination', folder);
+    const [first] = JSON.parse(/^\[\n[\s\S]*^\]/m.exec(pack.stdout)?.[0] ?? '[]') as Packed[];
+    if (!first) throw new Error(`npm pack ended with ${pack.code}: ${pack.stdout}${pack.stderr}`);
+    packed = first;
+    home = join(folder, 'home');
+    cpSync(join(folder, packed.filename), join(home, 'zlb-exporter.tgz'));
+    // Nothing is fetched: what it needs is in it.
+    const install = run(home, 'npm', 'install', '--offline', './zlb-exporter.tgz');
+    if (install.code !== 0) throw new Error(`npm install: ${install.stdout}${install.stderr}`);
+  }, 180_000);
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('holds the program, the rules, the boards, the documentation, and nothing to build or to test with', () => {
+    const paths = packed.files.map(({ path }) => path);
+    const own = paths.filter((path) => !path.startsWith('node_modules/'));
+    const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+    console.log(
+      `package: ${megabytes(packed.size)}, unpacked ${megabytes(packed.unpackedSize)}, ${paths.length} files`,
+    );
+
+    for (const path of [
+      'dist/main.js',
+      'alerts/zlb.rules.yml',
+      'docs/configuration.schema.json',
+      'README.md',
+      'LICENSE',
+    ])
+      expect(own).toContain(path);
+    expect(own.some((path) => path.startsWith('dashboards/'))).toBe(true);
+    expect(own.filter((path) => /^(?:src|test|scripts|bench)\/|\.map$|^dist\/.*\.ts$/.test(path))).toEqual([]);
+    expect(paths.filter((path) => /^node_modules\/(?:typescript|vitest|node|playwright-core)\//.test(path))).toEqual(
+      [],
+    );
+    expect(packed.size).toBeLessThan(16e6);
+  });
+
+  it('is installed with nothing fetched, and started by its name', () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+
+    const started = run(home, 'npx', '--offline', 'zlb-exporter', '--version');
+
+    expect(started).toMatchObject({ code: 0, stdout: expect.stringContaining(`zlb-exporter ${version} `) as string });
+    expect(run(home, 'npm', 'ls', '--all', '--offline').code).toBe(0);
+  });
+
+  it('runs the demonstration from an empty folder, with numbers on /metrics, and ends with 0', async () => {
+    const child = spawn('node_modules/.bin/zlb-exporter', ['--web.listen-address=127.0.0.1:0'], {
+      cwd: home,
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const output = collectOutput(child);
+    const url = await until(
+      () => /http:\/\/[^\s/]+/.exec(output.stdout())?.[0] ?? output.stderr(),
+      (seen) => seen.startsWith('http'),
+    );
+
+    const up = await until(
+      async () => valueOf(await (await fetch(`${url}/metrics`)).text(), 'zlb_up', { appliance: 'lb-madrid' }),
+      (seen) => seen === 1,
+      30_000,
+    );
+    const front = await fetch(url);
+    child.kill('SIGTERM');
+    await until(
+      () => child.exitCode,
+      (code) => code !== null,
+    );
+
+    expect(up).toBe(1);
+    expect([front.status, front.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(child.exitCode).toBe(0);
+  });
+
+  it('checks an appliance', async () => {
+    const appliance = await startSimulatedAppliance({ world: recordedWorld(), apiKey: 'canarykey' });
+    onTestFinished(() => appliance.close());
+    const config = { fingerprint_sha256: appliance.fingerprintSha256 };
+    writeFileSync(
+      join(home, 'zlb.yml'),
+      JSON.stringify({ appliances: [{ name: 'lb-one', url: appliance.url, api_key: 'canarykey', tls: config }] }),
+    );
+    const child = spawn('node_modules/.bin/zlb-exporter', ['check', '--config.file=zlb.yml'], {
+      cwd: home,
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const output = collectOutput(child);
+    await until(
+      () => child.exitCode,
+      (code) => code !== null,
+    );
+
+    expect(child.exitCode, output.stderr()).toBe(0);
+    expect(output.stdout()).toContain('lb-one');
+    expect(output.stdout()).not.toContain('canarykey');
+  });
+
+  const older = ['/usr/bin/node', '/usr/local/bin/node'].find(
+    (node) => Number(/^v(\d+)/.exec(spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1] ?? 99) < 24,
+  );
+  if (!older) console.warn('NOT RUN: the test that needs a Node.js older than 24 as /usr/bin/node');
+
+  it.skipIf(!older)('says in one sentence what it needs when an older Node.js starts it', () => {
+    const started = run(home, older ?? '', 'node_modules/zlb-exporter/dist/main.js', '--version');
+
+    expect(started).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(tooOld) as string });
+  });
+
+  it('asks for the version that the package asks for', () => {
+    const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } };
+    const pretend = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'23.11.1'}})`;
+
+    const started = run(home, process.execPath, '--import', pretend, 'node_modules/zlb-exporter/dist/main.js');
+
+    expect(started).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(tooOld) as string });
+    expect(engines.node).toBe(`>=${/Node\.js (\d+) or newer/.exec(started.stderr)?.[1]}`);
+  });
+});

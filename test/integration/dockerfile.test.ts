@@ -1,0 +1,105 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parseFlags } from '../../src/commands/flags.ts';
+import { imageStage, lastOf, readDockerfile, readPairs } from '../support/dockerfile.ts';
+
+interface Manifest {
+  readonly version: string;
+  readonly license: string;
+  readonly description: string;
+  readonly bin: Readonly<Record<string, string>>;
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
+const dockerfile = readDockerfile();
+const image = imageStage(dockerfile);
+const instructions = dockerfile.stages.flatMap((stage) => stage.instructions);
+const debianReleases: Readonly<Record<string, string>> = { trixie: 'debian13' };
+
+/** What is copied from the build context, and not from another stage. */
+const sources = instructions
+  .filter(({ word, flags }) => word === 'COPY' && flags['from'] === undefined)
+  .flatMap(({ text }) => text.split(/\s+/).slice(0, -1));
+
+function readWords(word: string): readonly string[] {
+  return JSON.parse(lastOf(image, word)) as readonly string[];
+}
+
+describe('the Dockerfile', () => {
+  it('builds and runs with the Node.js that the tests run on, and with the same Debian', () => {
+    const node = `node:${manifest.devDependencies['node']}-trixie-slim`;
+    const bases = dockerfile.stages.map(({ from }) => from);
+
+    expect(bases).toEqual([node, node, '${BASE}']);
+    const debian = debianReleases[/-(\w+)-slim$/.exec(node)?.[1] ?? ''];
+    expect(dockerfile.globals).toEqual([`BASE=gcr.io/distroless/cc-${debian}:nonroot`]);
+  });
+
+  it('copies what is there, and its context holds that and nothing else', () => {
+    const context = readFileSync('.dockerignore', 'utf8').trim().split('\n');
+
+    expect(sources.filter((source) => !existsSync(source))).toEqual([]);
+    expect(context.toSorted()).toEqual(['**', ...sources.map((source) => `!${source}`)].toSorted());
+  });
+
+  it('fetches nothing but packages of the lock file, and runs none of their scripts', () => {
+    expect(instructions.filter(({ word }) => word === 'ADD')).toEqual([]);
+    expect(instructions.filter(({ text }) => /https?:|curl|wget|apt-get/.test(text))).toEqual([]);
+    const installs = instructions.filter(({ text }) => /\bnpm (?:ci|i|install)\b/.test(text));
+    expect(installs.map(({ text }) => text)).toEqual(['npm ci --ignore-scripts']);
+  });
+
+  it('starts no program to make the last stage, so that it is made for a platform that is not there', () => {
+    expect(image.instructions.map(({ word }) => word)).not.toContain('RUN');
+  });
+
+  it('ends as a user that is not root, by number, to whom nothing belongs but the folder of the audit', () => {
+    const words = image.instructions.map(({ word }) => word);
+
+    expect(lastOf(image, 'USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+    expect(words.lastIndexOf('USER')).toBeGreaterThan(words.lastIndexOf('COPY'));
+    expect(image.instructions.filter(({ flags }) => 'chown' in flags)).toEqual([
+      {
+        word: 'COPY',
+        flags: { from: 'build', chown: lastOf(image, 'USER') },
+        text: '/app/state /var/lib/zlb-exporter',
+      },
+    ]);
+  });
+
+  it('says what it is, of which commit and on which base', () => {
+    const labels = readPairs(lastOf(image, 'LABEL'));
+    const args = readPairs(
+      image.instructions
+        .filter(({ word }) => word === 'ARG')
+        .map(({ text }) => text)
+        .join(' '),
+    );
+
+    expect(labels).toEqual({
+      'org.opencontainers.image.title': 'zlb-exporter',
+      'org.opencontainers.image.description': manifest.description.replace(/ \(.*\)$/, ''),
+      'org.opencontainers.image.version': '${VERSION}',
+      'org.opencontainers.image.revision': '${REVISION}',
+      'org.opencontainers.image.created': '${CREATED}',
+      'org.opencontainers.image.source': '${SOURCE}',
+      'org.opencontainers.image.documentation': '${SOURCE}',
+      'org.opencontainers.image.licenses': manifest.license,
+      'org.opencontainers.image.base.name': '${BASE}',
+    });
+    expect(args).toMatchObject({ VERSION: manifest.version, REVISION: 'unknown', SOURCE: 'unknown' });
+    expect(Date.parse(args['CREATED'] ?? '')).toBe(0);
+  });
+
+  it('starts without a shell, as `npm start` does', () => {
+    const main = `/app/${manifest.bin['zlb-exporter']}`;
+    const [, flags = ''] = /^exec node (.+) src\/main\.ts$/.exec(manifest.scripts['start'] ?? '') ?? [];
+
+    expect(readWords('ENTRYPOINT')).toEqual(['node', ...flags.split(' '), main]);
+    expect(parseFlags(readWords('CMD')).flags).toMatchObject({ 'config.file': '/etc/zlb-exporter/zlb.yml' });
+    expect(lastOf(image, 'HEALTHCHECK')).toMatch(new RegExp(`^CMD \\["node", "${main}", "healthcheck"\\]$`));
+    expect(lastOf(image, 'EXPOSE')).toBe('9444');
+  });
+});

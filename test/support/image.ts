@@ -1,0 +1,93 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Image, ImageConfig } from './container.ts';
+import { type Dockerfile, imageStage, lastOf, readDockerfile, readPairs, type Stage } from './dockerfile.ts';
+import { copyPackages } from './packages.ts';
+
+/**
+ * Performs the steps of the Dockerfile in an empty folder, where no builder of images is: its `COPY` and `RUN` are carried out,
+ * and in place of the images that it begins with stand this Node.js and the libraries that it is linked with. The packages are
+ * those of this clone, not fetched once more.
+ */
+export function performDockerfile(folder: string): Image {
+  const dockerfile = readDockerfile();
+  const stage = imageStage(dockerfile);
+  const build = join(folder, 'build');
+  const root = join(folder, 'root');
+  performBuild(dockerfile, build);
+  layBase(root);
+  for (const { word, flags, text } of stage.instructions) {
+    if (word !== 'COPY') continue;
+    const [source = '', target = ''] = text.split(/\s+/);
+    const from = flags['from'] === 'node' ? process.execPath : join(build, source.replace(/^\/app\//, ''));
+    const to = join(root, target.startsWith('/') ? target : join('/app', target));
+    cpSync(from, target.endsWith('/') ? join(to, basename(source)) : to, { recursive: true, verbatimSymlinks: true });
+    if (flags['chown']) run('chown', ['-R', flags['chown'], to], folder);
+  }
+  return { root, config: configOf(stage) };
+}
+
+function performBuild({ stages }: Dockerfile, folder: string): void {
+  const instructions = stages.find(({ name }) => name === 'build')?.instructions ?? [];
+  mkdirSync(folder, { recursive: true });
+  for (const { word, text } of instructions) {
+    const words = text.split(/\s+/);
+    if (word === 'COPY') {
+      const [target = '', ...sources] = words.toReversed();
+      for (const source of sources)
+        cpSync(source, join(folder, target.endsWith('/') ? join(target, source) : target), { recursive: true });
+    }
+    if (word === 'RUN') {
+      if (text.startsWith('npm ci')) copyPackages(folder);
+      else run('sh', ['-ec', text], folder);
+    }
+  }
+}
+
+/** What a base image has of all that the exporter needs: the C and C++ libraries. */
+function layBase(root: string): void {
+  for (const place of ['proc', 'dev', 'tmp', 'etc/zlb-exporter', 'run/secrets'])
+    mkdirSync(join(root, place), { recursive: true });
+  chmodSync(join(root, 'tmp'), 0o1777);
+  const libraries = run('ldd', [process.execPath], root).match(/\/\S+/g) ?? [];
+  for (const library of libraries) cpSync(library, join(root, library), { recursive: true, dereference: true });
+}
+
+function configOf(stage: Stage): ImageConfig {
+  const defaults = readPairs(
+    stage.instructions
+      .filter(({ word }) => word === 'ARG')
+      .map(({ text }) => text)
+      .join(' '),
+  );
+  const environment = Object.entries(readPairs(lastOf(stage, 'ENV'))).map(
+    ([name, value]) => `${name}=${value.replace(/^\$\{(\w+)\}$/, (_, arg: string) => defaults[arg] ?? '')}`,
+  );
+  return {
+    User: lastOf(stage, 'USER'),
+    Env: ['PATH=/usr/local/bin:/usr/bin:/bin', ...environment],
+    Entrypoint: JSON.parse(lastOf(stage, 'ENTRYPOINT')) as readonly string[],
+    Cmd: JSON.parse(lastOf(stage, 'CMD')) as readonly string[],
+    WorkingDir: lastOf(stage, 'WORKDIR'),
+  };
+}
+
+/** An image that was built elsewhere: `root`, and `config.json` beside it (`npm run image:check`). */
+export function readImage(folder: string): Image {
+  return {
+    root: join(folder, 'root'),
+    config: JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')) as ImageConfig,
+  };
+}
+
+function run(program: string, words: readonly string[], cwd: string): string {
+  const PATH = `${dirname(process.execPath)}:${process.env['PATH']}`;
+  const { status, stdout, stderr } = spawnSync(program, words, {
+    cwd,
+    encoding: 'utf8',
+    env: { ...process.env, PATH },
+  });
+  if (status !== 0) throw new Error(`${program} ${words.join(' ')} ended with ${status}: ${stdout}${stderr}`);
+  return stdout;
+}

@@ -1,0 +1,23 @@
+import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+interface LockFile {
+  readonly packages: Readonly<Record<string, { readonly dev?: boolean }>>;
+}
+
+/** What a build needs besides the packages that run. */
+const compiler = /^node_modules\/(?:typescript|@typescript\/[\w-]+|@types\/node|undici-types)$/;
+
+/**
+ * Copies the packages that run, and those that build, out of this clone, as `npm ci` would lay them. Copies and not links: what a
+ * build takes out of them stays in the clone.
+ */
+export function copyPackages(folder: string): void {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as LockFile;
+  const needed = Object.entries(packages).flatMap(([path, { dev }]) =>
+    // The lock file names the compilers of all platforms; one of them is there.
+    path !== '' && (!dev || compiler.test(path)) && existsSync(path) ? [path] : [],
+  );
+  for (const path of needed) cpSync(path, join(folder, path), { recursive: true });
+  cpSync('node_modules/.bin/tsc', join(folder, 'node_modules/.bin/tsc'), { verbatimSymlinks: true });
+}
