@@ -7,7 +7,7 @@ import { html, type Markup } from './html.ts';
 import type { Problem } from './problem.ts';
 import { problemList } from './problem-list.ts';
 import { allReadingChips } from './reading-chips.ts';
-import { nothing, section, sheet, turner } from './section.ts';
+import { nothing, section, sheet, turner, whole } from './section.ts';
 import { levelOf, stateMark, wordOf } from './sign.ts';
 import type { Finding, Survey } from './survey.ts';
 import { verdictHeading, verdictOn } from './verdict.ts';
@@ -66,7 +66,7 @@ export function farmContent(finding: Finding, farmName: string, nowMs: number): 
     farms.filter((each) => each.name === farmName),
   );
   return html`<p class="back"><a href="./">All appliances</a> · <a href="./?${new URLSearchParams({ appliance: name }).toString()}"><bdi>${name}</bdi></a></p>
-${section('farms', html`Farm <bdi>${farmName}</bdi>`, chosen.length === 0 ? nothing('The appliance has no farm of that name now, or its farms are not known.') : farmList(chosen, nowMs, Number.POSITIVE_INFINITY))}`;
+${whole('farms', html`Farm <bdi>${farmName}</bdi>`, chosen.length === 0 ? nothing('The appliance has no farm of that name now, or its farms are not known.') : farmList(chosen, nowMs, Number.POSITIVE_INFINITY))}`;
 }
 
 function facts({ status }: Finding): Markup {

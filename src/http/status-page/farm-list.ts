@@ -2,6 +2,7 @@ import type { BackendStatus, FarmStatus } from '../../monitor/status.ts';
 import { farmProblems } from './farm-problems.ts';
 import { html, type Markup, type Part } from './html.ts';
 import { linkTo } from './links.ts';
+import { compareNames } from './listed.ts';
 import { levelOf, stateMark, worst, badness, type Level, wordOf } from './sign.ts';
 import { age } from './times.ts';
 
@@ -16,7 +17,7 @@ export function sortedFarms(appliance: string, farms: readonly FarmStatus[]): re
   return farms
     .map((farm) => ({ appliance, farm, level: farmLevel(appliance, farm) }))
     .toSorted(
-      (one, other) => badness(one.level) - badness(other.level) || one.farm.name.localeCompare(other.farm.name, 'en'),
+      (one, other) => badness(one.level) - badness(other.level) || compareNames(one.farm.name, other.farm.name),
     );
 }
 

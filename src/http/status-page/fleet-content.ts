@@ -6,7 +6,7 @@ import { type ExporterFacts, exporterPanel, linkPanel } from './exporter-panel.t
 import { html, type Markup } from './html.ts';
 import type { Problem } from './problem.ts';
 import { problemList } from './problem-list.ts';
-import { more, nothing, section, sheet, turner } from './section.ts';
+import { more, nothing, section, sheet, turner, whole } from './section.ts';
 import { badness } from './sign.ts';
 import type { Finding, Survey } from './survey.ts';
 import { verdictHeading, verdictOn } from './verdict.ts';
@@ -70,7 +70,7 @@ export function listContent(
     const part = sheet(all, page, rowsOfSheet);
     const pages = turner(part, what, (other) => ({ kind: 'list', list, page: other }));
     return html`<p class="back"><a href="./">All appliances</a></p>
-${section(list, heading, [part.count === 0 ? nothing('There is none.') : content(part.items), pages])}`;
+${whole(list, heading, [part.count === 0 ? nothing('There is none.') : content(part.items), pages])}`;
   };
   switch (list) {
     case 'problems':

@@ -10,3 +10,8 @@ export function listed(words: readonly string[]): string {
 export function counted(count: number, singular: string, plural = `${singular}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? singular : plural}`;
 }
+
+/** For sorting names: the same in every locale, and many times as fast as comparing by the rules of one. */
+export function compareNames(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}

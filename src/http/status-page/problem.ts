@@ -1,3 +1,4 @@
+import { compareNames } from './listed.ts';
 import { badness } from './sign.ts';
 
 /** Something that is wrong now and would be an alert, with its words and its runbook. */
@@ -20,7 +21,7 @@ export function compareProblems(one: Problem, other: Problem): number {
   return (
     badness(one.level) - badness(other.level) ||
     beginOf(other) - beginOf(one) ||
-    (one.appliance ?? '').localeCompare(other.appliance ?? '', 'en')
+    compareNames(one.appliance ?? '', other.appliance ?? '')
   );
 }
 

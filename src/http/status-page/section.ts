@@ -9,6 +9,12 @@ export function section(id: string, heading: Part, content: Part): Markup {
 ${content}</section>`;
 }
 
+/** A page that is one thing. */
+export function whole(id: string, heading: Part, content: Part): Markup {
+  return html`<h1 class="found" id="verdict">${heading}</h1>
+<section id="${id}" class="panel" aria-labelledby="verdict">${content}</section>`;
+}
+
 export function nothing(sentence: string): Markup {
   return html`<p class="faint">${sentence}</p>`;
 }

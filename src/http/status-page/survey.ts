@@ -77,6 +77,7 @@ export function createSurveyor(parts: { readonly describe: () => FleetStatus; re
       await nextTurn();
       sliceEndsMs = steadyNow() + sliceMs;
     }
+    await nextTurn();
     const problems = [...interfaceProblems(appliances, transitions), ...findings.flatMap((each) => each.problems)];
     return { takenAtMs, findings, problems: problems.toSorted(compareProblems), transitions };
   }
