@@ -19,7 +19,6 @@ export function runbooks(): string {
         const text = this.parser.parseInline(tokens);
         return href.startsWith('#') ? `<a href="${href}">${text}</a>` : text;
       },
-      // Wide ones are scrolled with the keyboard as well.
       code({ text }) {
         return `<pre tabindex="0"><code>${escaped(text)}</code></pre>\n`;
       },
@@ -27,7 +26,8 @@ export function runbooks(): string {
       html: () => '',
     },
   });
-  return marked.parse(source, { async: false });
+  // Wide ones are scrolled, with the keyboard as well.
+  return marked.parse(source, { async: false }).replaceAll('<table>', '<table tabindex="0">');
 }
 
 /** A heading as a reader sees it. */

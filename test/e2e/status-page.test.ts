@@ -181,9 +181,16 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
           text.includes('Farm oldportal is down') && text.includes('has expired') && text.includes('is deactivated'),
       );
 
-      for (const query of ['', '?appliance=lb-madrid', '?q=shop', '?list=certificates', '?appliance=none']) {
+      for (const query of [
+        '',
+        '?appliance=lb-madrid',
+        '?q=shop',
+        '?list=certificates',
+        '?appliance=none',
+        'runbooks',
+      ]) {
         await page.goto(`${url}/${query}`);
-        await page.locator('.live.running').waitFor();
+        if (query !== 'runbooks') await page.locator('.live.running').waitFor();
         await page.evaluate(readFileSync('node_modules/axe-core/axe.min.js', 'utf8'));
         const violations = await page.evaluate<unknown[]>(
           `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html, failureSummary }) => html.slice(0, 300) + failureSummary)]))`,

@@ -31,11 +31,11 @@ export function farmList(farms: readonly FarmOnPage[], nowMs: number, mostBacken
 }
 
 function item({ appliance, farm, level }: FarmOnPage, nowMs: number, mostBackends: number): Markup {
-  const { name, profile, state, vip, vport, backends, established, hasHealthCheck } = farm;
+  const { name, profile, state, vip, vport, backends, established } = farm;
   const isOpen = level === 'critical' || level === 'warning';
   return html`<li data-key="${name}"><details class="farm" data-open="${isOpen ? 'yes' : 'no'}"${isOpen && html` open`}>
 <summary><span class="farm-state">${stateMark(levelOf(state), wordOf(state))}</span>
-<span class="farm-name"><b><bdi>${name}</bdi></b> <small>${profile || 'unknown profile'}${hasHealthCheck === false && ' · no health check'}</small></span>
+<span class="farm-name"><b><bdi>${name}</bdi></b> <small>${profile || 'unknown profile'}</small></span>
 <span class="address"><bdi>${vip && `${vip}${vport ? `:${vport}` : ''}`}</bdi></span>
 <span class="connections">${established !== undefined && html`<b>${established.toLocaleString('en')}</b> <small>${established === 1 ? 'connection' : 'connections'}</small>`}</span>
 <span class="backends-up">${backendsUp(farm)}</span></summary>
@@ -53,10 +53,12 @@ function backendsUp({ backends, profile }: FarmStatus): Part {
 }
 
 function details(farm: FarmStatus, nowMs: number, most: number): Markup {
-  const { state, sinceMs, certificates = [], pending, backends } = farm;
+  const { state, sinceMs, certificates = [], pending, hasHealthCheck, backends } = farm;
   const facts = [
     sinceMs !== undefined && html`${wordOf(state)} for ${age(sinceMs, nowMs)}`,
     pending !== undefined && pending > 0 && html`${pending.toLocaleString('en')} half-open connections`,
+    hasHealthCheck === false &&
+      html`${farm.profile === 'l4xnat' ? 'no health check, so its backends are always called up' : 'not all services have a health check'}`,
     certificates.length > 0 && html`presents <bdi>${certificates.join(', ')}</bdi>`,
   ].filter((fact) => fact !== false);
   return html`${facts.length > 0 && html`<p class="facts">${facts.map((fact) => html`<span>${fact}</span>`)}</p>`}${

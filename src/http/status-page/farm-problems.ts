@@ -10,8 +10,12 @@ export function farmProblems(appliance: string, farm: FarmStatus): readonly Prob
   const ofState = stateProblem(appliance, farm);
   if (ofState?.level === 'critical') return [ofState];
   const services = Map.groupBy(farm.backends ?? [], ({ service }) => service);
-  const ofServices = [...services].map(([service, backends]) => serviceProblem(appliance, farm, service, backends));
-  return [ofState, ...ofServices].filter((problem) => problem !== undefined);
+  const ofServices = [...services].flatMap(
+    ([service, backends]) => serviceProblem(appliance, farm, service, backends) ?? [],
+  );
+  // `problem` is the appliance's word for a farm of whose backends some are down.
+  const unexplained = farm.state === 'problem' && ofServices.length === 0 ? [unexplainedProblem(appliance, farm)] : [];
+  return [...(ofState ? [ofState] : []), ...ofServices, ...unexplained];
 }
 
 function stateProblem(appliance: string, { name, state, sinceMs, vip, vport }: FarmStatus): Problem | undefined {
@@ -42,18 +46,28 @@ function stateProblem(appliance: string, { name, state, sinceMs, vip, vport }: F
         meaning: 'What was changed on it is not in force.',
         alert: 'ZlbFarmNeedsRestart',
       };
-    case 'problem':
     case 'unknown':
       return {
         ...about,
         level: 'warning',
         title: `Nobody can tell how farm ${name} is`,
-        meaning: `Its appliance calls its state "${state}".`,
+        meaning: 'Its appliance gives it no state, or one that is not known here. It may be down.',
         alert: 'ZlbFarmStatusUnknown',
       };
     default:
       return undefined;
   }
+}
+
+function unexplainedProblem(appliance: string, { name, sinceMs }: FarmStatus): Problem {
+  return {
+    level: 'warning',
+    appliance,
+    sinceMs: sinceMs ?? 'unseen',
+    title: `Some backends of farm ${name} are down`,
+    meaning: 'Its appliance says so; which ones was not read yet.',
+    alert: 'ZlbBackendDown',
+  };
 }
 
 function serviceProblem(

@@ -16,7 +16,6 @@ function item({ level, appliance, title, meaning, sinceMs, alert }: Problem, now
   return html`<li class="problem ${level}" data-key="${`${appliance ?? ''} ${title}`}">${sign(level)}
 <div><h3><span class="quiet">${level}: </span><bdi>${title}</bdi></h3>
 <p><bdi>${meaning}</bdi></p>
-<p class="facts">${appliance !== undefined && html`<a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a>`}
-${since}
-<a href="${runbookLink(alert)}">Runbook<span class="quiet"> of ${alert}</span></a></p></div></li>`;
+<p class="facts"><span>${appliance !== undefined && html`<a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a>`}
+<a href="${runbookLink(alert)}">Runbook<span class="quiet"> of ${alert}</span></a></span> ${since}</p></div></li>`;
 }

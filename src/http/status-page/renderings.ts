@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { steadyNow } from '../../lib/steady-now.ts';
 
 /** A page as it is sent. */
 export interface Rendering {
@@ -32,7 +31,7 @@ const mostKept = 32;
 const compress = promisify(gzip);
 
 export function createRenderings(): Renderings {
-  const kept = new Map<string, { readonly atMs: number; readonly rendering: Promise<Rendering> }>();
+  const kept = new Map<string, Promise<Rendering>>();
   let last: Promise<unknown> = Promise.resolve();
 
   /** One after the other, or many views at once would leave no time for anything else. */
@@ -42,14 +41,19 @@ export function createRenderings(): Renderings {
     return turn;
   }
 
+  function forget(key: string, rendering: Promise<Rendering>): void {
+    if (kept.get(key) === rendering) kept.delete(key);
+  }
+
   return {
     get(key, render) {
-      const nowMs = steadyNow();
-      for (const [other, { atMs }] of kept) if (nowMs - atMs >= sharedForMs || kept.size > mostKept) kept.delete(other);
       const known = kept.get(key);
-      if (known) return known.rendering;
+      if (known) return known;
       const rendering = inTurn(render);
-      kept.set(key, { atMs: nowMs, rendering });
+      kept.set(key, rendering);
+      const [oldest] = kept.keys();
+      if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest);
+      void last.then(() => setTimeout(forget, sharedForMs, key, rendering).unref());
       return rendering;
     },
   };

@@ -18,6 +18,8 @@ export interface Finding {
 export interface Gaps {
   /** 1 before the first call to it came back. */
   readonly unread: number;
+  /** 1 while nobody knows which farms it has, be it that nobody asks. */
+  readonly lists: number;
   /** Readings that are late, failing, withheld or not there yet. */
   readonly readings: number;
   /** Farms whose backends are not known. */
@@ -52,14 +54,14 @@ export function createSurveyor(parts: { readonly describe: () => FleetStatus; re
   const { describe, now } = parts;
   /** By the status itself, which is another object as soon as anything of it changed. */
   const kept = new WeakMap<ApplianceStatus, Kept>();
-  let newest: { readonly atMs: number; readonly survey: Promise<Survey> } | undefined;
+  let newest: Promise<Survey> | undefined;
 
   function findingOf(status: ApplianceStatus, nowMs: number): Finding {
     const known = kept.get(status);
     if (known && steadyNow() < known.untilMs) return known.finding;
     const problems = applianceProblems(status, nowMs);
     const gaps = gapsOf(status, nowMs);
-    const isIncomplete = gaps.unread + gaps.readings + gaps.farms > 0;
+    const isIncomplete = Object.values(gaps).some((count) => count > 0);
     const level = worst([...problems.map((problem) => problem.level), ...(isIncomplete ? (['unknown'] as const) : [])]);
     const finding = { status, problems, gaps, level };
     kept.set(status, { finding, untilMs: steadyNow() + keptForMs });
@@ -83,11 +85,11 @@ export function createSurveyor(parts: { readonly describe: () => FleetStatus; re
   }
 
   return () => {
-    const nowMs = steadyNow();
-    if (newest && nowMs - newest.atMs < sharedForMs) return newest.survey;
-    const survey = take();
-    newest = { atMs: nowMs, survey };
-    return survey;
+    if (newest) return newest;
+    newest = take();
+    // Not kept for longer: it holds on to what was read then.
+    setTimeout(() => (newest = undefined), sharedForMs).unref();
+    return newest;
   };
 }
 
@@ -95,6 +97,7 @@ function gapsOf(status: ApplianceStatus, nowMs: number): Gaps {
   const asksForBackends = status.collectors.some(({ name }) => name === 'backends');
   return {
     unread: Number(status.up === undefined),
+    lists: Number(status.up !== undefined && status.farms === undefined),
     readings: status.collectors.filter((each) => !isAsItShould(freshnessOf(each, nowMs))).length,
     farms: asksForBackends ? (status.farms ?? []).filter(isUnread).length : 0,
   };

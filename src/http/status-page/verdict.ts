@@ -1,7 +1,8 @@
+import type { FarmStatus } from '../../monitor/status.ts';
 import { html, type Markup } from './html.ts';
 import { counted } from './listed.ts';
 import type { Problem } from './problem.ts';
-import { type Level, sign } from './sign.ts';
+import { badness, type Level, levelOf, sign, wordOf } from './sign.ts';
 import type { Finding } from './survey.ts';
 
 /** All in one sentence, and what it rests on. */
@@ -49,24 +50,33 @@ export function verdictHeading({ level, sentence, basis }: Verdict): Markup {
 
 function basisOf(findings: readonly Finding[]): string {
   const answering = findings.filter(({ status }) => status.up === true).length;
-  const farms = findings.flatMap(({ status }) => status.farms ?? []);
-  const up = farms.filter(({ state }) => state === 'up').length;
   const appliances =
     findings.length === 1
-      ? answering === 1
-        ? 'The appliance answers'
-        : 'The appliance gives no answer'
+      ? `The appliance ${answering === 1 ? 'answers' : 'gives no answer'}`
       : `${answering.toLocaleString('en')} of ${counted(findings.length, 'appliance')} answer`;
-  return `${appliances}; ${farms.length === 0 ? 'no farm is known' : `${up.toLocaleString('en')} of ${counted(farms.length, 'farm')} ${farms.length === 1 ? 'is' : 'are'} up`}.`;
+  return `${appliances}; ${farmsInWords(findings.flatMap(({ status }) => status.farms ?? []))}.`;
+}
+
+/** How many farms are in which state, in the words of the appliances. */
+function farmsInWords(farms: readonly FarmStatus[]): string {
+  if (farms.length === 0) return 'no farm is known';
+  const byState = [...Map.groupBy(farms, ({ state }) => state)].toSorted(
+    ([one], [other]) => badness(levelOf(other)) - badness(levelOf(one)),
+  );
+  if (byState.length === 1)
+    return `${counted(farms.length, 'farm')}, ${farms.length === 1 ? '' : 'all '}${wordOf(byState[0]?.[0] ?? '')}`;
+  return `${counted(farms.length, 'farm')}: ${byState.map(([state, those]) => `${those.length.toLocaleString('en')} ${wordOf(state)}`).join(', ')}`;
 }
 
 function gapsInWords(findings: readonly Finding[]): readonly string[] {
   const sum = (of: (finding: Finding) => number): number => findings.reduce((total, each) => total + of(each), 0);
   const unread = sum(({ gaps }) => gaps.unread);
+  const lists = sum(({ gaps }) => gaps.lists);
   const readings = sum(({ gaps }) => gaps.readings);
   const farms = sum(({ gaps }) => gaps.farms);
   return [
     unread > 0 && `${counted(unread, 'appliance has', 'appliances have')} not been read yet.`,
+    lists > 0 && `The farms of ${counted(lists, 'appliance')} are not known.`,
     readings > 0 && `${counted(readings, 'reading is', 'readings are')} late, failing, withheld or still to come.`,
     farms > 0 && `The backends of ${counted(farms, 'farm')} are not known.`,
   ].filter((words) => words !== false);

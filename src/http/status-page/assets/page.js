@@ -21,6 +21,8 @@ let visibleSinceMs = Date.now();
 let offsetMs = 0;
 let timer;
 let asking;
+/** The address of what is shown. */
+let shown = address();
 
 // Asking
 
@@ -98,8 +100,13 @@ function show(text, newTag) {
   const icon = document.getElementById('icon');
   const nextIcon = next.getElementById('icon').getAttribute('href');
   if (icon.getAttribute('href') !== nextIcon) icon.setAttribute('href', nextIcon);
+  highlights = shown === address();
+  shown = address();
   matchChildren(main, next.getElementById('main'));
 }
+
+/** Whether what comes is new, and not just another view. */
+let highlights = false;
 
 function match(node, next) {
   if (node.nodeType === Node.TEXT_NODE) {
@@ -132,7 +139,7 @@ function matchChildren(parent, nextParent) {
     if (!known) {
       const arrived = document.importNode(next, true);
       parent.insertBefore(arrived, place);
-      if (key && arrived.matches('li, tr')) arrived.classList.add('arrived');
+      if (key && highlights && arrived.matches('li, tr')) arrived.classList.add('arrived');
     } else {
       if (known === place) place = place.nextSibling;
       else parent.insertBefore(known, place);
@@ -177,15 +184,25 @@ function span(ms) {
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
 }
 
+/** Which time a title tells; to write one is slow, and they stay the same. */
+const titled = new WeakMap();
+const exact = new Intl.DateTimeFormat([], { dateStyle: 'medium', timeStyle: 'long' });
+
 function tell() {
   for (const element of main.querySelectorAll('time[data-show]')) {
     const date = new Date(element.dateTime);
     if (Number.isNaN(date.getTime())) continue;
-    const text = element.dataset.show === 'age' ? span(Date.now() + offsetMs - date.getTime()) : clock(date);
-    if (element.textContent !== text) element.textContent = text;
-    const exact = date.toLocaleString([], { dateStyle: 'medium', timeStyle: 'long' });
-    if (element.title !== exact) element.title = exact;
+    const isAge = element.dataset.show === 'age';
+    if (isAge) say(element, span(Date.now() + offsetMs - date.getTime()));
+    if (titled.get(element) === element.dateTime) continue;
+    titled.set(element, element.dateTime);
+    if (!isAge) say(element, clock(date));
+    element.title = exact.format(date);
   }
+}
+
+function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
 }
 
 // Searching

@@ -22,7 +22,7 @@ describe('what is wrong with an appliance', () => {
     ['down', 'critical ZlbFarmDown: Farm shop is down'],
     ['critical', 'critical ZlbFarmDown: Farm shop is critical'],
     ['needed_restart', 'warning ZlbFarmNeedsRestart: Farm shop waits for a restart'],
-    ['problem', 'warning ZlbFarmStatusUnknown: Nobody can tell how farm shop is'],
+    ['problem', 'warning ZlbBackendDown: Some backends of farm shop are down'],
     ['unknown', 'warning ZlbFarmStatusUnknown: Nobody can tell how farm shop is'],
   ])('is a farm that is %s', (state, problem) => {
     expect(problemsOf({ farms: [farmStatus({ name: 'shop', state })] })).toEqual([problem]);
