@@ -71,7 +71,9 @@ export type TransitionObject = keyof typeof transitionStates;
 
 /** A word of the closed list of an object's states, whatever an appliance says. */
 export function closedState(object: TransitionObject, word: string): string {
-  return (transitionStates[object] as readonly string[]).includes(word) ? word : 'unknown';
+  const states: readonly string[] = transitionStates[object];
+  // The word of the list and not that of the appliance: there are tens of thousands of these, and one text for all is enough.
+  return states.find((state) => state === word) ?? 'unknown';
 }
 
 /** What one successful run found out. */

@@ -28,8 +28,16 @@ export function kept<Thing>(before: Thing | undefined, next: Thing): Thing {
 /** {@link kept} for a list, and for each of its rows by their places. */
 export function keptRows<Row>(before: readonly Row[] | undefined, next: readonly Row[]): readonly Row[] {
   if (before === undefined) return next;
-  const rows = next.map((row, index) => kept(before[index], row));
-  return kept(before, rows);
+  return keptList(
+    before,
+    next.map((row, index) => kept(before[index], row)),
+  );
+}
+
+/** `next`, or the list of before where that has the very same things in the same order. */
+export function keptList<Thing>(before: readonly Thing[] | undefined, next: readonly Thing[]): readonly Thing[] {
+  const isSame = before?.length === next.length && next.every((each, index) => each === before[index]);
+  return isSame ? before : next;
 }
 
 function isSameText(one: RegExp | URL, other: unknown): boolean {

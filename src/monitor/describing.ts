@@ -1,12 +1,13 @@
 import type { BreakerState } from '../appliance/breaker.ts';
 import type { Facts } from '../collectors/collector.ts';
-import { kept, keptRows } from '../lib/same.ts';
+import { kept, keptList, keptRows } from '../lib/same.ts';
+import { presentsTheSame, withUsers } from './certificate-users.ts';
 import type { DatedFindings } from './dated-findings.ts';
 import type { Display } from './display.ts';
 import type { FailureLog } from './failure-log.ts';
 import type { Job } from './job.ts';
 import type { Ledger } from './ledger.ts';
-import type { Shelf } from './shelf.ts';
+import type { HeldReading, Shelf } from './shelf.ts';
 import type { ApplianceStatus, CertificateStatus, CollectorStatus, FarmStatus } from './status.ts';
 
 /** Says of one appliance what people want to know: from the readings that stand on the page, and from our own doings. */
@@ -22,9 +23,9 @@ export interface DescribingParts {
   readonly labels: Readonly<Record<string, string>>;
   readonly jobs: ReadonlyMap<string, Job>;
   readonly facts: Pick<Facts, 'licensed'>;
-  readonly shelf: Pick<Shelf, 'findings' | 'isWithholding' | 'version'>;
-  readonly display: Pick<Display, 'withhold' | 'series'>;
-  readonly ledger: Pick<Ledger, 'isUp' | 'state'>;
+  readonly shelf: Pick<Shelf, 'readings' | 'withholding' | 'version'>;
+  readonly display: Pick<Display, 'withhold' | 'isUp' | 'series'>;
+  readonly ledger: Pick<Ledger, 'state'>;
   readonly failures: Pick<FailureLog, 'trouble'>;
   readonly breakerState: () => BreakerState;
   readonly isSupported: (collector: string) => boolean;
@@ -32,49 +33,89 @@ export interface DescribingParts {
   readonly age: () => number;
 }
 
+const nothing: DatedFindings = {};
+
 export function createDescribing(parts: DescribingParts): Describing {
-  const { name, labels, jobs, facts, shelf, display, ledger, failures, breakerState, isSupported, age } = parts;
+  const { name, labels, jobs, facts, shelf, display, ledger, failures, breakerState, isSupported } = parts;
   let current: ApplianceStatus | undefined;
-  /** Of the shelf when `current` was put together. */
+  /** What the readings said when `current` was put together. */
+  let told = nothing;
   let version = 0;
+  let withholding = shelf.withholding;
+  /** Something of our own doings is another than in `current`. */
   let isBehind = true;
 
-  function describeAnew(before: ApplianceStatus | undefined): ApplianceStatus {
-    const { whole, ofFarms } = gather(shelf.findings());
-    const farms = whole.farms?.map((farm): FarmStatus => {
-      const { backends, hasHealthCheck, certificates } = ofFarms.get(farm.name) ?? {};
-      return { ...farm, hasHealthCheck, certificates, backends };
-    });
-    const certificates = withUsers(whole.certificateStore, farms, whole.farmsLeftOut);
+  function describeAnew(up: boolean | undefined): ApplianceStatus {
+    const { whole, ofFarms } = gather(shelf.readings());
+    const farms = whole.farms && describeFarms(whole.farms, ofFarms);
+    const certificates = describeCertificates(whole, farms);
+    told = whole;
+    const { activation, interfaces, version: release, edition, hostname } = whole;
     return {
       name,
       labels,
-      up: ledger.isUp(age()),
+      up,
       deactivated: facts.licensed === false,
-      version: whole.version,
-      edition: whole.edition,
-      hostname: whole.hostname,
+      version: release,
+      edition,
+      hostname,
       breaker: breakerState(),
-      farms: farms && keptRows(before?.farms, farms),
-      certificates: certificates && keptRows(before?.certificates, certificates),
-      activation: whole.activation,
-      interfaces: whole.interfaces,
+      farms,
+      certificates,
+      activation,
+      interfaces,
       series: display.series,
-      collectors: keptRows(before?.collectors, [...jobs.values()].map(describeCollector)),
+      collectors: describeCollectors(),
     };
+  }
+
+  function describeFarms(
+    farms: NonNullable<DatedFindings['farms']>,
+    ofFarms: Gathered['ofFarms'],
+  ): readonly FarmStatus[] {
+    const next = farms.map((farm, index): FarmStatus => {
+      const { backends, hasHealthCheck, certificates } = ofFarms.get(farm.name) ?? nothing;
+      const before = current?.farms?.[index];
+      const isSame =
+        farm === told.farms?.[index] &&
+        backends === before?.backends &&
+        hasHealthCheck === before?.hasHealthCheck &&
+        certificates === before?.certificates;
+      return before && isSame ? before : { ...farm, hasHealthCheck, certificates, backends };
+    });
+    return keptList(current?.farms, next);
+  }
+
+  function describeCertificates(
+    { certificateStore: store, farmsLeftOut }: DatedFindings,
+    farms: readonly FarmStatus[] | undefined,
+  ): readonly CertificateStatus[] | undefined {
+    const areFarmsSame =
+      farms === current?.farms ||
+      (farms?.length === current?.farms?.length &&
+        farms?.every((farm, index) => presentsTheSame(farm, current?.farms?.[index])) === true);
+    if (store === told.certificateStore && farmsLeftOut === told.farmsLeftOut && areFarmsSame)
+      return current?.certificates;
+    return store && keptRows(current?.certificates, withUsers(store, farms, farmsLeftOut));
+  }
+
+  function describeCollectors(): readonly CollectorStatus[] {
+    if (current && !isBehind && shelf.withholding === withholding) return current.collectors;
+    return keptRows(current?.collectors, [...jobs.values()].map(describeCollector));
   }
 
   function describeCollector(job: Job): CollectorStatus {
     const collector = job.collector.name;
     const { ok, lastSuccessMs, intervalMs = job.intervalMs } = ledger.state.entries.get(collector) ?? {};
+    const isThere = isSupported(collector);
     return {
       name: collector,
       ok,
       lastSuccessMs,
       intervalMs,
-      isStale: shelf.isWithholding(collector),
-      isSupported: isSupported(collector),
-      failure: isSupported(collector) ? (failures.trouble(collector) ?? job.heldUp) : undefined,
+      isStale: shelf.withholding.has(collector),
+      isSupported: isThere,
+      failure: isThere ? (failures.trouble(collector) ?? job.heldUp) : undefined,
     };
   }
 
@@ -83,13 +124,15 @@ export function createDescribing(parts: DescribingParts): Describing {
       isBehind = true;
     },
     describe() {
-      display.withhold(jobs);
+      const ageMs = parts.age();
+      display.withhold(jobs, ageMs);
+      const up = display.isUp(ageMs);
       const isCurrent = !isBehind && shelf.version === version;
-      if (current && isCurrent && current.up === ledger.isUp(age()) && current.breaker === breakerState())
-        return current;
-      isBehind = false;
+      if (current && isCurrent && current.up === up && current.breaker === breakerState()) return current;
+      current = kept(current, describeAnew(up));
       version = shelf.version;
-      current = kept(current, describeAnew(current));
+      withholding = shelf.withholding;
+      isBehind = false;
       return current;
     },
   };
@@ -100,32 +143,19 @@ interface Gathered {
   readonly ofFarms: ReadonlyMap<string, DatedFindings>;
 }
 
-function gather(all: ReturnType<Shelf['findings']>): Gathered {
-  const whole: DatedFindings = {};
+/** Puts together what each farm's readings say, and what those of the whole appliance say. */
+function gather(readings: Iterable<Pick<HeldReading, 'farm' | 'found'>>): Gathered {
+  const ofWhole: DatedFindings[] = [];
   const ofFarms = new Map<string, DatedFindings>();
-  for (const { farm, findings } of all) {
-    const together = farm === undefined ? whole : (ofFarms.get(farm) ?? {});
-    Object.assign(together, findings);
-    if (farm !== undefined) ofFarms.set(farm, together);
-  }
-  return { whole, ofFarms };
-}
-
-/** Who presents a certificate is known once it is known of every farm: one that was not read may be the one that does. */
-function withUsers(
-  store: DatedFindings['certificateStore'],
-  farms: readonly FarmStatus[] | undefined,
-  farmsLeftOut: number | undefined,
-): readonly CertificateStatus[] | undefined {
-  // A datalink farm presents nothing, and is not asked.
-  const isKnown = farmsLeftOut === 0 && farms?.every((farm) => farm.certificates ?? farm.profile === 'datalink');
-  const users = new Map<string, string[]>();
-  for (const farm of farms ?? []) {
-    for (const file of farm.certificates ?? []) {
-      const list = users.get(file);
-      if (list) list.push(farm.name);
-      else users.set(file, [farm.name]);
+  for (const { farm, found } of readings) {
+    for (const { findings } of found) {
+      if (farm === undefined) {
+        ofWhole.push(findings);
+        continue;
+      }
+      const before = ofFarms.get(farm);
+      ofFarms.set(farm, before ? { ...before, ...findings } : findings);
     }
   }
-  return store?.map((each) => ({ ...each, usedBy: isKnown ? (users.get(each.file) ?? []) : undefined }));
+  return { whole: Object.assign({}, ...ofWhole) as DatedFindings, ofFarms };
 }

@@ -13,8 +13,10 @@ export interface Display {
   publish(): void;
   /** Says what a collector says without a reading, if it has none and says anything. */
   withoutReading(job: Job): void;
-  /** Withholds what is too old at this moment. */
-  withhold(jobs: ReadonlyMap<string, Job>): void;
+  /** Withholds what is too old. */
+  withhold(jobs: ReadonlyMap<string, Job>, ageMs: number): void;
+  /** As the ledger says, mostly without asking it. */
+  isUp(ageMs: number): boolean | undefined;
   /** Brings the page up to this moment: withholds, and shows the ledger if it changed. */
   settle(jobs: ReadonlyMap<string, Job>): void;
   /** Milliseconds until something has to go though nothing new was read. */
@@ -59,8 +61,8 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
     return exposition.series(appliance, exporterPart);
   }
 
-  function isUpAsShown(ageMs: number): boolean {
-    return (shownUp === true && ageMs < upUntilMs) || shownUp === ledger.isUp(ageMs);
+  function isUp(ageMs: number): boolean | undefined {
+    return shownUp === true && ageMs < upUntilMs ? true : ledger.isUp(ageMs);
   }
 
   function withoutReading({ collector }: Job): void {
@@ -84,11 +86,12 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
       isBehind = true;
     },
     withoutReading,
-    withhold: (jobs) => withhold(jobs, age()),
+    withhold,
+    isUp,
     settle(jobs) {
       const ageMs = age();
       withhold(jobs, ageMs);
-      if (isBehind || !isUpAsShown(ageMs)) showLedger(ageMs);
+      if (isBehind || shownUp !== isUp(ageMs)) showLedger(ageMs);
     },
     get series() {
       return seriesHeld();

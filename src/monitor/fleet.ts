@@ -79,6 +79,8 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
     for (const name of watched.keys()) {
       const poller = watched.get(name)?.poller;
       poller?.settle();
+      // Bit by bit, so that who asks for the status of all does not have it put together all at once.
+      poller?.describe();
       untilMs = Math.min(untilMs, age() + (poller?.goodForMs() ?? 0));
       yield;
     }

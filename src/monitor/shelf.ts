@@ -1,7 +1,7 @@
 import type { Exposition } from '../metrics/exposition.ts';
 import { toChunks } from '../metrics/piece.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
-import { type DatedFindings, type DatedFound, keptFound } from './dated-findings.ts';
+import { type DatedFound, keptFound } from './dated-findings.ts';
 import { keyOf, type Origin } from './origin.ts';
 import { type Allotment, allot, totalSeries, type Wish } from './series-limit.ts';
 
@@ -14,10 +14,9 @@ export interface Shelf {
   /** Removes all that a collector has, and what it says without a reading. */
   clear(collector: string): void;
   has(collector: string): boolean;
-  /** What its readings say, of the whole appliance and of single farms. */
-  findings(): Iterable<Readonly<{ farm: string | undefined; findings: DatedFindings }>>;
-  /** Whether something that a collector read is withheld for its age. */
-  isWithholding(collector: string): boolean;
+  readings(): Iterable<HeldReading>;
+  /** Collectors of whose readings something is withheld for its age; the same set until it is another. */
+  readonly withholding: ReadonlySet<string>;
   /** Another number whenever something of it is another than before. */
   readonly version: number;
   /** Removes what is past its time at `ageMs`; returns the collectors that lost something. */
@@ -86,12 +85,17 @@ export function createShelf({
   /** Earliest moment at which something expires, so that a scrape need not look at everything. */
   let nextExpiryMs = Math.min(...[...held.values()].map(freshUntilMs));
   let version = 0;
+  let withholding: ReadonlySet<string> | undefined;
 
   function remove(key: string): void {
     held.delete(key);
-    withheld.delete(key);
+    forgive(key);
     exposition.remove(appliance, key);
     version += 1;
+  }
+
+  function forgive(key: string): void {
+    if (withheld.delete(key)) withholding = undefined;
   }
 
   /** Takes off the page what has to give way to what another part shows now. */
@@ -116,7 +120,7 @@ export function createShelf({
       const wishes = families.map(({ family, series }) => ({ family, series }));
       const reading = { ...origin, ...validity, wishes, found: keptFound(before, found) };
       held.set(key, reading);
-      withheld.delete(key);
+      forgive(key);
       version += 1;
       const allotted = allot(held, maxSeries, ({ collector }) => precedence(collector));
       held.set(key, within(allotted, key, reading));
@@ -136,10 +140,11 @@ export function createShelf({
       exposition.remove(appliance, keyOf({ collector }));
     },
     has: (collector) => held.has(keyOf({ collector })),
-    *findings() {
-      for (const { farm, found } of held.values()) for (const { findings } of found) yield { farm, findings };
+    readings: () => held.values(),
+    get withholding() {
+      withholding ??= new Set([...withheld.values()].map(({ collector }) => collector));
+      return withholding;
     },
-    isWithholding: (collector) => [...withheld.values()].some((origin) => origin.collector === collector),
     get version() {
       return version;
     },
@@ -155,6 +160,7 @@ export function createShelf({
         remove(key);
         const { collector, farm } = reading;
         withheld.set(key, farm === undefined ? { collector } : { collector, farm });
+        withholding = undefined;
         losers.add(collector);
       }
       return losers;

@@ -34,6 +34,15 @@ export function createTransitions(parts: {
   readonly now: () => number;
 }): Transitions {
   const { known } = parts;
+  /** One sighting for all objects that have been in a state from the first, which are most. */
+  const fromTheFirst = new Map<string, Sighting>();
+
+  function firstSight(state: string): Sighting {
+    const sighting = fromTheFirst.get(state) ?? { state, sinceMs: undefined };
+    fromTheFirst.set(state, sighting);
+    return sighting;
+  }
+
   return {
     compare(origin, states) {
       const before = known.get(keyOf(origin));
@@ -43,7 +52,7 @@ export function createTransitions(parts: {
         const key = nameOf({ object, labels });
         const seen = before?.get(key);
         if (seen === undefined || seen.state === state) {
-          after.set(key, seen ?? { state, sinceMs: undefined });
+          after.set(key, seen ?? firstSight(state));
           continue;
         }
         const atMs = parts.now();

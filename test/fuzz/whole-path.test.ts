@@ -9,6 +9,7 @@ import { createExposition } from '../../src/metrics/exposition.ts';
 import { createSelfMetrics } from '../../src/metrics/self.ts';
 import { createFleet } from '../../src/monitor/fleet.ts';
 import { ledgerFamilies } from '../../src/monitor/ledger.ts';
+import type { ApplianceStatus, FleetStatus } from '../../src/monitor/status.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { fuzzing } from '../support/fuzz.ts';
 import { createTestPoller } from '../support/poller.ts';
@@ -199,6 +200,8 @@ async function pagesAfterRun(
       expect(statusCode).toBe(200);
       pages.set(format, payload);
     }
+    const status = await app.inject({ url: '/api/status' });
+    for (const each of status.json<FleetStatus>().appliances) expectSameAsMetrics(each, pages.get('text') ?? '');
     return pages;
   } finally {
     await Promise.all([...watched.map((each) => each.close()), app.close()]);
@@ -230,6 +233,16 @@ function expectNothingMadeUp(page: string, sent: readonly string[]): void {
   for (const farm of farms) {
     const isShownUp = stateOf(page, 'zlb_farm_status', { appliance: 'lb-spoilt', farm }) === 'up';
     if (isShownUp) expect(saidUp).toContain(farm);
+  }
+}
+
+/** Of names that are told as they are; of a farm that is listed twice, the first counts. */
+function expectSameAsMetrics({ name: appliance, up, farms = [] }: ApplianceStatus, page: string): void {
+  expect(up === undefined ? undefined : Number(up)).toBe(valueOf(page, 'zlb_up', { appliance }));
+  const plain = farms.filter(({ name }) => /^[\w-]{1,64}$/.test(name)).toReversed();
+  for (const [farm, { state, backends }] of new Map(plain.map((each) => [each.name, each]))) {
+    expect(state).toBe(stateOf(page, 'zlb_farm_status', { appliance, farm }));
+    if (backends === undefined) expect(seriesOf(page, 'zlb_backend_status', { appliance, farm })).toEqual([]);
   }
 }
 

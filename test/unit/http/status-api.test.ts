@@ -2,24 +2,9 @@ import { fastify } from 'fastify';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { registerStatusApi } from '../../../src/http/status-api.ts';
 import type { ApplianceStatus, FleetStatus } from '../../../src/monitor/status.ts';
+import { applianceStatus } from '../../support/appliance-status.ts';
 
-const appliance = (name: string, known: Partial<ApplianceStatus> = {}): ApplianceStatus => ({
-  name,
-  labels: {},
-  up: undefined,
-  deactivated: false,
-  version: undefined,
-  edition: undefined,
-  hostname: undefined,
-  breaker: 'closed',
-  farms: undefined,
-  certificates: undefined,
-  activation: undefined,
-  interfaces: undefined,
-  series: 0,
-  collectors: [],
-  ...known,
-});
+const appliance = (name: string, known: Partial<ApplianceStatus> = {}) => applianceStatus({ ...known, name });
 
 const whole = appliance('lb-1', {
   labels: { site: 'paris' },

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { noFacts } from '../../../src/collectors/collector.ts';
 import { createExposition } from '../../../src/metrics/exposition.ts';
-import type { AppliancePoller } from '../../../src/monitor/appliance-poller.ts';
 import { createCounters } from '../../../src/monitor/counters.ts';
-import { createFleet } from '../../../src/monitor/fleet.ts';
+import { createFleet, type FleetParts } from '../../../src/monitor/fleet.ts';
 import type { Monitor, MonitoredAppliance } from '../../../src/monitor/monitor.ts';
+import type { ApplianceStatus, RecentTransition } from '../../../src/monitor/status.ts';
+import { applianceStatus } from '../../support/appliance-status.ts';
 import { until } from '../../support/until.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -97,6 +98,36 @@ describe('a page that was made at a scrape', () => {
   });
 });
 
+describe('the status of a fleet', () => {
+  it('is the very same object until something of one appliance differs, or something happens', async () => {
+    const { monitor, statuses, tell } = await given(['lb-1', 'lb-2']);
+    const first = monitor.describe();
+    expect(monitor.describe()).toBe(first);
+
+    statuses.set('lb-2', applianceStatus({ name: 'lb-2', up: true }));
+    const second = monitor.describe();
+    expect(second).not.toBe(first);
+    expect(second.appliances[0]).toBe(first.appliances[0]);
+    expect(second.transitions).toBe(first.transitions);
+
+    tell('lb-2');
+    expect(monitor.describe()).not.toBe(second);
+    expect(monitor.describe().transitions).toMatchObject([{ appliance: 'lb-2' }]);
+    expect(monitor.describe()).toBe(monitor.describe());
+  });
+
+  it('keeps what happened when an appliance gets other settings, and not of one that is gone', async () => {
+    const { monitor, tell } = await given(['lb-1', 'lb-2']);
+    tell('lb-1');
+    tell('lb-2');
+
+    await monitor.watch([{ name: 'lb-2', labels: { site: 'paris' } }]);
+    tell('lb-2');
+
+    expect(monitor.describe().transitions.map(({ appliance }) => appliance)).toEqual(['lb-2', 'lb-2']);
+  });
+});
+
 describe('a thousand appliances', () => {
   const names = Array.from({ length: 1_000 }, (_, index) => `lb-${index}`);
 
@@ -139,34 +170,38 @@ async function closed(monitor: Monitor): Promise<void> {
 async function given(names: readonly string[], { settleMs = 0, goodForMs = Number.POSITIVE_INFINITY } = {}) {
   const started: string[] = [];
   const settled: string[] = [];
+  const statuses = new Map<string, ApplianceStatus>();
+  const nothingKnown = applianceStatus({ name: 'any' });
+  const tellers = new Map<string, (transition: RecentTransition) => void>();
   const settle = (what: string): void => {
     settled.push(what);
     for (const endMs = performance.now() + settleMs; performance.now() < endMs; );
   };
-  const createPoller = ({ name, labels }: MonitoredAppliance): AppliancePoller => ({
-    name,
-    publish: () => undefined,
-    start: () => void started.push(name),
-    settle: () => settle(labels.site === undefined ? name : `${name} of ${labels.site}`),
-    goodForMs: () => goodForMs,
-    run: () => Promise.resolve(),
-    changed: () => Promise.resolve(),
-    hadFirstRuns: true,
-    describe: () => {
-      throw new Error('nobody asks');
-    },
-    close: () => Promise.resolve(),
-    counters: createCounters(),
-    legacy: {
-      age: () => 0,
-      facts: noFacts(),
-      held: new Map(),
-      withheld: new Map(),
-      states: new Map(),
-      ledger: { entries: new Map(), answeredAtMs: undefined, called: false, offsetSeconds: undefined },
-      opensAtMs: 0,
-    },
-  });
+  const createPoller: FleetParts<MonitoredAppliance>['createPoller'] = ({ name, labels }, _, onTransition) => {
+    tellers.set(name, onTransition);
+    return {
+      name,
+      publish: () => undefined,
+      start: () => void started.push(name),
+      settle: () => settle(labels.site === undefined ? name : `${name} of ${labels.site}`),
+      goodForMs: () => goodForMs,
+      run: () => Promise.resolve(),
+      changed: () => Promise.resolve(),
+      hadFirstRuns: true,
+      describe: () => statuses.get(name) ?? nothingKnown,
+      close: () => Promise.resolve(),
+      counters: createCounters(),
+      legacy: {
+        age: () => 0,
+        facts: noFacts(),
+        held: new Map(),
+        withheld: new Map(),
+        states: new Map(),
+        ledger: { entries: new Map(), answeredAtMs: undefined, called: false, offsetSeconds: undefined },
+        opensAtMs: 0,
+      },
+    };
+  };
   const monitor = createFleet({
     createPoller,
     isSame: (one, other) => one.labels.site === other.labels.site,
@@ -174,5 +209,7 @@ async function given(names: readonly string[], { settleMs = 0, goodForMs = Numbe
     exposition: createExposition({ families: [], appliances: [] }),
   });
   await monitor.watch(names.map((name) => ({ name, labels: {} })));
-  return { monitor, started, settled };
+  const tell = (appliance: string): void =>
+    tellers.get(appliance)?.({ atMs: 0, appliance, object: 'farm', labels: {}, from: 'up', to: 'down' });
+  return { monitor, started, settled, statuses, tell };
 }

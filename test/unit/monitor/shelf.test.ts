@@ -240,3 +240,73 @@ describe('details at the limit of series', () => {
     expect(shown(page())).toEqual(before);
   });
 });
+
+describe('what readings say as data', () => {
+  const farm = { collector: 'backends', farm: 'shop' };
+  const backends = (...states: string[]) => ({
+    family: backend,
+    findings: { backends: states.map((state, index) => ({ service: '', backend: String(index), state })) },
+  });
+  const says = (shelf: Shelf) => [...shelf.readings()].flatMap(({ found }) => found.map(({ findings }) => findings));
+  /** So many series of single backends. */
+  const details = (count: number) => (emit: Emit) => {
+    for (let index = 0; index < count; index += 1) emit.sample(backend, { farm: 'shop', backend: String(index) }, 1);
+  };
+
+  it('is the same object where it says the same again, a row too, and counts as a change of the shelf all the same', () => {
+    const { shelf } = given();
+    const first = backends('up', 'up');
+    shelf.put(farm, { ...reading('shop', 1), found: [first] });
+    const version = shelf.version;
+
+    shelf.put(farm, { ...reading('shop', 2), found: [backends('up', 'up')] });
+    expect(says(shelf)[0]).toBe(first.findings);
+    expect(shelf.version).not.toBe(version);
+
+    shelf.put(farm, { ...reading('shop', 2), found: [backends('up', 'down')] });
+    expect(says(shelf)[0]?.backends?.[0]).toBe(first.findings.backends[0]);
+    expect(says(shelf)).toMatchObject([{ backends: [{ state: 'up' }, { state: 'down' }] }]);
+  });
+
+  it('goes when its samples go: removed, cleared or too old', () => {
+    const { shelf } = given();
+    const put = () => shelf.put(farm, { ...reading('shop', 1), found: [backends('up')] });
+    put();
+    shelf.expire(999);
+    expect([says(shelf).length, [...shelf.withholding]]).toEqual([1, []]);
+
+    shelf.expire(1_000);
+    expect([says(shelf).length, [...shelf.withholding]]).toEqual([0, ['backends']]);
+    const { withholding } = shelf;
+    expect(shelf.withholding).toBe(withholding);
+
+    put();
+    expect([says(shelf).length, [...shelf.withholding]]).toEqual([1, []]);
+    shelf.expire(1_000);
+    shelf.remove(farm);
+    expect([says(shelf).length, [...shelf.withholding]]).toEqual([0, []]);
+    put();
+    shelf.expire(1_000);
+    shelf.clear('backends');
+    expect([...shelf.withholding]).toEqual([]);
+  });
+
+  it('gives way to the limit with its family, at once and later, and not where the reading has no series of that', () => {
+    const { shelf, page } = given({ maxSeries: 10 });
+    const { shelf: narrow } = given({ maxSeries: 10 });
+
+    narrow.put(farm, { ...freshUntil(1_000), expose: details(9), found: [backends('up')] });
+    expect(says(narrow), 'too many at once').toEqual([]);
+    narrow.put(farm, { ...freshUntil(1_000), expose: () => undefined, found: [backends()] });
+    expect(says(narrow), 'none to show').toEqual([{ backends: [] }]);
+
+    shelf.put(farm, { ...freshUntil(1_000), expose: details(8), found: [backends('up')] });
+    expect(says(shelf)).toHaveLength(1);
+    shelf.put(
+      { collector: 'farms' },
+      { ...freshUntil(1_000), expose: (emit) => emit.state(farmState, { farm: 'shop' }, 'up') },
+    );
+    expect(page().filter((line) => line.startsWith('zlb_backend'))).toEqual([]);
+    expect(says(shelf), 'taken back').toEqual([]);
+  });
+});

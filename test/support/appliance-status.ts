@@ -1,0 +1,21 @@
+import type { ApplianceStatus } from '../../src/monitor/status.ts';
+
+/** The status of an appliance of which nothing is known but what is given. */
+export function applianceStatus(known: Partial<ApplianceStatus> & Pick<ApplianceStatus, 'name'>): ApplianceStatus {
+  return {
+    labels: {},
+    up: undefined,
+    deactivated: false,
+    version: undefined,
+    edition: undefined,
+    hostname: undefined,
+    breaker: 'closed',
+    farms: undefined,
+    certificates: undefined,
+    activation: undefined,
+    interfaces: undefined,
+    series: 0,
+    collectors: [],
+    ...known,
+  };
+}
