@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import axe from 'axe-core';
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { busyWorld, deactivatedWorld, expiringWorld, healthyPair, largeWorld } from '../../src/simulator/scenarios.ts';
@@ -191,7 +191,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
       ]) {
         await page.goto(`${url}/${query}`);
         if (query !== 'runbooks') await page.locator('.live.running').waitFor();
-        await page.evaluate(readFileSync('node_modules/axe-core/axe.min.js', 'utf8'));
+        await page.evaluate(axe.source);
         const violations = await page.evaluate<unknown[]>(
           `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html, failureSummary }) => html.slice(0, 300) + failureSummary)]))`,
         );

@@ -38,13 +38,17 @@ export function certificateTable(certificates: readonly CertificateOnPage[], now
 function row({ appliance, certificate }: CertificateOnPage, nowMs: number): Markup {
   const { file, issuer, usedBy } = certificate;
   return html`<tr data-key="${`${appliance} ${file}`}" class="${usedBy?.length === 0 ? 'unused' : 'used'}">
-<th scope="row"><bdi title="${issuer && `issued by ${issuer}`}">${nameOf(certificate)}</bdi> <small><bdi>${file}</bdi> · <a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a> · <span class="users">${users(usedBy)}</span></small></th>
+<th scope="row"><bdi title="${isName(issuer) ? `issued by ${issuer}` : ''}">${nameOf(certificate)}</bdi> <small><bdi>${file}</bdi> · <a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a> · <span class="users">${users(usedBy)}</span></small></th>
 <td data-label="Days left">${daysLeft(certificate, nowMs)}</td></tr>`;
 }
 
-/** Of what it cannot read the appliance gives a dash as the name. */
 function nameOf({ commonName, file }: CertificateStatus): string {
-  return /^-?$/.test(commonName) ? file : commonName;
+  return isName(commonName) ? commonName : file;
+}
+
+/** For what it cannot read an appliance gives a dash. */
+function isName(text: string): boolean {
+  return text !== '' && text !== '-';
 }
 
 function users(usedBy: readonly string[] | undefined): Markup {
