@@ -358,7 +358,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     transitions.compare(origin, states);
     shelf.put(origin, {
       expose,
-      found: dated(found, origin.farm, (object) => transitions.sinceMs(origin, object)),
+      found: dated(found, origin.farm, transitions.changesOf(origin)),
       takenAtMs: askedAtMs,
       maxStaleMs: job.maxStaleMs,
       promisedMs: freshForMs > job.maxStaleMs ? freshForMs : 0,

@@ -1,6 +1,6 @@
 import type { Findings, Found } from '../collectors/findings.ts';
 import type { ObjectState } from '../collectors/collector.ts';
-import { isSame, keptRows } from '../lib/same.ts';
+import { kept, keptRows } from '../lib/same.ts';
 import type { Family } from '../metrics/family.ts';
 import type { BackendStatus, Dated, FarmStatus } from './status.ts';
 
@@ -17,8 +17,13 @@ export interface DatedFound {
 
 export type SinceMs = (object: Omit<ObjectState, 'state'>) => number | undefined;
 
-/** `farm` is the one that the reading is about. */
-export function dated(found: readonly Found[], farm: string | undefined, sinceMs: SinceMs): readonly DatedFound[] {
+/** `farm` is the one that the reading is about; `sinceMs` is undefined where nothing has changed yet. */
+export function dated(
+  found: readonly Found[],
+  farm: string | undefined,
+  sinceMs: SinceMs | undefined,
+): readonly DatedFound[] {
+  if (!sinceMs) return found;
   return found.map(({ family, findings: { farms, backends, ...findings } }) => ({
     family,
     findings: {
@@ -51,11 +56,10 @@ export function keptFound(before: readonly DatedFound[], found: readonly DatedFo
 
 /** Lists of which a row or two differ from poll to poll keep their other rows. */
 function keptFindings(before: DatedFindings, findings: DatedFindings): DatedFindings {
-  if (isSame(before, findings)) return before;
   const { farms, backends } = findings;
-  return {
+  return kept(before, {
     ...findings,
     ...(farms && { farms: keptRows(before.farms, farms) }),
     ...(backends && { backends: keptRows(before.backends, backends) }),
-  };
+  });
 }

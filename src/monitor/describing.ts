@@ -145,17 +145,17 @@ interface Gathered {
 
 /** Puts together what each farm's readings say, and what those of the whole appliance say. */
 function gather(readings: Iterable<Pick<HeldReading, 'farm' | 'found'>>): Gathered {
-  const ofWhole: DatedFindings[] = [];
+  const whole: DatedFindings = {};
   const ofFarms = new Map<string, DatedFindings>();
   for (const { farm, found } of readings) {
     for (const { findings } of found) {
       if (farm === undefined) {
-        ofWhole.push(findings);
+        Object.assign(whole, findings);
         continue;
       }
       const before = ofFarms.get(farm);
       ofFarms.set(farm, before ? { ...before, ...findings } : findings);
     }
   }
-  return { whole: Object.assign({}, ...ofWhole) as DatedFindings, ofFarms };
+  return { whole, ofFarms };
 }

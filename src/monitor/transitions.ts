@@ -1,13 +1,14 @@
 import type { Logger } from 'pino';
 import { closedState, type ObjectState, type TransitionObject } from '../collectors/collector.ts';
+import type { SinceMs } from './dated-findings.ts';
 import { keyOf, type Origin } from './origin.ts';
 
 /** Notices when an object's state differs from the reading before. */
 export interface Transitions {
   /** `origin` names the reading: objects that it no longer has are forgotten, those that it sees first are only noted. */
   compare(origin: Origin, states: readonly ObjectState[]): void;
-  /** Unix milliseconds at which an object was seen to change to the state that it has; undefined where it has been so from the first. */
-  sinceMs(origin: Origin, object: Omit<ObjectState, 'state'>): number | undefined;
+  /** Unix milliseconds at which each object was seen to change to the state that it has; undefined where none of them ever was. */
+  changesOf(origin: Origin): SinceMs | undefined;
   forget(origin: Origin): void;
 }
 
@@ -62,7 +63,12 @@ export function createTransitions(parts: {
       }
       known.set(keyOf(origin), after);
     },
-    sinceMs: (origin, object) => known.get(keyOf(origin))?.get(nameOf(object))?.sinceMs,
+    changesOf(origin) {
+      const sightings = known.get(keyOf(origin));
+      for (const { sinceMs } of sightings?.values() ?? [])
+        if (sinceMs !== undefined) return (object) => sightings?.get(nameOf(object))?.sinceMs;
+      return undefined;
+    },
     forget: (origin) => known.delete(keyOf(origin)),
   };
 }

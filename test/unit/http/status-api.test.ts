@@ -116,4 +116,29 @@ describe('GET /api/status', () => {
 
     expect((await get()).json()).toMatchObject({ appliances: [{ up: false }, { up: true }] });
   });
+
+  it('lets everything else have its turn while it tells a large fleet, and has the texts at hand the next time', async () => {
+    const backends = Array.from({ length: 2_000 }, (_, index) => ({
+      service: 'front',
+      backend: `[::]:${index}`,
+      state: 'up',
+    }));
+    const farms = [{ name: 'shop', profile: 'http', state: 'up', backends }];
+    const appliances = Array.from({ length: 300 }, (_, index) => appliance(`lb-${index}`, { farms }));
+    const { get } = given({ appliances, transitions: [] });
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+
+    const first = await get();
+    isOver = true;
+
+    expect(turns).toBeGreaterThan(5);
+    expect(first.json<FleetStatus>().appliances.map(({ name }) => name)).toEqual(appliances.map(({ name }) => name));
+    expect((await get()).payload).toBe(first.payload);
+  });
 });
