@@ -34,6 +34,13 @@ ${section(
     ? nothing('None is configured, or none falls to this shard.')
     : [applianceTable(appliances.slice(0, most.appliances), takenAtMs), rest(appliances, 'appliances')],
 )}
+${section(
+  'changes',
+  'Recent changes',
+  transitions.length === 0
+    ? nothing('No state has changed since the exporter was started.')
+    : [changeList(transitions.slice(0, most.changes)), rest(transitions, 'changes')],
+)}
 </div><div>
 ${section(
   'certificates',
@@ -43,13 +50,6 @@ ${section(
     : [certificateTable(certificates.slice(0, most.certificates), takenAtMs), rest(certificates, 'certificates')],
 )}
 ${findings.length > 0 && section('activations', 'Activation', [activationTable(activations.slice(0, most.activations), takenAtMs), rest(activations, 'activations')])}
-${section(
-  'changes',
-  'Recent changes',
-  transitions.length === 0
-    ? nothing('No state has changed since the exporter was started.')
-    : [changeList(transitions.slice(0, most.changes)), rest(transitions, 'changes')],
-)}
 ${section('exporter', 'The exporter itself', exporterPanel(facts, survey))}
 ${section('links', 'Elsewhere', linkPanel(facts))}
 </div></div>`;

@@ -1,9 +1,14 @@
+import { isFarmCollector } from '../../collectors/collector.ts';
+import { collectors } from '../../collectors/registry.ts';
 import type { ApplianceStatus, CollectorStatus } from '../../monitor/status.ts';
 import { type Freshness, freshnessLevels, freshnessOf, isAsItShould } from './freshness.ts';
 import { html, type Markup, type Part } from './html.ts';
 import { reasonInWords } from './reasons.ts';
 import { sign } from './sign.ts';
 import { age } from './times.ts';
+
+/** Each farm fails and goes stale by itself. */
+const askedFarmByFarm: ReadonlySet<string> = new Set(collectors.filter(isFarmCollector).map(({ name }) => name));
 
 /** How fresh the readings are: what is not as it should be at once, alike ones together; each by itself when it is asked for. */
 export function readingSummary(status: ApplianceStatus, nowMs: number): Markup {
@@ -24,7 +29,7 @@ function groupChip(group: readonly Chip[], nowMs: number): Markup {
   const [first] = group;
   if (first === undefined || group.length === 1) return html`${first && chip(first, nowMs)}`;
   const { collector, freshness } = first;
-  return html`<span class="chip ${freshnessLevels[freshness]}">${sign(freshnessLevels[freshness])}<b>${group.length} readings</b> ${words({ ...collector, lastSuccessMs: undefined }, freshness, nowMs)}</span>`;
+  return html`<span class="chip ${freshnessLevels[freshness]}">${sign(freshnessLevels[freshness])}<b>${group.length} readings</b> ${words({ ...collector, name: '', lastSuccessMs: undefined }, freshness, nowMs)}</span>`;
 }
 
 /** All of them in their order. */
@@ -41,11 +46,12 @@ interface Chip {
 
 function chip({ collector, freshness }: Chip, nowMs: number): Markup {
   const level = freshnessLevels[freshness];
-  return html`<span class="chip ${level}" data-key="${collector.name}">${sign(level)}<b>${collector.name.replaceAll('_', ' ')}</b> ${words(collector, freshness, nowMs)}</span>`;
+  return html`<span class="chip ${level}">${sign(level)}<b>${collector.name.replaceAll('_', ' ')}</b> ${words(collector, freshness, nowMs)}</span>`;
 }
 
-function words({ lastSuccessMs, failure }: CollectorStatus, freshness: Freshness, nowMs: number): Part {
+function words({ name, lastSuccessMs, failure }: CollectorStatus, freshness: Freshness, nowMs: number): Part {
   const last = lastSuccessMs !== undefined && age(lastSuccessMs, nowMs);
+  const some = askedFarmByFarm.has(name) && 'of some farms ';
   const because = failure && reasonInWords(failure.reason);
   switch (freshness) {
     case 'fresh':
@@ -53,9 +59,9 @@ function words({ lastSuccessMs, failure }: CollectorStatus, freshness: Freshness
     case 'late':
       return html`late${last && html`, last read ${last} ago`}`;
     case 'failing':
-      return html`failing${because !== undefined && html`: ${because}`}${last && html`, last read ${last} ago`}`;
+      return html`${some}failing${because !== undefined && html`: ${because}`}${last && html`, last read ${last} ago`}`;
     case 'stale':
-      return html`too old to be shown${because !== undefined && html`: ${because}`}${last && html`, last read ${last} ago`}`;
+      return html`${some}too old to be shown${because !== undefined && html`: ${because}`}${last && html`, last read ${last} ago`}`;
     case 'waiting':
       return 'not read yet';
     case 'lacking':

@@ -8,8 +8,7 @@ export function clockTime(atMs: number): Markup {
 
 /** How long ago; to the minute, so that a page on which nothing happened stays the same. Its script counts the seconds. */
 export function age(atMs: number, nowMs: number): Markup {
-  const { iso, text } = readable(atMs);
-  return html`<time datetime="${iso}" data-show="age" title="${text}">${span(nowMs - atMs)}</time>`;
+  return html`<time datetime="${isoTime(atMs)}" data-show="age">${span(nowMs - atMs)}</time>`;
 }
 
 const minuteMs = 60_000;
