@@ -1,6 +1,6 @@
 import type { ConfigurationState } from '../../metrics/self.ts';
 import { html, type Markup } from './html.ts';
-import { freshnessOf } from './freshness.ts';
+import { sumOf } from './counts.ts';
 import type { Problem } from './problem.ts';
 import { stateMark } from './sign.ts';
 import type { Survey } from './survey.ts';
@@ -35,10 +35,9 @@ const mebibyte = 1_048_576;
 export function exporterPanel({ version, ready, vitalSigns, configuration }: ExporterFacts, survey: Survey): Markup {
   const nowMs = survey.takenAtMs;
   const { startedAtMs, memoryBytes, loopDelayMs } = vitalSigns;
-  const readings = survey.findings.flatMap(({ status }) => status.collectors.map((each) => freshnessOf(each, nowMs)));
-  const counts = Map.groupBy(readings, (each) => each);
+  const readings = sumOf(survey.findings.map((each) => each.readings));
   const told = (['fresh', 'late', 'failing', 'stale', 'waiting'] as const)
-    .map((each) => ({ word: each === 'waiting' ? 'not read yet' : each, count: counts.get(each)?.length ?? 0 }))
+    .map((each) => ({ word: each === 'waiting' ? 'not read yet' : each, count: readings.get(each) ?? 0 }))
     .filter(({ count }) => count > 0);
   const series = survey.findings.reduce((sum, { status }) => sum + status.series, 0);
   return html`<dl class="facts-list">

@@ -9,22 +9,30 @@ import { problemList } from './problem-list.ts';
 import { more, nothing, section, sheet, turner, whole } from './section.ts';
 import { badness } from './sign.ts';
 import type { Finding, Survey } from './survey.ts';
-import { verdictHeading, verdictOn } from './verdict.ts';
+import { type Verdict, verdictHeading } from './verdict.ts';
 import type { List, View } from './view.ts';
 
 /** What fits on the first page, so that a fleet of a thousand is one glance and few bytes. */
 const most = { problems: 20, appliances: 50, certificates: 12, activations: 8, changes: 15 } as const;
 const rowsOfSheet = 100;
 
+export interface FleetParts {
+  readonly survey: Survey;
+  /** Those of the exporter itself included. */
+  readonly problems: readonly Problem[];
+  readonly verdict: Verdict;
+  readonly facts: ExporterFacts;
+}
+
 /** All appliances, what is wrong first. */
-export function fleetContent(survey: Survey, problems: readonly Problem[], facts: ExporterFacts): Markup {
+export function fleetContent({ survey, problems, verdict, facts }: FleetParts): Markup {
   const { findings, transitions, takenAtMs } = survey;
   const appliances = sortedFindings(findings);
   const certificates = sortedCertificates(findings);
   const activations = sortedActivations(findings);
   const rest = (all: readonly unknown[], list: List): Markup | false =>
     more(all.length - most[list], { kind: 'list', list, page: 1 });
-  return html`${verdictHeading(verdictOn(findings, problems))}
+  return html`${verdictHeading(verdict)}
 <div class="columns"><div>
 ${problems.length > 0 && section('problems', 'What is wrong now', [problemList(problems.slice(0, most.problems), takenAtMs), rest(problems, 'problems')])}
 ${section(

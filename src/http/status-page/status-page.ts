@@ -80,10 +80,11 @@ export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts)
     const facts = exporter();
     const ownProblem = exporterProblem(facts);
     const problems = ownProblem ? [...taken.problems, ownProblem].toSorted(compareProblems) : taken.problems;
-    const whole = { level: verdictOn(taken.findings, problems).level, title: titleOf(problems, 'zlb-exporter') };
+    const verdict = verdictOn(taken.findings, problems);
+    const whole = { level: verdict.level, title: titleOf(problems, 'zlb-exporter') };
     switch (view.kind) {
       case 'fleet':
-        return { ...whole, main: fleetContent(taken, problems, facts) };
+        return { ...whole, main: fleetContent({ survey: taken, problems, verdict, facts }) };
       case 'list':
         return { ...whole, main: listContent(view, taken, problems) };
       case 'search':

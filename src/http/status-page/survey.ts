@@ -2,7 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { steadyNow } from '../../lib/steady-now.ts';
 import type { ApplianceStatus, FarmStatus, FleetStatus, RecentTransition } from '../../monitor/status.ts';
 import { applianceProblems, interfaceProblem } from './appliance-problems.ts';
-import { freshnessOf, isAsItShould } from './freshness.ts';
+import { type Counts, countsOf } from './counts.ts';
+import { type Freshness, freshnessOf, isAsItShould } from './freshness.ts';
 import { compareProblems, type Problem } from './problem.ts';
 import { type Level, worst } from './sign.ts';
 
@@ -12,6 +13,10 @@ export interface Finding {
   readonly problems: readonly Problem[];
   readonly level: Level;
   readonly gaps: Gaps;
+  /** How many of its readings are how fresh. */
+  readonly readings: Counts<Freshness>;
+  /** How many of its farms are in which state. */
+  readonly farmStates: Counts<string>;
 }
 
 /** How much is not known for certain; as long as there is any, nobody may say that all is well. */
@@ -60,10 +65,12 @@ export function createSurveyor(parts: { readonly describe: () => FleetStatus; re
     const known = kept.get(status);
     if (known && steadyNow() < known.untilMs) return known.finding;
     const problems = applianceProblems(status, nowMs);
-    const gaps = gapsOf(status, nowMs);
+    const readings = countsOf(status.collectors.map((each) => freshnessOf(each, nowMs)));
+    const farmStates = countsOf((status.farms ?? []).map(({ state }) => state));
+    const gaps = gapsOf(status, readings);
     const isIncomplete = Object.values(gaps).some((count) => count > 0);
     const level = worst([...problems.map((problem) => problem.level), ...(isIncomplete ? (['unknown'] as const) : [])]);
-    const finding = { status, problems, gaps, level };
+    const finding = { status, problems, level, gaps, readings, farmStates };
     kept.set(status, { finding, untilMs: steadyNow() + keptForMs });
     return finding;
   }
@@ -93,12 +100,13 @@ export function createSurveyor(parts: { readonly describe: () => FleetStatus; re
   };
 }
 
-function gapsOf(status: ApplianceStatus, nowMs: number): Gaps {
+function gapsOf(status: ApplianceStatus, readings: Counts<Freshness>): Gaps {
   const asksForBackends = status.collectors.some(({ name }) => name === 'backends');
+  const imperfect = [...readings].filter(([freshness]) => !isAsItShould(freshness));
   return {
     unread: Number(status.up === undefined),
     lists: Number(status.up !== undefined && status.farms === undefined),
-    readings: status.collectors.filter((each) => !isAsItShould(freshnessOf(each, nowMs))).length,
+    readings: imperfect.reduce((sum, [, count]) => sum + count, 0),
     farms: asksForBackends ? (status.farms ?? []).filter(isUnread).length : 0,
   };
 }

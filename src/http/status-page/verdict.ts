@@ -1,4 +1,4 @@
-import type { FarmStatus } from '../../monitor/status.ts';
+import { type Counts, sumOf } from './counts.ts';
 import { html, type Markup } from './html.ts';
 import { counted } from './listed.ts';
 import type { Problem } from './problem.ts';
@@ -54,18 +54,17 @@ function basisOf(findings: readonly Finding[]): string {
     findings.length === 1
       ? `The appliance ${answering === 1 ? 'answers' : 'gives no answer'}`
       : `${answering.toLocaleString('en')} of ${counted(findings.length, 'appliance')} answer`;
-  return `${appliances}; ${farmsInWords(findings.flatMap(({ status }) => status.farms ?? []))}.`;
+  return `${appliances}; ${farmsInWords(sumOf(findings.map(({ farmStates }) => farmStates)))}.`;
 }
 
 /** How many farms are in which state, in the words of the appliances. */
-function farmsInWords(farms: readonly FarmStatus[]): string {
-  if (farms.length === 0) return 'no farm is known';
-  const byState = [...Map.groupBy(farms, ({ state }) => state)].toSorted(
-    ([one], [other]) => badness(levelOf(other)) - badness(levelOf(one)),
-  );
-  if (byState.length === 1)
-    return `${counted(farms.length, 'farm')}, ${farms.length === 1 ? '' : 'all '}${wordOf(byState[0]?.[0] ?? '')}`;
-  return `${counted(farms.length, 'farm')}: ${byState.map(([state, those]) => `${those.length.toLocaleString('en')} ${wordOf(state)}`).join(', ')}`;
+function farmsInWords(states: Counts<string>): string {
+  const count = [...states.values()].reduce((sum, each) => sum + each, 0);
+  const [best, ...others] = [...states].toSorted(([one], [other]) => badness(levelOf(other)) - badness(levelOf(one)));
+  if (best === undefined) return 'no farm is known';
+  if (others.length === 0) return `${counted(count, 'farm')}, ${count === 1 ? '' : 'all '}${wordOf(best[0])}`;
+  const told = [best, ...others].map(([state, those]) => `${those.toLocaleString('en')} ${wordOf(state)}`);
+  return `${counted(count, 'farm')}: ${told.join(', ')}`;
 }
 
 function gapsInWords(findings: readonly Finding[]): readonly string[] {
