@@ -10,7 +10,13 @@ export interface Asset {
   readonly bytes: Buffer;
 }
 
-const files = { 'page.css': 'text/css; charset=utf-8', 'page.js': 'text/javascript; charset=utf-8' } as const;
+const script = 'text/javascript; charset=utf-8';
+const files = {
+  'page.css': 'text/css; charset=utf-8',
+  'page.js': script,
+  'match.js': script,
+  'times.js': script,
+} as const;
 
 const iconColours: Readonly<Record<Level, string>> = {
   critical: '#d13438',
