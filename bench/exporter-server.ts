@@ -25,7 +25,9 @@ const app = createMetricsApp({
   shardWatching: () => undefined,
   self: createSelfMetrics(build),
   build,
+  adminUrl: () => undefined,
   log: pino({ level: 'silent' }),
+  now: Date.now,
 });
 
 process.on('message', ({ appliance }: { appliance: string }) => void takeReadings(appliance));

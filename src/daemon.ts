@@ -151,9 +151,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     shardWatching: (appliance) => inForce.settings.share?.elsewhere.get(appliance),
     self,
     build,
+    adminUrl: () => gateway.url,
     reload: reloading && parts.enableLifecycle ? () => reloading.reload() : undefined,
     access,
     log: httpLog,
+    now,
   });
   const url = await listen(app, parts.listenAddress, '--web.listen-address');
   const { appliances, share } = settings;

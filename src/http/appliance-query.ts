@@ -8,9 +8,14 @@ export function valuesOf(request: FastifyRequest, name: string): string[] {
 
 /** 404 for an appliance that is not watched here; `shard` is the index of the one that does. */
 export function unknownAppliance(reply: FastifyReply, shard: number | undefined): FastifyReply {
-  const sentence =
-    shard === undefined
-      ? 'No appliance of that name is configured; / lists them.'
-      : `That appliance belongs to shard ${shard}; ask the exporter that runs with --shard=${shard}/….`;
-  return reply.code(404).type('text/plain; charset=utf-8').send(`${sentence}\n`);
+  return reply
+    .code(404)
+    .type('text/plain; charset=utf-8')
+    .send(`${strangerInWords(shard)}\n`);
+}
+
+export function strangerInWords(shard: number | undefined): string {
+  return shard === undefined
+    ? 'No appliance of that name is configured; / lists them.'
+    : `That appliance belongs to shard ${shard}; ask the exporter that runs with --shard=${shard}/….`;
 }

@@ -2,13 +2,14 @@ import { type FastifyInstance, fastify } from 'fastify';
 import type { Logger } from 'pino';
 import type { SelfMetrics } from '../metrics/self.ts';
 import type { Monitor } from '../monitor/monitor.ts';
-import { unknownAppliance, valuesOf } from './appliance-query.ts';
+import { strangerInWords, unknownAppliance, valuesOf } from './appliance-query.ts';
 import { cutConnectionsOnClose } from './cut-connections.ts';
-import { landingPage } from './landing-page.ts';
 import { negotiateFormat } from './negotiate.ts';
 import { createSendPage, usualLimits } from './send-page.ts';
 import { registerReload, reloadPath, type ReloadOutcome } from './reload.ts';
 import { registerStatusApi } from './status-api.ts';
+import { registerStatusPage } from './status-page/status-page.ts';
+import { createThermometer } from './status-page/vital-signs.ts';
 import { createWebAccess, type WebAccess } from './web-access.ts';
 import { openToAll } from './web-policy.ts';
 
@@ -24,16 +25,19 @@ export interface MetricsAppParts {
   readonly shardWatching: (appliance: string) => number | undefined;
   readonly self: SelfMetrics;
   readonly build: { readonly version: string };
+  /** Base URL of the admin listener; undefined while it is off. */
+  readonly adminUrl: () => string | undefined;
   /** Undefined where reloading by HTTP is off. */
   readonly reload?: (() => Promise<ReloadOutcome>) | undefined;
   readonly log: Logger;
+  readonly now: () => number;
   /** Who gets to it; closed with it. Everybody without it. */
   readonly access?: WebAccess;
 }
 
 /** The listener for Prometheus and for people (INTERFACE.md §3). It only reads, but for the configuration, where that is switched on. */
 export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
-  const { monitor, shardWatching, self, build, reload, log } = parts;
+  const { monitor, shardWatching, self, build, adminUrl, reload, log, now } = parts;
   const { access = createWebAccess({ policy: openToAll, log }) } = parts;
   const app = fastify({
     logger: false,
@@ -49,10 +53,14 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
     },
   });
   const sendPage = createSendPage(log, usualLimits);
+  const thermometer = createThermometer(now);
   const paths = new Set<string>();
 
   cutConnectionsOnClose(app, closeGraceMs);
-  app.addHook('onClose', () => access.close());
+  app.addHook('onClose', () => {
+    thermometer.close();
+    return access.close();
+  });
   // No request says anything in its body; `curl -d ''` names a type all the same.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, body, done) => {
@@ -121,15 +129,18 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
     }));
   });
 
-  app.get('/', (_request, reply) =>
-    reply
-      .type('text/html; charset=utf-8')
-      .header(
-        'content-security-policy',
-        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-      )
-      .send(landingPage(build, monitor.describe().appliances)),
-  );
+  registerStatusPage(app, {
+    describe: () => monitor.describe(),
+    strangerInWords: (appliance) => strangerInWords(shardWatching(appliance)),
+    exporter: () => ({
+      version: build.version,
+      ready: monitor.ready,
+      vitalSigns: thermometer.read(),
+      configuration: self.configuration,
+      adminUrl: adminUrl(),
+    }),
+    now,
+  });
   registerStatusApi(app, { monitor, shardWatching, build });
   app.get('/-/healthy', (_request, reply) => reply.type(plainText).send('Healthy.\n'));
   app.get('/-/ready', (_request, reply) => {

@@ -11,8 +11,17 @@ export interface SelfMetrics {
   configurationLoaded(atMs: number): void;
   /** What was read last is not what is in force. */
   configurationRefused(): void;
+  readonly configuration: ConfigurationState;
   /** For parts that count for themselves. */
   readonly registry: Registry;
+}
+
+/** How the last look at the configuration went. */
+export interface ConfigurationState {
+  /** False when what was read last was refused. */
+  readonly isInForce: boolean;
+  /** When the one in force was read; undefined before the first. */
+  readonly loadedAtMs: number | undefined;
 }
 
 export function createSelfMetrics(build: { version: string; revision: string; nodeVersion: string }): SelfMetrics {
@@ -35,13 +44,22 @@ export function createSelfMetrics(build: { version: string; revision: string; no
     registers: [registry],
   });
 
+  let configuration: ConfigurationState = { isInForce: true, loadedAtMs: undefined };
+
   return {
     registry,
+    get configuration() {
+      return configuration;
+    },
     configurationLoaded(atMs) {
+      configuration = { isInForce: true, loadedAtMs: atMs };
       reloaded.set(1);
       reloadedAt.set(atMs / 1_000);
     },
-    configurationRefused: () => reloaded.set(0),
+    configurationRefused() {
+      configuration = { ...configuration, isInForce: false };
+      reloaded.set(0);
+    },
     pieces: async (format) => [await process.piece(format), toPiece(await registryText(registry, format))],
   };
 }

@@ -186,7 +186,9 @@ async function pagesAfterRun(
     shardWatching: () => undefined,
     self: createSelfMetrics(build),
     build,
+    adminUrl: () => undefined,
     log: pino({ level: 'silent' }),
+    now: Date.now,
   });
   try {
     await pollers[0]?.run('farms');

@@ -190,28 +190,29 @@ describe('GET /sd', () => {
 });
 
 describe('GET /', () => {
-  it('is a page for people that runs no scripts and is framed by nobody', async () => {
+  it('is a page for people with its own script alone, and is framed by nobody', async () => {
     const response = await get(givenApp(), '/');
 
     expect(response.headers['content-type']).toBe('text/html; charset=utf-8');
-    expect(response.headers['content-security-policy']).toMatch(/^default-src 'none';.*frame-ancestors 'none'/);
-    expect(response.headers['content-security-policy']).not.toContain('script-src');
+    expect(response.headers['content-security-policy']).toMatch(
+      /^default-src 'none'; script-src 'self';.*frame-ancestors 'none'$/,
+    );
     expect(response.headers['x-content-type-options']).toBe('nosniff');
-    for (const link of ['/metrics', '/probe?target=lb-1', '/sd', '/api/status'])
+    for (const link of ['./metrics', './sd', './api/status', './runbooks', './?appliance=lb-1'])
       expect(response.payload).toContain(`href="${link}"`);
   });
 
-  it('says of each appliance whether it answers and which collectors fail', async () => {
+  it('says of each appliance whether it answers', async () => {
     const statuses = [...threeStatuses(), status({ name: 'lb-4', up: true, deactivated: true })];
     const { payload } = await get(givenApp({ statuses }), '/');
+    const states = [...payload.matchAll(/<tr data-key="([^"]+)">.*?data-label="State">.*?<\/svg>([^<]*)/gs)];
 
-    expect([...payload.matchAll(/<td class="\w+">(.*?)<\/td>/g)].map(([, state]) => state)).toEqual([
-      'answers',
-      'does not answer',
-      'not asked yet',
-      'answers, but is deactivated',
-    ]);
-    expect(payload).toContain('<td>farms</td>');
+    expect(Object.fromEntries(states.map(([, name = '', state]) => [name, state]))).toEqual({
+      'lb-1': 'answers',
+      'lb-2': 'no answer',
+      'lb-3': 'not asked yet',
+      'lb-4': 'deactivated',
+    });
   });
 
   it('shows names that mean harm as text', async () => {
@@ -220,7 +221,21 @@ describe('GET /', () => {
 
     expect(payload).not.toContain('<img');
     expect(payload).toContain('&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&#39;&amp;');
-    expect(payload).toContain('href="/probe?target=%3Cimg%20src%3Dx%20onerror%3D%22alert(1)%22%3E');
+    expect(payload).toContain('href="./?appliance=%3Cimg+src%3Dx+onerror%3D%22alert%281%29%22%3E%27%26"');
+  });
+
+  it('sends who asks for an appliance of another shard to that one', async () => {
+    const response = await get(givenApp(), '/?appliance=lb-4');
+
+    expect(response.statusCode).toBe(404);
+    expect(response.payload).toContain('That appliance belongs to shard 2');
+  });
+
+  it('says where the gateway is while it is on', async () => {
+    const state = { ready: true, adminUrl: 'http://127.0.0.1:9445' };
+
+    expect((await get(givenApp({ state }), '/')).payload).toContain('href="http://127.0.0.1:9445/docs"');
+    expect((await get(givenApp(), '/')).payload).toContain('The admin gateway is off.');
   });
 });
 
@@ -353,7 +368,7 @@ describe('anything else', () => {
 
 interface Given {
   readonly readings?: boolean;
-  readonly state?: { ready: boolean };
+  readonly state?: { ready: boolean; adminUrl?: string };
   readonly statuses?: readonly ApplianceStatus[] | Error;
   readonly log?: string[];
   readonly reload?: () => Promise<ReloadOutcome>;
@@ -396,8 +411,10 @@ function givenApp({
     shardWatching: (name) => (name === 'lb-4' ? 2 : undefined),
     self: createSelfMetrics(build),
     build,
+    adminUrl: () => state.adminUrl,
     reload,
     log: pino({}, { write: (line) => log.push(line) }),
+    now: Date.now,
   });
   onTestFinished(() => app.close());
   return app;

@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+// `npm run pictures`: starts the demonstration as `npm start` does, changes a few things on it through the gateway, and
+// photographs its pages for README and docs. Needs Chromium.
+
+const folder = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
+const program = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const desktop = { width: 1_360, height: 1_020 };
+const phone = { width: 390, height: 844 };
+
+interface Demonstration {
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly token: string;
+  stop(): Promise<unknown>;
+}
+
+interface Picture {
+  readonly name: string;
+  readonly url: string;
+  readonly context?: BrowserContextOptions;
+  /** Before the shutter: waits, and opens what is to be seen. */
+  readonly pose?: (page: Page) => Promise<unknown>;
+}
+
+async function startDemonstration(): Promise<Demonstration> {
+  const child = spawn(process.execPath, ['src/main.ts', '--web.listen-address=127.0.0.1:0'], {
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const found = { url: '', adminUrl: '', token: '' };
+  for await (const line of createInterface({ input: child.stdout })) {
+    found.url ||= /^\s+(http:\S+)\/metrics/.exec(line)?.[1] ?? '';
+    found.adminUrl ||= /ZLB_ADMIN_URL=(\S+)/.exec(line)?.[1] ?? '';
+    found.token ||= /ZLB_ADMIN_TOKEN=(\S+)/.exec(line)?.[1] ?? '';
+    if (found.url && found.adminUrl && found.token) break;
+  }
+  const stop = (): Promise<unknown> => {
+    child.kill('SIGTERM');
+    return once(child, 'exit');
+  };
+  return { ...found, stop };
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (let look = 0; !(await condition()); look += 1) {
+    if (look > 240) throw new Error('the demonstration did not get as far as it has to for the pictures');
+    await pause(500);
+  }
+}
+
+/** Stops a farm and takes a backend out, so that there are changes to be seen. */
+async function change({ adminUrl, token }: Demonstration): Promise<void> {
+  const call = async (path: string, body: unknown): Promise<void> => {
+    const { status } = await fetch(`${adminUrl}/appliances/lb-madrid${path}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'x-reason': 'for a picture' },
+      body: JSON.stringify(body),
+    });
+    if (status !== 200) throw new Error(`the gateway answers ${status} to ${path}`);
+  };
+  await call('/farms/dns/actions', { action: 'stop' });
+  await pause(3_000);
+  await call('/farms/dns/actions', { action: 'start' });
+  await call('/farms/shop/services/front/backends/1/maintenance', { action: 'maintenance' });
+  await pause(3_000);
+}
+
+const isLive = (page: Page): Promise<void> => page.locator('.live.running').waitFor();
+
+function pictures({ url, adminUrl }: Demonstration): readonly Picture[] {
+  return [
+    { name: 'status-light', url, pose: isLive },
+    { name: 'status-dark', url, context: { colorScheme: 'dark' }, pose: isLive },
+    { name: 'status-phone', url, context: { viewport: phone, deviceScaleFactor: 2, isMobile: true }, pose: isLive },
+    {
+      name: 'appliance',
+      url: `${url}/?appliance=lb-madrid`,
+      context: { viewport: { ...desktop, height: 1_240 } },
+      pose: async (page) => {
+        await isLive(page);
+        await page.locator('#farms').evaluate((farms) => farms.scrollIntoView());
+        await pause(300);
+      },
+    },
+    {
+      name: 'search',
+      url,
+      context: { viewport: { ...desktop, height: 820 } },
+      pose: async (page) => {
+        await isLive(page);
+        await page.keyboard.press('/');
+        await page.keyboard.type('10.20.0.1');
+        await page.locator('h1.found').waitFor();
+      },
+    },
+    {
+      name: 'admin-api',
+      url: `${adminUrl}/docs`,
+      pose: async (page) => {
+        await page.locator('.opblock-tag[data-tag="farms"]').click();
+        await page.locator('.opblock').first().waitFor();
+        await page.locator('.opblock-tag[data-tag="farms"]').evaluate((tag) => tag.scrollIntoView());
+      },
+    },
+  ];
+}
+
+async function take(browser: Browser, { name, url, context, pose }: Picture): Promise<void> {
+  const page = await browser.newPage({ viewport: desktop, timezoneId: 'Europe/Madrid', locale: 'en-GB', ...context });
+  await page.goto(url);
+  await pose?.(page);
+  await page.screenshot({ path: `${folder}${name}.png` });
+  await page.close();
+  console.log(`docs/pictures/${name}.png`);
+}
+
+mkdirSync(folder, { recursive: true });
+const demonstration = await startDemonstration();
+try {
+  await until(async () => (await fetch(`${demonstration.url}/-/ready`)).ok);
+  await change(demonstration);
+  // The sandbox of Chromium does not start for root, as in most containers.
+  const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
+  for (const picture of pictures(demonstration)) await take(browser, picture);
+  await browser.close();
+} finally {
+  await demonstration.stop();
+}

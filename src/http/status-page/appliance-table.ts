@@ -1,0 +1,51 @@
+import type { ApplianceStatus } from '../../monitor/status.ts';
+import { html, type Markup } from './html.ts';
+import { linkTo } from './links.ts';
+import { readingSummary } from './reading-chips.ts';
+import { type Level, stateMark } from './sign.ts';
+import type { Finding } from './survey.ts';
+
+/** One row for each appliance. */
+export function applianceTable(findings: readonly Finding[], nowMs: number): Markup {
+  return html`<table class="appliances">
+<thead><tr><th scope="col">Appliance</th><th scope="col">State</th><th scope="col">Wrong</th><th scope="col">Farms up</th><th scope="col">Version</th><th scope="col">Readings</th></tr></thead>
+<tbody>${findings.map((finding) => row(finding, nowMs))}</tbody></table>`;
+}
+
+function row({ status, problems }: Finding, nowMs: number): Markup {
+  const { name, hostname, labels } = status;
+  const remarks = [hostname !== undefined && hostname !== name && hostname, ...Object.values(labels)].filter(Boolean);
+  return html`<tr data-key="${name}">
+<th scope="row"><a href="${linkTo({ kind: 'appliance', appliance: name, page: 1 })}"><bdi>${name}</bdi></a>${remarks.length > 0 && html` <small><bdi>${remarks.join(' · ')}</bdi></small>`}</th>
+<td data-label="State">${applianceState(status)}</td>
+<td data-label="Wrong">${problemCounts(problems.map(({ level }) => level))}</td>
+<td data-label="Farms up">${farmsUp(status)}</td>
+<td data-label="Version">${product(status)}</td>
+<td data-label="Readings">${readingSummary(status, nowMs)}</td></tr>`;
+}
+
+/** The appliance itself, whatever is the matter with its farms. */
+export function applianceState({ up, deactivated }: ApplianceStatus): Markup {
+  if (up === undefined) return stateMark('unknown', 'not asked yet');
+  if (!up) return stateMark('critical', 'no answer');
+  return deactivated ? stateMark('critical', 'deactivated') : stateMark('well', 'answers');
+}
+
+export function product({ version, edition }: ApplianceStatus): Markup | string {
+  if (version === undefined && edition === undefined) return html`<span class="faint">unknown</span>`;
+  return [version, edition].filter(Boolean).join(' ');
+}
+
+export function farmsUp({ farms }: ApplianceStatus): Markup {
+  if (farms === undefined) return html`<span class="faint">unknown</span>`;
+  if (farms.length === 0) return html`<span class="faint">no farms</span>`;
+  const up = farms.filter(({ state }) => state === 'up').length;
+  return html`<span class="number">${up.toLocaleString('en')} <span class="faint">of ${farms.length.toLocaleString('en')}</span></span>`;
+}
+
+function problemCounts(levels: readonly Level[]): Markup {
+  const critical = levels.filter((level) => level === 'critical').length;
+  const warnings = levels.length - critical;
+  if (levels.length === 0) return html`<span class="faint">nothing</span>`;
+  return html`${critical > 0 && stateMark('critical', `${critical} critical`)} ${warnings > 0 && stateMark('warning', `${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`)}`;
+}

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type Markup, markupText, trusted } from './html.ts';
+import { signs, type Level } from './sign.ts';
+
+/** What a page loads beside itself. */
+export interface Asset {
+  readonly path: string;
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+const script = 'text/javascript; charset=utf-8';
+const files = {
+  'page.css': 'text/css; charset=utf-8',
+  'page.js': script,
+  'match.js': script,
+  'times.js': script,
+} as const;
+
+const iconColours: Readonly<Record<Level, string>> = {
+  critical: '#d13438',
+  warning: '#e3a008',
+  unknown: '#7a8794',
+  paused: '#4a86c5',
+  well: '#2c9a5f',
+};
+
+/** Read from the folder beside this file; the build copies it. */
+export function loadAssets(): readonly Asset[] {
+  const read = Object.entries(files).map(([name, type]) => ({
+    path: `/assets/${name}`,
+    type,
+    bytes: readFileSync(new URL(`assets/${name}`, import.meta.url)),
+  }));
+  const icons = Object.entries(iconColours).map(([level, colour]) => ({
+    path: `/assets/${level}.svg`,
+    type: 'image/svg+xml',
+    bytes: Buffer.from(icon(level, colour)),
+  }));
+  return [...read, ...icons];
+}
+
+/** The runbooks of docs/operations.md, which `npm run docs` writes as markup. */
+export function loadRunbooks(): Markup {
+  return trusted(readFileSync(new URL('assets/runbooks.html', import.meta.url), 'utf8'));
+}
+
+/** Another one where anything of it differs. */
+export function digestOf(assets: readonly Asset[]): string {
+  const hash = createHash('sha256');
+  for (const { bytes } of assets) hash.update(bytes);
+  return hash.digest('base64url').slice(0, 12);
+}
+
+/** A sign as a picture of its own. */
+function icon(level: string, colour: string): string {
+  const shapes = new RegExp(`<symbol id="sign-${level}" [^>]*>(.*?)</symbol>`, 's').exec(markupText(signs))?.[1] ?? '';
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" fill="${colour}"><style>.inner,.mark,.ring{fill:none;stroke:#fff;stroke-width:1.8;stroke-linecap:round;stroke-linejoin:round}.mark,.ring{stroke:${colour}}</style>${shapes}</svg>`;
+}

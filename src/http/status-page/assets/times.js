@@ -1,0 +1,42 @@
+// Times as the reader has them: in the reader's zone, and ages that go on.
+
+/** Which time a title tells; to write one is slow, and they stay the same. */
+const titled = new WeakMap();
+const exact = new Intl.DateTimeFormat([], { dateStyle: 'medium', timeStyle: 'long' });
+
+/** Brings all times within an element up to now; `nowMs` is by the clock of the exporter. */
+export function tellTimes(within, nowMs) {
+  for (const element of within.querySelectorAll('time[data-show]')) {
+    const date = new Date(element.dateTime);
+    if (Number.isNaN(date.getTime())) continue;
+    const isAge = element.dataset.show === 'age';
+    if (isAge) say(element, span(nowMs - date.getTime()));
+    if (titled.get(element) === element.dateTime) continue;
+    titled.set(element, element.dateTime);
+    if (!isAge) say(element, clock(date));
+    element.title = exact.format(date);
+  }
+}
+
+export function timeOfDay(date, more = {}) {
+  return date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hour12: false, ...more });
+}
+
+function clock(date) {
+  const isToday = date.toDateString() === new Date().toDateString();
+  if (isToday) return timeOfDay(date, { second: '2-digit' });
+  return `${date.toLocaleDateString([], { day: 'numeric', month: 'short' })} ${timeOfDay(date)}`;
+}
+
+function span(ms) {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
+}
+
+function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}

@@ -1,0 +1,77 @@
+import { html, type Markup, markupText } from './html.ts';
+import { type Level, signs } from './sign.ts';
+import { clockTime } from './times.ts';
+
+/** A page without its frame. */
+export interface Content {
+  readonly title: string;
+  /** Shown as the icon of the page. */
+  readonly level: Level;
+  readonly main: Markup;
+}
+
+export interface Frame {
+  /** What stands in the search field. */
+  readonly search: string;
+  readonly takenAtMs: number;
+  /** Of program and assets: a page with another one loads itself anew. */
+  readonly build: string;
+}
+
+/** How often the page is loaded anew where there is no script. */
+const refreshSeconds = 30;
+
+export function documentOf({ title, level, main }: Content, { search, takenAtMs, build }: Frame): string {
+  return markupText(html`<!doctype html>
+<html lang="en" data-build="${build}">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" id="icon" href="./assets/${level}.svg" type="image/svg+xml">
+<link rel="stylesheet" href="./assets/page.css">
+<script type="module" src="./assets/page.js"></script>
+<noscript><meta http-equiv="refresh" content="${refreshSeconds}"></noscript>
+</head>
+<body>
+${signs}
+<a class="skip" href="#main">Skip to the content</a>
+<header>
+<a class="brand" href="./">zlb-exporter</a>
+<form role="search" action="./" method="get"><label class="quiet" for="search">Search appliances, farms, backends and certificates</label>
+<input id="search" name="q" type="search" value="${search}" placeholder="Search names, addresses, files" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="200">
+<button>Search</button></form>
+<p class="live" id="live"><span>As of ${clockTime(takenAtMs)}</span><noscript> · without script this page is loaded anew every ${refreshSeconds} s</noscript></p>
+</header>
+<p id="alarm" role="alert" hidden></p>
+<main id="main" tabindex="-1">
+${main}
+</main>
+<footer><p>States are those of the newest readings; nothing here is guessed, and what is too old is not shown. <span id="zone">Times are in UTC.</span></p></footer>
+</body>
+</html>
+`);
+}
+
+/** What stays as it is for as long as the exporter runs needs no script. */
+export function quietDocument(title: string, main: Markup): string {
+  return markupText(html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="./assets/unknown.svg" type="image/svg+xml">
+<link rel="stylesheet" href="./assets/page.css">
+</head>
+<body class="document">
+<a class="skip" href="#main">Skip to the content</a>
+<header><a class="brand" href="./">zlb-exporter</a></header>
+<main id="main" tabindex="-1">
+<p class="back"><a href="./">All appliances</a></p>
+${main}
+</main>
+</body>
+</html>
+`);
+}

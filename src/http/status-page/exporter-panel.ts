@@ -1,0 +1,70 @@
+import type { ConfigurationState } from '../../metrics/self.ts';
+import { html, type Markup } from './html.ts';
+import { sumOf } from './counts.ts';
+import type { Problem } from './problem.ts';
+import { stateMark } from './sign.ts';
+import type { Survey } from './survey.ts';
+import { age, clockTime } from './times.ts';
+import type { VitalSigns } from './vital-signs.ts';
+
+/** What the exporter says of itself. */
+export interface ExporterFacts {
+  readonly version: string;
+  /** Whether every collector has had its first turn. */
+  readonly ready: boolean;
+  readonly vitalSigns: VitalSigns;
+  readonly configuration: ConfigurationState;
+  /** Of the admin gateway, while it is on. */
+  readonly adminUrl: string | undefined;
+}
+
+export function exporterProblem({ configuration }: ExporterFacts): Problem | undefined {
+  if (configuration.isInForce) return undefined;
+  return {
+    level: 'warning',
+    appliance: undefined,
+    title: 'The exporter refused its new configuration',
+    meaning: 'The one before stays in force. The log says what is wrong with the new one.',
+    sinceMs: undefined,
+    alert: 'ZlbConfigReloadFailed',
+  };
+}
+
+const mebibyte = 1_048_576;
+
+export function exporterPanel({ version, ready, vitalSigns, configuration }: ExporterFacts, survey: Survey): Markup {
+  const nowMs = survey.takenAtMs;
+  const { startedAtMs, memoryBytes, loopDelayMs } = vitalSigns;
+  const readings = sumOf(survey.findings.map((each) => each.readings));
+  const told = (['fresh', 'late', 'failing', 'stale', 'waiting'] as const)
+    .map((each) => ({ word: each === 'waiting' ? 'not read yet' : each, count: readings.get(each) ?? 0 }))
+    .filter(({ count }) => count > 0);
+  const series = survey.findings.reduce((sum, { status }) => sum + status.series, 0);
+  return html`<dl class="facts-list">
+<div><dt>Version</dt><dd>${version}</dd></div>
+<div><dt>Runs for</dt><dd>${age(startedAtMs, nowMs)}</dd></div>
+<div><dt>First round</dt><dd>${ready ? 'done' : stateMark('unknown', 'under way')}</dd></div>
+<div><dt>Readings</dt><dd>${told.length === 0 ? 'none' : told.map(({ word, count }) => `${count.toLocaleString('en')} ${word}`).join(', ')}</dd></div>
+<div><dt>Series</dt><dd>${series.toLocaleString('en')}</dd></div>
+<div><dt>Memory</dt><dd>${Math.round(memoryBytes / mebibyte / 5) * 5} MiB</dd></div>
+<div><dt>Loop delay</dt><dd>${loopDelayMs < 5 ? 'under 5 ms' : `${Math.round(loopDelayMs / 5) * 5} ms`}</dd></div>
+<div><dt>Configuration</dt><dd>${configuration.isInForce ? stateMark('well', 'in force') : stateMark('warning', 'refused')}${configuration.loadedAtMs !== undefined && html` <small>read ${clockTime(configuration.loadedAtMs)}</small>`}</dd></div>
+</dl>`;
+}
+
+const onThisMachine = /^https?:\/\/(?:localhost|127\.[\d.]+|\[::1\])(?::|$)/;
+
+/** Where the rest is. */
+export function linkPanel({ adminUrl }: ExporterFacts): Markup {
+  return html`<ul class="links">
+<li><a href="./metrics">Metrics</a> <small>what Prometheus scrapes</small></li>
+<li><a href="./api/status">Status as JSON</a> <small>all that is on this page</small></li>
+<li><a href="./sd">Service discovery</a> <small>one target for each appliance</small></li>
+<li><a href="./runbooks">Runbooks</a> <small>what to do about each alert</small></li>
+<li><a href="./-/ready">Ready</a> · <a href="./-/healthy">healthy</a> <small>for probes</small></li>
+<li>${
+    adminUrl === undefined
+      ? html`<span class="faint">The admin gateway is off.</span>`
+      : html`<a href="${`${adminUrl}/docs`}">Admin API</a> <small>every operation, with a token${onThisMachine.test(adminUrl) && ' · only on the exporter’s own machine'}</small>`
+  }</li></ul>`;
+}

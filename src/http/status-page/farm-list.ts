@@ -1,0 +1,95 @@
+import type { BackendStatus, FarmStatus } from '../../monitor/status.ts';
+import { farmProblems } from './farm-problems.ts';
+import { html, type Markup, type Part } from './html.ts';
+import { linkTo } from './links.ts';
+import { compareNames } from './listed.ts';
+import { levelOf, stateMark, worst, badness, type Level, wordOf } from './sign.ts';
+import { age } from './times.ts';
+
+export interface FarmOnPage {
+  readonly appliance: string;
+  readonly farm: FarmStatus;
+  readonly level: Level;
+}
+
+/** Those with something wrong first, then in the order of names. */
+export function sortedFarms(appliance: string, farms: readonly FarmStatus[]): readonly FarmOnPage[] {
+  return farms
+    .map((farm) => ({ appliance, farm, level: farmLevel(appliance, farm) }))
+    .toSorted(
+      (one, other) => badness(one.level) - badness(other.level) || compareNames(one.farm.name, other.farm.name),
+    );
+}
+
+function farmLevel(appliance: string, farm: FarmStatus): Level {
+  return worst([levelOf(farm.state), ...farmProblems(appliance, farm).map(({ level }) => level)]);
+}
+
+/** Farms that open to their backends; those with something wrong are open. `mostBackends` of each. */
+export function farmList(farms: readonly FarmOnPage[], nowMs: number, mostBackends: number): Markup {
+  return html`<ul class="farms">${farms.map((each) => item(each, nowMs, mostBackends))}</ul>`;
+}
+
+function item({ appliance, farm, level }: FarmOnPage, nowMs: number, mostBackends: number): Markup {
+  const { name, profile, state, vip, vport, backends, established } = farm;
+  const isOpen = level === 'critical' || level === 'warning';
+  return html`<li data-key="${name}"><details class="farm" data-open="${isOpen ? 'yes' : 'no'}"${isOpen && html` open`}>
+<summary><span class="farm-state">${stateMark(levelOf(state), wordOf(state))}</span>
+<span class="farm-name"><b><bdi>${name}</bdi></b> <small>${profile || 'unknown profile'}</small></span>
+<span class="address"><bdi>${vip && `${vip}${vport ? `:${vport}` : ''}`}</bdi></span>
+<span class="connections">${established !== undefined && html`<b>${established.toLocaleString('en')}</b> <small>${established === 1 ? 'connection' : 'connections'}</small>`}</span>
+<span class="backends-up">${backendsUp(farm)}</span></summary>
+${details(farm, nowMs, mostBackends)}
+${backends !== undefined && backends.length > mostBackends && html`<p class="more"><a href="${linkTo({ kind: 'farm', appliance, farm: name })}">and ${(backends.length - mostBackends).toLocaleString('en')} more backends</a></p>`}</details></li>`;
+}
+
+function backendsUp({ backends, profile }: FarmStatus): Part {
+  if (backends === undefined)
+    return html`<span class="faint">${profile === 'datalink' ? 'not watchable' : 'unknown'}</span>`;
+  if (backends.length === 0) return html`<span class="faint">no backends</span>`;
+  const up = backends.filter(({ state }) => state === 'up').length;
+  const isShort = backends.some(({ state }) => state === 'down');
+  return html`<span class="${isShort ? 'short' : 'enough'}"><b>${up}</b> of ${backends.length} up</span>`;
+}
+
+function details(farm: FarmStatus, nowMs: number, most: number): Markup {
+  const { state, sinceMs, certificates = [], pending, hasHealthCheck, backends } = farm;
+  const facts = [
+    sinceMs !== undefined && html`${wordOf(state)} for ${age(sinceMs, nowMs)}`,
+    pending !== undefined && pending > 0 && html`${pending.toLocaleString('en')} half-open connections`,
+    hasHealthCheck === false &&
+      html`${farm.profile === 'l4xnat' ? 'no health check, so its backends are always called up' : 'not all services have a health check'}`,
+    certificates.length > 0 && html`presents <bdi>${certificates.join(', ')}</bdi>`,
+  ].filter((fact) => fact !== false);
+  return html`${facts.length > 0 && html`<p class="facts">${facts.map((fact) => html`<span>${fact}</span>`)}</p>`}${
+    backends !== undefined && backends.length > 0
+      ? backendTable(sortedBackends(backends).slice(0, most), nowMs)
+      : noBackends(farm)
+  }`;
+}
+
+function noBackends({ profile, backends }: FarmStatus): Markup {
+  if (profile === 'datalink')
+    return html`<p class="faint">The API says nothing about the backends of datalink farms.</p>`;
+  return html`<p class="faint">${backends === undefined ? 'Its backends were not read, or so long ago that they are not shown.' : 'It has no backends.'}</p>`;
+}
+
+function sortedBackends(backends: readonly BackendStatus[]): readonly BackendStatus[] {
+  return backends.toSorted((one, other) => badness(levelOf(one.state)) - badness(levelOf(other.state)));
+}
+
+function backendTable(backends: readonly BackendStatus[], nowMs: number): Markup {
+  const hasServices = backends.some(({ service }) => service !== '');
+  return html`<table class="backends"><thead><tr><th scope="col">Backend</th><th scope="col">State</th>${hasServices && html`<th scope="col">Service</th>`}<th scope="col" class="number">Connections</th></tr></thead>
+<tbody>${backends.map(
+    ({
+      service,
+      backend,
+      state,
+      sinceMs,
+      established,
+    }) => html`<tr data-key="${`${service} ${backend}`}"><th scope="row"><bdi>${backend}</bdi></th>
+<td data-label="State">${stateMark(levelOf(state), wordOf(state))}${sinceMs !== undefined && html` <small>for ${age(sinceMs, nowMs)}</small>`}</td>${hasServices && html`<td data-label="Service"><bdi>${service}</bdi></td>`}
+<td data-label="Connections" class="number">${established?.toLocaleString('en') ?? html`<span class="faint">unknown</span>`}</td></tr>`,
+  )}</tbody></table>`;
+}

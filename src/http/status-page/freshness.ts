@@ -1,0 +1,34 @@
+import type { CollectorStatus } from '../../monitor/status.ts';
+import type { Level } from './sign.ts';
+
+/**
+ * `late`: its turn is overdue. `stale`: withheld for its age. `failing`: the last run failed, what is shown is older.
+ * `waiting`: its first run is not over. `lacking`: the appliance does not have what it reads.
+ */
+export type Freshness = 'fresh' | 'late' | 'failing' | 'stale' | 'waiting' | 'lacking';
+
+/** What a round over many farms, its jitter and a short queue may take beyond two intervals. */
+const graceMs = 10_000;
+
+export function freshnessOf(collector: CollectorStatus, nowMs: number): Freshness {
+  const { ok, isSupported, isStale, failure, lastSuccessMs, intervalMs } = collector;
+  if (!isSupported) return 'lacking';
+  if (isStale) return 'stale';
+  if (ok === false || failure) return 'failing';
+  if (ok === undefined || lastSuccessMs === undefined) return 'waiting';
+  return nowMs - lastSuccessMs > 2 * intervalMs + graceMs ? 'late' : 'fresh';
+}
+
+export const freshnessLevels: Readonly<Record<Freshness, Level>> = {
+  fresh: 'well',
+  late: 'unknown',
+  failing: 'warning',
+  stale: 'critical',
+  waiting: 'unknown',
+  lacking: 'paused',
+};
+
+/** Whether what is shown of it is as good as it can be. */
+export function isAsItShould(freshness: Freshness): boolean {
+  return freshness === 'fresh' || freshness === 'lacking';
+}

@@ -1,0 +1,47 @@
+const source = Symbol('markup');
+
+/** Markup that is safe on a page; {@link html} makes it, and no data can look like it. */
+export interface Markup {
+  readonly [source]: string;
+}
+
+/** What a template takes: texts and numbers are escaped, nothing is written for `undefined` and `false`. */
+export type Part = string | number | false | undefined | Markup | readonly Part[];
+
+/** Markup with everything that is put into it escaped; attributes that hold a part must be in quotes. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+  let text = strings[0] ?? '';
+  for (const [index, part] of parts.entries()) text += textOf(part) + (strings[index + 1] ?? '');
+  return { [source]: text };
+}
+
+/** For files of ours that are markup; never for anything that was read from elsewhere. */
+export function trusted(text: string): Markup {
+  return { [source]: text };
+}
+
+export function markupText(markup: Markup): string {
+  return markup[source];
+}
+
+function textOf(part: Part): string {
+  if (typeof part === 'string') return escape(part);
+  if (typeof part === 'number') return String(part);
+  if (part === undefined || part === false) return '';
+  return source in part ? part[source] : part.map(textOf).join('');
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Control characters are shown as what they are: something that cannot be shown. */
+function escape(text: string): string {
+  return text
+    .replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
+    .replaceAll(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g, '\ufffd');
+}

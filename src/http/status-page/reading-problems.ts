@@ -1,0 +1,100 @@
+import type { ApplianceStatus, CollectorFailure, CollectorStatus } from '../../monitor/status.ts';
+import { listed } from './listed.ts';
+import type { Problem } from './problem.ts';
+import { reasonInWords } from './reasons.ts';
+import { span } from './times.ts';
+
+/** Explained by something that is a problem of its own. */
+const explained: readonly CollectorFailure['reason'][] = [
+  'unlicensed',
+  'breaker_open',
+  'farms_unknown',
+  'overlap',
+  'stretched',
+];
+
+/** What is wrong with the answers of an appliance: it gives none, it refuses the key, or some readings fail. */
+export function readingProblems(status: ApplianceStatus, nowMs: number): readonly Problem[] {
+  const { name: appliance, up } = status;
+  const failing = status.collectors.filter(({ failure, isSupported }) => failure !== undefined && isSupported);
+  const refused = failing.filter(({ failure }) => failure?.reason === 'unauthorized');
+  if (refused.length > 0) {
+    return [
+      {
+        level: 'critical',
+        appliance,
+        sinceMs: earliest(refused),
+        title: `${appliance} refuses the API key`,
+        meaning: 'Nothing is read from it any more. Was the key replaced or its user disabled?',
+        alert: 'ZlbAuthRejected',
+      },
+    ];
+  }
+  if (up === false) return [unreachable(status, failing, nowMs)];
+  const forbidden = failing.filter(({ failure }) => failure?.reason === 'forbidden');
+  const others = failing.filter(
+    (each) => !forbidden.includes(each) && each.failure && !explained.includes(each.failure.reason),
+  );
+  return [
+    ...(forbidden.length > 0 ? [notAllowed(appliance, forbidden)] : []),
+    ...[...Map.groupBy(others, ({ failure }) => failure?.reason)].map(([, alike]) => failed(appliance, alike)),
+  ];
+}
+
+function unreachable(
+  { name, collectors }: ApplianceStatus,
+  failing: readonly CollectorStatus[],
+  nowMs: number,
+): Problem {
+  const reason = failing.find(({ failure }) => failure && !explained.includes(failure.reason))?.failure?.reason;
+  const successes = collectors.map(({ lastSuccessMs }) => lastSuccessMs).filter((each) => each !== undefined);
+  const last = successes.length > 0 ? `The last good answer came ${span(nowMs - Math.max(...successes))} ago.` : '';
+  return {
+    level: 'critical',
+    appliance: name,
+    sinceMs: earliest(failing),
+    title: `${name} does not answer${reason ? `: ${reasonInWords(reason)}` : ''}`,
+    meaning: `What is shown of it was read before, and goes when it is too old. ${last}`.trim(),
+    alert: 'ZlbApplianceUnreachable',
+  };
+}
+
+function notAllowed(appliance: string, forbidden: readonly CollectorStatus[]): Problem {
+  return {
+    level: 'warning',
+    appliance,
+    sinceMs: earliest(forbidden),
+    title: `The API key of ${appliance} may not read ${listed(forbidden.map(({ name }) => name))}`,
+    meaning: 'Its user lacks a right for that; all else is read.',
+    alert: 'ZlbPermissionMissing',
+  };
+}
+
+/** Collectors that fail for one reason. */
+function failed(appliance: string, alike: readonly CollectorStatus[]): Problem {
+  const names = listed(alike.map(({ name }) => name));
+  const unwatched = alike.find(({ name, isStale }) => isStale && (name === 'farms' || name === 'certificates'))?.name;
+  const reason = alike[0]?.failure?.reason;
+  const because = reason ? reasonInWords(reason) : 'for an unknown reason';
+  const isStale = alike.some((each) => each.isStale);
+  return {
+    level: unwatched === undefined ? 'warning' : 'critical',
+    appliance,
+    sinceMs: earliest(alike),
+    title: `${alike.length === 1 ? 'The reading' : 'The readings'} of ${names} from ${appliance} ${alike.length === 1 ? 'fails' : 'fail'}`,
+    meaning: `Because: ${because}. ${isStale ? 'What is too old is not shown any more.' : 'What is shown of it is older.'}`,
+    alert:
+      unwatched === 'farms'
+        ? 'ZlbFarmsUnwatched'
+        : unwatched === 'certificates'
+          ? 'ZlbCertificatesUnwatched'
+          : isStale
+            ? 'ZlbCollectorStale'
+            : 'ZlbCollectorErrors',
+  };
+}
+
+function earliest(collectors: readonly CollectorStatus[]): number | undefined {
+  const times = collectors.map(({ failure }) => failure?.sinceMs).filter((each) => each !== undefined);
+  return times.length > 0 ? Math.min(...times) : undefined;
+}

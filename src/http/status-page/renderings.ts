@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+
+/** A page as it is sent. */
+export interface Rendering {
+  readonly status: number;
+  /** The same as long as it says the same, whenever it was rendered. */
+  readonly tag: string;
+  readonly bytes: Buffer;
+  /** Compressed at most once. */
+  compressed(): Promise<Buffer>;
+}
+
+export interface Rendered {
+  readonly status: number;
+  readonly text: string;
+  /** What decides whether it says the same. */
+  readonly essence: string;
+}
+
+/** Keeps what was rendered for a second, so that a hundred viewers cost no more than one. */
+export interface Renderings {
+  get(key: string, render: () => Promise<Rendered>): Promise<Rendering>;
+}
+
+const sharedForMs = 1_000;
+/** Views that are kept at a time; strangers may search for anything. */
+const mostKept = 32;
+
+const compress = promisify(gzip);
+
+export function createRenderings(): Renderings {
+  const kept = new Map<string, Promise<Rendering>>();
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** One after the other, or many views at once would leave no time for anything else. */
+  function inTurn(render: () => Promise<Rendered>): Promise<Rendering> {
+    const turn = last.then(render).then(toRendering);
+    last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  function forget(key: string, rendering: Promise<Rendering>): void {
+    if (kept.get(key) === rendering) kept.delete(key);
+  }
+
+  return {
+    get(key, render) {
+      const known = kept.get(key);
+      if (known) return known;
+      const rendering = inTurn(render);
+      kept.set(key, rendering);
+      const [oldest] = kept.keys();
+      if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest);
+      void last.then(() => setTimeout(forget, sharedForMs, key, rendering).unref());
+      return rendering;
+    },
+  };
+}
+
+function toRendering({ status, text, essence }: Rendered): Rendering {
+  const bytes = Buffer.from(text);
+  let compressed: Promise<Buffer> | undefined;
+  return {
+    status,
+    tag: `"${createHash('sha256').update(essence).digest('base64url').slice(0, 22)}"`,
+    bytes,
+    compressed: () => (compressed ??= compress(bytes, { level: 4 })),
+  };
+}

@@ -1,0 +1,36 @@
+import { html, type Markup } from './html.ts';
+
+/** The page is rendered for everybody, so times are in UTC; its script turns them to the reader's own zone. */
+export function clockTime(atMs: number): Markup {
+  const { iso, text } = readable(atMs);
+  return html`<time datetime="${iso}" data-show="clock" title="${text}">${text}</time>`;
+}
+
+/** How long ago; to the minute, so that a page on which nothing happened stays the same. Its script counts the seconds. */
+export function age(atMs: number, nowMs: number): Markup {
+  return html`<time datetime="${isoTime(atMs)}" data-show="age">${span(nowMs - atMs)}</time>`;
+}
+
+const minuteMs = 60_000;
+
+/** `4 min`, `3 h`, `12 d`; of what is longer the larger unit only. */
+export function span(ms: number): string {
+  const minutes = Math.floor(ms / minuteMs);
+  if (minutes < 1) return '<1 min';
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
+}
+
+/** Dates of an appliance may be beyond what a Date can say. */
+export function isoTime(atMs: number): string | undefined {
+  const date = new Date(atMs);
+  return Number.isNaN(date.getTime()) ? undefined : `${date.toISOString().slice(0, 19)}Z`;
+}
+
+function readable(atMs: number): { readonly iso: string; readonly text: string } {
+  const iso = isoTime(atMs);
+  return iso === undefined
+    ? { iso: '', text: 'at no time that can be told' }
+    : { iso, text: `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC` };
+}

@@ -1,0 +1,299 @@
+import { spawnSync } from 'node:child_process';
+import axe from 'axe-core';
+import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { busyWorld, deactivatedWorld, expiringWorld, healthyPair, largeWorld } from '../../src/simulator/scenarios.ts';
+import { httpBackend, httpFarm, service } from '../../src/simulator/world-parts.ts';
+import { type GivenExporterOptions, givenExporter } from '../support/given-exporter.ts';
+import { isThere } from '../support/programs.ts';
+import { until } from '../support/until.ts';
+import type { World } from '../../src/simulator/world.ts';
+
+const program = spawnSync('which', ['chromium'], { encoding: 'utf8' }).stdout.trim();
+const eager = { eager: ['farms', 'backends', 'appliance', 'certificates'] };
+
+describe.skipIf(!isThere('chromium'))('the status page in a real browser', () => {
+  it.each([3, 100, 1_000])(
+    'shows within 5 s and without a reload that a farm went down, among %i appliances',
+    async (count) => {
+      const world = busyWorld();
+      const crowd = { appliances: count - 1, farms: 2, backendsPerFarm: 2 };
+      const { page, complaints, url } = await givenPage({ 'lb-madrid': world }, { ...eager, crowd });
+      await page.goto(url);
+      const usableAfterMs = await page.evaluate<number>('performance.now()');
+      await page.evaluate('globalThis.unchanged = true');
+      await seen(page, /^Farm oldportal is down$/);
+      const all = count.toLocaleString('en');
+      await seen(page, `${all} of ${all} appliances answer`);
+
+      const shop = world.farms.get('shop');
+      if (shop) shop.running = false;
+      const changedAtMs = performance.now();
+      await seen(page, /^Farm shop is down$/);
+      const tookMs = performance.now() - changedAtMs;
+
+      const { length } = await (await fetch(url)).text();
+      console.log(
+        `${count} appliances: the page of ${Math.round(length / 1_000)} kB was usable after ${Math.round(usableAfterMs)} ms, a farm was shown as down after ${Math.round(tookMs)} ms`,
+      );
+      expect(tookMs).toBeLessThan(5_000);
+      expect(length).toBeLessThan(300_000);
+      expect(await page.evaluate('globalThis.unchanged')).toBe(true);
+      expect(complaints).toEqual([]);
+    },
+    240_000,
+  );
+
+  it('is searched and walked through with the keyboard alone', async () => {
+    const { page, url, complaints } = await givenPage({ 'lb-madrid': busyWorld(), 'lb-berlin': expiringWorld() });
+    await page.goto(url);
+    await seen(page, /^Farm oldportal is down$/);
+
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
+    await page.keyboard.press('/');
+    await page.keyboard.type('10.20.0.41');
+    await seen(page, 'match for “10.20.0.41”');
+    expect(page.url()).toBe(`${url}/?q=10.20.0.41`);
+    expect(await page.locator('#backends td[data-label="Farm"]').textContent()).toBe('db');
+    await page.keyboard.press('Escape');
+    await seen(page, 'Appliances');
+    expect(page.url()).toBe(`${url}/`);
+
+    await page.getByRole('link', { name: 'lb-madrid' }).first().focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${url}/?appliance=lb-madrid`);
+    await seen(page, '10.20.0.14:8081');
+    await page.reload();
+    await seen(page, '10.20.0.14:8081');
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  it('leaves focus, scroll position, what is typed and what is open as they are when something changes', async () => {
+    const world = busyWorld();
+    const { page, url } = await givenPage({ 'lb-madrid': world }, eager);
+    await page.setViewportSize({ width: 1_280, height: 500 });
+    await page.goto(`${url}/?appliance=lb-madrid`);
+    await seen(page, /^Farm oldportal is down$/);
+    const dns = page.locator('details.farm', { has: page.getByText('dns', { exact: true }) });
+    const shop = page.locator('details.farm', { has: page.getByText('shop', { exact: true }) });
+    await dns.locator('summary').focus();
+    await page.keyboard.press('Enter');
+    await shop.locator('summary').click();
+    await dns.locator('summary').focus();
+    await page.evaluate('scrollTo(0, 300)');
+
+    const db = world.farms.get('db');
+    if (db) db.running = false;
+    await seen(page, /^Farm db is down$/);
+
+    expect(await dns.getAttribute('open')).toBe('');
+    expect(await shop.getAttribute('open')).toBe(null);
+    expect(await page.evaluate('document.activeElement.closest("li").dataset.key')).toBe('dns');
+    expect(await page.evaluate('scrollY')).toBeGreaterThan(0);
+  }, 60_000);
+
+  it('opens a farm by itself that becomes wrong', async () => {
+    const world = busyWorld();
+    const { page, url } = await givenPage({ 'lb-madrid': world }, eager);
+    await page.goto(`${url}/?appliance=lb-madrid`);
+    const dns = page.locator('details.farm', { has: page.getByText('dns', { exact: true }) });
+    await until(
+      () => dns.count(),
+      (count) => count === 1,
+    );
+    expect(await dns.getAttribute('open')).toBe(null);
+
+    const farm = world.farms.get('dns');
+    if (farm) farm.running = false;
+
+    await until(
+      () => dns.getAttribute('open'),
+      (open) => open === '',
+    );
+  }, 60_000);
+
+  it('says at once and loudly that the exporter does not answer, and goes on when it does', async () => {
+    const { page, url, start, stop } = await givenPage({ 'lb-madrid': busyWorld() });
+    await page.goto(url);
+    await seen(page, /^Farm oldportal is down$/);
+    expect(await page.getByRole('alert').isVisible()).toBe(false);
+
+    await stop();
+    await page.getByRole('alert').waitFor({ timeout: 8_000 });
+    expect(await page.getByRole('alert').textContent()).toMatch(
+      /^No answer from the exporter since \d\d:\d\d:\d\d; what you see is old\.$/,
+    );
+    expect(await page.locator('body').getAttribute('class')).toContain('silent');
+    expect(await page.locator('#live').textContent()).toMatch(/^Old/);
+
+    await start(Number(new URL(url).port));
+    await page.getByRole('alert').waitFor({ state: 'hidden', timeout: 8_000 });
+    expect(await page.locator('body').getAttribute('class')).not.toContain('silent');
+  }, 60_000);
+
+  it('is whole without script, and loads itself anew', async () => {
+    const { page, url } = await givenPage({ 'lb-madrid': busyWorld() }, {}, { javaScriptEnabled: false });
+    await until(
+      () => fetch(url).then((answer) => answer.text()),
+      (text) => text.includes('Farm oldportal is down'),
+    );
+    await page.goto(url);
+
+    expect(await page.locator('.problem').count()).toBeGreaterThan(3);
+    expect(await page.locator('header').textContent()).toContain('without script this page is loaded anew every 30 s');
+    await page.getByRole('searchbox').fill('shop');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.waitForURL(`${url}/?q=shop`);
+    expect(await page.locator('h1').textContent()).toMatch(/matches for “shop”/);
+    await page.getByRole('link', { name: 'lb-madrid' }).first().click();
+    await page.waitForURL(`${url}/?appliance=lb-madrid`);
+    expect(await page.locator('details.farm').count()).toBe(9);
+  }, 60_000);
+
+  it.each([
+    ['light', 1_280],
+    ['dark', 1_280],
+    ['light', 360],
+    ['dark', 360],
+    ['light', 3_840],
+  ] as const)(
+    'has nothing that axe objects to: %s, %i wide',
+    async (colorScheme, width) => {
+      const [first, second] = healthyPair();
+      const worlds = {
+        'lb-paris-1': first,
+        'lb-paris-2': second,
+        'lb-madrid': busyWorld(),
+        'lb-berlin': expiringWorld(),
+        'lb-lisbon': deactivatedWorld(),
+      };
+      const { page, url, appliances, complaints } = await givenPage(
+        worlds,
+        {},
+        {
+          colorScheme,
+          viewport: { width, height: 900 },
+        },
+      );
+      appliances[1]?.fail('*', { kind: 'hang' });
+      await until(
+        () => fetch(url).then((answer) => answer.text()),
+        (text) =>
+          text.includes('Farm oldportal is down') && text.includes('has expired') && text.includes('is deactivated'),
+      );
+
+      for (const query of [
+        '',
+        '?appliance=lb-madrid',
+        '?q=shop',
+        '?list=certificates',
+        '?appliance=none',
+        'runbooks',
+      ]) {
+        await page.goto(`${url}/${query}`);
+        if (query !== 'runbooks') await page.locator('.live.running').waitFor();
+        await page.evaluate(axe.source);
+        const violations = await page.evaluate<unknown[]>(
+          `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html, failureSummary }) => html.slice(0, 300) + failureSummary)]))`,
+        );
+        expect(violations, query).toEqual([]);
+        expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${query} fits`).toBe(true);
+      }
+      expect(complaints.filter((text) => !text.includes('404'))).toEqual([]);
+    },
+    90_000,
+  );
+
+  it('shows names that mean harm as what they are', async () => {
+    const harm = [
+      `<img src=x onerror="globalThis.harmed=1">`,
+      `"><script>globalThis.harmed=1</script>`,
+      `' onmouseover='globalThis.harmed=1`,
+      '</main><h1>well</h1>',
+      '\u202egnorw si lla',
+    ];
+    const world = busyWorld();
+    for (const [index, name] of harm.entries()) {
+      const farm = httpFarm({
+        name,
+        vip: '192.0.2.40',
+        vport: String(9_000 + index),
+        running: false,
+        services: [service(name, { backends: [httpBackend(0, '10.9.9.9', 80)] })],
+      });
+      world.farms.set(name, farm);
+    }
+    const { page, url, complaints } = await givenPage({ 'lb-madrid': world }, eager);
+
+    for (const query of ['', '?appliance=lb-madrid', `?q=${encodeURIComponent('<')}`]) {
+      await page.goto(`${url}/${query}`);
+      await seen(page, 'onerror="globalThis.harmed=1"');
+      await page.locator('main').hover();
+    }
+
+    expect(await page.evaluate('globalThis.harmed')).toBe(undefined);
+    expect(await page.locator('h1').count()).toBe(1);
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  it('finds a farm among 5,000 about as fast as it shows the fleet', async () => {
+    const { page, url } = await givenPage({ 'lb-large': largeWorld({ farms: 5_000, backendsPerFarm: 2 }) });
+    await until(
+      () => fetch(`${url}/?q=farm-4999`).then((answer) => answer.text()),
+      (text) => text.includes('1 match for'),
+      60_000,
+    );
+    const took = async (query: (turn: number) => string): Promise<number> => {
+      const times: number[] = [];
+      for (let turn = 0; turn < 15; turn += 1) {
+        const startedAtMs = performance.now();
+        await (await fetch(`${url}/${query(turn)}`)).text();
+        times.push(performance.now() - startedAtMs);
+      }
+      return times.toSorted((one, other) => one - other)[7] ?? 0;
+    };
+
+    const fleetMs = await took((turn) => `?list=changes&page=${turn + 1}`);
+    const searchMs = await took((turn) => `?q=farm-${4_000 + turn}`);
+    await page.goto(url);
+    await page.keyboard.press('/');
+    const typedAtMs = performance.now();
+    await page.keyboard.type('farm-4321');
+    await seen(page, '1 match for “farm-4321”');
+    const shownMs = performance.now() - typedAtMs;
+
+    console.log(
+      `5,000 farms: a search takes ${searchMs.toFixed(1)} ms, another view ${fleetMs.toFixed(1)} ms; on the screen ${Math.round(shownMs)} ms after the first key`,
+    );
+    expect(searchMs).toBeLessThan(10 * fleetMs + 50);
+    expect(shownMs).toBeLessThan(5_000);
+  }, 120_000);
+});
+
+/** A browser with a page, and an exporter to look at. */
+async function givenPage(
+  worlds: Readonly<Record<string, World>>,
+  options: GivenExporterOptions = {},
+  context: BrowserContextOptions = {},
+) {
+  const exporter = await givenExporter(worlds, options);
+  // The sandbox of Chromium does not start for root, as in most containers.
+  const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
+  onTestFinished(() => browser.close());
+  const page = await browser.newPage(context);
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${exporter.url}/`)) complaints.push(`asked elsewhere: ${request.url()}`);
+  });
+  return { ...exporter, page, complaints };
+}
+
+/** Waits until the page says it. */
+async function seen(page: Page, text: string | RegExp): Promise<void> {
+  await page.locator('main').getByText(text).first().waitFor({ timeout: 120_000 });
+}

@@ -1,0 +1,77 @@
+import type {
+  ApplianceStatus,
+  BackendStatus,
+  CertificateStatus,
+  CollectorStatus,
+  FarmStatus,
+  FleetStatus,
+} from '../../src/monitor/status.ts';
+
+/** When these statuses are looked at. */
+export const nowMs = Date.parse('2026-11-21T03:12:04Z');
+export const minuteMs = 60_000;
+export const dayMs = 86_400_000;
+
+/** An appliance of which everything is known and well, but for what is given. */
+export function applianceStatus(given: Partial<ApplianceStatus> & { readonly name: string }): ApplianceStatus {
+  return {
+    labels: {},
+    up: true,
+    deactivated: false,
+    version: '8.4.0',
+    edition: 'enterprise',
+    hostname: given.name,
+    breaker: 'closed',
+    farms: [farmStatus({ name: 'shop' })],
+    certificates: [certificateStatus({ file: 'shop.pem' })],
+    activation: { status: 'activated', kind: 'permanent', notAfterSeconds: nowMs / 1_000 + 300 * 86_400 },
+    interfaces: [{ name: 'eth0', state: 'up' }],
+    series: 120,
+    collectors: ['farms', 'backends', 'certificates'].map((name) => collectorStatus({ name })),
+    ...given,
+  };
+}
+
+export function farmStatus(given: Partial<FarmStatus> & { readonly name: string }): FarmStatus {
+  return {
+    profile: 'http',
+    state: 'up',
+    vip: '192.0.2.40',
+    vport: '443',
+    established: 12,
+    backends: [backendStatus({ backend: '10.0.0.1:80' }), backendStatus({ backend: '10.0.0.2:80' })],
+    ...given,
+  };
+}
+
+export function backendStatus(given: Partial<BackendStatus> & { readonly backend: string }): BackendStatus {
+  return { service: 'front', state: 'up', established: 6, ...given };
+}
+
+export function certificateStatus(given: Partial<CertificateStatus> & { readonly file: string }): CertificateStatus {
+  return {
+    kind: 'certificate',
+    commonName: 'shop.example.com',
+    issuer: 'Example CA',
+    state: 'valid',
+    notAfterSeconds: nowMs / 1_000 + 200 * 86_400,
+    isUnreadable: false,
+    usedBy: ['shop'],
+    ...given,
+  };
+}
+
+export function collectorStatus(given: Partial<CollectorStatus> & { readonly name: string }): CollectorStatus {
+  return {
+    ok: true,
+    lastSuccessMs: nowMs - 20_000,
+    intervalMs: 30_000,
+    isStale: false,
+    isSupported: true,
+    ...given,
+  };
+}
+
+export function fleetStatus(...appliances: readonly ApplianceStatus[]): FleetStatus {
+  return { appliances, transitions: [] };
+}

@@ -1,0 +1,321 @@
+import { type FastifyInstance, fastify } from 'fastify';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ExporterFacts } from '../../../../src/http/status-page/exporter-panel.ts';
+import { registerStatusPage } from '../../../../src/http/status-page/status-page.ts';
+import type { ApplianceStatus, FleetStatus } from '../../../../src/monitor/status.ts';
+import {
+  applianceStatus,
+  backendStatus,
+  certificateStatus,
+  collectorStatus,
+  farmStatus,
+  fleetStatus,
+  minuteMs,
+  nowMs,
+} from '../../../support/fleet-status.ts';
+
+describe('the sentence at the top', () => {
+  it('says that nothing is wrong only where everything was read and is fresh', async () => {
+    expect(await verdict(applianceStatus({ name: 'lb-1' }))).toBe('Nothing is wrong');
+  });
+
+  it.each<[string, Partial<ApplianceStatus>]>([
+    ['was not asked yet', { up: undefined, farms: undefined, collectors: [] }],
+    [
+      'has a reading that is late',
+      { collectors: [collectorStatus({ name: 'farms', lastSuccessMs: nowMs - 2 * minuteMs })] },
+    ],
+    ['has a reading that is withheld', { collectors: [collectorStatus({ name: 'farms', isStale: true })] }],
+    [
+      'has a reading still to come',
+      { collectors: [collectorStatus({ name: 'farms', ok: undefined, lastSuccessMs: undefined })] },
+    ],
+    ['has a farm with backends that nobody knows', { farms: [farmStatus({ name: 'shop', backends: undefined })] }],
+  ])('does not say so of an appliance that %s', async (_, given) => {
+    const sentence = await verdict(applianceStatus({ name: 'lb-1', ...given }));
+
+    expect(sentence).toBe('Nothing is known to be wrong, but not all is known');
+  });
+
+  it('does not miss what the API cannot say: the backends of datalink farms, and what an edition lacks', async () => {
+    const farms = [farmStatus({ name: 'uplink', profile: 'datalink', backends: undefined })];
+    const collectors = [
+      collectorStatus({ name: 'farms' }),
+      collectorStatus({ name: 'vpn', isSupported: false, ok: undefined }),
+    ];
+
+    expect(await verdict(applianceStatus({ name: 'lb-1', farms, collectors }))).toBe('Nothing is wrong');
+  });
+
+  it('counts what is wrong, and says that nothing is watched where that is so', async () => {
+    const down = farmStatus({ name: 'shop', state: 'down' });
+    const restart = farmStatus({ name: 'portal', state: 'needed_restart' });
+
+    expect(await verdict(applianceStatus({ name: 'lb-1', farms: [down, restart] }))).toBe(
+      '1 thing is wrong, 1 more needs attention',
+    );
+    expect(await verdict(applianceStatus({ name: 'lb-1', farms: [restart] }))).toBe('1 thing needs attention');
+    expect(await verdict()).toBe('Nothing is watched');
+  });
+
+  it('counts a configuration that was refused', async () => {
+    const app = givenPage(fleetStatus(applianceStatus({ name: 'lb-1' })), {
+      configuration: { isInForce: false, loadedAtMs: nowMs },
+    });
+
+    expect(await textAt(app, '/')).toContain('The exporter refused its new configuration');
+  });
+});
+
+describe('a large fleet', () => {
+  it('is a small page, the worst first, with links to the rest', async () => {
+    const appliances = Array.from({ length: 1_000 }, (_, index) =>
+      applianceStatus({
+        name: `lb-${index}`,
+        farms: Array.from({ length: 5 }, (_item, farm) =>
+          farmStatus({ name: `farm-${farm}`, state: index === 700 && farm === 3 ? 'down' : 'up' }),
+        ),
+        collectors: ['farms', 'backends', 'certificates', 'system', 'interfaces', 'vpn'].map((name) =>
+          collectorStatus({ name }),
+        ),
+      }),
+    );
+    const app = givenPage(fleetStatus(...appliances));
+
+    const page = await textAt(app, '/');
+
+    expect(page.length).toBeLessThan(300_000);
+    expect(page).toContain('Farm farm-3 is down');
+    expect(rowsOf(page).slice(0, 2)).toEqual(['lb-700', 'lb-0']);
+    expect(page).toContain('and 950 more');
+    const last = await textAt(app, '/?list=appliances&page=10');
+    expect(rowsOf(last).at(-1)).toBe('lb-999');
+    expect(await textAt(app, '/?list=appliances&page=99')).toContain('Page 10 of 10');
+  });
+
+  it('leaves others their turns while it is looked through', async () => {
+    const farms = Array.from({ length: 20 }, (_, farm) => farmStatus({ name: `farm-${farm}` }));
+    const appliances = Array.from({ length: 5_000 }, (_, index) => applianceStatus({ name: `lb-${index}`, farms }));
+    const app = givenPage(fleetStatus(...appliances));
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+
+    const startedAtMs = performance.now();
+    await textAt(app, '/?q=farm-3');
+    isOver = true;
+
+    console.log(`5,000 appliances: ${turns} turns of others in ${Math.round(performance.now() - startedAtMs)} ms`);
+    // Without slices there are four: to read the request, to look, to write and to send.
+    expect(turns).toBeGreaterThan(8);
+  });
+});
+
+describe('what is wrong', () => {
+  it('is an interface that was seen to go down, and none that is down by choice or up again', async () => {
+    const down = (name: string) =>
+      ({
+        atMs: nowMs,
+        appliance: 'lb-1',
+        object: 'interface',
+        labels: { interface: name },
+        from: 'up',
+        to: 'down',
+      }) as const;
+    const up = { ...down('eth2'), atMs: nowMs + 1, from: 'down', to: 'up' };
+    const interfaces = [
+      { name: 'eth0', state: 'down' },
+      { name: 'eth1', state: 'down' },
+      { name: 'eth2', state: 'up' },
+    ];
+    const fleet = {
+      ...fleetStatus(applianceStatus({ name: 'lb-1', interfaces })),
+      transitions: [up, down('eth1'), down('eth2')],
+    };
+
+    const page = await textAt(givenPage(fleet), '/');
+
+    expect([...page.matchAll(/<h3>.*?<bdi>([^<]*)<\/bdi><\/h3>/g)].map(([, title]) => title)).toEqual([
+      'Interface eth1 of lb-1 is down',
+    ]);
+  });
+
+  it('is sorted by how bad it is, then by how new', async () => {
+    const farms = [
+      farmStatus({ name: 'a', state: 'needed_restart', sinceMs: nowMs }),
+      farmStatus({ name: 'b', state: 'down' }),
+      farmStatus({ name: 'c', state: 'down', sinceMs: nowMs - 2 * minuteMs }),
+      farmStatus({ name: 'd', state: 'down', sinceMs: nowMs - minuteMs }),
+    ];
+
+    const page = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', farms }))), '/');
+
+    expect([...page.matchAll(/<bdi>Farm (\w)/g)].map(([, name]) => name)).toEqual(['d', 'c', 'b', 'a']);
+  });
+});
+
+describe('one appliance', () => {
+  it('has all of its farms and their backends, what is wrong first', async () => {
+    const farms = [
+      farmStatus({ name: 'alpha' }),
+      farmStatus({
+        name: 'omega',
+        backends: [backendStatus({ backend: '10.0.0.9:80', state: 'down' }), backendStatus({ backend: '10.0.0.8:80' })],
+      }),
+    ];
+    const page = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb 1', farms }))), '/?appliance=lb+1');
+
+    expect([...page.matchAll(/<details class="farm"[^>]*>\s*.*?<b><bdi>(\w+)/gs)].map(([, name]) => name)).toEqual([
+      'omega',
+      'alpha',
+    ]);
+    for (const backend of ['10.0.0.1:80', '10.0.0.9:80']) expect(page).toContain(backend);
+  });
+
+  it('is a page in words where nobody watches it', async () => {
+    const answer = await givenPage(fleetStatus()).inject('/?appliance=lb-9');
+
+    expect(answer.statusCode).toBe(404);
+    expect(answer.payload).toContain('No lb-9 here.');
+  });
+
+  it('says of what is not known that it is not known', async () => {
+    const unread = applianceStatus({
+      name: 'lb-1',
+      up: undefined,
+      farms: undefined,
+      certificates: undefined,
+      version: undefined,
+      edition: undefined,
+    });
+    const page = await textAt(givenPage(fleetStatus(unread)), '/?appliance=lb-1');
+
+    expect(page).toContain('not asked yet');
+    expect(page).toContain('They were not read, or so long ago that they are not shown.');
+    expect(page).not.toContain('is up');
+  });
+});
+
+describe('a search', () => {
+  const appliances = [
+    applianceStatus({ name: 'lb-paris', labels: { site: 'paris' } }),
+    applianceStatus({
+      name: 'lb-madrid',
+      certificates: [certificateStatus({ file: 'intranet.pem', commonName: 'Intranet.example.com' })],
+    }),
+  ];
+
+  it.each([
+    ['PARIS', '1 match'],
+    ['10.0.0.2:80', '2 matches'],
+    ['intranet.EXAMPLE', '1 match'],
+    ['192.0.2.40:443', '2 matches'],
+    ['nowhere', 'Nothing'],
+  ])('finds %s whatever its case', async (text, count) => {
+    const page = await textAt(givenPage(fleetStatus(...appliances)), `/?q=${encodeURIComponent(text)}`);
+
+    expect(page).toMatch(new RegExp(`${count} for “<bdi>`));
+    expect(page).toContain(`value="${text}"`);
+  });
+
+  it('for nothing is the fleet', async () => {
+    expect(await textAt(givenPage(fleetStatus(...appliances)), '/?q=++')).toContain('Nothing is wrong');
+  });
+});
+
+describe('how it is sent', () => {
+  it('keeps everything of others out, and its address in', async () => {
+    const { headers } = await givenPage(fleetStatus()).inject('/');
+
+    expect(headers['content-security-policy']).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
+    expect(headers['referrer-policy']).toBe('no-referrer');
+  });
+
+  it('is compressed for who takes that, and nothing at all for who has it', async () => {
+    const app = givenPage(fleetStatus(applianceStatus({ name: 'lb-1' })));
+
+    const plain = await app.inject('/');
+    const compressed = await app.inject({ url: '/', headers: { 'accept-encoding': 'gzip' } });
+    const again = await app.inject({ url: '/', headers: { 'if-none-match': String(plain.headers['etag']) } });
+
+    expect(gunzipSync(compressed.rawPayload).toString()).toBe(plain.payload);
+    expect([again.statusCode, again.payload]).toEqual([304, '']);
+  });
+
+  it('is described once for all who ask within a second', async () => {
+    let described = 0;
+    const status = fleetStatus(applianceStatus({ name: 'lb-1' }));
+    const app = givenPage(() => {
+      described += 1;
+      return status;
+    });
+
+    await Promise.all(Array.from({ length: 20 }, (_, index) => app.inject(index % 2 ? '/' : '/?appliance=lb-1')));
+
+    expect(described).toBe(1);
+  });
+
+  it('has its script, its style and an icon for each level, as types that a browser takes', async () => {
+    const app = givenPage(fleetStatus());
+
+    const types = await Promise.all(
+      ['page.css', 'page.js', 'critical.svg', 'well.svg'].map(
+        async (name) => (await app.inject(`/assets/${name}`)).headers['content-type'],
+      ),
+    );
+
+    expect(types).toEqual([
+      'text/css; charset=utf-8',
+      'text/javascript; charset=utf-8',
+      'image/svg+xml',
+      'image/svg+xml',
+    ]);
+  });
+
+  it('has no style and no script within its markup, where the policy would forbid them', async () => {
+    const page = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1' }))), '/');
+
+    expect(page).not.toMatch(/ style=| on\w+=|<style|<script(?! type="module" src="\.\/assets\/page\.js"><\/script>)/);
+  });
+});
+
+function givenPage(fleet: FleetStatus | (() => FleetStatus), facts: Partial<ExporterFacts> = {}): FastifyInstance {
+  const app = fastify();
+  registerStatusPage(app, {
+    describe: typeof fleet === 'function' ? fleet : () => fleet,
+    strangerInWords: (appliance) => `No ${appliance} here.`,
+    exporter: () => ({
+      version: '1.2.3',
+      ready: true,
+      vitalSigns: { startedAtMs: nowMs - 90 * minuteMs, memoryBytes: 90 * 1_048_576, loopDelayMs: 1 },
+      configuration: { isInForce: true, loadedAtMs: nowMs - 90 * minuteMs },
+      adminUrl: undefined,
+      ...facts,
+    }),
+    now: () => nowMs,
+  });
+  onTestFinished(() => app.close());
+  return app;
+}
+
+async function textAt(app: FastifyInstance, url: string): Promise<string> {
+  return (await app.inject(url)).payload;
+}
+
+async function verdict(...appliances: readonly ApplianceStatus[]): Promise<string | undefined> {
+  const page = await textAt(givenPage(fleetStatus(...appliances)), '/');
+  return /<h1 id="verdict"[^>]*>([^<]*)<\/h1>/.exec(page)?.[1];
+}
+
+/** The appliances of the table, in its order. */
+function rowsOf(page: string): readonly (string | undefined)[] {
+  const table = /<table class="appliances">.*?<\/table>/s.exec(page)?.[0] ?? '';
+  return [...table.matchAll(/<tr data-key="([^"]+)"/g)].map(([, name]) => name);
+}
