@@ -111,7 +111,7 @@ export function createDescribing(parts: DescribingParts): Describing {
     return {
       name: collector,
       ok,
-      lastSuccessMs,
+      lastSuccessMs: lastSuccessMs === undefined ? undefined : Math.round(lastSuccessMs),
       intervalMs,
       isStale: shelf.withholding.has(collector),
       isSupported: isThere,
