@@ -2,28 +2,21 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { onFreePorts } from './free-ports.ts';
 import { pageWith } from './page-with.ts';
 import { lineWith, shellLines } from './readme-commands.ts';
 import { type Session, startSession } from './session.ts';
+import { startStack } from './start-stack.ts';
 import { createStopwatch, type Step } from './stopwatch.ts';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 const minuteMs = 60_000;
-
-export interface JourneyParts {
-  readonly tell: (step: Step) => void;
-  readonly stopped: AbortSignal;
-  /** Which of the ports of `npm run stack` are other than usual: those that are taken, or all. */
-  readonly ports: 'all' | 'taken';
-}
 
 /**
  * Walks the path of somebody who has just heard of the project, with the commands that the README and the programs print:
  * clone, the README's first command, metrics and page, an alert in `npm run stack`, the farm restarted, the alert resolved.
  * Calls `tell` after each step; throws at the first that does not come true, as each does once it is to stop.
  */
-export async function walk({ tell, stopped, ports }: JourneyParts): Promise<void> {
+export async function walk(tell: (step: Step) => void, stopped: AbortSignal): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), 'zlb-new-user-'));
   const clone = join(home, 'zlb-exporter');
   const sessions: Session[] = [];
@@ -52,8 +45,7 @@ export async function walk({ tell, stopped, ports }: JourneyParts): Promise<void
     await demonstration.interrupt();
 
     const second = lineWith(commands, 'npm run stack');
-    const stack = open(await onFreePorts(second, ports));
-    await stack.shows(/^Notifications$/m, 2 * minuteMs);
+    const stack = await startStack(second, open);
     done(`${second}: everything runs`);
     await stack.shows(/^[\d:]+ FIRING /m, minuteMs);
     done('the first alert fires');

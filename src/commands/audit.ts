@@ -1,6 +1,7 @@
 import type { Fault } from '../admin/audit/read-chain.ts';
 import { type Verification, verifyAudit } from '../admin/audit/verify.ts';
 import { errorCode, toError } from '../lib/check.ts';
+import { counted } from '../lib/counted.ts';
 import { oneLine } from '../lib/one-line.ts';
 import { type Command, UsageError } from './command.ts';
 
@@ -72,10 +73,6 @@ function sentence({ file, line, what }: Fault): string {
 function* shortened(texts: readonly string[]) {
   for (const text of texts.slice(0, mostShown)) yield `  ${text}`;
   if (texts.length > mostShown) yield `  and ${texts.length - mostShown} more`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** A text of a line that may be forged. */

@@ -1,3 +1,4 @@
+import { counted } from '../lib/counted.ts';
 import type { DemonstrationAppliance } from '../simulator/demo.ts';
 import type { Shell } from './command.ts';
 
@@ -13,7 +14,7 @@ interface GreetingParts {
 /** What a person reads who started an exporter by hand; a service has its log. */
 export function greeting({ version, url, adminUrl, paint }: GreetingParts, appliances: number): readonly string[] {
   return [
-    `zlb-exporter ${version} watches ${appliances} ${appliances === 1 ? 'appliance' : 'appliances'}.`,
+    `zlb-exporter ${version} watches ${counted(appliances, 'appliance')}.`,
     ...places({ url, adminUrl, paint }),
     '',
     'The log follows, on standard error; --log.format=logfmt is easier to read. Stop with Ctrl-C.',

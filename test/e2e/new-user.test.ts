@@ -30,7 +30,7 @@ describe.skipIf(hindered !== undefined)('a new user', () => {
   it(
     'comes from an empty folder to an alert that fires, and by the command that is printed to its end',
     async () => {
-      const child = spawn(process.execPath, ['scripts/new-user.ts', '--other-ports'], {
+      const child = spawn(process.execPath, ['scripts/new-user.ts'], {
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       onTestFinished(() => void child.kill('SIGTERM'));

@@ -29,6 +29,17 @@ async function givenAppliance() {
   return appliance;
 }
 
+/** Whether a port could be taken on all addresses, until the test has finished. */
+async function holdPort(port: number): Promise<boolean> {
+  const holder = createServer();
+  const held = await new Promise<boolean>((resolve) => {
+    holder.once('error', () => resolve(false));
+    holder.listen(port, () => resolve(true));
+  });
+  if (held) onTestFinished(() => void holder.close());
+  return held;
+}
+
 /** A client that sends this and reads nothing. */
 async function givenClient(url: string, sent: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
@@ -99,12 +110,8 @@ describe('without a configuration', () => {
   });
 
   it('goes on with free ports where the usual ones are taken, and says which', async () => {
-    for (const port of [9444, 9445]) {
-      // Where somebody else has it already, that will do as well.
-      const holder = createServer().on('error', () => undefined);
-      holder.listen(port);
-      onTestFinished(() => void holder.close());
-    }
+    // What other suites start ends in a moment; who has it for longer takes it as well as this test would.
+    for (const port of [9444, 9445]) await until(() => holdPort(port), Boolean, 15_000).catch(() => undefined);
 
     const exporter = startExporter([]);
     const url = await exporter.url();

@@ -5,6 +5,7 @@ import { createFiles } from '../../config/files.ts';
 import { loadSettings } from '../../config/load.ts';
 import { shareOf } from '../../config/share.ts';
 import { loadWebSettings } from '../../config/web-settings.ts';
+import { counted } from '../../lib/counted.ts';
 import { parseShard } from '../../lib/shard.ts';
 import { type Command, optionalFlag, textFlag, UsageError } from '../command.ts';
 import { readShownCertificate } from '../shown-certificate.ts';
@@ -39,8 +40,7 @@ export const check: Command = async ({ flags, env, stopped, say, warn, shell }) 
   say(`The configuration is valid: ${counted(whole.appliances.length, 'appliance')}.`);
   const { share, appliances } = settings;
   if (share) say(`Shard ${share.index}/${share.count} watches ${appliances.length} of them.`);
-  const generalIlls = await openKeyLines(files.keyFiles);
-  generalIlls.forEach(say);
+  (await openKeyLines(files.keyFiles)).forEach(say);
 
   const decode = createDecoder();
   const width = Math.max(...appliances.map(({ name }) => name.length));
@@ -84,8 +84,4 @@ async function examine(parts: VisitParts): Promise<Examination> {
         () => undefined,
       );
   return { appliance, settings, findings, shown, nowMs: Date.now() };
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

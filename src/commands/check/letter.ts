@@ -1,3 +1,4 @@
+import { counted } from '../../lib/counted.ts';
 import { dayOf } from '../../lib/day.ts';
 import { formatDuration } from '../../lib/duration.ts';
 import { oneLine } from '../../lib/one-line.ts';
@@ -23,15 +24,15 @@ export function summaryLine({ appliance, findings }: Examination): string {
     : appliance.tls.insecureSkipVerify
       ? 'TLS NOT VERIFIED'
       : 'TLS verified';
-  const farms = facts.farms ? `${facts.farms.length} ${facts.farms.length === 1 ? 'farm' : 'farms'}` : 'farms unknown';
-  const cost = `${polled.length} collectors, about ${Math.ceil(perMinute.calls)} calls and ${perMinute.seconds.toFixed(1)} s of its time a minute`;
+  const farms = facts.farms ? counted(facts.farms.length, 'farm') : 'farms unknown';
+  const cost = `${polled.length} collectors, about ${counted(Math.ceil(perMinute.calls), 'call')} and ${perMinute.seconds.toFixed(1)} s of its time a minute`;
   return [`reachable, ${trust}, key accepted`, productOf(facts), farms, cost].join(' · ');
 }
 
 /** What was found, what it means, and what to do: the lines below the first one. */
 export function letter(examination: Examination, ills: readonly Ill[]): readonly string[] {
   const { failure, facts } = examination.findings;
-  const things = `${ills.length} ${ills.length === 1 ? 'thing' : 'things'} to put right`;
+  const things = `${counted(ills.length, 'thing')} to put right`;
   const diagnosis = failure
     ? 'it cannot be polled'
     : ills.length === 0
@@ -74,7 +75,7 @@ function reachedText({ appliance, findings: { calls, failure } }: Examination): 
   if (answered.length === 0)
     return failure?.reason === 'tls' ? `${text}, and left again: see TLS` : `${text} gave no answer`;
   const each = formatDuration((secondsOf(answered) / answered.length) * 1_000);
-  return `${text}, ${answered.length} ${answered.length === 1 ? 'call' : 'calls'}, ${each} each`;
+  return `${text}, ${counted(answered.length, 'call')}, ${each} each`;
 }
 
 function trustRow({ appliance, shown, findings, nowMs }: Examination): Row | undefined {
@@ -89,7 +90,7 @@ function trustRow({ appliance, shown, findings, nowMs }: Examination): Row | und
           ? 'NOT VERIFIED'
           : `verified${tls.ca === undefined ? '' : ' by tls.ca_file'}`;
   const days = Math.floor((shown.endsAtMs - nowMs) / dayMs);
-  const left = days < 0 ? 'expired' : `${days} ${days === 1 ? 'day' : 'days'} left`;
+  const left = days < 0 ? 'expired' : `${counted(days, 'day')} left`;
   return ['TLS', `${how}; for ${shown.subject}, valid to ${dayOf(shown.endsAtMs)} (${left})`];
 }
 
@@ -102,7 +103,7 @@ function clockRow({ findings }: Examination): Row | undefined {
 
 function costText({ findings: { perMinute }, settings }: Examination): string {
   const { calls, seconds } = perMinute;
-  return `about ${Math.ceil(calls)} calls a minute, ${percent(seconds / 60)} of its time; at most ${percent(settings.polling.maxBusyRatio)} is taken`;
+  return `about ${counted(Math.ceil(calls), 'call')} a minute, ${percent(seconds / 60)} of its time; at most ${percent(settings.polling.maxBusyRatio)} is taken`;
 }
 
 function productOf({ edition, version }: Examination['findings']['facts']): string {
