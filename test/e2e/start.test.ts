@@ -55,7 +55,8 @@ const hasTerminal = isThere('script');
 
 /** What a person sees of it in the first moments. */
 async function shownOnTerminal(args: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
-  const { FORCE_COLOR: _, ...own } = process.env;
+  // Each would decide about colours for the terminal.
+  const { FORCE_COLOR: _forced, NO_COLOR: _plain, CI: _automated, ...own } = process.env;
   const command = [process.execPath, 'src/main.ts', ...args].join(' ');
   const child = spawn('script', ['-qefc', command, '/dev/null'], {
     env: { ...own, TERM: 'xterm-256color', ...env },
@@ -111,7 +112,7 @@ describe('without a configuration', () => {
 
   it('goes on with free ports where the usual ones are taken, and says which', async () => {
     // What other suites start ends in a moment; who has it for longer takes it as well as this test would.
-    for (const port of [9444, 9445]) await until(() => holdPort(port), Boolean, 15_000).catch(() => undefined);
+    await Promise.all([9444, 9445].map((port) => until(() => holdPort(port), Boolean, 10_000).catch(() => undefined)));
 
     const exporter = startExporter([]);
     const url = await exporter.url();
