@@ -41,6 +41,8 @@ export interface ApplianceStatus {
   readonly interfaces: readonly InterfaceFinding[] | undefined;
   /** As `zlb_exporter_series`. */
   readonly series: number;
+  /** Those above the limit, which are not among them; what they would have said is not here either. */
+  readonly seriesLeftOut: number;
   /** Those that are on, in order of precedence. */
   readonly collectors: readonly CollectorStatus[];
 }

@@ -89,6 +89,8 @@ describe('the status of an appliance', () => {
     const shown = (limited.describe().farms ?? []).filter(({ backends }) => backends);
 
     expect(limited.describe().farms).toHaveLength(20);
+    expect(limited.describe().seriesLeftOut).toBeGreaterThan(0);
+    expect(compact.describe().seriesLeftOut).toBe(0);
     expect(shown.length).toBeLessThan(20);
     expect(shown.map(({ name }) => name)).toEqual(
       (limited.describe().farms ?? [])

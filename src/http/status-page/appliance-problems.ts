@@ -2,6 +2,7 @@ import type { ApplianceStatus, RecentTransition } from '../../monitor/status.ts'
 import { activationProblem } from './activation-problem.ts';
 import { certificateProblem } from './certificate-problems.ts';
 import { farmProblems } from './farm-problems.ts';
+import { counted } from './listed.ts';
 import type { Problem } from './problem.ts';
 import { readingProblems } from './reading-problems.ts';
 
@@ -11,9 +12,23 @@ export function applianceProblems(status: ApplianceStatus, nowMs: number): reado
   return [
     activationProblem(status, nowMs),
     ...readingProblems(status, nowMs),
+    seriesProblem(status),
     ...farms.flatMap((farm) => farmProblems(name, farm)),
     ...certificates.map((certificate) => certificateProblem(name, certificate, nowMs)),
   ].filter((problem) => problem !== undefined);
+}
+
+/** What gives way to the limit is nowhere: neither here nor in the metrics, and no alert goes by it. */
+function seriesProblem({ name: appliance, seriesLeftOut }: ApplianceStatus): Problem | undefined {
+  if (seriesLeftOut === 0) return undefined;
+  return {
+    level: 'warning',
+    appliance,
+    sinceMs: undefined,
+    title: `Not all of ${appliance} is shown`,
+    meaning: `${counted(seriesLeftOut, 'series', 'series')} of it are above the limit. What they would tell is neither here nor in the metrics.`,
+    alert: 'ZlbSeriesLimitHit',
+  };
 }
 
 /** An interface that was up; one that is down by choice never was while anybody looked. */

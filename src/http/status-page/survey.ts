@@ -111,9 +111,10 @@ function gapsOf(status: ApplianceStatus, readings: Counts<Freshness>): Gaps {
   };
 }
 
-/** Backends of some farms cannot be known by anybody: the API has no statistics of them. */
-function isUnread({ profile, backends }: FarmStatus): boolean {
-  return backends === undefined && profile !== 'datalink';
+/** Backends of some farms cannot be known by anybody: the API has no statistics of them. Those of a stopped one never are. */
+function isUnread({ profile, state, backends }: FarmStatus): boolean {
+  if (backends === undefined) return profile !== 'datalink';
+  return state !== 'down' && backends.some((each) => each.state === 'unknown');
 }
 
 /** Of the interfaces that are down, those that were seen to go down. */

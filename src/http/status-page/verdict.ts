@@ -1,3 +1,4 @@
+import { isAnswering } from './answering.ts';
 import { type Counts, sumOf } from './counts.ts';
 import { html, type Markup } from './html.ts';
 import { counted } from './listed.ts';
@@ -49,7 +50,7 @@ export function verdictHeading({ level, sentence, basis }: Verdict): Markup {
 }
 
 function basisOf(findings: readonly Finding[]): string {
-  const answering = findings.filter(({ status }) => status.up === true).length;
+  const answering = findings.filter(({ status }) => isAnswering(status)).length;
   const appliances =
     findings.length === 1
       ? `The appliance ${answering === 1 ? 'answers' : 'gives no answer'}`

@@ -32,6 +32,20 @@ describe('the sentence at the top', () => {
       { collectors: [collectorStatus({ name: 'farms', ok: undefined, lastSuccessMs: undefined })] },
     ],
     ['has a farm with backends that nobody knows', { farms: [farmStatus({ name: 'shop', backends: undefined })] }],
+    [
+      'has a backend of which nobody knows how it is',
+      {
+        farms: [
+          farmStatus({
+            name: 'shop',
+            backends: [
+              backendStatus({ backend: '10.0.0.1:80' }),
+              backendStatus({ backend: '10.0.0.2:80', state: 'unknown' }),
+            ],
+          }),
+        ],
+      },
+    ],
   ])('does not say so of an appliance that %s', async (_, given) => {
     const sentence = await verdict(applianceStatus({ name: 'lb-1', ...given }));
 
@@ -57,6 +71,19 @@ describe('the sentence at the top', () => {
     );
     expect(await verdict(applianceStatus({ name: 'lb-1', farms: [restart] }))).toBe('1 thing needs attention');
     expect(await verdict()).toBe('Nothing is watched');
+  });
+
+  it('does not count an appliance as answering while calls to it are held back after failures', async () => {
+    const collectors = [
+      collectorStatus({ name: 'farms', ok: false, failure: { reason: 'timeout', sinceMs: nowMs - minuteMs } }),
+    ];
+    const app = givenPage(fleetStatus(applianceStatus({ name: 'lb-1', breaker: 'open', collectors })));
+
+    const text = await textAt(app, '/');
+
+    expect(text).toContain('The appliance gives no answer;');
+    expect(text).toContain('answers no more');
+    expect(text).not.toMatch(/>answers</);
   });
 
   it('counts a configuration that was refused', async () => {
