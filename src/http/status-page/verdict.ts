@@ -13,6 +13,9 @@ export interface Verdict {
   readonly basis: string;
 }
 
+/** Alerts that nothing of the page stands for. */
+const elsewhere = 'Clusters, VPNs, load, clocks and what vanished are for the alerts.';
+
 /** "Nothing is wrong" is said only where everything was read and is fresh. */
 export function verdictOn(findings: readonly Finding[], problems: readonly Problem[]): Verdict {
   const basis = basisOf(findings);
@@ -39,7 +42,11 @@ export function verdictOn(findings: readonly Finding[], problems: readonly Probl
       sentence: 'Nothing is known to be wrong, but not all is known',
       basis: [...gaps, basis].join(' '),
     };
-  return { level: 'well', sentence: 'Nothing is wrong', basis: `${basis} Everything was read and is fresh.` };
+  return {
+    level: 'well',
+    sentence: 'Nothing is wrong',
+    basis: `${basis} Everything was read and is fresh. ${elsewhere}`,
+  };
 }
 
 /** Only the count is told again by screen readers when it changes. */

@@ -18,6 +18,9 @@ import {
 describe('the sentence at the top', () => {
   it('says that nothing is wrong only where everything was read and is fresh', async () => {
     expect(await verdict(applianceStatus({ name: 'lb-1' }))).toBe('Nothing is wrong');
+    expect(await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1' }))), '/')).toContain(
+      'are for the alerts',
+    );
   });
 
   it.each<[string, Partial<ApplianceStatus>]>([
