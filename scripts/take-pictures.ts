@@ -97,7 +97,7 @@ function pictures({ url, adminUrl }: Demonstration): readonly Picture[] {
         await isLive(page);
         await page.keyboard.press('/');
         await page.keyboard.type('10.20.0.1');
-        await page.locator('h1.found').waitFor();
+        await page.getByText('for “10.20.0.1”').waitFor();
       },
     },
     {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import type { Survey } from './survey.ts';
 
 /** A page as it is sent. */
 export interface Rendering {
@@ -19,19 +20,18 @@ export interface Rendered {
   readonly essence: string;
 }
 
-/** Keeps what was rendered for a second, so that a hundred viewers cost no more than one. */
+/** Keeps what was rendered of a survey as long as the survey, so that a hundred viewers cost no more than one. */
 export interface Renderings {
-  get(key: string, render: () => Promise<Rendered>): Promise<Rendering>;
+  get(survey: Survey, key: string, render: () => Promise<Rendered>): Promise<Rendering>;
 }
 
-const sharedForMs = 1_000;
-/** Views that are kept at a time; strangers may search for anything. */
+/** Views of one survey that are kept at a time; strangers may search for anything. */
 const mostKept = 32;
 
 const compress = promisify(gzip);
 
 export function createRenderings(): Renderings {
-  const kept = new Map<string, Promise<Rendering>>();
+  const kept = new WeakMap<Survey, Map<string, Promise<Rendering>>>();
   let last: Promise<unknown> = Promise.resolve();
 
   /** One after the other, or many views at once would leave no time for anything else. */
@@ -41,19 +41,16 @@ export function createRenderings(): Renderings {
     return turn;
   }
 
-  function forget(key: string, rendering: Promise<Rendering>): void {
-    if (kept.get(key) === rendering) kept.delete(key);
-  }
-
   return {
-    get(key, render) {
-      const known = kept.get(key);
+    get(survey, key, render) {
+      const views = kept.get(survey) ?? new Map<string, Promise<Rendering>>();
+      kept.set(survey, views);
+      const known = views.get(key);
       if (known) return known;
       const rendering = inTurn(render);
-      kept.set(key, rendering);
-      const [oldest] = kept.keys();
-      if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest);
-      void last.then(() => setTimeout(forget, sharedForMs, key, rendering).unref());
+      views.set(key, rendering);
+      const [oldest] = views.keys();
+      if (views.size > mostKept && oldest !== undefined) views.delete(oldest);
       return rendering;
     },
   };

@@ -55,7 +55,8 @@ export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts)
 
   app.get('/', async (request, reply) => {
     const view = readView(request.query as Readonly<Record<string, unknown>>);
-    const rendering = await renderings.get(queryOf(view), () => render(view));
+    const taken = await survey();
+    const rendering = await renderings.get(taken, queryOf(view), () => render(view, taken));
     reply.headers({ ...pageHeaders, etag: rendering.tag, vary: 'accept-encoding' });
     if (request.headers['if-none-match'] === rendering.tag) return reply.code(304).send();
     reply.code(rendering.status).type('text/html; charset=utf-8');
@@ -63,8 +64,7 @@ export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts)
     return reply.header('content-encoding', 'gzip').send(await rendering.compressed());
   });
 
-  async function render(view: View): Promise<Rendered> {
-    const taken = await survey();
+  async function render(view: View, taken: Survey): Promise<Rendered> {
     // Looking, sorting and writing take a few milliseconds each with a thousand appliances.
     await nextTurn();
     const content = await contentOf(view, taken);

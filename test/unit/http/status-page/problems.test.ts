@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { applianceProblems } from '../../../../src/http/status-page/appliance-problems.ts';
 import type { ApplianceStatus, FarmStatus } from '../../../../src/monitor/status.ts';
 import {
@@ -172,16 +172,16 @@ describe('what is wrong with an appliance', () => {
     expect(problemsOf({ collectors: [collectorStatus({ name: 'appliance' }), collector] })).toEqual([problem]);
   });
 
-  it('has a runbook for each of its alerts', () => {
-    const source = readFileSync('docs/operations.md', 'utf8');
-    const wrong = [
-      applianceStatus({ name: 'a', up: false }),
-      applianceStatus({ name: 'b', deactivated: true, farms: [farmStatus({ name: 'x', state: 'down' })] }),
-      applianceStatus({ name: 'c', collectors: [failing('vpn', 'forbidden'), failing('farms', 'gone')] }),
-    ].flatMap((each) => applianceProblems(each, nowMs));
+  it('names alerts alone that there are, each with a runbook', () => {
+    const folder = 'src/http/status-page';
+    const sources = readdirSync(folder).filter((name) => name.endsWith('.ts'));
+    const named = sources.flatMap(
+      (name) => readFileSync(`${folder}/${name}`, 'utf8').match(/(?<=')Zlb\w+(?=')/g) ?? [],
+    );
+    const runbooks = readFileSync('docs/operations.md', 'utf8');
 
-    expect(wrong).toHaveLength(5);
-    for (const { alert } of wrong) expect(source).toContain(`\n### ${alert}\n`);
+    expect(new Set(named).size).toBeGreaterThan(20);
+    expect(named.filter((alert) => !runbooks.includes(`\n### ${alert}\n`))).toEqual([]);
   });
 });
 
