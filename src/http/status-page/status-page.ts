@@ -80,7 +80,7 @@ export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts)
     const facts = exporter();
     const ownProblem = exporterProblem(facts);
     const problems = ownProblem ? [...taken.problems, ownProblem].toSorted(compareProblems) : taken.problems;
-    const verdict = verdictOn(taken.findings, problems);
+    const verdict = verdictOn(taken.findings, problems, facts.share);
     const whole = { level: verdict.level, title: titleOf(problems, 'zlb-exporter') };
     switch (view.kind) {
       case 'fleet':

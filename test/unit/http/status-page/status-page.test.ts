@@ -89,6 +89,19 @@ describe('the sentence at the top', () => {
     expect(text).not.toMatch(/>answers</);
   });
 
+  it('says of how many appliances it says nothing, as other shards watch them', async () => {
+    const share = { index: 2, count: 4, elsewhere: new Map([['lb-9', 0]]) };
+    const basis = async (...appliances: readonly ApplianceStatus[]) =>
+      /<\/h1>\s*<p>([^<]*)</.exec(await textAt(givenPage(fleetStatus(...appliances), { share }), '/'))?.[1];
+
+    expect(await basis(applianceStatus({ name: 'lb-1' }))).toContain(
+      'This is shard 2/4: 1 appliance is watched by the others.',
+    );
+    expect(await basis()).toBe(
+      'No appliance falls to this shard. This is shard 2/4: 1 appliance is watched by the others.',
+    );
+  });
+
   it('counts a configuration that was refused', async () => {
     const app = givenPage(fleetStatus(applianceStatus({ name: 'lb-1' })), {
       configuration: { isInForce: false, loadedAtMs: nowMs },
