@@ -292,6 +292,20 @@ describe('how it is sent', () => {
     expect(described).toBe(1);
   });
 
+  it('does not keep who looks at the fleet waiting for what others search for', async () => {
+    const app = givenPage(fleetStatus(applianceStatus({ name: 'lb-1' })));
+    await textAt(app, '/?q=first');
+    const done: string[] = [];
+    const ask = async (url: string): Promise<void> => {
+      await textAt(app, url);
+      done.push(url);
+    };
+
+    await Promise.all([...Array.from({ length: 100 }, (_, index) => ask(`/?q=${index}`)), ask('/')]);
+
+    expect(done.indexOf('/')).toBeLessThan(50);
+  });
+
   it('has its script, its style and an icon for each level, as types that a browser takes', async () => {
     const app = givenPage(fleetStatus());
 
