@@ -71,6 +71,13 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     await seen(page, '10.20.0.14:8081');
     await page.reload();
     await seen(page, '10.20.0.14:8081');
+
+    await page.keyboard.press('/');
+    await page.keyboard.type('10.20.0.41');
+    await seen(page, 'match for “10.20.0.41”');
+    await page.keyboard.press('Escape');
+    await seen(page, '10.20.0.14:8081');
+    expect(page.url(), 'where the search began').toBe(`${url}/?appliance=lb-madrid`);
     expect(complaints).toEqual([]);
   }, 60_000);
 

@@ -91,7 +91,6 @@ function silent(because) {
   const words = `No answer from the exporter since ${since}; what you see is old. ${because}`.trim();
   if (alarm.textContent !== words) alarm.textContent = words;
   alarm.hidden = false;
-  // Among other tabs it is all that is seen of the page.
   document.title = `No answer · ${title}`;
   document.body.classList.add('silent');
   live.classList.remove('running');
@@ -118,11 +117,14 @@ function show(next, newTag) {
 }
 
 let typing;
+let beforeSearch = location.pathname;
 
 function search() {
   const text = field.value.trim();
-  if (text === '' && !new URLSearchParams(location.search).has('q')) return;
-  const next = text === '' ? location.pathname : `${location.pathname}?${new URLSearchParams({ q: text })}`;
+  const isSearching = new URLSearchParams(location.search).has('q');
+  if (text === '' && !isSearching) return;
+  if (!isSearching) beforeSearch = address();
+  const next = text === '' ? beforeSearch : `${location.pathname}?${new URLSearchParams({ q: text })}`;
   if (next === address()) return;
   history.replaceState(null, '', next);
   tag = undefined;
