@@ -149,6 +149,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const app = createMetricsApp({
     monitor,
     shardWatching: (appliance) => inForce.settings.share?.elsewhere.get(appliance),
+    share: () => inForce.settings.share,
     self,
     build,
     adminUrl: () => gateway.url,

@@ -8,6 +8,7 @@ import { negotiateFormat } from './negotiate.ts';
 import { createSendPage, usualLimits } from './send-page.ts';
 import { registerReload, reloadPath, type ReloadOutcome } from './reload.ts';
 import { registerStatusApi } from './status-api.ts';
+import type { Share } from './status-page/exporter-panel.ts';
 import { registerStatusPage } from './status-page/status-page.ts';
 import { createThermometer } from './status-page/vital-signs.ts';
 import { createWebAccess, type WebAccess } from './web-access.ts';
@@ -23,6 +24,8 @@ export interface MetricsAppParts {
   readonly monitor: Monitor;
   /** The index of the other shard that watches an appliance; undefined when none does. */
   readonly shardWatching: (appliance: string) => number | undefined;
+  /** What of the appliances is watched here; undefined where that is all. */
+  readonly share?: (() => Share | undefined) | undefined;
   readonly self: SelfMetrics;
   readonly build: { readonly version: string };
   /** Base URL of the admin listener; undefined while it is off. */
@@ -37,7 +40,7 @@ export interface MetricsAppParts {
 
 /** The listener for Prometheus and for people (INTERFACE.md §3). It only reads, but for the configuration, where that is switched on. */
 export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
-  const { monitor, shardWatching, self, build, adminUrl, reload, log, now } = parts;
+  const { monitor, shardWatching, share, self, build, adminUrl, reload, log, now } = parts;
   const { access = createWebAccess({ policy: openToAll, log }) } = parts;
   const app = fastify({
     logger: false,
@@ -138,6 +141,7 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
       vitalSigns: thermometer.read(),
       configuration: self.configuration,
       adminUrl: adminUrl(),
+      share: share?.(),
     }),
     now,
   });

@@ -2,12 +2,13 @@ import type { Findings, Found } from '../collectors/findings.ts';
 import type { ObjectState } from '../collectors/collector.ts';
 import { kept, keptRows } from '../lib/same.ts';
 import type { Family } from '../metrics/family.ts';
-import type { BackendStatus, Dated, FarmStatus } from './status.ts';
+import type { BackendStatus, Dated, FarmStatus, InterfaceStatus } from './status.ts';
 
 /** Findings with the times at which states began, as far as we saw it. */
-export interface DatedFindings extends Omit<Findings, 'farms' | 'backends'> {
+export interface DatedFindings extends Omit<Findings, 'farms' | 'backends' | 'interfaces'> {
   readonly farms?: readonly Omit<FarmStatus, 'backends'>[];
   readonly backends?: readonly BackendStatus[];
+  readonly interfaces?: readonly InterfaceStatus[];
 }
 
 export interface DatedFound {
@@ -24,12 +25,17 @@ export function dated(
   sinceMs: SinceMs | undefined,
 ): readonly DatedFound[] {
   if (!sinceMs) return found;
-  return found.map(({ family, findings: { farms, backends, ...findings } }) => ({
+  return found.map(({ family, findings: { farms, backends, interfaces, ...findings } }) => ({
     family,
     findings: {
       ...findings,
       ...(farms && {
         farms: farms.map((each) => since(each, sinceMs({ object: 'farm', labels: { farm: each.name } }))),
+      }),
+      ...(interfaces && {
+        interfaces: interfaces.map((each) =>
+          since(each, sinceMs({ object: 'interface', labels: { interface: each.name } })),
+        ),
       }),
       ...(backends &&
         farm !== undefined && {

@@ -46,7 +46,7 @@ export function createDescribing(parts: DescribingParts): Describing {
   let isBehind = true;
 
   function describeAnew(up: boolean | undefined): ApplianceStatus {
-    const { whole, ofFarms } = gather(shelf.readings());
+    const { whole, ofFarms, leftOut } = gather(shelf.readings());
     const farms = whole.farms && describeFarms(whole.farms, ofFarms);
     const certificates = describeCertificates(whole, farms);
     told = whole;
@@ -65,6 +65,7 @@ export function createDescribing(parts: DescribingParts): Describing {
       activation,
       interfaces,
       series: display.series,
+      seriesLeftOut: leftOut,
       collectors: describeCollectors(),
     };
   }
@@ -141,13 +142,17 @@ export function createDescribing(parts: DescribingParts): Describing {
 interface Gathered {
   readonly whole: DatedFindings;
   readonly ofFarms: ReadonlyMap<string, DatedFindings>;
+  /** Series that give way to the limit. */
+  readonly leftOut: number;
 }
 
 /** Puts together what each farm's readings say, and what those of the whole appliance say. */
-function gather(readings: Iterable<Pick<HeldReading, 'farm' | 'found'>>): Gathered {
+function gather(readings: Iterable<Pick<HeldReading, 'farm' | 'found' | 'leftOut'>>): Gathered {
   const whole: DatedFindings = {};
   const ofFarms = new Map<string, DatedFindings>();
-  for (const { farm, found } of readings) {
+  let leftOut = 0;
+  for (const { farm, found, leftOut: ofReading } of readings) {
+    leftOut += ofReading;
     for (const { findings } of found) {
       if (farm === undefined) {
         Object.assign(whole, findings);
@@ -157,5 +162,5 @@ function gather(readings: Iterable<Pick<HeldReading, 'farm' | 'found'>>): Gather
       ofFarms.set(farm, before ? { ...before, ...findings } : findings);
     }
   }
-  return { whole, ofFarms };
+  return { whole, ofFarms, leftOut };
 }

@@ -63,6 +63,8 @@ export type Held = Map<string, HeldReading>;
 export interface HeldReading extends Origin, Omit<ShelvedReading, 'expose'> {
   /** All that the reading had, also what is not shown. */
   readonly wishes: readonly Wish[];
+  /** Series of these that give way to the limit. */
+  readonly leftOut: number;
   /** What is shown. */
   readonly found: readonly DatedFound[];
 }
@@ -118,7 +120,7 @@ export function createShelf({
       const before = held.get(key)?.found ?? [];
       const { families, duplicates, unknownStates } = renderSamples(appliance, expose);
       const wishes = families.map(({ family, series }) => ({ family, series }));
-      const reading = { ...origin, ...validity, wishes, found: keptFound(before, found) };
+      const reading = { ...origin, ...validity, wishes, leftOut: 0, found: keptFound(before, found) };
       held.set(key, reading);
       forgive(key);
       version += 1;
@@ -179,10 +181,10 @@ export function createShelf({
 /** Without the findings whose family gives way to the limit. Where the reading has no series of it, nothing gives way. */
 function within(allotted: Allotment, key: string, reading: HeldReading): HeldReading {
   const { found, wishes } = reading;
-  const shown = found.filter(
-    ({ family }) => allotted.allows(key, family) || !wishes.some((wish) => wish.family === family),
-  );
-  return shown.length < found.length ? { ...reading, found: shown } : reading;
+  const refused = wishes.filter(({ family }) => !allotted.allows(key, family));
+  if (refused.length === 0) return reading;
+  const shown = found.filter(({ family }) => !refused.some((wish) => wish.family === family));
+  return { ...reading, found: shown, leftOut: totalSeries(refused) };
 }
 
 function freshUntilMs({ takenAtMs, maxStaleMs }: Pick<ShelvedReading, 'takenAtMs' | 'maxStaleMs'>): number {

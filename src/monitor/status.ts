@@ -38,9 +38,11 @@ export interface ApplianceStatus {
   readonly farms: readonly FarmStatus[] | undefined;
   readonly certificates: readonly CertificateStatus[] | undefined;
   readonly activation: ActivationFinding | undefined;
-  readonly interfaces: readonly InterfaceFinding[] | undefined;
+  readonly interfaces: readonly InterfaceStatus[] | undefined;
   /** As `zlb_exporter_series`. */
   readonly series: number;
+  /** Those above the limit, which are not among them; what they would have said is not here either. */
+  readonly seriesLeftOut: number;
   /** Those that are on, in order of precedence. */
   readonly collectors: readonly CollectorStatus[];
 }
@@ -54,6 +56,8 @@ export interface FarmStatus extends FarmFinding, Dated {
 }
 
 export type BackendStatus = BackendFinding & Dated;
+
+export type InterfaceStatus = InterfaceFinding & Dated;
 
 export interface Dated {
   /** When it was seen to change to its state; absent where it was so when first seen. */

@@ -71,6 +71,13 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     await seen(page, '10.20.0.14:8081');
     await page.reload();
     await seen(page, '10.20.0.14:8081');
+
+    await page.keyboard.press('/');
+    await page.keyboard.type('10.20.0.41');
+    await seen(page, 'match for “10.20.0.41”');
+    await page.keyboard.press('Escape');
+    await seen(page, '10.20.0.14:8081');
+    expect(page.url(), 'where the search began').toBe(`${url}/?appliance=lb-madrid`);
     expect(complaints).toEqual([]);
   }, 60_000);
 
@@ -135,6 +142,60 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     await start(Number(new URL(url).port));
     await page.getByRole('alert').waitFor({ state: 'hidden', timeout: 8_000 });
     expect(await page.locator('body').getAttribute('class')).not.toContain('silent');
+  }, 60_000);
+
+  it('stays, and says so, where something else answers in place of the exporter', async () => {
+    const { page, url } = await givenPage({ 'lb-madrid': busyWorld() });
+    await page.goto(url);
+    await seen(page, /^Farm oldportal is down$/);
+    const title = await page.title();
+
+    for (const [status, body] of [
+      [404, '404 page not found'],
+      [200, '<!doctype html><title>Sign in</title><main id="main">Sign in</main>'],
+    ] as const) {
+      await page.route(`${url}/`, (route) => route.fulfill({ status, body, contentType: 'text/html' }));
+      await page.getByRole('alert').waitFor({ timeout: 8_000 });
+      expect(await page.getByRole('alert').textContent()).toContain('Something else answers in its place');
+      expect(await page.title()).toBe(`No answer · ${title}`);
+      expect(await page.locator('.problem').count()).toBeGreaterThan(3);
+
+      await page.unroute(`${url}/`);
+      await page.getByRole('alert').waitFor({ state: 'hidden', timeout: 8_000 });
+      expect(await page.title()).toBe(title);
+    }
+  }, 60_000);
+
+  it('stays up to date where its address holds a user and a password, as those of wall screens do', async () => {
+    const { page, url, complaints } = await givenPage({ 'lb-madrid': busyWorld() }, eager);
+    await page.goto(url.replace('//', '//alice:secret@'));
+    await page.locator('.live.running').waitFor({ timeout: 8_000 });
+
+    await page.keyboard.press('/');
+    await page.keyboard.type('10.20.0.41');
+    await seen(page, 'match for “10.20.0.41”');
+    expect(complaints.filter((text) => !text.includes('//alice:secret@127.0.0.1'))).toEqual([]);
+  }, 60_000);
+
+  it('shows two things of one name as two', async () => {
+    const { page, url } = await givenPage({ 'lb-madrid': busyWorld() });
+    await page.goto(url);
+
+    const texts = await page.evaluate<string[]>(`import('./assets/match.js').then(({ matchChildren }) => {
+      const list = (...texts) => {
+        const made = document.createElement('ol');
+        for (const text of texts) made.append(Object.assign(document.createElement('li'), { textContent: text }));
+        for (const item of made.children) item.dataset.key = 'same';
+        return made;
+      };
+      const shown = list('a', 'b');
+      matchChildren(shown, list('c', 'd', 'e'), () => undefined);
+      const first = [...shown.children].map((item) => item.textContent);
+      matchChildren(shown, list('f', 'g'), () => undefined);
+      return [...first, ...[...shown.children].map((item) => item.textContent)];
+    })`);
+
+    expect(texts).toEqual(['c', 'd', 'e', 'f', 'g']);
   }, 60_000);
 
   it('is whole without script, and loads itself anew', async () => {

@@ -70,6 +70,18 @@ describe('the status of an appliance', () => {
     expect(describe().certificates?.every(({ usedBy }) => usedBy === undefined)).toBe(true);
   });
 
+  it('says since when an interface is down that was up, and nothing of one that was down from the first', async () => {
+    const { appliance, poll, describe } = await givenAppliance(busyWorld(), { runs });
+    const down = () => describe().interfaces?.filter(({ state }) => state === 'down') ?? [];
+    expect(down().map(({ name, sinceMs }) => [name, sinceMs])).toEqual([['eth0:old', undefined]]);
+
+    const eth1 = appliance.world.interfaces.get('eth1');
+    if (eth1) eth1.status = 'down';
+    await poll('interfaces');
+
+    expect(down()).toContainEqual({ name: 'eth1', state: 'down', sinceMs: expect.any(Number) });
+  });
+
   it('says deactivated of one that refuses for want of a licence', async () => {
     const { describe } = await givenAppliance(deactivatedWorld(), { runs });
 
@@ -89,6 +101,8 @@ describe('the status of an appliance', () => {
     const shown = (limited.describe().farms ?? []).filter(({ backends }) => backends);
 
     expect(limited.describe().farms).toHaveLength(20);
+    expect(limited.describe().seriesLeftOut).toBeGreaterThan(0);
+    expect(compact.describe().seriesLeftOut).toBe(0);
     expect(shown.length).toBeLessThan(20);
     expect(shown.map(({ name }) => name)).toEqual(
       (limited.describe().farms ?? [])

@@ -15,6 +15,7 @@ export function applianceStatus(known: Partial<ApplianceStatus> & Pick<Appliance
     activation: undefined,
     interfaces: undefined,
     series: 0,
+    seriesLeftOut: 0,
     collectors: [],
     ...known,
   };

@@ -27,6 +27,7 @@ export function applianceStatus(given: Partial<ApplianceStatus> & { readonly nam
     activation: { status: 'activated', kind: 'permanent', notAfterSeconds: nowMs / 1_000 + 300 * 86_400 },
     interfaces: [{ name: 'eth0', state: 'up' }],
     series: 120,
+    seriesLeftOut: 0,
     collectors: ['farms', 'backends', 'certificates'].map((name) => collectorStatus({ name })),
     ...given,
   };

@@ -41,7 +41,7 @@ ${
   section(
     'interfaces',
     'Interfaces',
-    html`<ul class="chips">${interfaces.map((each) => html`<li><span class="chip"><b><bdi>${each.name}</bdi></b> ${stateMark(each.state === 'down' ? 'paused' : levelOf(each.state), wordOf(each.state))}</span></li>`)}</ul>`,
+    html`<ul class="chips">${interfaces.map((each) => html`<li><span class="chip"><b><bdi>${each.name}</bdi></b> ${stateMark(each.state === 'down' && each.sinceMs === undefined ? 'paused' : levelOf(each.state), wordOf(each.state))}</span></li>`)}</ul>`,
   )
 }
 ${section('changes', 'Recent changes', transitions.length === 0 ? nothing('No state has changed since the exporter was started.') : changeList(transitions))}

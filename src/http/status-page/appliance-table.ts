@@ -1,4 +1,5 @@
 import type { ApplianceStatus } from '../../monitor/status.ts';
+import { isAnswering } from './answering.ts';
 import { html, type Markup } from './html.ts';
 import { linkTo } from './links.ts';
 import { readingSummary } from './reading-chips.ts';
@@ -25,9 +26,11 @@ function row({ status, problems }: Finding, nowMs: number): Markup {
 }
 
 /** The appliance itself, whatever is the matter with its farms. */
-export function applianceState({ up, deactivated }: ApplianceStatus): Markup {
+export function applianceState(status: ApplianceStatus): Markup {
+  const { up, deactivated } = status;
   if (up === undefined) return stateMark('unknown', 'not asked yet');
   if (!up) return stateMark('critical', 'no answer');
+  if (!isAnswering(status)) return stateMark('warning', 'answers no more');
   return deactivated ? stateMark('critical', 'deactivated') : stateMark('well', 'answers');
 }
 

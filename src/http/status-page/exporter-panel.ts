@@ -16,6 +16,15 @@ export interface ExporterFacts {
   readonly configuration: ConfigurationState;
   /** Of the admin gateway, while it is on. */
   readonly adminUrl: string | undefined;
+  /** Undefined where all of the configuration is watched here. */
+  readonly share?: Share | undefined;
+}
+
+/** Which part of the appliances is watched here, and how many by others. */
+export interface Share {
+  readonly index: number;
+  readonly count: number;
+  readonly elsewhere: { readonly size: number };
 }
 
 export function exporterProblem({ configuration }: ExporterFacts): Problem | undefined {

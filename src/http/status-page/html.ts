@@ -39,9 +39,9 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Control characters are shown as what they are: something that cannot be shown. */
+/** Control characters, and those that turn the direction of what follows them, are shown as what they are: something that cannot be shown. */
 function escape(text: string): string {
   return text
     .replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
-    .replaceAll(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g, '\ufffd');
+    .replaceAll(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
 }

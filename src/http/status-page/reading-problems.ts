@@ -1,4 +1,5 @@
 import type { ApplianceStatus, CollectorFailure, CollectorStatus } from '../../monitor/status.ts';
+import { isAnswering } from './answering.ts';
 import { listed } from './listed.ts';
 import type { Problem } from './problem.ts';
 import { reasonInWords } from './reasons.ts';
@@ -30,7 +31,7 @@ export function readingProblems(status: ApplianceStatus, nowMs: number): readonl
       },
     ];
   }
-  if (up === false) return [unreachable(status, failing, nowMs)];
+  if (up !== undefined && !isAnswering(status)) return [unreachable(status, failing, nowMs)];
   const forbidden = failing.filter(({ failure }) => failure?.reason === 'forbidden');
   const others = failing.filter(
     (each) => !forbidden.includes(each) && each.failure && !explained.includes(each.failure.reason),
@@ -42,7 +43,7 @@ export function readingProblems(status: ApplianceStatus, nowMs: number): readonl
 }
 
 function unreachable(
-  { name, collectors }: ApplianceStatus,
+  { name, up, collectors }: ApplianceStatus,
   failing: readonly CollectorStatus[],
   nowMs: number,
 ): Problem {
@@ -50,10 +51,11 @@ function unreachable(
   const successes = collectors.map(({ lastSuccessMs }) => lastSuccessMs).filter((each) => each !== undefined);
   const last = successes.length > 0 ? `The last good answer came ${span(nowMs - Math.max(...successes))} ago.` : '';
   return {
-    level: 'critical',
+    // What it said last may be true still, and the alert waits until that is too old.
+    level: up ? 'warning' : 'critical',
     appliance: name,
     sinceMs: earliest(failing),
-    title: `${name} does not answer${reason ? `: ${reasonInWords(reason)}` : ''}`,
+    title: `${name} ${up ? 'has stopped answering' : 'does not answer'}${reason ? `: ${reasonInWords(reason)}` : ''}`,
     meaning: `What is shown of it was read before, and goes when it is too old. ${last}`.trim(),
     alert: 'ZlbApplianceUnreachable',
   };

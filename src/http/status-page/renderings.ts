@@ -22,7 +22,7 @@ export interface Rendered {
 
 /** Keeps what was rendered of a survey as long as the survey, so that a hundred viewers cost no more than one. */
 export interface Renderings {
-  get(survey: Survey, key: string, render: () => Promise<Rendered>): Promise<Rendering>;
+  readonly get: (survey: Survey, key: string, render: () => Promise<Rendered>) => Promise<Rendering>;
 }
 
 /** Views of one survey that are kept at a time; strangers may search for anything. */

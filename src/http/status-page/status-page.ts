@@ -47,6 +47,8 @@ export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts)
   const { describe, strangerInWords, exporter, now } = parts;
   const survey = createSurveyor({ describe, now });
   const renderings = createRenderings();
+  /** Whoever looks at the fleet does not wait for what strangers search for, of which there is no end. */
+  const fleetRenderings = createRenderings();
   const assets = loadAssets();
   const build = `${exporter().version}-${digestOf(assets)}`;
   for (const { path, type, bytes } of assets) app.get(path, (_request, reply) => reply.type(type).send(bytes));
@@ -56,7 +58,8 @@ export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts)
   app.get('/', async (request, reply) => {
     const view = readView(request.query as Readonly<Record<string, unknown>>);
     const taken = await survey();
-    const rendering = await renderings.get(taken, queryOf(view), () => render(view, taken));
+    const { get } = view.kind === 'fleet' ? fleetRenderings : renderings;
+    const rendering = await get(taken, queryOf(view), () => render(view, taken));
     reply.headers({ ...pageHeaders, etag: rendering.tag, vary: 'accept-encoding' });
     if (request.headers['if-none-match'] === rendering.tag) return reply.code(304).send();
     reply.code(rendering.status).type('text/html; charset=utf-8');
@@ -80,7 +83,7 @@ export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts)
     const facts = exporter();
     const ownProblem = exporterProblem(facts);
     const problems = ownProblem ? [...taken.problems, ownProblem].toSorted(compareProblems) : taken.problems;
-    const verdict = verdictOn(taken.findings, problems);
+    const verdict = verdictOn(taken.findings, problems, facts.share);
     const whole = { level: verdict.level, title: titleOf(problems, 'zlb-exporter') };
     switch (view.kind) {
       case 'fleet':

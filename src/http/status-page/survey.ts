@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { steadyNow } from '../../lib/steady-now.ts';
 import type { ApplianceStatus, FarmStatus, FleetStatus, RecentTransition } from '../../monitor/status.ts';
-import { applianceProblems, interfaceProblem } from './appliance-problems.ts';
+import { applianceProblems } from './appliance-problems.ts';
 import { type Counts, countsOf } from './counts.ts';
 import { type Freshness, freshnessOf, isAsItShould } from './freshness.ts';
 import { compareProblems, type Problem } from './problem.ts';
@@ -87,7 +87,7 @@ export function createSurveyor(parts: { readonly describe: () => FleetStatus; re
       sliceEndsMs = steadyNow() + sliceMs;
     }
     await nextTurn();
-    const problems = [...interfaceProblems(appliances, transitions), ...findings.flatMap((each) => each.problems)];
+    const problems = findings.flatMap((each) => each.problems);
     return { takenAtMs, findings, problems: problems.toSorted(compareProblems), transitions };
   }
 
@@ -111,24 +111,8 @@ function gapsOf(status: ApplianceStatus, readings: Counts<Freshness>): Gaps {
   };
 }
 
-/** Backends of some farms cannot be known by anybody: the API has no statistics of them. */
-function isUnread({ profile, backends }: FarmStatus): boolean {
-  return backends === undefined && profile !== 'datalink';
-}
-
-/** Of the interfaces that are down, those that were seen to go down. */
-function interfaceProblems(
-  appliances: readonly ApplianceStatus[],
-  transitions: readonly RecentTransition[],
-): readonly Problem[] {
-  const newest = new Map<string, RecentTransition>();
-  for (const each of transitions.toReversed())
-    if (each.object === 'interface') newest.set(`${each.appliance}\n${each.labels['interface']}`, each);
-  const byName = new Map(newest.size > 0 ? appliances.map((each) => [each.name, each]) : []);
-  return [...newest.values()]
-    .filter(({ appliance, labels }) =>
-      byName.get(appliance)?.interfaces?.some(({ name, state }) => name === labels['interface'] && state === 'down'),
-    )
-    .map(interfaceProblem)
-    .filter((problem) => problem !== undefined);
+/** Backends of some farms cannot be known by anybody: the API has no statistics of them. Those of a stopped one never are. */
+function isUnread({ profile, state, backends }: FarmStatus): boolean {
+  if (backends === undefined) return profile !== 'datalink';
+  return state !== 'down' && backends.some((each) => each.state === 'unknown');
 }

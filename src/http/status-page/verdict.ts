@@ -1,4 +1,6 @@
+import { isAnswering } from './answering.ts';
 import { type Counts, sumOf } from './counts.ts';
+import type { Share } from './exporter-panel.ts';
 import { html, type Markup } from './html.ts';
 import { counted } from './listed.ts';
 import type { Problem } from './problem.ts';
@@ -12,9 +14,12 @@ export interface Verdict {
   readonly basis: string;
 }
 
+/** Alerts that nothing of the page stands for. */
+const elsewhere = 'Clusters, VPNs, load, clocks and what vanished are for the alerts.';
+
 /** "Nothing is wrong" is said only where everything was read and is fresh. */
-export function verdictOn(findings: readonly Finding[], problems: readonly Problem[]): Verdict {
-  const basis = basisOf(findings);
+export function verdictOn(findings: readonly Finding[], problems: readonly Problem[], share?: Share): Verdict {
+  const basis = [basisOf(findings, share), ...(share ? [shareInWords(share)] : [])].join(' ');
   const critical = problems.filter(({ level }) => level === 'critical').length;
   if (problems.length > 0) {
     const sentence =
@@ -29,8 +34,7 @@ export function verdictOn(findings: readonly Finding[], problems: readonly Probl
       basis: [basis, ...gapsInWords(findings)].join(' '),
     };
   }
-  if (findings.length === 0)
-    return { level: 'unknown', sentence: 'Nothing is watched', basis: 'No appliance is configured here.' };
+  if (findings.length === 0) return { level: 'unknown', sentence: 'Nothing is watched', basis };
   const gaps = gapsInWords(findings);
   if (gaps.length > 0)
     return {
@@ -38,7 +42,11 @@ export function verdictOn(findings: readonly Finding[], problems: readonly Probl
       sentence: 'Nothing is known to be wrong, but not all is known',
       basis: [...gaps, basis].join(' '),
     };
-  return { level: 'well', sentence: 'Nothing is wrong', basis: `${basis} Everything was read and is fresh.` };
+  return {
+    level: 'well',
+    sentence: 'Nothing is wrong',
+    basis: `${basis} Everything was read and is fresh. ${elsewhere}`,
+  };
 }
 
 /** Only the count is told again by screen readers when it changes. */
@@ -48,8 +56,13 @@ export function verdictHeading({ level, sentence, basis }: Verdict): Markup {
 <p>${basis}</p></div></div>`;
 }
 
-function basisOf(findings: readonly Finding[]): string {
-  const answering = findings.filter(({ status }) => status.up === true).length;
+function shareInWords({ index, count, elsewhere: { size } }: Share): string {
+  return `This is shard ${index}/${count}: ${counted(size, 'appliance is', 'appliances are')} watched by the others.`;
+}
+
+function basisOf(findings: readonly Finding[], share: Share | undefined): string {
+  if (findings.length === 0) return share ? 'No appliance falls to this shard.' : 'No appliance is configured here.';
+  const answering = findings.filter(({ status }) => isAnswering(status)).length;
   const appliances =
     findings.length === 1
       ? `The appliance ${answering === 1 ? 'answers' : 'gives no answer'}`

@@ -442,6 +442,7 @@ function status(known: Partial<ApplianceStatus> & { readonly name: string }): Ap
     activation: undefined,
     interfaces: undefined,
     series: 0,
+    seriesLeftOut: 0,
     collectors: [],
     ...known,
   };

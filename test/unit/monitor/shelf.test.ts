@@ -248,6 +248,7 @@ describe('what readings say as data', () => {
     findings: { backends: states.map((state, index) => ({ service: '', backend: String(index), state })) },
   });
   const says = (shelf: Shelf) => [...shelf.readings()].flatMap(({ found }) => found.map(({ findings }) => findings));
+  const leftOut = (shelf: Shelf) => [...shelf.readings()].reduce((sum, reading) => sum + reading.leftOut, 0);
   /** So many series of single backends. */
   const details = (count: number) => (emit: Emit) => {
     for (let index = 0; index < count; index += 1) emit.sample(backend, { farm: 'shop', backend: String(index) }, 1);
@@ -297,8 +298,10 @@ describe('what readings say as data', () => {
 
     narrow.put(farm, { ...freshUntil(1_000), expose: details(9), found: [backends('up')] });
     expect(says(narrow), 'too many at once').toEqual([]);
+    expect(leftOut(narrow)).toBe(9);
     narrow.put(farm, { ...freshUntil(1_000), expose: () => undefined, found: [backends()] });
     expect(says(narrow), 'none to show').toEqual([{ backends: [] }]);
+    expect(leftOut(narrow)).toBe(0);
 
     shelf.put(farm, { ...freshUntil(1_000), expose: details(8), found: [backends('up')] });
     expect(says(shelf)).toHaveLength(1);
@@ -308,5 +311,6 @@ describe('what readings say as data', () => {
     );
     expect(page().filter((line) => line.startsWith('zlb_backend'))).toEqual([]);
     expect(says(shelf), 'taken back').toEqual([]);
+    expect(leftOut(shelf)).toBe(8);
   });
 });

@@ -14,6 +14,8 @@ export function matchChildren(parent, nextParent, onArrival) {
     while (place && keyOf(place) && !wanted.has(keyOf(place))) place = removed(place);
     const key = keyOf(next);
     const known = key ? keyed.get(key) : isAlike(place, next) ? place : undefined;
+    // Of two things of one name each is told.
+    keyed.delete(key);
     if (!known) {
       const arrived = document.importNode(next, true);
       parent.insertBefore(arrived, place);

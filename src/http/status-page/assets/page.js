@@ -18,6 +18,7 @@ const field = document.getElementById('search');
 const build = document.documentElement.dataset.build;
 
 let tag;
+let { title } = document;
 let answeredAtMs = Date.now();
 let visibleSinceMs = Date.now();
 /** The exporter's clock minus ours: ages are told by its clock. */
@@ -46,16 +47,20 @@ async function ask() {
 }
 
 async function update(signal) {
-  const answer = await fetch(address(), {
+  // Where the address of the page holds a user and a password, one that is relative to it may not be fetched.
+  const answer = await fetch(location.origin + address(), {
     headers: tag === undefined ? {} : { 'if-none-match': tag },
     signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]),
     cache: 'no-store',
   });
   if (![200, 304, 404].includes(answer.status)) return silent(refusal(answer.status));
-  const text = answer.status === 304 ? undefined : await answer.text();
+  const next = answer.status === 304 ? undefined : new DOMParser().parseFromString(await answer.text(), 'text/html');
   signal.throwIfAborted();
+  // A proxy's own page; to load that would be to lose this one for good.
+  if (next && next.documentElement.dataset.build === undefined)
+    return silent('Something else answers in its place. If that lasts, load this page anew.');
   setClock(answer.headers.get('date'));
-  if (text !== undefined) show(text, answer.headers.get('etag') ?? undefined);
+  if (next) show(next, answer.headers.get('etag') ?? undefined);
   return answered();
 }
 
@@ -73,6 +78,7 @@ function refusal(status) {
 
 function answered() {
   answeredAtMs = Date.now();
+  document.title = title;
   alarm.hidden = true;
   document.body.classList.remove('silent');
   live.classList.add('running');
@@ -85,20 +91,20 @@ function silent(because) {
   const words = `No answer from the exporter since ${since}; what you see is old. ${because}`.trim();
   if (alarm.textContent !== words) alarm.textContent = words;
   alarm.hidden = false;
+  document.title = `No answer · ${title}`;
   document.body.classList.add('silent');
   live.classList.remove('running');
   live.firstElementChild.textContent = `Old · ${since}`;
 }
 
-function show(text, newTag) {
-  const next = new DOMParser().parseFromString(text, 'text/html');
+function show(next, newTag) {
   // Another version of the exporter: its script and its style may be others too.
   if (next.documentElement.dataset.build !== build) {
     location.reload();
     return;
   }
   tag = newTag;
-  document.title = next.title;
+  title = next.title;
   const icon = document.getElementById('icon');
   const nextIcon = next.getElementById('icon').getAttribute('href');
   if (icon.getAttribute('href') !== nextIcon) icon.setAttribute('href', nextIcon);
@@ -111,11 +117,14 @@ function show(text, newTag) {
 }
 
 let typing;
+let beforeSearch = location.pathname;
 
 function search() {
   const text = field.value.trim();
-  if (text === '' && !new URLSearchParams(location.search).has('q')) return;
-  const next = text === '' ? location.pathname : `${location.pathname}?${new URLSearchParams({ q: text })}`;
+  const isSearching = new URLSearchParams(location.search).has('q');
+  if (text === '' && !isSearching) return;
+  if (!isSearching) beforeSearch = address();
+  const next = text === '' ? beforeSearch : `${location.pathname}?${new URLSearchParams({ q: text })}`;
   if (next === address()) return;
   history.replaceState(null, '', next);
   tag = undefined;

@@ -134,6 +134,18 @@ describe('what is wrong with an appliance', () => {
     expect(others).toEqual([]);
   });
 
+  it('is its silence before what it said last is too old', () => {
+    const collectors = [failing('farms', 'timeout', 3), failing('backends', 'breaker_open', 2)];
+
+    expect(problemsOf({ up: true, breaker: 'open', collectors })).toEqual([
+      'warning ZlbApplianceUnreachable: lb-1 has stopped answering: no answer in time',
+    ]);
+  });
+
+  it('is what does not fit into the limit of series, for nobody sees that anywhere', () => {
+    expect(problemsOf({ seriesLeftOut: 1_200 })).toEqual(['warning ZlbSeriesLimitHit: Not all of lb-1 is shown']);
+  });
+
   it('is a key that is refused, whether the appliance still counts as up or not', () => {
     const collectors = [failing('farms', 'unauthorized'), failing('backends', 'breaker_open')];
 

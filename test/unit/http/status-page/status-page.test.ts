@@ -18,6 +18,9 @@ import {
 describe('the sentence at the top', () => {
   it('says that nothing is wrong only where everything was read and is fresh', async () => {
     expect(await verdict(applianceStatus({ name: 'lb-1' }))).toBe('Nothing is wrong');
+    expect(await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1' }))), '/')).toContain(
+      'are for the alerts',
+    );
   });
 
   it.each<[string, Partial<ApplianceStatus>]>([
@@ -32,6 +35,20 @@ describe('the sentence at the top', () => {
       { collectors: [collectorStatus({ name: 'farms', ok: undefined, lastSuccessMs: undefined })] },
     ],
     ['has a farm with backends that nobody knows', { farms: [farmStatus({ name: 'shop', backends: undefined })] }],
+    [
+      'has a backend of which nobody knows how it is',
+      {
+        farms: [
+          farmStatus({
+            name: 'shop',
+            backends: [
+              backendStatus({ backend: '10.0.0.1:80' }),
+              backendStatus({ backend: '10.0.0.2:80', state: 'unknown' }),
+            ],
+          }),
+        ],
+      },
+    ],
   ])('does not say so of an appliance that %s', async (_, given) => {
     const sentence = await verdict(applianceStatus({ name: 'lb-1', ...given }));
 
@@ -57,6 +74,32 @@ describe('the sentence at the top', () => {
     );
     expect(await verdict(applianceStatus({ name: 'lb-1', farms: [restart] }))).toBe('1 thing needs attention');
     expect(await verdict()).toBe('Nothing is watched');
+  });
+
+  it('does not count an appliance as answering while calls to it are held back after failures', async () => {
+    const collectors = [
+      collectorStatus({ name: 'farms', ok: false, failure: { reason: 'timeout', sinceMs: nowMs - minuteMs } }),
+    ];
+    const app = givenPage(fleetStatus(applianceStatus({ name: 'lb-1', breaker: 'open', collectors })));
+
+    const text = await textAt(app, '/');
+
+    expect(text).toContain('The appliance gives no answer;');
+    expect(text).toContain('answers no more');
+    expect(text).not.toMatch(/>answers</);
+  });
+
+  it('says of how many appliances it says nothing, as other shards watch them', async () => {
+    const share = { index: 2, count: 4, elsewhere: new Map([['lb-9', 0]]) };
+    const basis = async (...appliances: readonly ApplianceStatus[]) =>
+      /<\/h1>\s*<p>([^<]*)</.exec(await textAt(givenPage(fleetStatus(...appliances), { share }), '/'))?.[1];
+
+    expect(await basis(applianceStatus({ name: 'lb-1' }))).toContain(
+      'This is shard 2/4: 1 appliance is watched by the others.',
+    );
+    expect(await basis()).toBe(
+      'No appliance falls to this shard. This is shard 2/4: 1 appliance is watched by the others.',
+    );
   });
 
   it('counts a configuration that was refused', async () => {
@@ -117,32 +160,19 @@ describe('a large fleet', () => {
 });
 
 describe('what is wrong', () => {
-  it('is an interface that was seen to go down, and none that is down by choice or up again', async () => {
-    const down = (name: string) =>
-      ({
-        atMs: nowMs,
-        appliance: 'lb-1',
-        object: 'interface',
-        labels: { interface: name },
-        from: 'up',
-        to: 'down',
-      }) as const;
-    const up = { ...down('eth2'), atMs: nowMs + 1, from: 'down', to: 'up' };
+  it('is an interface that was seen to go down, however long ago, and none that is down by choice or up again', async () => {
     const interfaces = [
       { name: 'eth0', state: 'down' },
-      { name: 'eth1', state: 'down' },
-      { name: 'eth2', state: 'up' },
+      { name: 'eth1', state: 'down', sinceMs: nowMs },
+      { name: 'eth2', state: 'up', sinceMs: nowMs },
     ];
-    const fleet = {
-      ...fleetStatus(applianceStatus({ name: 'lb-1', interfaces })),
-      transitions: [up, down('eth1'), down('eth2')],
-    };
 
-    const page = await textAt(givenPage(fleet), '/');
+    const page = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', interfaces }))), '/');
 
     expect([...page.matchAll(/<h3>.*?<bdi>([^<]*)<\/bdi><\/h3>/g)].map(([, title]) => title)).toEqual([
       'Interface eth1 of lb-1 is down',
     ]);
+    expect(page, 'counted for its appliance too').toContain('1 warning');
   });
 
   it('is sorted by how bad it is, then by how new', async () => {
@@ -260,6 +290,20 @@ describe('how it is sent', () => {
     await Promise.all(Array.from({ length: 20 }, (_, index) => app.inject(index % 2 ? '/' : '/?appliance=lb-1')));
 
     expect(described).toBe(1);
+  });
+
+  it('does not keep who looks at the fleet waiting for what others search for', async () => {
+    const app = givenPage(fleetStatus(applianceStatus({ name: 'lb-1' })));
+    await textAt(app, '/?q=first');
+    const done: string[] = [];
+    const ask = async (url: string): Promise<void> => {
+      await textAt(app, url);
+      done.push(url);
+    };
+
+    await Promise.all([...Array.from({ length: 100 }, (_, index) => ask(`/?q=${index}`)), ask('/')]);
+
+    expect(done.indexOf('/')).toBeLessThan(50);
   });
 
   it('has its script, its style and an icon for each level, as types that a browser takes', async () => {
