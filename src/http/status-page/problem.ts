@@ -16,7 +16,7 @@ export interface Problem {
   readonly alert: string;
 }
 
-/** The worst first, and of these the newest; those of unknown age last, in the order of names. */
+/** The worst first, and of these the newest; then those of unknown age, and what is still to come, in the order of names. */
 export function compareProblems(one: Problem, other: Problem): number {
   return (
     badness(one.level) - badness(other.level) ||
@@ -26,5 +26,6 @@ export function compareProblems(one: Problem, other: Problem): number {
 }
 
 function beginOf({ sinceMs }: Problem): number {
-  return typeof sinceMs === 'number' ? sinceMs : 0;
+  if (sinceMs === undefined) return -1;
+  return sinceMs === 'unseen' ? 0 : sinceMs;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readdirSync, readFileSync } from 'node:fs';
 import { applianceProblems } from '../../../../src/http/status-page/appliance-problems.ts';
+import { compareProblems, type Problem } from '../../../../src/http/status-page/problem.ts';
 import type { ApplianceStatus, FarmStatus } from '../../../../src/monitor/status.ts';
 import {
   applianceStatus,
@@ -182,6 +183,29 @@ describe('what is wrong with an appliance', () => {
 
     expect(new Set(named).size).toBeGreaterThan(20);
     expect(named.filter((alert) => !runbooks.includes(`\n### ${alert}\n`))).toEqual([]);
+  });
+});
+
+describe('the order of what is wrong', () => {
+  it('is the worst first, of these the newest, then what was so before anybody looked, and last what is still to come', () => {
+    const problem = (title: string, parts: Pick<Problem, 'level' | 'sinceMs'>): Problem => ({
+      appliance: 'lb-1',
+      title,
+      meaning: '',
+      alert: 'ZlbFarmDown',
+      ...parts,
+    });
+    const problems = [
+      problem('to come', { level: 'critical', sinceMs: undefined }),
+      problem('newest, but small', { level: 'warning', sinceMs: nowMs }),
+      problem('unseen', { level: 'critical', sinceMs: 'unseen' }),
+      problem('old', { level: 'critical', sinceMs: nowMs - dayMs }),
+      problem('new', { level: 'critical', sinceMs: nowMs - minuteMs }),
+    ];
+
+    const titles = problems.toSorted(compareProblems).map(({ title }) => title);
+
+    expect(titles).toEqual(['new', 'old', 'unseen', 'to come', 'newest, but small']);
   });
 });
 
