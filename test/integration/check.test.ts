@@ -151,6 +151,16 @@ describe('the letter of check', () => {
     expect(ills(out)).toContain(`127.0.0.1:${port} does not speak TLS as expected.`);
   });
 
+  it('names the variables to set where the environment names the appliance', async () => {
+    const { appliance } = await givenAppliance();
+    const { context, said } = givenContext({ env: { ZLB_APPLIANCE_URL: appliance.url, ZLB_API_KEY: apiKey } });
+
+    const code = await runCommandLine(['check'], context);
+
+    expect(code).toBe(1);
+    expect(said.join('\n')).toMatch(/by the environment:.*\n.*tls\.fingerprint_sha256 as ZLB_TLS_FINGERPRINT_SHA256/);
+  });
+
   it('says which path to take out of the URL when the API is elsewhere', async () => {
     const { entry } = await givenAppliance();
 
