@@ -27,7 +27,7 @@ What is not in it has a default: this is all that one appliance needs.
 \`\`\`yaml
 appliances:
   - name: lb-paris
-    url: https://192.0.2.10
+    url: https://192.0.2.10:444
     api_key_file: /run/secrets/lb-paris
     tls: { fingerprint_sha256: "\${LB_PARIS_FINGERPRINT}" }
 \`\`\`
@@ -48,7 +48,7 @@ the path of the schema from the file on, or from the root:
 # yaml-language-server: $schema=configuration.schema.json
 appliances:
   - name: lb-paris
-    url: https://192.0.2.10
+    url: https://192.0.2.10:444
     api_key_file: /run/secrets/lb-paris
     tls: { ca_file: /etc/ssl/certs/ca-certificates.crt, server_name: lb-paris.example.org }
     labels: { site: paris } # for queries, and on every series by way of /sd

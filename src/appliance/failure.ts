@@ -39,9 +39,14 @@ export function isClosedSocket(thrown: unknown): boolean {
 /** Node's advice at the end of some messages, for those who start a program with options of Node. */
 const adviceOfNode = /; if the root CA is installed locally, try running Node\.js with --use-system-ca$/;
 
+/** OpenSSL's own message: a thread, a number, its library, its function, the reason, and a line of its sources. */
+const messageOfOpenssl = /^[0-9A-F]+:error:[0-9A-F]+:([^:]+):[^:]*:([^:]+):/;
+
 /** What happened, in the words of the platform. */
 export function messageOf(thrown: unknown): string {
   const error = toError(thrown);
+  const [, library, reason] = messageOfOpenssl.exec(error.message) ?? [];
+  if (library && reason) return `${library}: ${reason}`;
   // Node reports a refused dual-stack connect as an aggregate with an empty message.
   return error.message === '' ? errorCode(error) : error.message.replace(adviceOfNode, '');
 }

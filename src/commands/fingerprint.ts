@@ -1,4 +1,4 @@
-import { toError } from '../lib/check.ts';
+import { messageOf } from '../appliance/failure.ts';
 import { dayOf } from '../lib/day.ts';
 import { type Command, UsageError } from './command.ts';
 import { readShownCertificate } from './shown-certificate.ts';
@@ -18,7 +18,7 @@ export const fingerprint: Command = async ({ arguments: [target, ...more], stopp
     return 0;
   } catch (error) {
     warn(
-      `${host}:${port} showed no certificate: ${toError(error).message || 'the connection failed'}. Check the address and the port.`,
+      `${host}:${port} showed no certificate: ${messageOf(error)}. Check the address, and that the port is that of the web interface.`,
     );
     return 1;
   }

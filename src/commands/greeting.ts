@@ -52,7 +52,7 @@ export function demonstrationGreeting(parts: DemonstrationParts): readonly strin
     '',
     paint('bold', 'Next'),
     '  npm run stack                       in a clone: with Prometheus, and alerts that fire and end',
-    '  README.md, "Your first appliance"   watch one of yours, with a few lines of configuration',
+    '  README.md, "Your first appliance"   one of yours: zlb-exporter --config.file=zlb.yml',
     '',
     'Stop with Ctrl-C.',
   ];

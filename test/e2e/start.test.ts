@@ -106,6 +106,8 @@ describe('without a configuration', () => {
     expect(status).toBe(0);
     expect(stdout).toMatch(/oldportal is up\.[^]*lb-madrid +actOnFarm +200/);
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(100);
+    // Who forgot npm's -- is here too, and npm passed on nothing that would tell.
+    expect(exporter.stdout()).toContain('npm start --silent -- --config.file=zlb.yml\n');
     expect(exporter.stdout()).not.toContain('\u001b');
     for (const path of ['/', '/metrics']) expect((await fetch(`${url}${path}`)).status).toBe(200);
   });

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -30,6 +32,15 @@ async function check(appliances: readonly object[], more: object = {}, env: Read
   const out = said.join('\n');
   expect(out + warned.join('\n')).not.toContain(apiKey);
   return { code, out, warned, diagnosis: /Diagnosis {2}(.*)/.exec(out)?.[1], folder };
+}
+
+/** Listens without TLS on a port of this machine. */
+async function givenListener(onConnection: (socket: Socket) => void): Promise<number> {
+  const server = createServer(onConnection).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 /** Ills and remedies, without what stands above them. */
@@ -96,6 +107,13 @@ describe('the letter of check', () => {
       finds: /Nobody takes connections on 127\.0\.0\.1:1\./,
       remedy: /^ {11}curl -kv https:\/\/127\.0\.0\.1:1\/\n.*the host or port in url is wrong/m,
     },
+    {
+      ill: 'a name that nobody knows',
+      change: { url: 'https://lb-1.invalid:444' },
+      line: /^lb-1 {2}FAILED {2}.*(?:ENOTFOUND|EAI_AGAIN)/m,
+      finds: /The name lb-1\.invalid leads to no address from this machine\./,
+      remedy: /Check the host in url and the name server/,
+    },
   ])('tells $ill from others, and what to do', async ({ change, line, finds, remedy }) => {
     const { entry } = await givenAppliance();
 
@@ -109,6 +127,38 @@ describe('the letter of check', () => {
     expect(out).toMatch(line);
     expect(ills(out)).toMatch(finds);
     expect(ills(out)).toMatch(remedy);
+  });
+
+  it('tells a port that hangs up from one where nobody is', async () => {
+    const { entry } = await givenAppliance();
+    const port = await givenListener((socket) => socket.destroy());
+
+    const { code, out } = await check([{ ...entry, url: `https://127.0.0.1:${port}` }]);
+
+    expect(code).toBe(1);
+    expect(ills(out)).toContain(`127.0.0.1:${port} takes the connection and closes it before an answer is whole.`);
+    expect(ills(out)).not.toContain('Nobody');
+  });
+
+  it('says of a port with plain HTTP that it does not speak TLS, without the lines of OpenSSL', async () => {
+    const { entry } = await givenAppliance();
+    const port = await givenListener((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+
+    const { code, out } = await check([{ ...entry, url: `https://127.0.0.1:${port}` }]);
+
+    expect(code).toBe(1);
+    expect(out).toMatch(/^lb-1 {2}FAILED {2}.*: SSL routines: wrong version number; check tls/m);
+    expect(ills(out)).toContain(`127.0.0.1:${port} does not speak TLS as expected.`);
+  });
+
+  it('names the variables to set where the environment names the appliance', async () => {
+    const { appliance } = await givenAppliance();
+    const { context, said } = givenContext({ env: { ZLB_APPLIANCE_URL: appliance.url, ZLB_API_KEY: apiKey } });
+
+    const code = await runCommandLine(['check'], context);
+
+    expect(code).toBe(1);
+    expect(said.join('\n')).toMatch(/by the environment:.*\n.*tls\.fingerprint_sha256 as ZLB_TLS_FINGERPRINT_SHA256/);
   });
 
   it('says which path to take out of the URL when the API is elsewhere', async () => {

@@ -61,6 +61,7 @@ export const check: Command = async ({ flags, env, stopped, say, warn, shell }) 
     say(`${appliance.name.padEnd(width)}  ${verdict}  ${summaryLine(examination)}`);
     letter(examination, ills).forEach(say);
   }
+  if (env.ZLB_APPLIANCE_URL && failed + ailing > 0) variableLines.forEach(say);
   for (const line of gatewayLines(settings.admin, Date.now())) say(line);
   if (failed > 0) {
     warn(`${failed} of ${counted(appliances.length, 'appliance')} cannot be polled as configured.`);
@@ -70,6 +71,13 @@ export const check: Command = async ({ flags, env, stopped, say, warn, shell }) 
   say(`${counted(appliances.length, 'appliance')} can be polled as configured${remark}.`);
   return 0;
 };
+
+/** Remedies are written as a file has them. */
+const variableLines = [
+  '',
+  'The appliance is given by the environment: write url as ZLB_APPLIANCE_URL, api_key_file as ZLB_API_KEY_FILE',
+  'and tls.fingerprint_sha256 as ZLB_TLS_FINGERPRINT_SHA256. Other keys want a file.',
+] as const;
 
 async function examine(parts: VisitParts): Promise<Examination> {
   const { appliance, settings, stopped } = parts;

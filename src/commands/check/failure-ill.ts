@@ -12,14 +12,7 @@ export function failureIll(failure: Failure, examination: Examination): Ill {
   const byHand = ['Try it by hand from this machine:', exact(`curl -kv https://${text}/`)];
   switch (failure.reason) {
     case 'connect':
-      return {
-        finding: `Nobody takes connections on ${text}.`,
-        remedy: [
-          ...byHand,
-          'If that fails too, the host or port in url is wrong (the web interface is usually on 444),',
-          'a firewall is in between, or the web server of the appliance does not run.',
-        ],
-      };
+      return connectIll(failure, examination, byHand);
     case 'timeout':
       return {
         finding: `${text} gave no answer in time.`,
@@ -71,12 +64,41 @@ export function pinLines(fingerprintSha256: string, port: number): readonly stri
   ];
 }
 
+function connectIll({ message }: Failure, { appliance }: Examination, byHand: readonly string[]): Ill {
+  const { host, text } = addressOf(appliance);
+  if (/\b(?:ENOTFOUND|EAI_AGAIN)\b/.test(message))
+    return {
+      finding: `The name ${host} leads to no address from this machine.`,
+      remedy: [
+        'Check the host in url and the name server of this machine, or write the address itself:',
+        'a pinned certificate does not depend on the name.',
+      ],
+    };
+  if (/\b(?:ECONNRESET|EPIPE|closed|disconnected|hang up|mismatch)\b/.test(message))
+    return {
+      finding: `${text} takes the connection and closes it before an answer is whole.`,
+      remedy: [
+        ...byHand,
+        'If that fails too, this port may not be that of the web interface (usually 444), or something',
+        'in between ends connections: a firewall, a proxy, a list of addresses that may manage the appliance.',
+      ],
+    };
+  return {
+    finding: `Nobody takes connections on ${text}.`,
+    remedy: [
+      ...byHand,
+      'If that fails too, the host or port in url is wrong (the web interface is usually on 444),',
+      'a firewall is in between, or the web server of the appliance does not run.',
+    ],
+  };
+}
+
 function tlsIll({ message }: Failure, { appliance, shown, nowMs }: Examination): Ill {
   const { port, text } = addressOf(appliance);
   if (!shown)
     return {
       finding: `${text} does not speak TLS as expected.`,
-      remedy: ['Check that the port in url is that of the web interface.'],
+      remedy: ['Check that the port in url is that of the web interface (usually 444).'],
     };
   const { fingerprintSha256: found, issuer, subject, endsAtMs } = shown;
   const pin = pinLines(found, port);

@@ -105,6 +105,15 @@ describe('the words of a failure', () => {
     expect(messageOf(error)).toBe('unable to verify the first certificate');
   });
 
+  it('are without the lines of its sources that OpenSSL adds', () => {
+    const error = withCode(
+      'ERR_SSL_WRONG_VERSION_NUMBER',
+      '40ADA7ABEC7F0000:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:../deps/openssl/openssl/ssl/record/methods/tlsany_meth.c:77:\n',
+    );
+
+    expect(messageOf(error)).toBe('SSL routines: wrong version number');
+  });
+
   it.each(failureReasons)('for %s advise something or nothing, and never an empty remedy', (reason) => {
     expect(remedyFor(reason)).toMatch(/^(?:; \w.+)?$/);
   });
