@@ -12,6 +12,7 @@ import { renderSamples } from '../../../src/metrics/samples.ts';
 import { createSelfMetrics } from '../../../src/metrics/self.ts';
 import type { ApplianceStatus, CollectorStatus } from '../../../src/monitor/status.ts';
 import type { Monitor } from '../../../src/monitor/monitor.ts';
+import { applianceStatus } from '../../support/appliance-status.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 
 const up = gauge('zlb_up', 'Whether it answers (any call).');
@@ -203,7 +204,7 @@ describe('GET /', () => {
   });
 
   it('says of each appliance whether it answers', async () => {
-    const statuses = [...threeStatuses(), status({ name: 'lb-4', up: true, deactivated: true })];
+    const statuses = [...threeStatuses(), applianceStatus({ name: 'lb-4', up: true, deactivated: true })];
     const { payload } = await get(givenApp({ statuses }), '/');
     const states = [...payload.matchAll(/<tr data-key="([^"]+)">.*?data-label="State">.*?<\/svg>([^<]*)/gs)];
 
@@ -217,7 +218,10 @@ describe('GET /', () => {
 
   it('shows names that mean harm as text', async () => {
     const name = `<img src=x onerror="alert(1)">'&`;
-    const { payload } = await get(givenApp({ statuses: [status({ name, version: name, edition: name })] }), '/');
+    const { payload } = await get(
+      givenApp({ statuses: [applianceStatus({ name, version: name, edition: name })] }),
+      '/',
+    );
 
     expect(payload).not.toContain('<img');
     expect(payload).toContain('&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&#39;&amp;');
@@ -422,30 +426,10 @@ function givenApp({
 
 function threeStatuses(): ApplianceStatus[] {
   return [
-    status({ name: 'lb-1', up: true }),
-    status({ name: 'lb-2', up: false, collectors: [failing('farms')] }),
-    status({ name: 'lb-3' }),
+    applianceStatus({ name: 'lb-1', up: true }),
+    applianceStatus({ name: 'lb-2', up: false, collectors: [failing('farms')] }),
+    applianceStatus({ name: 'lb-3' }),
   ];
-}
-
-function status(known: Partial<ApplianceStatus> & { readonly name: string }): ApplianceStatus {
-  return {
-    labels: {},
-    up: undefined,
-    deactivated: false,
-    version: undefined,
-    edition: undefined,
-    hostname: undefined,
-    breaker: 'closed',
-    farms: undefined,
-    certificates: undefined,
-    activation: undefined,
-    interfaces: undefined,
-    series: 0,
-    seriesLeftOut: 0,
-    collectors: [],
-    ...known,
-  };
 }
 
 function failing(name: string): CollectorStatus {
