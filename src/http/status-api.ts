@@ -1,7 +1,6 @@
 import { finished, Readable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { steadyNow } from '../lib/steady-now.ts';
+import { createSlice } from '../lib/slice.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { ApplianceStatus } from '../monitor/status.ts';
 import { unknownAppliance, valuesOf } from './appliance-query.ts';
@@ -32,7 +31,7 @@ export function registerStatusApi(app: FastifyInstance, { monitor, shardWatching
   }
 
   async function* inPieces(head: object, appliances: readonly ApplianceStatus[]): AsyncGenerator<string> {
-    let sliceEndsMs = steadyNow() + sliceMs;
+    const slice = createSlice(sliceMs);
     let piece = `${JSON.stringify(head).slice(0, -1)},"appliances":[`;
     for (const [index, appliance] of appliances.entries()) {
       piece += (index === 0 ? '' : ',') + textOf(appliance);
@@ -40,9 +39,7 @@ export function registerStatusApi(app: FastifyInstance, { monitor, shardWatching
         yield piece;
         piece = '';
       }
-      if (steadyNow() < sliceEndsMs) continue;
-      await nextTurn();
-      sliceEndsMs = steadyNow() + sliceMs;
+      if (slice.isOver) await slice.next();
     }
     yield `${piece}]}\n`;
   }

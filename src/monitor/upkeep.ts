@@ -1,6 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sleep } from '../lib/sleep.ts';
-import { steadyNow } from '../lib/steady-now.ts';
+import { createSlice } from '../lib/slice.ts';
 
 /** Work that is done over and over, a little at a time, so that nobody waits for all of it at once. */
 export interface Upkeep {
@@ -20,12 +19,11 @@ export function createUpkeep(steps: () => Iterable<void>): Upkeep {
 
   async function run(): Promise<void> {
     while (!closing.signal.aborted) {
-      let sliceEndsMs = steadyNow() + sliceMs;
+      const slice = createSlice(sliceMs);
       for (const _step of steps()) {
-        if (steadyNow() < sliceEndsMs) continue;
-        await nextTurn();
+        if (!slice.isOver) continue;
+        await slice.next();
         if (closing.signal.aborted) return;
-        sliceEndsMs = steadyNow() + sliceMs;
       }
       await sleep(pauseMs, closing.signal).catch(() => undefined);
     }

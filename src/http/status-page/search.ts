@@ -1,5 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { steadyNow } from '../../lib/steady-now.ts';
+import { createSlice } from '../../lib/slice.ts';
 import type { ApplianceStatus, BackendStatus, CertificateStatus, FarmStatus } from '../../monitor/status.ts';
 import type { CertificateOnPage } from './certificate-table.ts';
 import type { Finding } from './survey.ts';
@@ -43,7 +42,7 @@ export async function search(findings: readonly Finding[], text: string, most: n
   const farms = collect<FoundFarm>(most);
   const backends = collect<FoundBackend>(most);
   const certificates = collect<CertificateOnPage>(most);
-  let sliceEndsMs = steadyNow() + sliceMs;
+  const slice = createSlice(sliceMs);
   for (const finding of findings) {
     const { status } = finding;
     const { name: appliance } = status;
@@ -52,9 +51,7 @@ export async function search(findings: readonly Finding[], text: string, most: n
       if (isFarm(farm, has)) farms.add({ appliance, farm });
       for (const backend of farm.backends ?? [])
         if (isBackend(backend, has)) backends.add({ appliance, farm, backend });
-      if (steadyNow() < sliceEndsMs) continue;
-      await nextTurn();
-      sliceEndsMs = steadyNow() + sliceMs;
+      if (slice.isOver) await slice.next();
     }
     for (const certificate of status.certificates ?? [])
       if (isCertificate(certificate, has)) certificates.add({ appliance, certificate });

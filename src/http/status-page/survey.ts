@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createSlice } from '../../lib/slice.ts';
 import { steadyNow } from '../../lib/steady-now.ts';
 import type { ApplianceStatus, FarmStatus, FleetStatus, RecentTransition } from '../../monitor/status.ts';
 import { applianceProblems } from './appliance-problems.ts';
@@ -79,12 +80,10 @@ export function createSurveyor(parts: { readonly describe: () => FleetStatus; re
     const takenAtMs = now();
     const { appliances, transitions } = describe();
     const findings: Finding[] = [];
-    let sliceEndsMs = steadyNow() + sliceMs;
+    const slice = createSlice(sliceMs);
     for (const status of appliances) {
       findings.push(findingOf(status, takenAtMs));
-      if (steadyNow() < sliceEndsMs) continue;
-      await nextTurn();
-      sliceEndsMs = steadyNow() + sliceMs;
+      if (slice.isOver) await slice.next();
     }
     await nextTurn();
     const problems = findings.flatMap((each) => each.problems);
