@@ -11,13 +11,9 @@ export interface Child {
   stop(): void;
 }
 
-/** Starts a script that reports its URL; where it waits for a message before, that is `first`. `nodeOptions` are flags of node. */
-export async function startChild(
-  script: URL,
-  first?: Serializable,
-  nodeOptions: readonly string[] = [],
-): Promise<Child> {
-  const child = fork(script, { serialization: 'advanced', execArgv: [...process.execArgv, ...nodeOptions] });
+/** Starts a script that reports its URL; where it waits for a message before, that is `first`. */
+export async function startChild(script: URL, first?: Serializable): Promise<Child> {
+  const child = fork(script, { serialization: 'advanced' });
   const ended = once(child, 'exit').then(([code]): never => {
     throw new Error(`${script.pathname} ended with ${code}`);
   });

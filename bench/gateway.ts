@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { collectorDefaults } from '../src/collectors/defaults.ts';
 import { makeToken } from '../src/commands/make-token.ts';
 import { startChild } from './child.ts';
+import { startExporter } from './exporter.ts';
 import { createLoadGenerator, type LoadGenerator } from './load.ts';
 
 /** A simulated appliance and an exporter that polls nothing, each in its own process, called from this one. */
@@ -37,7 +38,9 @@ export async function startGatewayServers(readsAtATime: number): Promise<Gateway
       },
     }),
   );
-  const exporter = await startChild(new URL('gateway-server.ts', import.meta.url), { file });
+  const exporter = await startExporter(file);
+  const { adminUrl } = exporter;
+  if (adminUrl === undefined) throw new Error('the exporter has no gateway');
 
   const relay = await startChild(new URL('bare-relay-server.ts', import.meta.url), { url: appliance.url, apiKey });
 
@@ -48,7 +51,7 @@ export async function startGatewayServers(readsAtATime: number): Promise<Gateway
     headers: { API_KEY: apiKey },
   });
   const gateway = createLoadGenerator({
-    origin: exporter.url,
+    origin: adminUrl,
     prefix: '/appliances/lb',
     headers: { authorization: `Bearer ${token}` },
   });

@@ -30,7 +30,7 @@ if (isThere('prometheus') && isThere('promtool')) results.push(...(await ruleRes
 const { text, packed } = fleet.exposition.page('text');
 const series = fleetSize.appliances * fleetSize.seriesPerAppliance;
 console.log(
-  `${series} series, ${megabytes(text.length)} MB, compressed ${megabytes(packed.blocks.length)} MB; ${availableParallelism()} cores; medians.\n`,
+  `${series} series, ${megabytes(text.length)} MB, compressed ${megabytes(packed.reduce((sum, { blocks }) => sum + blocks.length, 0))} MB; ${availableParallelism()} cores; medians.\n`,
 );
 console.log(table(results));
 writeResults(results);

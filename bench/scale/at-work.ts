@@ -3,7 +3,7 @@ import { percentile } from '../measure.ts';
 import type { FleetSize } from './fleet-size.ts';
 import { type ScrapeTimes, scrapeTimes } from './scrapes.ts';
 import { setStage, type Stage } from './stage.ts';
-import type { Usage } from './usage.ts';
+import type { Usage } from '../usage.ts';
 
 /** An exporter that polls a fleet of simulated appliances, as it was seen from outside and as it saw itself. */
 export interface AtWork {
@@ -25,17 +25,16 @@ export interface AtWorkParts {
   readonly rareScrapes: number;
   /** Scrapes of each kind one after the other. */
   readonly rounds: number;
-  readonly nodeOptions?: readonly string[];
 }
 
 const betweenScrapesMs = 2_500;
 
 /** `beside` is done at the end, while the fleet is still there. */
 export async function watchAtWork<Beside>(
-  { size, rareScrapes, rounds, nodeOptions = [] }: AtWorkParts,
+  { size, rareScrapes, rounds }: AtWorkParts,
   beside: (stage: Stage) => Promise<Beside>,
 ): Promise<{ readonly atWork: AtWork; readonly beside: Beside }> {
-  const stage = await setStage(size, nodeOptions);
+  const stage = await setStage(size);
   try {
     const { body } = await stage.exporter.scrape('plain');
     await stage.usage();

@@ -45,11 +45,11 @@ const others: readonly Measure[] = [
 const linear = 1.05;
 
 /** From one appliance to a thousand; prints a table and a plot, and writes the plot beside the results. */
-export async function growthResults(nodeOptions: readonly string[]): Promise<Result[]> {
+export async function growthResults(): Promise<Result[]> {
   const taken: AtWork[] = [];
   for (const { appliances, rounds } of fleets) {
     const size = { appliances, ...perAppliance };
-    const { atWork } = await watchAtWork({ size, rareScrapes, rounds, nodeOptions }, () => Promise.resolve());
+    const { atWork } = await watchAtWork({ size, rareScrapes, rounds }, () => Promise.resolve());
     taken.push(atWork);
   }
   console.log(`${growthTable(taken)}\n`);

@@ -21,45 +21,50 @@ export interface ScrapeTimes {
   readonly plain: Compared;
   readonly gzip: Compared;
   readonly probe: Compared;
-  readonly plainBytes: number;
-  readonly gzipBytes: number;
 }
 
 /** So that readings come in between one round and the next, and the loop is not measured as the scraper's alone. */
 const betweenRoundsMs = 100;
+const betweenProbesMs = 50;
+/** They are short, and a 99th percentile of few is their maximum. */
+const probesARound = 3;
 
 /** Scrapes an exporter at work, and servers of the bytes that it sent at first, in turn. */
-export async function scrapeTimes({ exporter, url }: Stage, rounds: number, appliances: number): Promise<ScrapeTimes> {
-  const probe = `/probe?target=${nameOf(Math.floor(appliances / 2))}`;
-  const [plain, gzip] = [await exporter.scrape('plain'), await exporter.scrape('gzip')];
-  const [fixedPages, fixedProbes] = [await startFixed(exporter, '/metrics'), await startFixed(exporter, probe)];
-  const prober = createScraper(url);
-  const scrape = (scraper: Scraper, encoding: Encoding, path: string) => () => scraper.time(encoding, path);
+export async function scrapeTimes(stage: Stage, rounds: number, appliances: number): Promise<ScrapeTimes> {
+  const { exporter } = stage;
+  const fixed = await startFixed(exporter, '/metrics');
   try {
-    const taken = await inTurn(rounds, [
-      scrape(exporter, 'plain', '/metrics'),
-      scrape(fixedPages.scraper, 'plain', '/metrics'),
-      scrape(exporter, 'gzip', '/metrics'),
-      scrape(fixedPages.scraper, 'gzip', '/metrics'),
-      scrape(prober, 'gzip', probe),
-      scrape(fixedProbes.scraper, 'gzip', probe),
+    const [ours = [], theirs = [], oursPacked = [], theirsPacked = []] = await inTurn(rounds, [
+      () => exporter.time('plain'),
+      () => fixed.scraper.time('plain'),
+      () => exporter.time('gzip'),
+      () => fixed.scraper.time('gzip'),
       () => pause(betweenRoundsMs, 0),
     ]);
-    const compared = (index: number): Compared => ({
-      ours: timesOf(taken[index] ?? []),
-      fixed: timesOf(taken[index + 1] ?? []),
-    });
     return {
-      plain: compared(0),
-      gzip: compared(2),
-      probe: compared(4),
-      plainBytes: plain.body.length,
-      gzipBytes: gzip.body.length,
+      plain: { ours: timesOf(ours), fixed: timesOf(theirs) },
+      gzip: { ours: timesOf(oursPacked), fixed: timesOf(theirsPacked) },
+      probe: await probeTimes(exporter, rounds * probesARound, appliances),
     };
   } finally {
-    prober.close();
-    fixedPages.close();
-    fixedProbes.close();
+    fixed.close();
+  }
+}
+
+/** One appliance after the other, as Prometheus does that has a target for each; it does not scrape the page of all as well. */
+async function probeTimes(exporter: Scraper, rounds: number, appliances: number): Promise<Compared> {
+  const path = (turn: number): string => `/probe?target=${nameOf(turn % appliances)}`;
+  const fixed = await startFixed(exporter, path(0));
+  let turn = 0;
+  try {
+    const [ours = [], theirs = []] = await inTurn(rounds, [
+      () => exporter.time('gzip', path((turn += 1))),
+      () => fixed.scraper.time('gzip', path(0)),
+      () => pause(betweenProbesMs, 0),
+    ]);
+    return { ours: timesOf(ours), fixed: timesOf(theirs) };
+  } finally {
+    fixed.close();
   }
 }
 

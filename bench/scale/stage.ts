@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startChild } from '../child.ts';
+import { startExporter } from '../exporter.ts';
 import { createScraper, type Scraper } from '../scraper.ts';
 import type { FleetSize } from './fleet-size.ts';
-import type { Usage } from './usage.ts';
+import type { Usage } from '../usage.ts';
 
 /** The whole exporter and the appliances that it polls, each in its own process, scraped from this one. */
 export interface Stage {
@@ -20,25 +21,25 @@ const apiKey = 'benchmark0123456789';
 const longestWarmUpMs = 120_000;
 
 /** Resolves once every collector of every appliance had its first turn. */
-export async function setStage(size: FleetSize, nodeOptions: readonly string[] = []): Promise<Stage> {
+export async function setStage(size: FleetSize): Promise<Stage> {
   const appliances = await startChild(new URL('appliances-server.ts', import.meta.url), { size, apiKey });
   const folder = mkdtempSync(join(tmpdir(), 'zlb-bench-'));
   const file = join(folder, 'zlb.yml');
   writeFileSync(file, configuration(appliances.report as Reported));
-  const daemon = await startChild(new URL('daemon-server.ts', import.meta.url), { file }, nodeOptions);
-  const exporter = createScraper(daemon.url);
+  const { metricsUrl: url, usage, stop } = await startExporter(file);
+  const exporter = createScraper(url);
   const startedAtMs = performance.now();
-  while ((await fetch(`${daemon.url}/-/ready`)).status !== 200) {
+  while ((await fetch(`${url}/-/ready`)).status !== 200) {
     if (performance.now() - startedAtMs > longestWarmUpMs) throw new Error('the exporter did not read everything');
     await pause(250);
   }
   return {
-    url: daemon.url,
+    url,
     exporter,
-    usage: async () => (await daemon.ask({})) as Usage,
+    usage,
     close() {
       exporter.close();
-      daemon.stop();
+      stop();
       appliances.stop();
       rmSync(folder, { recursive: true });
     },

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { isRecord } from '../../src/lib/check.ts';
+import { nodeOptions } from '../node-options.ts';
 import type { CanarySearch } from './canaries.ts';
 
 /** The exporter, started as an operator starts it. */
@@ -26,8 +27,8 @@ export interface OutputWatch {
   readonly leaks: readonly string[];
 }
 
-/** Those of `npm start`, and where a warning comes from. */
-const nodeFlags = ['--max-semi-space-size=8', '--heap-growing-percent=20', '--trace-warnings'];
+/** And where a warning comes from. */
+const nodeFlags = [...nodeOptions, '--trace-warnings'];
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 

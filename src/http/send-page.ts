@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { finished, pipeline } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { finished } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { createSlice } from '../lib/slice.ts';
 import { steadyNow } from '../lib/steady-now.ts';
 import { gzipMember } from '../metrics/gzip.ts';
 import type { Format, Page } from '../metrics/page.ts';
@@ -63,9 +63,10 @@ export function createSendPage(log: Logger, { mostUnfinished, patienceMs, longes
   function track(response: ServerResponse): void {
     const timer = setTimeout(cut, longestMs, response);
     unfinished.set(response, steadyNow());
-    finished(response, () => {
+    finished(response, (error) => {
       clearTimeout(timer);
       unfinished.delete(response);
+      if (error) log.debug({ because: error.message }, 'a page was not read to its end');
     });
   }
 
@@ -91,11 +92,8 @@ export function createSendPage(log: Logger, { mostUnfinished, patienceMs, longes
       'x-content-type-options': 'nosniff',
     });
     if (request.method === 'HEAD') response.end();
-    else if (length <= blockBytes) response.end(Buffer.concat(contents(), length));
-    else
-      pipeline(compressed ? inStretches(contents()) : inBlocks(contents()), response, (error) => {
-        if (error) log.debug({ because: error.message }, 'a page was not read to its end');
-      });
+    else if (length <= smallBytes) response.end(Buffer.concat(contents(), length));
+    else sendInPortions(response, contents());
   };
 }
 
@@ -120,42 +118,55 @@ function plainBody(parts: PageParts): Body {
 }
 
 function compressedBody(parts: PageParts): Body {
-  const buffers = gzipMember([parts.page.packed, ...tailOf(parts).map(({ packed }) => packed)]);
+  const buffers = gzipMember([...parts.page.packed, ...tailOf(parts).map(({ packed }) => packed)]);
   return { length: buffers.reduce((sum, { length }) => sum + length, 0), contents: () => buffers };
 }
 
-/** More than a socket takes without saying that it is full, or a block would be filled anew before it is sent. */
-const blockBytes = 262_144;
-/** Other work has its turn after so many blocks, however fast the reader is. */
-const blocksATurn = 4;
+/** What is copied together and sent at once, rather than piece by piece. */
+const smallBytes = 262_144;
+/** A socket is given so much at a time; a slow reader costs no more than that. */
+const portionBytes = 1_048_576;
+/** Past this other work has its turn, however fast the reader is. */
+const sliceMs = 5;
 
-/** Encrypting or sending so much at once is no long work yet. */
-const stretchBytes = 1_048_576;
-
-/** The contents as they are, long ones in stretches. */
-function* inStretches(contents: readonly Buffer[]): Generator<Buffer> {
-  for (const content of contents) {
-    for (let start = 0; start < content.length; start += stretchBytes)
-      yield content.subarray(start, start + stretchBytes);
-  }
+/** Portion by portion, each once the socket has taken the one before. */
+function sendInPortions(response: ServerResponse, contents: readonly Buffer[]): void {
+  const portions = inPortions(contents);
+  const slice = createSlice(sliceMs);
+  const sendNext = (): void => {
+    if (response.destroyed) return;
+    const { value: portion } = portions.next();
+    const last = portion?.pop();
+    if (!portion || !last) {
+      response.end();
+      return;
+    }
+    for (const content of portion) response.write(content);
+    response.write(last, goOn);
+  };
+  const goOn = (): void => {
+    if (slice.isOver) void slice.next().then(sendNext);
+    else sendNext();
+  };
+  sendNext();
 }
 
-/** The contents in the same block again and again, which is sent by the time that the next one is asked for. */
-async function* inBlocks(contents: readonly Buffer[]): AsyncGenerator<Buffer> {
-  const block = Buffer.allocUnsafeSlow(blockBytes);
-  let filled = 0;
-  let sent = 0;
+/** The contents as they are; long ones are divided. */
+function* inPortions(contents: readonly Buffer[]): Generator<Buffer[], undefined> {
+  let portion: Buffer[] = [];
+  let missing = portionBytes;
   for (const content of contents) {
     for (let start = 0; start < content.length; ) {
-      const copied = content.copy(block, filled, start);
-      start += copied;
-      filled += copied;
-      if (filled < blockBytes) continue;
-      yield block;
-      filled = 0;
-      sent += 1;
-      if (sent % blocksATurn === 0) await nextTurn();
+      const isWhole = start === 0 && content.length <= missing;
+      const part = isWhole ? content : content.subarray(start, start + missing);
+      portion.push(part);
+      start += part.length;
+      missing -= part.length;
+      if (missing > 0) continue;
+      yield portion;
+      portion = [];
+      missing = portionBytes;
     }
   }
-  if (filled > 0) yield block.subarray(0, filled);
+  if (portion.length > 0) yield portion;
 }

@@ -26,9 +26,36 @@ export function joinChunks(chunks: readonly Chunk[]): Joint {
 }
 
 /**
- * Joins what appliances have of one family: the compressed bytes, which are a fifth of the text and sent at nearly every scrape. The
- * texts stay where they are: to join a hundred megabytes of them anew would be work for the garbage collector alone.
+ * Joins what appliances have of one family: the compressed bytes, which are a fifth of the text and sent at nearly every scrape, and
+ * the texts of a line or two, of which there are thousands. The other texts stay where they are: to join a hundred megabytes of
+ * them anew would be work for the garbage collector alone.
  */
 export function joinJoints(joints: readonly Joint[]): Joint {
-  return { texts: joints.flatMap(({ texts }) => texts), packed: joinPacked(joints.map(({ packed }) => packed)) };
+  return {
+    texts: joinShort(joints.flatMap(({ texts }) => texts)),
+    packed: joinPacked(joints.map(({ packed }) => packed)),
+  };
+}
+
+/** To find and send a text costs more than to copy so many bytes. */
+const shortBytes = 512;
+
+/** Short texts that follow each other are joined. */
+function joinShort(texts: readonly Buffer[]): Buffer[] {
+  const joined: Buffer[] = [];
+  let run: Buffer[] = [];
+  const endRun = (): void => {
+    const [first, second] = run;
+    if (first) joined.push(second ? ownBytes(run) : first);
+    run = [];
+  };
+  for (const text of texts) {
+    if (text.length <= shortBytes) run.push(text);
+    else {
+      endRun();
+      joined.push(text);
+    }
+  }
+  endRun();
+  return joined;
 }

@@ -1,5 +1,5 @@
 import type { Family } from './family.ts';
-import { joinPacked, type Packed } from './gzip.ts';
+import type { Packed } from './gzip.ts';
 import type { Joint } from './joint.ts';
 import { toPiece } from './piece.ts';
 
@@ -10,10 +10,8 @@ export type Format = 'text' | 'openmetrics';
 export interface Page {
   /** What to send as plain text, in order; pages share it, so that 10 MB of text are not copied to change a fortieth. */
   readonly texts: readonly Buffer[];
-  /** What to send compressed, joined when first asked for. */
-  readonly packed: Packed;
-  /** Makes `packed` ready for who asks first. */
-  joinPacked(): void;
+  /** What to send compressed, in order. */
+  readonly packed: readonly Packed[];
   /** Bytes of the plain text. */
   readonly size: number;
   /** All of it in one buffer, made when asked for. */
@@ -25,16 +23,11 @@ export type Headers = Readonly<Record<Format, Joint>>;
 
 export function createPage(joints: readonly Joint[]): Page {
   let texts: readonly Buffer[] | undefined;
-  let packed: Packed | undefined;
-  const join = (): Packed => (packed ??= joinPacked(joints.map((joint) => joint.packed)));
   return {
     get texts() {
       return (texts ??= joints.flatMap((joint) => joint.texts));
     },
-    get packed() {
-      return join();
-    },
-    joinPacked: () => void join(),
+    packed: joints.map(({ packed }) => packed),
     size: joints.reduce((sum, joint) => sum + joint.packed.size, 0),
     get text() {
       return Buffer.concat(this.texts);

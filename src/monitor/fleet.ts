@@ -87,10 +87,6 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
     yield* exposition.joinAhead();
     const madeBefore = madeAtScrapes;
     const pages = new Map([...formats].map((format) => [format, exposition.page(format)]));
-    for (const page of pages.values()) {
-      page.joinPacked();
-      yield;
-    }
     // A reload in between makes it a page of others, and a scrape one of before.
     if (watched === ofThese && madeAtScrapes === madeBefore) kept = { untilMs, pages };
   });

@@ -11,6 +11,8 @@ const detailShare = 0.8;
 
 /** Which families each part of the page may show. */
 export interface Allotment {
+  /** Nothing has to give way. */
+  readonly allowsAll: boolean;
   allows(key: string, family: Family): boolean;
 }
 
@@ -36,7 +38,8 @@ export function allot<Of extends Part>(
       else others += series;
     }
   }
-  if (others <= maxSeries && details <= roomForDetails(maxSeries, others)) return { allows: () => true };
+  if (others <= maxSeries && details <= roomForDetails(maxSeries, others))
+    return { allowsAll: true, allows: () => true };
 
   const allotted = new Map<string, Wish[]>();
   const share = (key: string, wishes: readonly Wish[], room: number): number => {
@@ -50,7 +53,10 @@ export function allot<Of extends Part>(
     shown += share(key, wishes.filter(isNoDetail), maxSeries - shown);
   let room = roomForDetails(maxSeries, shown);
   for (const [key, { wishes }] of byKey) room -= share(key, wishes.filter(isDetail), room);
-  return { allows: (key, family) => allotted.get(key)?.some((wish) => wish.family === family) ?? false };
+  return {
+    allowsAll: false,
+    allows: (key, family) => allotted.get(key)?.some((wish) => wish.family === family) ?? false,
+  };
 }
 
 function isDetail({ family }: Wish): boolean {

@@ -102,6 +102,7 @@ export function createShelf({
 
   /** Takes off the page what has to give way to what another part shows now. */
   function takeBack(allotted: Allotment, exceptKey: string): void {
+    if (allotted.allowsAll) return;
     for (const [key, reading] of held) {
       if (key === exceptKey) continue;
       const chunks = exposition.chunks(appliance, key);

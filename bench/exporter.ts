@@ -1,0 +1,64 @@
+import { execFileSync, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { nodeOptions } from './node-options.ts';
+import type { Usage } from './usage.ts';
+
+/** The program as the image and the package have it, in a process of its own. */
+export interface Exporter {
+  readonly metricsUrl: string;
+  /** Undefined where the configuration has no gateway. */
+  readonly adminUrl: string | undefined;
+  /** What it used since the last look. */
+  usage(): Promise<Usage>;
+  stop(): void;
+}
+
+const repository = fileURLToPath(new URL('..', import.meta.url));
+
+/** Builds what {@link startExporter} starts. */
+export function buildExporter(): void {
+  execFileSync('npm', ['run', '--silent', 'build'], { cwd: repository, stdio: 'inherit' });
+}
+
+export async function startExporter(file: string): Promise<Exporter> {
+  const child = fork('dist/main.js', [`--config.file=${file}`, '--web.listen-address=127.0.0.1:0'], {
+    cwd: repository,
+    execArgv: [...nodeOptions, '--import', './bench/usage-watch.js'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  const { stderr } = child;
+  if (!stderr) throw new Error('the exporter has no log');
+  let log = '';
+  let adminUrl: string | undefined;
+  const metricsUrl = new Promise<string>((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`the exporter ended with ${code}:\n${log}`)));
+    // It goes on for as long as the process does, or the log would fill the pipe.
+    createInterface({ input: stderr }).on('line', (line) => {
+      const { msg, url } = entryOf(line);
+      if (msg === 'admin gateway listening') adminUrl = url;
+      if (msg === 'listening' && url !== undefined) resolve(url);
+      else if (log.length < 10_000) log += `${line}\n`;
+    });
+  });
+  return {
+    metricsUrl: await metricsUrl,
+    adminUrl,
+    async usage() {
+      const answered = once(child, 'message');
+      child.send({});
+      const [usage] = (await answered) as [Usage];
+      return usage;
+    },
+    stop: () => child.connected && child.disconnect(),
+  };
+}
+
+function entryOf(line: string): { readonly msg?: string; readonly url?: string } {
+  try {
+    return JSON.parse(line) as { readonly msg?: string; readonly url?: string };
+  } catch {
+    return {};
+  }
+}
