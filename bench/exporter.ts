@@ -7,9 +7,7 @@ import type { Usage } from './usage.ts';
 
 /** The program as the image and the package have it, in a process of its own. */
 export interface Exporter {
-  readonly metricsUrl: string;
-  /** Undefined where the configuration has no gateway. */
-  readonly adminUrl: string | undefined;
+  readonly url: string;
   /** What it used since the last look. */
   usage(): Promise<Usage>;
   stop(): void;
@@ -22,7 +20,11 @@ export function buildExporter(): void {
   execFileSync('npm', ['run', '--silent', 'build'], { cwd: repository, stdio: 'inherit' });
 }
 
-export async function startExporter(file: string): Promise<Exporter> {
+/** What it logs once a listener is there. */
+export type Listening = 'listening' | 'admin gateway listening';
+
+/** Resolves with the URL of that listener. */
+export async function startExporter(file: string, listening: Listening): Promise<Exporter> {
   const child = fork('dist/main.js', [`--config.file=${file}`, '--web.listen-address=127.0.0.1:0'], {
     cwd: repository,
     execArgv: [...nodeOptions, '--import', './bench/usage-watch.js'],
@@ -31,20 +33,17 @@ export async function startExporter(file: string): Promise<Exporter> {
   const { stderr } = child;
   if (!stderr) throw new Error('the exporter has no log');
   let log = '';
-  let adminUrl: string | undefined;
-  const metricsUrl = new Promise<string>((resolve, reject) => {
+  const url = await new Promise<string>((resolve, reject) => {
     child.once('exit', (code) => reject(new Error(`the exporter ended with ${code}:\n${log}`)));
     // It goes on for as long as the process does, or the log would fill the pipe.
     createInterface({ input: stderr }).on('line', (line) => {
-      const { msg, url } = entryOf(line);
-      if (msg === 'admin gateway listening') adminUrl = url;
-      if (msg === 'listening' && url !== undefined) resolve(url);
+      const entry = entryOf(line);
+      if (entry.msg === listening && entry.url !== undefined) resolve(entry.url);
       else if (log.length < 10_000) log += `${line}\n`;
     });
   });
   return {
-    metricsUrl: await metricsUrl,
-    adminUrl,
+    url,
     async usage() {
       const answered = once(child, 'message');
       child.send({});

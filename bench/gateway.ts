@@ -38,9 +38,7 @@ export async function startGatewayServers(readsAtATime: number): Promise<Gateway
       },
     }),
   );
-  const exporter = await startExporter(file);
-  const { adminUrl } = exporter;
-  if (adminUrl === undefined) throw new Error('the exporter has no gateway');
+  const exporter = await startExporter(file, 'admin gateway listening');
 
   const relay = await startChild(new URL('bare-relay-server.ts', import.meta.url), { url: appliance.url, apiKey });
 
@@ -51,7 +49,7 @@ export async function startGatewayServers(readsAtATime: number): Promise<Gateway
     headers: { API_KEY: apiKey },
   });
   const gateway = createLoadGenerator({
-    origin: adminUrl,
+    origin: exporter.url,
     prefix: '/appliances/lb',
     headers: { authorization: `Bearer ${token}` },
   });

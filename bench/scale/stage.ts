@@ -26,7 +26,7 @@ export async function setStage(size: FleetSize): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'zlb-bench-'));
   const file = join(folder, 'zlb.yml');
   writeFileSync(file, configuration(appliances.report as Reported));
-  const { metricsUrl: url, usage, stop } = await startExporter(file);
+  const { url, usage, stop } = await startExporter(file, 'listening');
   const exporter = createScraper(url);
   const startedAtMs = performance.now();
   while ((await fetch(`${url}/-/ready`)).status !== 200) {
