@@ -28,6 +28,8 @@ export interface AtWorkParts {
 }
 
 const betweenScrapesMs = 2_500;
+/** Once everything was read for the first time there is next to nothing to do; after a minute, the longest of the intervals that cost much, it is as it stays. */
+const firstIntervalMs = 60_000;
 
 /** `beside` is done at the end, while the fleet is still there. */
 export async function watchAtWork<Beside>(
@@ -37,6 +39,7 @@ export async function watchAtWork<Beside>(
   const stage = await setStage(size);
   try {
     const { body } = await stage.exporter.scrape('plain');
+    await pause(firstIntervalMs);
     await stage.usage();
     const rare: number[] = [];
     for (let scrape = 0; scrape < rareScrapes; scrape += 1) {

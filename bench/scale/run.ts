@@ -30,7 +30,7 @@ const parts: Readonly<Record<string, () => Promise<Result[]>>> = {
   growth: growthResults,
 };
 
-/** The whole exporter on fleets of simulated appliances, part by part: some six minutes. */
+/** The whole exporter on fleets of simulated appliances, part by part: some twelve minutes. */
 export async function* scaleResults(names: readonly string[] = Object.keys(parts)): AsyncGenerator<Result[]> {
   buildExporter();
   for (const name of names) {

@@ -52,6 +52,9 @@ const betweenStartsMs = 10;
 /** Upkeep makes a page each second; one that is older than this, because there was no time for it, is made anew at the scrape. */
 const oldestPageMs = 2_000;
 
+/** Who asks for the status of all asks again soon: the page each few seconds, a script each minute. */
+const describeAheadForMs = 90_000;
+
 /** Appliances that are compared and begun before everything else has its turn. */
 const oneTurn = 50;
 
@@ -73,14 +76,15 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
   const formats = new Set<Format>();
   /** Pages that were made at a scrape. After one of them no older page is sent, or counters would fall from one scrape to the next. */
   let madeAtScrapes = 0;
+  let describeAheadUntilMs = Number.NEGATIVE_INFINITY;
   const upkeep = createUpkeep(function* steps() {
     let untilMs = age() + oldestPageMs;
     const ofThese = watched;
     for (const name of watched.keys()) {
       const poller = watched.get(name)?.poller;
       poller?.settle();
-      // Bit by bit, so that who asks for the status of all does not have it put together all at once.
-      poller?.describe();
+      // Bit by bit, so that who asks again and again does not have it put together all at once.
+      if (age() < describeAheadUntilMs) poller?.describe();
       untilMs = Math.min(untilMs, age() + (poller?.goodForMs() ?? 0));
       yield;
     }
@@ -176,6 +180,7 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       return wasReady;
     },
     describe() {
+      describeAheadUntilMs = age() + describeAheadForMs;
       const appliances = pollers().map((poller) => poller.describe());
       const transitions = history.newestFirst;
       const isSame =

@@ -19,6 +19,17 @@ export interface Allotment {
 /** A part of the page with all that it would like to show. */
 interface Part {
   readonly wishes: readonly Wish[];
+  readonly sizes: Sizes;
+}
+
+/** What wishes come to. It is kept beside them, since all parts are added up whenever one of them is read. */
+export interface Sizes {
+  readonly details: number;
+  readonly others: number;
+}
+
+export function sizesOf(wishes: readonly Wish[]): Sizes {
+  return { details: totalSeries(wishes.filter(isDetail)), others: totalSeries(wishes.filter(isNoDetail)) };
 }
 
 /**
@@ -32,11 +43,9 @@ export function allot<Of extends Part>(
 ): Allotment {
   let details = 0;
   let others = 0;
-  for (const { wishes } of parts.values()) {
-    for (const { family, series } of wishes) {
-      if (family.detail) details += series;
-      else others += series;
-    }
+  for (const { sizes } of parts.values()) {
+    details += sizes.details;
+    others += sizes.others;
   }
   if (others <= maxSeries && details <= roomForDetails(maxSeries, others))
     return { allowsAll: true, allows: () => true };

@@ -3,7 +3,7 @@ import { toChunks } from '../metrics/piece.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
 import { type DatedFound, keptFound } from './dated-findings.ts';
 import { keyOf, type Origin } from './origin.ts';
-import { type Allotment, allot, totalSeries, type Wish } from './series-limit.ts';
+import { type Allotment, allot, type Sizes, sizesOf, totalSeries, type Wish } from './series-limit.ts';
 
 /** The newest readings of one appliance, withheld once they are too old. */
 export interface Shelf {
@@ -63,6 +63,7 @@ export type Held = Map<string, HeldReading>;
 export interface HeldReading extends Origin, Omit<ShelvedReading, 'expose'> {
   /** All that the reading had, also what is not shown. */
   readonly wishes: readonly Wish[];
+  readonly sizes: Sizes;
   /** Series of these that give way to the limit. */
   readonly leftOut: number;
   /** What is shown. */
@@ -121,7 +122,14 @@ export function createShelf({
       const before = held.get(key)?.found ?? [];
       const { families, duplicates, unknownStates } = renderSamples(appliance, expose);
       const wishes = families.map(({ family, series }) => ({ family, series }));
-      const reading = { ...origin, ...validity, wishes, leftOut: 0, found: keptFound(before, found) };
+      const reading = {
+        ...origin,
+        ...validity,
+        wishes,
+        sizes: sizesOf(wishes),
+        leftOut: 0,
+        found: keptFound(before, found),
+      };
       held.set(key, reading);
       forgive(key);
       version += 1;
