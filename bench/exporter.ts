@@ -35,11 +35,15 @@ export async function startExporter(file: string, listening: Listening): Promise
   let log = '';
   const url = await new Promise<string>((resolve, reject) => {
     child.once('exit', (code) => reject(new Error(`the exporter ended with ${code}:\n${log}`)));
-    // It goes on for as long as the process does, or the log would fill the pipe.
-    createInterface({ input: stderr }).on('line', (line) => {
+    const lines = createInterface({ input: stderr });
+    // The rest is read away and not looked at, or it would fill the pipe, or the benchmark with work.
+    lines.once('close', () => stderr.resume());
+    lines.on('line', (line) => {
       const entry = entryOf(line);
-      if (entry.msg === listening && entry.url !== undefined) resolve(entry.url);
-      else if (log.length < 10_000) log += `${line}\n`;
+      if (entry.msg === listening && entry.url !== undefined) {
+        resolve(entry.url);
+        lines.close();
+      } else if (log.length < 10_000) log += `${line}\n`;
     });
   });
   return {

@@ -1,4 +1,3 @@
-import { buildExporter } from './exporter.ts';
 import { type GatewayServers, startGatewayServers } from './gateway.ts';
 import type { Call, Load, LoadGenerator, Round } from './load.ts';
 import { inTurn, percentile } from './measure.ts';
@@ -29,7 +28,6 @@ const rounds = 25;
 
 /** What calls cost that go through the gateway of an exporter, with the synced audit lines of writes; beside it the same to the appliance itself. */
 export async function relayResults(): Promise<Result[]> {
-  buildExporter();
   const servers = await startGatewayServers(lists.atATime);
   try {
     await requireSameAnswers(servers);

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { isThere } from '../test/support/programs.ts';
+import { buildExporter } from './exporter.ts';
 import { createFleet, fleetSize } from './fleet.ts';
 import { alternate, timed } from './measure.ts';
 import { sampleLines, toRegistry } from './prom-client-page.ts';
@@ -13,6 +14,7 @@ import { startServers } from './servers.ts';
 
 const staticServer = '(reference: node:http sends the same bytes)';
 
+buildExporter();
 const fleet = await createFleet();
 const servers = await startServers(fleet);
 const results = [

@@ -32,7 +32,6 @@ const parts: Readonly<Record<string, () => Promise<Result[]>>> = {
 
 /** The whole exporter on fleets of simulated appliances, part by part: some twelve minutes. */
 export async function* scaleResults(names: readonly string[] = Object.keys(parts)): AsyncGenerator<Result[]> {
-  buildExporter();
   for (const name of names) {
     const measure = parts[name];
     if (!measure) throw new Error(`there is no part ${name}, but ${Object.keys(parts).join(', ')}`);
@@ -42,6 +41,7 @@ export async function* scaleResults(names: readonly string[] = Object.keys(parts
 
 // Parts may be named.
 if (import.meta.main) {
+  buildExporter();
   console.log(`${availableParallelism()} cores, shared with the simulated appliances and the scraper.\n`);
   const chosen = process.argv.slice(2);
   for await (const results of scaleResults(chosen.length > 0 ? chosen : undefined)) console.log(`${table(results)}\n`);

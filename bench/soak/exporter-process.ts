@@ -27,7 +27,7 @@ export interface OutputWatch {
   readonly leaks: readonly string[];
 }
 
-/** And where a warning comes from. */
+/** As `npm start` has them, and where a warning comes from. */
 const nodeFlags = [...nodeOptions, '--trace-warnings'];
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
