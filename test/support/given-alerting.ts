@@ -84,6 +84,12 @@ scrape_configs: [{ job_name: zlb, static_configs: [{ targets: ['${address}'] }] 
         .map(({ status, annotations }) => ({ status, receiver, annotations, receivedAt })),
     );
 
+  /** A line for each alert of each notification, for who has to find out why another did not come. */
+  const everythingHeard = () =>
+    deliveries().flatMap(({ alerts, receivedAt }) =>
+      alerts.map(({ status, labels }) => `${new Date(receivedAt).toISOString()} ${status} ${labels['alertname']}`),
+    );
+
   return {
     appliance,
     alertmanager,
@@ -96,12 +102,12 @@ scrape_configs: [{ job_name: zlb, static_configs: [{ targets: ['${address}'] }] 
       alertname: string,
       labels: Readonly<Record<string, string>> = {},
     ): Promise<ReturnType<typeof heard>[number]> {
-      const seen = await until(
-        () => heard(alertname, labels),
-        (all) => all.at(-1)?.status === status,
+      const last = await until(
+        () => ({ word: heard(alertname, labels).at(-1), before: everythingHeard() }),
+        ({ word }) => word?.status === status,
         patienceMs,
       );
-      return seen.at(-1)!;
+      return last.word!;
     },
     /** `zlb-exporter admin …` through the gateway, as a person types it. */
     admin: (...words: readonly string[]) =>

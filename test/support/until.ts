@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 /** Polls a condition until it holds; fails with what was last seen. Waits on the real clock and nothing else. */
 export async function until<Seen>(
   look: () => Seen | Promise<Seen>,
@@ -9,7 +11,11 @@ export async function until<Seen>(
     const seen = await look();
     if (holds(seen)) return seen;
     if (performance.now() > deadline)
-      throw new Error(`did not come true within ${withinMs} ms; last seen: ${String(seen).slice(0, 2_000)}`);
+      throw new Error(`did not come true within ${withinMs} ms; last seen: ${readable(seen).slice(0, 4_000)}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+}
+
+function readable(seen: unknown): string {
+  return typeof seen === 'string' ? seen : inspect(seen, { depth: 5 });
 }
