@@ -13,8 +13,8 @@ export interface Exposition {
   /** What a part has on the page. */
   chunks(appliance: string, part: string): readonly Chunk[];
   remove(appliance: string, part: string): void;
-  /** Series that an appliance holds, all parts, or all but one. */
-  series(appliance: string, exceptPart?: string): number;
+  /** Series that an appliance holds. */
+  series(appliance: string): number;
   /** All appliances, or those named. The same object comes back until something changes. */
   page(format: Format, appliances?: ReadonlySet<string>): Page;
   /** Joins what changed since the last page, so that the next one finds it done; each step takes a fraction of a millisecond. */
@@ -91,7 +91,7 @@ export function createExposition(parts: { families: readonly Family[]; appliance
     put,
     chunks: (appliance, part) => places.get(appliance)?.holding.chunks(part) ?? [],
     remove: (appliance, part) => put(appliance, part, []),
-    series: (appliance, exceptPart) => places.get(appliance)?.holding.series(exceptPart) ?? 0,
+    series: (appliance) => places.get(appliance)?.holding.series ?? 0,
     page(format, appliances) {
       if (appliances) {
         const chosen = [...places].filter(([appliance]) => appliances.has(appliance));

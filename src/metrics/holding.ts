@@ -7,55 +7,59 @@ export interface Holding {
   /** Replaces all that a part had, with at most one chunk a family; returns the families whose lines are others now. */
   put(part: string, chunks: readonly Chunk[]): readonly Family[];
   chunks(part: string): readonly Chunk[];
-  /** Series of all parts, or of all but one; kept up to date, since it is asked for at every reading. */
-  series(exceptPart?: string): number;
+  /** Of all parts; kept up to date, since it is asked for at every reading. */
+  readonly series: number;
   /** The newest lines of a family, undefined where there are none. Joined when first asked for after a change. */
   joint(family: Family): Joint | undefined;
 }
 
-interface Part {
-  readonly chunks: readonly Chunk[];
-  readonly series: number;
+/** The lines of one family, by the parts that they are from. */
+interface Lines {
+  readonly chunks: Map<string, Chunk>;
+  /** Undefined after a change. */
+  joint: Joint | undefined;
 }
 
-const nothing: Part = { chunks: [], series: 0 };
-
 export function createHolding(): Holding {
-  const parts = new Map<string, Part>();
-  const joints = new Map<Family, Joint>();
-  const changed = new Set<Family>();
+  const parts = new Map<string, readonly Chunk[]>();
+  const families = new Map<Family, Lines>();
   let series = 0;
 
-  /** All that changed at once, so that the parts are gone through once. */
-  function join(): void {
-    const lines = new Map<Family, Chunk[]>([...changed].map((family) => [family, []]));
-    for (const { chunks } of parts.values()) for (const chunk of chunks) lines.get(chunk.family)?.push(chunk);
-    for (const [family, chunks] of lines) {
-      if (chunks.length > 0) joints.set(family, joinChunks(chunks));
-      else joints.delete(family);
-    }
-    changed.clear();
+  function linesOf(family: Family): Lines {
+    const lines = families.get(family) ?? { chunks: new Map(), joint: undefined };
+    families.set(family, lines);
+    return lines;
   }
 
   return {
-    put(name, chunks) {
-      const before = parts.get(name) ?? nothing;
-      const part = { chunks, series: chunks.reduce((sum, chunk) => sum + chunk.series, 0) };
-      if (chunks.length > 0) parts.set(name, part);
-      else parts.delete(name);
-      series += part.series - before.series;
-      const different = [
-        ...before.chunks.filter((chunk) => !chunks.includes(chunk)),
-        ...chunks.filter((chunk) => !before.chunks.includes(chunk)),
-      ];
-      for (const { family } of different) changed.add(family);
-      return different.map(({ family }) => family);
+    put(part, chunks) {
+      const before = parts.get(part) ?? [];
+      if (chunks.length > 0) parts.set(part, chunks);
+      else parts.delete(part);
+      const gone = before.filter((chunk) => !chunks.includes(chunk));
+      const come = chunks.filter((chunk) => !before.includes(chunk));
+      for (const chunk of come) {
+        series += chunk.series;
+        linesOf(chunk.family).chunks.set(part, chunk);
+      }
+      // Afterwards, so that what has come instead keeps the place of what is gone.
+      for (const chunk of gone) {
+        series -= chunk.series;
+        const { chunks: ofFamily } = linesOf(chunk.family);
+        if (ofFamily.get(part) === chunk) ofFamily.delete(part);
+      }
+      const changed = [...gone, ...come].map(({ family }) => family);
+      for (const family of changed) linesOf(family).joint = undefined;
+      return changed;
     },
-    chunks: (part) => (parts.get(part) ?? nothing).chunks,
-    series: (exceptPart) => series - (exceptPart === undefined ? 0 : (parts.get(exceptPart) ?? nothing).series),
+    chunks: (part) => parts.get(part) ?? [],
+    get series() {
+      return series;
+    },
     joint(family) {
-      if (changed.has(family)) join();
-      return joints.get(family);
+      const lines = families.get(family);
+      if (!lines || lines.chunks.size === 0) return undefined;
+      return (lines.joint ??= joinChunks([...lines.chunks.values()]));
     },
   };
 }

@@ -1,10 +1,17 @@
 import type { Family } from './family.ts';
 import type { Emit, HistogramValue } from './samples.ts';
 
-/** A counter of ours for one appliance, kept by label values and rendered like any reading. */
-export interface Tally<Label extends string> {
-  add(labels: Readonly<Record<Label, string>>, amount?: number): void;
+/** What we count for one appliance, rendered like any reading. */
+export interface Counted {
+  readonly family: Family;
+  /** Another number whenever something was counted: who has shown it need not look again before. */
+  readonly version: number;
   expose(emit: Emit): void;
+}
+
+/** A counter, kept by label values. */
+export interface Tally<Label extends string> extends Counted {
+  add(labels: Readonly<Record<Label, string>>, amount?: number): void;
 }
 
 /** `known` are the label values that exist in advance: a counter born at 1 has an increase that nobody sees. */
@@ -19,10 +26,16 @@ export function createTally<Label extends string>(
     counts.set(key, found);
     return found;
   };
+  let version = 0;
   for (const labels of known) entry(labels);
   return {
+    family,
+    get version() {
+      return version;
+    },
     add(labels, amount = 1) {
       entry(labels).count += amount;
+      version += 1;
     },
     expose(emit) {
       for (const { labels, count } of counts.values()) emit.sample(family, labels, count);
@@ -31,9 +44,8 @@ export function createTally<Label extends string>(
 }
 
 /** A histogram of seconds by one label. */
-export interface DurationTally<Label extends string> {
+export interface DurationTally<Label extends string> extends Counted {
   observe(labels: Readonly<Record<Label, string>>, seconds: number): void;
-  expose(emit: Emit): void;
 }
 
 /** `bounds` are the upper bounds in seconds, ascending. */
@@ -48,8 +60,14 @@ export function createDurationTally<Label extends string>(
     count: number;
   }
   const entries = new Map<string, Entry>();
+  let version = 0;
   return {
+    family,
+    get version() {
+      return version;
+    },
     observe(labels, seconds) {
+      version += 1;
       const key = family.labels.map((label) => labels[label]).join('\n');
       const entry = entries.get(key) ?? { labels, counts: bounds.map(() => 0), sum: 0, count: 0 };
       entries.set(key, entry);

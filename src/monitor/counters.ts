@@ -2,8 +2,7 @@ import type { CallReport } from '../appliance/client.ts';
 import { type FailureReason, failureReasons } from '../appliance/errors.ts';
 import { type TransitionObject, transitionStates } from '../collectors/collector.ts';
 import { counter, type Family, histogram } from '../metrics/family.ts';
-import type { Emit } from '../metrics/samples.ts';
-import { createDurationTally, createTally } from '../metrics/tally.ts';
+import { type Counted, createDurationTally, createTally } from '../metrics/tally.ts';
 import { type DropReason, dropReasons } from './shelf.ts';
 
 /** Why a tick of a collector's schedule did not become a run. */
@@ -48,7 +47,7 @@ const dropped = counter(
   ['reason'],
 );
 
-/** The families of {@link Counters.expose}. */
+/** The families of {@link Counters.tallies}. */
 export const counterFamilies: readonly Family[] = [
   errors,
   skipped,
@@ -70,7 +69,8 @@ export interface Counters {
   skipped(collector: string, reason: SkipReason): void;
   transitioned(object: TransitionObject, to: string): void;
   dropped(reason: DropReason, series: number): void;
-  expose(emit: Emit): void;
+  /** One for each family. */
+  readonly tallies: readonly Counted[];
 }
 
 export function createCounters(): Counters {
@@ -104,9 +104,6 @@ export function createCounters(): Counters {
     skipped: (collector, reason) => skipTally.add({ collector, reason }),
     transitioned: (object, to) => transitionTally.add({ object, to }),
     dropped: (reason, series) => dropTally.add({ reason }, series),
-    expose(emit) {
-      for (const tally of [errorTally, skipTally, requestTally, durationTally, busyTally, transitionTally, dropTally])
-        tally.expose(emit);
-    },
+    tallies: [errorTally, skipTally, requestTally, durationTally, busyTally, transitionTally, dropTally],
   };
 }

@@ -2,9 +2,11 @@ import type { BreakerState } from '../appliance/breaker.ts';
 import type { Exposition } from '../metrics/exposition.ts';
 import { toChunks } from '../metrics/piece.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
+import type { Counted } from '../metrics/tally.ts';
 import { isFarmCollector } from '../collectors/collector.ts';
 import type { Job } from './job.ts';
 import type { Ledger } from './ledger.ts';
+import { totalSeries } from './series-limit.ts';
 import type { Shelf } from './shelf.ts';
 
 /** Brings what stands on the page beside the readings: our own doings, and what to say where there is no reading. */
@@ -35,13 +37,17 @@ export interface DisplayParts {
   readonly age: () => number;
 }
 
-/** The part of the page that is about our own doings. */
+/** The part of the page that is about our own doings; what we count of them has parts of its own, one for each family. */
 const exporterPart = 'exporter';
+const partOf = ({ family }: Counted): string => `${exporterPart} ${family.name}`;
 
 export function createDisplay({ appliance, exposition, ledger, shelf, breakerState, age }: DisplayParts): Display {
   let shownUp: boolean | undefined;
   let isBehind = false;
   let upUntilMs = Number.NEGATIVE_INFINITY;
+  /** By tally, its version as it is shown. */
+  const shownVersions = new Map<Counted, number>();
+  const ownParts = [exporterPart, ...ledger.tallies.map(partOf)];
 
   // The limit of series protects from what an appliance lists; these are few and ours.
   function show(part: string, fill: (emit: Emit) => void): void {
@@ -55,10 +61,17 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
     upUntilMs = ledger.upUntilMs();
     const state = { ageMs, breaker: breakerState(), series: seriesHeld() };
     show(exporterPart, (emit) => ledger.expose(emit, state));
+    for (const tally of ledger.tallies) {
+      const { version } = tally;
+      if (shownVersions.get(tally) === version) continue;
+      shownVersions.set(tally, version);
+      show(partOf(tally), (emit) => tally.expose(emit));
+    }
   }
 
   function seriesHeld(): number {
-    return exposition.series(appliance, exporterPart);
+    const own = ownParts.flatMap((part) => exposition.chunks(appliance, part));
+    return exposition.series(appliance) - totalSeries(own);
   }
 
   function isUp(ageMs: number): boolean | undefined {

@@ -46,7 +46,7 @@ const clockOffset = gauge(
 );
 const series = gauge('zlb_exporter_series', 'Series held for the appliance (this exporter).');
 
-/** The families of {@link Ledger.expose}. */
+/** The families of {@link Ledger.expose} and of {@link Ledger.tallies}. */
 export const ledgerFamilies: readonly Family[] = [
   up,
   breaker,
@@ -81,6 +81,8 @@ export interface Ledger {
   isUp(ageMs: number): boolean | undefined;
   /** Until when it is up though nothing more comes, as far as can be told now; it takes longer to find out than to keep. */
   upUntilMs(): number;
+  /** What was counted; exposed apart from the rest, since most of it stands still for days. */
+  readonly tallies: Counters['tallies'];
   expose(emit: Emit, state: { ageMs: number; breaker: BreakerState; series: number }): void;
 }
 
@@ -128,6 +130,7 @@ export function createLedger(options: {
 
   return {
     state,
+    tallies: counters.tallies,
     isUp,
     upUntilMs: () =>
       state.answeredAtMs === undefined ? Number.NEGATIVE_INFINITY : state.answeredAtMs + options.upForMs(),
@@ -159,7 +162,6 @@ export function createLedger(options: {
         emit.sample(lastSuccess, { collector }, seconds(entry.lastSuccessMs));
         emit.sample(lastAttempt, { collector }, seconds(entry.lastAttemptMs));
       }
-      counters.expose(emit);
       if (isUpNow) emit.sample(clockOffset, {}, state.offsetSeconds);
       emit.sample(series, {}, held);
     },

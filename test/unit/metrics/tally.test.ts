@@ -44,6 +44,25 @@ describe('a tally', () => {
   });
 });
 
+describe('the version of what is counted', () => {
+  it('is another one whenever something was counted, and the same when it was only looked at', () => {
+    const tally = createTally(calls, [{ method: 'GET', code: '200' }]);
+    const durations = createDurationTally(seconds, [1]);
+    const versions = () => [tally.version, durations.version];
+    const before = versions();
+    textOf(tally);
+    textOf(durations);
+    const looked = versions();
+
+    tally.add({ method: 'GET', code: '200' });
+    durations.observe({ method: 'GET' }, 1);
+
+    expect(looked).toEqual(before);
+    expect(tally.version).not.toBe(before[0]);
+    expect(durations.version).not.toBe(before[1]);
+  });
+});
+
 describe('a tally of durations', () => {
   it('counts an observation in every bucket that is long enough, the bound included', () => {
     const tally = createDurationTally(seconds, [0.1, 1]);

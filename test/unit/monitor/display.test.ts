@@ -25,6 +25,28 @@ describe('the ledger on the page', () => {
     expect(valueOf(page, 'zlb_collector_errors_total', { collector: 'farms', reason: 'timeout' })).toBe(50);
   });
 
+  it('renders anew of what it counts what has moved, and nothing else', () => {
+    const { display, counters, settle, tallyRenderings } = given();
+    display.publish();
+    settle();
+    tallyRenderings.clear();
+
+    counters.failed('farms', 'timeout');
+    display.publish();
+    settle();
+
+    expect([...tallyRenderings]).toEqual([['zlb_collector_errors_total', 1]]);
+  });
+
+  it('does not count itself among the series that the appliance holds', () => {
+    const { counters, settle, display } = given();
+    settle();
+    counters.called(answered);
+    display.publish();
+
+    expect(valueOf(settle(), 'zlb_exporter_series')).toBe(0);
+  });
+
   it('goes down at the moment after which an answer no longer counts, though nothing is published', () => {
     const { ledger, settle, clock } = given();
     ledger.called(answered, clock.ms);
@@ -66,6 +88,7 @@ const answered = {
 function given() {
   const clock = { ms: 0 };
   let renderings = 0;
+  const tallyRenderings = new Map<string, number>();
   const exposition = createExposition({ families: ledgerFamilies, appliances: ['lb'] });
   const counters = createCounters();
   const ledger = createLedger({ collectors: ['farms'], counters, upForMs: () => 1_000 });
@@ -88,6 +111,16 @@ function given() {
         renderings += 1;
         ledger.expose(...parts);
       },
+      tallies: ledger.tallies.map((tally) => ({
+        family: tally.family,
+        get version() {
+          return tally.version;
+        },
+        expose(emit) {
+          tallyRenderings.set(tally.family.name, (tallyRenderings.get(tally.family.name) ?? 0) + 1);
+          tally.expose(emit);
+        },
+      })),
     },
     shelf,
     breakerState: () => 'closed',
@@ -99,6 +132,7 @@ function given() {
     counters,
     clock,
     renderings: () => renderings,
+    tallyRenderings,
     /** The page, brought up to this moment. */
     settle() {
       display.settle(new Map());

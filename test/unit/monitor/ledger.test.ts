@@ -33,7 +33,7 @@ function given({ upForMs = 180_000 } = {}) {
 /** All series by name and labels. */
 function seriesOf(ledger: Ledger, ageMs = 0): ReadonlyMap<string, number> {
   const state = { ageMs, breaker: 'closed' as const, series: 12 };
-  const { families } = renderSamples('lb', (emit) => ledger.expose(emit, state));
+  const { families } = rendered(ledger, state);
   const lines = families.flatMap(({ text }) => text.trim().split('\n'));
   return new Map(
     lines.map((line) => {
@@ -44,6 +44,13 @@ function seriesOf(ledger: Ledger, ageMs = 0): ReadonlyMap<string, number> {
       return [series, Number(value)];
     }),
   );
+}
+
+function rendered(ledger: Ledger, state: Parameters<Ledger['expose']>[1]) {
+  return renderSamples('lb', (emit) => {
+    ledger.expose(emit, state);
+    for (const tally of ledger.tallies) tally.expose(emit);
+  });
 }
 
 describe('the ledger', () => {
@@ -73,7 +80,7 @@ describe('the ledger', () => {
     ledger.stretchedTo('farms', 30_000);
     const named = new Set(ledgerFamilies.map(({ name }) => name));
 
-    const { families } = renderSamples('lb', (emit) => ledger.expose(emit, { ageMs: 0, breaker: 'closed', series: 1 }));
+    const { families } = rendered(ledger, { ageMs: 0, breaker: 'closed', series: 1 });
 
     expect(new Set(families.map(({ family }) => family.name))).toEqual(named);
   });
