@@ -1,9 +1,9 @@
 import { operationRoutes } from '../appliance/operation-routes.ts';
 import { collectorDefaults } from '../collectors/defaults.ts';
 import { hasEnvironmentAppliance } from '../config/environment.ts';
-import { loadSettings } from '../config/load.ts';
+import { createSettingsLoader } from '../config/load.ts';
 import { shareOf } from '../config/share.ts';
-import { loadWebSettings } from '../config/web-settings.ts';
+import { createWebSettingsLoader, loadWebSettings } from '../config/web-settings.ts';
 import { createConfigurationSource } from '../configuration-source.ts';
 import { type Daemon, startDaemon } from '../daemon.ts';
 import { parseShard } from '../lib/shard.ts';
@@ -33,15 +33,15 @@ export const run: Command = async (context) => {
     wantsReload = true;
     void daemon?.reload();
   });
-  const operations = operationRoutes();
+  const loadSettings = createSettingsLoader({ collectorDefaults, operations: operationRoutes() });
+  const loadWeb = webFile === undefined ? undefined : createWebSettingsLoader({ file: webFile, env });
   const shard = parseShard(textFlag(flags, 'shard'));
   const source = createConfigurationSource({
     path: file,
     async load(files) {
       const path = file === undefined ? {} : { file };
-      const settings = await loadSettings({ ...path, env, collectorDefaults, operations, files });
-      const web = webFile === undefined ? undefined : await loadWebSettings({ file: webFile, env, files });
-      return { settings: shareOf(settings, shard), web };
+      const settings = await loadSettings({ ...path, env, files });
+      return { settings: shareOf(settings, shard), web: await loadWeb?.(files) };
     },
   });
   // The first one is in force, or there is no exporter.

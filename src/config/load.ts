@@ -12,9 +12,9 @@ import { createOpenFile } from './open-file.ts';
 import { openAdminFiles, type Opened, openFiles } from './open-files.ts';
 import type { OperationRoutes } from './operation-list.ts';
 import { createProblems, type Path, type Problems } from './problems.ts';
-import { configSchema } from './schema.ts';
+import { type ConfigFile, configSchema } from './schema.ts';
 import { type Settings, toSettings } from './settings.ts';
-import { readStructure } from './structure.ts';
+import { createStructureReader, type StructureReader } from './structure.ts';
 import type { Environment } from './substitute.ts';
 import { readYamlFile, type Source } from './yaml-file.ts';
 
@@ -22,17 +22,37 @@ export interface SettingsSource {
   /** Path of the YAML file; without one the environment names the appliance. */
   readonly file?: string;
   readonly env: Environment;
-  /** What each collector does unless the configuration says otherwise; the only names it may configure. */
-  readonly collectorDefaults: ReadonlyMap<string, CollectorSettings>;
-  /** What the tokens of the admin gateway may allow and deny. */
-  readonly operations: OperationRoutes;
   /** How files are read, for who wants to know later whether they changed. */
   readonly files?: Files;
 }
 
+/** What a configuration can be about. */
+export interface SettingsScope {
+  /** What each collector does unless the configuration says otherwise; the only names it may configure. */
+  readonly collectorDefaults: ReadonlyMap<string, CollectorSettings>;
+  /** What the tokens of the admin gateway may allow and deny. */
+  readonly operations: OperationRoutes;
+}
+
 /** The settings of a file, of the environment or of both; rejects with a ConfigError that names everything wrong. */
-export async function loadSettings(from: SettingsSource): Promise<Settings> {
-  const { file, env, collectorDefaults, operations, files = createFiles({ path: file }) } = from;
+export type LoadSettings = (from: SettingsSource) => Promise<Settings>;
+
+/** Once, for who loads them again. */
+export function createSettingsLoader(scope: SettingsScope): LoadSettings {
+  const readStructure = createStructureReader(configSchema([...scope.collectorDefaults.keys()]));
+  return (from) => load(from, scope, readStructure);
+}
+
+/** One load alone. */
+export function loadSettings(from: SettingsSource & SettingsScope): Promise<Settings> {
+  return createSettingsLoader(from)(from);
+}
+
+async function load(
+  { file, env, files = createFiles({ path: file }) }: SettingsSource,
+  { collectorDefaults, operations }: SettingsScope,
+  readStructure: StructureReader<ConfigFile>,
+): Promise<Settings> {
   const problems = createProblems();
   const main =
     file === undefined ? readEnvironment(env, problems) : await readFileAndEnvironment(file, env, files, problems);
@@ -41,7 +61,7 @@ export async function loadSettings(from: SettingsSource): Promise<Settings> {
 
   // An exporter at work goes on with it: each step takes a tenth of a second for a thousand appliances.
   await nextTurn();
-  const { whole, partly } = readStructure(source, configSchema([...collectorDefaults.keys()]), problems);
+  const { whole, partly } = readStructure(source, problems);
   const open = createOpenFile(source, files.readText, problems);
   const opened: Opened[] = [];
   // One after the other: thousands of files open at once are more than many a process may have.

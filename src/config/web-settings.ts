@@ -3,7 +3,7 @@ import type { Secret } from '../lib/secret.ts';
 import { createFiles, type Files } from './files.ts';
 import { createOpenFile } from './open-file.ts';
 import { createProblems } from './problems.ts';
-import { readStructure } from './structure.ts';
+import { createStructureReader, type StructureReader } from './structure.ts';
 import type { Environment } from './substitute.ts';
 import { cipherList, curveNames, tlsVersions, type TlsVersion } from './tls-names.ts';
 import { checkWeb } from './web-checks.ts';
@@ -43,13 +43,30 @@ export interface WebSettingsSource {
   /** Path of the YAML file. */
   readonly file: string;
   readonly env: Environment;
-  /** How files are read, for who wants to know later whether they changed. */
-  readonly files?: Files;
 }
 
-/** The settings of a web configuration; rejects with a ConfigError that names everything wrong. */
-export async function loadWebSettings(from: WebSettingsSource): Promise<WebSettings> {
-  const { file, env, files = createFiles({ path: undefined }) } = from;
+/**
+ * The settings of a web configuration; rejects with a ConfigError that names everything wrong. `files`: how files are read, for
+ * who wants to know later whether they changed.
+ */
+export type LoadWebSettings = (files?: Files) => Promise<WebSettings>;
+
+/** Once, for who loads them again. */
+export function createWebSettingsLoader(from: WebSettingsSource): LoadWebSettings {
+  const readStructure = createStructureReader(webSchema);
+  return (files = createFiles({ path: undefined })) => load(from, files, readStructure);
+}
+
+/** One load alone. */
+export function loadWebSettings(from: WebSettingsSource): Promise<WebSettings> {
+  return createWebSettingsLoader(from)();
+}
+
+async function load(
+  { file, env }: WebSettingsSource,
+  files: Files,
+  readStructure: StructureReader<WebFile>,
+): Promise<WebSettings> {
   const problems = createProblems();
   const source = await readYamlFile({
     file,
@@ -60,7 +77,7 @@ export async function loadWebSettings(from: WebSettingsSource): Promise<WebSetti
     problems,
   });
   if (source === undefined) throw problems.error();
-  const { whole, partly } = readStructure(source, webSchema, problems);
+  const { whole, partly } = readStructure(source, problems);
   const opened = await openWebFiles(partly.tls_server_config, createOpenFile(source, files.readText, problems));
   checkWeb({ config: partly, source, opened, problems });
   if (!problems.isEmpty()) throw problems.error();
