@@ -6,8 +6,12 @@ import { ownBytes } from './own-bytes.ts';
  * sequence of them is one valid deflate stream (the way pigz joins what its threads compress). The checksum of a join
  * follows from the parts' checksums and lengths, without reading the text again.
  */
-export interface Packed {
+export interface Packed extends Checksum {
   readonly blocks: Buffer;
+}
+
+/** Of a text, so that the one of a join follows from those of its parts. */
+export interface Checksum {
   readonly crc: number;
   /** Bytes before compression. */
   readonly size: number;
@@ -44,7 +48,8 @@ export function gzipMember(parts: readonly Packed[]): Buffer[] {
   return [header, ...parts.map((part) => part.blocks), lastEmptyBlock, trailer];
 }
 
-function combineChecksums(parts: readonly Packed[]): Omit<Packed, 'blocks'> {
+/** Of the texts of all parts in a row. */
+export function combineChecksums(parts: readonly Checksum[]): Checksum {
   let crc = 0;
   let size = 0;
   for (const part of parts) {

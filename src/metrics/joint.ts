@@ -1,6 +1,7 @@
-import { joinPacked, type Packed } from './gzip.ts';
+import { combineChecksums, joinPacked, type Packed } from './gzip.ts';
 import { ownBytes } from './own-bytes.ts';
 import type { Chunk } from './piece.ts';
+import { bytesAt, moveTogether } from './place.ts';
 
 /** Finished bytes that follow each other on a page. */
 export interface Joint {
@@ -9,20 +10,18 @@ export interface Joint {
   readonly packed: Packed;
 }
 
-/** Joins what an appliance has of one family. The chunks move into the joint, so that no byte is kept twice; one alone is the joint. */
+/** Joins what an appliance has of one family. The chunks move into the joint, so that no byte is kept twice; one alone stays where it is. */
 export function joinChunks(chunks: readonly Chunk[]): Joint {
   const [first, second] = chunks;
-  if (first && !second) return { texts: [first.text], packed: first.packed };
-  const text = ownBytes(chunks.map((chunk) => chunk.text));
-  const packed = joinPacked(chunks.map((chunk) => chunk.packed));
-  let textEnd = 0;
-  let blocksEnd = 0;
-  for (const chunk of chunks) {
-    const { blocks } = chunk.packed;
-    chunk.text = text.subarray(textEnd, (textEnd += chunk.text.length));
-    chunk.packed = { ...chunk.packed, blocks: packed.blocks.subarray(blocksEnd, (blocksEnd += blocks.length)) };
-  }
-  return { texts: [text], packed };
+  if (first && !second)
+    return { texts: [bytesAt(first.text)], packed: { blocks: bytesAt(first.blocks), ...first.checksum } };
+  return {
+    texts: [moveTogether(chunks.map(({ text }) => text))],
+    packed: {
+      blocks: moveTogether(chunks.map(({ blocks }) => blocks)),
+      ...combineChecksums(chunks.map(({ checksum }) => checksum)),
+    },
+  };
 }
 
 /**

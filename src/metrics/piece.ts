@@ -1,6 +1,7 @@
 import type { Family } from './family.ts';
-import { pack, type Packed } from './gzip.ts';
+import { type Checksum, pack, type Packed } from './gzip.ts';
 import { ownBytes } from './own-bytes.ts';
+import { holds, type Place } from './place.ts';
 import type { FamilySamples } from './samples.ts';
 
 /** Finished bytes of a part of a page, plain and compressed. */
@@ -9,12 +10,14 @@ export interface Piece {
   readonly packed: Packed;
 }
 
-/** Finished lines of one family from one part of one appliance. The bytes may move, but never change: see joint.ts. */
+/** Finished lines of one family from one part of one appliance. */
 export interface Chunk {
   readonly family: Family;
   readonly series: number;
-  text: Buffer;
-  packed: Packed;
+  readonly text: Place;
+  /** The same, compressed: see gzip.ts. */
+  readonly blocks: Place;
+  readonly checksum: Checksum;
 }
 
 /**
@@ -25,18 +28,26 @@ export function toChunks(families: readonly FamilySamples[], before: readonly Ch
   return families.map(({ family, series, text }) => {
     const bytes = Buffer.from(text);
     const known = before.find((chunk) => chunk.family === family);
-    return known?.text.equals(bytes) ? known : { family, series, ...finish(bytes) };
+    return known && holds(known.text, bytes) ? known : toChunk(family, series, bytes);
   });
+}
+
+/** In one piece of memory: there are tens of thousands of these. */
+function toChunk(family: Family, series: number, bytes: Buffer): Chunk {
+  const { blocks, ...checksum } = pack(bytes);
+  const memory = ownBytes([bytes, blocks]);
+  return {
+    family,
+    series,
+    text: { memory, start: 0, length: bytes.length },
+    blocks: { memory, start: bytes.length, length: blocks.length },
+    checksum,
+  };
 }
 
 /** Finishes a text. */
 export function toPiece(text: string): Piece {
-  return finish(Buffer.from(text));
-}
-
-/** In one piece of memory: there are tens of thousands of these. */
-function finish(text: Buffer): Piece {
-  const packed = pack(text);
-  const bytes = ownBytes([text, packed.blocks]);
-  return { text: bytes.subarray(0, text.length), packed: { ...packed, blocks: bytes.subarray(text.length) } };
+  const bytes = Buffer.from(text);
+  const packed = pack(bytes);
+  return { text: ownBytes([bytes]), packed: { ...packed, blocks: ownBytes([packed.blocks]) } };
 }

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createExposition, type Exposition } from '../../../src/metrics/exposition.ts';
 import type { Page } from '../../../src/metrics/page.ts';
-import { type Chunk, toChunks, toPiece } from '../../../src/metrics/piece.ts';
+import { toChunks } from '../../../src/metrics/piece.ts';
 import { counter, gauge, histogram } from '../../../src/metrics/family.ts';
 import { gzipMember } from '../../../src/metrics/gzip.ts';
 import { type Emit, renderSamples } from '../../../src/metrics/samples.ts';
@@ -158,9 +158,10 @@ describe('a part', () => {
 it('is counted as it is put, not over and over whenever somebody asks how many series there are', () => {
   const exposition = given();
   let looks = 0;
-  const chunk: Chunk = {
-    family: up,
-    ...toPiece('zlb_up 1\n'),
+  const [finished] = toChunks([{ family: up, text: 'zlb_up 1\n', series: 1 }]);
+  if (!finished) throw new Error('a family has a chunk');
+  const chunk = {
+    ...finished,
     get series() {
       looks += 1;
       return 1;
@@ -374,7 +375,7 @@ describe('what a reading says again', () => {
     const before = textOf(exposition.page('text'));
 
     const memory = new Set(
-      ['a', 'b', 'c'].flatMap((part) => exposition.chunks('lb-1', part)).map(({ text }) => text.buffer),
+      ['a', 'b', 'c'].flatMap((part) => exposition.chunks('lb-1', part)).map(({ text }) => text.memory),
     );
     put(exposition, 'lb-1', 'b', (emit) => emit.sample(calls, { code: 'b' }, 2));
 
