@@ -27,7 +27,9 @@ interface Section {
   readonly group: Group;
 }
 
-interface Place {
+interface Position {
+  /** In the order on the page. */
+  readonly index: number;
   readonly holding: Holding;
   readonly group: Group;
 }
@@ -39,20 +41,20 @@ const groupSize = 32;
 export function createExposition(parts: { families: readonly Family[]; appliances: readonly string[] }): Exposition {
   const headers = parts.families.map((family) => ({ family, header: headersOf(family) }));
   const whole = new Map<Format, Page>();
-  let places: ReadonlyMap<string, Place> = new Map();
+  let places: ReadonlyMap<string, Position> = new Map();
   let sections: readonly Section[] = [];
   arrange(parts.appliances);
 
   function arrange(appliances: readonly string[], anew: ReadonlySet<string> = new Set()): void {
     const before = places;
-    const next = new Map<string, Place>();
+    const next = new Map<string, Position>();
     const nextSections: Section[] = [];
     for (let start = 0; start < appliances.length; start += groupSize) {
       const names = appliances.slice(start, start + groupSize);
       const holdings = names.map((name) => (anew.has(name) ? undefined : before.get(name)?.holding) ?? createHolding());
       const section = sectionOf(holdings, nextSections.length);
       for (const [index, holding] of holdings.entries())
-        next.set(names[index] ?? '', { holding, group: section.group });
+        next.set(names[index] ?? '', { index: start + index, holding, group: section.group });
       nextSections.push(section);
     }
     places = next;
@@ -94,10 +96,12 @@ export function createExposition(parts: { families: readonly Family[]; appliance
     series: (appliance) => places.get(appliance)?.holding.series ?? 0,
     page(format, appliances) {
       if (appliances) {
-        const chosen = [...places].filter(([appliance]) => appliances.has(appliance));
+        const chosen = [...appliances]
+          .flatMap((appliance) => places.get(appliance) ?? [])
+          .toSorted((one, other) => one.index - other.index);
         return joinPage(
           format,
-          chosen.map(([, { holding }]) => holding),
+          chosen.map(({ holding }) => holding),
         );
       }
       const page =

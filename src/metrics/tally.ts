@@ -3,7 +3,8 @@ import type { Emit, HistogramValue } from './samples.ts';
 
 /** What we count for one appliance, rendered like any reading. */
 export interface Counted {
-  readonly family: Family;
+  /** Among all that is counted for the appliance. */
+  readonly name: string;
   /** Another number whenever something was counted: who has shown it need not look again before. */
   readonly version: number;
   expose(emit: Emit): void;
@@ -29,7 +30,7 @@ export function createTally<Label extends string>(
   let version = 0;
   for (const labels of known) entry(labels);
   return {
-    family,
+    name: family.name,
     get version() {
       return version;
     },
@@ -43,48 +44,33 @@ export function createTally<Label extends string>(
   };
 }
 
-/** A histogram of seconds by one label. */
-export interface DurationTally<Label extends string> extends Counted {
-  observe(labels: Readonly<Record<Label, string>>, seconds: number): void;
+/** A histogram of seconds. */
+export interface DurationTally extends Counted {
+  observe(seconds: number): void;
 }
 
 /** `bounds` are the upper bounds in seconds, ascending. */
 export function createDurationTally<Label extends string>(
   family: Family<Label>,
+  labels: Readonly<Record<Label, string>>,
   bounds: readonly number[],
-): DurationTally<Label> {
-  interface Entry {
-    readonly labels: Readonly<Record<Label, string>>;
-    readonly counts: number[];
-    sum: number;
-    count: number;
-  }
-  const entries = new Map<string, Entry>();
-  let version = 0;
+): DurationTally {
+  const counts = bounds.map(() => 0);
+  let sum = 0;
+  let count = 0;
   return {
-    family,
+    name: [family.name, ...family.labels.map((label) => labels[label])].join(' '),
     get version() {
-      return version;
+      return count;
     },
-    observe(labels, seconds) {
-      version += 1;
-      const key = family.labels.map((label) => labels[label]).join('\n');
-      const entry = entries.get(key) ?? { labels, counts: bounds.map(() => 0), sum: 0, count: 0 };
-      entries.set(key, entry);
-      entry.sum += seconds;
-      entry.count += 1;
-      for (const [index, bound] of bounds.entries())
-        if (seconds <= bound) entry.counts[index] = (entry.counts[index] ?? 0) + 1;
+    observe(seconds) {
+      sum += seconds;
+      count += 1;
+      for (const [index, bound] of bounds.entries()) if (seconds <= bound) counts[index] = (counts[index] ?? 0) + 1;
     },
     expose(emit) {
-      for (const { labels, counts, sum, count } of entries.values()) {
-        const value: HistogramValue = {
-          buckets: bounds.map((bound, index) => [bound, counts[index] ?? 0]),
-          sum,
-          count,
-        };
-        emit.histogram(family, labels, value);
-      }
+      const buckets: HistogramValue['buckets'] = bounds.map((bound, index) => [bound, counts[index] ?? 0]);
+      emit.histogram(family, labels, { buckets, sum, count });
     },
   };
 }

@@ -2,7 +2,7 @@ import type { CallReport } from '../appliance/client.ts';
 import { type FailureReason, failureReasons } from '../appliance/errors.ts';
 import { type TransitionObject, transitionStates } from '../collectors/collector.ts';
 import { counter, type Family, histogram } from '../metrics/family.ts';
-import { type Counted, createDurationTally, createTally } from '../metrics/tally.ts';
+import { type Counted, createDurationTally, createTally, type DurationTally } from '../metrics/tally.ts';
 import { type DropReason, dropReasons } from './shelf.ts';
 
 /** Why a tick of a collector's schedule did not become a run. */
@@ -69,7 +69,7 @@ export interface Counters {
   skipped(collector: string, reason: SkipReason): void;
   transitioned(object: TransitionObject, to: string): void;
   dropped(reason: DropReason, series: number): void;
-  /** One for each family. */
+  /** One for each family, and of a histogram one for each endpoint: what moves is rendered without what stands still. */
   readonly tallies: readonly Counted[];
 }
 
@@ -77,7 +77,7 @@ export function createCounters(): Counters {
   const errorTally = createTally(errors);
   const skipTally = createTally(skipped);
   const requestTally = createTally(requests);
-  const durationTally = createDurationTally(requestDuration, durationBounds);
+  const durationTallies = new Map<string, DurationTally>();
   const busyTally = createTally(busy, [{}]);
   const transitionTally = createTally(
     transitions,
@@ -88,6 +88,12 @@ export function createCounters(): Counters {
     dropReasons.map((reason) => ({ reason })),
   );
 
+  const durationOf = (endpoint: string): DurationTally => {
+    const tally = durationTallies.get(endpoint) ?? createDurationTally(requestDuration, { endpoint }, durationBounds);
+    durationTallies.set(endpoint, tally);
+    return tally;
+  };
+
   return {
     expect(collectors) {
       for (const collector of collectors) {
@@ -97,13 +103,16 @@ export function createCounters(): Counters {
     },
     called({ method, endpoint, code, seconds }) {
       requestTally.add({ method, endpoint, code });
-      durationTally.observe({ endpoint }, seconds);
+      durationOf(endpoint).observe(seconds);
       busyTally.add({}, seconds);
     },
     failed: (collector, reason) => errorTally.add({ collector, reason }),
     skipped: (collector, reason) => skipTally.add({ collector, reason }),
     transitioned: (object, to) => transitionTally.add({ object, to }),
     dropped: (reason, series) => dropTally.add({ reason }, series),
-    tallies: [errorTally, skipTally, requestTally, durationTally, busyTally, transitionTally, dropTally],
+    get tallies() {
+      const ofEndpoints = durationTallies.values();
+      return [errorTally, skipTally, requestTally, busyTally, transitionTally, dropTally, ...ofEndpoints];
+    },
   };
 }

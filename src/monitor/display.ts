@@ -37,17 +37,16 @@ export interface DisplayParts {
   readonly age: () => number;
 }
 
-/** The part of the page that is about our own doings; what we count of them has parts of its own, one for each family. */
+/** The part of the page that is about our own doings; what we count of them has parts of its own. */
 const exporterPart = 'exporter';
-const partOf = ({ family }: Counted): string => `${exporterPart} ${family.name}`;
+const partOf = ({ name }: Counted): string => `${exporterPart} ${name}`;
 
 export function createDisplay({ appliance, exposition, ledger, shelf, breakerState, age }: DisplayParts): Display {
   let shownUp: boolean | undefined;
   let isBehind = false;
   let upUntilMs = Number.NEGATIVE_INFINITY;
-  /** By tally, its version as it is shown. */
-  const shownVersions = new Map<Counted, number>();
-  const ownParts = [exporterPart, ...ledger.tallies.map(partOf)];
+  /** Versions of what is counted, as it is shown, by part. */
+  const shownVersions = new Map<string, number>();
 
   // The limit of series protects from what an appliance lists; these are few and ours.
   function show(part: string, fill: (emit: Emit) => void): void {
@@ -62,15 +61,15 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
     const state = { ageMs, breaker: breakerState(), series: seriesHeld() };
     show(exporterPart, (emit) => ledger.expose(emit, state));
     for (const tally of ledger.tallies) {
-      const { version } = tally;
-      if (shownVersions.get(tally) === version) continue;
-      shownVersions.set(tally, version);
-      show(partOf(tally), (emit) => tally.expose(emit));
+      const part = partOf(tally);
+      if (shownVersions.get(part) === tally.version) continue;
+      shownVersions.set(part, tally.version);
+      show(part, (emit) => tally.expose(emit));
     }
   }
 
   function seriesHeld(): number {
-    const own = ownParts.flatMap((part) => exposition.chunks(appliance, part));
+    const own = [exporterPart, ...ledger.tallies.map(partOf)].flatMap((part) => exposition.chunks(appliance, part));
     return exposition.series(appliance) - totalSeries(own);
   }
 

@@ -130,7 +130,9 @@ export function createLedger(options: {
 
   return {
     state,
-    tallies: counters.tallies,
+    get tallies() {
+      return counters.tallies;
+    },
     isUp,
     upUntilMs: () =>
       state.answeredAtMs === undefined ? Number.NEGATIVE_INFINITY : state.answeredAtMs + options.upForMs(),
