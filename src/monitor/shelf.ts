@@ -21,7 +21,7 @@ export interface Shelf {
   readonly version: number;
   /** Removes what is past its time at `ageMs`; returns the collectors that lost something. */
   expire(ageMs: number): ReadonlySet<string>;
-  /** When the next reading passes its `max_stale`; those that are past it and stay do not count. */
+  /** No reading passes its `max_stale` before, exact where that is soon; those that are past it and stay do not count. */
   nextStaleMs(ageMs: number): number;
 }
 
@@ -52,6 +52,9 @@ export interface ShelfOptions {
   /** A state word outside its closed list, shown as `unknown`. */
   readonly onUnknownState: (family: string, word: string) => void;
 }
+
+/** Longer than a page is kept. */
+const soonMs = 5_000;
 
 export const dropReasons = ['limit', 'duplicate'] as const;
 
@@ -87,6 +90,7 @@ export function createShelf({
 }: ShelfOptions): Shelf {
   /** Earliest moment at which something expires, so that a scrape need not look at everything. */
   let nextExpiryMs = Math.min(...[...held.values()].map(freshUntilMs));
+  let notStaleBeforeMs = Number.NEGATIVE_INFINITY;
   let version = 0;
   let withholding: ReadonlySet<string> | undefined;
 
@@ -139,6 +143,7 @@ export function createShelf({
       const shown = families.filter(({ family }) => allotted.allows(key, family));
       exposition.put(appliance, key, toChunks(shown, exposition.chunks(appliance, key)));
       nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs(validity));
+      notStaleBeforeMs = Math.min(notStaleBeforeMs, freshUntilMs(validity));
 
       const beyond = totalSeries(families) - totalSeries(shown);
       if (beyond > 0) onDropped('limit', beyond);
@@ -177,12 +182,14 @@ export function createShelf({
       return losers;
     },
     nextStaleMs(ageMs) {
-      let next = Number.POSITIVE_INFINITY;
+      // Asked each second: what is far away is not looked for again, though that reading may be long replaced.
+      if (notStaleBeforeMs - ageMs > soonMs) return notStaleBeforeMs;
+      notStaleBeforeMs = Number.POSITIVE_INFINITY;
       for (const reading of held.values()) {
         const untilMs = freshUntilMs(reading);
-        if (untilMs > ageMs && untilMs < next) next = untilMs;
+        if (untilMs > ageMs && untilMs < notStaleBeforeMs) notStaleBeforeMs = untilMs;
       }
-      return next;
+      return notStaleBeforeMs;
     },
   };
 }

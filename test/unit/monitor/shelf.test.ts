@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createExposition } from '../../../src/metrics/exposition.ts';
 import { detail, gauge, stateSet } from '../../../src/metrics/family.ts';
@@ -173,6 +174,31 @@ describe('the shelf', () => {
     expect(page()).toContain('zlb_sessions{appliance="lb",farm="shop"} 1');
     expect(page()).toContain('zlb_state{appliance="lb",farm="shop",status="unknown"} 1');
     expect(told).toEqual(['1 dropped: duplicate', 'zlb_state: dancing']);
+  });
+});
+
+describe('when the next reading passes its max_stale', () => {
+  const step = fc.record({ farm: fc.constantFrom('a', 'b', 'c'), staleInMs: fc.integer({ min: 1, max: 20_000 }) });
+  const lapse = fc.integer({ min: 0, max: 3_000 });
+
+  it('is never told too late, and to the millisecond where it is within five seconds', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(step, lapse)), (history) => {
+        const { shelf } = given();
+        const staleAtMs = new Map<string, number>();
+        let ageMs = 0;
+        for (const [{ farm, staleInMs }, lapseMs] of history) {
+          shelf.put({ collector: 'backends', farm }, reading(farm, 1, ageMs + staleInMs));
+          staleAtMs.set(farm, ageMs + staleInMs);
+          ageMs += lapseMs;
+          const told = shelf.nextStaleMs(ageMs);
+          const next = Math.min(...[...staleAtMs.values()].filter((each) => each > ageMs));
+          expect(told).toBeLessThanOrEqual(next);
+          expect(told).toBeGreaterThan(ageMs);
+          if (Math.min(told, next) - ageMs <= 5_000) expect(told).toBe(next);
+        }
+      }),
+    );
   });
 });
 
