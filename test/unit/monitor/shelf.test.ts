@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createExposition } from '../../../src/metrics/exposition.ts';
 import { detail, gauge, stateSet } from '../../../src/metrics/family.ts';
