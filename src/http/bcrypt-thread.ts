@@ -21,6 +21,9 @@ export interface BcryptThread {
   close(): Promise<void>;
 }
 
+/** Left alone it takes what the flags of the process allow, which are made for a quarter of a million series. */
+const enoughMemory = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 };
+
 export function createBcryptThread(): BcryptThread {
   const waiting = new Map<number, PromiseWithResolvers<boolean>>();
   let worker: Worker | undefined;
@@ -28,7 +31,9 @@ export function createBcryptThread(): BcryptThread {
 
   function start(): Worker {
     // Beside this file, which is TypeScript before it is built.
-    const started = new Worker(new URL(`bcrypt-worker${extname(import.meta.filename)}`, import.meta.url));
+    const started = new Worker(new URL(`bcrypt-worker${extname(import.meta.filename)}`, import.meta.url), {
+      resourceLimits: enoughMemory,
+    });
     started.unref();
     started.on('message', ({ id, matches }: Verdict) => {
       waiting.get(id)?.resolve(matches);
