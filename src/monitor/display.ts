@@ -2,7 +2,6 @@ import type { BreakerState } from '../appliance/breaker.ts';
 import type { Exposition } from '../metrics/exposition.ts';
 import { toChunks } from '../metrics/piece.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
-import type { Counted } from '../metrics/tally.ts';
 import { isFarmCollector } from '../collectors/collector.ts';
 import type { Job } from './job.ts';
 import type { Ledger } from './ledger.ts';
@@ -37,15 +36,14 @@ export interface DisplayParts {
   readonly age: () => number;
 }
 
-/** The part of the page that is about our own doings; what we count of them has parts of its own. */
+/** The part of the page that is about our own doings. What we count of them has parts of its own, called like metrics, as no collector is. */
 const exporterPart = 'exporter';
-const partOf = ({ name }: Counted): string => `${exporterPart} ${name}`;
 
 export function createDisplay({ appliance, exposition, ledger, shelf, breakerState, age }: DisplayParts): Display {
   let shownUp: boolean | undefined;
   let isBehind = false;
   let upUntilMs = Number.NEGATIVE_INFINITY;
-  /** Versions of what is counted, as it is shown, by part. */
+  /** Versions of what is counted, as it is shown, by name. */
   const shownVersions = new Map<string, number>();
 
   // The limit of series protects from what an appliance lists; these are few and ours.
@@ -61,15 +59,16 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
     const state = { ageMs, breaker: breakerState(), series: seriesHeld() };
     show(exporterPart, (emit) => ledger.expose(emit, state));
     for (const tally of ledger.tallies) {
-      const part = partOf(tally);
-      if (shownVersions.get(part) === tally.version) continue;
-      shownVersions.set(part, tally.version);
-      show(part, (emit) => tally.expose(emit));
+      const { name, version } = tally;
+      if (shownVersions.get(name) === version) continue;
+      shownVersions.set(name, version);
+      show(name, (emit) => tally.expose(emit));
     }
   }
 
   function seriesHeld(): number {
-    const own = [exporterPart, ...ledger.tallies.map(partOf)].flatMap((part) => exposition.chunks(appliance, part));
+    const ownParts = [exporterPart, ...ledger.tallies.map(({ name }) => name)];
+    const own = ownParts.flatMap((part) => exposition.chunks(appliance, part));
     return exposition.series(appliance) - totalSeries(own);
   }
 
