@@ -20,6 +20,8 @@ const longestStride = 60;
 const shareOfFirst = 0.9;
 /** Strides are chosen to fit with room to spare, and kept until they do not fit at all or shorter ones fit with that room. */
 const room = 0.95;
+const ofFirst = (ratio: number): number => ratio * shareOfFirst;
+const unstretched = (): number => 1;
 
 /**
  * `collectors` in order of precedence: the first keeps its interval as long as it can, since farm status is what people
@@ -51,11 +53,21 @@ export function createGovernor(
 
   function learn(collector: string, cost: number): void {
     costs.set(collector, cost);
+    // Told after each call, and mostly there is nothing to stretch.
+    if (collectors.every(({ name }) => stride(name) === 1) && fitsAsScheduled()) return;
     const before = new Map(strides);
-    adapt(first, (ratio) => ratio * shareOfFirst);
-    const ofFirst = first.reduce((sum, each) => sum + load(each, stride(each.name)), 0);
-    adapt(others, (ratio) => ratio - ofFirst);
+    adapt(first, ofFirst);
+    const spentByFirst = loadOf(first, stride);
+    adapt(others, (ratio) => ratio - spentByFirst);
     if (collectors.some(({ name }) => stride(name) !== before.get(name))) onChange();
+  }
+
+  function fitsAsScheduled(): boolean {
+    return loadOf(first, unstretched) <= ofFirst(maxBusyRatio) && loadOf(collectors, unstretched) <= maxBusyRatio;
+  }
+
+  function loadOf(list: readonly GovernedCollector[], strideOf: (name: string) => number): number {
+    return list.reduce((sum, each) => sum + load(each, strideOf(each.name)), 0);
   }
 
   function adapt(list: readonly GovernedCollector[], shareOf: (ratio: number) => number): void {
@@ -66,14 +78,14 @@ export function createGovernor(
 
   function fit(list: readonly GovernedCollector[], ratio: number): Map<string, number> {
     const result = new Map(list.map(({ name }) => [name, 1]));
-    const of = ({ name }: GovernedCollector): number => result.get(name) ?? 1;
-    const frees = (each: GovernedCollector): number => load(each, of(each)) - load(each, of(each) + 1);
-    while (list.reduce((sum, each) => sum + load(each, of(each)), 0) > ratio) {
+    const of = (name: string): number => result.get(name) ?? 1;
+    const frees = (each: GovernedCollector): number => load(each, of(each.name)) - load(each, of(each.name) + 1);
+    while (loadOf(list, of) > ratio) {
       const [best] = list
-        .filter((each) => frees(each) > 0 && of(each) < longestStride)
+        .filter((each) => frees(each) > 0 && of(each.name) < longestStride)
         .toSorted((a, b) => frees(b) - frees(a));
       if (!best) break;
-      result.set(best.name, of(best) + 1);
+      result.set(best.name, of(best.name) + 1);
     }
     return result;
   }

@@ -19,10 +19,9 @@ export interface Allotment {
 /** A part of the page with all that it would like to show. */
 interface Part {
   readonly wishes: readonly Wish[];
-  readonly sizes: Sizes;
 }
 
-/** What wishes come to. It is kept beside them, since all parts are added up whenever one of them is read. */
+/** How many series wishes come to. */
 export interface Sizes {
   readonly details: number;
   readonly others: number;
@@ -32,21 +31,25 @@ export function sizesOf(wishes: readonly Wish[]): Sizes {
   return { details: totalSeries(wishes.filter(isDetail)), others: totalSeries(wishes.filter(isNoDetail)) };
 }
 
+export function plus(one: Sizes, other: Sizes): Sizes {
+  return { details: one.details + other.details, others: one.others + other.others };
+}
+
+export function minus(one: Sizes, other: Sizes): Sizes {
+  return { details: one.details - other.details, others: one.others - other.others };
+}
+
 /**
- * Shares the limit among all parts: first what is not detail, by the rank of the part, then details; both by the parts'
+ * Shares the limit among all parts, which `demand` so much: first what is not detail, by the rank of the part, then details; both by the parts'
  * keys. It goes by that and by sizes and not by who was read last, so that from poll to poll the same farms have theirs.
  */
 export function allot<Of extends Part>(
   parts: ReadonlyMap<string, Of>,
+  demand: Sizes,
   maxSeries: number,
   rank: (part: Of) => number,
 ): Allotment {
-  let details = 0;
-  let others = 0;
-  for (const { sizes } of parts.values()) {
-    details += sizes.details;
-    others += sizes.others;
-  }
+  const { details, others } = demand;
   if (others <= maxSeries && details <= roomForDetails(maxSeries, others))
     return { allowsAll: true, allows: () => true };
 

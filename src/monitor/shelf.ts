@@ -3,7 +3,7 @@ import { toChunks } from '../metrics/piece.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
 import { type DatedFound, keptFound } from './dated-findings.ts';
 import { keyOf, type Origin } from './origin.ts';
-import { type Allotment, allot, type Sizes, sizesOf, totalSeries, type Wish } from './series-limit.ts';
+import { type Allotment, allot, minus, plus, type Sizes, sizesOf, totalSeries, type Wish } from './series-limit.ts';
 
 /** The newest readings of one appliance, withheld once they are too old. */
 export interface Shelf {
@@ -93,9 +93,25 @@ export function createShelf({
   let notStaleBeforeMs = Number.NEGATIVE_INFINITY;
   let version = 0;
   let withholding: ReadonlySet<string> | undefined;
+  /** Of all readings. There may be thousands, and the limit is looked at for each that is put. */
+  let demand = [...held.values()].map(({ sizes }) => sizes).reduce(plus, sizesOf([]));
+
+  function hold(key: string, reading: HeldReading): void {
+    demand = plus(minus(demand, demandOf(key)), reading.sizes);
+    held.set(key, reading);
+  }
+
+  function letGo(key: string): void {
+    demand = minus(demand, demandOf(key));
+    held.delete(key);
+  }
+
+  function demandOf(key: string): Sizes {
+    return held.get(key)?.sizes ?? sizesOf([]);
+  }
 
   function remove(key: string): void {
-    held.delete(key);
+    letGo(key);
     forgive(key);
     exposition.remove(appliance, key);
     version += 1;
@@ -115,7 +131,7 @@ export function createShelf({
       if (kept.length === chunks.length) continue;
       onDropped('limit', totalSeries(chunks) - totalSeries(kept));
       exposition.put(appliance, key, kept);
-      held.set(key, within(allotted, key, reading));
+      hold(key, within(allotted, key, reading));
     }
   }
 
@@ -134,11 +150,11 @@ export function createShelf({
         leftOut: 0,
         found: keptFound(before, found),
       };
-      held.set(key, reading);
+      hold(key, reading);
       forgive(key);
       version += 1;
-      const allotted = allot(held, maxSeries, ({ collector }) => precedence(collector));
-      held.set(key, within(allotted, key, reading));
+      const allotted = allot(held, demand, maxSeries, ({ collector }) => precedence(collector));
+      hold(key, within(allotted, key, reading));
       takeBack(allotted, key);
       const shown = families.filter(({ family }) => allotted.allows(key, family));
       exposition.put(appliance, key, toChunks(shown, exposition.chunks(appliance, key)));

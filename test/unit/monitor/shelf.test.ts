@@ -3,19 +3,30 @@ import { describe, expect, it } from 'vitest';
 import { createExposition } from '../../../src/metrics/exposition.ts';
 import { detail, gauge, stateSet } from '../../../src/metrics/family.ts';
 import type { Emit } from '../../../src/metrics/samples.ts';
-import { createShelf, type Shelf } from '../../../src/monitor/shelf.ts';
+import { createShelf, type Held, type Shelf } from '../../../src/monitor/shelf.ts';
 
 const farmState = stateSet('zlb_state', 'A state.', ['farm'], ['up', 'down', 'unknown']);
 const sessions = gauge('zlb_sessions', 'A number.', ['farm']);
 const backend = detail(gauge('zlb_backend', 'A small thing.', ['farm', 'backend']));
 const weight = detail(gauge('zlb_weight', 'What it weighs.', ['farm', 'backend']));
 
-function given({ maxSeries = 100 } = {}): { shelf: Shelf; page: () => string[]; told: string[] } {
+interface Given {
+  readonly shelf: Shelf;
+  readonly page: () => string[];
+  readonly told: string[];
+  /** Another shelf for the same readings, as a reload makes it. */
+  readonly successor: () => Given;
+}
+
+function given({
+  maxSeries = 100,
+  held = new Map() as Held,
+  exposition = createExposition({ families: [farmState, sessions, backend, weight], appliances: ['lb'] }),
+} = {}): Given {
   const told: string[] = [];
-  const exposition = createExposition({ families: [farmState, sessions, backend, weight], appliances: ['lb'] });
   const shelf = createShelf({
     appliance: 'lb',
-    held: new Map(),
+    held,
     exposition,
     maxSeries,
     precedence: (collector) => ['farms', 'backends'].indexOf(collector),
@@ -29,7 +40,7 @@ function given({ maxSeries = 100 } = {}): { shelf: Shelf; page: () => string[]; 
       .text.toString()
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('#'));
-  return { shelf, page, told };
+  return { shelf, page, told, successor: () => given({ maxSeries, held: new Map(held), exposition }) };
 }
 
 const freshUntil = (ageMs: number) => ({ takenAtMs: 0, maxStaleMs: ageMs, promisedMs: ageMs });
@@ -119,6 +130,26 @@ describe('the shelf', () => {
     expect(crowded).not.toContain('zlb_sessions{appliance="lb",farm="db"} 2');
     expect(told).toEqual(['1 dropped: limit']);
     expect(page()).toContain('zlb_sessions{appliance="lb",farm="db"} 2');
+  });
+
+  it('counts what was there before it, as after a reload', () => {
+    const before = given({ maxSeries: 4 });
+    before.shelf.put({ collector: 'farms' }, reading('shop', 1));
+    const { shelf, page, told } = before.successor();
+
+    shelf.put(
+      { collector: 'backends', farm: 'db' },
+      {
+        ...freshUntil(1_000),
+        expose(emit) {
+          emit.state(farmState, { farm: 'db' }, 'up');
+          emit.sample(sessions, { farm: 'db' }, 2);
+        },
+      },
+    );
+
+    expect(told).toEqual(['1 dropped: limit']);
+    expect(page()).toHaveLength(4);
   });
 
   it('takes back what is no detail either for a collector that comes first, in whatever order they are read', () => {
