@@ -2,7 +2,7 @@ import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { nodeOptions } from './node-options.ts';
+import { nodeEnvironment, nodeOptions } from './node-options.ts';
 import type { Usage } from './usage.ts';
 
 /** The program as the image and the package have it, in a process of its own. */
@@ -28,6 +28,7 @@ export async function startExporter(file: string, listening: Listening): Promise
   const child = fork('dist/main.js', [`--config.file=${file}`, '--web.listen-address=127.0.0.1:0'], {
     cwd: repository,
     execArgv: [...nodeOptions, '--import', './bench/usage-watch.js'],
+    env: { ...process.env, ...nodeEnvironment },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   const { stderr } = child;

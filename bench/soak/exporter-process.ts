@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { isRecord } from '../../src/lib/check.ts';
-import { nodeOptions } from '../node-options.ts';
+import { nodeEnvironment, nodeOptions } from '../node-options.ts';
 import type { CanarySearch } from './canaries.ts';
 
 /** The exporter, started as an operator starts it. */
@@ -35,6 +35,7 @@ const repository = fileURLToPath(new URL('../..', import.meta.url));
 export async function startExporterProcess(args: readonly string[], search: CanarySearch): Promise<ExporterProcess> {
   const child = spawn(process.execPath, [...nodeFlags, 'src/main.ts', ...args], {
     cwd: repository,
+    env: { ...process.env, ...nodeEnvironment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'exit') as Promise<[number | null]>;
