@@ -12,7 +12,7 @@ const held = { appliances: 100, farms: 50, backendsPerFarm: 3 };
 /** As many backends as the goals name, which make twice the series. */
 const full = { appliances: 100, farms: 50, backendsPerFarm: 10 };
 
-const usual = { rareScrapes: 6, rounds: 200 };
+const usual = { rareScrapes: 6, rounds: 300 };
 
 const parts: Readonly<Record<string, () => Promise<Result[]>>> = {
   async held() {

@@ -27,7 +27,7 @@ export interface ScrapeTimes {
 const betweenRoundsMs = 100;
 const betweenProbesMs = 50;
 /** They are short, and a 99th percentile of few is their maximum. */
-const probesARound = 3;
+const probesARound = 4;
 
 /** Scrapes an exporter at work, and servers of the bytes that it sent at first, in turn. */
 export async function scrapeTimes(stage: Stage, rounds: number, appliances: number): Promise<ScrapeTimes> {

@@ -1,3 +1,5 @@
+import { ownText } from './own-text.ts';
+
 /** Compares every counter with its value in the scrape before. */
 export interface CounterWatch {
   /** Takes the next page; returns what fell, and what was lost of the appliances that are there. */
@@ -20,9 +22,9 @@ export function createCounterWatch(): CounterWatch {
       const problems: string[] = [];
       for (const [series, value] of now) {
         const before = known.get(series);
-        if (before !== undefined) compared.add(series);
+        if (before !== undefined && !compared.has(series)) compared.add(ownText(series));
         if (before !== undefined && value < before) problems.push(`${series} fell from ${before} to ${value}`);
-        known.set(series, value);
+        known.set(before === undefined ? ownText(series) : series, value);
       }
       for (const series of known.keys()) {
         if (now.has(series)) continue;

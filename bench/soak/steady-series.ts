@@ -1,4 +1,5 @@
 import { applianceOf } from './counters.ts';
+import { ownText } from './own-text.ts';
 
 /** Watches over appliances to which nothing happens: a series that was once there has to stay. */
 export interface SteadySeries {
@@ -18,7 +19,7 @@ export function createSteadySeries(appliances: ReadonlySet<string>): SteadySerie
           .filter((series) => appliances.has(applianceOf(series) ?? '')),
       );
       const gone = [...seen].filter((series) => !now.has(series));
-      for (const series of now) seen.add(series);
+      for (const series of now) if (!seen.has(series)) seen.add(ownText(series));
       return gone.map((series) => `${series} is gone`);
     },
   };
