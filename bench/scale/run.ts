@@ -6,6 +6,7 @@ import { seriesOf, watchAtWork } from './at-work.ts';
 import { growthResults } from './growth.ts';
 import { againstHaproxyExporter, haproxyExporter } from './haproxy.ts';
 import { loadedResults } from './loaded.ts';
+import { machineResults } from './machine.ts';
 
 /** What the goals are about: some 250,000 series. */
 const held = { appliances: 100, farms: 50, backendsPerFarm: 3 };
@@ -16,12 +17,13 @@ const usual = { rareScrapes: 6, rounds: 300 };
 
 const parts: Readonly<Record<string, () => Promise<Result[]>>> = {
   async held() {
+    const machine = machineResults();
     const { atWork, beside } = await watchAtWork({ size: held, ...usual }, async ({ exporter }) => {
       if (!isThere(haproxyExporter)) return [];
       const { body } = await exporter.scrape('plain');
       return await againstHaproxyExporter(exporter, seriesOf(body));
     });
-    return [...loadedResults(atWork, true), ...beside];
+    return [...machine, ...loadedResults(atWork, true), ...beside];
   },
   async full() {
     const { atWork } = await watchAtWork({ size: full, ...usual, rounds: 100 }, () => Promise.resolve());
