@@ -2,6 +2,7 @@ import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { readLogEntry } from './log-entry.ts';
 import { nodeEnvironment, nodeOptions } from './node-options.ts';
 import type { Usage } from './usage.ts';
 
@@ -40,9 +41,9 @@ export async function startExporter(file: string, listening: Listening): Promise
     // The rest is read away and not looked at, or it would fill the pipe, or the benchmark with work.
     lines.once('close', () => stderr.resume());
     lines.on('line', (line) => {
-      const entry = entryOf(line);
-      if (entry.msg === listening && entry.url !== undefined) {
-        resolve(entry.url);
+      const entry = readLogEntry(line);
+      if (entry?.['msg'] === listening && typeof entry['url'] === 'string') {
+        resolve(entry['url']);
         lines.close();
       } else if (log.length < 10_000) log += `${line}\n`;
     });
@@ -57,12 +58,4 @@ export async function startExporter(file: string, listening: Listening): Promise
     },
     stop: () => child.connected && child.disconnect(),
   };
-}
-
-function entryOf(line: string): { readonly msg?: string; readonly url?: string } {
-  try {
-    return JSON.parse(line) as { readonly msg?: string; readonly url?: string };
-  } catch {
-    return {};
-  }
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { isRecord } from '../../src/lib/check.ts';
+import { readLogEntry } from '../log-entry.ts';
 import { nodeEnvironment, nodeOptions } from '../node-options.ts';
 import type { CanarySearch } from './canaries.ts';
 
@@ -47,7 +48,7 @@ export async function startExporterProcess(args: readonly string[], search: Cana
     output.lines += 1;
     const leak = search.findIn(line);
     if (leak !== undefined) output.leaks.push(leak);
-    const entry = isLog ? parsed(line) : undefined;
+    const entry = isLog ? readLogEntry(line) : undefined;
     if (!entry || isAlarming(entry)) output.unexpected.push(line);
     if (typeof entry?.['url'] === 'string') listening.set(entry['msg'], entry['url']);
     const [metricsUrl, adminUrl] = [listening.get('listening'), listening.get('admin gateway listening')];
@@ -83,12 +84,4 @@ function isAlarming({ level, msg, err }: Record<string, unknown>): boolean {
   const fromAppliance =
     isRecord(err) && (err['type'] === 'ApplianceError' || String(err['code']).startsWith('upstream_'));
   return !(fromAppliance && msg === 'admin request failed') && !String(msg).startsWith('configuration refused');
-}
-
-function parsed(line: string): Record<string, unknown> | undefined {
-  try {
-    return JSON.parse(line) as Record<string, unknown>;
-  } catch {
-    return undefined;
-  }
 }

@@ -65,19 +65,13 @@ export function refuseAnswer(status: number, appliance: string): void {
   if (status < 200 || status > 599) {
     throw new AdminProblem('upstream_malformed', {
       detail: `${appliance} answered ${status}, which is no status of HTTP.`,
-      remedy: 'Check the url of the appliance in the configuration: something else may be listening there.',
+      remedy: strangerRemedy,
     });
   }
   // The API knows no redirects, and a client that follows one would carry its token to another host.
   if (status >= 300 && status < 400) {
     throw new AdminProblem('upstream_redirect', {
       detail: `${appliance} answered ${status} where the API has no such answer; it was not followed.`,
-      remedy: strangerRemedy,
-    });
-  }
-  if (status < 200 || status > 599) {
-    throw new AdminProblem('upstream_malformed', {
-      detail: `${appliance} answered ${status}, which is no status of an answer.`,
       remedy: strangerRemedy,
     });
   }
