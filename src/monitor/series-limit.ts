@@ -40,8 +40,9 @@ export function minus(one: Sizes, other: Sizes): Sizes {
 }
 
 /**
- * Shares the limit among all parts, which `demand` so much: first what is not detail, by the rank of the part, then details; both by the parts'
- * keys. It goes by that and by sizes and not by who was read last, so that from poll to poll the same farms have theirs.
+ * Shares the limit among all parts, which come to `demand`: first what is not detail, by the rank of the part, then
+ * details; both by the parts' keys. It goes by that and by sizes and not by who was read last, so that from poll to poll
+ * the same farms have theirs.
  */
 export function allot<Of extends Part>(
   parts: ReadonlyMap<string, Of>,

@@ -96,22 +96,13 @@ export function createShelf({
   /** Of all readings. There may be thousands, and the limit is looked at for each that is put. */
   let demand = [...held.values()].map(({ sizes }) => sizes).reduce(plus, sizesOf([]));
 
-  function hold(key: string, reading: HeldReading): void {
-    demand = plus(minus(demand, demandOf(key)), reading.sizes);
-    held.set(key, reading);
-  }
-
-  function letGo(key: string): void {
-    demand = minus(demand, demandOf(key));
-    held.delete(key);
-  }
-
   function demandOf(key: string): Sizes {
     return held.get(key)?.sizes ?? sizesOf([]);
   }
 
   function remove(key: string): void {
-    letGo(key);
+    demand = minus(demand, demandOf(key));
+    held.delete(key);
     forgive(key);
     exposition.remove(appliance, key);
     version += 1;
@@ -131,7 +122,7 @@ export function createShelf({
       if (kept.length === chunks.length) continue;
       onDropped('limit', totalSeries(chunks) - totalSeries(kept));
       exposition.put(appliance, key, kept);
-      hold(key, within(allotted, key, reading));
+      held.set(key, within(allotted, key, reading));
     }
   }
 
@@ -150,11 +141,12 @@ export function createShelf({
         leftOut: 0,
         found: keptFound(before, found),
       };
-      hold(key, reading);
+      demand = plus(minus(demand, demandOf(key)), reading.sizes);
+      held.set(key, reading);
       forgive(key);
       version += 1;
       const allotted = allot(held, demand, maxSeries, ({ collector }) => precedence(collector));
-      hold(key, within(allotted, key, reading));
+      held.set(key, within(allotted, key, reading));
       takeBack(allotted, key);
       const shown = families.filter(({ family }) => allotted.allows(key, family));
       exposition.put(appliance, key, toChunks(shown, exposition.chunks(appliance, key)));
