@@ -21,7 +21,6 @@ const shareOfFirst = 0.9;
 /** Strides are chosen to fit with room to spare, and kept until they do not fit at all or shorter ones fit with that room. */
 const room = 0.95;
 const ofFirst = (ratio: number): number => ratio * shareOfFirst;
-const unstretched = (): number => 1;
 
 /**
  * `collectors` in order of precedence: the first keeps its interval as long as it can, since farm status is what people
@@ -54,7 +53,7 @@ export function createGovernor(
   function learn(collector: string, cost: number): void {
     costs.set(collector, cost);
     // Told after each call, and mostly there is nothing to stretch.
-    if (collectors.every(({ name }) => stride(name) === 1) && fitsAsScheduled()) return;
+    if (collectors.every(({ name }) => stride(name) === 1) && allFit()) return;
     const before = new Map(strides);
     adapt(first, ofFirst);
     const spentByFirst = loadOf(first, stride);
@@ -62,8 +61,8 @@ export function createGovernor(
     if (collectors.some(({ name }) => stride(name) !== before.get(name))) onChange();
   }
 
-  function fitsAsScheduled(): boolean {
-    return loadOf(first, unstretched) <= ofFirst(maxBusyRatio) && loadOf(collectors, unstretched) <= maxBusyRatio;
+  function allFit(): boolean {
+    return loadOf(first, stride) <= ofFirst(maxBusyRatio) && loadOf(collectors, stride) <= maxBusyRatio;
   }
 
   function loadOf(list: readonly GovernedCollector[], strideOf: (name: string) => number): number {
