@@ -133,13 +133,17 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
   }
 
   async function exchange(call: Call, base: number, signal: AbortSignal): Promise<Exchange> {
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(timeoutOfOurs), timeoutMs);
+    // By hand: AbortSignal.any leaves weak references behind, and this is every call.
+    const ending = new AbortController();
+    const leave = (): void => ending.abort(signal.reason);
+    if (signal.aborted) leave();
+    signal.addEventListener('abort', leave, { once: true });
+    const timer = setTimeout(() => ending.abort(timeoutOfOurs), timeoutMs);
     try {
-      const path = `${basePaths[base]}${call.path}`;
-      return await attempt(call, path, AbortSignal.any([signal, deadline.signal]), mayBeIdle);
+      return await attempt(call, `${basePaths[base]}${call.path}`, ending.signal, mayBeIdle);
     } finally {
       clearTimeout(timer);
+      signal.removeEventListener('abort', leave);
     }
   }
 

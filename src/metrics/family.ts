@@ -14,6 +14,8 @@ export interface StateSet<Label extends string = string, State extends string = 
   readonly states: readonly State[];
   /** The label that holds the state. */
   readonly stateLabel: string;
+  /** What ends the line of each state, where it is the current one and where it is not. */
+  readonly endings: readonly { readonly state: State; readonly yes: string; readonly no: string }[];
 }
 
 /** A gauge; `help` ends with the source in brackets. */
@@ -51,7 +53,11 @@ export function stateSet<const Label extends string, const State extends string>
   states: readonly State[],
   stateLabel = 'status',
 ): StateSet<Label, State> {
-  return { name, help, type: 'gauge', labels, states, stateLabel };
+  const endings = states.map((state) => {
+    const end = `,${stateLabel}="${state}"} `;
+    return { state, yes: `${end}1\n`, no: `${end}0\n` };
+  });
+  return { name, help, type: 'gauge', labels, states, stateLabel, endings };
 }
 
 /** Marks a family as detail: sums say in short what its many series tell one by one. */

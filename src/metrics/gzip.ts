@@ -12,6 +12,7 @@ export interface Packed extends Checksum {
 
 /** Of a text, so that the one of a join follows from those of its parts. */
 export interface Checksum {
+  /** As a signed integer: those beyond half the range would be objects of their own. */
   readonly crc: number;
   /** Bytes before compression. */
   readonly size: number;
@@ -26,7 +27,7 @@ const lastEmptyBlock = Buffer.from([0x03, 0x00]);
 export function pack(text: Buffer): Packed {
   return {
     blocks: deflateRawSync(text, { level: constants.Z_BEST_SPEED, finishFlush: constants.Z_FULL_FLUSH }),
-    crc: crc32(text),
+    crc: crc32(text) | 0,
     size: text.length,
     shift: shiftFor(text.length),
   };

@@ -46,8 +46,9 @@ export interface RenderedSamples {
 
 interface Lines {
   readonly family: Family;
-  text: string;
-  /** Series in `text`. */
+  /** The text in pieces, joined at the end: a string that grows leaves an object behind with each piece. */
+  readonly pieces: string[];
+  /** Series in `pieces`. */
   series: number;
   /** Label texts already taken; a page with one series twice is refused as a whole by Prometheus. */
   readonly seen: Set<string>;
@@ -63,7 +64,7 @@ export function renderSamples(appliance: string, fill: (emit: Emit) => void): Re
   const linesOf = (family: Family): Lines => {
     let lines = families.get(family);
     if (!lines) {
-      lines = { family, text: '', series: 0, seen: new Set() };
+      lines = { family, pieces: [], series: 0, seen: new Set() };
       families.set(family, lines);
     }
     return lines;
@@ -84,7 +85,7 @@ export function renderSamples(appliance: string, fill: (emit: Emit) => void): Re
       const lines = linesOf(family);
       const text = first + labelText(family.labels, labels);
       if (!claim(lines, text)) return;
-      lines.text += `${family.name}${text}} ${numberText(value)}\n`;
+      lines.pieces.push(family.name, text, '} ', numberText(value), '\n');
       lines.series += 1;
     },
     state(set, labels, state) {
@@ -93,15 +94,14 @@ export function renderSamples(appliance: string, fill: (emit: Emit) => void): Re
       if (!claim(lines, text)) return;
       const current = set.states.includes(state) ? state : 'unknown';
       if (current !== state) unknownStates.set(`${set.name} ${state}`, { family: set, word: state });
-      for (const each of set.states)
-        lines.text += `${set.name}${text},${set.stateLabel}="${each}"} ${each === current ? 1 : 0}\n`;
-      lines.series += set.states.length;
+      for (const each of set.endings) lines.pieces.push(set.name, text, each.state === current ? each.yes : each.no);
+      lines.series += set.endings.length;
     },
     info(family, labels, extra = {}) {
       const lines = linesOf(family);
       const text = first + labelText(family.labels, labels) + labelText(Object.keys(extra), extra);
       if (!claim(lines, text)) return;
-      lines.text += `${family.name}${text}} 1\n`;
+      lines.pieces.push(family.name, text, '} 1\n');
       lines.series += 1;
     },
     histogram(family, labels, value) {
@@ -109,17 +109,20 @@ export function renderSamples(appliance: string, fill: (emit: Emit) => void): Re
       const text = first + labelText(family.labels, labels);
       if (!claim(lines, text)) return;
       for (const [bound, count] of value.buckets)
-        lines.text += `${family.name}_bucket${text},le="${numberText(bound)}"} ${count}\n`;
-      lines.text += `${family.name}_bucket${text},le="+Inf"} ${value.count}\n`;
-      lines.text += `${family.name}_sum${text}} ${numberText(value.sum)}\n${family.name}_count${text}} ${value.count}\n`;
+        lines.pieces.push(`${family.name}_bucket${text},le="${numberText(bound)}"} ${count}\n`);
+      lines.pieces.push(
+        `${family.name}_bucket${text},le="+Inf"} ${value.count}\n`,
+        `${family.name}_sum${text}} ${numberText(value.sum)}\n`,
+        `${family.name}_count${text}} ${value.count}\n`,
+      );
       lines.series += value.buckets.length + 3;
     },
   };
   fill(emit);
 
   return {
-    families: [...families.values()].flatMap(({ family, text, series }) =>
-      series > 0 ? [{ family, text, series }] : [],
+    families: [...families.values()].flatMap(({ family, pieces, series }) =>
+      series > 0 ? [{ family, text: pieces.join(''), series }] : [],
     ),
     duplicates,
     unknownStates: [...unknownStates.values()],

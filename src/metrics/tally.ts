@@ -15,31 +15,38 @@ export interface Tally<Label extends string> extends Counted {
   add(labels: Readonly<Record<Label, string>>, amount?: number): void;
 }
 
-/** `known` are the label values that exist in advance: a counter born at 1 has an increase that nobody sees. */
+/**
+ * `known` are the label values that exist in advance: a counter born at 1 has an increase that nobody sees. They are asked for at
+ * each exposure and not kept, as most of them stay at 0 for ever, for each of a thousand appliances; none may go again.
+ */
 export function createTally<Label extends string>(
   family: Family<Label>,
-  known: readonly Readonly<Record<Label, string>>[] = [],
+  known: () => Iterable<Readonly<Record<Label, string>>> = () => [],
 ): Tally<Label> {
   const counts = new Map<string, { readonly labels: Readonly<Record<Label, string>>; count: number }>();
-  const entry = (labels: Readonly<Record<Label, string>>) => {
-    const key = family.labels.map((label) => labels[label]).join('\n');
-    const found = counts.get(key) ?? { labels, count: 0 };
-    counts.set(key, found);
-    return found;
-  };
+  const keyOf = (labels: Readonly<Record<Label, string>>): string =>
+    family.labels.map((label) => labels[label]).join('\n');
   let version = 0;
-  for (const labels of known) entry(labels);
   return {
     name: family.name,
     get version() {
       return version;
     },
     add(labels, amount = 1) {
-      entry(labels).count += amount;
+      const key = keyOf(labels);
+      const entry = counts.get(key) ?? { labels, count: 0 };
+      counts.set(key, entry);
+      entry.count += amount;
       version += 1;
     },
     expose(emit) {
-      for (const { labels, count } of counts.values()) emit.sample(family, labels, count);
+      const others = new Map(counts);
+      for (const labels of known()) {
+        const key = keyOf(labels);
+        emit.sample(family, labels, counts.get(key)?.count ?? 0);
+        others.delete(key);
+      }
+      for (const { labels, count } of others.values()) emit.sample(family, labels, count);
     },
   };
 }
@@ -66,7 +73,9 @@ export function createDurationTally<Label extends string>(
     observe(seconds) {
       sum += seconds;
       count += 1;
-      for (const [index, bound] of bounds.entries()) if (seconds <= bound) counts[index] = (counts[index] ?? 0) + 1;
+      bounds.forEach((bound, index) => {
+        if (seconds <= bound) counts[index] = (counts[index] ?? 0) + 1;
+      });
     },
     expose(emit) {
       const buckets: HistogramValue['buckets'] = bounds.map((bound, index) => [bound, counts[index] ?? 0]);

@@ -152,7 +152,10 @@ export function createLedger(options: {
       });
     },
     lacks: (collector) => change(collector, emptyEntry()),
-    stretchedTo: (collector, intervalMs) => change(collector, { intervalMs }),
+    stretchedTo(collector, intervalMs) {
+      // Said of all of them after each run, and nearly always what it was.
+      if (entries.get(collector)?.intervalMs !== intervalMs) change(collector, { intervalMs });
+    },
     expose(emit, { ageMs, breaker: breakerState, series: held }) {
       const isUpNow = isUp(ageMs);
       emit.sample(up, {}, isUpNow === undefined ? null : Number(isUpNow));

@@ -29,8 +29,14 @@ export function createRota(): Rota {
       costs.set(farm, busySeconds);
     },
     roundSeconds(farms) {
-      const known = [...costs.values()].filter((each) => each !== undefined);
-      return known.length === 0 ? 0 : (known.reduce((sum, each) => sum + each, 0) / known.length) * farms;
+      let sum = 0;
+      let known = 0;
+      for (const each of costs.values()) {
+        if (each === undefined) continue;
+        sum += each;
+        known += 1;
+      }
+      return known === 0 ? 0 : (sum / known) * farms;
     },
   };
 }

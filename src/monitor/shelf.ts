@@ -1,4 +1,5 @@
 import type { Exposition } from '../metrics/exposition.ts';
+import { keptRows } from '../lib/same.ts';
 import { toChunks } from '../metrics/piece.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
 import { type DatedFound, keptFound } from './dated-findings.ts';
@@ -130,16 +131,19 @@ export function createShelf({
     isOvertaken: (origin, takenAtMs) => (held.get(keyOf(origin))?.takenAtMs ?? Number.NEGATIVE_INFINITY) > takenAtMs,
     put(origin, { expose, found = [], ...validity }) {
       const key = keyOf(origin);
-      const before = held.get(key)?.found ?? [];
+      const before = held.get(key);
       const { families, duplicates, unknownStates } = renderSamples(appliance, expose);
-      const wishes = families.map(({ family, series }) => ({ family, series }));
+      const wishes = keptRows(
+        before?.wishes,
+        families.map(({ family, series }) => ({ family, series })),
+      );
       const reading = {
         ...origin,
         ...validity,
         wishes,
-        sizes: sizesOf(wishes),
+        sizes: wishes === before?.wishes ? before.sizes : sizesOf(wishes),
         leftOut: 0,
-        found: keptFound(before, found),
+        found: keptFound(before?.found ?? [], found),
       };
       demand = plus(minus(demand, demandOf(key)), reading.sizes);
       held.set(key, reading);

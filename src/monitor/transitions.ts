@@ -47,6 +47,8 @@ export function createTransitions(parts: {
   return {
     compare(origin, states) {
       const before = known.get(keyOf(origin));
+      // Nearly always: what stays is not to be made anew with every reading.
+      if (before && areSame(before, states)) return;
       const after = new Map<string, Sighting>();
       for (const { object, labels, state: word } of states) {
         const state = closedState(object, word);
@@ -71,6 +73,17 @@ export function createTransitions(parts: {
     },
     forget: (origin) => known.delete(keyOf(origin)),
   };
+}
+
+/** Whether all objects are there, in the states that they were in, and no others. */
+function areSame(before: ReadonlyMap<string, Sighting>, states: readonly ObjectState[]): boolean {
+  const names = new Set<string>();
+  for (const { object, labels, state } of states) {
+    const name = nameOf({ object, labels });
+    if (before.get(name)?.state !== closedState(object, state)) return false;
+    names.add(name);
+  }
+  return names.size === before.size;
 }
 
 function nameOf({

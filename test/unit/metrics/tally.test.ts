@@ -8,7 +8,7 @@ const seconds = histogram('call_seconds', 'Length of calls (a test).', ['method'
 
 describe('a tally', () => {
   it('starts at 0 for what is known in advance, so that the first increase can be seen', () => {
-    const tally = createTally(calls, [
+    const tally = createTally(calls, () => [
       { method: 'GET', code: '200' },
       { method: 'GET', code: '500' },
     ]);
@@ -46,7 +46,7 @@ describe('a tally', () => {
 
 describe('the version of what is counted', () => {
   it('is another one whenever something was counted, and the same when it was only looked at', () => {
-    const tally = createTally(calls, [{ method: 'GET', code: '200' }]);
+    const tally = createTally(calls, () => [{ method: 'GET', code: '200' }]);
     const durations = createDurationTally(seconds, { method: 'GET' }, [1]);
     const versions = () => [tally.version, durations.version];
     const before = versions();
