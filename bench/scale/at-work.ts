@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { percentile } from '../measure.ts';
 import type { FleetSize } from './fleet-size.ts';
-import { type ScrapeTimes, scrapeTimes } from './scrapes.ts';
+import { type Compared, type PageTimes, pageTimes, probeTimes } from './scrapes.ts';
 import { setStage, type Stage } from './stage.ts';
 import type { Usage } from '../usage.ts';
 
@@ -13,7 +13,7 @@ export interface AtWork {
   readonly usual: Usage;
   /** Gzip scrapes some seconds apart, so that everything has new readings at each of them; the median, in milliseconds. */
   readonly rareScrapeMs: number;
-  readonly times: ScrapeTimes;
+  readonly times: PageTimes & { readonly probe: Compared };
   /** Of the whole time, one scrape after the other included. */
   readonly loopDelayMs: { readonly p99: number; readonly max: number };
   readonly highestRssBytes: number;
@@ -38,29 +38,32 @@ export async function watchAtWork<Beside>(
 ): Promise<{ readonly atWork: AtWork; readonly beside: Beside }> {
   const stage = await setStage(size);
   try {
-    const { body } = await stage.exporter.scrape('plain');
     await pause(firstIntervalMs);
     await stage.usage();
+    const probe = await probeTimes(stage, rounds, size.appliances);
+    const probed = await stage.usage();
     const rare: number[] = [];
     for (let scrape = 0; scrape < rareScrapes; scrape += 1) {
       await pause(betweenScrapesMs);
       rare.push(await stage.exporter.time('gzip'));
     }
     const usual = await stage.usage();
-    const times = await scrapeTimes(stage, rounds, size.appliances);
+    const pages = await pageTimes(stage, rounds);
     const busy = await stage.usage();
+    const all = [probed, usual, busy];
+    const { body } = await stage.exporter.scrape('plain');
     return {
       atWork: {
         size,
         series: seriesOf(body),
         usual,
         rareScrapeMs: percentile(rare, 0.5),
-        times,
+        times: { ...pages, probe },
         loopDelayMs: {
-          p99: Math.max(usual.loopDelayMs.p99, busy.loopDelayMs.p99),
-          max: Math.max(usual.loopDelayMs.max, busy.loopDelayMs.max),
+          p99: Math.max(...all.map(({ loopDelayMs }) => loopDelayMs.p99)),
+          max: Math.max(...all.map(({ loopDelayMs }) => loopDelayMs.max)),
         },
-        highestRssBytes: Math.max(usual.highestRssBytes, busy.highestRssBytes),
+        highestRssBytes: Math.max(...all.map(({ highestRssBytes }) => highestRssBytes)),
       },
       beside: await beside(stage),
     };

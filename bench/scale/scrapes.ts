@@ -3,6 +3,7 @@ import { startChild } from '../child.ts';
 import { inTurn, percentile } from '../measure.ts';
 import { createScraper, type Encoding, type Scraper } from '../scraper.ts';
 import { sentHeaders } from '../sent-headers.ts';
+import type { StaticAnswers } from '../static-server.ts';
 import { nameOf, type Stage } from './stage.ts';
 
 /** Milliseconds from the request to the last byte. */
@@ -17,10 +18,9 @@ export interface Compared {
   readonly fixed: Times;
 }
 
-export interface ScrapeTimes {
+export interface PageTimes {
   readonly plain: Compared;
   readonly gzip: Compared;
-  readonly probe: Compared;
 }
 
 /** So that readings come in between one round and the next, and the loop is not measured as the scraper's alone. */
@@ -29,10 +29,9 @@ const betweenProbesMs = 50;
 /** They are short, and a 99th percentile of few is their maximum. */
 const probesARound = 4;
 
-/** Scrapes an exporter at work, and servers of the bytes that it sent at first, in turn. */
-export async function scrapeTimes(stage: Stage, rounds: number, appliances: number): Promise<ScrapeTimes> {
-  const { exporter } = stage;
-  const fixed = await startFixed(exporter, '/metrics');
+/** Scrapes an exporter at work, and a server of the bytes that it sent at first, in turn. */
+export async function pageTimes({ exporter }: Stage, rounds: number): Promise<PageTimes> {
+  const fixed = await startFixed(exporter, '/metrics', ['plain', 'gzip']);
   try {
     const [ours = [], theirs = [], oursPacked = [], theirsPacked = []] = await inTurn(rounds, [
       () => exporter.time('plain'),
@@ -44,20 +43,22 @@ export async function scrapeTimes(stage: Stage, rounds: number, appliances: numb
     return {
       plain: { ours: timesOf(ours), fixed: timesOf(theirs) },
       gzip: { ours: timesOf(oursPacked), fixed: timesOf(theirsPacked) },
-      probe: await probeTimes(exporter, rounds * probesARound, appliances),
     };
   } finally {
     fixed.close();
   }
 }
 
-/** One appliance after the other, as Prometheus does that has a target for each; it does not scrape the page of all as well. */
-async function probeTimes(exporter: Scraper, rounds: number, appliances: number): Promise<Compared> {
+/**
+ * One appliance after the other, as Prometheus does that has a target for each. It does not scrape the page of all as well, and asks for
+ * gzip alone; what nobody asks for is not made ready.
+ */
+export async function probeTimes({ exporter }: Stage, rounds: number, appliances: number): Promise<Compared> {
   const path = (turn: number): string => `/probe?target=${nameOf(turn % appliances)}`;
-  const fixed = await startFixed(exporter, path(0));
+  const fixed = await startFixed(exporter, path(0), ['gzip']);
   let turn = 0;
   try {
-    const [ours = [], theirs = []] = await inTurn(rounds, [
+    const [ours = [], theirs = []] = await inTurn(rounds * probesARound, [
       () => exporter.time('gzip', path((turn += 1))),
       () => fixed.scraper.time('gzip', path(0)),
       () => pause(betweenProbesMs, 0),
@@ -68,15 +69,17 @@ async function probeTimes(exporter: Scraper, rounds: number, appliances: number)
   }
 }
 
-async function startFixed(exporter: Scraper, path: string): Promise<{ scraper: Scraper; close(): void }> {
-  const answer = async (encoding: Encoding) => {
+async function startFixed(
+  exporter: Scraper,
+  path: string,
+  encodings: readonly Encoding[],
+): Promise<{ scraper: Scraper; close(): void }> {
+  const answers: StaticAnswers = {};
+  for (const encoding of encodings) {
     const scrape = await exporter.scrape(encoding, path);
-    return { headers: sentHeaders(scrape), body: scrape.body };
-  };
-  const child = await startChild(new URL('../static-server.ts', import.meta.url), {
-    plain: await answer('plain'),
-    gzip: await answer('gzip'),
-  });
+    answers[encoding] = { headers: sentHeaders(scrape), body: scrape.body };
+  }
+  const child = await startChild(new URL('../static-server.ts', import.meta.url), answers);
   const scraper = createScraper(child.url);
   return {
     scraper,
