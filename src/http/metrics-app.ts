@@ -4,7 +4,7 @@ import type { SelfMetrics } from '../metrics/self.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import { strangerInWords, unknownAppliance, valuesOf } from './appliance-query.ts';
 import { cutConnectionsOnClose } from './cut-connections.ts';
-import { negotiateFormat } from './negotiate.ts';
+import { negotiate } from './negotiate.ts';
 import { createSendPage, usualLimits } from './send-page.ts';
 import { registerReload, reloadPath, type ReloadOutcome } from './reload.ts';
 import { registerStatusApi } from './status-api.ts';
@@ -97,9 +97,9 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
     const names = valuesOf(request, 'appliance');
     const stranger = names.find((name) => !monitor.watches(name));
     if (stranger !== undefined) return unknownAppliance(reply, shardWatching(stranger));
-    const format = negotiateFormat(request.headers.accept);
-    const page = monitor.page(format, names.length > 0 ? new Set(names) : undefined);
-    return sendPage(request, reply, { format, page, end: await self.pieces(format) });
+    const form = negotiate(request.headers);
+    const page = monitor.page(form, names.length > 0 ? new Set(names) : undefined);
+    return sendPage(request, reply, { form, page, end: await self.pieces(form.format) });
   });
 
   app.get('/probe', async (request, reply) => {
@@ -111,8 +111,8 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
         .send('Name one appliance: /probe?target=NAME, with a name from the configuration.\n');
     }
     if (!monitor.watches(target)) return unknownAppliance(reply, shardWatching(target));
-    const format = negotiateFormat(request.headers.accept);
-    return sendPage(request, reply, { format, page: monitor.page(format, new Set([target])), end: [] });
+    const form = negotiate(request.headers);
+    return sendPage(request, reply, { form, page: monitor.page(form, new Set([target])), end: [] });
   });
 
   app.get('/sd', async (request, reply) => {

@@ -1,9 +1,15 @@
-import type { Format } from '../metrics/page.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Format, Representation } from '../metrics/page.ts';
 
 export const contentTypes: Readonly<Record<Format, string>> = {
   text: 'text/plain; version=0.0.4; charset=utf-8',
   openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
 };
+
+/** What the headers of a request ask for. */
+export function negotiate(headers: IncomingHttpHeaders): Representation {
+  return { format: negotiateFormat(headers.accept), compressed: acceptsGzip(headers['accept-encoding']) };
+}
 
 /** OpenMetrics 1.0 where the Accept header prefers it, else Prometheus text, which everybody reads. */
 export function negotiateFormat(accept: string | undefined): Format {

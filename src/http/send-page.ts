@@ -5,14 +5,14 @@ import type { Logger } from 'pino';
 import { createSlice } from '../lib/slice.ts';
 import { steadyNow } from '../lib/steady-now.ts';
 import { gzipMember } from '../metrics/gzip.ts';
-import type { Format, Page } from '../metrics/page.ts';
+import type { Page, Representation } from '../metrics/page.ts';
 import { type Piece, toPiece } from '../metrics/piece.ts';
 import { largestCrowd } from './crowd.ts';
-import { acceptsGzip, contentTypes } from './negotiate.ts';
+import { contentTypes } from './negotiate.ts';
 import { createQuietLog } from './quiet-log.ts';
 
 export interface PageParts {
-  readonly format: Format;
+  readonly form: Representation;
   readonly page: Page;
   /** What follows the page. */
   readonly end: readonly Piece[];
@@ -77,8 +77,7 @@ export function createSendPage(log: Logger, { mostUnfinished, patienceMs, longes
       void reply.code(503).header('retry-after', '5').type('text/plain; charset=utf-8').send(sentence);
       return;
     }
-    const { format } = parts;
-    const compressed = acceptsGzip(request.headers['accept-encoding']);
+    const { format, compressed } = parts.form;
     const { length, contents } = compressed ? compressedBody(parts) : plainBody(parts);
     const response = reply.raw;
     reply.hijack();
@@ -105,8 +104,8 @@ interface Body {
 
 const endOfOpenMetrics = toPiece('# EOF\n');
 
-function tailOf({ format, end }: PageParts): readonly Piece[] {
-  return format === 'openmetrics' ? [...end, endOfOpenMetrics] : end;
+function tailOf({ form, end }: PageParts): readonly Piece[] {
+  return form.format === 'openmetrics' ? [...end, endOfOpenMetrics] : end;
 }
 
 function plainBody(parts: PageParts): Body {

@@ -1,8 +1,10 @@
 import type { Family } from './family.ts';
 import { createGroup, type Group } from './group.ts';
 import { createHolding, type Holding } from './holding.ts';
+import type { Joint } from './joint.ts';
 import { createPage, type Format, headersOf, type Page } from './page.ts';
 import type { Chunk } from './piece.ts';
+import type { Wanted } from './wanted.ts';
 
 /** Holds the finished text of all appliances and joins it into pages, family by family. */
 export interface Exposition {
@@ -17,8 +19,8 @@ export interface Exposition {
   series(appliance: string): number;
   /** All appliances, or those named. The same object comes back until something changes. */
   page(format: Format, appliances?: ReadonlySet<string>): Page;
-  /** Joins what changed since the last page, so that the next one finds it done; each step takes a fraction of a millisecond. */
-  joinAhead(): Iterable<void>;
+  /** Joins what changed since the last time, so that the next page of that kind finds it done; each step takes a fraction of a millisecond. */
+  joinAhead(wanted: Wanted): Iterable<void>;
 }
 
 /** Appliances that follow each other, and what joins them. */
@@ -80,12 +82,18 @@ export function createExposition(parts: { families: readonly Family[]; appliance
   }
 
   function joinPage(format: Format, sources: readonly (Holding | Group)[]): Page {
-    return createPage(
-      headers.flatMap(({ family, header }) => {
-        const lines = sources.flatMap((source) => source.joint(family) ?? []);
-        return lines.length > 0 ? [header[format], ...lines] : [];
-      }),
-    );
+    const joints: Joint[] = [];
+    for (const { family, header } of headers) {
+      let isEmpty = true;
+      for (const source of sources) {
+        const lines = source.joint(family);
+        if (!lines) continue;
+        if (isEmpty) joints.push(header[format]);
+        isEmpty = false;
+        joints.push(lines);
+      }
+    }
+    return createPage(joints);
   }
 
   return {
@@ -113,8 +121,8 @@ export function createExposition(parts: { families: readonly Family[]; appliance
       whole.set(format, page);
       return page;
     },
-    *joinAhead() {
-      for (const { group } of sections) yield* group.joinAhead();
+    *joinAhead(wanted) {
+      for (const { group } of sections) yield* group.joinAhead(wanted);
     },
   };
 }

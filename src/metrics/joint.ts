@@ -5,18 +5,31 @@ import { bytesAt, moveTogether } from './place.ts';
 
 /** Finished bytes that follow each other on a page. */
 export interface Joint {
-  /** The plain text, in order. */
-  readonly texts: readonly Buffer[];
+  /** The plain text, in order. Most scrapes are for the compressed bytes alone: it is joined when it is first asked for. */
+  texts(): readonly Buffer[];
   readonly packed: Packed;
 }
 
 /** Joins what an appliance has of one family. The chunks move into the joint, so that no byte is kept twice; one alone stays where it is. */
 export function joinChunks(chunks: readonly Chunk[]): Joint {
   const [first, second] = chunks;
-  if (first && !second)
-    return { texts: [bytesAt(first.text)], packed: { blocks: bytesAt(first.blocks), ...first.checksum } };
+  return first && !second ? jointOf(first) : jointOfAll(chunks);
+}
+
+/** Looks where the chunk is each time: a view that is kept keeps the memory that it has moved out of. */
+function jointOf({ text, blocks, checksum }: Chunk): Joint {
   return {
-    texts: [moveTogether(chunks.map(({ text }) => text))],
+    texts: () => [bytesAt(text)],
+    get packed() {
+      return { blocks: bytesAt(blocks), ...checksum };
+    },
+  };
+}
+
+function jointOfAll(chunks: readonly Chunk[]): Joint {
+  let texts: readonly Buffer[] | undefined;
+  return {
+    texts: () => (texts ??= [moveTogether(chunks.map(({ text }) => text))]),
     packed: {
       blocks: moveTogether(chunks.map(({ blocks }) => blocks)),
       ...combineChecksums(chunks.map(({ checksum }) => checksum)),
@@ -30,8 +43,9 @@ export function joinChunks(chunks: readonly Chunk[]): Joint {
  * them anew would be work for the garbage collector alone.
  */
 export function joinJoints(joints: readonly Joint[]): Joint {
+  let texts: readonly Buffer[] | undefined;
   return {
-    texts: joinShort(joints.flatMap(({ texts }) => texts)),
+    texts: () => (texts ??= joinShort(joints.flatMap((joint) => joint.texts()))),
     packed: joinPacked(joints.map(({ packed }) => packed)),
   };
 }

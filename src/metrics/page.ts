@@ -6,6 +6,15 @@ import { toPiece } from './piece.ts';
 /** Prometheus text 0.0.4, or OpenMetrics 1.0. Only the headers of counters and the last line differ. */
 export type Format = 'text' | 'openmetrics';
 
+export const formats = ['text', 'openmetrics'] as const satisfies readonly Format[];
+
+/** In which form somebody asks for a page. */
+export interface Representation {
+  readonly format: Format;
+  /** With gzip, or as plain text. */
+  readonly compressed: boolean;
+}
+
 /** Finished bytes in the order of the families, for one scrape or for many. It stays as it is, whatever is read meanwhile. */
 export interface Page {
   /** What to send as plain text, in order; pages share it, so that 10 MB of text are not copied to change a fortieth. */
@@ -23,12 +32,13 @@ export type Headers = Readonly<Record<Format, Joint>>;
 
 export function createPage(joints: readonly Joint[]): Page {
   let texts: readonly Buffer[] | undefined;
+  const packed = joints.map((joint) => joint.packed);
   return {
     get texts() {
-      return (texts ??= joints.flatMap((joint) => joint.texts));
+      return (texts ??= joints.flatMap((joint) => joint.texts()));
     },
-    packed: joints.map(({ packed }) => packed),
-    size: joints.reduce((sum, joint) => sum + joint.packed.size, 0),
+    packed,
+    size: packed.reduce((sum, { size }) => sum + size, 0),
     get text() {
       return Buffer.concat(this.texts);
     },
@@ -44,5 +54,5 @@ export function headersOf(family: Family): Headers {
 function toHeader({ help, type }: Family, name: string): Joint {
   const escaped = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
   const { text, packed } = toPiece(`# HELP ${name} ${escaped}\n# TYPE ${name} ${type}\n`);
-  return { texts: [text], packed };
+  return { texts: () => [text], packed };
 }

@@ -1,7 +1,7 @@
 import type { Family } from './family.ts';
 import { type Checksum, pack, type Packed } from './gzip.ts';
 import { ownBytes } from './own-bytes.ts';
-import { holds, type Place } from './place.ts';
+import { holds, moveTogether, type Place, placeOf } from './place.ts';
 import type { FamilySamples } from './samples.ts';
 
 /** Finished bytes of a part of a page, plain and compressed. */
@@ -25,24 +25,34 @@ export interface Chunk {
  * said `before` keeps its chunk: nothing is compressed for it, and nothing that was joined is joined again.
  */
 export function toChunks(families: readonly FamilySamples[], before: readonly Chunk[] = []): Chunk[] {
-  return families.map(({ family, series, text }) => {
+  const chunks = families.map(({ family, series, text }) => {
     const bytes = Buffer.from(text);
     const known = before.find((chunk) => chunk.family === family);
     return known && holds(known.text, bytes) ? known : toChunk(family, series, bytes);
   });
+  moveOut(chunks, before);
+  return chunks;
 }
 
-/** In one piece of memory: there are tens of thousands of these. */
 function toChunk(family: Family, series: number, bytes: Buffer): Chunk {
   const { blocks, ...checksum } = pack(bytes);
-  const memory = ownBytes([bytes, blocks]);
-  return {
-    family,
-    series,
-    text: { memory, start: 0, length: bytes.length },
-    blocks: { memory, start: bytes.length, length: blocks.length },
-    checksum,
-  };
+  return { family, series, text: placeOf(bytes), blocks: placeOf(blocks), checksum };
+}
+
+/**
+ * Moves what is new into one memory: there are tens of thousands of chunks, and a memory for each would be work for the garbage collector.
+ * What lies beside something that is gone moves along, or it would keep that.
+ */
+function moveOut(chunks: readonly Chunk[], before: readonly Chunk[]): void {
+  const gone = before.filter((chunk) => !chunks.includes(chunk));
+  const left = new Set(placesOf(gone).map(({ memory }) => memory));
+  const come = new Set(placesOf(chunks.filter((chunk) => !before.includes(chunk))));
+  const moving = placesOf(chunks).filter((place) => come.has(place) || left.has(place.memory));
+  if (moving.length > 0) moveTogether(moving);
+}
+
+function placesOf(chunks: readonly Chunk[]): Place[] {
+  return chunks.flatMap(({ text, blocks }) => [text, blocks]);
 }
 
 /** Finishes a text. */

@@ -8,6 +8,10 @@ export interface Place {
   readonly length: number;
 }
 
+export function placeOf(bytes: Buffer): Place {
+  return { memory: bytes, start: 0, length: bytes.length };
+}
+
 /** Moves the bytes into one memory, in order. */
 export function moveTogether(places: readonly Place[]): Buffer {
   const memory = Buffer.allocUnsafeSlow(places.reduce((sum, { length }) => sum + length, 0));

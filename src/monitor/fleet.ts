@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createAgeClock } from '../lib/age-clock.ts';
+import { createLately } from '../lib/lately.ts';
 import { sleep } from '../lib/sleep.ts';
 import { steadyNow } from '../lib/steady-now.ts';
 import type { Exposition } from '../metrics/exposition.ts';
-import type { Format, Page } from '../metrics/page.ts';
+import { type Format, formats, type Page } from '../metrics/page.ts';
 import type { AppliancePoller } from './appliance-poller.ts';
 import type { Monitor, MonitoredAppliance } from './monitor.ts';
 import type { FleetStatus, RecentTransition } from './status.ts';
@@ -52,8 +53,8 @@ const betweenStartsMs = 10;
 /** Upkeep makes a page each second; one that is older than this, because there was no time for it, is made anew at the scrape. */
 const oldestPageMs = 2_000;
 
-/** Who asks for the status of all asks again soon: the page each few seconds, a script each minute. */
-const describeAheadForMs = 90_000;
+/** Who asks asks again soon: Prometheus within two minutes at the most, an open status page within seconds. */
+const aheadForMs = 150_000;
 
 /** Appliances that are compared and begun before everything else has its turn. */
 const oneTurn = 50;
@@ -71,12 +72,11 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
   const pollers = (): readonly AppliancePoller[] => [...watched.values()].map(({ poller }) => poller);
   // A machine that was paused must not send the page from before as that of this second.
   const age = createAgeClock(Date.now, steadyNow);
-  /** The page of all appliances by the formats that were asked for, and until when it may be sent. */
+  /** The page of all appliances in the formats that are asked for, and until when it may be sent. */
   let kept: { readonly untilMs: number; readonly pages: ReadonlyMap<Format, Page> } | undefined;
-  const formats = new Set<Format>();
   /** Pages that were made at a scrape. After one of them no older page is sent, or counters would fall from one scrape to the next. */
   let madeAtScrapes = 0;
-  let describeAheadUntilMs = Number.NEGATIVE_INFINITY;
+  const lately = createLately<Format | 'plain text' | 'status'>(aheadForMs, age);
   const upkeep = createUpkeep(function* steps() {
     let untilMs = age() + oldestPageMs;
     const ofThese = watched;
@@ -84,19 +84,20 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       const poller = watched.get(name)?.poller;
       poller?.settle();
       // Bit by bit, so that who asks again and again does not have it put together all at once.
-      if (age() < describeAheadUntilMs) poller?.describe();
+      if (lately.has('status')) poller?.describe();
       untilMs = Math.min(untilMs, age() + (poller?.goodForMs() ?? 0));
       yield;
     }
-    yield* exposition.joinAhead();
+    const wanted = formats.filter((format) => lately.has(format));
+    yield* exposition.joinAhead({ whole: wanted.length > 0, texts: lately.has('plain text') });
     const madeBefore = madeAtScrapes;
-    const pages = new Map([...formats].map((format) => [format, exposition.page(format)]));
+    const pages = new Map(wanted.map((format) => [format, exposition.page(format)]));
     // A reload in between makes it a page of others, and a scrape one of before.
     if (watched === ofThese && madeAtScrapes === madeBefore) kept = { untilMs, pages };
   });
 
   function wholePage(format: Format): Page {
-    formats.add(format);
+    lately.asked(format);
     const page = kept && age() < kept.untilMs ? kept.pages.get(format) : undefined;
     if (page) return page;
     kept = undefined;
@@ -170,7 +171,8 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       upkeep.start();
       starting = startAll(pollers());
     },
-    page(format, only) {
+    page({ format, compressed }, only) {
+      if (!compressed) lately.asked('plain text');
       if (!only) return wholePage(format);
       for (const name of only) watched.get(name)?.poller.settle();
       return exposition.page(format, only);
@@ -180,7 +182,7 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       return wasReady;
     },
     describe() {
-      describeAheadUntilMs = age() + describeAheadForMs;
+      lately.asked('status');
       const appliances = pollers().map((poller) => poller.describe());
       const transitions = history.newestFirst;
       const isSame =

@@ -1,5 +1,5 @@
 import type { Area } from '../appliance/endpoints/table.ts';
-import type { Format, Page } from '../metrics/page.ts';
+import type { Page, Representation } from '../metrics/page.ts';
 import type { FleetStatus } from './status.ts';
 
 /** All appliances together, as the listeners see them. */
@@ -8,7 +8,7 @@ export interface Monitor {
   watches(appliance: string): boolean;
   start(): void;
   /** The finished page of all appliances, or of those named, with everything too old withheld. */
-  page(format: Format, appliances?: ReadonlySet<string>): Page;
+  page(form: Representation, appliances?: ReadonlySet<string>): Page;
   /** True once every enabled collector of every appliance has had its turn, whatever came of it; from then on it stays so. */
   readonly ready: boolean;
   /** As of now; the same object until something changes. */

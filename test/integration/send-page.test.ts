@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { fastify } from 'fastify';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { negotiate } from '../../src/http/negotiate.ts';
 import { createSendPage, type SendPageLimits, usualLimits } from '../../src/http/send-page.ts';
 import { createExposition, type Exposition } from '../../src/metrics/exposition.ts';
 import { gauge } from '../../src/metrics/family.ts';
@@ -155,7 +156,7 @@ async function given(limits: Partial<SendPageLimits> = {}) {
   const sendPage = createSendPage(pino({}, { write: (line) => lines.push(line) }), { ...usualLimits, ...limits });
   const app = fastify({ forceCloseConnections: true });
   app.get('/', async (request, reply) =>
-    sendPage(request, reply, { format: 'text', page: exposition.page('text'), end: [] }),
+    sendPage(request, reply, { form: negotiate(request.headers), page: exposition.page('text'), end: [] }),
   );
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(() => app.close());

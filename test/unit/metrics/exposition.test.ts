@@ -14,6 +14,7 @@ const up = gauge('zlb_up', 'Whether it answers (any call).');
 const calls = counter('zlb_calls_total', 'Calls with a \\ and a\nnewline (this exporter).', ['code']);
 const seconds = histogram('zlb_call_seconds', 'Length of calls (this exporter).');
 const families = [up, calls, seconds];
+const everything = { whole: true, texts: true };
 
 describe('a page', () => {
   it('has the families in their order, each once, with the appliances in theirs', () => {
@@ -105,7 +106,8 @@ describe('a page that nothing changed', () => {
 
     put(exposition, 'lb-1', 'a', fillLong(2));
 
-    const shared = exposition.page('text').texts.filter((text) => before.includes(text));
+    const memories = new Set(before.map(({ buffer }) => buffer));
+    const shared = exposition.page('text').texts.filter(({ buffer }) => memories.has(buffer));
     // Two headers, the calls of lb-2 and of lb-3, and zlb_up of all three, which says what it said.
     expect(shared).toHaveLength(5);
   });
@@ -235,7 +237,7 @@ describe('any history of readings of many appliances', () => {
         let arranged = appliances;
         const held = new Map<string, string>();
         // As the upkeep does it: begun, left for whatever comes between, and gone on with.
-        let ahead = exposition.joinAhead()[Symbol.iterator]();
+        let ahead = exposition.joinAhead(everything)[Symbol.iterator]();
         const pages: { readonly page: Page; readonly text: string }[] = [];
         for (const { what, appliance, part, lines, value } of steps) {
           const name = appliances[appliance] ?? '';
@@ -261,10 +263,11 @@ describe('any history of readings of many appliances', () => {
             exposition.arrange(arranged);
             for (const each of held.keys()) if (!arranged.includes(each.split(' ')[0] ?? '')) held.delete(each);
           } else if (what === 'join ahead') {
-            for (const _ of exposition.joinAhead());
+            for (const _ of exposition.joinAhead({ whole: value > 1, texts: value % 2 > 0 }));
           } else if (what === 'join a little') {
             for (let joined = 0; joined <= lines; joined += 1)
-              if (ahead.next().done) ahead = exposition.joinAhead()[Symbol.iterator]();
+              if (ahead.next().done)
+                ahead = exposition.joinAhead({ whole: value > 1, texts: value % 2 > 0 })[Symbol.iterator]();
           } else if (what === 'hold') {
             for (const page of [exposition.page('text'), exposition.page('openmetrics', new Set([name]))])
               pages.push({ page, text: textOf(page) });
@@ -382,6 +385,23 @@ describe('what a reading says again', () => {
     expect(memory.size).toBe(1);
     expect(textOf(exposition.page('text'))).toBe(before.replace('code="b"} 1', 'code="b"} 2'));
   });
+
+  it('has one memory for each reading, which keeps nothing of the one before', () => {
+    const exposition = given();
+    put(exposition, 'lb-1', 'a', fillEverything);
+    const before = textOf(exposition.page('text'));
+
+    put(exposition, 'lb-1', 'a', (emit) => {
+      fillEverything(emit);
+      emit.sample(calls, { code: '500' }, 1);
+    });
+
+    const places = exposition.chunks('lb-1', 'a').flatMap(({ text, blocks }) => [text, blocks]);
+    expect(new Set(places.map(({ memory }) => memory)).size).toBe(1);
+    expect(places[0]?.memory.length).toBe(places.reduce((sum, { length }) => sum + length, 0));
+    const added = 'zlb_calls_total{appliance="lb-1",code="200"} 1\n';
+    expect(textOf(exposition.page('text'))).toBe(before.replace(added, `${added}${added.replace('200', '500')}`));
+  });
 });
 
 describe('joining ahead', () => {
@@ -389,13 +409,30 @@ describe('joining ahead', () => {
     const exposition = given();
     for (const appliance of ['lb-1', 'lb-2']) put(exposition, appliance, 'a', fillEverything);
 
-    const first = [...exposition.joinAhead()].length;
+    const first = [...exposition.joinAhead(everything)].length;
 
     expect(first).toBeGreaterThan(0);
-    expect([...exposition.joinAhead()]).toEqual([]);
+    expect([...exposition.joinAhead(everything)]).toEqual([]);
     put(exposition, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
-    expect([...exposition.joinAhead()].length).toBeGreaterThan(0);
+    expect([...exposition.joinAhead(everything)].length).toBeGreaterThan(0);
     expect(textOf(exposition.page('text'))).toContain('zlb_up{appliance="lb-1"} 0\nzlb_up{appliance="lb-2"} 1\n');
+  });
+
+  it('joins no text that nobody asks for, and leaves nothing to join of what is asked for', () => {
+    const [compressed, plain] = [given(), given()];
+    for (const exposition of [compressed, plain])
+      for (const part of ['a', 'b', 'c'])
+        put(exposition, 'lb-1', part, (emit) => emit.sample(calls, { code: part }, 1));
+    const memories = (exposition: Exposition) =>
+      new Set(['a', 'b', 'c'].flatMap((part) => exposition.chunks('lb-1', part)).map(({ text }) => text.memory)).size;
+
+    for (const _ of compressed.joinAhead({ whole: true, texts: false }));
+    for (const _ of plain.joinAhead({ whole: false, texts: true }));
+
+    expect([memories(compressed), memories(plain)]).toEqual([3, 1]);
+    expect([...compressed.joinAhead({ whole: true, texts: false })]).toEqual([]);
+    expect([...plain.joinAhead({ whole: false, texts: true })]).toEqual([]);
+    expect(textOf(compressed.page('text'))).toBe(textOf(plain.page('text')));
   });
 });
 

@@ -1,12 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { noFacts } from '../../../src/collectors/collector.ts';
 import { createExposition } from '../../../src/metrics/exposition.ts';
+import type { Representation } from '../../../src/metrics/page.ts';
 import { createCounters } from '../../../src/monitor/counters.ts';
 import { createFleet, type FleetParts } from '../../../src/monitor/fleet.ts';
 import type { Monitor, MonitoredAppliance } from '../../../src/monitor/monitor.ts';
 import type { ApplianceStatus, RecentTransition } from '../../../src/monitor/status.ts';
 import { applianceStatus } from '../../support/appliance-status.ts';
 import { until } from '../../support/until.ts';
+
+const text: Representation = { format: 'text', compressed: true };
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -15,9 +18,9 @@ describe('a page', () => {
   it('brings all appliances up to its moment, and a page of some no more than those', async () => {
     const { monitor, settled } = await given(['lb-1', 'lb-2', 'lb-3']);
 
-    monitor.page('text');
+    monitor.page(text);
     const forAll = settled.splice(0);
-    monitor.page('text', new Set(['lb-2']));
+    monitor.page(text, new Set(['lb-2']));
 
     expect(forAll).toEqual(['lb-1', 'lb-2', 'lb-3']);
     expect(settled).toEqual(['lb-2']);
@@ -28,14 +31,14 @@ describe('a machine that was paused', () => {
   it('makes its page anew, though by the steady clock the last one is of this second', async () => {
     const { monitor, settled } = await given(['lb-1']);
     monitor.start();
-    monitor.page('text');
+    monitor.page(text);
     await vi.advanceTimersByTimeAsync(1_500);
     settled.length = 0;
 
-    monitor.page('text');
+    monitor.page(text);
     const before = settled.length;
     vi.setSystemTime(Date.now() + 8 * 3_600_000);
-    monitor.page('text');
+    monitor.page(text);
     const after = settled.length;
     await closed(monitor);
 
@@ -67,13 +70,13 @@ describe('a page that was made ahead', () => {
     { goodForMs: 300, settledAgain: 1 },
   ])('is sent for as long as nothing has to go: $goodForMs ms', async ({ goodForMs, settledAgain }) => {
     const { monitor, settled } = await given(['lb-1'], { goodForMs });
-    monitor.page('text');
+    monitor.page(text);
     monitor.start();
     await vi.advanceTimersByTimeAsync(10);
-    monitor.page('text');
+    monitor.page(text);
     const atOnce = settled.length;
     await vi.advanceTimersByTimeAsync(500);
-    monitor.page('text');
+    monitor.page(text);
 
     expect(settled.length - atOnce).toBe(settledAgain);
     await closed(monitor);
@@ -83,15 +86,15 @@ describe('a page that was made ahead', () => {
 describe('a page that was made at a scrape', () => {
   it('is not followed by one of before, in whatever format: counters would fall', async () => {
     const { monitor, settled } = await given(['lb-1']);
-    monitor.page('text');
+    monitor.page(text);
     monitor.start();
     await vi.advanceTimersByTimeAsync(10);
     settled.length = 0;
 
-    monitor.page('text');
+    monitor.page(text);
     const madeAhead = settled.length;
-    monitor.page('openmetrics');
-    monitor.page('text');
+    monitor.page({ ...text, format: 'openmetrics' });
+    monitor.page(text);
 
     expect([madeAhead, settled.length]).toEqual([0, 2]);
     await closed(monitor);
