@@ -57,5 +57,5 @@ HEALTHCHECK --interval=30s --timeout=5s --start-period=10s CMD ["node", "/app/di
 # processes, so nobody has to reap any. Left alone it would give new objects up to 128 MiB before it looks which of them are still
 # needed; that buys nothing here. Its own permissions are left to who runs it (docs/security.md): what they would refuse is not
 # there or read-only, and they would have to know every folder that somebody mounts.
-ENTRYPOINT ["node", "--max-semi-space-size=16", "--heap-growing-percent=50", "/app/dist/main.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=16", "--heap-growing-percent=75", "--concurrent-marking-max-worker-num=1", "/app/dist/main.js"]
 CMD ["--config.file=/etc/zlb-exporter/zlb.yml"]
