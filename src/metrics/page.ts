@@ -4,9 +4,9 @@ import type { Joint } from './joint.ts';
 import { toPiece } from './piece.ts';
 
 /** Prometheus text 0.0.4, or OpenMetrics 1.0. Only the headers of counters and the last line differ. */
-export type Format = 'text' | 'openmetrics';
+export const formats = ['text', 'openmetrics'] as const;
 
-export const formats = ['text', 'openmetrics'] as const satisfies readonly Format[];
+export type Format = (typeof formats)[number];
 
 /** In which form somebody asks for a page. */
 export interface Representation {

@@ -1,5 +1,5 @@
-import type { Exposition } from '../metrics/exposition.ts';
 import { keptRows } from '../lib/same.ts';
+import type { Exposition } from '../metrics/exposition.ts';
 import { toChunks } from '../metrics/piece.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
 import { type DatedFound, keptFound } from './dated-findings.ts';
