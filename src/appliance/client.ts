@@ -152,17 +152,21 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
     const startedAt = steadyNow();
     const sentAt = now();
     let answered = false;
+    let answeredAt = sentAt;
     const report = (outcome: Pick<CallReport, 'code' | 'reason' | 'authenticated' | 'clockOffsetSeconds'>): void =>
       onCall({ method: 'GET', endpoint, seconds: (steadyNow() - startedAt) / 1_000, ...outcome });
     try {
-      const response = await connection.request({ method: 'GET', path, headers, signal });
-      answered = true;
-      mayBeIdle = true;
-      const clockOffsetSeconds = clockOffset(headerOf(response.headers, 'date'), sentAt, now());
+      const onAnswer = (): void => {
+        answered = true;
+        answeredAt = now();
+        mayBeIdle = true;
+      };
+      const whole = await connection.read({ method: 'GET', path, headers, signal, onAnswer });
+      const clockOffsetSeconds = clockOffset(headerOf(whole.headers, 'date'), sentAt, answeredAt);
       // Before anything is read from it: an appliance may echo the key in a name as well as in a message.
-      const text = keys.reduce(scrubBody, await response.body.text());
-      const mediaType = mediaTypeOf(scrubbed(headerOf(response.headers, 'content-type')));
-      const answer = { status: response.statusCode, mediaType, text };
+      const text = keys.reduce(scrubBody, whole.text);
+      const mediaType = mediaTypeOf(scrubbed(headerOf(whole.headers, 'content-type')));
+      const answer = { status: whole.status, mediaType, text };
       const verdict = judgeAnswer(answer, reply, decode);
       report({
         code: codeOfStatus(answer.status),

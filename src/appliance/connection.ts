@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { createSecureContext, type TLSSocket } from 'node:tls';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
+import { readWhole, type WholeAnswer, type WholeAnswerRequest } from './whole-answer.ts';
 
 export interface TlsOptions {
   /** PEM of the authority, or of the appliance's own self-signed certificate. */
@@ -31,7 +32,10 @@ export interface ConnectionRequest {
 
 /** The kept-alive connections to one appliance. */
 export interface Connection {
+  /** Resolves at the beginning of the answer, whose body is a stream. */
   request(request: ConnectionRequest): Promise<Dispatcher.ResponseData>;
+  /** Resolves at the end of the answer. */
+  read(request: WholeAnswerRequest): Promise<WholeAnswer>;
   /**
    * The next request connects anew, since a fail-over leaves sockets that look open and never answer. Requests under way
    * keep theirs until they end: one that failed says nothing about the others.
@@ -50,6 +54,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   let pool = createPool(options, connect);
   return {
     request: (request) => pool.request(request),
+    read: (request) => readWhole(pool, request),
     reset() {
       // Or what was retired would come to life again.
       if (pool.closed || pool.destroyed) return;

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -530,7 +530,6 @@ describe('trouble on the way', () => {
   });
 
   it('with a server that never finishes the handshake is a timeout', async () => {
-    const { createServer: createTcpServer } = await import('node:net');
     const silent = createTcpServer(() => undefined);
     silent.listen(0, '127.0.0.1');
     await once(silent, 'listening');
@@ -671,6 +670,37 @@ describe('giving up', () => {
 
     expect((await failureOf(read(AbortSignal.abort()))).reason).toBe('cancelled');
     expect(server.requests).toHaveLength(0);
+  });
+
+  it('while the call waits for its connection ends it at once, and it is not sent later', async () => {
+    const server = await startHttpsServer((response) => answerJson(response));
+    const held: Socket[] = [];
+    const between = createTcpServer((socket) => {
+      // What the other side does to a connection is no failure here.
+      held.push(socket.on('error', () => undefined));
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void between.close());
+    await once(between, 'listening');
+    const url = new URL(`https://127.0.0.1:${(between.address() as AddressInfo).port}`);
+    const { read } = givenClient({ url, material: server.material });
+    const caller = new AbortController();
+
+    const call = failureOf(read(caller.signal));
+    await until(
+      () => held.length,
+      (count) => count === 1,
+    );
+    caller.abort();
+    const { reason } = await call;
+    const [waiting] = held;
+    const wasOpen = waiting?.destroyed === false && !waiting.readableEnded;
+    const through = connect(Number(server.url.port), '127.0.0.1').on('error', () => undefined);
+    waiting?.pipe(through).pipe(waiting);
+    if (waiting) await once(waiting, 'close');
+
+    expect([reason, wasOpen]).toEqual(['cancelled', true]);
+    expect(server.accepted).toBe(1);
+    expect(server.requests).toEqual([]);
   });
 
   it('of the client itself ends a call under way, and nothing is opened after it', async () => {
