@@ -15,6 +15,14 @@ describe('packed parts', () => {
     );
   });
 
+  it('leave no more memory behind than they have bytes, though there are hundreds in a second', () => {
+    const text = Buffer.from('zlb_up{appliance="lb-1"} 1\n'.repeat(10));
+    const before = process.memoryUsage().arrayBuffers;
+    for (let part = 0; part < 2_000; part += 1) pack(text);
+
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2_000 * 4_096);
+  });
+
   it('may be joined in any nesting before', () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.array(bytes, { maxLength: 4 }), { maxLength: 4 }), { maxLength: 4 }), (tree) => {
