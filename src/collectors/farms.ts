@@ -12,21 +12,24 @@ import {
 import type { FarmFinding } from './findings.ts';
 
 const source = '(GET /stats/farms, else GET /farms';
-const info = gauge('zlb_farm_info', `A farm and where it listens ${source}).`, ['farm', 'profile', 'vip', 'vport']);
+const labels = ['farm'] as const;
+const info = gauge('zlb_farm_info', `A farm and where it listens ${source}).`, [...labels, 'profile', 'vip', 'vport']);
 const status = stateSet(
   'zlb_farm_status',
   `State of a farm, as the appliance words it ${source}, status).`,
-  ['farm'],
+  labels,
   transitionStates.farm,
 );
 const established = gauge(
   'zlb_farm_established_connections',
   'Connections of a farm in state established (GET /stats/farms, established).',
-  ['farm'],
+  labels,
 );
-const pending = gauge('zlb_farm_pending_connections', 'Half-open connections of a farm (GET /stats/farms, pending).', [
-  'farm',
-]);
+const pending = gauge(
+  'zlb_farm_pending_connections',
+  'Half-open connections of a farm (GET /stats/farms, pending).',
+  labels,
+);
 
 interface Farm {
   readonly farmname: string;
@@ -102,9 +105,10 @@ function toFinding({ farmname, profile, status: word, vip, vport, established, p
 
 /** Family by family, what matters most first: over the series limit, the last ones are left out. */
 function exposeFarms(list: readonly Farm[], emit: Emit): void {
-  for (const each of list) emit.state(status, { farm: each.farmname }, stateWord(each.status));
-  for (const each of list) emit.sample(established, { farm: each.farmname }, each.established);
-  for (const each of list) emit.sample(pending, { farm: each.farmname }, each.pending);
+  const labelled = list.map((each) => ({ ...each, labels: { farm: each.farmname } }));
+  for (const each of labelled) emit.state(status, each.labels, stateWord(each.status));
+  for (const each of labelled) emit.sample(established, each.labels, each.established);
+  for (const each of labelled) emit.sample(pending, each.labels, each.pending);
   for (const { farmname: farm, profile, vip, vport } of list)
     emit.info(info, { farm, profile: profile ?? '', vip: vip ?? '', vport: vport ?? '' });
 }

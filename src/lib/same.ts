@@ -13,11 +13,14 @@ export function isSame(one: unknown, other: unknown): boolean {
   }
   if (one instanceof Map) return other instanceof Map && isSame([...one], [...other]);
   if (!isRecord(one) || !isRecord(other)) return false;
-  const keys = Object.keys(one);
-  return (
-    keys.length === Object.keys(other).length &&
-    keys.every((key) => Object.hasOwn(other, key) && isSame(one[key], other[key]))
-  );
+  // Without lists of keys: rows of readings are compared by the hundred thousand.
+  let more = 0;
+  for (const key in one) {
+    if (!Object.hasOwn(other, key) || !isSame(one[key], other[key])) return false;
+    more += 1;
+  }
+  for (const _key in other) more -= 1;
+  return more === 0;
 }
 
 /** `next`, or the very same object as before where that says the same. */

@@ -5,6 +5,8 @@ export interface Family<Label extends string = string> {
   readonly type: 'gauge' | 'counter' | 'histogram';
   /** Label names beside `appliance`, in the order in which they are printed. */
   readonly labels: readonly Label[];
+  /** What comes before the value of each label, and ends the one before it. */
+  readonly starts: readonly { readonly label: Label; readonly start: string }[];
   /** Set where every small part has its series, of which there may be thousands: the first to go at the limit of series. */
   readonly detail?: true;
 }
@@ -24,7 +26,7 @@ export function gauge<const Label extends string = never>(
   help: string,
   labels: readonly Label[] = [],
 ): Family<Label> {
-  return { name, help, type: 'gauge', labels };
+  return { name, help, type: 'gauge', labels, starts: startsOf(labels) };
 }
 
 /** A counter: a number that only a restart of its owner sets back. */
@@ -33,7 +35,7 @@ export function counter<const Label extends string = never>(
   help: string,
   labels: readonly Label[] = [],
 ): Family<Label> {
-  return { name, help, type: 'counter', labels };
+  return { name, help, type: 'counter', labels, starts: startsOf(labels) };
 }
 
 /** A histogram with cumulative buckets in seconds. */
@@ -42,7 +44,7 @@ export function histogram<const Label extends string = never>(
   help: string,
   labels: readonly Label[] = [],
 ): Family<Label> {
-  return { name, help, type: 'histogram', labels };
+  return { name, help, type: 'histogram', labels, starts: startsOf(labels) };
 }
 
 /** A state set (OpenMetrics' idea in the form that classic Prometheus text knows: gauges with a `status` label). */
@@ -57,10 +59,15 @@ export function stateSet<const Label extends string, const State extends string>
     const end = `,${stateLabel}="${state}"} `;
     return { state, yes: `${end}1\n`, no: `${end}0\n` };
   });
-  return { name, help, type: 'gauge', labels, states, stateLabel, endings };
+  return { name, help, type: 'gauge', labels, starts: startsOf(labels), states, stateLabel, endings };
 }
 
 /** Marks a family as detail: sums say in short what its many series tell one by one. */
 export function detail<const Of extends Family>(family: Of): Of {
   return { ...family, detail: true };
+}
+
+/** Made once: a page has a label text for every sample. */
+function startsOf<Label extends string>(labels: readonly Label[]): Family<Label>['starts'] {
+  return labels.map((label) => ({ label, start: `",${label}="` }));
 }

@@ -7,7 +7,8 @@ import { bytesAt, moveTogether } from './place.ts';
 export interface Joint {
   /** The plain text, in order. Most scrapes are for the compressed bytes alone: it is joined when it is first asked for. */
   texts(): readonly Buffer[];
-  readonly packed: Packed;
+  /** A function, as a getter would cost each of thousands of joints a table of its own. */
+  packed(): Packed;
 }
 
 /** Joins what an appliance has of one family. The chunks move into the joint, so that no byte is kept twice; one alone stays where it is. */
@@ -20,20 +21,19 @@ export function joinChunks(chunks: readonly Chunk[]): Joint {
 function jointOf({ text, blocks, checksum }: Chunk): Joint {
   return {
     texts: () => [bytesAt(text)],
-    get packed() {
-      return { blocks: bytesAt(blocks), ...checksum };
-    },
+    packed: () => ({ blocks: bytesAt(blocks), ...checksum }),
   };
 }
 
 function jointOfAll(chunks: readonly Chunk[]): Joint {
   let texts: readonly Buffer[] | undefined;
+  const packed = {
+    blocks: moveTogether(chunks.map(({ blocks }) => blocks)),
+    ...combineChecksums(chunks.map(({ checksum }) => checksum)),
+  };
   return {
     texts: () => (texts ??= [moveTogether(chunks.map(({ text }) => text))]),
-    packed: {
-      blocks: moveTogether(chunks.map(({ blocks }) => blocks)),
-      ...combineChecksums(chunks.map(({ checksum }) => checksum)),
-    },
+    packed: () => packed,
   };
 }
 
@@ -44,9 +44,10 @@ function jointOfAll(chunks: readonly Chunk[]): Joint {
  */
 export function joinJoints(joints: readonly Joint[]): Joint {
   let texts: readonly Buffer[] | undefined;
+  const packed = joinPacked(joints.map((joint) => joint.packed()));
   return {
     texts: () => (texts ??= joinShort(joints.flatMap((joint) => joint.texts()))),
-    packed: joinPacked(joints.map(({ packed }) => packed)),
+    packed: () => packed,
   };
 }
 

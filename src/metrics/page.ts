@@ -32,7 +32,7 @@ export type Headers = Readonly<Record<Format, Joint>>;
 
 export function createPage(joints: readonly Joint[]): Page {
   let texts: readonly Buffer[] | undefined;
-  const packed = joints.map((joint) => joint.packed);
+  const packed = joints.map((joint) => joint.packed());
   return {
     get texts() {
       return (texts ??= joints.flatMap((joint) => joint.texts()));
@@ -54,5 +54,5 @@ export function headersOf(family: Family): Headers {
 function toHeader({ help, type }: Family, name: string): Joint {
   const escaped = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
   const { text, packed } = toPiece(`# HELP ${name} ${escaped}\n# TYPE ${name} ${type}\n`);
-  return { texts: () => [text], packed };
+  return { texts: () => [text], packed: () => packed };
 }

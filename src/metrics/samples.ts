@@ -29,6 +29,8 @@ export interface Emit {
   ): void;
 }
 
+type Labels = Readonly<Record<string, string>>;
+
 /** The finished sample lines of one family, the same bytes in both formats. */
 export interface FamilySamples {
   readonly family: Family;
@@ -59,7 +61,20 @@ export function renderSamples(appliance: string, fill: (emit: Emit) => void): Re
   const families = new Map<Family, Lines>();
   const unknownStates = new Map<string, { readonly family: Family; readonly word: string }>();
   let duplicates = 0;
-  const first = `{appliance="${labelValue(appliance)}"`;
+  const first = `{appliance="${labelValue(appliance)}`;
+  /** By the names and the labels that they are of: most things have samples in one family after the other. */
+  const texts = new Map<readonly string[], Map<Labels, string>>();
+
+  const textOf = ({ labels: names, starts }: Family, labels: Labels): string => {
+    const known = texts.get(names)?.get(labels);
+    if (known !== undefined) return known;
+    let text = first;
+    for (const { label, start } of starts) text += start + labelValue(labels[label] ?? '');
+    text += '"';
+    const ofNames = texts.get(names) ?? new Map<Labels, string>();
+    texts.set(names, ofNames.set(labels, text));
+    return text;
+  };
 
   const linesOf = (family: Family): Lines => {
     let lines = families.get(family);
@@ -83,14 +98,14 @@ export function renderSamples(appliance: string, fill: (emit: Emit) => void): Re
     sample(family, labels, value) {
       if (value === null || value === undefined) return;
       const lines = linesOf(family);
-      const text = first + labelText(family.labels, labels);
+      const text = textOf(family, labels);
       if (!claim(lines, text)) return;
       lines.pieces.push(family.name, text, '} ', numberText(value), '\n');
       lines.series += 1;
     },
     state(set, labels, state) {
       const lines = linesOf(set);
-      const text = first + labelText(set.labels, labels);
+      const text = textOf(set, labels);
       if (!claim(lines, text)) return;
       const current = set.states.includes(state) ? state : 'unknown';
       if (current !== state) unknownStates.set(`${set.name} ${state}`, { family: set, word: state });
@@ -99,22 +114,22 @@ export function renderSamples(appliance: string, fill: (emit: Emit) => void): Re
     },
     info(family, labels, extra = {}) {
       const lines = linesOf(family);
-      const text = first + labelText(family.labels, labels) + labelText(Object.keys(extra), extra);
+      let text = textOf(family, labels);
+      for (const name in extra) text += `,${name}="${labelValue(extra[name] ?? '')}"`;
       if (!claim(lines, text)) return;
       lines.pieces.push(family.name, text, '} 1\n');
       lines.series += 1;
     },
     histogram(family, labels, value) {
       const lines = linesOf(family);
-      const text = first + labelText(family.labels, labels);
+      const text = textOf(family, labels);
       if (!claim(lines, text)) return;
+      const { pieces } = lines;
       for (const [bound, count] of value.buckets)
-        lines.pieces.push(`${family.name}_bucket${text},le="${numberText(bound)}"} ${count}\n`);
-      lines.pieces.push(
-        `${family.name}_bucket${text},le="+Inf"} ${value.count}\n`,
-        `${family.name}_sum${text}} ${numberText(value.sum)}\n`,
-        `${family.name}_count${text}} ${value.count}\n`,
-      );
+        pieces.push(family.name, '_bucket', text, ',le="', numberText(bound), '"} ', String(count), '\n');
+      pieces.push(family.name, '_bucket', text, ',le="+Inf"} ', String(value.count), '\n');
+      pieces.push(family.name, '_sum', text, '} ', numberText(value.sum), '\n');
+      pieces.push(family.name, '_count', text, '} ', String(value.count), '\n');
       lines.series += value.buckets.length + 3;
     },
   };
@@ -127,12 +142,6 @@ export function renderSamples(appliance: string, fill: (emit: Emit) => void): Re
     duplicates,
     unknownStates: [...unknownStates.values()],
   };
-}
-
-function labelText(names: readonly string[], labels: Readonly<Record<string, string>>): string {
-  let text = '';
-  for (const name of names) text += `,${name}="${labelValue(labels[name] ?? '')}"`;
-  return text;
 }
 
 const maxLabelLength = 128;

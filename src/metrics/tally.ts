@@ -6,7 +6,7 @@ export interface Counted {
   /** Among all that is counted for the appliance. */
   readonly name: string;
   /** Another number whenever something was counted: who has shown it need not look again before. */
-  readonly version: number;
+  version(): number;
   expose(emit: Emit): void;
 }
 
@@ -23,30 +23,33 @@ export function createTally<Label extends string>(
   family: Family<Label>,
   known: () => Iterable<Readonly<Record<Label, string>>> = () => [],
 ): Tally<Label> {
-  const counts = new Map<string, { readonly labels: Readonly<Record<Label, string>>; count: number }>();
-  const keyOf = (labels: Readonly<Record<Label, string>>): string =>
-    family.labels.map((label) => labels[label]).join('\n');
+  const counts = new Map<
+    string,
+    { readonly labels: Readonly<Record<Label, string>>; count: number; isKnown: boolean }
+  >();
+  const keyOf = (labels: Readonly<Record<Label, string>>): string => {
+    let key = '';
+    for (const label of family.labels) key += `\n${labels[label]}`;
+    return key;
+  };
   let version = 0;
   return {
     name: family.name,
-    get version() {
-      return version;
-    },
+    version: () => version,
     add(labels, amount = 1) {
       const key = keyOf(labels);
-      const entry = counts.get(key) ?? { labels, count: 0 };
+      const entry = counts.get(key) ?? { labels, count: 0, isKnown: false };
       counts.set(key, entry);
       entry.count += amount;
       version += 1;
     },
     expose(emit) {
-      const others = new Map(counts);
       for (const labels of known()) {
-        const key = keyOf(labels);
-        emit.sample(family, labels, counts.get(key)?.count ?? 0);
-        others.delete(key);
+        const entry = counts.size > 0 ? counts.get(keyOf(labels)) : undefined;
+        if (entry) entry.isKnown = true;
+        emit.sample(family, labels, entry?.count ?? 0);
       }
-      for (const { labels, count } of others.values()) emit.sample(family, labels, count);
+      for (const { labels, count, isKnown } of counts.values()) if (!isKnown) emit.sample(family, labels, count);
     },
   };
 }
@@ -67,9 +70,7 @@ export function createDurationTally<Label extends string>(
   let count = 0;
   return {
     name: [family.name, ...family.labels.map((label) => labels[label])].join(' '),
-    get version() {
-      return count;
-    },
+    version: () => count,
     observe(seconds) {
       sum += seconds;
       count += 1;

@@ -59,7 +59,8 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
     const state = { ageMs, breaker: breakerState(), series: seriesHeld() };
     show(exporterPart, (emit) => ledger.expose(emit, state));
     for (const tally of ledger.tallies) {
-      const { name, version } = tally;
+      const { name } = tally;
+      const version = tally.version();
       if (shownVersions.get(name) === version) continue;
       shownVersions.set(name, version);
       show(name, (emit) => tally.expose(emit));

@@ -15,30 +15,31 @@ const breaker = stateSet(
   breakerStates,
   'state',
 );
+const ofCollector = ['collector'] as const;
 const success = gauge(
   'zlb_collector_success',
   '1 when the last run of a collector ended well; absent where the appliance lacks what it reads (this exporter).',
-  ['collector'],
+  ofCollector,
 );
 const duration = gauge(
   'zlb_collector_duration_seconds',
   'Length of the last run, waiting for its turn included (this exporter).',
-  ['collector'],
+  ofCollector,
 );
 const interval = gauge(
   'zlb_collector_interval_seconds',
   'Effective interval between runs, after stretching by max_busy_ratio (this exporter).',
-  ['collector'],
+  ofCollector,
 );
 const lastSuccess = gauge(
   'zlb_collector_last_success_timestamp_seconds',
   'Unix time at which the last good run ended (this exporter).',
-  ['collector'],
+  ofCollector,
 );
 const lastAttempt = gauge(
   'zlb_collector_last_attempt_timestamp_seconds',
   'Unix time at which the last run started (this exporter).',
-  ['collector'],
+  ofCollector,
 );
 const clockOffset = gauge(
   'zlb_appliance_clock_offset_seconds',
@@ -161,11 +162,12 @@ export function createLedger(options: {
       emit.sample(up, {}, isUpNow === undefined ? null : Number(isUpNow));
       emit.state(breaker, {}, breakerState);
       for (const [collector, entry] of entries) {
-        emit.sample(success, { collector }, entry.ok === undefined ? null : Number(entry.ok));
-        emit.sample(duration, { collector }, seconds(entry.durationMs));
-        emit.sample(interval, { collector }, seconds(entry.intervalMs));
-        emit.sample(lastSuccess, { collector }, seconds(entry.lastSuccessMs));
-        emit.sample(lastAttempt, { collector }, seconds(entry.lastAttemptMs));
+        const labels = { collector };
+        emit.sample(success, labels, entry.ok === undefined ? null : Number(entry.ok));
+        emit.sample(duration, labels, seconds(entry.durationMs));
+        emit.sample(interval, labels, seconds(entry.intervalMs));
+        emit.sample(lastSuccess, labels, seconds(entry.lastSuccessMs));
+        emit.sample(lastAttempt, labels, seconds(entry.lastAttemptMs));
       }
       if (isUpNow) emit.sample(clockOffset, {}, state.offsetSeconds);
       emit.sample(series, {}, held);

@@ -27,6 +27,14 @@ export interface Sizes {
   readonly others: number;
 }
 
+/** What rendered families would like to show; the list of before where that says the same. */
+export function wishesOf(families: readonly Wish[], before: readonly Wish[] = []): readonly Wish[] {
+  const isSame =
+    before.length === families.length &&
+    families.every(({ family, series }, index) => family === before[index]?.family && series === before[index].series);
+  return isSame ? before : families.map(({ family, series }) => ({ family, series }));
+}
+
 export function sizesOf(wishes: readonly Wish[]): Sizes {
   return { details: totalSeries(wishes.filter(isDetail)), others: totalSeries(wishes.filter(isNoDetail)) };
 }

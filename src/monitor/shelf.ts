@@ -1,10 +1,19 @@
-import { keptRows } from '../lib/same.ts';
 import type { Exposition } from '../metrics/exposition.ts';
 import { toChunks } from '../metrics/piece.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
 import { type DatedFound, keptFound } from './dated-findings.ts';
 import { keyOf, type Origin } from './origin.ts';
-import { type Allotment, allot, minus, plus, type Sizes, sizesOf, totalSeries, type Wish } from './series-limit.ts';
+import {
+  type Allotment,
+  allot,
+  minus,
+  plus,
+  type Sizes,
+  sizesOf,
+  totalSeries,
+  type Wish,
+  wishesOf,
+} from './series-limit.ts';
 
 /** The newest readings of one appliance, withheld once they are too old. */
 export interface Shelf {
@@ -133,10 +142,7 @@ export function createShelf({
       const key = keyOf(origin);
       const before = held.get(key);
       const { families, duplicates, unknownStates } = renderSamples(appliance, expose);
-      const wishes = keptRows(
-        before?.wishes,
-        families.map(({ family, series }) => ({ family, series })),
-      );
+      const wishes = wishesOf(families, before?.wishes);
       const reading = {
         ...origin,
         ...validity,

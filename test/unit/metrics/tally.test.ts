@@ -48,7 +48,7 @@ describe('the version of what is counted', () => {
   it('is another one whenever something was counted, and the same when it was only looked at', () => {
     const tally = createTally(calls, () => [{ method: 'GET', code: '200' }]);
     const durations = createDurationTally(seconds, { method: 'GET' }, [1]);
-    const versions = () => [tally.version, durations.version];
+    const versions = () => [tally.version(), durations.version()];
     const before = versions();
     textOf(tally);
     textOf(durations);
@@ -58,8 +58,8 @@ describe('the version of what is counted', () => {
     durations.observe(1);
 
     expect(looked).toEqual(before);
-    expect(tally.version).not.toBe(before[0]);
-    expect(durations.version).not.toBe(before[1]);
+    expect(tally.version()).not.toBe(before[0]);
+    expect(durations.version()).not.toBe(before[1]);
   });
 });
 
