@@ -161,7 +161,7 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
         answeredAt = now();
         mayBeIdle = true;
       };
-      const whole = await connection.read({ method: 'GET', path, headers, signal, onAnswer });
+      const whole = await connection.read({ path, headers, signal, onAnswer });
       const clockOffsetSeconds = clockOffset(headerOf(whole.headers, 'date'), sentAt, answeredAt);
       // Before anything is read from it: an appliance may echo the key in a name as well as in a message.
       const text = keys.reduce(scrubBody, whole.text);

@@ -8,8 +8,8 @@ export interface WholeAnswer {
   readonly text: string;
 }
 
+/** Of a GET: what changes something is never read by this. */
 export interface WholeAnswerRequest {
-  readonly method: Dispatcher.HttpMethod;
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly signal: AbortSignal;
@@ -25,7 +25,7 @@ const utf8 = new TextDecoder();
  * soon as it aborts, also while the request waits for a connection; it is not sent then.
  */
 export function readWhole(dispatcher: Dispatcher, request: WholeAnswerRequest): Promise<WholeAnswer> {
-  const { signal, onAnswer, method, path, headers } = request;
+  const { signal, onAnswer, path, headers } = request;
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined;
     let chunks: Buffer[] = [];
@@ -36,7 +36,7 @@ export function readWhole(dispatcher: Dispatcher, request: WholeAnswerRequest): 
       controller?.abort(reason);
       fail(reason);
     };
-    /** Lets go of everything, so that nothing of a call is older than the call. */
+    /** Lets go of what the call had, so that whoever still knows the call keeps little. */
     const end = (): void => {
       signal.removeEventListener('abort', leave);
       controller = undefined;
@@ -50,7 +50,7 @@ export function readWhole(dispatcher: Dispatcher, request: WholeAnswerRequest): 
     if (signal.aborted) return reject(signal.reason as Error);
     signal.addEventListener('abort', leave, { once: true });
     dispatcher.dispatch(
-      { method, path, headers },
+      { method: 'GET', path, headers },
       {
         onRequestStart(started) {
           if (signal.aborted) started.abort(signal.reason as Error);
