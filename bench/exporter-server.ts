@@ -13,7 +13,7 @@ const monitor: Monitor = {
   appliances: fleet.appliances.map((name) => ({ name, labels: {} })),
   watches: (appliance) => fleet.appliances.includes(appliance),
   start: () => undefined,
-  page: ({ format }, only) => fleet.exposition.page(format, only),
+  page: async ({ format }, only) => fleet.exposition.page(format, only),
   ready: true,
   describe: () => ({ appliances: [], transitions: [] }),
   changed: () => undefined,

@@ -98,7 +98,7 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
     const stranger = names.find((name) => !monitor.watches(name));
     if (stranger !== undefined) return unknownAppliance(reply, shardWatching(stranger));
     const form = negotiate(request.headers);
-    const page = monitor.page(form, names.length > 0 ? new Set(names) : undefined);
+    const page = await monitor.page(form, names.length > 0 ? new Set(names) : undefined);
     return sendPage(request, reply, { form, page, end: await self.pieces(form.format) });
   });
 
@@ -112,7 +112,7 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
     }
     if (!monitor.watches(target)) return unknownAppliance(reply, shardWatching(target));
     const form = negotiate(request.headers);
-    return sendPage(request, reply, { form, page: monitor.page(form, new Set([target])), end: [] });
+    return sendPage(request, reply, { form, page: await monitor.page(form, new Set([target])), end: [] });
   });
 
   app.get('/sd', async (request, reply) => {

@@ -4,7 +4,6 @@ import { createHolding, type Holding } from './holding.ts';
 import type { Joint } from './joint.ts';
 import { createPage, type Format, headersOf, type Page } from './page.ts';
 import type { Chunk } from './piece.ts';
-import type { Wanted } from './wanted.ts';
 
 /** Holds the finished text of all appliances and joins it into pages, family by family. */
 export interface Exposition {
@@ -19,8 +18,10 @@ export interface Exposition {
   series(appliance: string): number;
   /** All appliances, or those named. The same object comes back until something changes. */
   page(format: Format, appliances?: ReadonlySet<string>): Page;
-  /** Joins what changed since the last time, so that the next page of that kind finds it done; each step takes a fraction of a millisecond. */
-  joinAhead(wanted: Wanted): Iterable<void>;
+  /** Joins what changed, so that the next page of all appliances finds it done; each step takes a fraction of a millisecond. */
+  joinAhead(wanted: { readonly texts: boolean }): Iterable<void>;
+  /** The same for a page of this appliance. */
+  joinAheadOf(appliance: string): Iterable<void>;
 }
 
 /** Appliances that follow each other, and what joins them. */
@@ -124,6 +125,7 @@ export function createExposition(parts: { families: readonly Family[]; appliance
     *joinAhead(wanted) {
       for (const { group } of sections) yield* group.joinAhead(wanted);
     },
+    joinAheadOf: (appliance) => places.get(appliance)?.holding.joinAhead() ?? [],
   };
 }
 

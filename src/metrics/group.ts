@@ -1,7 +1,6 @@
 import type { Family } from './family.ts';
 import type { Holding } from './holding.ts';
 import { joinJoints, type Joint } from './joint.ts';
-import type { Wanted } from './wanted.ts';
 
 /** Some appliances that follow each other on the page, joined family by family. */
 export interface Group {
@@ -9,15 +8,15 @@ export interface Group {
   changed(families: Iterable<Family>): void;
   /** The newest lines of a family, undefined where there are none. Joined when first asked for after a change. */
   joint(family: Family): Joint | undefined;
-  /** Joins what changed and is wanted, a family of one appliance at each step. */
-  joinAhead(wanted: Wanted): Iterable<void>;
+  /** Joins what changed, a family of one appliance at each step; without texts the compressed bytes alone. */
+  joinAhead(wanted: { readonly texts: boolean }): Iterable<void>;
 }
 
 export function createGroup(families: readonly Family[], holdings: readonly Holding[]): Group {
   const joints = new Map<Family, Joint>();
   const stale = new Set<Family>(families);
-  /** What some appliance has not joined yet, be it wanted of the group or not. */
-  const loose = new Set<Family>(families);
+  /** Those whose texts were not joined ahead since they changed. */
+  const textless = new Set<Family>(families);
 
   function joint(family: Family): Joint | undefined {
     if (stale.delete(family)) {
@@ -32,21 +31,19 @@ export function createGroup(families: readonly Family[], holdings: readonly Hold
     changed(others) {
       for (const family of others) {
         stale.add(family);
-        loose.add(family);
+        textless.add(family);
       }
     },
     joint,
-    *joinAhead({ whole, texts }) {
+    *joinAhead({ texts }) {
       // What changes meanwhile is left to the next time, or this might never end.
-      const families = new Set(whole ? [...loose, ...stale] : loose);
-      for (const family of families) {
-        loose.delete(family);
+      for (const family of new Set(texts ? textless : stale)) {
+        if (texts) textless.delete(family);
         for (const holding of holdings) {
           const ofOne = holding.joint(family);
           if (texts) ofOne?.texts();
           yield;
         }
-        if (!whole) continue;
         const ofAll = joint(family);
         if (texts) ofAll?.texts();
         yield;

@@ -11,6 +11,8 @@ export interface Holding {
   readonly series: number;
   /** The newest lines of a family, undefined where there are none. Joined when first asked for after a change. */
   joint(family: Family): Joint | undefined;
+  /** Joins what changed, a family at each step. */
+  joinAhead(): Iterable<void>;
 }
 
 /** The lines of one family, by the parts that they are from. */
@@ -23,12 +25,20 @@ interface Lines {
 export function createHolding(): Holding {
   const parts = new Map<string, readonly Chunk[]>();
   const families = new Map<Family, Lines>();
+  /** Without a joint, or without lines any more. */
+  const loose = new Set<Lines>();
   let series = 0;
 
   function linesOf(family: Family): Lines {
     const lines = families.get(family) ?? { chunks: new Map(), joint: undefined };
     families.set(family, lines);
     return lines;
+  }
+
+  function join(lines: Lines): Joint | undefined {
+    loose.delete(lines);
+    if (lines.chunks.size > 0) lines.joint ??= joinChunks([...lines.chunks.values()]);
+    return lines.joint;
   }
 
   return {
@@ -49,7 +59,11 @@ export function createHolding(): Holding {
         if (ofFamily.get(part) === chunk) ofFamily.delete(part);
       }
       const changed = [...gone, ...come].map(({ family }) => family);
-      for (const family of changed) linesOf(family).joint = undefined;
+      for (const family of changed) {
+        const lines = linesOf(family);
+        lines.joint = undefined;
+        loose.add(lines);
+      }
       return changed;
     },
     chunks: (part) => parts.get(part) ?? [],
@@ -58,8 +72,13 @@ export function createHolding(): Holding {
     },
     joint(family) {
       const lines = families.get(family);
-      if (!lines || lines.chunks.size === 0) return undefined;
-      return (lines.joint ??= joinChunks([...lines.chunks.values()]));
+      return lines && (lines.joint ?? join(lines));
+    },
+    *joinAhead() {
+      for (const lines of loose) {
+        join(lines);
+        yield;
+      }
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Family } from './family.ts';
-import { type Checksum, pack, type Packed } from './gzip.ts';
+import { type Checksum, type Finish, pack, type Packed } from './gzip.ts';
 import { ownBytes } from './own-bytes.ts';
 import { holds, moveTogether, type Place, placeOf } from './place.ts';
 import type { FamilySamples } from './samples.ts';
@@ -24,18 +24,22 @@ export interface Chunk {
  * Turns rendered samples into bytes once, when a reading is taken, so that a scrape only joins. A family that says what it
  * said `before` keeps its chunk: nothing is compressed for it, and nothing that was joined is joined again.
  */
-export function toChunks(families: readonly FamilySamples[], before: readonly Chunk[] = []): Chunk[] {
+export function toChunks(
+  families: readonly FamilySamples[],
+  before: readonly Chunk[] = [],
+  finish: Finish = pack,
+): Chunk[] {
   const chunks = families.map(({ family, series, text }) => {
     const bytes = Buffer.from(text);
     const known = before.find((chunk) => chunk.family === family);
-    return known && holds(known.text, bytes) ? known : toChunk(family, series, bytes);
+    return known && holds(known.text, bytes) ? known : toChunk(family, series, bytes, finish);
   });
   moveOut(chunks, before);
   return chunks;
 }
 
-function toChunk(family: Family, series: number, bytes: Buffer): Chunk {
-  const { blocks, ...checksum } = pack(bytes);
+function toChunk(family: Family, series: number, bytes: Buffer, finish: Finish): Chunk {
+  const { blocks, ...checksum } = finish(bytes);
   return { family, series, text: placeOf(bytes), blocks: placeOf(blocks), checksum };
 }
 

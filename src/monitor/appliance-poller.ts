@@ -69,6 +69,8 @@ export interface AppliancePoller {
    * under way may be older than the change, and is followed by another.
    */
   changed(area: Area, farm: string | undefined): Promise<void>;
+  /** Withholds what is too old. */
+  withhold(): void;
   /** Brings the page up to this moment: withholds what is too old, and shows what happened. */
   settle(): void;
   /** Milliseconds from now until something has to be withheld though nothing new was read. */
@@ -386,6 +388,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     },
     run: (collector) => run(collector, 'at_once'),
     changed,
+    withhold: () => display.withhold(jobs, age()),
     settle: () => display.settle(jobs),
     goodForMs: () => display.goodForMs(),
     counters,

@@ -1,5 +1,6 @@
 import type { BreakerState } from '../appliance/breaker.ts';
 import type { Exposition } from '../metrics/exposition.ts';
+import { type Finish, store } from '../metrics/gzip.ts';
 import { toChunks } from '../metrics/piece.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
 import { isFarmCollector } from '../collectors/collector.ts';
@@ -47,9 +48,9 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
   const shownVersions = new Map<string, number>();
 
   // The limit of series protects from what an appliance lists; these are few and ours.
-  function show(part: string, fill: (emit: Emit) => void): void {
+  function show(part: string, fill: (emit: Emit) => void, finish?: Finish): void {
     const { families } = renderSamples(appliance, fill);
-    exposition.put(appliance, part, toChunks(families, exposition.chunks(appliance, part)));
+    exposition.put(appliance, part, toChunks(families, exposition.chunks(appliance, part), finish));
   }
 
   function showLedger(ageMs: number): void {
@@ -57,7 +58,8 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
     shownUp = ledger.isUp(ageMs);
     upUntilMs = ledger.upUntilMs();
     const state = { ageMs, breaker: breakerState(), series: seriesHeld() };
-    show(exporterPart, (emit) => ledger.expose(emit, state));
+    // Most of it is another text at each scrape.
+    show(exporterPart, (emit) => ledger.expose(emit, state), store);
     for (const tally of ledger.tallies) {
       const { name } = tally;
       const version = tally.version();

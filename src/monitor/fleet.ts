@@ -46,12 +46,18 @@ export type Inherited = Partial<Pick<AppliancePoller, 'counters' | 'legacy'>>;
 interface Watched<Appliance> {
   readonly appliance: Appliance;
   readonly poller: AppliancePoller;
+  /** When a page of it alone, or of some, was asked for last. */
+  askedForMs: number;
+  /** Until when its page may be sent as it stands. */
+  goodUntilMs: number;
 }
 
 /** A thousand handshakes at once would leave no time for anything else; a few appliances are there in no time. */
 const betweenStartsMs = 10;
-/** Upkeep makes a page each second; one that is older than this, because there was no time for it, is made anew at the scrape. */
+/** No older page is sent: upkeep makes one each second, if there is time. */
 const oldestPageMs = 2_000;
+/** The page of the round under way may be without the format that is asked for, or have no time left. */
+const mostRounds = 2;
 
 /** Who asks asks again soon: Prometheus within two minutes at the most, an open status page within seconds. */
 const aheadForMs = 150_000;
@@ -78,31 +84,52 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
   let madeAtScrapes = 0;
   const lately = createLately<Format | 'plain text' | 'status'>(aheadForMs, age);
   const upkeep = createUpkeep(function* steps() {
-    let untilMs = age() + oldestPageMs;
-    const ofThese = watched;
-    for (const name of watched.keys()) {
-      const poller = watched.get(name)?.poller;
-      poller?.settle();
-      // Bit by bit, so that who asks again and again does not have it put together all at once.
-      if (lately.has('status')) poller?.describe();
-      untilMs = Math.min(untilMs, age() + (poller?.goodForMs() ?? 0));
-      yield;
-    }
     const wanted = formats.filter((format) => lately.has(format));
-    yield* exposition.joinAhead({ whole: wanted.length > 0, texts: lately.has('plain text') });
+    const ofThese = watched;
+    let untilMs = Number.POSITIVE_INFINITY;
+    for (const name of watched.keys()) {
+      const one = watched.get(name);
+      if (!one) continue;
+      // Though nobody asks: what is missed is read again as soon as the appliance answers.
+      one.poller.withhold();
+      // Bit by bit, so that who asks again and again does not have it put together all at once.
+      if (lately.has('status')) one.poller.describe();
+      // What is made for nobody is garbage a second later, and clearing it away delays everything else.
+      const isAskedFor = age() - one.askedForMs < aheadForMs;
+      if (isAskedFor || wanted.length > 0) untilMs = Math.min(untilMs, settle(one));
+      yield;
+      if (isAskedFor) yield* exposition.joinAheadOf(name);
+    }
+    if (wanted.length === 0) return;
+    yield* exposition.joinAhead({ texts: lately.has('plain text') });
     const madeBefore = madeAtScrapes;
     const pages = new Map(wanted.map((format) => [format, exposition.page(format)]));
     // A reload in between makes it a page of others, and a scrape one of before.
     if (watched === ofThese && madeAtScrapes === madeBefore) kept = { untilMs, pages };
   });
 
-  function wholePage(format: Format): Page {
+  /** Returns until when the page may be sent as it stands. */
+  function settle(one: Watched<Appliance>): number {
+    one.poller.settle();
+    one.goodUntilMs = age() + Math.min(oldestPageMs, one.poller.goodForMs());
+    return one.goodUntilMs;
+  }
+
+  function keptPage(format: Format): Page | undefined {
+    return kept && age() < kept.untilMs ? kept.pages.get(format) : undefined;
+  }
+
+  /** Who asks for the first time in a while waits for it to be made in slices, together with all others who ask meanwhile. */
+  async function wholePage(format: Format): Promise<Page> {
     lately.asked(format);
-    const page = kept && age() < kept.untilMs ? kept.pages.get(format) : undefined;
-    if (page) return page;
+    for (let round = 0; round < mostRounds && !keptPage(format); round += 1) await upkeep.once();
+    return keptPage(format) ?? makeAtOnce(format);
+  }
+
+  function makeAtOnce(format: Format): Page {
     kept = undefined;
     madeAtScrapes += 1;
-    for (const poller of pollers()) poller.settle();
+    for (const one of watched.values()) settle(one);
     return exposition.page(format);
   }
 
@@ -137,7 +164,7 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       // Or counters would be gone until it is started and its first call is over.
       if (counters) poller.publish();
       begun.push(poller);
-      return { appliance, poller };
+      return { appliance, poller, askedForMs: Number.NEGATIVE_INFINITY, goodUntilMs: Number.NEGATIVE_INFINITY };
     };
     const next = new Map<string, Watched<Appliance>>();
     for (const appliance of appliances) {
@@ -171,10 +198,15 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       upkeep.start();
       starting = startAll(pollers());
     },
-    page({ format, compressed }, only) {
-      if (!compressed) lately.asked('plain text');
-      if (!only) return wholePage(format);
-      for (const name of only) watched.get(name)?.poller.settle();
+    async page({ format, compressed }, only) {
+      if (!compressed && !only) lately.asked('plain text');
+      if (!only) return await wholePage(format);
+      for (const name of only) {
+        const one = watched.get(name);
+        if (!one) continue;
+        one.askedForMs = age();
+        if (one.askedForMs >= one.goodUntilMs) settle(one);
+      }
       return exposition.page(format, only);
     },
     get ready() {

@@ -4,6 +4,8 @@ import { createSlice } from '../lib/slice.ts';
 /** Work that is done over and over, a little at a time, so that nobody waits for all of it at once. */
 export interface Upkeep {
   start(): void;
+  /** Resolves at the end of the time that is under way, or of one that begins now. */
+  once(): Promise<void>;
   /** Resolves once nothing of it is under way. */
   close(): Promise<void>;
 }
@@ -16,15 +18,25 @@ const sliceMs = 1;
 export function createUpkeep(steps: () => Iterable<void>): Upkeep {
   const closing = new AbortController();
   let running: Promise<void> = Promise.resolve();
+  let current: Promise<void> | undefined;
+
+  async function takeSteps(): Promise<void> {
+    const slice = createSlice(sliceMs);
+    for (const _step of steps()) {
+      if (!slice.isOver) continue;
+      await slice.next();
+      if (closing.signal.aborted) return;
+    }
+  }
+
+  function once(): Promise<void> {
+    current ??= takeSteps().finally(() => (current = undefined));
+    return current;
+  }
 
   async function run(): Promise<void> {
     while (!closing.signal.aborted) {
-      const slice = createSlice(sliceMs);
-      for (const _step of steps()) {
-        if (!slice.isOver) continue;
-        await slice.next();
-        if (closing.signal.aborted) return;
-      }
+      await once();
       await sleep(pauseMs, closing.signal).catch(() => undefined);
     }
   }
@@ -33,9 +45,10 @@ export function createUpkeep(steps: () => Iterable<void>): Upkeep {
     start() {
       running = run();
     },
+    once,
     async close() {
       closing.abort();
-      await running;
+      await Promise.all([running, current]);
     },
   };
 }

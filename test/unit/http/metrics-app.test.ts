@@ -398,7 +398,7 @@ function givenApp({
     appliances: names.map((name) => ({ name, labels: { site: 'paris' } })),
     watches: (appliance) => names.includes(appliance),
     start: () => undefined,
-    page: ({ format }, only) => exposition.page(format, only),
+    page: async ({ format }, only) => exposition.page(format, only),
     get ready() {
       return state.ready;
     },

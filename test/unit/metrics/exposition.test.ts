@@ -14,7 +14,7 @@ const up = gauge('zlb_up', 'Whether it answers (any call).');
 const calls = counter('zlb_calls_total', 'Calls with a \\ and a\nnewline (this exporter).', ['code']);
 const seconds = histogram('zlb_call_seconds', 'Length of calls (this exporter).');
 const families = [up, calls, seconds];
-const everything = { whole: true, texts: true };
+const everything = { texts: true };
 
 describe('a page', () => {
   it('has the families in their order, each once, with the appliances in theirs', () => {
@@ -263,11 +263,10 @@ describe('any history of readings of many appliances', () => {
             exposition.arrange(arranged);
             for (const each of held.keys()) if (!arranged.includes(each.split(' ')[0] ?? '')) held.delete(each);
           } else if (what === 'join ahead') {
-            for (const _ of exposition.joinAhead({ whole: value > 1, texts: value % 2 > 0 }));
+            for (const _ of value > 1 ? exposition.joinAheadOf(name) : exposition.joinAhead({ texts: value % 2 > 0 }));
           } else if (what === 'join a little') {
             for (let joined = 0; joined <= lines; joined += 1)
-              if (ahead.next().done)
-                ahead = exposition.joinAhead({ whole: value > 1, texts: value % 2 > 0 })[Symbol.iterator]();
+              if (ahead.next().done) ahead = exposition.joinAhead({ texts: value % 2 > 0 })[Symbol.iterator]();
           } else if (what === 'hold') {
             for (const page of [exposition.page('text'), exposition.page('openmetrics', new Set([name]))])
               pages.push({ page, text: textOf(page) });
@@ -426,13 +425,37 @@ describe('joining ahead', () => {
     const memories = (exposition: Exposition) =>
       new Set(['a', 'b', 'c'].flatMap((part) => exposition.chunks('lb-1', part)).map(({ text }) => text.memory)).size;
 
-    for (const _ of compressed.joinAhead({ whole: true, texts: false }));
-    for (const _ of plain.joinAhead({ whole: false, texts: true }));
+    for (const _ of compressed.joinAhead({ texts: false }));
+    for (const _ of plain.joinAhead({ texts: true }));
 
     expect([memories(compressed), memories(plain)]).toEqual([3, 1]);
-    expect([...compressed.joinAhead({ whole: true, texts: false })]).toEqual([]);
-    expect([...plain.joinAhead({ whole: false, texts: true })]).toEqual([]);
+    expect([...compressed.joinAhead({ texts: false })]).toEqual([]);
+    expect([...plain.joinAhead({ texts: true })]).toEqual([]);
     expect(textOf(compressed.page('text'))).toBe(textOf(plain.page('text')));
+  });
+
+  it('joins the texts of what was joined without them, once somebody asks for them', () => {
+    const exposition = given();
+    for (const part of ['a', 'b']) put(exposition, 'lb-1', part, (emit) => emit.sample(calls, { code: part }, 1));
+    const memories = () =>
+      new Set(['a', 'b'].flatMap((part) => exposition.chunks('lb-1', part)).map(({ text }) => text.memory)).size;
+    for (const _ of exposition.joinAhead({ texts: false }));
+    const before = memories();
+
+    for (const _ of exposition.joinAhead({ texts: true }));
+
+    expect([before, memories()]).toEqual([2, 1]);
+  });
+
+  it('of one appliance joins nothing of the others, and leaves nothing of it', () => {
+    const exposition = given();
+    for (const appliance of ['lb-1', 'lb-2']) put(exposition, appliance, 'a', fillEverything);
+
+    const families = new Set(exposition.chunks('lb-1', 'a').map(({ family }) => family)).size;
+
+    expect([...exposition.joinAheadOf('lb-1')]).toHaveLength(families);
+    expect([...exposition.joinAheadOf('lb-1')]).toEqual([]);
+    expect([...exposition.joinAheadOf('lb-2')]).toHaveLength(families);
   });
 });
 

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { gzipMember, joinPacked, pack, type Packed } from '../../../src/metrics/gzip.ts';
+import { gzipMember, joinPacked, pack, type Packed, store } from '../../../src/metrics/gzip.ts';
 import { feed, isThere } from '../../support/programs.ts';
 
 const bytes = fc.oneof(fc.uint8Array({ maxLength: 300 }), repetitive()).map((array) => Buffer.from(array));
@@ -13,6 +13,24 @@ describe('packed parts', () => {
         expect(gunzip(parts.map(pack))).toEqual(Buffer.concat(parts));
       }),
     );
+  });
+
+  it('may be stored as they are, those beyond 64 kB too, beside compressed ones', () => {
+    const lengths = [0, 1, 500, 65_534, 65_535, 65_536, 200_000];
+    const texts = lengths.map((length) => Buffer.alloc(length, 'zlb_up 1\n'));
+
+    const mixed = texts.flatMap((text) => [store(text), pack(text)]);
+
+    expect(gunzip(mixed).equals(Buffer.concat(texts.flatMap((text) => [text, text])))).toBe(true);
+    expect(texts.map(store).map(checksumOf)).toEqual(texts.map(pack).map(checksumOf));
+  });
+
+  it('are no longer than what is stored, however little there is to compress', () => {
+    for (let length = 0; length < 300; length += 1) {
+      const text = Buffer.from('zlb_cpu_usage_ratio{appliance="lb-1"} 0.0173\n'.repeat(10)).subarray(0, length);
+
+      expect(pack(text).blocks.length).toBeLessThanOrEqual(store(text).blocks.length);
+    }
   });
 
   it('leave no more memory behind than they have bytes, though there are hundreds in a second', () => {

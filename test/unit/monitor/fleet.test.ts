@@ -15,15 +15,78 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe('a page', () => {
-  it('brings all appliances up to its moment, and a page of some no more than those', async () => {
+  it('of some brings no others up to its moment, and one of all everyone', async () => {
     const { monitor, settled } = await given(['lb-1', 'lb-2', 'lb-3']);
 
-    monitor.page(text);
-    const forAll = settled.splice(0);
-    monitor.page(text, new Set(['lb-2']));
+    await monitor.page(text, new Set(['lb-2']));
+    const forOne = settled.splice(0);
+    await monitor.page(text);
 
-    expect(forAll).toEqual(['lb-1', 'lb-2', 'lb-3']);
-    expect(settled).toEqual(['lb-2']);
+    expect(forOne).toEqual(['lb-2']);
+    expect(settled).toEqual(['lb-1', 'lb-2', 'lb-3']);
+  });
+
+  it('of all is made once for all who ask at a time', async () => {
+    const { monitor, settled } = await given(['lb-1', 'lb-2']);
+
+    await Promise.all([text, { ...text, compressed: false }, text].map((form) => monitor.page(form)));
+
+    expect(settled).toEqual(['lb-1', 'lb-2']);
+  });
+
+  it('of all lets everything else have its turn while it is made for the first time', async () => {
+    vi.useRealTimers();
+    const names = Array.from({ length: 20 }, (_, index) => `lb-${index}`);
+    const { monitor, settled } = await given(names, { settleMs: 2 });
+    let turns = 0;
+    let next = setImmediate(function turn() {
+      turns += 1;
+      next = setImmediate(turn);
+    });
+
+    await monitor.page(text);
+    clearImmediate(next);
+
+    expect(settled).toEqual(names);
+    expect(turns).toBeGreaterThan(10);
+  });
+});
+
+describe('a page of one appliance', () => {
+  it.each([
+    { goodForMs: Number.POSITIVE_INFINITY, settledAgain: 0 },
+    { goodForMs: 300, settledAgain: 1 },
+  ])(
+    'that was asked for is brought up ahead, and good as long as nothing has to go: $goodForMs ms',
+    async (options) => {
+      const { monitor, settled } = await given(['lb-1', 'lb-2'], options);
+      await monitor.page(text, new Set(['lb-2']));
+      monitor.start();
+      await vi.advanceTimersByTimeAsync(3_000);
+      const ahead = settled.splice(0);
+      await vi.advanceTimersByTimeAsync(500);
+
+      await monitor.page(text, new Set(['lb-2']));
+
+      expect(ahead.length).toBeGreaterThan(2);
+      expect(new Set(ahead)).toEqual(new Set(['lb-2']));
+      expect(settled).toHaveLength(options.settledAgain);
+      await closed(monitor);
+    },
+  );
+
+  it('is not brought up any more once nobody has asked for minutes', async () => {
+    const { monitor, settled, withheld } = await given(['lb-1']);
+    await monitor.page(text, new Set(['lb-1']));
+    monitor.start();
+    await vi.advanceTimersByTimeAsync(200_000);
+    for (const list of [settled, withheld]) list.length = 0;
+
+    await vi.advanceTimersByTimeAsync(10_000);
+    await closed(monitor);
+
+    expect(settled).toEqual([]);
+    expect(withheld.length, 'what is too old is withheld all the same').toBeGreaterThan(5);
   });
 });
 
@@ -31,14 +94,14 @@ describe('a machine that was paused', () => {
   it('makes its page anew, though by the steady clock the last one is of this second', async () => {
     const { monitor, settled } = await given(['lb-1']);
     monitor.start();
-    monitor.page(text);
+    await monitor.page(text);
     await vi.advanceTimersByTimeAsync(1_500);
     settled.length = 0;
 
-    monitor.page(text);
+    await monitor.page(text);
     const before = settled.length;
     vi.setSystemTime(Date.now() + 8 * 3_600_000);
-    monitor.page(text);
+    await monitor.page(text);
     const after = settled.length;
     await closed(monitor);
 
@@ -50,7 +113,7 @@ describe('a fleet that was changed', () => {
   it('settles nobody any more whose place was taken, though it was about to', async () => {
     vi.useRealTimers();
     const { monitor, settled } = await given(['lb-1', 'lb-2', 'lb-3'], { settleMs: 10 });
-    monitor.start();
+    const page = monitor.page(text);
     expect(settled).toEqual(['lb-1']);
 
     await monitor.watch([{ name: 'lb-2', labels: { site: 'paris' } }]);
@@ -59,6 +122,7 @@ describe('a fleet that was changed', () => {
       (count) => count >= 2,
     );
     await monitor.close();
+    await page;
 
     expect(settled.slice(0, 2)).toEqual(['lb-1', 'lb-2 of paris']);
   });
@@ -70,13 +134,13 @@ describe('a page that was made ahead', () => {
     { goodForMs: 300, settledAgain: 1 },
   ])('is sent for as long as nothing has to go: $goodForMs ms', async ({ goodForMs, settledAgain }) => {
     const { monitor, settled } = await given(['lb-1'], { goodForMs });
-    monitor.page(text);
+    await monitor.page(text);
     monitor.start();
     await vi.advanceTimersByTimeAsync(10);
-    monitor.page(text);
+    await monitor.page(text);
     const atOnce = settled.length;
     await vi.advanceTimersByTimeAsync(500);
-    monitor.page(text);
+    await monitor.page(text);
 
     expect(settled.length - atOnce).toBe(settledAgain);
     await closed(monitor);
@@ -84,19 +148,19 @@ describe('a page that was made ahead', () => {
 });
 
 describe('a page that was made at a scrape', () => {
-  it('is not followed by one of before, in whatever format: counters would fall', async () => {
+  it('in one format is one in all that are asked for: counters would fall from one to the other', async () => {
     const { monitor, settled } = await given(['lb-1']);
-    monitor.page(text);
+    await monitor.page(text);
     monitor.start();
     await vi.advanceTimersByTimeAsync(10);
     settled.length = 0;
 
-    monitor.page(text);
+    await monitor.page(text);
     const madeAhead = settled.length;
-    monitor.page({ ...text, format: 'openmetrics' });
-    monitor.page(text);
+    await monitor.page({ ...text, format: 'openmetrics' });
+    await monitor.page(text);
 
-    expect([madeAhead, settled.length]).toEqual([0, 2]);
+    expect([madeAhead, settled.length]).toEqual([0, 1]);
     await closed(monitor);
   });
 });
@@ -173,6 +237,7 @@ async function closed(monitor: Monitor): Promise<void> {
 async function given(names: readonly string[], { settleMs = 0, goodForMs = Number.POSITIVE_INFINITY } = {}) {
   const started: string[] = [];
   const settled: string[] = [];
+  const withheld: string[] = [];
   const statuses = new Map<string, ApplianceStatus>();
   const nothingKnown = applianceStatus({ name: 'any' });
   const tellers = new Map<string, (transition: RecentTransition) => void>();
@@ -186,6 +251,7 @@ async function given(names: readonly string[], { settleMs = 0, goodForMs = Numbe
       name,
       publish: () => undefined,
       start: () => void started.push(name),
+      withhold: () => void withheld.push(name),
       settle: () => settle(labels.site === undefined ? name : `${name} of ${labels.site}`),
       goodForMs: () => goodForMs,
       run: () => Promise.resolve(),
@@ -214,5 +280,5 @@ async function given(names: readonly string[], { settleMs = 0, goodForMs = Numbe
   await monitor.watch(names.map((name) => ({ name, labels: {} })));
   const tell = (appliance: string): void =>
     tellers.get(appliance)?.({ atMs: 0, appliance, object: 'farm', labels: {}, from: 'up', to: 'down' });
-  return { monitor, started, settled, statuses, tell };
+  return { monitor, started, settled, withheld, statuses, tell };
 }

@@ -45,3 +45,18 @@ it('lets everything else have its turn while there is much to do, and closes in 
 
   expect(steps).toBeGreaterThan(20);
 });
+
+it('is done once more at a request, and once for all who ask meanwhile', async () => {
+  let times = 0;
+  const upkeep = createUpkeep(function* steps() {
+    times += 1;
+    for (const endMs = performance.now() + 5; performance.now() < endMs; ) yield;
+  });
+
+  await Promise.all([upkeep.once(), upkeep.once()]);
+  const together = times;
+  await upkeep.once();
+  await upkeep.close();
+
+  expect([together, times]).toEqual([1, 2]);
+});
