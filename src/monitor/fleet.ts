@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createAgeClock } from '../lib/age-clock.ts';
 import { createLately } from '../lib/lately.ts';
+import { createRhythm, type Rhythm } from '../lib/rhythm.ts';
 import { sleep } from '../lib/sleep.ts';
 import { steadyNow } from '../lib/steady-now.ts';
 import type { Exposition } from '../metrics/exposition.ts';
@@ -46,8 +47,8 @@ export type Inherited = Partial<Pick<AppliancePoller, 'counters' | 'legacy'>>;
 interface Watched<Appliance> {
   readonly appliance: Appliance;
   readonly poller: AppliancePoller;
-  /** When a page of it alone, or of some, was asked for last. */
-  askedForMs: number;
+  /** When pages of it alone, or of some, were asked for. */
+  readonly asked: Rhythm;
   /** Until when its page may be sent as it stands. */
   goodUntilMs: number;
 }
@@ -56,6 +57,8 @@ interface Watched<Appliance> {
 const betweenStartsMs = 10;
 /** No older page is sent: upkeep makes one each second, if there is time. */
 const oldestPageMs = 2_000;
+/** A page is brought up ahead in the turn before it is expected, and in those after, until it is asked for. */
+const expectedWithinMs = 1_500;
 /** The page of the round under way may be without the format that is asked for, or have no time left. */
 const mostRounds = 2;
 
@@ -95,10 +98,10 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       // Bit by bit, so that who asks again and again does not have it put together all at once.
       if (lately.has('status')) one.poller.describe();
       // What is made for nobody is garbage a second later, and clearing it away delays everything else.
-      const isAskedFor = age() - one.askedForMs < aheadForMs;
-      if (isAskedFor || wanted.length > 0) untilMs = Math.min(untilMs, settle(one));
+      const isExpected = one.asked.isExpectedWithin(expectedWithinMs);
+      if (isExpected || wanted.length > 0) untilMs = Math.min(untilMs, settle(one));
       yield;
-      if (isAskedFor) yield* exposition.joinAheadOf(name);
+      if (isExpected) yield* exposition.joinAheadOf(name);
     }
     if (wanted.length === 0) return;
     yield* exposition.joinAhead({ texts: lately.has('plain text') });
@@ -164,7 +167,7 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       // Or counters would be gone until it is started and its first call is over.
       if (counters) poller.publish();
       begun.push(poller);
-      return { appliance, poller, askedForMs: Number.NEGATIVE_INFINITY, goodUntilMs: Number.NEGATIVE_INFINITY };
+      return { appliance, poller, asked: createRhythm(aheadForMs, age), goodUntilMs: Number.NEGATIVE_INFINITY };
     };
     const next = new Map<string, Watched<Appliance>>();
     for (const appliance of appliances) {
@@ -204,8 +207,8 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       for (const name of only) {
         const one = watched.get(name);
         if (!one) continue;
-        one.askedForMs = age();
-        if (one.askedForMs >= one.goodUntilMs) settle(one);
+        one.asked.beat();
+        if (age() >= one.goodUntilMs) settle(one);
       }
       return exposition.page(format, only);
     },
