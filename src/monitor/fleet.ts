@@ -83,8 +83,6 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
   const age = createAgeClock(Date.now, steadyNow);
   /** The page of all appliances in the formats that are asked for, and until when it may be sent. */
   let kept: { readonly untilMs: number; readonly pages: ReadonlyMap<Format, Page> } | undefined;
-  /** Pages that were made at a scrape. After one of them no older page is sent, or counters would fall from one scrape to the next. */
-  let madeAtScrapes = 0;
   const lately = createLately<Format | 'plain text' | 'status'>(aheadForMs, age);
   const upkeep = createUpkeep(function* steps() {
     const wanted = formats.filter((format) => lately.has(format));
@@ -105,10 +103,9 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
     }
     if (wanted.length === 0) return;
     yield* exposition.joinAhead({ texts: lately.has('plain text') });
-    const madeBefore = madeAtScrapes;
-    const pages = new Map(wanted.map((format) => [format, exposition.page(format)]));
-    // A reload in between makes it a page of others, and a scrape one of before.
-    if (watched === ofThese && madeAtScrapes === madeBefore) kept = { untilMs, pages };
+    // A reload in between makes it a page of others.
+    if (watched === ofThese)
+      kept = { untilMs, pages: new Map(wanted.map((format) => [format, exposition.page(format)])) };
   });
 
   /** Returns until when the page may be sent as it stands. */
@@ -130,8 +127,8 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
   }
 
   function makeAtOnce(format: Format): Page {
+    // No older page is sent after this one, or counters would fall from one scrape to the next.
     kept = undefined;
-    madeAtScrapes += 1;
     for (const one of watched.values()) settle(one);
     return exposition.page(format);
   }
