@@ -91,13 +91,13 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
     for (const name of watched.keys()) {
       const one = watched.get(name);
       if (!one) continue;
-      // Though nobody asks: what is missed is read again as soon as the appliance answers.
-      one.poller.withhold();
-      // Bit by bit, so that who asks again and again does not have it put together all at once.
-      if (lately.has('status')) one.poller.describe();
       // What is made for nobody is garbage a second later, and clearing it away delays everything else.
       const isExpected = one.asked.isExpectedWithin(expectedWithinMs);
       if (isExpected || wanted.length > 0) untilMs = Math.min(untilMs, settle(one));
+      // Though nobody asks: what is missed is read again as soon as the appliance answers.
+      else one.poller.withhold();
+      // Bit by bit, so that who asks again and again does not have it put together all at once.
+      if (lately.has('status')) one.poller.describe();
       yield;
       if (isExpected) yield* exposition.joinAheadOf(name);
     }
@@ -199,8 +199,10 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       starting = startAll(pollers());
     },
     async page({ format, compressed }, only) {
-      if (!compressed && !only) lately.asked('plain text');
-      if (!only) return await wholePage(format);
+      if (!only) {
+        if (!compressed) lately.asked('plain text');
+        return await wholePage(format);
+      }
       for (const name of only) {
         const one = watched.get(name);
         if (!one) continue;

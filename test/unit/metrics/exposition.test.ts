@@ -422,13 +422,11 @@ describe('joining ahead', () => {
     for (const exposition of [compressed, plain])
       for (const part of ['a', 'b', 'c'])
         put(exposition, 'lb-1', part, (emit) => emit.sample(calls, { code: part }, 1));
-    const memories = (exposition: Exposition) =>
-      new Set(['a', 'b', 'c'].flatMap((part) => exposition.chunks('lb-1', part)).map(({ text }) => text.memory)).size;
 
     for (const _ of compressed.joinAhead({ texts: false }));
     for (const _ of plain.joinAhead({ texts: true }));
 
-    expect([memories(compressed), memories(plain)]).toEqual([3, 1]);
+    expect([compressed, plain].map((each) => textMemories(each, ['a', 'b', 'c']))).toEqual([3, 1]);
     expect([...compressed.joinAhead({ texts: false })]).toEqual([]);
     expect([...plain.joinAhead({ texts: true })]).toEqual([]);
     expect(textOf(compressed.page('text'))).toBe(textOf(plain.page('text')));
@@ -437,14 +435,12 @@ describe('joining ahead', () => {
   it('joins the texts of what was joined without them, once somebody asks for them', () => {
     const exposition = given();
     for (const part of ['a', 'b']) put(exposition, 'lb-1', part, (emit) => emit.sample(calls, { code: part }, 1));
-    const memories = () =>
-      new Set(['a', 'b'].flatMap((part) => exposition.chunks('lb-1', part)).map(({ text }) => text.memory)).size;
     for (const _ of exposition.joinAhead({ texts: false }));
-    const before = memories();
+    const before = textMemories(exposition, ['a', 'b']);
 
     for (const _ of exposition.joinAhead({ texts: true }));
 
-    expect([before, memories()]).toEqual([2, 1]);
+    expect([before, textMemories(exposition, ['a', 'b'])]).toEqual([2, 1]);
   });
 
   it('of one appliance joins nothing of the others, and leaves nothing of it', () => {
@@ -489,6 +485,11 @@ function fillEverything(emit: Emit): void {
 function put(exposition: Exposition, appliance: string, part: string, fill: (emit: Emit) => void): void {
   const { families } = renderSamples(appliance, fill);
   exposition.put(appliance, part, toChunks(families, exposition.chunks(appliance, part)));
+}
+
+/** In how many memories the texts of these parts of lb-1 lie: one, once they are joined. */
+function textMemories(exposition: Exposition, parts: readonly string[]): number {
+  return new Set(parts.flatMap((part) => exposition.chunks('lb-1', part)).map(({ text }) => text.memory)).size;
 }
 
 function textOf(page: Page): string {

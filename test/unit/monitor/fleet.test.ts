@@ -34,6 +34,16 @@ describe('a page', () => {
     expect(settled).toEqual(['lb-1', 'lb-2']);
   });
 
+  it('of all is sent though something of it has to go at every moment, and brought up for it', async () => {
+    const { monitor, settled } = await given(['lb-1'], { goodForMs: 0 });
+    await monitor.page(text);
+    settled.length = 0;
+
+    await monitor.page(text);
+
+    expect(settled).toEqual(['lb-1', 'lb-1', 'lb-1']);
+  });
+
   it('of all lets everything else have its turn while it is made for the first time', async () => {
     vi.useRealTimers();
     const names = Array.from({ length: 20 }, (_, index) => `lb-${index}`);
