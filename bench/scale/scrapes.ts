@@ -28,6 +28,10 @@ const betweenRoundsMs = 100;
 const betweenProbesMs = 50;
 /** They are short, and a 99th percentile of few is their maximum. */
 const probesARound = 4;
+/** Who came so often comes again when it is expected, as Prometheus does for as long as it runs. */
+const timesBefore = 3;
+/** Of a larger fleet so many, each at even intervals that are not longer than Prometheus'. */
+const mostProbed = 100;
 
 /** Scrapes an exporter at work, and a server of the bytes that it sent at first, in turn. */
 export async function pageTimes({ exporter }: Stage, rounds: number): Promise<PageTimes> {
@@ -54,10 +58,15 @@ export async function pageTimes({ exporter }: Stage, rounds: number): Promise<Pa
  * gzip alone; what nobody asks for is not made ready.
  */
 export async function probeTimes({ exporter }: Stage, rounds: number, appliances: number): Promise<Compared> {
-  const path = (turn: number): string => `/probe?target=${nameOf(turn % appliances)}`;
+  const probed = Math.min(appliances, mostProbed);
+  const path = (turn: number): string => `/probe?target=${nameOf(turn % probed)}`;
   const fixed = await startFixed(exporter, path(0), ['gzip']);
   let turn = 0;
   try {
+    while (turn < timesBefore * probed) {
+      await exporter.time('gzip', path((turn += 1)));
+      await pause(betweenProbesMs);
+    }
     const [ours = [], theirs = []] = await inTurn(rounds * probesARound, [
       () => exporter.time('gzip', path((turn += 1))),
       () => fixed.scraper.time('gzip', path(0)),

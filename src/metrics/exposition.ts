@@ -1,8 +1,8 @@
 import type { Family } from './family.ts';
 import { createGroup, type Group } from './group.ts';
 import { createHolding, type Holding } from './holding.ts';
-import type { Joint } from './joint.ts';
-import { createPage, type Format, headersOf, type Page } from './page.ts';
+import { joinJoints, type Joint } from './joint.ts';
+import { createPage, type Format, headersOf, type Page, type Representation } from './page.ts';
 import type { Chunk } from './piece.ts';
 
 /** Holds the finished text of all appliances and joins it into pages, family by family. */
@@ -16,12 +16,12 @@ export interface Exposition {
   remove(appliance: string, part: string): void;
   /** Series that an appliance holds. */
   series(appliance: string): number;
-  /** All appliances, or those named. The same object comes back until something changes. */
+  /** All appliances, or those named. The same object comes back until something changes, for one where it was joined ahead. */
   page(format: Format, appliances?: ReadonlySet<string>): Page;
   /** Joins what changed, so that the next page of all appliances finds it done; each step takes a fraction of a millisecond. */
   joinAhead(wanted: { readonly texts: boolean }): Iterable<void>;
-  /** The same for a page of this appliance. */
-  joinAheadOf(appliance: string): Iterable<void>;
+  /** The same for a page of this appliance in this form, which is finished with it. */
+  joinAheadOf(appliance: string, form: Representation): Iterable<void>;
 }
 
 /** Appliances that follow each other, and what joins them. */
@@ -35,6 +35,8 @@ interface Position {
   readonly index: number;
   readonly holding: Holding;
   readonly group: Group;
+  /** Pages of it alone, finished: each is one joint, until something of it changes. */
+  readonly ahead: Map<Format, Page>;
 }
 
 /** A change joins the lines of so many appliances anew, and a page as many groups as there are: both stay small up to thousands. */
@@ -57,7 +59,7 @@ export function createExposition(parts: { families: readonly Family[]; appliance
       const holdings = names.map((name) => (anew.has(name) ? undefined : before.get(name)?.holding) ?? createHolding());
       const section = sectionOf(holdings, nextSections.length);
       for (const [index, holding] of holdings.entries())
-        next.set(names[index] ?? '', { index: start + index, holding, group: section.group });
+        next.set(names[index] ?? '', { index: start + index, holding, group: section.group, ahead: new Map() });
       nextSections.push(section);
     }
     places = next;
@@ -79,10 +81,11 @@ export function createExposition(parts: { families: readonly Family[]; appliance
     const families = place?.holding.put(part, chunks) ?? [];
     if (families.length === 0) return;
     place?.group.changed(families);
+    place?.ahead.clear();
     whole.clear();
   }
 
-  function joinPage(format: Format, sources: readonly (Holding | Group)[]): Page {
+  function jointsOf(format: Format, sources: readonly (Holding | Group)[]): Joint[] {
     const joints: Joint[] = [];
     for (const { family, header } of headers) {
       let isEmpty = true;
@@ -94,7 +97,14 @@ export function createExposition(parts: { families: readonly Family[]; appliance
         joints.push(lines);
       }
     }
-    return createPage(joints);
+    return joints;
+  }
+
+  function wholePage(format: Format): Page {
+    const groups = sections.map(({ group }) => group);
+    const page = whole.get(format) ?? createPage(jointsOf(format, groups));
+    whole.set(format, page);
+    return page;
   }
 
   return {
@@ -104,28 +114,27 @@ export function createExposition(parts: { families: readonly Family[]; appliance
     remove: (appliance, part) => put(appliance, part, []),
     series: (appliance) => places.get(appliance)?.holding.series ?? 0,
     page(format, appliances) {
-      if (appliances) {
-        const chosen = [...appliances]
-          .flatMap((appliance) => places.get(appliance) ?? [])
-          .toSorted((one, other) => one.index - other.index);
-        return joinPage(
-          format,
-          chosen.map(({ holding }) => holding),
-        );
-      }
-      const page =
-        whole.get(format) ??
-        joinPage(
-          format,
-          sections.map(({ group }) => group),
-        );
-      whole.set(format, page);
-      return page;
+      if (!appliances) return wholePage(format);
+      const chosen = [...appliances]
+        .flatMap((appliance) => places.get(appliance) ?? [])
+        .toSorted((one, other) => one.index - other.index);
+      const [first, second] = chosen;
+      const ahead = second ? undefined : first?.ahead.get(format);
+      const holdings = chosen.map(({ holding }) => holding);
+      return ahead ?? createPage(jointsOf(format, holdings));
     },
     *joinAhead(wanted) {
       for (const { group } of sections) yield* group.joinAhead(wanted);
     },
-    joinAheadOf: (appliance) => places.get(appliance)?.holding.joinAhead() ?? [],
+    *joinAheadOf(appliance, { format, compressed }) {
+      const place = places.get(appliance);
+      if (!place) return;
+      yield* place.holding.joinAhead();
+      if (place.ahead.has(format)) return;
+      const page = joinJoints(jointsOf(format, [place.holding]));
+      if (!compressed) page.texts();
+      place.ahead.set(format, createPage([page]));
+    },
   };
 }
 

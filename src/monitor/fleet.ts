@@ -5,7 +5,7 @@ import { createRhythm, type Rhythm } from '../lib/rhythm.ts';
 import { sleep } from '../lib/sleep.ts';
 import { steadyNow } from '../lib/steady-now.ts';
 import type { Exposition } from '../metrics/exposition.ts';
-import { type Format, formats, type Page } from '../metrics/page.ts';
+import { type Format, formats, type Page, type Representation } from '../metrics/page.ts';
 import type { AppliancePoller } from './appliance-poller.ts';
 import type { Monitor, MonitoredAppliance } from './monitor.ts';
 import type { FleetStatus, RecentTransition } from './status.ts';
@@ -51,6 +51,8 @@ interface Watched<Appliance> {
   readonly asked: Rhythm;
   /** Until when its page may be sent as it stands. */
   goodUntilMs: number;
+  /** In which form it was asked for last: who asks again asks for the same. */
+  lastForm: Representation | undefined;
 }
 
 /** A thousand handshakes at once would leave no time for anything else; a few appliances are there in no time. */
@@ -99,7 +101,7 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       // Bit by bit, so that who asks again and again does not have it put together all at once.
       if (lately.has('status')) one.poller.describe();
       yield;
-      if (isExpected) yield* exposition.joinAheadOf(name);
+      if (isExpected && one.lastForm) yield* exposition.joinAheadOf(name, one.lastForm);
     }
     if (wanted.length === 0) return;
     yield* exposition.joinAhead({ texts: lately.has('plain text') });
@@ -164,7 +166,13 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       // Or counters would be gone until it is started and its first call is over.
       if (counters) poller.publish();
       begun.push(poller);
-      return { appliance, poller, asked: createRhythm(aheadForMs, age), goodUntilMs: Number.NEGATIVE_INFINITY };
+      return {
+        appliance,
+        poller,
+        asked: createRhythm(aheadForMs, age),
+        lastForm: undefined,
+        goodUntilMs: Number.NEGATIVE_INFINITY,
+      };
     };
     const next = new Map<string, Watched<Appliance>>();
     for (const appliance of appliances) {
@@ -198,7 +206,8 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       upkeep.start();
       starting = startAll(pollers());
     },
-    async page({ format, compressed }, only) {
+    async page(form, only) {
+      const { format, compressed } = form;
       if (!only) {
         if (!compressed) lately.asked('plain text');
         return await wholePage(format);
@@ -207,6 +216,7 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
         const one = watched.get(name);
         if (!one) continue;
         one.asked.beat();
+        one.lastForm = form;
         if (age() >= one.goodUntilMs) settle(one);
       }
       return exposition.page(format, only);

@@ -15,6 +15,7 @@ const calls = counter('zlb_calls_total', 'Calls with a \\ and a\nnewline (this e
 const seconds = histogram('zlb_call_seconds', 'Length of calls (this exporter).');
 const families = [up, calls, seconds];
 const everything = { texts: true };
+const gzip = { format: 'text', compressed: true } as const;
 
 describe('a page', () => {
   it('has the families in their order, each once, with the appliances in theirs', () => {
@@ -263,7 +264,10 @@ describe('any history of readings of many appliances', () => {
             exposition.arrange(arranged);
             for (const each of held.keys()) if (!arranged.includes(each.split(' ')[0] ?? '')) held.delete(each);
           } else if (what === 'join ahead') {
-            for (const _ of value > 1 ? exposition.joinAheadOf(name) : exposition.joinAhead({ texts: value % 2 > 0 }));
+            const form = { format: lines > 1 ? 'openmetrics' : 'text', compressed: value % 2 > 0 } as const;
+            const steps =
+              value > 1 ? exposition.joinAheadOf(name, form) : exposition.joinAhead({ texts: value % 2 > 0 });
+            for (const _ of steps);
           } else if (what === 'join a little') {
             for (let joined = 0; joined <= lines; joined += 1)
               if (ahead.next().done) ahead = exposition.joinAhead({ texts: value % 2 > 0 })[Symbol.iterator]();
@@ -449,10 +453,31 @@ describe('joining ahead', () => {
 
     const families = new Set(exposition.chunks('lb-1', 'a').map(({ family }) => family)).size;
 
-    expect([...exposition.joinAheadOf('lb-1')]).toHaveLength(families);
-    expect([...exposition.joinAheadOf('lb-1')]).toEqual([]);
-    expect([...exposition.joinAheadOf('lb-2')]).toHaveLength(families);
+    expect([...exposition.joinAheadOf('lb-1', gzip)]).toHaveLength(families);
+    expect([...exposition.joinAheadOf('lb-1', gzip)]).toEqual([]);
+    expect([...exposition.joinAheadOf('lb-2', gzip)]).toHaveLength(families);
   });
+
+  it.each([gzip, { format: 'openmetrics', compressed: false }] as const)(
+    'of one appliance finishes its page: the same bytes in one piece, until something of it changes ($format)',
+    (form) => {
+      const exposition = given();
+      for (const appliance of ['lb-1', 'lb-2']) put(exposition, appliance, 'a', fillEverything);
+      const lookedAt = (): Page => exposition.page(form.format, new Set(['lb-1']));
+      const before = lookedAt();
+
+      for (const _ of exposition.joinAheadOf('lb-1', form));
+      const finished = lookedAt();
+      put(exposition, 'lb-2', 'a', (emit) => emit.sample(up, {}, 0));
+      const ofTheSame = lookedAt();
+      put(exposition, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
+
+      expect([finished.packed.length, finished.texts.length]).toEqual([1, 1]);
+      expect([unpacked(finished), textOf(finished)]).toEqual([unpacked(before), textOf(before)]);
+      expect(ofTheSame).toBe(finished);
+      expect(textOf(lookedAt())).toContain('zlb_up{appliance="lb-1"} 0\n');
+    },
+  );
 });
 
 describe.skipIf(!isThere('promtool'))('promtool', () => {
