@@ -16,12 +16,14 @@ export interface Exposition {
   remove(appliance: string, part: string): void;
   /** Series that an appliance holds. */
   series(appliance: string): number;
-  /** All appliances, or those named. The same object comes back until something changes, for one where it was joined ahead. */
+  /** All appliances, or those named. The same object comes back until something changes. */
   page(format: Format, appliances?: ReadonlySet<string>): Page;
   /** Joins what changed, so that the next page of all appliances finds it done; each step takes a fraction of a millisecond. */
   joinAhead(wanted: { readonly texts: boolean }): Iterable<void>;
-  /** The same for a page of this appliance in this form, which is finished with it. */
-  joinAheadOf(appliance: string, form: Representation): Iterable<void>;
+  /** The same for a page of this appliance. */
+  joinAheadOf(appliance: string): Iterable<void>;
+  /** A page of this appliance, joined into one: who sends it in this form has nothing to put together. */
+  finishedPage(appliance: string, form: Representation): Page;
 }
 
 /** Appliances that follow each other, and what joins them. */
@@ -35,8 +37,6 @@ interface Position {
   readonly index: number;
   readonly holding: Holding;
   readonly group: Group;
-  /** Pages of it alone, finished: each is one joint, until something of it changes. */
-  readonly ahead: Map<Format, Page>;
 }
 
 /** A change joins the lines of so many appliances anew, and a page as many groups as there are: both stay small up to thousands. */
@@ -59,7 +59,7 @@ export function createExposition(parts: { families: readonly Family[]; appliance
       const holdings = names.map((name) => (anew.has(name) ? undefined : before.get(name)?.holding) ?? createHolding());
       const section = sectionOf(holdings, nextSections.length);
       for (const [index, holding] of holdings.entries())
-        next.set(names[index] ?? '', { index: start + index, holding, group: section.group, ahead: new Map() });
+        next.set(names[index] ?? '', { index: start + index, holding, group: section.group });
       nextSections.push(section);
     }
     places = next;
@@ -81,7 +81,6 @@ export function createExposition(parts: { families: readonly Family[]; appliance
     const families = place?.holding.put(part, chunks) ?? [];
     if (families.length === 0) return;
     place?.group.changed(families);
-    place?.ahead.clear();
     whole.clear();
   }
 
@@ -118,22 +117,18 @@ export function createExposition(parts: { families: readonly Family[]; appliance
       const chosen = [...appliances]
         .flatMap((appliance) => places.get(appliance) ?? [])
         .toSorted((one, other) => one.index - other.index);
-      const [first, second] = chosen;
-      const ahead = second ? undefined : first?.ahead.get(format);
       const holdings = chosen.map(({ holding }) => holding);
-      return ahead ?? createPage(jointsOf(format, holdings));
+      return createPage(jointsOf(format, holdings));
     },
     *joinAhead(wanted) {
       for (const { group } of sections) yield* group.joinAhead(wanted);
     },
-    *joinAheadOf(appliance, { format, compressed }) {
+    joinAheadOf: (appliance) => places.get(appliance)?.holding.joinAhead() ?? [],
+    finishedPage(appliance, { format, compressed }) {
       const place = places.get(appliance);
-      if (!place) return;
-      yield* place.holding.joinAhead();
-      if (place.ahead.has(format)) return;
-      const page = joinJoints(jointsOf(format, [place.holding]));
-      if (!compressed) page.texts();
-      place.ahead.set(format, createPage([page]));
+      const all = joinJoints(jointsOf(format, place ? [place.holding] : []));
+      if (!compressed) all.texts();
+      return createPage([all]);
     },
   };
 }

@@ -49,10 +49,12 @@ interface Watched<Appliance> {
   readonly poller: AppliancePoller;
   /** When pages of it alone, or of some, were asked for. */
   readonly asked: Rhythm;
-  /** Until when its page may be sent as it stands. */
+  /** Until when nothing needs to be brought up for its page. */
   goodUntilMs: number;
   /** In which form it was asked for last: who asks again asks for the same. */
   lastForm: Representation | undefined;
+  /** Its page in that form, made before it was asked for, and until when it may be sent. */
+  finished: { readonly form: Representation; readonly page: Page; readonly untilMs: number } | undefined;
 }
 
 /** A thousand handshakes at once would leave no time for anything else; a few appliances are there in no time. */
@@ -60,7 +62,7 @@ const betweenStartsMs = 10;
 /** No older page is sent: upkeep makes one each second, if there is time. */
 const oldestPageMs = 2_000;
 /** A page is brought up ahead in the turn before it is expected, and in those after, until it is asked for. */
-const expectedWithinMs = 1_500;
+const expectedWithinMs = 1_200;
 /** The page of the round under way may be without the format that is asked for, or have no time left. */
 const mostRounds = 2;
 
@@ -101,7 +103,8 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       // Bit by bit, so that who asks again and again does not have it put together all at once.
       if (lately.has('status')) one.poller.describe();
       yield;
-      if (isExpected && one.lastForm) yield* exposition.joinAheadOf(name, one.lastForm);
+      if (isExpected) yield* finish(name, one);
+      else one.finished = undefined;
     }
     if (wanted.length === 0) return;
     yield* exposition.joinAhead({ texts: lately.has('plain text') });
@@ -119,6 +122,18 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
 
   function keptPage(format: Format): Page | undefined {
     return kept && age() < kept.untilMs ? kept.pages.get(format) : undefined;
+  }
+
+  function* finish(name: string, one: Watched<Appliance>): Generator<void, void> {
+    yield* exposition.joinAheadOf(name);
+    const { lastForm: form, goodUntilMs: untilMs } = one;
+    one.finished = form && { form, page: exposition.finishedPage(name, form), untilMs };
+  }
+
+  function finishedPage({ finished }: Watched<Appliance>, { format, compressed }: Representation): Page | undefined {
+    if (!finished || age() >= finished.untilMs) return undefined;
+    const { form, page } = finished;
+    return form.format === format && form.compressed === compressed ? page : undefined;
   }
 
   /** Who asks for the first time in a while waits for it to be made in slices, together with all others who ask meanwhile. */
@@ -171,6 +186,7 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
         poller,
         asked: createRhythm(aheadForMs, age),
         lastForm: undefined,
+        finished: undefined,
         goodUntilMs: Number.NEGATIVE_INFINITY,
       };
     };
@@ -212,10 +228,14 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
         if (!compressed) lately.asked('plain text');
         return await wholePage(format);
       }
-      for (const name of only) {
-        const one = watched.get(name);
-        if (!one) continue;
-        one.asked.beat();
+      const asked = [...only].flatMap((name) => watched.get(name) ?? []);
+      for (const one of asked) one.asked.beat();
+      const [first, second] = asked;
+      const finished = first && !second ? finishedPage(first, form) : undefined;
+      if (finished) return finished;
+      for (const one of asked) {
+        // No older page is sent after this one, or counters would fall from one scrape to the next.
+        one.finished = undefined;
         one.lastForm = form;
         if (age() >= one.goodUntilMs) settle(one);
       }

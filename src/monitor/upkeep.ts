@@ -12,7 +12,7 @@ export interface Upkeep {
 
 const pauseMs = 1_000;
 /** After so long everything else has its turn. */
-const sliceMs = 1;
+const sliceMs = 0.25;
 
 /** `steps` are short, and may come to an end at once. */
 export function createUpkeep(steps: () => Iterable<void>): Upkeep {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { noFacts } from '../../../src/collectors/collector.ts';
 import { createExposition } from '../../../src/metrics/exposition.ts';
-import type { Representation } from '../../../src/metrics/page.ts';
+import type { Page, Representation } from '../../../src/metrics/page.ts';
 import { createCounters } from '../../../src/monitor/counters.ts';
 import { createFleet, type FleetParts } from '../../../src/monitor/fleet.ts';
 import type { Monitor, MonitoredAppliance } from '../../../src/monitor/monitor.ts';
@@ -81,6 +81,24 @@ describe('a page of one appliance', () => {
     expect(before.length, 'at each of two pages, and before the third').toBeGreaterThan(2);
     expect(before.length).toBeLessThan(6);
     expect(settled).toHaveLength(options.settledAgain);
+    await closed(monitor);
+  });
+
+  it('is finished before it is expected, and not sent any more after a newer one in another form', async () => {
+    const { monitor } = await given(['lb-1', 'lb-2']);
+    monitor.start();
+    const pageIn = (form: Representation): Promise<Page> => monitor.page(form, new Set(['lb-1']));
+    for (let time = 0; time < 2; time += 1) {
+      await pageIn(text);
+      await vi.advanceTimersByTimeAsync(10_000);
+    }
+
+    const [expected, again] = [await pageIn(text), await pageIn(text)];
+    await pageIn({ ...text, format: 'openmetrics' });
+    const later = await pageIn(text);
+
+    expect(again).toBe(expected);
+    expect(later).not.toBe(expected);
     await closed(monitor);
   });
 
