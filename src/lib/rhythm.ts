@@ -6,7 +6,10 @@ export interface Rhythm {
   isExpectedWithin(ms: number): boolean;
 }
 
-/** `forMs` after it came last it is expected no more. `now` in milliseconds, on any clock that does not go back. */
+/** Of the longer one of the last two gaps: who is as late as that has gone, or begins anew. */
+const lateness = 1.5;
+
+/** `forMs` after it came last it is expected no more, or sooner if it is late. `now` in milliseconds, on any clock that does not go back. */
 export function createRhythm(forMs: number, now: () => number): Rhythm {
   let lastMs = Number.NEGATIVE_INFINITY;
   let gaps: readonly [number, number] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
@@ -19,7 +22,7 @@ export function createRhythm(forMs: number, now: () => number): Rhythm {
     isExpectedWithin(ms) {
       const waitedMs = now() - lastMs;
       // The shorter one: of two who ask by turns, one comes sooner after the other than the other after it.
-      return waitedMs < forMs && waitedMs + ms >= Math.min(...gaps);
+      return waitedMs + ms >= Math.min(...gaps) && waitedMs < Math.min(forMs, lateness * Math.max(...gaps));
     },
   };
 }

@@ -1,15 +1,19 @@
 import type { Family } from './family.ts';
 import { createGroup, type Group } from './group.ts';
+import { createPacker, type Finish } from './gzip.ts';
 import { createHolding, type Holding } from './holding.ts';
 import { joinJoints, type Joint } from './joint.ts';
 import { createPage, type Format, headersOf, type Page, type Representation } from './page.ts';
-import type { Chunk } from './piece.ts';
+import { type Chunk, toChunks } from './piece.ts';
+import type { FamilySamples } from './samples.ts';
 
 /** Holds the finished text of all appliances and joins it into pages, family by family. */
 export interface Exposition {
   /** Which appliances there are, in their order on the page. Those that stay keep what they hold, but for those that begin anew. */
   arrange(appliances: readonly string[], anew?: ReadonlySet<string>): void;
   /** Replaces everything that one part of an appliance (a collector, or one farm's share of it) had on the page. */
+  show(appliance: string, part: string, families: readonly FamilySamples[], finish?: Finish): void;
+  /** The same with finished chunks. */
   put(appliance: string, part: string, chunks: readonly Chunk[]): void;
   /** What a part has on the page. */
   chunks(appliance: string, part: string): readonly Chunk[];
@@ -45,6 +49,7 @@ const groupSize = 32;
 /** `families` gives the order on the page. */
 export function createExposition(parts: { families: readonly Family[]; appliances: readonly string[] }): Exposition {
   const headers = parts.families.map((family) => ({ family, header: headersOf(family) }));
+  const packer = createPacker();
   const whole = new Map<Format, Page>();
   let places: ReadonlyMap<string, Position> = new Map();
   let sections: readonly Section[] = [];
@@ -106,10 +111,15 @@ export function createExposition(parts: { families: readonly Family[]; appliance
     return page;
   }
 
+  const chunksOf = (appliance: string, part: string): readonly Chunk[] =>
+    places.get(appliance)?.holding.chunks(part) ?? [];
+
   return {
     arrange,
+    show: (appliance, part, shown, finish = packer) =>
+      put(appliance, part, toChunks(shown, chunksOf(appliance, part), finish)),
     put,
-    chunks: (appliance, part) => places.get(appliance)?.holding.chunks(part) ?? [],
+    chunks: chunksOf,
     remove: (appliance, part) => put(appliance, part, []),
     series: (appliance) => places.get(appliance)?.holding.series ?? 0,
     page(format, appliances) {

@@ -1,7 +1,6 @@
 import type { BreakerState } from '../appliance/breaker.ts';
 import type { Exposition } from '../metrics/exposition.ts';
 import { type Finish, store } from '../metrics/gzip.ts';
-import { toChunks } from '../metrics/piece.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
 import { isFarmCollector } from '../collectors/collector.ts';
 import type { Job } from './job.ts';
@@ -50,7 +49,7 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
   // The limit of series protects from what an appliance lists; these are few and ours.
   function show(part: string, fill: (emit: Emit) => void, finish?: Finish): void {
     const { families } = renderSamples(appliance, fill);
-    exposition.put(appliance, part, toChunks(families, exposition.chunks(appliance, part), finish));
+    exposition.show(appliance, part, families, finish);
   }
 
   function showLedger(ageMs: number): void {

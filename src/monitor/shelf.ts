@@ -1,5 +1,4 @@
 import type { Exposition } from '../metrics/exposition.ts';
-import { toChunks } from '../metrics/piece.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
 import { type DatedFound, keptFound } from './dated-findings.ts';
 import { keyOf, type Origin } from './origin.ts';
@@ -159,7 +158,7 @@ export function createShelf({
       held.set(key, within(allotted, key, reading));
       takeBack(allotted, key);
       const shown = families.filter(({ family }) => allotted.allows(key, family));
-      exposition.put(appliance, key, toChunks(shown, exposition.chunks(appliance, key)));
+      exposition.show(appliance, key, shown);
       nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs(validity));
       notStaleBeforeMs = Math.min(notStaleBeforeMs, freshUntilMs(validity));
 

@@ -22,6 +22,10 @@ it('goes on expecting what is late, until it is too late', () => {
   expect(expectedAt([5, 20], 18)).toEqual([34, 35, 36, 37]);
 });
 
+it('gives up what came evenly and is late by half, as a scraper that has gone', () => {
+  expect(expectedAt([5, 15, 25])).toEqual([24, 34, 35, 36, 37, 38, 39]);
+});
+
 it('expects nothing that never came, or came once', () => {
   expect(expectedAt([])).toEqual([]);
   expect(expectedAt([5])).toEqual([]);
