@@ -11,7 +11,7 @@ import type { FamilySamples } from './samples.ts';
 export interface Exposition {
   /** Which appliances there are, in their order on the page. Those that stay keep what they hold, but for those that begin anew. */
   arrange(appliances: readonly string[], anew?: ReadonlySet<string>): void;
-  /** Replaces everything that one part of an appliance (a collector, or one farm's share of it) had on the page. */
+  /** Replaces everything that one part of an appliance (a collector, or one farm's share of it) had on the page; compressed, unless told otherwise. */
   show(appliance: string, part: string, families: readonly FamilySamples[], finish?: Finish): void;
   /** The same with finished chunks. */
   put(appliance: string, part: string, chunks: readonly Chunk[]): void;

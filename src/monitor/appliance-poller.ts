@@ -71,6 +71,8 @@ export interface AppliancePoller {
   changed(area: Area, farm: string | undefined): Promise<void>;
   /** Withholds what is too old. */
   withhold(): void;
+  /** Whether the page shows all that happened, as whether the appliance is up: readings are shown at once. */
+  isCurrent(): boolean;
   /** Brings the page up to this moment: withholds what is too old, and shows what happened. */
   settle(): void;
   /** Milliseconds from now until something has to be withheld though nothing new was read. */
@@ -389,6 +391,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     run: (collector) => run(collector, 'at_once'),
     changed,
     withhold: () => display.withhold(jobs, age()),
+    isCurrent: () => display.isCurrent(),
     settle: () => display.settle(jobs),
     goodForMs: () => display.goodForMs(),
     counters,

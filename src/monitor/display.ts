@@ -18,6 +18,8 @@ export interface Display {
   withhold(jobs: ReadonlyMap<string, Job>, ageMs: number): void;
   /** As the ledger says, mostly without asking it. */
   isUp(ageMs: number): boolean | undefined;
+  /** Whether the ledger is shown as it is. */
+  isCurrent(): boolean;
   /** Brings the page up to this moment: withholds, and shows the ledger if it changed. */
   settle(jobs: ReadonlyMap<string, Job>): void;
   /** Milliseconds until something has to go though nothing new was read. */
@@ -78,6 +80,8 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
     return shownUp === true && ageMs < upUntilMs ? true : ledger.isUp(ageMs);
   }
 
+  const isCurrent = (ageMs: number): boolean => !isBehind && shownUp === isUp(ageMs);
+
   function withoutReading({ collector }: Job): void {
     if (isFarmCollector(collector) || !collector.withoutReading || shelf.has(collector.name)) return;
     show(collector.name, collector.withoutReading);
@@ -101,10 +105,11 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
     withoutReading,
     withhold,
     isUp,
+    isCurrent: () => isCurrent(age()),
     settle(jobs) {
       const ageMs = age();
       withhold(jobs, ageMs);
-      if (isBehind || shownUp !== isUp(ageMs)) showLedger(ageMs);
+      if (!isCurrent(ageMs)) showLedger(ageMs);
     },
     get series() {
       return seriesHeld();

@@ -109,8 +109,9 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
     if (wanted.length === 0) return;
     yield* exposition.joinAhead({ texts: lately.has('plain text') });
     // A reload in between makes it a page of others.
-    if (watched === ofThese)
-      kept = { untilMs, pages: new Map(wanted.map((format) => [format, exposition.page(format)])) };
+    if (watched !== ofThese) return;
+    for (const one of watched.values()) catchUp(one);
+    kept = { untilMs, pages: new Map(wanted.map((format) => [format, exposition.page(format)])) };
   });
 
   /** Returns until when the page may be sent as it stands. */
@@ -120,12 +121,18 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
     return one.goodUntilMs;
   }
 
+  /** What was read since it was settled is on the page already, and must not stand beside an appliance that is not up. */
+  function catchUp(one: Watched<Appliance>): void {
+    if (!one.poller.isCurrent()) settle(one);
+  }
+
   function keptPage(format: Format): Page | undefined {
     return kept && age() < kept.untilMs ? kept.pages.get(format) : undefined;
   }
 
   function* finish(name: string, one: Watched<Appliance>): Generator<void, void> {
     yield* exposition.joinAheadOf(name);
+    catchUp(one);
     const { lastForm: form, goodUntilMs: untilMs } = one;
     one.finished = form && { form, page: exposition.finishedPage(name, form), untilMs };
   }
@@ -238,6 +245,7 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
         one.finished = undefined;
         one.lastForm = form;
         if (age() >= one.goodUntilMs) settle(one);
+        else catchUp(one);
       }
       return exposition.page(format, only);
     },

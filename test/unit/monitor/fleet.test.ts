@@ -26,6 +26,20 @@ describe('a page', () => {
     expect(settled).toEqual(['lb-1', 'lb-2', 'lb-3']);
   });
 
+  it('tells all that happened while it was made, of all and of one', async () => {
+    const { monitor, settled, behind } = await given(['lb-1', 'lb-2']);
+    behind.add('lb-2');
+    await monitor.page(text);
+    const ofAll = settled.splice(0);
+    await monitor.page(text, new Set(['lb-1']));
+    behind.add('lb-1');
+
+    await monitor.page(text, new Set(['lb-1']));
+
+    expect(ofAll).toEqual(['lb-1', 'lb-2', 'lb-2']);
+    expect(settled).toEqual(['lb-1']);
+  });
+
   it('of all is made once for all who ask at a time', async () => {
     const { monitor, settled } = await given(['lb-1', 'lb-2']);
 
@@ -270,6 +284,8 @@ async function given(names: readonly string[], { settleMs = 0, goodForMs = Numbe
   const started: string[] = [];
   const settled: string[] = [];
   const withheld: string[] = [];
+  /** Something happens to these once it was looked at. */
+  const behind = new Set<string>();
   const statuses = new Map<string, ApplianceStatus>();
   const nothingKnown = applianceStatus({ name: 'any' });
   const tellers = new Map<string, (transition: RecentTransition) => void>();
@@ -284,6 +300,7 @@ async function given(names: readonly string[], { settleMs = 0, goodForMs = Numbe
       publish: () => undefined,
       start: () => void started.push(name),
       withhold: () => void withheld.push(name),
+      isCurrent: () => !behind.delete(name),
       settle: () => settle(labels.site === undefined ? name : `${name} of ${labels.site}`),
       goodForMs: () => goodForMs,
       run: () => Promise.resolve(),
@@ -312,5 +329,5 @@ async function given(names: readonly string[], { settleMs = 0, goodForMs = Numbe
   await monitor.watch(names.map((name) => ({ name, labels: {} })));
   const tell = (appliance: string): void =>
     tellers.get(appliance)?.({ atMs: 0, appliance, object: 'farm', labels: {}, from: 'up', to: 'down' });
-  return { monitor, started, settled, withheld, statuses, tell };
+  return { monitor, started, settled, behind, withheld, statuses, tell };
 }
