@@ -24,11 +24,7 @@ export interface Chunk {
  * Turns rendered samples into bytes once, when a reading is taken, so that a scrape only joins. A family that says what it
  * said `before` keeps its chunk: nothing is compressed for it, and nothing that was joined is joined again.
  */
-export function toChunks(
-  families: readonly FamilySamples[],
-  before: readonly Chunk[] = [],
-  finish: Finish = pack,
-): Chunk[] {
+export function toChunks(families: readonly FamilySamples[], before: readonly Chunk[], finish: Finish): Chunk[] {
   const chunks = families.map(({ family, series, text }) => {
     const bytes = Buffer.from(text);
     const known = before.find((chunk) => chunk.family === family);

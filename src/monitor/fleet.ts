@@ -54,7 +54,7 @@ interface Watched<Appliance> {
   /** In which form it was asked for last: who asks again asks for the same. */
   lastForm: Representation | undefined;
   /** Its page in that form, made before it was asked for, and until when it may be sent. */
-  finished: { readonly form: Representation; readonly page: Page; readonly untilMs: number } | undefined;
+  finished: { readonly page: Page; readonly untilMs: number } | undefined;
 }
 
 /** A thousand handshakes at once would leave no time for anything else; a few appliances are there in no time. */
@@ -134,13 +134,13 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
     yield* exposition.joinAheadOf(name);
     catchUp(one);
     const { lastForm: form, goodUntilMs: untilMs } = one;
-    one.finished = form && { form, page: exposition.finishedPage(name, form), untilMs };
+    one.finished = form && { page: exposition.finishedPage(name, form), untilMs };
   }
 
-  function finishedPage({ finished }: Watched<Appliance>, { format, compressed }: Representation): Page | undefined {
-    if (!finished || age() >= finished.untilMs) return undefined;
-    const { form, page } = finished;
-    return form.format === format && form.compressed === compressed ? page : undefined;
+  function finishedPage(one: Watched<Appliance>, { format, compressed }: Representation): Page | undefined {
+    const { finished, lastForm } = one;
+    const isInForm = lastForm?.format === format && lastForm.compressed === compressed;
+    return isInForm && finished && age() < finished.untilMs ? finished.page : undefined;
   }
 
   /** Who asks for the first time in a while waits for it to be made in slices, together with all others who ask meanwhile. */

@@ -9,7 +9,6 @@ import { ApplianceError } from '../../src/appliance/errors.ts';
 import { type CollectContext, isFarmCollector, noFacts, type ReadFrom } from '../../src/collectors/collector.ts';
 import { collectors } from '../../src/collectors/registry.ts';
 import { createExposition } from '../../src/metrics/exposition.ts';
-import { toChunks } from '../../src/metrics/piece.ts';
 import { renderSamples } from '../../src/metrics/samples.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { fuzzing } from '../support/fuzz.ts';
@@ -66,7 +65,7 @@ async function pageOf(bodies: ReadonlyMap<ReadKey, string>): Promise<string> {
         : [await collector.collect(context)];
       for (const [index, { expose, facts: learnt }] of readings.entries()) {
         const rendered = renderSamples('lb', expose);
-        exposition.put('lb', `${collector.name} ${index}`, toChunks(rendered.families));
+        exposition.show('lb', `${collector.name} ${index}`, rendered.families);
         Object.assign(facts, learnt);
       }
     } catch (error) {

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createExposition } from '../../src/metrics/exposition.ts';
-import { toChunks } from '../../src/metrics/piece.ts';
 import { gauge, stateSet } from '../../src/metrics/family.ts';
 import { renderSamples } from '../../src/metrics/samples.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
@@ -74,7 +73,7 @@ function shownAs(farm: string): string {
 /** What a strict scraper reads, in the classic format and in OpenMetrics. */
 function pagesOf(fill: Parameters<typeof renderSamples>[1]) {
   const exposition = createExposition({ families: [size, status], appliances: ['lb'] });
-  exposition.put('lb', 'part', toChunks(renderSamples('lb', fill).families));
+  exposition.show('lb', 'part', renderSamples('lb', fill).families);
   return (['text', 'openmetrics'] as const).map((format) =>
     // The end of a page in OpenMetrics follows what the exporter says of itself.
     parseExposition(exposition.page(format).text.toString() + (format === 'text' ? '' : '# EOF\n'), format),

@@ -7,7 +7,6 @@ import { negotiate } from '../../src/http/negotiate.ts';
 import { createSendPage, type SendPageLimits, usualLimits } from '../../src/http/send-page.ts';
 import { createExposition, type Exposition } from '../../src/metrics/exposition.ts';
 import { gauge } from '../../src/metrics/family.ts';
-import { toChunks } from '../../src/metrics/piece.ts';
 import { renderSamples } from '../../src/metrics/samples.ts';
 import { until } from '../support/until.ts';
 
@@ -172,7 +171,7 @@ async function given(limits: Partial<SendPageLimits> = {}) {
           for (let line = first; line < Math.min(count, first + 1_000); line += 1)
             emit.sample(number, { line: String(line) }, value);
         });
-        exposition.put('lb', String(first), toChunks(families));
+        exposition.show('lb', String(first), families);
       }
     },
   };

@@ -6,7 +6,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMetricsApp } from '../../../src/http/metrics-app.ts';
 import type { ReloadOutcome } from '../../../src/http/reload.ts';
 import { createExposition } from '../../../src/metrics/exposition.ts';
-import { toChunks } from '../../../src/metrics/piece.ts';
 import { counter, gauge } from '../../../src/metrics/family.ts';
 import { renderSamples } from '../../../src/metrics/samples.ts';
 import { createSelfMetrics } from '../../../src/metrics/self.ts';
@@ -392,7 +391,7 @@ function givenApp({
       emit.sample(up, {}, 1);
       emit.sample(calls, {}, 2);
     });
-    exposition.put(name, 'part', toChunks(families));
+    exposition.show(name, 'part', families);
   }
   const monitor: Monitor = {
     appliances: names.map((name) => ({ name, labels: { site: 'paris' } })),

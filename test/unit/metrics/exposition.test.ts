@@ -5,7 +5,7 @@ import { createExposition, type Exposition } from '../../../src/metrics/expositi
 import type { Page } from '../../../src/metrics/page.ts';
 import { toChunks } from '../../../src/metrics/piece.ts';
 import { counter, gauge, histogram } from '../../../src/metrics/family.ts';
-import { gzipMember } from '../../../src/metrics/gzip.ts';
+import { gzipMember, pack } from '../../../src/metrics/gzip.ts';
 import { type Emit, renderSamples } from '../../../src/metrics/samples.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { feed, isThere } from '../../support/programs.ts';
@@ -160,7 +160,7 @@ describe('a part', () => {
 it('is counted as it is put, not over and over whenever somebody asks how many series there are', () => {
   const exposition = given();
   let looks = 0;
-  const [finished] = toChunks([{ family: up, text: 'zlb_up 1\n', series: 1 }]);
+  const [finished] = toChunks([{ family: up, text: 'zlb_up 1\n', series: 1 }], [], pack);
   if (!finished) throw new Error('a family has a chunk');
   const chunk = {
     ...finished,
@@ -503,7 +503,7 @@ function fillEverything(emit: Emit): void {
 
 function put(exposition: Exposition, appliance: string, part: string, fill: (emit: Emit) => void): void {
   const { families } = renderSamples(appliance, fill);
-  exposition.put(appliance, part, toChunks(families, exposition.chunks(appliance, part)));
+  exposition.show(appliance, part, families);
 }
 
 /** In how many memories the texts of these parts of lb-1 lie: one, once they are joined. */

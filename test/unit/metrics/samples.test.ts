@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createExposition } from '../../../src/metrics/exposition.ts';
-import { toChunks } from '../../../src/metrics/piece.ts';
 import { counter, type Family, gauge, histogram, stateSet } from '../../../src/metrics/family.ts';
 import { type Emit, renderSamples } from '../../../src/metrics/samples.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
@@ -236,6 +235,6 @@ function labelOf(room: string): string {
 
 function pageOf(families: ReturnType<typeof renderSamples>['families']): string {
   const exposition = createExposition({ families: families.map(({ family }): Family => family), appliances: ['lb'] });
-  exposition.put('lb', 'part', toChunks(families));
+  exposition.show('lb', 'part', families);
   return exposition.page('text').text.toString();
 }
