@@ -30,6 +30,7 @@ export function loadedResults(atWork: AtWork, isHeldToGoals: boolean): Result[] 
     slowest('/metrics gzip', times.gzip),
     median('/metrics gzip', times.gzip),
     slowest('/probe', times.probe),
+    median('/probe', times.probe),
     alone('/probe, 99th percentile', 'ms', times.probe.ours.p99, limit(goals.probeMs)),
     alone('/metrics gzip after seconds without a scrape, median', 'ms', rareScrapeMs),
     alone('event loop delay, 99th percentile', 'ms', loopDelayMs.p99, limit(goals.loopP99Ms)),
