@@ -33,7 +33,7 @@ const parts: Readonly<Record<string, () => Promise<Result[]>>> = {
   growth: growthResults,
 };
 
-/** The whole exporter on fleets of simulated appliances, part by part: some twelve minutes. */
+/** The whole exporter on fleets of simulated appliances, part by part: some twenty minutes. */
 export async function* scaleResults(names: readonly string[] = Object.keys(parts)): AsyncGenerator<Result[]> {
   for (const name of names) {
     const measure = parts[name];
