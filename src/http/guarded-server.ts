@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { errorCode } from '../lib/check.ts';
-import { createConnections } from './connections.ts';
+import { type Connection, createConnections } from './connections.ts';
 
 export interface GuardedServerParts {
   readonly tls: TlsOptions | undefined;
@@ -28,6 +28,15 @@ export interface GuardedServer {
   retireConnections(): void;
 }
 
+interface Client {
+  /** Undefined where there was no room for it. */
+  readonly connection: Connection | undefined;
+  /** Closes it unless it asks for something. */
+  readonly silence: NodeJS.Timeout;
+  /** In the order of the requests. */
+  readonly unanswered: ServerResponse[];
+}
+
 export const maxHeaderSize = 16_384;
 /** Clients that wait for each answer before they ask again, as nearly all do, have one request under way. */
 const mostPipelined = 16;
@@ -35,8 +44,7 @@ const mostRequestsOfOneConnection = 10_000;
 
 export function createGuardedServer(parts: GuardedServerParts): GuardedServer {
   const { tls, handler, answerTo, mostConnections, requestTimeoutMs, handlesOddRequests, patienceMs = 10_000 } = parts;
-  const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
-  const silent = new WeakMap<Socket, NodeJS.Timeout>();
+  const clients = new WeakMap<Socket, Client>();
   const refused = new WeakSet<Socket>();
   const connections = createConnections({ most: mostConnections });
 
@@ -44,30 +52,31 @@ export function createGuardedServer(parts: GuardedServerParts): GuardedServer {
     const { socket } = request;
     // What came along with the handshake of a client that was turned away.
     if (socket.destroyed) return;
-    clearTimeout(silent.get(socket));
-    const connection = connections.of(socket);
+    const { connection, silence, unanswered } = clients.get(socket) ?? meet(socket);
+    clearTimeout(silence);
     connection?.busy();
-    const responses = unanswered.get(socket) ?? new Set();
-    const before = [...responses].at(-1);
-    unanswered.set(socket, responses.add(response));
-    response.once('close', () => {
-      responses.delete(response);
-      if (responses.size > 0) return;
+    const before = unanswered.at(-1);
+    unanswered.push(response);
+    response.on('close', () => {
+      unanswered.splice(unanswered.indexOf(response), 1);
+      if (unanswered.length > 0) return;
       if (connection?.isRetired) socket.destroySoon();
       connection?.idle();
     });
-    if (responses.size > mostPipelined) socket.destroy();
+    if (unanswered.length > mostPipelined) socket.destroy();
     // One after the other, or a later change could overtake an earlier one of the same client, and who sends many
     // requests at once would have all of their answers made at once.
     else if (before) before.once('close', () => socket.writable && handler(request, response));
     else handler(request, response);
   };
 
-  /** Node's own limits begin with the first byte of a request. */
-  function awaitFirstRequest(socket: Socket): void {
-    const timer = setTimeout(() => socket.destroy(), patienceMs);
-    silent.set(socket, timer);
-    socket.once('close', () => clearTimeout(timer));
+  function meet(socket: Socket): Client {
+    // Node's own limits begin with the first byte of a request.
+    const silence = setTimeout(() => socket.destroy(), patienceMs);
+    socket.once('close', () => clearTimeout(silence));
+    const client = { connection: connections.of(socket), silence, unanswered: [] };
+    clients.set(socket, client);
+    return client;
   }
 
   function refuse(error: unknown, socket: Socket): void {
@@ -80,7 +89,7 @@ export function createGuardedServer(parts: GuardedServerParts): GuardedServer {
       return;
     }
     // A request that came whole may be carried out already: it gets its own answer, and what follows it none.
-    const last = [...(unanswered.get(socket) ?? [])].findLast(({ req }) => req.complete);
+    const last = clients.get(socket)?.unanswered.findLast(({ req }) => req.complete);
     if (last) last.once('close', () => socket.end());
     else socket.end(answerTo(code));
   }
@@ -97,7 +106,7 @@ export function createGuardedServer(parts: GuardedServerParts): GuardedServer {
     : createServer(limits, listener);
   server.maxRequestsPerSocket = mostRequestsOfOneConnection;
   server.on('connection', (socket: Socket) => connections.add(socket));
-  server.on(tls ? 'secureConnection' : 'connection', awaitFirstRequest);
+  server.on(tls ? 'secureConnection' : 'connection', meet);
   server.on('clientError', refuse);
   if (handlesOddRequests) server.on('checkExpectation', listener);
   return {

@@ -70,20 +70,17 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
     body.resume().once('end', () => done(null));
   });
   app.addHook('onRoute', ({ url }) => void paths.add(url));
-  app.addHook('onRequest', async (request, reply) => {
-    const path = request.url.replace(/\?.*/s, '');
-    if (path === reloadPath) {
-      if (request.method === 'POST') return;
-      return reply.code(405).header('allow', 'POST').type(plainText).send('Only POST is allowed here.\n');
-    }
-    if (request.method === 'GET' || request.method === 'HEAD') return;
-    if (paths.has(path))
-      return reply.code(405).header('allow', 'GET, HEAD').type(plainText).send('Only GET and HEAD are allowed here.\n');
-  });
   app.addHook('onSend', async (_request, reply) => {
     reply.headers(headersOfAll);
   });
-  app.setNotFoundHandler((_request, reply) => reply.code(404).type(plainText).send('Not found. Try / or /metrics.\n'));
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.replace(/\?.*/s, '');
+    reply.type(plainText);
+    if (path === reloadPath) return reply.code(405).header('allow', 'POST').send('Only POST is allowed here.\n');
+    if (paths.has(path))
+      return reply.code(405).header('allow', 'GET, HEAD').send('Only GET and HEAD are allowed here.\n');
+    return reply.code(404).send('Not found. Try / or /metrics.\n');
+  });
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     const status = error.statusCode ?? 500;
     if (status >= 500) log.error({ err: error, path: request.routeOptions.url }, 'request failed');
@@ -98,11 +95,12 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
     const stranger = names.find((name) => !monitor.watches(name));
     if (stranger !== undefined) return unknownAppliance(reply, shardWatching(stranger));
     const form = negotiate(request.headers);
-    const page = await monitor.page(form, names.length > 0 ? new Set(names) : undefined);
+    const page = names.length > 0 ? monitor.pageOf(new Set(names), form) : await monitor.page(form);
     return sendPage(request, reply, { form, page, end: await self.pieces(form.format) });
   });
 
-  app.get('/probe', async (request, reply) => {
+  // Not asynchronous: to go on in a turn of its own takes longer than all that is done here.
+  app.get('/probe', (request, reply) => {
     const [target, ...more] = valuesOf(request, 'target');
     if (target === undefined || more.length > 0) {
       return reply
@@ -112,7 +110,7 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
     }
     if (!monitor.watches(target)) return unknownAppliance(reply, shardWatching(target));
     const form = negotiate(request.headers);
-    return sendPage(request, reply, { form, page: await monitor.page(form, new Set([target])), end: [] });
+    sendPage(request, reply, { form, page: monitor.pageOf(new Set([target]), form), end: [] });
   });
 
   app.get('/sd', async (request, reply) => {

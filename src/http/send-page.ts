@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { finished } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { createSlice } from '../lib/slice.ts';
@@ -63,10 +62,10 @@ export function createSendPage(log: Logger, { mostUnfinished, patienceMs, longes
   function track(response: ServerResponse): void {
     const timer = setTimeout(cut, longestMs, response);
     unfinished.set(response, steadyNow());
-    finished(response, (error) => {
+    response.on('close', () => {
       clearTimeout(timer);
       unfinished.delete(response);
-      if (error) log.debug({ because: error.message }, 'a page was not read to its end');
+      if (!response.writableFinished) log.debug('a page was not read to its end');
     });
   }
 

@@ -59,11 +59,10 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
     quietLog.tell('warn', { address, because }, 'not let in');
   }
 
-  /** Why a request is not handed on; undefined when it is. */
-  async function refusalOf(request: IncomingMessage): Promise<Refusal | undefined> {
+  /** Why a request is not handed on whoever sends it. */
+  function refusalOf(request: IncomingMessage): Refusal | undefined {
     if (bucket?.take() === false) return refusedFor.rate;
-    if (hasLongBody(request)) return refusedFor.body;
-    return policy.users.size === 0 ? undefined : await passwordRefusalOf(request, policy);
+    return hasLongBody(request) ? refusedFor.body : undefined;
   }
 
   async function passwordRefusalOf(request: IncomingMessage, { users }: WebPolicy): Promise<Refusal | undefined> {
@@ -94,8 +93,19 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
     }
   }
 
-  async function answer(request: IncomingMessage, response: ServerResponse, handler: RequestListener): Promise<void> {
-    const refusal = await refusalOf(request);
+  function answer(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
+    const refusal = refusalOf(request);
+    if (refusal) refuse(response, refusal);
+    else if (policy.users.size === 0) handler(request, response);
+    else void answerUsers(request, response, handler);
+  }
+
+  async function answerUsers(
+    request: IncomingMessage,
+    response: ServerResponse,
+    handler: RequestListener,
+  ): Promise<void> {
+    const refusal = await passwordRefusalOf(request, policy);
     if (refusal) refuse(response, refusal);
     else if (response.writable) handler(request, response);
   }
@@ -108,7 +118,7 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
         tls: tls && tlsOptions(tls),
         handler(request, response) {
           for (const [name, value] of Object.entries(policy.headers)) response.setHeader(name, value);
-          void answer(request, response, handler);
+          answer(request, response, handler);
         },
         answerTo: (code) => answerToNoRequest(code, policy.headers),
         mostConnections,

@@ -229,13 +229,12 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       upkeep.start();
       starting = startAll(pollers());
     },
-    async page(form, only) {
-      const { format, compressed } = form;
-      if (!only) {
-        if (!compressed) lately.asked('plain text');
-        return await wholePage(format);
-      }
-      const asked = [...only].flatMap((name) => watched.get(name) ?? []);
+    page({ format, compressed }) {
+      if (!compressed) lately.asked('plain text');
+      return wholePage(format);
+    },
+    pageOf(names, form) {
+      const asked = [...names].flatMap((name) => watched.get(name) ?? []);
       for (const one of asked) one.asked.beat();
       const [first, second] = asked;
       const finished = first && !second ? finishedPage(first, form) : undefined;
@@ -247,7 +246,7 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
         if (age() >= one.goodUntilMs) settle(one);
         else catchUp(one);
       }
-      return exposition.page(format, only);
+      return exposition.page(form.format, names);
     },
     get ready() {
       wasReady ||= pollers().every((poller) => poller.hadFirstRuns);

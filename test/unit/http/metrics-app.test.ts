@@ -397,7 +397,8 @@ function givenApp({
     appliances: names.map((name) => ({ name, labels: { site: 'paris' } })),
     watches: (appliance) => names.includes(appliance),
     start: () => undefined,
-    page: async ({ format }, only) => exposition.page(format, only),
+    page: async ({ format }) => exposition.page(format),
+    pageOf: (appliances, { format }) => exposition.page(format, appliances),
     get ready() {
       return state.ready;
     },

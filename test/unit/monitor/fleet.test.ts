@@ -18,7 +18,7 @@ describe('a page', () => {
   it('of some brings no others up to its moment, and one of all everyone', async () => {
     const { monitor, settled } = await given(['lb-1', 'lb-2', 'lb-3']);
 
-    await monitor.page(text, new Set(['lb-2']));
+    monitor.pageOf(new Set(['lb-2']), text);
     const forOne = settled.splice(0);
     await monitor.page(text);
 
@@ -31,10 +31,10 @@ describe('a page', () => {
     behind.add('lb-2');
     await monitor.page(text);
     const ofAll = settled.splice(0);
-    await monitor.page(text, new Set(['lb-1']));
+    monitor.pageOf(new Set(['lb-1']), text);
     behind.add('lb-1');
 
-    await monitor.page(text, new Set(['lb-1']));
+    monitor.pageOf(new Set(['lb-1']), text);
 
     expect(ofAll).toEqual(['lb-1', 'lb-2', 'lb-2']);
     expect(settled).toEqual(['lb-1']);
@@ -84,12 +84,12 @@ describe('a page of one appliance', () => {
     const { monitor, settled } = await given(['lb-1', 'lb-2'], options);
     monitor.start();
     for (let time = 0; time < 2; time += 1) {
-      await monitor.page(text, new Set(['lb-2']));
+      monitor.pageOf(new Set(['lb-2']), text);
       await vi.advanceTimersByTimeAsync(15_700);
     }
     const before = settled.splice(0);
 
-    await monitor.page(text, new Set(['lb-2']));
+    monitor.pageOf(new Set(['lb-2']), text);
 
     expect(new Set(before)).toEqual(new Set(['lb-2']));
     expect(before.length, 'at each of two pages, and before the third').toBeGreaterThan(2);
@@ -101,15 +101,15 @@ describe('a page of one appliance', () => {
   it('is finished before it is expected, and not sent any more after a newer one in another form', async () => {
     const { monitor } = await given(['lb-1', 'lb-2']);
     monitor.start();
-    const pageIn = (form: Representation): Promise<Page> => monitor.page(form, new Set(['lb-1']));
+    const pageIn = (form: Representation): Page => monitor.pageOf(new Set(['lb-1']), form);
     for (let time = 0; time < 2; time += 1) {
-      await pageIn(text);
+      pageIn(text);
       await vi.advanceTimersByTimeAsync(10_000);
     }
 
-    const [expected, again] = [await pageIn(text), await pageIn(text)];
-    await pageIn({ ...text, format: 'openmetrics' });
-    const later = await pageIn(text);
+    const [expected, again] = [pageIn(text), pageIn(text)];
+    pageIn({ ...text, format: 'openmetrics' });
+    const later = pageIn(text);
 
     expect(again).toBe(expected);
     expect(later).not.toBe(expected);
@@ -120,7 +120,7 @@ describe('a page of one appliance', () => {
     const { monitor, settled, withheld } = await given(['lb-1']);
     monitor.start();
     for (let time = 0; time < 2; time += 1) {
-      await monitor.page(text, new Set(['lb-1']));
+      monitor.pageOf(new Set(['lb-1']), text);
       await vi.advanceTimersByTimeAsync(10_000);
     }
     const whileAsked = settled.length;
