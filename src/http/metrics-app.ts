@@ -4,7 +4,7 @@ import type { SelfMetrics } from '../metrics/self.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import { strangerInWords, unknownAppliance, valuesOf } from './appliance-query.ts';
 import { cutConnectionsOnClose } from './cut-connections.ts';
-import { negotiate } from './negotiate.ts';
+import { createNegotiate } from './negotiate.ts';
 import { createSendPage, usualLimits } from './send-page.ts';
 import { registerReload, reloadPath, type ReloadOutcome } from './reload.ts';
 import { registerStatusApi } from './status-api.ts';
@@ -55,6 +55,7 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
         .end('The path has a malformed percent-encoding.\n');
     },
   });
+  const negotiate = createNegotiate();
   const sendPage = createSendPage(log, usualLimits);
   const thermometer = createThermometer(now);
   const paths = new Set<string>();

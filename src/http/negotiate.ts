@@ -7,8 +7,23 @@ export const contentTypes: Readonly<Record<Format, string>> = {
 };
 
 /** What the headers of a request ask for. */
-export function negotiate(headers: IncomingHttpHeaders): Representation {
-  return { format: negotiateFormat(headers.accept), compressed: acceptsGzip(headers['accept-encoding']) };
+export type Negotiate = (headers: IncomingHttpHeaders) => Representation;
+
+/** More are clients that change their words, of which there is no end. */
+const mostKnown = 100;
+
+/** A client says the same each time: it is read once. */
+export function createNegotiate(): Negotiate {
+  const known = new Map<string, Representation>();
+  return ({ accept, 'accept-encoding': acceptEncoding }) => {
+    const words = `${accept}\n${acceptEncoding}`;
+    const before = known.get(words);
+    if (before) return before;
+    const form = { format: negotiateFormat(accept), compressed: acceptsGzip(acceptEncoding) };
+    if (known.size >= mostKnown) known.clear();
+    known.set(words, form);
+    return form;
+  };
 }
 
 /** OpenMetrics 1.0 where the Accept header prefers it, else Prometheus text, which everybody reads. */

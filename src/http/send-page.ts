@@ -37,14 +37,14 @@ export function createSendPage(log: Logger, { mostUnfinished, patienceMs, longes
   const unfinished = new Map<ServerResponse, number>();
 
   /** False when all places are taken by readers that may still be reading, and that have not more of them than others. */
-  function makeRoomFor(newcomer: string | undefined): boolean {
+  function makeRoomFor(request: FastifyRequest): boolean {
     const [oldest] = unfinished;
     if (!oldest || unfinished.size < mostUnfinished) return true;
     const [response, startedAtMs] = oldest;
     const crowd = largestCrowd({
       all: unfinished.keys(),
       addressOf: ({ socket }) => socket?.remoteAddress,
-      newcomer,
+      newcomer: request.ip,
     });
     const isPatienceOver = steadyNow() - startedAtMs >= patienceMs;
     const superfluous = isPatienceOver ? response : crowd.isUnfair ? crowd.members[0] : undefined;
@@ -70,7 +70,7 @@ export function createSendPage(log: Logger, { mostUnfinished, patienceMs, longes
   }
 
   return (request, reply, parts) => {
-    if (!makeRoomFor(request.ip)) {
+    if (!makeRoomFor(request)) {
       quietLog.tell('warn', { address: request.ip }, 'too many readers at a time, a scrape was refused');
       const sentence = `${mostUnfinished} pages are being sent and not read. Scrape less often, or find out who does not read.\n`;
       void reply.code(503).header('retry-after', '5').type('text/plain; charset=utf-8').send(sentence);

@@ -85,7 +85,7 @@ export function joinPacked(parts: readonly Packed[]): Packed {
 /** The buffers that, written one after the other, are one gzip member holding all parts in order. */
 export function gzipMember(parts: readonly Packed[]): Buffer[] {
   const { crc, size } = combineChecksums(parts);
-  const trailer = Buffer.alloc(8);
+  const trailer = Buffer.allocUnsafe(8);
   trailer.writeUInt32LE(crc >>> 0, 0);
   trailer.writeUInt32LE(size % 2 ** 32, 4);
   return [header, ...parts.map((part) => part.blocks), lastEmptyBlock, trailer];

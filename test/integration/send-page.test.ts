@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { fastify } from 'fastify';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { negotiate } from '../../src/http/negotiate.ts';
+import { createNegotiate } from '../../src/http/negotiate.ts';
 import { createSendPage, type SendPageLimits, usualLimits } from '../../src/http/send-page.ts';
 import { createExposition, type Exposition } from '../../src/metrics/exposition.ts';
 import { gauge } from '../../src/metrics/family.ts';
@@ -154,6 +154,7 @@ async function given(limits: Partial<SendPageLimits> = {}) {
   const exposition: Exposition = createExposition({ families: [number], appliances: ['lb'] });
   const lines: string[] = [];
   const sendPage = createSendPage(pino({}, { write: (line) => lines.push(line) }), { ...usualLimits, ...limits });
+  const negotiate = createNegotiate();
   const app = fastify({ forceCloseConnections: true });
   app.get('/', async (request, reply) =>
     sendPage(request, reply, { form: negotiate(request.headers), page: exposition.page('text'), end: [] }),

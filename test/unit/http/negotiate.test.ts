@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { acceptsGzip, negotiateFormat } from '../../../src/http/negotiate.ts';
+import { acceptsGzip, createNegotiate, negotiateFormat } from '../../../src/http/negotiate.ts';
 
 const openmetrics1 = 'application/openmetrics-text;version=1.0.0';
 
@@ -41,6 +41,29 @@ describe('the format', () => {
     ['who writes nonsense', ';;,=;q==,/;,\t,application/openmetrics'],
   ])('is Prometheus text for %s', (_, accept) => {
     expect(negotiateFormat(accept)).toBe('text');
+  });
+});
+
+describe('what a client asks for', () => {
+  it('is the same each time that it says the same, whatever others say in between', () => {
+    const negotiate = createNegotiate();
+    const headers = [
+      { accept: openmetrics1, 'accept-encoding': 'gzip' },
+      { accept: openmetrics1 },
+      { accept: 'text/plain', 'accept-encoding': 'gzip' },
+      { 'accept-encoding': openmetrics1 },
+    ];
+    const first = headers.map(negotiate);
+    for (let client = 0; client < 1_000; client += 1) negotiate({ accept: `text/x-${client}` });
+
+    expect(first).toEqual([
+      { format: 'openmetrics', compressed: true },
+      { format: 'openmetrics', compressed: false },
+      { format: 'text', compressed: true },
+      { format: 'text', compressed: false },
+    ]);
+    expect(headers.map(negotiate)).toEqual(first);
+    expect(headers.map(negotiate)).toEqual(first);
   });
 });
 
