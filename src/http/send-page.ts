@@ -70,6 +70,12 @@ export function createSendPage(log: Logger, { mostUnfinished, patienceMs, longes
   }
 
   return (request, reply, parts) => {
+    const response = reply.raw;
+    if (response.closed) {
+      // Its reader left while the page was made, and takes no place.
+      reply.hijack();
+      return;
+    }
     if (!makeRoomFor(request)) {
       quietLog.tell('warn', { address: request.ip }, 'too many readers at a time, a scrape was refused');
       const sentence = `${mostUnfinished} pages are being sent and not read. Scrape less often, or find out who does not read.\n`;
@@ -78,7 +84,6 @@ export function createSendPage(log: Logger, { mostUnfinished, patienceMs, longes
     }
     const { format, compressed } = parts.form;
     const { length, contents } = compressed ? compressedBody(parts) : plainBody(parts);
-    const response = reply.raw;
     reply.hijack();
     track(response);
     response.writeHead(200, {

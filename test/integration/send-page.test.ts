@@ -67,6 +67,24 @@ describe('many readers at a time', () => {
   });
 });
 
+describe('a reader that leaves while its page is being made', () => {
+  it('takes no place from those that come after it', async () => {
+    const { url, show, lines } = await given({ mostUnfinished: 1 });
+    show(3_000, 1);
+    const leaving = connect(Number(new URL(url).port), '127.0.0.1');
+    leaving.end('GET /once-it-has-left HTTP/1.1\r\nhost: exporter\r\n\r\n');
+    leaving.destroySoon();
+    await once(leaving, 'close');
+    await until(
+      async () => (await fetch(`${url}/left`)).text(),
+      (left) => left === '1',
+    );
+
+    expect((await fetch(url)).status).toBe(200);
+    expect(lines).toEqual([]);
+  });
+});
+
 describe('readers that do not read', () => {
   it('are refused beyond the number that there can be with good reason, and told when to come back', async () => {
     const { url, show } = await given({ mostUnfinished: 3 });
@@ -159,6 +177,13 @@ async function given(limits: Partial<SendPageLimits> = {}) {
   app.get('/', async (request, reply) =>
     sendPage(request, reply, { form: negotiate(request.headers), page: exposition.page('text'), end: [] }),
   );
+  let left = 0;
+  app.get('/once-it-has-left', async (request, reply) => {
+    await once(reply.raw, 'close');
+    sendPage(request, reply, { form: negotiate(request.headers), page: exposition.page('text'), end: [] });
+    left += 1;
+  });
+  app.get('/left', () => String(left));
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(() => app.close());
   return {
