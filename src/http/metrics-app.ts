@@ -60,6 +60,12 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
   const thermometer = createThermometer(now);
   const paths = new Set<string>();
 
+  /** What a path takes that has a route for something else. */
+  function allowedAt(path: string) {
+    if (path === reloadPath) return { methods: 'POST', inWords: 'Only POST is allowed here.\n' };
+    return paths.has(path) ? { methods: 'GET, HEAD', inWords: 'Only GET and HEAD are allowed here.\n' } : undefined;
+  }
+
   cutConnectionsOnClose(app, closeGraceMs);
   app.addHook('onClose', () => {
     thermometer.close();
@@ -71,17 +77,16 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
     body.resume().once('end', () => done(null));
   });
   app.addHook('onRoute', ({ url }) => void paths.add(url));
+  // Before anything is made of the body, whose type may be none.
+  app.addHook('onRequest', (request, reply, done) => {
+    const allowed = request.is404 ? allowedAt(request.url.replace(/\?.*/s, '')) : undefined;
+    if (allowed === undefined) done();
+    else void reply.code(405).header('allow', allowed.methods).type(plainText).send(allowed.inWords);
+  });
   app.addHook('onSend', async (_request, reply) => {
     reply.headers(headersOfAll);
   });
-  app.setNotFoundHandler((request, reply) => {
-    const path = request.url.replace(/\?.*/s, '');
-    reply.type(plainText);
-    if (path === reloadPath) return reply.code(405).header('allow', 'POST').send('Only POST is allowed here.\n');
-    if (paths.has(path))
-      return reply.code(405).header('allow', 'GET, HEAD').send('Only GET and HEAD are allowed here.\n');
-    return reply.code(404).send('Not found. Try / or /metrics.\n');
-  });
+  app.setNotFoundHandler((_request, reply) => reply.code(404).type(plainText).send('Not found. Try / or /metrics.\n'));
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     const status = error.statusCode ?? 500;
     if (status >= 500) log.error({ err: error, path: request.routeOptions.url }, 'request failed');

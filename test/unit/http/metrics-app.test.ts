@@ -289,6 +289,20 @@ describe('anything else', () => {
     },
   );
 
+  it.each(['json', ';', 'application/json; charset'])(
+    'a body of the type %s is refused for the same reason',
+    async (type) => {
+      const response = await givenApp().inject({
+        method: 'POST',
+        url: '/metrics',
+        headers: { 'content-type': type },
+        payload: 'x',
+      });
+
+      expect([response.statusCode, response.payload]).toEqual([405, 'Only GET and HEAD are allowed here.\n']);
+    },
+  );
+
   it('says how reloading by HTTP is switched on where it is not', async () => {
     const answer = await givenApp().inject({ method: 'POST', url: '/-/reload' });
 
