@@ -12,9 +12,9 @@ export interface Trend {
   readonly mean: number;
 }
 
-/** Whether growth by more than a share of the mean within an hour is beyond doubt. */
+/** Whether growth by more than a share of the mean within an hour is beyond doubt; what was not measured is taken to grow. */
 export function growsBy(trend: Trend, shareOfMean: number): boolean {
-  return trend.perHour - trend.confidence > shareOfMean * trend.mean;
+  return !(trend.perHour - trend.confidence <= shareOfMean * trend.mean);
 }
 
 /**

@@ -5,6 +5,7 @@ import type { SeenCall } from './appliance-process.ts';
 import type { CanarySearch } from './canaries.ts';
 import { createCounterWatch } from './counters.ts';
 import type { Fleet } from './fleet.ts';
+import { heapOf } from './heap.ts';
 import type { Pace } from './pace.ts';
 import type { PageReader } from './page-reader.ts';
 import { createSteadySeries } from './steady-series.ts';
@@ -35,7 +36,7 @@ export interface Watch {
 
 export const problems = ['invalid', 'counter', 'steady', 'up', 'stale', 'leak'] as const;
 export type Problem = (typeof problems)[number];
-export const measures = ['resident', 'heap', 'handles', 'sockets', 'scrape', 'age'] as const;
+export const measures = ['resident', 'heap', 'objects', 'handles', 'sockets', 'scrape', 'age'] as const;
 export type Measure = (typeof measures)[number];
 
 export interface WatchParts {
@@ -56,6 +57,7 @@ export function createWatch({ pid, reader, fleet, pace, search, waits, promtool 
   const measured: Record<Measure, Point[]> = {
     resident: [],
     heap: [],
+    objects: [],
     handles: [],
     sockets: [],
     scrape: [],
@@ -121,11 +123,13 @@ export function createWatch({ pid, reader, fleet, pace, search, waits, promtool 
 
   function measure(page: readonly ReadFamily[], atMs: number, tookMs: number): void {
     const usage = usageOf(pid);
+    const heap = heapOf(page);
     const take = (name: Measure, value: number): void => void measured[name].push({ atMs, value });
     take('resident', usage.residentBytes);
     take('handles', usage.handles);
     take('sockets', usage.sockets);
-    take('heap', samplesOf(page, 'nodejs_heap_size_used_bytes')[0]?.value ?? Number.NaN);
+    take('heap', heap.all);
+    take('objects', heap.objects);
     take('scrape', tookMs);
     take('age', checkAges(page, atMs));
   }
