@@ -17,7 +17,8 @@ export function readOptions(words: readonly string[]): ChosenOptions {
       'web-config': { type: 'boolean', default: false },
       // A cycle that divides a minute.
       'cycle-seconds': { type: 'string', default: '10' },
-      clients: { type: 'string', default: '8' },
+      // As many as keep the listeners full of connections nearly all the time: what memory that takes is taken at once.
+      clients: { type: 'string', default: '24' },
       herd: { type: 'string', default: '1000' },
     },
   });
