@@ -48,7 +48,7 @@ COPY --from=build /app/commands /usr/local/bin
 # For the audit of the gateway: a volume that is mounted here belongs to who writes it.
 COPY --from=build --chown=1000:1000 /app/state /var/lib/zlb-exporter
 # The threads that compress would each keep memory of their own, which is never given back: 40 MB with 100 appliances.
-# What is longer than 128 kB is given back as soon as it is free: what is short would stay above it, and keep all of it.
+# Blocks above 128 kB are mapped apart, and given back when they are free; among short ones they would leave holes that are kept.
 ENV NODE_ENV=production MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=131072 ZLB_EXPORTER_REVISION=${REVISION}
 # By number, so that Kubernetes can see that it is not root. It owns nothing of the program.
 USER 1000:1000

@@ -10,28 +10,14 @@ const mostShare = 0.05;
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 const plain = (count: number): string => count.toFixed(1);
 
-interface Look {
-  readonly measure: Measure;
-  readonly name: string;
-  readonly show: (value: number) => string;
-  /** The share of the stretch before it counts. */
-  readonly after: number;
-  /** Only the lowest of each so long; 0 for all there is. */
-  readonly stretchMs: number;
-}
-
-// What a collection of garbage leaves.
-const minima = { show: megabytes, stretchMs: 60_000 };
-/** V8 compiles what has become hot, for some ten minutes of a new kind of load; from then on it has to stay as it is. */
-const compiled = 0.5;
-
-const looks: readonly Look[] = [
-  { measure: 'resident', name: 'resident memory', show: megabytes, after: 0, stretchMs: 0 },
-  { measure: 'objects', name: 'heap without compiled code, lowest of each minute', after: 0, ...minima },
-  { measure: 'heap', name: 'heap in the second half, lowest of each minute', after: compiled, ...minima },
-  { measure: 'handles', name: 'open handles', show: plain, after: 0, stretchMs: 0 },
-  { measure: 'sockets', name: 'open sockets', show: plain, after: 0, stretchMs: 0 },
-];
+const looks = [
+  { measure: 'resident', name: 'resident memory', show: megabytes, stretchMs: 0 },
+  // What a collection of garbage leaves.
+  { measure: 'heap', name: 'heap, lowest of each minute', show: megabytes, stretchMs: 60_000 },
+  { measure: 'objects', name: 'of it without compiled code', show: megabytes, stretchMs: 60_000 },
+  { measure: 'handles', name: 'open handles', show: plain, stretchMs: 0 },
+  { measure: 'sockets', name: 'open sockets', show: plain, stretchMs: 0 },
+] as const;
 
 /** Whether what the exporter holds grows with time; in a short stretch the slopes have no goal. */
 export function flatness(
@@ -39,9 +25,8 @@ export function flatness(
   measured: Readonly<Record<Measure, readonly Point[]>>,
   { fromMs, toMs }: Stretch,
 ): readonly Finding[] {
-  return looks.map(({ measure, name, show, after, stretchMs }) => {
-    const countsFromMs = fromMs + after * (toMs - fromMs);
-    const points = measured[measure].filter(({ atMs }) => atMs >= countsFromMs && atMs <= toMs);
+  return looks.map(({ measure, name, show, stretchMs }) => {
+    const points = measured[measure].filter(({ atMs }) => atMs >= fromMs && atMs <= toMs);
     const trend = trendOf(stretchMs > 0 ? lowestOfEach(stretchMs, points) : points);
     return {
       part,

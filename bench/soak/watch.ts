@@ -5,7 +5,7 @@ import type { SeenCall } from './appliance-process.ts';
 import type { CanarySearch } from './canaries.ts';
 import { createCounterWatch } from './counters.ts';
 import type { Fleet } from './fleet.ts';
-import { heapOf } from './heap.ts';
+import { objectBytesOf } from './heap.ts';
 import type { Pace } from './pace.ts';
 import type { PageReader } from './page-reader.ts';
 import { createSteadySeries } from './steady-series.ts';
@@ -123,13 +123,12 @@ export function createWatch({ pid, reader, fleet, pace, search, waits, promtool 
 
   function measure(page: readonly ReadFamily[], atMs: number, tookMs: number): void {
     const usage = usageOf(pid);
-    const heap = heapOf(page);
     const take = (name: Measure, value: number): void => void measured[name].push({ atMs, value });
     take('resident', usage.residentBytes);
     take('handles', usage.handles);
     take('sockets', usage.sockets);
-    take('heap', heap.all);
-    take('objects', heap.objects);
+    take('heap', samplesOf(page, 'nodejs_heap_size_used_bytes')[0]?.value ?? Number.NaN);
+    take('objects', objectBytesOf(page));
     take('scrape', tookMs);
     take('age', checkAges(page, atMs));
   }
