@@ -25,16 +25,20 @@ export interface ReplayServer {
 
 const apiKey = 'TEST_KEY';
 const keyHeaders = ['api_key', 'api-key', 'zapi_key', 'zapi-key'];
+const deactivated = { message: 'The appliance is not activated', error: 'true' };
 const unauthorised = { status: 401, body: { message: 'Authorization required' } };
 
 /** Serves recorded answers back, by verb, path, key and body: what a client makes of a real appliance's bytes. */
 export async function startReplayServer({
   directory = ownRecordings,
   alter = (body) => body,
+  unlicensed = false,
 }: {
   readonly directory?: string;
   /** What becomes of the body of an answer to this path. */
   readonly alter?: (body: Buffer, path: string, response: ServerResponse) => Buffer;
+  /** Answers 402 to every call with a known key, as a deactivated Enterprise Edition does. */
+  readonly unlicensed?: boolean;
 } = {}): Promise<ReplayServer> {
   const exchanges = [...readExchanges(directory)].sort((a, b) => phase(a) - phase(b));
   const material = await createTlsMaterial();
@@ -42,6 +46,11 @@ export async function startReplayServer({
 
   const server = createServer({ key: material.key, cert: material.cert }, (request, response) => {
     void text(request).then((body) => {
+      if (unlicensed && keyOf(request.headers) === apiKey) {
+        response.writeHead(402, { 'Content-Type': 'application/json' }).end(JSON.stringify(deactivated));
+        requests.push({ method: request.method ?? 'GET', path: belowBase(request.url ?? '/'), status: 402 });
+        return;
+      }
       const method = request.method ?? 'GET';
       const path = belowBase(request.url ?? '/');
       const exchange = exchanges.find((candidate) => fits(candidate, { method, path, body, headers: request.headers }));

@@ -1,0 +1,109 @@
+import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
+import { collectorDefaults } from '../../src/collectors/defaults.ts';
+import { loadSettings } from '../../src/config/load.ts';
+import { operationRoutes } from '../../src/appliance/operation-routes.ts';
+import type { Settings } from '../../src/config/settings.ts';
+import { createConfigurationSource } from '../../src/configuration-source.ts';
+import { type Daemon, startDaemon } from '../../src/daemon.ts';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startReplayServer } from './replay-server.ts';
+import { until } from './until.ts';
+
+/** Once a year: after its first run a collector rests, so that a page depends on the recordings and the clock alone. */
+const yearly = '0 0 0 1 1 *';
+
+export interface RecordedExporter {
+  readonly daemon: Daemon;
+  /** Body of `GET path`; fails on another status than 200. */
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<string>;
+  /** Moves the exporter's clock forward. */
+  pass(ms: number): void;
+  /** Replaces the configuration file and reloads it. */
+  reload(configuration: object): Promise<void>;
+  /** An entry of `appliances` for the recorded appliance. */
+  entry(name: string, more?: object): object;
+}
+
+/** Starts the whole exporter on the recorded appliance, replayed over TLS, with a clock that the test moves. */
+export async function givenRecordedExporter(
+  configure: (entry: RecordedExporter['entry']) => object,
+  alter?: Parameters<typeof startReplayServer>[0],
+): Promise<RecordedExporter> {
+  const server = await startReplayServer(alter);
+  const folder = await mkdtemp(join(tmpdir(), 'zlb-recorded-'));
+  const file = join(folder, 'zlb.yml');
+  const write = (configuration: object): Promise<void> =>
+    writeFile(file, JSON.stringify({ polling: { max_busy_ratio: 1, jitter: '0%' }, ...configuration }));
+  const entry = (name: string, more: object = {}): object => ({
+    name,
+    url: server.url,
+    api_key: server.apiKey,
+    tls: { fingerprint_sha256: server.fingerprintSha256 },
+    ...more,
+  });
+  await write(configure(entry));
+
+  const startedAt = performance.now();
+  let passedMs = 0;
+  const now = (): number => Date.parse('2026-11-20T21:00:00Z') + passedMs + performance.now() - startedAt;
+  const source = createConfigurationSource({
+    path: file,
+    load: async (files) => ({
+      settings: rarely(await loadSettings({ file, env: {}, collectorDefaults, operations: operationRoutes(), files })),
+    }),
+  });
+  const daemon = await startDaemon({
+    ...(await source.read((first) => Promise.resolve(first))),
+    source,
+    listenAddress: '127.0.0.1:0',
+    build: { version: '0.0.0', revision: 'test', nodeVersion: 'v24' },
+    log: pino({ level: 'silent' }),
+    now,
+    random: () => 0.5,
+  });
+  onTestFinished(async () => {
+    await daemon.close();
+    await server.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  await until(
+    async () => (await fetch(`${daemon.url}/-/ready`)).status,
+    (status) => status === 200,
+    20_000,
+  );
+
+  return {
+    daemon,
+    entry,
+    async get(path, headers = {}) {
+      const answer = await fetch(daemon.url + path, { headers });
+      const body = await answer.text();
+      if (answer.status !== 200) throw new Error(`GET ${path} answered ${answer.status}: ${body}`);
+      return body;
+    },
+    pass(ms) {
+      passedMs += ms;
+    },
+    async reload(configuration) {
+      await write(configuration);
+      const outcome = await daemon.reload();
+      if (!outcome.ok) throw new Error(`the reload was refused: ${outcome.because}`);
+    },
+  };
+}
+
+/** The settings with every collector on {@link yearly}; a configuration file may not ask for that. */
+function rarely(settings: Settings): Settings {
+  return {
+    ...settings,
+    appliances: settings.appliances.map((appliance) => ({
+      ...appliance,
+      collectors: Object.fromEntries(
+        Object.entries(appliance.collectors).map(([name, each]) => [name, { ...each, schedule: yearly }]),
+      ),
+    })),
+  };
+}
