@@ -110,6 +110,8 @@ export const FarmReply = Type.Object({
     about('status', 'vip', 'listener'),
   ),
   services: WireList(Type.Object({ id: WireName, farmguardian: WireText, backends: WireList(configuredBackend) })),
+  // Of a farm without services.
+  backends: WireList(configuredBackend),
 });
 
 /** `GET /farms/{farmname}/status` (WIRE.md §3.10): the status word alone, or the number -1. */

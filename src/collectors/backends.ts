@@ -90,7 +90,7 @@ export const backends: FarmCollector = {
           exposeSums(current.name, list, stats, emit);
           exposeBackends(list, compact, emit);
         },
-        found: [{ family: status, findings: { backends: list.map(toFinding) } }],
+        found: [{ family: status, findings: saysNothing(current, list) ? {} : { backends: list.map(toFinding) } }],
         states: list.map((backend) => ({ object: 'backend', labels: backend.labels, state: backend.status })),
       };
     }),
@@ -114,6 +114,14 @@ function describeBackends(farm: FarmFact, stats: Stats): Backend[] {
       status: farm.status === 'down' ? 'unknown' : (statusSynonyms.get(word) ?? word),
     };
   });
+}
+
+/**
+ * True for an empty list of a farm that does not run, or of which nobody knows whether it runs: appliances list no
+ * backends of a stopped farm, however many it has (API 4.0, `GET /stats/farms/{farmname}`).
+ */
+function saysNothing({ status: word }: FarmFact, list: readonly Backend[]): boolean {
+  return list.length === 0 && (word === 'down' || word === 'unknown');
 }
 
 function toFinding({ labels: { service, backend }, status: word, established: count }: Backend): BackendFinding {

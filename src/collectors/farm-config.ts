@@ -6,6 +6,7 @@ import type { Emit } from '../metrics/samples.ts';
 import { backendLabel, clashingAddresses } from './backend-label.ts';
 import { backendSettings } from './backends.ts';
 import { type CollectContext, farmAreas, type FarmCollector } from './collector.ts';
+import type { ConfiguredBackend } from './findings.ts';
 
 const certificateInUse = gauge(
   'zlb_farm_certificate_info',
@@ -48,7 +49,10 @@ export const farmConfig: FarmCollector = {
         },
         found: [
           ...(files ? [{ family: certificateInUse, findings: { certificates: files } }] : []),
-          { family: healthCheck, findings: { hasHealthCheck: areAllChecked(checks) } },
+          {
+            family: healthCheck,
+            findings: { hasHealthCheck: areAllChecked(checks), configuredBackends: configuredBackends(farm) },
+          },
         ],
       };
     };
@@ -104,6 +108,16 @@ function isChecked(named: string | null | undefined, isListed: boolean | undefin
 function areAllChecked(checks: readonly ServiceCheck[]): boolean | undefined {
   if (checks.some((check) => check.isChecked === false)) return false;
   return checks.length > 0 && checks.every((check) => check.isChecked) ? true : undefined;
+}
+
+/** Undefined where the reply has no list of backends at all. */
+function configuredBackends({ services, backends }: Farm): readonly ConfiguredBackend[] | undefined {
+  if (!services && !backends) return undefined;
+  return [{ id: '', backends }, ...(services ?? [])].flatMap(({ id: service, backends: list }) => {
+    const ofService = (list ?? []).map((backend) => ({ ...backend, service }));
+    const clashes = clashingAddresses(ofService);
+    return ofService.map((backend) => ({ service, backend: backendLabel(backend, clashes) }));
+  });
 }
 
 function exposeBackendSettings(farm: string, { services }: Farm, emit: Emit): void {

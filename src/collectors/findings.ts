@@ -14,7 +14,10 @@ export interface Findings {
   readonly certificateStore?: readonly CertificateFinding[];
   readonly activation?: ActivationFinding;
   readonly interfaces?: readonly InterfaceFinding[];
+  /** Absent where the appliance lists none because the farm does not run: that does not mean that there are none. */
   readonly backends?: readonly BackendFinding[];
+  /** As configured, whatever their states; absent where the configuration was not read. */
+  readonly configuredBackends?: readonly ConfiguredBackend[] | undefined;
   readonly hasHealthCheck?: boolean | undefined;
   /** Files that the farm presents. */
   readonly certificates?: readonly string[];
@@ -37,11 +40,14 @@ export interface FarmFinding {
   readonly pending?: number | undefined;
 }
 
-export interface BackendFinding {
+export interface ConfiguredBackend {
   /** Empty where the farm has no services. */
   readonly service: string;
   /** The label of the metrics: `ip:port`, with `#id` where a service has the address twice. */
   readonly backend: string;
+}
+
+export interface BackendFinding extends ConfiguredBackend {
   /** A word of `transitionStates.backend`. */
   readonly state: string;
   readonly established?: number | undefined;

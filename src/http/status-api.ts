@@ -5,6 +5,28 @@ import type { Monitor } from '../monitor/monitor.ts';
 import type { ApplianceStatus } from '../monitor/status.ts';
 import { unknownAppliance, valuesOf } from './appliance-query.ts';
 
+/** The status with null where a list or a fact is not known, so that a script can tell it from an empty list. */
+function withNulls(appliance: ApplianceStatus): object {
+  const { up, version, edition, hostname, farms, certificates, activation, interfaces } = appliance;
+  return {
+    ...appliance,
+    up: up ?? null,
+    version: version ?? null,
+    edition: edition ?? null,
+    hostname: hostname ?? null,
+    farms:
+      farms?.map((farm) => ({
+        ...farm,
+        hasHealthCheck: farm.hasHealthCheck ?? null,
+        certificates: farm.certificates ?? null,
+        backends: farm.backends ?? null,
+      })) ?? null,
+    certificates: certificates?.map((each) => ({ ...each, usedBy: each.usedBy ?? null })) ?? null,
+    activation: activation ?? null,
+    interfaces: interfaces ?? null,
+  };
+}
+
 export interface StatusApiParts {
   readonly monitor: Pick<Monitor, 'describe' | 'ready' | 'watches'>;
   readonly shardWatching: (appliance: string) => number | undefined;
@@ -19,13 +41,13 @@ const pieceLength = 65_536;
 /** Past this an answer is cut: who does not read it keeps all that it says in memory. */
 const longestMs = 30_000;
 
-/** `GET /api/status`: what `/` shows, of all appliances or of those named, as JSON. What is not known has no key. */
+/** `GET /api/status`: what `/` shows, of all appliances or of those named, as JSON. What is not known is null. */
 export function registerStatusApi(app: FastifyInstance, { monitor, shardWatching, build }: StatusApiParts): void {
   /** What did not change since it was last asked for is the same object, and has its text already. */
   const texts = new WeakMap<ApplianceStatus, string>();
 
   function textOf(appliance: ApplianceStatus): string {
-    const text = texts.get(appliance) ?? JSON.stringify(appliance);
+    const text = texts.get(appliance) ?? JSON.stringify(withNulls(appliance));
     texts.set(appliance, text);
     return text;
   }

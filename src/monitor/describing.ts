@@ -75,14 +75,18 @@ export function createDescribing(parts: DescribingParts): Describing {
     ofFarms: Gathered['ofFarms'],
   ): readonly FarmStatus[] {
     const next = farms.map((farm, index): FarmStatus => {
-      const { backends, hasHealthCheck, certificates } = ofFarms.get(farm.name) ?? nothing;
+      const { backends: listed, configuredBackends: configured, ...config } = ofFarms.get(farm.name) ?? nothing;
+      const { hasHealthCheck, certificates } = config;
+      const backends = listed && isEmptyWithoutMeaning(farm.state, listed, configured) ? undefined : listed;
+      const configuredBackends = backends ? undefined : configured;
       const before = current?.farms?.[index];
       const isSame =
         farm === told.farms?.[index] &&
         backends === before?.backends &&
+        configuredBackends === before?.configuredBackends &&
         hasHealthCheck === before?.hasHealthCheck &&
         certificates === before?.certificates;
-      return before && isSame ? before : { ...farm, hasHealthCheck, certificates, backends };
+      return before && isSame ? before : { ...farm, hasHealthCheck, certificates, backends, configuredBackends };
     });
     return keptList(current?.farms, next);
   }
@@ -137,6 +141,18 @@ export function createDescribing(parts: DescribingParts): Describing {
       return current;
     },
   };
+}
+
+/**
+ * True for an empty list that does not mean that there are no backends: the farm was stopped since it was read, or the
+ * configuration names some (some releases list none while the control socket of the proxy does not answer).
+ */
+function isEmptyWithoutMeaning(
+  state: string,
+  listed: readonly unknown[],
+  configured: readonly unknown[] = [],
+): boolean {
+  return listed.length === 0 && (state === 'down' || configured.length > 0);
 }
 
 interface Gathered {

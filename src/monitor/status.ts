@@ -5,6 +5,7 @@ import type {
   ActivationFinding,
   BackendFinding,
   CertificateFinding,
+  ConfiguredBackend,
   FarmFinding,
   InterfaceFinding,
 } from '../collectors/findings.ts';
@@ -52,7 +53,10 @@ export interface FarmStatus extends FarmFinding, Dated {
   readonly hasHealthCheck?: boolean | undefined;
   /** Files that it presents; absent where that was not read. */
   readonly certificates?: readonly string[] | undefined;
+  /** Undefined where never read, withheld, or not known because the farm is stopped. An empty list was read and is empty. */
   readonly backends: readonly BackendStatus[] | undefined;
+  /** Only where `backends` is undefined and the configuration of the farm was read. */
+  readonly configuredBackends?: readonly ConfiguredBackend[] | undefined;
 }
 
 export type BackendStatus = BackendFinding & Dated;

@@ -1,3 +1,4 @@
+import type { ConfiguredBackend } from '../../collectors/findings.ts';
 import type { BackendStatus, FarmStatus } from '../../monitor/status.ts';
 import { farmProblems } from './farm-problems.ts';
 import { html, type Markup, type Part } from './html.ts';
@@ -43,9 +44,11 @@ ${details(farm, nowMs, mostBackends)}
 ${backends !== undefined && backends.length > mostBackends && html`<p class="more"><a href="${linkTo({ kind: 'farm', appliance, farm: name })}">and ${(backends.length - mostBackends).toLocaleString('en')} more backends</a></p>`}</details></li>`;
 }
 
-function backendsUp({ backends, profile }: FarmStatus): Part {
-  if (backends === undefined)
-    return html`<span class="faint">${profile === 'datalink' ? 'not watchable' : 'unknown'}</span>`;
+function backendsUp({ backends, profile, configuredBackends }: FarmStatus): Part {
+  if (backends === undefined) {
+    const configured = configuredBackends && `${configuredBackends.length} configured`;
+    return html`<span class="faint">${profile === 'datalink' ? 'not watchable' : (configured ?? 'unknown')}</span>`;
+  }
   if (backends.length === 0) return html`<span class="faint">no backends</span>`;
   const up = backends.filter(({ state }) => state === 'up').length;
   const isShort = backends.some(({ state }) => state === 'down');
@@ -64,14 +67,27 @@ function details(farm: FarmStatus, nowMs: number, most: number): Markup {
   return html`${facts.length > 0 && html`<p class="facts">${facts.map((fact) => html`<span>${fact}</span>`)}</p>`}${
     backends !== undefined && backends.length > 0
       ? backendTable(sortedBackends(backends).slice(0, most), nowMs)
-      : noBackends(farm)
+      : noBackends(farm, most)
   }`;
 }
 
-function noBackends({ profile, backends }: FarmStatus): Markup {
+function noBackends({ profile, state, backends, configuredBackends }: FarmStatus, most: number): Markup {
   if (profile === 'datalink')
     return html`<p class="faint">The API says nothing about the backends of datalink farms.</p>`;
-  return html`<p class="faint">${backends === undefined ? 'Its backends were not read, or so long ago that they are not shown.' : 'It has no backends.'}</p>`;
+  if (backends !== undefined) return html`<p class="faint">It has no backends.</p>`;
+  const why =
+    state === 'down'
+      ? 'Its backends are not known while it is down.'
+      : 'Its backends are not known: they were not read, or so long ago that they are not shown.';
+  return html`<p class="faint">${why}${configuredBackends && html` ${inConfiguration(configuredBackends, most)}`}</p>`;
+}
+
+/** What the configuration of a farm names; it says nothing about their states. */
+function inConfiguration(backends: readonly ConfiguredBackend[], most: number): Markup {
+  if (backends.length === 0) return html`None is configured.`;
+  const rest = backends.length - most;
+  const names = backends.slice(0, most).map(({ backend }, index) => html`${index > 0 && ', '}<bdi>${backend}</bdi>`);
+  return html`Configured: ${names}${rest > 0 && ` and ${rest.toLocaleString('en')} more`}.`;
 }
 
 function sortedBackends(backends: readonly BackendStatus[]): readonly BackendStatus[] {

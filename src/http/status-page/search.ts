@@ -1,3 +1,4 @@
+import type { ConfiguredBackend } from '../../collectors/findings.ts';
 import { createSlice } from '../../lib/slice.ts';
 import type { ApplianceStatus, BackendStatus, CertificateStatus, FarmStatus } from '../../monitor/status.ts';
 import type { CertificateOnPage } from './certificate-table.ts';
@@ -49,7 +50,7 @@ export async function search(findings: readonly Finding[], text: string, most: n
     if (isAppliance(status, has)) appliances.add(finding);
     for (const farm of status.farms ?? []) {
       if (isFarm(farm, has)) farms.add({ appliance, farm });
-      for (const backend of farm.backends ?? [])
+      for (const backend of farm.backends ?? (farm.configuredBackends ?? []).map(withoutState))
         if (isBackend(backend, has)) backends.add({ appliance, farm, backend });
       if (slice.isOver) await slice.next();
     }
@@ -67,6 +68,10 @@ function isAppliance({ name, hostname, labels, version }: ApplianceStatus, has: 
 
 function isFarm({ name, vip, vport }: FarmStatus, has: Has): boolean {
   return has(name, vip && `${vip}:${vport ?? ''}`);
+}
+
+function withoutState(configured: ConfiguredBackend): BackendStatus {
+  return { ...configured, state: 'unknown' };
 }
 
 function isBackend({ backend }: BackendStatus, has: Has): boolean {

@@ -110,8 +110,8 @@ function gapsOf(status: ApplianceStatus, readings: Counts<Freshness>): Gaps {
   };
 }
 
-/** Backends of some farms cannot be known by anybody: the API has no statistics of them. Those of a stopped one never are. */
+/** False for backends that the API has no statistics of: those of datalink farms, and those of stopped farms. */
 function isUnread({ profile, state, backends }: FarmStatus): boolean {
-  if (backends === undefined) return profile !== 'datalink';
-  return state !== 'down' && backends.some((each) => each.state === 'unknown');
+  if (profile === 'datalink' || state === 'down') return false;
+  return backends === undefined || backends.some((each) => each.state === 'unknown');
 }

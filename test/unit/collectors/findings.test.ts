@@ -87,14 +87,23 @@ describe('what a reading of the backends says as data', () => {
     ]);
   });
 
-  it('calls none up while the farm is stopped, and is empty where there are none', async () => {
+  it('calls none up while the farm is stopped', async () => {
     const stopped = { ...shop, status: 'down' };
 
     const { findings } = await collectFarmFrom(backends, stopped, { readFarmStats: { backends: [backend] } });
-    const none = await collectFarmFrom(backends, shop, { readFarmStats: { backends: null } });
 
     expect(findings.backends).toMatchObject([{ state: 'unknown' }]);
-    expect(none.findings).toEqual({ backends: [] });
+  });
+
+  it.each([
+    ['of a farm that runs: there are none', 'up', [], { backends: [] }],
+    ['of a farm that is down: nobody knows', 'down', [], {}],
+    ['of a farm that is down, as null: nobody knows', 'down', null, {}],
+    ['of a farm of which nobody knows how it is: nobody knows', 'unknown', [], {}],
+  ])('takes an empty list %s', async (_, status, list, expected) => {
+    const { findings } = await collectFarmFrom(backends, { ...shop, status }, { readFarmStats: { backends: list } });
+
+    expect(findings).toEqual(expected);
   });
 });
 
@@ -111,14 +120,41 @@ describe('what a reading of the configuration of a farm says as data', () => {
     });
     const part = await read({ params: { status: 'up', certlist }, services: [service('a', 'tcp'), service('b', '')] });
 
-    expect(whole.findings).toEqual({ certificates: ['shop.pem'], hasHealthCheck: true });
-    expect(part.findings).toEqual({ certificates: ['shop.pem'], hasHealthCheck: false });
+    expect(whole.findings).toEqual({ certificates: ['shop.pem'], hasHealthCheck: true, configuredBackends: [] });
+    expect(part.findings).toMatchObject({ certificates: ['shop.pem'], hasHealthCheck: false });
+  });
+
+  it('names the backends that are configured, as the metrics name them, and nothing where there is no list', async () => {
+    const twin = { ip: '10.0.0.1', port: 80 };
+    const services = [
+      {
+        id: 'front',
+        farmguardian: '',
+        backends: [
+          { ...twin, id: 0 },
+          { ...twin, id: 1 },
+        ],
+      },
+    ];
+    const params = { status: 'down' };
+
+    expect((await read({ params, services })).findings.configuredBackends).toEqual([
+      { service: 'front', backend: '10.0.0.1:80#0' },
+      { service: 'front', backend: '10.0.0.1:80#1' },
+    ]);
+    expect((await read({ params, backends: [twin] }, 'l4xnat')).findings.configuredBackends).toEqual([
+      { service: '', backend: '10.0.0.1:80' },
+    ]);
+    expect((await read({ params })).findings.configuredBackends).toBe(undefined);
   });
 
   it('says neither of a check nor of a certificate what nobody said', async () => {
     const silent = { params: { status: 'up' }, services: [{ id: 'a', backends: [] }] };
 
-    expect((await read(silent, 'https', refusal('forbidden'))).findings).toEqual({ hasHealthCheck: undefined });
+    expect((await read(silent, 'https', refusal('forbidden'))).findings).toEqual({
+      hasHealthCheck: undefined,
+      configuredBackends: [],
+    });
     expect((await read(silent, 'http')).findings, 'plain HTTP presents none').toMatchObject({ certificates: [] });
   });
 });
