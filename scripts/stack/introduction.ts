@@ -30,7 +30,7 @@ export function introduction(
     '',
     '  Take one down, and see it fire:',
     '',
-    '  npm start --silent -- admin lb-paris-1 actOnFarm farmname=www action=stop --reason=trying',
+    '  npm start --silent -- admin lb-paris-1 actOnFarm farmname=www action=stop --reason=trying --yes',
     '',
     ...(patient
       ? ['The rules (alerts/zlb.rules.yml) wait as they ship: most 1 to 15 minutes, an hour at most.']

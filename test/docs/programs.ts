@@ -31,13 +31,14 @@ export function layOutPrograms(folder: string): void {
 
 const program = `"${process.execPath}" "${root}src/main.ts"`;
 
-// The program from the clone, with a reader beside it who agrees to what a recipe shows, and who stops an exporter once it listens.
+// The program from the clone. It agrees to every change of an appliance, as a reader at a terminal does, and it stops an exporter
+// once that listens.
 const zlbExporter = `#!/bin/bash
 case "$1" in
   admin)
-    case "$3" in
-      drain-backend | restore-backend | restart-farm | replace-certificate | install-activation | backup)
-        case " $* " in *' --dry-run '* | *' --yes '*) ;; *) set -- "$@" --yes ;; esac ;;
+    case "$2" in
+      --* | appliances | audit | freeze | frozen | operations | parameters | unfreeze | whoami) ;;
+      *) case " $* " in *' --dry-run '* | *' --yes '*) ;; *) set -- "$@" --yes ;; esac ;;
     esac
     exec ${program} "$@" ;;
   check | fingerprint | healthcheck | audit | token | --help | --version)

@@ -1,14 +1,15 @@
+import { confirmationOf } from '../../admin/confirmation.ts';
 import type { OperationCall } from '../../admin/operation.ts';
 import { changes } from '../../admin/refusals.ts';
 import { createDecoder } from '../../appliance/decode.ts';
 import { optionalFlag, UsageError } from '../command.ts';
 import { AdminError } from './admin-error.ts';
+import { isAgreed } from './agreement.ts';
 import { type Calls, createCalls, type Write } from './calls.ts';
-import { confirmationFor } from './confirm.ts';
 import { readContent } from './content.ts';
 import type { Content } from './gateway-client.ts';
-import { looksGood } from './look-first.ts';
 import { createOutputFile, type OutputFile } from './output-file.ts';
+import { preflight } from './preflight.ts';
 import { isHopeless, previewLines, readPreview } from './preview.ts';
 import { backupSteps } from './recipes/backup.ts';
 import { requestFor, type Wishes } from './request.ts';
@@ -34,7 +35,7 @@ export const operationFlags: readonly string[] = [
 
 /**
  * Sends one operation to one appliance and shows what comes back. Resolves to the exit code: 1 for the dry run of what
- * would be refused, 2 when a person does not want it any more.
+ * would be refused, 2 when nobody agreed to it.
  */
 export async function callOperation(
   appliance: string,
@@ -60,7 +61,6 @@ export async function callOperation(
     if (flags['dry-run'] === true) return await showPreview(order, discreet);
     if (await send(order, discreet, output)) return 0;
     await output?.discard();
-    session.warn('Nothing was sent.');
     return 2;
   } catch (error) {
     await output?.discard();
@@ -110,13 +110,18 @@ async function showPreview(order: Order, session: AdminSession): Promise<number>
   return isHopeless(preview) ? 1 : 0;
 }
 
-/** Resolves to false when a person does not want it any more. */
+/** Resolves to false when nobody agreed to it. */
 async function send(order: Order, session: AdminSession, output: OutputFile | undefined): Promise<boolean> {
   const { appliance, call, content, wishes, calls } = order;
   const { flags, client, say, warn, shell } = session;
-  const confirm = await confirmationFor(call, appliance, session);
-  if (changes(call.operation.row.risk) && !(await looksGood(writeOf(order, confirm), wishes, calls, session)))
-    return false;
+  const given = optionalFlag(flags, 'confirm');
+  const { required, expected } = confirmationOf(call, appliance);
+  const confirm = given ?? (required ? expected[0] : undefined);
+  if (changes(call.operation.row.risk)) {
+    for (const line of await preflight(writeOf(order, confirm), wishes, calls)) warn(line);
+    const unconfirmed = given === undefined ? confirm : undefined;
+    if (!(await isAgreed({ title: `${call.operation.key} on ${appliance}`, unconfirmed }, session))) return false;
+  }
   if (flags['backup-first'] === true) await backUp(order, session);
   const answer = await client.send(requestFor(appliance, call, content, { ...wishes, confirm }));
   await showAnswer(answer, appliance, { say, warn, shell, json: flags.json === true, output });

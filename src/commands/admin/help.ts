@@ -24,12 +24,14 @@ Words   appliances, whoami, operations, parameters, audit, frozen, freeze --reas
   --confirm=NAME       for what cannot be undone: the name of the object
   --force              override the guards (needs --reason)
   --backup-first       back up the configuration before a change
-  --yes                go on without being asked
+  --yes                agree in advance
   --wait=5m            recipes: wait that long at most
   --body=@FILE         send a file, or standard input (--body=-); for what is secret too
   --output=FILE        save the answer
   --json               the exact answer, for scripts
   --limit, --principal, --appliance, --operation, --event     filters of admin audit
   --admin.url=URL, --admin.token-file=PATH, --admin.ca-file, --admin.cert-file, --admin.key-file
+On a terminal every change, a single operation or a recipe, asks before it is sent; without a
+terminal it needs --yes. Reads and dry runs never ask.
 Environment: ZLB_ADMIN_URL (or http://127.0.0.1:9445), ZLB_ADMIN_TOKEN_FILE or ZLB_ADMIN_TOKEN.
 Exit codes: 0 done, 1 refused or failed, 2 a mistake on the command line, or nobody agreed.`;

@@ -1,9 +1,9 @@
 import { parseDuration } from '../../lib/duration.ts';
 import { oneLine } from '../../lib/one-line.ts';
 import { optionalFlag, UsageError } from '../command.ts';
+import { isAgreed } from './agreement.ts';
 import { namedValues } from './assignments.ts';
 import { type Calls, createCalls } from './calls.ts';
-import { wantsToGoOn } from './confirm.ts';
 import { objectionLines, type Preview, previewLines } from './preview.ts';
 import { backupSteps } from './recipes/backup.ts';
 import type { Plan, Recipe, Step } from './recipes/recipe.ts';
@@ -27,7 +27,7 @@ export async function runRecipe(
   words: readonly string[],
   session: AdminSession,
 ): Promise<number> {
-  const { flags, say, warn, shell } = session;
+  const { flags, say, warn } = session;
   const values = namedValues(words, recipe);
   const waitMs = waitOf(optionalFlag(flags, 'wait'));
   const dryRun = flags['dry-run'] === true;
@@ -59,10 +59,7 @@ export async function runRecipe(
     warn('Nothing was done: the gateway refuses what is marked with ✗. Its guards give way to --force, nothing else.');
     return 1;
   }
-  if (!(await isAgreed(session))) {
-    warn(shell.ask ? 'Nothing was done.' : 'Nothing was done, for nobody is there to agree: repeat it with --yes.');
-    return 2;
-  }
+  if (!(await isAgreed({ title: `${recipe.name} on ${appliance}` }, session))) return 2;
   say('');
   await runSteps(plan.steps, (write) => calls.write(write, wishes), session);
   return 0;
@@ -104,11 +101,6 @@ async function reasonFor({ flags, shell }: AdminSession, dryRun: boolean): Promi
   if (shell.ask || flags.yes === true || flags.force === true)
     throw new UsageError('a recipe needs a reason for the audit: --reason=TEXT');
   return undefined;
-}
-
-async function isAgreed({ flags, shell }: AdminSession): Promise<boolean> {
-  if (flags.yes === true) return true;
-  return shell.ask !== undefined && (await wantsToGoOn(shell.ask));
 }
 
 function waitOf(text: string | undefined): number | undefined {

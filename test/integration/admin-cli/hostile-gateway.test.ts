@@ -121,7 +121,7 @@ describe('an answer that is not what it should be', () => {
     const { run } = await given((response) => json(response, 200, preview));
 
     const dry = await run(['lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--dry-run']);
-    const sent = await run(['lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--force', '--reason=x']);
+    const sent = await run(['lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--force', '--reason=x', '--yes']);
 
     expect(dry.out).toContain('all is well');
     expect(sent.err).toContain('all is well');

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { busyWorld, deactivatedWorld } from '../../../src/simulator/scenarios.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
 
+const stopBody = '{"action":"stop"}';
 const hostile = '\u001b]0;owned\u0007\u009b2J\u202eall is well';
 
 describe('a single operation', () => {
@@ -23,7 +24,7 @@ describe('a single operation', () => {
   it('changes something, with the reason in the audit', async () => {
     const { run, appliance, audit } = await givenAdminCli({ 'lb-1': busyWorld() });
 
-    const words = ['admin', 'lb-1', 'PUT', '/farms/shop/actions', 'action=stop', '--reason=wartung für 100%'];
+    const words = ['admin', 'lb-1', 'PUT', '/farms/shop/actions', 'action=stop', '--reason=wartung für 100%', '--yes'];
     const { code, out } = await run(words);
 
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('stop is done.') });
@@ -57,7 +58,7 @@ describe('a single operation', () => {
     const { run, done } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const { code, err } = await run(['admin', 'lb-1', 'createFarm']);
-    const forced = await run(['admin', 'lb-1', 'createFarm', '--force', '--reason=x']);
+    const forced = await run(['admin', 'lb-1', 'createFarm', '--force', '--reason=x', '--yes']);
 
     expect(code).toBe(1);
     expect(err).toMatch(
@@ -100,10 +101,10 @@ describe('a destructive operation', () => {
 
     const { code, err } = await run(words);
 
-    expect({ code, err }).toEqual({
-      code: 2,
-      err: 'deleteFarm cannot be undone; repeat it with --confirm=legacy if you mean it',
-    });
+    expect(code).toBe(2);
+    expect(err).toMatch(
+      /(?:^|\n)Nothing was done: no terminal is there to ask for your agreement; repeat it with --confirm=legacy --yes\.$/,
+    );
     expect(changes()).toEqual([]);
   });
 
@@ -111,11 +112,11 @@ describe('a destructive operation', () => {
     const { run, changes } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const typed = await run(words, { answers: ['legacy'] });
-    const given = await run(['admin', 'lb-1', 'deleteFarm', 'farmname=pending', '--confirm=pending']);
+    const given = await run(['admin', 'lb-1', 'deleteFarm', 'farmname=pending', '--confirm=pending', '--yes']);
 
     expect(typed).toMatchObject({
       code: 0,
-      asked: ['deleteFarm on lb-1 cannot be undone. Type legacy to confirm: '],
+      asked: ['\ndeleteFarm on lb-1 cannot be undone. Type legacy to go on: '],
     });
     expect(given.code).toBe(0);
     expect(changes()).toEqual(['DELETE /farms/legacy', 'DELETE /farms/pending']);
@@ -126,15 +127,15 @@ describe('a destructive operation', () => {
 
     const { code, err } = await run(words, { answers: [answer] });
 
-    expect(code).toBe(1);
-    expect(err).toContain('Not confirmed\n  Nothing was sent.');
+    expect(code).toBe(2);
+    expect(err).toMatch(/(?:^|\n)Nothing was done: that is not legacy\.$/);
     expect(changes()).toEqual([]);
   });
 
   it('is not done when another name is given', async () => {
     const { run, changes } = await givenAdminCli({ 'lb-1': busyWorld() });
 
-    const { code, err } = await run([...words, '--confirm=shop']);
+    const { code, err } = await run([...words, '--confirm=shop', '--yes']);
 
     expect(code).toBe(1);
     expect(err).toContain('Here: --confirm=NAME.');
@@ -200,7 +201,7 @@ describe('a trap', () => {
 
     const guarded = await run(words);
     const unexplained = await run([...words, '--force']);
-    const forced = await run([...words, '--force', '--reason=TICKET-42']);
+    const forced = await run([...words, '--force', '--reason=TICKET-42', '--yes']);
 
     expect(guarded.code).toBe(1);
     expect(guarded.err).toContain('Here: --force --reason=TEXT.');
@@ -212,43 +213,91 @@ describe('a trap', () => {
   });
 });
 
-describe('a change that guards warn of', () => {
-  const words = ['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop'];
+describe('agreement to a change', () => {
+  const stop = ['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop'];
   const warning = /^ {2}! stop_farm: /m;
 
-  it('is done once a person agrees', async () => {
+  it.each([
+    ['that a guard warns of', stop],
+    ['that no guard warns of', ['admin', 'lb-1', 'createBackup', 'name=weekly']],
+    ['with the answer for scripts', [...stop, '--json']],
+  ])('is missing without a terminal: a change %s needs --yes', async (_case, words) => {
     const { run, done } = await givenAdminCli({ 'lb-1': busyWorld() });
 
-    const { code, err, asked } = await run(words, { answers: ['y'] });
+    const refused = await run(words);
+    const nothing = await done();
+    const agreed = await run([...words, '--yes']);
 
-    expect({ code, asked }).toEqual({ code: 0, asked: ['\nGo on? [y/N] '] });
-    expect(err).toMatch(warning);
-    expect(await done()).toEqual(['actOnFarm']);
+    expect(refused).toMatchObject({ code: 2, out: '' });
+    expect(refused.err).toMatch(
+      /(?:^|\n)Nothing was done: no terminal is there to ask for your agreement; repeat it with --yes\.$/,
+    );
+    expect(nothing).toEqual([]);
+    expect(agreed.code).toBe(0);
+    expect(await done()).toHaveLength(1);
   });
 
-  it('is not done when nobody wants it any more, and leaves no file behind', async () => {
-    const { run, done, folder } = await givenAdminCli({ 'lb-1': busyWorld() });
+  it.each([
+    ['that a guard warns of', stop, 'actOnFarm'],
+    ['that no guard warns of', ['admin', 'lb-1', 'createBackup', 'name=weekly'], 'createBackup'],
+    ['with the answer for scripts', [...stop, '--json'], 'actOnFarm'],
+  ])('is asked for on a terminal: a change %s', async (_case, words, operation) => {
+    const { run, done } = await givenAdminCli({ 'lb-1': busyWorld() });
 
-    const { code, err } = await run([...words, `--output=${folder}/answer`], { answers: [''] });
+    const declined = await run(words, { answers: [''] });
+    const nothing = await done();
+    const agreed = await run(words, { answers: ['y'] });
 
-    expect(code).toBe(2);
-    expect(err).toMatch(/\nNothing was sent\.$/);
-    expect(await done()).toEqual([]);
+    expect(declined).toMatchObject({ code: 2, asked: [`\nGo on with ${operation} on lb-1? [y/N] `] });
+    expect(declined.err).toMatch(/(?:^|\n)Nothing was done\.$/);
+    expect(nothing).toEqual([]);
+    expect(agreed.code).toBe(0);
+    expect(await done()).toEqual([operation]);
+  });
+
+  it('comes after the warnings of the guards', async () => {
+    const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const refused = await run(stop);
+    const agreed = await run([...stop, '--yes']);
+
+    expect(refused.err).toMatch(warning);
+    expect(agreed.err).toMatch(warning);
+  });
+
+  it('is not asked for where standard input is the body', async () => {
+    const { run, done } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const words = ['admin', 'lb-1', 'actOnFarm', 'farmname=shop', '--body=-'];
+    const refused = await run(words, { input: stopBody, answers: ['y'] });
+    const nothing = await done();
+    const agreed = await run([...words, '--yes'], { input: stopBody });
+
+    expect(refused).toMatchObject({ code: 2, asked: [] });
+    expect(refused.err).toMatch(/\nNothing was done: standard input is the body.* repeat it with --yes\.$/);
+    expect(nothing).toEqual([]);
+    expect(agreed.code).toBe(0);
+  });
+
+  it('leaves no file behind when it is not given', async () => {
+    const { run, folder } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    await run([...stop, `--output=${folder}/answer`], { answers: [''] });
+
     await expect(stat(`${folder}/answer`)).rejects.toThrow('ENOENT');
   });
 
   it.each([
-    ['nobody is there', [], undefined],
-    ['it is agreed to already', ['--yes'], []],
-    ['a script reads the answer', ['--json'], []],
-  ])('goes off at once when %s, with the warning on standard error', async (_case, more, answers) => {
-    const { run, done } = await givenAdminCli({ 'lb-1': busyWorld() });
+    ['a read', ['listFarms']],
+    ['the dry run of a change', ['actOnFarm', 'farmname=shop', 'action=stop', '--dry-run']],
+    ['the dry run of a recipe', ['restart-farm', 'farm=shop', '--dry-run']],
+  ])('is never asked for by %s', async (_case, words) => {
+    const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
 
-    const { code, err, asked } = await run([...words, ...more], answers ? { answers } : {});
+    const alone = await run(['admin', 'lb-1', ...words]);
+    const onTerminal = await run(['admin', 'lb-1', ...words], { answers: [] });
 
-    expect({ code, asked }).toEqual({ code: 0, asked: [] });
-    expect(err).toMatch(warning);
-    expect(await done()).toEqual(['actOnFarm']);
+    expect([alone.code, onTerminal.code, onTerminal.asked]).toEqual([0, 0, []]);
   });
 });
 
@@ -257,8 +306,10 @@ describe('files', () => {
     const { run, file, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
     const pem = await file('new.pem', '-----BEGIN CERTIFICATE-----\nno real one\n-----END CERTIFICATE-----\n');
 
-    const fromFile = await run(['admin', 'lb-1', 'uploadCertificate', 'file=new.pem', `--body=@${pem}`]);
-    const piped = await run(['admin', 'lb-1', 'uploadBackup', 'name=weekly', '--body=-'], { input: 'H4sIAAAA' });
+    const fromFile = await run(['admin', 'lb-1', 'uploadCertificate', 'file=new.pem', `--body=@${pem}`, '--yes']);
+    const piped = await run(['admin', 'lb-1', 'uploadBackup', 'name=weekly', '--body=-', '--yes'], {
+      input: 'H4sIAAAA',
+    });
 
     expect([fromFile.err, piped.err]).toEqual(['', '']);
     expect(appliance.world.certificates.get('new.pem')?.pem).toContain('no real one');
@@ -307,7 +358,15 @@ describe('--backup-first', () => {
   it('makes a backup and sees it before the change', async () => {
     const { run, done, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
 
-    const { code, out } = await run(['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--backup-first']);
+    const { code, out } = await run([
+      'admin',
+      'lb-1',
+      'actOnFarm',
+      'farmname=shop',
+      'action=stop',
+      '--backup-first',
+      '--yes',
+    ]);
 
     expect(code).toBe(0);
     expect(out).toMatch(/^✓ 1\. The appliance made the backup pre-change-\d{8}-\d{6}\.\n✓ 2\. /);
@@ -319,7 +378,15 @@ describe('--backup-first', () => {
     const { run, done, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
     appliance.fail('POST /system/backup', { kind: 'status', status: 500 });
 
-    const { code } = await run(['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--backup-first']);
+    const { code } = await run([
+      'admin',
+      'lb-1',
+      'actOnFarm',
+      'farmname=shop',
+      'action=stop',
+      '--backup-first',
+      '--yes',
+    ]);
 
     expect(code).toBe(1);
     expect(await done()).toEqual(['createBackup']);

@@ -14,7 +14,7 @@ describe('the plan of a recipe', () => {
     expect(out).toMatch(
       /\nPlan\n {2}1\. Restart shop\n {5}! restart_may_leave_down: .*\n {2}2\. .*\n {2}3\. Compare before and after$/,
     );
-    expect(err).toBe('Nothing was done, for nobody is there to agree: repeat it with --yes.');
+    expect(err).toBe('Nothing was done: no terminal is there to ask for your agreement; repeat it with --yes.');
     expect(await done()).toEqual([]);
   });
 
@@ -24,7 +24,7 @@ describe('the plan of a recipe', () => {
     const { code, asked } = await run(words, { answers: ['TICKET-42', 'y'] });
 
     expect(code).toBe(0);
-    expect(asked).toEqual(['Reason, for the audit: ', '\nGo on? [y/N] ']);
+    expect(asked).toEqual(['Reason, for the audit: ', '\nGo on with restart-farm on lb-1? [y/N] ']);
     expect(await audit()).toContainEqual(expect.objectContaining({ event: 'intent', reason: 'TICKET-42' }));
   });
 

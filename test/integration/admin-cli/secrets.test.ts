@@ -3,7 +3,7 @@ import { busyWorld } from '../../../src/simulator/scenarios.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
 
 const canary = 'Canary"0123456789';
-const words = ['admin', 'lb-1', 'setEmailSettings', 'user=alerts'];
+const words = ['admin', 'lb-1', 'setEmailSettings', 'user=alerts', '--yes'];
 const given = () => givenAdminCli({ 'lb-1': busyWorld() });
 
 describe('a password', () => {
@@ -11,7 +11,7 @@ describe('a password', () => {
     const { run, appliance } = await given();
 
     const people = await run([...words, `password=${canary}`]);
-    const fromInput = await run(words.slice(0, 3).concat('--body=-'), {
+    const fromInput = await run(words.with(3, '--body=-'), {
       input: JSON.stringify({ user: 'alerts', password: canary }),
     });
     const scripts = await run([...words, `password=${canary}`, '--json']);

@@ -15,7 +15,7 @@ describe('the words of the gateway', () => {
 
   it('freeze all changes and let them go on', async () => {
     const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
-    const stop = ['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop'];
+    const stop = ['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--yes'];
 
     const unexplained = await run(['admin', 'freeze']);
     const frozen = await run(['admin', 'freeze', '--reason=Störung']);
@@ -34,7 +34,7 @@ describe('the words of the gateway', () => {
 
   it('list the audit, newest first, as filtered', async () => {
     const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
-    await run(['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--reason=TICKET-42']);
+    await run(['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--reason=TICKET-42', '--yes']);
     await run(['admin', 'lb-1', 'deleteFarm', 'farmname=shop', '--confirm=shop'], { as: 'operator' });
 
     const all = await run(['admin', 'audit']);

@@ -1,28 +1,22 @@
 import { AdminError } from './admin-error.ts';
 import type { Calls, Write } from './calls.ts';
-import { wantsToGoOn } from './confirm.ts';
 import { isHopeless, type Preview, warningLines } from './preview.ts';
 import type { Wishes } from './request.ts';
-import type { AdminSession } from './session.ts';
 
 /**
- * Asks the gateway what it thinks of a change before it is sent, and passes its warnings on. Resolves to false when a
- * person does not want it any more; rejects with an AdminError when it would be refused.
+ * Asks the gateway for a dry run of a change before it is sent. Resolves to the lines of its warnings; rejects with an
+ * {@link AdminError} when the change would be refused.
  */
-export async function looksGood(
+export async function preflight(
   write: Write,
   wishes: Wishes,
   calls: Pick<Calls, 'appliance' | 'preview'>,
-  { flags, shell, warn }: Pick<AdminSession, 'flags' | 'shell' | 'warn'>,
-): Promise<boolean> {
+): Promise<readonly string[]> {
   const preview = await calls.preview(write, wishes);
   if (preview.would === 'be refused') throw refusedByGateway(preview);
   // The appliance has the last word, and its description may be wrong.
   if (isHopeless(preview) && wishes.force !== true) throw refusedByAppliance(preview, calls.appliance);
-  const warnings = warningLines(preview);
-  for (const line of warnings) warn(line);
-  if (warnings.length === 0 || flags.yes === true || flags.json === true || !shell.ask) return true;
-  return await wantsToGoOn(shell.ask);
+  return warningLines(preview);
 }
 
 function refusedByGateway(preview: Preview): AdminError {
