@@ -107,8 +107,8 @@ describe('all operations of the table, relayed', () => {
 
   it('are answered by a simulated appliance as if there were no gateway', async () => {
     const now = () => Date.parse('2026-11-20T21:00:00Z');
-    const direct = await startSimulatedAppliance({ world: busyWorld(), apiKey: adminKey, now });
-    const twin = await startSimulatedAppliance({ world: busyWorld(), apiKey: adminKey, now });
+    const direct = await startSimulatedAppliance({ world: busyWorld(now()), apiKey: adminKey, now });
+    const twin = await startSimulatedAppliance({ world: busyWorld(now()), apiKey: adminKey, now });
     const { call } = await givenGateway({}, { target: twin });
     // What ends all further calls comes last; the rest in the order of its risk.
     const last = ['deleteActivationCertificate', 'updateCallingUser', 'resetToFactory'];
