@@ -6,6 +6,7 @@ import { spokenAs } from './commands/own-name.ts';
 import { closestWord } from './config/closest-word.ts';
 import { ConfigError } from './config/problems.ts';
 import { ListenError } from './http/listen.ts';
+import { FileKindError } from './lib/regular-file.ts';
 
 const defaults: Readonly<Record<string, string>> = { 'web.listen-address': ':9444', 'log.format': 'json' };
 
@@ -56,7 +57,7 @@ export async function runCommandLine(words: readonly string[], edge: Edge): Prom
       warn(error.message);
       return 2;
     }
-    if (error instanceof UsageError || error instanceof ListenError) {
+    if (error instanceof UsageError || error instanceof ListenError || error instanceof FileKindError) {
       warn(`zlb-exporter: ${error.message}`);
       return error instanceof UsageError ? 2 : 1;
     }

@@ -4,6 +4,7 @@ import type { ConfigurationSource } from './configuration-source.ts';
 import { ListenError } from './http/listen.ts';
 import type { ReloadOutcome } from './http/reload.ts';
 import { toError } from './lib/check.ts';
+import { FileKindError } from './lib/regular-file.ts';
 import type { SelfMetrics } from './metrics/self.ts';
 
 /** Takes in a configuration while everything runs. One that is refused changes nothing. */
@@ -63,7 +64,7 @@ export function createReloading<Configuration>(parts: ReloadingParts<Configurati
   function refuse(thrown: unknown): string {
     self.configurationRefused();
     const said = 'configuration refused, the one before stays in force';
-    if (thrown instanceof ConfigError || thrown instanceof ListenError || thrown instanceof RestartNeededError) {
+    if (isForPeople(thrown)) {
       log.error({ problems: thrown.message.split('\n') }, said);
       return thrown.message;
     }
@@ -112,4 +113,10 @@ export function createReloading<Configuration>(parts: ReloadingParts<Configurati
       await last;
     },
   };
+}
+
+/** Whether the message of an error is written for the person who changes the configuration. */
+function isForPeople(thrown: unknown): thrown is Error {
+  const kinds = [ConfigError, ListenError, RestartNeededError, FileKindError];
+  return kinds.some((kind) => thrown instanceof kind);
 }

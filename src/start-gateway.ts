@@ -55,6 +55,8 @@ export async function startGateway(initial: GatewaySettings, parts: GatewayParts
   const { monitor, metrics, build, log, now } = parts;
   const { admin } = initial;
   let settings = initial;
+  // First of all: it may reject, and nothing has to be closed yet.
+  const freeze = await openFreezeSwitch(`${admin.auditFile}.frozen`, now);
   const appliances = new Map(initial.appliances.map((each) => [each.name, connectAdmin(each, initial, parts)]));
   const journal = createAuditJournal({
     file: admin.auditFile,
@@ -74,7 +76,6 @@ export async function startGateway(initial: GatewaySettings, parts: GatewayParts
     now,
     mostDenials: mostDenialsPerMinute,
   });
-  const freeze = await openFreezeSwitch(`${admin.auditFile}.frozen`, now);
   metrics.frozen(freeze.state !== undefined);
   const operations = createOperations();
   const lanes = createLanes(admin.maxConcurrentPerAppliance);

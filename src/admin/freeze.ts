@@ -1,8 +1,9 @@
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolder } from './audit/make-folder.ts';
 import { syncFolder } from './audit/rotated-files.ts';
 import { errorCode, isOneOf, isRecord } from '../lib/check.ts';
+import { FileKindError, openRegularFile } from '../lib/regular-file.ts';
 
 /** Who froze all changes, why and since when. */
 export interface Freeze {
@@ -20,7 +21,14 @@ export interface FreezeSwitch {
   thaw(): Promise<void>;
 }
 
-/** A file that cannot be read counts as frozen: somebody wanted it so. */
+const remedyOfKind = 'move it away and start the exporter again';
+/** The file holds one short line; what is longer is something else. */
+const maxBytes = 65_536;
+
+/**
+ * Reads whether changes are frozen. A file that cannot be read counts as frozen: somebody wanted it so.
+ * Rejects with a FileKindError for a path that is no regular file: a thaw could not remove it.
+ */
 export async function openFreezeSwitch(file: string, now: () => number): Promise<FreezeSwitch> {
   let state = await readState(file);
   return {
@@ -44,8 +52,10 @@ export async function openFreezeSwitch(file: string, now: () => number): Promise
 async function readState(file: string): Promise<Freeze | undefined> {
   let text: string;
   try {
-    text = await readFile(file, 'utf8');
+    text = await readStart(file);
   } catch (error) {
+    if (error instanceof FileKindError)
+      throw new FileKindError(`cannot read whether changes are frozen: ${error.message}; ${remedyOfKind}`);
     return isOneOf(['ENOENT', 'ENOTDIR'], errorCode(error)) ? undefined : unreadable(file);
   }
   try {
@@ -54,6 +64,16 @@ async function readState(file: string): Promise<Freeze | undefined> {
     return { by: String(value.by), reason: String(value.reason), since: String(value.since) };
   } catch {
     return unreadable(file);
+  }
+}
+
+async function readStart(file: string): Promise<string> {
+  const handle = await openRegularFile(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(maxBytes), 0, maxBytes, 0);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await handle.close();
   }
 }
 

@@ -38,9 +38,16 @@ function maskNested(value: unknown, name: string, depth: number): unknown {
 /** Names of the API (WIRE.md §3, §4, §6), and what the fields of unknown shape may be called, such as those of cloud credentials. */
 const secretName =
   /passw|passphrase|passcode|pwd|(?<!by|com)pass$|secret|credential|token|community|psk|keys?$|(?:api|access|private|ssh)key|authori[sz]ation|^cookie$|^(?:user)?pin(?:code)?$/;
+/** What people call a secret in a text; as the name of a field, `auth` is a method. */
+const secretWord = /pw\d*$|auth$|creds?$|^bearer$/;
 
 function isSecretName(name: string): boolean {
-  return secretName.test(name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''));
+  return secretName.test(plainName(name));
+}
+
+/** Strips a name to its small letters and digits, so that one pattern fits all spellings. */
+function plainName(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
 /** A text without PEM, passwords in URLs and what stands behind names such as `password`; what is masked already stays as it is. */
@@ -57,7 +64,7 @@ function maskAssignments(text: string): string {
   for (const { index, 0: found, 1: name = '', 2: sign } of text.matchAll(
     /(?<![\w-])([\w-]{1,64})["']?\s{0,8}([:=])[^\S\r\n]{0,8}/g,
   )) {
-    if (index < from || !isSecretName(name)) continue;
+    if (index < from || !(isSecretName(name) || secretWord.test(plainName(name)))) continue;
     const start = index + found.length;
     const value = sign === ':' ? /[^\r\n]*/y : /"[^"]*"?|'[^']*'?|[^\s&;]*/y;
     value.lastIndex = start;

@@ -1,8 +1,9 @@
-import { createReadStream, type Stats } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 
 import { errorCode } from '../lib/check.ts';
+import { kindOf } from '../lib/regular-file.ts';
 import type { Outcome } from './problems.ts';
 
 const reasons: Readonly<Record<string, string>> = {
@@ -47,10 +48,4 @@ export async function readFileText(path: string, purpose: keyof typeof limits): 
 /** Why a file or a folder cannot be read, in a few words. */
 export function causeOf(error: unknown): string {
   return reasons[errorCode(error)] ?? errorCode(error);
-}
-
-function kindOf(status: Stats): string {
-  if (status.isDirectory()) return 'folder';
-  if (status.isFIFO()) return 'named pipe';
-  return status.isSocket() ? 'socket' : 'device';
 }

@@ -89,7 +89,10 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
     reply.raw.once('close', () => witness.over(request, reply, context));
     const isPublic = publicPaths.test(pathOf(request));
     void reply.headers({ 'x-request-id': request.id, ...(isPublic ? safeHeaders : privateHeaders) });
-    if (isPublic) return;
+    if (isPublic) {
+      refuseOddForm(request);
+      return;
+    }
     Object.assign(context, await authenticate(request));
     refuseTokenInQuery(request.originalUrl);
     refuseOddForm(request);

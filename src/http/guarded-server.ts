@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
@@ -113,4 +113,11 @@ export function createGuardedServer(parts: GuardedServerParts): GuardedServer {
     server,
     retireConnections: () => connections.retire(),
   };
+}
+
+/** Whether a request has more than one Host header, which RFC 9112 section 3.2 answers with 400. */
+export function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+  // Names stand at the even places, values behind them.
+  const count = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
+  return count > 1;
 }

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { AdminProblem } from '../admin/problem.ts';
 import { percentDecoded } from '../lib/percent-decoded.ts';
+import { hasSeveralHosts } from './guarded-server.ts';
 
 /** The path as it came: neither decoded nor normalised, without the query. */
 export function pathOf({ originalUrl }: FastifyRequest): string {
@@ -24,6 +25,12 @@ export function refuseOddForm({ originalUrl, raw }: FastifyRequest): void {
       status: 417,
       detail: 'The header Expect asks for something that there is not; nothing was sent.',
       remedy: 'Leave the header out.',
+    });
+  }
+  if (hasSeveralHosts(raw)) {
+    throw new AdminProblem('malformed_request', {
+      detail: 'The header Host came more than once, so that each reader may take another; nothing was sent.',
+      remedy: 'Send it once, with the address that the request goes to.',
     });
   }
   if (host === undefined && raw.httpVersion === '1.1') {

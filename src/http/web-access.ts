@@ -7,7 +7,7 @@ import { basicCredentials } from './basic-credentials.ts';
 import { type BcryptThread, createBcryptThread } from './bcrypt-thread.ts';
 import { clientCertificateProblem } from './client-certificate.ts';
 import { networkOf } from './crowd.ts';
-import { createGuardedServer, type GuardedServer } from './guarded-server.ts';
+import { createGuardedServer, type GuardedServer, hasSeveralHosts } from './guarded-server.ts';
 import { type Attempt, createPasswordCheck, type Verdict } from './password-check.ts';
 import { createQuietLog } from './quiet-log.ts';
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
@@ -62,6 +62,7 @@ export function createWebAccess(parts: WebAccessParts): WebAccess {
   /** Why a request is not handed on whoever sends it. */
   function refusalOf(request: IncomingMessage): Refusal | undefined {
     if (bucket?.take() === false) return refusedFor.rate;
+    if (hasSeveralHosts(request)) return refusedFor.hosts;
     return hasLongBody(request) ? refusedFor.body : undefined;
   }
 

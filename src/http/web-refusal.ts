@@ -19,6 +19,7 @@ export const refusedFor = {
     status: 429,
     text: 'Too many requests; rate_limit in the web configuration allows no more for now.\n',
   },
+  hosts: { status: 400, text: 'The header Host came more than once; send it once.\n' },
   body: { status: 413, text: `No request here takes a body beyond ${mostBodyBytes} bytes.\n` },
   credentials: {
     status: 401,

@@ -1,4 +1,5 @@
 import { errorCode, toError } from '../../lib/check.ts';
+import { FileKindError } from '../../lib/regular-file.ts';
 
 /** Why a record is not on disk: the disk is full, the file cannot be written, its chain is broken, or the journal has been closed. */
 export type AuditFailure = 'full' | 'unwritable' | 'broken' | 'closed';
@@ -29,6 +30,10 @@ const remedies: Readonly<Record<string, string>> = {
 export function toAuditError(thrown: unknown, file: string): Error {
   const error = toError(thrown);
   const code = errorCode(thrown);
+  if (error instanceof FileKindError) {
+    const message = `cannot write the audit ${file}: ${error.message}; move it away or choose another admin.audit_file; the next call tries again`;
+    return new AuditError('unwritable', message, { cause: thrown });
+  }
   if (error instanceof AuditError || !/^E[A-Z]+$/.test(code)) return error;
   const options = { cause: thrown };
   if (['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code)) {

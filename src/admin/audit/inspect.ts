@@ -1,4 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { openRegularFile } from '../../lib/regular-file.ts';
 import { brokenAudit } from './audit-error.ts';
 import { createChain } from './chain.ts';
 import { checkFile, type TornLine } from './check-file.ts';
@@ -58,7 +59,7 @@ export async function inspect(
 async function readFileBefore(file: string, onLine: (line: AuditLine) => void): Promise<AuditLine | undefined> {
   const path = (await rotatedFiles(file)).at(-1)?.path;
   if (path === undefined) return undefined;
-  const handle = await open(path, 'r');
+  const handle = await openRegularFile(path);
   let last: AuditLine | undefined;
   try {
     const { bytes } = await scanLines(handle, (text) => {

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { openRegularFile } from '../../lib/regular-file.ts';
 import type { AuditPosition } from './record.ts';
 import { writeFully } from './write-fully.ts';
 
@@ -22,7 +23,7 @@ export function headPath(file: string): string {
 }
 
 export async function openHead(file: string): Promise<KeptHead> {
-  const handle = await open(headPath(file), constants.O_RDWR | constants.O_CREAT, 0o600);
+  const handle = await openRegularFile(headPath(file), constants.O_RDWR | constants.O_CREAT);
   return {
     found: await read(handle),
     async write({ seq, hash }) {
@@ -39,7 +40,7 @@ export async function openHead(file: string): Promise<KeptHead> {
 
 /** Rejects where the file cannot be opened, `ENOENT` included. */
 export async function readHead(file: string): Promise<FoundHead> {
-  const handle = await open(headPath(file), 'r');
+  const handle = await openRegularFile(headPath(file));
   try {
     return await read(handle);
   } finally {

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
-import { AuditError, brokenAudit } from './audit-error.ts';
+import { openRegularFile } from '../../lib/regular-file.ts';
+import { brokenAudit } from './audit-error.ts';
 import { type AuditFile, createAuditFile } from './audit-file.ts';
 import { inspect } from './inspect.ts';
 import { openHead } from './kept-head.ts';
@@ -37,7 +37,7 @@ export async function openAuditFile(
   try {
     const head = await openHead(file);
     opened.push(head);
-    const handle = await openCurrent(file);
+    const handle = await openRegularFile(file, constants.O_RDWR | constants.O_CREAT);
     opened.push(handle);
     const found = await inspect(file, handle, head.found, known);
     const { torn } = found;
@@ -73,14 +73,4 @@ function warnOfUnfinished(unfinished: readonly string[], file: string, log: Logg
 async function refuseGone(file: string, { seq }: AuditPosition): Promise<void> {
   if ((await isThere(file)) || (await rotatedFiles(file)).at(-1)?.lastSeq === seq) return;
   throw brokenAudit(file, `it was there up to line ${seq}, and is gone`);
-}
-
-async function openCurrent(file: string): Promise<FileHandle> {
-  const handle = await open(file, constants.O_RDWR | constants.O_CREAT, 0o600);
-  if ((await handle.stat()).isFile()) return handle;
-  await handle.close();
-  throw new AuditError(
-    'unwritable',
-    `cannot write the audit ${file}: it is not an ordinary file; choose another admin.audit_file`,
-  );
 }

@@ -1,5 +1,6 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { errorCode } from '../../lib/check.ts';
+import { openRegularFile } from '../../lib/regular-file.ts';
 import { readLine } from './line.ts';
 import type { AuditEvent, AuditLine } from './record.ts';
 import { rotatedFiles } from './rotated-files.ts';
@@ -60,7 +61,7 @@ function fits(line: AuditLine, wanted: Omit<AuditQuery, 'limit'>): boolean {
 
 async function openIfThere(path: string): Promise<FileHandle | undefined> {
   try {
-    return await open(path, 'r');
+    return await openRegularFile(path);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;

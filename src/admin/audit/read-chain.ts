@@ -1,5 +1,5 @@
-import { open } from 'node:fs/promises';
 import { errorCode } from '../../lib/check.ts';
+import { openRegularFile } from '../../lib/regular-file.ts';
 import { createChain } from './chain.ts';
 import { checkFile, type LineFault } from './check-file.ts';
 import type { AuditLine } from './record.ts';
@@ -39,7 +39,7 @@ export async function readChain(
   let lines = 0;
 
   for (const path of paths) {
-    const handle = await open(path, 'r').catch(ifMissing);
+    const handle = await openRegularFile(path).catch(ifMissing);
     if (!handle) continue;
     files.push(path);
     try {

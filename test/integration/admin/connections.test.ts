@@ -41,6 +41,8 @@ describe('connections to the gateway', () => {
   it.each([
     ['an expectation that nobody can meet', 'Host: gateway\r\nExpect: coffee\r\n', 417, 'malformed_header'],
     ['no host', '', 400, 'malformed_request'],
+    ['two hosts', 'Host: gateway\r\nHost: elsewhere\r\n', 400, 'malformed_request'],
+    ['the same host twice', 'Host: gateway\r\nhost: gateway\r\n', 400, 'malformed_request'],
   ])('with %s are answered like any other refusal', async (_, headers, status, code) => {
     const { url, tokenOf } = await givenGateway({ 'lb-1': busyWorld() });
 

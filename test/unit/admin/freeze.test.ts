@@ -1,8 +1,11 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { openFreezeSwitch } from '../../../src/admin/freeze.ts';
+import { feed } from '../../support/programs.ts';
 
 async function givenFile(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'zlb-freeze-'));
@@ -46,6 +49,41 @@ it.each(['', '{', '[]', 'null'])('counts as frozen when its file holds %j: someb
   const opened = await openFreezeSwitch(file, now);
   await opened.freeze('alice', 'incident 7');
   await writeFile(file, content);
+
+  expect((await openFreezeSwitch(file, now)).state).toMatchObject({ by: 'unknown' });
+});
+
+const otherKinds: Readonly<Record<string, (file: string) => Promise<unknown>>> = {
+  'a named pipe': async (file) => feed('mkfifo', [file], Buffer.alloc(0)),
+  'a folder': async (file) => await mkdir(file),
+  'a device': async (file) => await symlink('/dev/zero', file),
+  async 'a socket'(file) {
+    const server = createServer().listen(file);
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+  },
+};
+
+it.each(Object.entries(otherKinds))(
+  'rejects at once, with the path and a remedy, when its file is %s',
+  async (kind, make) => {
+    const file = await givenFile();
+    await mkdir(dirname(file));
+    await make(file);
+
+    const opened = openFreezeSwitch(file, now);
+
+    await expect(opened).rejects.toThrow(
+      `${file} is ${kind}, not a regular file; move it away and start the exporter again`,
+    );
+  },
+  1_000,
+);
+
+it('counts as frozen when its file is far too long', async () => {
+  const file = await givenFile();
+  await mkdir(dirname(file));
+  await writeFile(file, JSON.stringify({ by: 'alice', reason: 'x'.repeat(1_000_000), since: '' }));
 
   expect((await openFreezeSwitch(file, now)).state).toMatchObject({ by: 'unknown' });
 });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { maskBody, maskValue } from '../../../src/admin/mask.ts';
+import { maskBody, maskText, maskValue } from '../../../src/admin/mask.ts';
 
 const canary = 'canary-Zq7x';
 const pem = `-----BEGIN PRIVATE KEY-----\n${canary}\n-----END PRIVATE KEY-----\n`;
@@ -265,4 +265,47 @@ describe('any other body', () => {
 
     expect(result).toEqual({ bytes: body.length, sha256: createHash('sha256').update(body).digest('hex') });
   });
+});
+
+describe('a text that a person wrote', () => {
+  it.each([
+    'pw',
+    'PW',
+    'db_pw',
+    'db-pw2',
+    'pwd',
+    'passwd',
+    'password',
+    'pass',
+    'auth',
+    'basic-auth',
+    'oauth',
+    'secret',
+    'client_secret',
+    'apikey',
+    'api-key',
+    'key',
+    'token',
+    'access_token',
+    'creds',
+    'bearer',
+    'psk',
+  ])('holds nothing behind %s= or %s:', (name) => {
+    const texts = [
+      `${name}=${canary}`,
+      `ticket 7, ${name}='${canary} x' done`,
+      `${name}: ${canary}`,
+      `("${name}": "${canary}")`,
+    ];
+
+    for (const text of texts) expect(maskText(text)).not.toContain(canary);
+    expect(maskText(`ticket 7, ${name}=${canary} done`)).toBe(`ticket 7, ${name}=[redacted] done`);
+  });
+
+  it.each(['author=ann', 'authority: ca', 'power=off', 'compass=north', 'ticket: 4711', 'tokens 3', 'auth failed'])(
+    'is kept as it is where that is no secret: %s',
+    (text) => {
+      expect(maskText(text)).toBe(text);
+    },
+  );
 });

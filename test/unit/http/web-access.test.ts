@@ -248,6 +248,8 @@ describe('clients that mean harm', () => {
 
   it.each([
     ['too long headers', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+    ['two hosts', 'GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n', 400],
+    ['the same host twice', 'GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n', 400],
     ['a long body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1025\r\n\r\n', 413],
     ['a body of unknown length', 'GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n', 413],
   ])('are refused with %s', async (_, bytes, status) => {

@@ -286,19 +286,23 @@ describe('a file that cannot be written', () => {
     expect(logged.map(({ msg }) => msg)).toEqual(['audit cannot be written', 'audit opened', 'audit is written again']);
   });
 
-  it('may not be a device or a folder', async () => {
-    const device = givenFile();
-    symlinkSync('/dev/full', device);
-    const folder = givenFile();
-    mkdirSync(folder);
+  const otherKinds: readonly (readonly [kind: string, make: (path: string) => void])[] = [
+    ['a named pipe', (path) => feed('mkfifo', [path], Buffer.alloc(0))],
+    ['a device', (path) => symlinkSync('/dev/full', path)],
+    ['a folder', (path) => mkdirSync(path)],
+  ];
 
-    await expect(givenJournal(device).journal.append(givenRecord())).rejects.toMatchObject({
+  it.each(
+    otherKinds.flatMap(([kind, make]) =>
+      ['', '.head', '.0000000000000001'].map((suffix) => [`audit.jsonl${suffix}`, kind, make, suffix] as const),
+    ),
+  )('is refused at once, with a remedy, while %s is %s', async (name, kind, make, suffix) => {
+    const file = givenFile();
+    make(`${file}${suffix}`);
+
+    await expect(givenJournal(file).journal.append(givenRecord())).rejects.toMatchObject({
       reason: 'unwritable',
-      message: expect.stringContaining('not an ordinary file'),
-    });
-    await expect(givenJournal(folder).journal.append(givenRecord())).rejects.toMatchObject({
-      reason: 'unwritable',
-      message: expect.stringContaining('it is a folder'),
+      message: expect.stringMatching(new RegExp(`${name} is ${kind}, not a regular file; move it away`)),
     });
   });
 
