@@ -1,5 +1,6 @@
 import { parse, stringify } from 'yaml';
 import { isRecord } from '../../src/lib/check.ts';
+import { parseDuration } from '../../src/lib/duration.ts';
 
 export interface PrometheusTargets {
   /** `host:port`. */
@@ -17,11 +18,27 @@ export function quickened(prometheus: string): string {
   return prometheus.replaceAll(/(?<=(?:scrape|evaluation)_interval: )\w+/g, '5s');
 }
 
-/** The alerts as they ship, but none waits longer than this: neither before it fires, nor before it ends. */
-export function impatientRules(rules: string, longest: string): string {
+/** Two evaluations of the hurried rules: an alert that inhibits another one fires that much earlier. */
+const secondsOfStep = 10;
+
+/**
+ * Returns the alerts as they ship with short waits, before they fire (`for`) and before they end (`keep_firing_for`): 10 s for
+ * the shortest wait that ships, 10 s more for each longer one. The order of the waits stays: an alert holds others back only
+ * if it fires before them.
+ */
+export function impatientRules(rules: string): string {
   const { groups } = parse(rules) as { readonly groups: readonly RuleGroup[] };
+  const waits = groups.flatMap((group) => group.rules.flatMap((rule) => waitsOf(rule).map(([, wait]) => wait)));
+  const steps = [...new Set(waits.map((wait) => parseDuration(wait) ?? 0))].toSorted((one, other) => one - other);
+  const shorter = (wait: string) => `${(steps.indexOf(parseDuration(wait) ?? 0) + 1) * secondsOfStep}s`;
   return stringify({
-    groups: groups.map((group) => ({ ...group, rules: group.rules.map((each) => shorten(each, longest)) })),
+    groups: groups.map((group) => ({
+      ...group,
+      rules: group.rules.map((rule) => ({
+        ...rule,
+        ...Object.fromEntries(waitsOf(rule).map(([key, wait]) => [key, shorter(wait)])),
+      })),
+    })),
   });
 }
 
@@ -29,9 +46,8 @@ interface RuleGroup {
   readonly rules: readonly Readonly<Record<string, unknown>>[];
 }
 
-function shorten(rule: Readonly<Record<string, unknown>>, longest: string): Readonly<Record<string, unknown>> {
-  const waits = ['for', 'keep_firing_for'].filter((key) => key in rule);
-  return { ...rule, ...Object.fromEntries(waits.map((key) => [key, longest])) };
+function waitsOf(rule: Readonly<Record<string, unknown>>): readonly (readonly [key: string, wait: string])[] {
+  return ['for', 'keep_firing_for'].flatMap((key) => (key in rule ? [[key, String(rule[key])] as const] : []));
 }
 
 /**

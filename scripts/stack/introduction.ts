@@ -35,8 +35,8 @@ export function introduction(
     ...(patient
       ? ['The rules (alerts/zlb.rules.yml) wait as they ship: most 1 to 15 minutes, an hour at most.']
       : [
-          'The rules are the ones that ship (alerts/zlb.rules.yml), but wait for 15 seconds where those wait',
-          'for minutes; npm run stack -- --patient leaves them their times.',
+          'The rules are the ones that ship (alerts/zlb.rules.yml), but wait for 10 to 70 seconds where those',
+          'wait for minutes, in the same order; npm run stack -- --patient leaves them their times.',
         ]),
     'Routes and inhibitions are those of alerts/alertmanager.example.yml, and every notification comes',
     'here. With Grafana and the dashboards: deploy/README.md. Stop with Ctrl-C.',

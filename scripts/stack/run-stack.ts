@@ -28,9 +28,6 @@ export interface StackParts {
   readonly say: (line: string) => void;
 }
 
-/** Of an alert, for who wants to see it happen; long enough for what comes and goes while an exporter starts. */
-const longestWait = '15s';
-
 /** Runs everything until it is told to stop, and says so then; rejects with a StackError when a part cannot start or ends. */
 export async function runStack({ flags, stopped, say }: StackParts): Promise<void> {
   const { addresses } = flags;
@@ -70,7 +67,7 @@ export async function runStack({ flags, stopped, say }: StackParts): Promise<voi
       folder: join(folder, 'prometheus'),
       address: addresses.prometheus,
       config: localPrometheusConfiguration(flags.patient ? scraping : quickened(scraping), places),
-      files: { 'zlb.rules.yml': flags.patient ? rules : impatientRules(rules, longestWait) },
+      files: { 'zlb.rules.yml': flags.patient ? rules : impatientRules(rules) },
       command: flags.prometheus,
     });
     owned.push(() => prometheus.stop());

@@ -116,6 +116,27 @@ describe.skipIf(programs.includes(false))('npm run stack', () => {
     expect(stack.leftovers()).toEqual([]);
   }, 240_000);
 
+  it('sends one notification about a deactivated appliance, which holds back all others about it', async () => {
+    const stack = await startStack();
+    await stack.started();
+    const alertmanager = `http://${stack.addresses['alertmanager']}/api/v2`;
+    const heldBack = async () => {
+      const answer = await fetch(`${alertmanager}/alerts?filter=appliance="lb-lisbon"`);
+      const alerts = (await answer.json()) as { labels: { alertname: string }; status: { state: string } }[];
+      return alerts.filter(
+        ({ labels, status }) => labels.alertname === 'ZlbCollectorNeverSucceeded' && status.state === 'suppressed',
+      );
+    };
+
+    await until(heldBack, (alerts) => alerts.length > 5, 150_000);
+
+    const told = stack
+      .stdout()
+      .split('\n')
+      .filter((line) => line.includes('FIRING') && line.includes('lb-lisbon'));
+    expect(told).toEqual([expect.stringContaining('ZlbApplianceDeactivated lb-lisbon')]);
+  }, 240_000);
+
   it('does not say that anything runs when it is stopped in the middle of its start', async () => {
     const stack = await startStack();
     await until(

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { parseDuration } from '../../src/lib/duration.ts';
 import { knownSeries } from '../support/known-series.ts';
 import { givenAlertmanager } from '../support/monitoring.ts';
 import { isThere } from '../support/programs.ts';
@@ -25,9 +26,18 @@ interface InhibitRule {
   readonly equal?: readonly string[];
 }
 
+interface Route {
+  readonly matchers?: readonly string[];
+  readonly group_wait?: string;
+  readonly routes?: readonly Route[];
+}
+
 const configFile = fileURLToPath(new URL('../../alerts/alertmanager.example.yml', import.meta.url));
 const rulesFile = new URL('../../alerts/zlb.rules.yml', import.meta.url);
-const { inhibit_rules: inhibitRules } = parse(readFileSync(configFile, 'utf8')) as { inhibit_rules: InhibitRule[] };
+const { inhibit_rules: inhibitRules, route: rootRoute } = parse(readFileSync(configFile, 'utf8')) as {
+  inhibit_rules: InhibitRule[];
+  route: Route;
+};
 const rules = (parse(readFileSync(rulesFile, 'utf8')) as { groups: { rules: Rule[] }[] }).groups.flatMap(
   (group) => group.rules,
 );
@@ -73,6 +83,17 @@ describe.skipIf(!isThere('amtool'))('the routes of alertmanager.example.yml', ()
         expect(await receiverOf({ alertname, severity, site: 'paris' })).toBe('tickets');
     },
   );
+});
+
+describe('the waits of alertmanager.example.yml', () => {
+  it('gather tickets until Prometheus has sent every alert again after a restart of Alertmanager', () => {
+    // Prometheus sends an alert again a minute after the last time, at the evaluation that follows: up to two minutes later.
+    const resendMs = 2 * 60_000;
+    const route = (path: Route): readonly Route[] => [path, ...(path.routes ?? []).flatMap(route)];
+    const tickets = route(rootRoute).find(({ matchers }) => matchers?.includes('severity="warning"'));
+
+    expect(parseDuration(tickets?.group_wait ?? '30s')).toBeGreaterThan(resendMs);
+  });
 });
 
 describe('the inhibitions of alertmanager.example.yml', () => {
