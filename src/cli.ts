@@ -1,4 +1,5 @@
 import type { BuildInfo } from './build-info.ts';
+import { adminHelp } from './commands/admin/help.ts';
 import { type Command, type CommandContext, UsageError } from './commands/command.ts';
 import { parseFlags, refuseForeignFlags } from './commands/flags.ts';
 import { help, helpOf } from './commands/help.ts';
@@ -36,17 +37,18 @@ export async function runCommandLine(words: readonly string[], edge: Edge): Prom
   const warn = (line: string): void => edge.warn(spoken(line));
   try {
     const { flags, positionals } = parseFlags(words);
-    const [name, ...rest] = positionals;
-    if (name === 'help' || (flags.help && name !== 'admin')) {
-      say(helpOf.get(name ?? '') ?? help);
+    const asksForHelp = positionals[0] === 'help';
+    const [name, ...rest] = asksForHelp ? positionals.slice(1) : positionals;
+    const load = name === undefined ? run : commands.get(name);
+    if (!load) throw new UsageError(unknownCommand(name ?? ''));
+    if (asksForHelp || flags.help) {
+      say(name === 'admin' ? adminHelp : (helpOf.get(name ?? '') ?? help));
       return 0;
     }
     if (flags.version) {
       say(`zlb-exporter ${edge.build.version} (revision ${edge.build.revision}, Node.js ${edge.build.nodeVersion})`);
       return 0;
     }
-    const load = name === undefined ? run : commands.get(name);
-    if (!load) throw new UsageError(unknownCommand(name ?? ''));
     refuseForeignFlags(flags, name);
     if (name !== undefined && !withArguments.includes(name) && rest.length > 0)
       throw new UsageError(`${name} takes no arguments; ${name} --help shows how it is called`);

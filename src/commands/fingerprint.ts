@@ -12,9 +12,11 @@ export const fingerprint: Command = async ({ arguments: [target, ...more], stopp
     const { fingerprintSha256, subject, endsAtMs } = await readShownCertificate({ host, port, signal: stopped });
     say(fingerprintSha256);
     warn(`${host}:${port} shows a certificate for ${subject}, valid to ${dayOf(endsAtMs)}.`);
-    warn('Compare the fingerprint with the one on the appliance itself, where this prints it:');
+    warn('As openssl prints the fingerprint:');
+    warn(`  sha256 Fingerprint=${inPairs(fingerprintSha256)}`);
+    warn('Compare it with what this prints on the appliance itself:');
     warn(`  ${ownFingerprintCommand(port)}`);
-    warn('Then write it as tls.fingerprint_sha256.');
+    warn('Then write it as tls.fingerprint_sha256, in either spelling.');
     return 0;
   } catch (error) {
     warn(
@@ -23,6 +25,11 @@ export const fingerprint: Command = async ({ arguments: [target, ...more], stopp
     return 1;
   }
 };
+
+/** `AB:CD:…`, which people compare more easily than 64 digits in a row. */
+function inPairs(digits: string): string {
+  return digits.toUpperCase().replaceAll(/..(?=.)/g, '$&:');
+}
 
 /** What prints the fingerprint in a shell of the appliance itself, where nobody is on the way. */
 export function ownFingerprintCommand(port: number): string {

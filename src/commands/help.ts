@@ -46,6 +46,7 @@ Exit codes: 0 all can be polled, 1 some cannot, 2 the configuration is wrong.`,
 
 Prints the SHA-256 of the certificate that a server shows, for
 tls.fingerprint_sha256; the port is 444 unless it is given. No key is sent.
+Standard output has it as plain digits, standard error as openssl prints it.
 Compare it with what the appliance itself says before you trust it.
 
 Example

@@ -66,9 +66,12 @@ function farmPattern(text: string): Outcome<RegExp> {
   }
 }
 
-/** 64 lower-case hex digits. */
+/** 64 lower-case hex digits, also of a line that openssl printed (`sha256 Fingerprint=AB:CD:…`). */
 function fingerprint(text: string): Outcome<string> {
-  const digits = text.replaceAll(':', '').toLowerCase();
+  const digits = text
+    .replace(/^sha-?256 fingerprint\s*=\s*/i, '')
+    .replaceAll(':', '')
+    .toLowerCase();
   if (/^[0-9a-f]{64}$/.test(digits)) return { value: digits };
   return { problem: 'must be 64 hex digits, with or without colons; `zlb-exporter fingerprint HOST:PORT` prints it' };
 }

@@ -358,13 +358,15 @@ describe('the commands around it', () => {
     expect(appliance.requests.every(({ method }) => method === 'GET')).toBe(true);
   });
 
-  it('fingerprint prints what to pin, and nothing else on standard output', async () => {
+  it('fingerprint prints what to pin on standard output, and how openssl prints it on standard error', async () => {
     const appliance = await givenAppliance();
 
-    const { code, stdout } = await runExporter(['fingerprint', new URL(appliance.url).host]);
+    const { code, stdout, stderr } = await runExporter(['fingerprint', new URL(appliance.url).host]);
 
     expect(code).toBe(0);
     expect(stdout).toBe(`${appliance.fingerprintSha256}\n`);
+    const pairs = appliance.fingerprintSha256.toUpperCase().match(/../g) ?? [];
+    expect(stderr).toContain(`\n  sha256 Fingerprint=${pairs.join(':')}\n`);
   });
 
   it('healthcheck fails when nobody listens', async () => {

@@ -59,7 +59,7 @@ export function createAdmin(parts: AdminParts): Command {
 async function runAdmin(context: CommandContext, { now, sleep: pause }: AdminParts): Promise<number> {
   const { arguments: given, flags, say, stopped } = context;
   const [first, ...rest] = given;
-  if (flags.help === true || first === undefined) {
+  if (first === undefined) {
     say(adminHelp);
     return 0;
   }

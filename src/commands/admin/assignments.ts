@@ -19,6 +19,37 @@ export function parseAssignments(words: readonly string[]): readonly Assignment[
   });
 }
 
+/** Objects with two names: recipes and labels of metrics have the short one, most routes of the API the other. */
+const synonyms: readonly (readonly [string, string])[] = [
+  ['farm', 'farmname'],
+  ['fg', 'farmguardian'],
+];
+
+function synonymOf(name: string): string | undefined {
+  return synonyms.find((pair) => pair.includes(name))?.find((other) => other !== name);
+}
+
+/** Renames each value that has a synonym of a wanted name; throws a UsageError where both are given and differ. */
+export function renameSynonyms(assignments: readonly Assignment[], wanted: readonly string[]): readonly Assignment[] {
+  return wanted.reduce((given, name) => {
+    const other = synonymOf(name);
+    const renamed = given.find((assignment) => assignment.name === other);
+    if (other === undefined || !renamed) return given;
+    const same = given.filter((assignment) => assignment.name === name || assignment.name === other);
+    if (same.some(({ value }) => value !== renamed.value))
+      throw new UsageError(
+        `${[name, other].toSorted().join(' and ')} mean the same and have different values; leave one out`,
+      );
+    return [...given.filter((assignment) => !same.includes(assignment)), { name, value: renamed.value }];
+  }, assignments);
+}
+
+/** `farm (or farmname)`; `suffix` follows each of the names. */
+export function namesOf(name: string, suffix = ''): string {
+  const other = synonymOf(name);
+  return other === undefined ? `${name}${suffix}` : `${name}${suffix} (or ${other}${suffix})`;
+}
+
 /** A word as a message may repeat it: what stands behind a sign may be a password in the wrong place. */
 export function repeatable(word: string): string {
   return oneLine(word.replace(/[=?].*$/s, '…'), 200);
@@ -38,14 +69,18 @@ export function namedValues(
   { name: recipe, parameters }: { readonly name: string; readonly parameters: Readonly<Record<string, boolean>> },
 ): Readonly<Record<string, string>> {
   const values = new Map<string, string>();
-  for (const { name, value } of parseAssignments(words)) {
-    if (!Object.hasOwn(parameters, name))
-      throw new UsageError(`${recipe} takes ${Object.keys(parameters).join(', ')}, and no ${oneLine(name, 64)}`);
+  const known = Object.keys(parameters);
+  for (const { name, value } of renameSynonyms(parseAssignments(words), known)) {
+    if (!known.includes(name))
+      throw new UsageError(
+        `${recipe} takes ${known.map((each) => namesOf(each)).join(', ')}, and no ${oneLine(name, 64)}`,
+      );
     if (values.has(name)) throw new UsageError(`${name} is given twice; leave one out`);
     if (typeof value !== 'string' || value === '') throw new UsageError(`${name} needs a value: ${name}=…`);
     values.set(name, value);
   }
-  const missing = Object.keys(parameters).filter((name) => parameters[name] && !values.has(name));
-  if (missing.length > 0) throw new UsageError(`${recipe} needs ${missing.map((name) => `${name}=…`).join(' ')}`);
+  const missing = known.filter((name) => parameters[name] && !values.has(name));
+  if (missing.length > 0)
+    throw new UsageError(`${recipe} needs ${missing.map((name) => namesOf(name, '=…')).join(' ')}`);
   return Object.fromEntries(values);
 }

@@ -4,7 +4,7 @@ export const adminHelp = `Usage: zlb-exporter admin APPLIANCE OPERATION [name=va
        zlb-exporter admin WORD                                ask the gateway
 
 Operations   a key (actOnFarm), or a path (PUT /farms/shop/actions, /farms/shop); values fill
-             the path, then the body
+             the path, then the body; farm= and farmname= mean the same everywhere
   admin operations farm backend             find operations, with their routes and risks
   admin parameters lb-1 createFarm          what an operation takes, as the appliance says
   admin lb-1 listFarms

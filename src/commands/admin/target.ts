@@ -3,7 +3,7 @@ import { AdminProblem } from '../../admin/problem.ts';
 import { endpoints } from '../../appliance/endpoints/table.ts';
 import { closestWord } from '../../config/closest-word.ts';
 import { UsageError } from '../command.ts';
-import { type Assignment, parseAssignments, repeatable } from './assignments.ts';
+import { type Assignment, namesOf, parseAssignments, renameSynonyms, repeatable } from './assignments.ts';
 
 /** What the words of a command line ask of an appliance. */
 export interface Target {
@@ -71,14 +71,17 @@ function fillPlaceholders(
   assignments: readonly Assignment[],
 ): { readonly taken: Readonly<Record<string, string>>; readonly left: readonly Assignment[] } {
   const taken = new Map(Object.entries(params));
-  const open = new Set(placeholdersOf(template).filter((name) => !taken.has(name)));
-  const left = assignments.filter(({ name, value }) => {
+  const placeholders = placeholdersOf(template);
+  const open = new Set(placeholders.filter((name) => !taken.has(name)));
+  // Bodies know a farm by its long name alone.
+  const wanted = placeholders.includes('farm') ? placeholders : [...placeholders, 'farmname'];
+  const left = renameSynonyms(assignments, wanted).filter(({ name, value }) => {
     if (!open.delete(name)) return true;
     taken.set(name, typeof value === 'string' ? value : JSON.stringify(value));
     return false;
   });
   if (open.size > 0)
-    throw new UsageError(`${key} is ${row.route}: give ${[...open].map((name) => `${name}=…`).join(' ')}`);
+    throw new UsageError(`${key} is ${row.route}: give ${[...open].map((name) => namesOf(name, '=…')).join(' ')}`);
   return { taken: Object.fromEntries(taken), left };
 }
 

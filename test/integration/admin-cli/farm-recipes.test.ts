@@ -29,6 +29,16 @@ describe('restart-farm', () => {
     expect(await done()).toEqual(['actOnFarm']);
   });
 
+  it('takes farmname= as well as farm=', async () => {
+    const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const long = await run([...words, 'farmname=pending', '--dry-run']);
+    const both = await run([...words, 'farmname=pending', 'farm=pending', '--dry-run']);
+
+    expect(long).toMatchObject({ code: 0, out: expect.stringContaining('Farm pending (http)') });
+    expect(both.code).toBe(0);
+  });
+
   it('waits until as many backends are up as before', async () => {
     const { run, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
     const shop = httpFarm(appliance.world, 'shop');

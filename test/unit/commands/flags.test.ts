@@ -59,6 +59,21 @@ describe('the flags', () => {
     expect(await run(words)).toEqual({ code: 2, said: '', warned: [`zlb-exporter: ${line}`] });
   });
 
+  it.each([
+    [['reload', '--help'], 'there is no command "reload"; --help lists them'],
+    [['chek', '-h'], 'there is no command "chek"; did you mean check? --help lists them'],
+    [['help', 'reload'], 'there is no command "reload"; --help lists them'],
+    [['reload', '--version'], 'there is no command "reload"; --help lists them'],
+  ])('that do not exist are refused by %j too', async (words, line) => {
+    expect(await run(words)).toEqual({ code: 2, said: '', warned: [`zlb-exporter: ${line}`] });
+  });
+
+  it.each([...helpOf.keys()])('explain %s, asked by "help" or by --help', async (command) => {
+    const { said } = await run([command, '--help']);
+
+    expect(await run(['help', command])).toMatchObject({ code: 0, said });
+  });
+
   it('fit on a screen, and those of a command on one with an example', async () => {
     const commands = [...helpOf.keys()];
     for (const words of [['--help'], ['help'], ...commands.map((command) => [command, '--help'])]) {

@@ -202,7 +202,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   'unknown-keys.yml': [
     ':4:5: appliances[0].api_key_fiel: unknown key; did you mean "api_key_file"?',
     ':6:5: appliances[0].apiKey: unknown key; did you mean "api_key"?',
-    ':7:12: appliances[0].tls.insecure: unknown key; the keys here are ca_file, server_name, fingerprint_sha256, insecure_skip_verify',
+    ':7:12: appliances[0].tls.insecure: unknown key; did you mean "insecure_skip_verify"?',
     ':7:28: appliances[0].tls[?]: unknown key; the keys here are ca_file, server_name, fingerprint_sha256, insecure_skip_verify',
     ':9:7: appliances[0].collectors.certificats: unknown key; did you mean "certificates"?',
     ':10:16: appliances[0].collectors.farms.scheduel: unknown key; did you mean "schedule"?',

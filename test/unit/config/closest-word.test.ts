@@ -13,6 +13,19 @@ describe('the closest word', () => {
     expect(closestWord(word, ['api_key', 'api_key_file', 'max_stale', 'timeout', 'url'])).toBe(meant);
   });
 
+  it.each([
+    ['applaince', 'appliances'],
+    ['fingerprint', 'fingerprint_sha256'],
+    ['Fingerprint', 'fingerprint_sha256'],
+    ['restart', 'restart-farm'],
+  ])('to %s is %s: two letters changed places, or the end is missing', (word, meant) => {
+    expect(closestWord(word, ['appliances', 'appliance_files', 'fingerprint_sha256', 'restart-farm'])).toBe(meant);
+  });
+
+  it.each(['applian', 'fin'])('is not guessed for %s, which begins several words or is too short', (word) => {
+    expect(closestWord(word, ['appliances', 'appliance_files', 'fingerprint_sha256'])).toBeUndefined();
+  });
+
   it.each(['interval', 'ip', '', 'x'.repeat(1_000_000)])('is not guessed for %.9s', (word) => {
     expect(closestWord(word, ['timeout', 'url'])).toBeUndefined();
   });

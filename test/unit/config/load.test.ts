@@ -114,11 +114,16 @@ appliances:
 appliances:
   - { name: a, url: 192.0.2.10, api_key: k, tls: { fingerprint_sha256: '${digits.replaceAll(/..(?=.)/g, '$&:')}' } }
   - { name: b, url: 192.0.2.10, api_key: k, tls: { fingerprint_sha256: ${digits} } }
+  - name: c
+    url: 192.0.2.10
+    api_key: k
+    tls:
+      fingerprint_sha256: sha256 Fingerprint=${digits.replaceAll(/..(?=.)/g, '$&:')}
 `;
 
     const { appliances } = await loadText(text);
 
-    expect(appliances.map(({ tls }) => tls.fingerprintSha256)).toEqual([digits.toLowerCase(), digits.toLowerCase()]);
+    expect(appliances.map(({ tls }) => tls.fingerprintSha256)).toEqual(Array(3).fill(digits.toLowerCase()));
   });
 
   it('replaces ${NAME} by the environment, also where a number or a switch is expected, and $$ by a dollar', async () => {

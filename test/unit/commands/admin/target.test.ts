@@ -24,6 +24,16 @@ describe('the words for an operation', () => {
     expect(target).toEqual({ key: 'actOnFarm', path: '/farms/shop/actions', fields: { action: 'stop' } });
   });
 
+  it.each([
+    [['actOnFarm', 'farm=shop', 'action=stop'], '/farms/shop/actions', { action: 'stop' }],
+    [['actOnFarm', 'farm=shop', 'farmname=shop', 'action=stop'], '/farms/shop/actions', { action: 'stop' }],
+    [['removeRbacGroupFarm', 'group=watchers', 'farmname=shop'], '/rbac/groups/watchers/farms/shop', {}],
+    [['unlinkFarmguardianFromFarm', 'farm=db', 'farmguardian=check'], '/farms/db/fg/check', {}],
+    [['createFarm', 'farm=new', 'profile=http'], '/farms', { farmname: 'new', profile: 'http' }],
+  ])('take the short and the long name of an object: %j', (words, path, fields) => {
+    expect(targetOf(...words)).toMatchObject({ path, fields });
+  });
+
   it('read a path that stands alone', () => {
     expect(targetOf('/farms/shop')).toEqual({ key: 'readFarm', path: '/farms/shop', fields: {} });
   });
@@ -72,7 +82,11 @@ describe('the words for an operation', () => {
     [['/farms/%2e%2e/x'], /there is no GET/],
     [['/farms//shop'], /there is no GET/],
     [['PUT'], /there is no operation "PUT"/],
-    [['actOnFarm', 'farm=shop'], /actOnFarm is PUT \/farms\/\{farmname\}\/actions: give farmname=…/],
+    [['actOnFarm', 'action=stop'], /actOnFarm is PUT .*: give farmname=… \(or farm=…\)$/],
+    [
+      ['actOnFarm', 'farm=a', 'farmname=b'],
+      /^farm and farmname mean the same and have different values; leave one out$/,
+    ],
     [['readFarm', 'farmname=a/b'], /a value cannot be part of the path \/farms\/\{farmname\}/],
     [['readFarm', 'farmname='], /a value cannot be part of the path/],
     [['readFarm', 'farmname=..'], /a value cannot be part of the path/],
