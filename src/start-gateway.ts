@@ -1,14 +1,13 @@
 import type { Logger } from 'pino';
 import type { AdminMetrics } from './admin/admin-metrics.ts';
 import { createAuditJournal } from './admin/audit/journal.ts';
-import { createDiscovery } from './admin/discovery.ts';
 import { openFreezeSwitch } from './admin/freeze.ts';
 import { type AdminAppliance, createGateway } from './admin/gateway.ts';
-import { createLanes } from './admin/lanes.ts';
 import { createOperations } from './admin/operation.ts';
 import { createParameters } from './admin/parameters.ts';
 import { createPrincipals } from './admin/principal.ts';
 import { createRecorder } from './admin/recorder.ts';
+import { createRequestQueue } from './admin/request-queue.ts';
 import { createApplianceClient } from './appliance/client.ts';
 import type { Decode } from './appliance/decode.ts';
 import { createRelay } from './appliance/relay.ts';
@@ -49,6 +48,13 @@ const mostDenialsPerMinute = 1_000;
 const startedRecord = { event: 'started', request: '-', principal: '-', role: '-', method: '-', path: '-' } as const;
 
 const longestBodyPauseMs = 20_000;
+/** For each appliance, and for reads and changes each. */
+const maxWaiting = 16;
+const maxWaitMs = 30_000;
+/** A call keeps its place for so many times `admin.timeout` if the appliance does not answer. */
+const placeKeptTimes = 2;
+/** How long calls under way may take once the gateway closes. */
+const closeGraceMs = 2_500;
 
 /** Puts the parts of the gateway together; rejects when its address cannot be listened on. */
 export async function startGateway(initial: GatewaySettings, parts: GatewayParts): Promise<StartedGateway> {
@@ -78,23 +84,24 @@ export async function startGateway(initial: GatewaySettings, parts: GatewayParts
   });
   metrics.frozen(freeze.state !== undefined);
   const operations = createOperations();
-  const lanes = createLanes(admin.maxConcurrentPerAppliance);
+  const queue = createRequestQueue({ maxReads: admin.maxConcurrentPerAppliance, maxWaiting, maxWaitMs });
   const gateway = createGateway({
     appliances,
     operations,
-    lanes,
+    queue,
     recorder,
     freeze,
     isInForce: (principal) => principals.isInForce(principal),
     now,
     // A caller that stands still gets no more patience than an appliance would.
     bodyLimits: { uploadBytes: admin.uploadBytes, patienceMs: Math.min(admin.timeoutMs, longestBodyPauseMs) },
+    timeoutMs: admin.timeoutMs,
     onChanged: (appliance, area, farm) => monitor.changed(appliance, area, farm),
   });
   const app = await createAdminApp({
     gateway,
     operations,
-    parameters: createParameters({ lanes, recorder, freeze }),
+    parameters: createParameters({ queue, recorder, freeze, timeoutMs: admin.timeoutMs }),
     principals,
     recorder,
     journal,
@@ -108,7 +115,8 @@ export async function startGateway(initial: GatewaySettings, parts: GatewayParts
     log,
   });
   async function close(): Promise<void> {
-    await app.close();
+    // Calls whose callers left may end in the time that the callers have which are still there.
+    await Promise.all([app.close(), queue.close(closeGraceMs)]);
     await Promise.all([...appliances.values()].flatMap(({ relay, client }) => [relay.close(), client.close()]));
     await recorder.close();
     await journal.close();
@@ -188,7 +196,7 @@ function connectAdmin(
   const shared = { url, tls, apiKey: adminApiKey ?? apiKey, otherKey: adminApiKey && apiKey, keyHeader };
   const relay = createRelay({
     ...shared,
-    timeoutMs: admin.timeoutMs,
+    timeoutMs: admin.timeoutMs * placeKeptTimes,
     // For the reads that may pass together, and the one change beside them: nothing waits out of our sight.
     maxConnections: admin.maxConcurrentPerAppliance + 1,
     bodyBytes: admin.downloadBytes,
@@ -202,5 +210,5 @@ function connectAdmin(
     now,
     onCall: () => undefined,
   });
-  return { name, relay, client, discovery: createDiscovery(relay) };
+  return { name, relay, client };
 }

@@ -70,7 +70,7 @@ export const lifeOfARequest: readonly Step[] = [
     exit: refused('frozen', 'confirmation_required', 'confirmation_mismatch'),
   },
   {
-    file: 'admin/lanes.ts',
+    file: 'admin/request-queue.ts',
     does: 'Waits for its turn: changes one by one, a few reads beside them.',
     exit: refused('busy'),
   },

@@ -1,13 +1,16 @@
-import { pipeline, type Readable, Transform } from 'node:stream';
+import { addAbortSignal, pipeline, Readable, Transform } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { callbackify } from 'node:util';
 import type { Relay } from '../appliance/relay.ts';
 import { steadyNow } from '../lib/steady-now.ts';
 import type { OperationCall } from './operation.ts';
 import type { AdminProblem } from './problem.ts';
+import { discard, inTime } from './reach.ts';
 import type { Particulars } from './recorder.ts';
 import { changes } from './refusals.ts';
 import type { AdminAnswer } from './request.ts';
 import type { RequestBody } from './request-body.ts';
+import type { Place } from './request-queue.ts';
 import { refuseAnswer, upstreamProblem } from './upstream-problem.ts';
 
 export interface Forwarding {
@@ -15,6 +18,11 @@ export interface Forwarding {
   readonly relay: Pick<Relay, 'send'>;
   readonly call: OperationCall;
   readonly body: RequestBody | undefined;
+  /** Kept until the exchange is over, whether the caller waits for its end or not. */
+  readonly place: Place;
+  /** How long the caller waits for the answer. */
+  readonly timeoutMs: number;
+  /** Aborts when the caller leaves, which ends nothing but the passing on of the answer. */
   readonly signal: AbortSignal;
   /** Called once, when the last byte has come or nothing more will; the caller's last byte waits for it. */
   readonly onOver: (outcome: Particulars) => Promise<void>;
@@ -22,42 +30,73 @@ export interface Forwarding {
 
 /** Sends one call, once, and passes the answer on as it comes. Rejects with an {@link AdminProblem}. */
 export async function forward(parts: Forwarding): Promise<AdminAnswer> {
-  const { appliance, relay, call, body, signal, onOver } = parts;
+  const { appliance, relay, call, body, place, timeoutMs, signal, onOver } = parts;
   const { operation, path } = call;
   const startedAt = steadyNow();
   const isChange = changes(operation.row.risk);
-  const sent = () => {
+  const over = Promise.withResolvers<void>();
+  place.keepFor(over.promise);
+  const content = body?.content();
+  const exchange = carryOut();
+  try {
+    return await inTime(exchange, {
+      path,
+      timeoutMs,
+      // A file takes the time that it takes to go up.
+      ...(content instanceof Readable ? { from: finished(content) } : {}),
+      dispose: (late) => discard(late.body),
+    });
+  } catch (error) {
+    throw upstreamProblem(error, appliance, isChange);
+  }
+
+  async function carryOut(): Promise<AdminAnswer> {
+    try {
+      const answer = await relay.send({
+        method: operation.method,
+        path,
+        signal: place.signal,
+        ...(body && content !== undefined
+          ? { contentType: body.contentType, body: content, contentLength: body.contentLength }
+          : {}),
+      });
+      const { status, headers } = answer;
+      refuse(status, answer.body);
+      const end = (bytes: number) => tell({ event: 'outcome', status, ...sent(), received_bytes: bytes });
+      if (!Buffer.isBuffer(answer.body)) {
+        return { status, headers, body: addAbortSignal(signal, counting(answer.body, end)) };
+      }
+      await end(answer.body.length);
+      return { status, headers, body: answer.body };
+    } catch (error) {
+      const problem = body?.problem() ?? upstreamProblem(error, appliance, isChange);
+      await tell({ event: 'outcome', ...sent(), ...outcomeOf(problem, isChange) });
+      throw problem;
+    }
+  }
+
+  async function tell(outcome: Particulars): Promise<void> {
+    try {
+      await onOver(outcome);
+    } finally {
+      over.resolve();
+    }
+  }
+
+  function sent() {
     const { bytes, sha256 } = body?.sent() ?? {};
     return {
       duration_ms: Math.round(steadyNow() - startedAt),
       ...(bytes === undefined ? {} : { sent_bytes: bytes }),
       ...(sha256 === undefined ? {} : { sent_sha256: sha256 }),
     };
-  };
-  try {
-    const answer = await relay.send({
-      method: operation.method,
-      path,
-      signal,
-      ...(body ? { contentType: body.contentType, body: body.content(), contentLength: body.contentLength } : {}),
-    });
-    const { status, headers } = answer;
-    refuse(status, answer.body);
-    const over = (bytes: number) => onOver({ event: 'outcome', status, ...sent(), received_bytes: bytes });
-    if (!Buffer.isBuffer(answer.body)) return { status, headers, body: counting(answer.body, over) };
-    await over(answer.body.length);
-    return { status, headers, body: answer.body };
-  } catch (error) {
-    const problem = body?.problem() ?? upstreamProblem(error, appliance, isChange);
-    await onOver({ event: 'outcome', ...sent(), ...outcomeOf(problem, isChange) });
-    throw problem;
   }
 
   function refuse(status: number, answerBody: Buffer | Readable): void {
     try {
       refuseAnswer(status, appliance);
     } catch (problem) {
-      if (!Buffer.isBuffer(answerBody)) answerBody.destroy();
+      discard(answerBody);
       throw problem;
     }
   }

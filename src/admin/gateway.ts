@@ -1,16 +1,15 @@
 import type { ApplianceClient } from '../appliance/client.ts';
 import type { Area } from '../appliance/endpoints/table.ts';
 import type { Relay } from '../appliance/relay.ts';
-import type { Discovery } from './discovery.ts';
 import { planCall } from './dry-run.ts';
 import { forward } from './forward.ts';
 import type { FreezeSwitch } from './freeze.ts';
 import { inspectCall } from './guards/inspect.ts';
-import type { Lanes } from './lanes.ts';
 import type { OperationCall, Operations } from './operation.ts';
 import { may, riskOf } from './policy.ts';
 import type { Principal } from './principal.ts';
 import { AdminProblem } from './problem.ts';
+import { createReach, type Reach } from './reach.ts';
 import type { Recorder, Subject } from './recorder.ts';
 import {
   callerLeft,
@@ -24,25 +23,34 @@ import {
 } from './refusals.ts';
 import type { AdminAnswer, AdminRequest } from './request.ts';
 import { type BodyLimits, readBody, type RequestBody } from './request-body.ts';
+import type { Place, RequestQueue } from './request-queue.ts';
 
 /** One appliance as the gateway reaches it, with the key for changes. */
 export interface AdminAppliance {
   readonly name: string;
   readonly relay: Relay;
   readonly client: ApplianceClient;
-  readonly discovery: Discovery;
+}
+
+/** An appliance while a request holds a place on it. */
+interface Held {
+  readonly appliance: AdminAppliance;
+  readonly place: Place;
+  readonly reach: Reach;
 }
 
 export interface GatewayParts {
   readonly appliances: ReadonlyMap<string, AdminAppliance>;
   readonly operations: Operations;
-  readonly lanes: Lanes;
+  readonly queue: RequestQueue;
   readonly recorder: Recorder;
   readonly now: () => number;
   readonly freeze: Pick<FreezeSwitch, 'state'>;
   /** See {@link Principals.isInForce}. */
   readonly isInForce: (principal: Principal) => boolean;
   readonly bodyLimits: BodyLimits;
+  /** How long a caller waits for an answer of an appliance. */
+  readonly timeoutMs: number;
   /** After a call that may have changed something, whatever came of it. */
   readonly onChanged: (appliance: string, area: Area, farm: string | undefined) => void;
 }
@@ -56,7 +64,7 @@ export interface Gateway {
 }
 
 export function createGateway(parts: GatewayParts): Gateway {
-  const { appliances, operations, lanes, recorder, freeze, isInForce, now, bodyLimits, onChanged } = parts;
+  const { appliances, operations, queue, recorder, freeze, isInForce, now, bodyLimits, timeoutMs, onChanged } = parts;
 
   function applianceFor({ principal, appliance: name }: Pick<AdminRequest, 'principal' | 'appliance'>): AdminAppliance {
     // Before it is looked up: who may not use a name does not learn whether there is one.
@@ -82,25 +90,20 @@ export function createGateway(parts: GatewayParts): Gateway {
     refuseUnlessPermitted(request.principal, call);
     const body = await readBody(call.operation.row.body, request, bodyLimits);
     if (!request.dryRun) return await carryOut(request, call, body);
-    return await inLane('read', request, (current) => dryRun(request, current, call, body));
+    return await inQueue('read', request, (held) => dryRun(request, held, call, body));
   }
 
-  /** Holds a place in the lane until the answer has gone. Who waited goes to the appliance that has the name by then. */
-  async function inLane(
+  /** Runs the work once there is a place. Looks the appliance up again after the wait: a reload may have replaced it. */
+  async function inQueue(
     kind: 'read' | 'change',
     request: AdminRequest,
-    work: (appliance: AdminAppliance) => Promise<AdminAnswer>,
+    work: (held: Held) => Promise<AdminAnswer>,
   ): Promise<AdminAnswer> {
-    const leave = await lanes.enter(request.appliance, kind, request.principal.name, request.signal);
-    try {
-      const answer = await work(applianceFor(request));
-      if (Buffer.isBuffer(answer.body)) leave();
-      else answer.body.once('close', leave);
-      return answer;
-    } catch (error) {
-      leave();
-      throw error;
-    }
+    const { appliance, principal, signal } = request;
+    return await queue.run({ appliance, kind, principal: principal.name, signal }, async (place) => {
+      const current = applianceFor(request);
+      return await work({ appliance: current, place, reach: createReach({ ...current, place, timeoutMs }) });
+    });
   }
 
   async function carryOut(
@@ -110,17 +113,17 @@ export function createGateway(parts: GatewayParts): Gateway {
   ): Promise<AdminAnswer> {
     refuseWhileFrozen(freeze.state, call);
     refuseUnlessConfirmed(request, call, request.appliance);
-    return await inLane(changes(call.operation.row.risk) ? 'change' : 'read', request, async (current) => {
+    return await inQueue(changes(call.operation.row.risk) ? 'change' : 'read', request, async (held) => {
       const findings = await inspectCall(call, body?.fields ?? {}, (key, params) =>
-        current.client.read(key, params, request.signal),
+        held.reach.client.read(key, params, request.signal),
       );
-      return await send(request, current, call, body, refuseTraps(findings, request));
+      return await send(request, held, call, body, refuseTraps(findings, request));
     });
   }
 
   async function send(
     request: AdminRequest,
-    appliance: AdminAppliance,
+    { appliance, place }: Held,
     call: OperationCall,
     body: RequestBody | undefined,
     forced: readonly string[],
@@ -128,7 +131,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     const { row } = call.operation;
     const subject = subjectOf(request, call);
     const isPlain = riskOf(call) === 'read';
-    refuseIfTooLate(request, call);
+    refuseIfTooLate(request, place, call);
     if (!isPlain) {
       await recorder.record(subject, {
         event: 'intent',
@@ -138,7 +141,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     }
     request.onSending();
     try {
-      refuseIfTooLate(request, call);
+      refuseIfTooLate(request, place, call);
     } catch (error) {
       // The intent stands there already.
       if (error instanceof AdminProblem)
@@ -150,6 +153,8 @@ export function createGateway(parts: GatewayParts): Gateway {
       relay: appliance.relay,
       call,
       body,
+      place,
+      timeoutMs,
       signal: request.signal,
       async onOver(outcome) {
         if (changes(row.risk)) onChanged(appliance.name, row.area, farmOf(call, body));
@@ -159,16 +164,16 @@ export function createGateway(parts: GatewayParts): Gateway {
   }
 
   /** A request may have waited: what was right when it came need not be any more. */
-  function refuseIfTooLate({ principal, signal }: AdminRequest, call: OperationCall): void {
+  function refuseIfTooLate({ principal, signal }: AdminRequest, place: Place, call: OperationCall): void {
     refuseWhileFrozen(freeze.state, call);
     refuseExpired(principal, now());
     if (!isInForce(principal)) throw tokenWithdrawn(principal.name);
-    if (signal.aborted) throw callerLeft();
+    if (signal.aborted || place.signal.aborted) throw callerLeft();
   }
 
   async function dryRun(
     request: AdminRequest,
-    appliance: AdminAppliance,
+    { appliance, reach }: Held,
     call: OperationCall,
     body: RequestBody | undefined,
   ): Promise<AdminAnswer> {
@@ -178,9 +183,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     const plan = await planCall({
       call,
       appliance: appliance.name,
-      relay: appliance.relay,
-      client: appliance.client,
-      discovery: appliance.discovery,
+      ...reach,
       body,
       confirm: given,
       force,

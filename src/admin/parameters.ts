@@ -1,10 +1,11 @@
 import type { AdminAppliance } from './gateway.ts';
 import { type Discovery, parameterMembers } from './discovery.ts';
 import type { FreezeSwitch } from './freeze.ts';
-import type { Lanes } from './lanes.ts';
 import type { OperationCall } from './operation.ts';
 import type { Recorder, Subject } from './recorder.ts';
+import { createReach } from './reach.ts';
 import { refuseUnlessPermitted, refuseWhileFrozen } from './refusals.ts';
+import type { RequestQueue } from './request-queue.ts';
 
 /** What an operation takes, as the appliance itself says. */
 export interface ParameterList {
@@ -15,9 +16,11 @@ export interface ParameterList {
 }
 
 export interface ParametersParts {
-  readonly lanes: Lanes;
+  readonly queue: RequestQueue;
   readonly recorder: Recorder;
   readonly freeze: Pick<FreezeSwitch, 'state'>;
+  /** How long a caller waits for an answer of an appliance. */
+  readonly timeoutMs: number;
 }
 
 export interface Parameters {
@@ -29,18 +32,20 @@ export interface Parameters {
  * The question changes nothing, and yet it is a POST or a PUT to the appliance: it is for those who may call the operation,
  * it is in the audit before it leaves, and a freeze stops it.
  */
-export function createParameters({ lanes, recorder, freeze }: ParametersParts): Parameters {
+export function createParameters({ queue, recorder, freeze, timeoutMs }: ParametersParts): Parameters {
   return {
-    async of({ name, discovery }, call, subject, signal) {
+    async of({ name, relay, client }, call, subject, signal) {
       refuseUnlessPermitted(subject.principal, call);
       refuseWhileFrozen(freeze.state, call);
-      const leave = await lanes.enter(name, 'read', subject.principal.name, signal);
-      try {
-        await recorder.record(subject, { event: 'discovery' });
-        return await ask(discovery, call, signal);
-      } finally {
-        leave();
-      }
+      return await queue.run(
+        { appliance: name, kind: 'read', principal: subject.principal.name, signal },
+        async (place) => {
+          refuseWhileFrozen(freeze.state, call);
+          await recorder.record(subject, { event: 'discovery' });
+          const { discovery } = createReach({ relay, client, place, timeoutMs });
+          return await ask(discovery, call, signal);
+        },
+      );
     },
   };
 }

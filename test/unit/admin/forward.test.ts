@@ -14,6 +14,8 @@ async function givenLongAnswer(body: Readable) {
     relay: { send: async () => ({ status: 200, headers: {}, body }) },
     call: createOperations().find('PUT', '/farms/shop/actions'),
     body: undefined,
+    place: { signal: new AbortController().signal, keepFor: () => undefined },
+    timeoutMs: 5_000,
     signal: new AbortController().signal,
     onOver: async (outcome) => void outcomes.push(outcome),
   });

@@ -1,0 +1,88 @@
+import { Readable } from 'node:stream';
+import type { ApplianceClient } from '../appliance/client.ts';
+import { ApplianceError } from '../appliance/errors.ts';
+import type { Relay } from '../appliance/relay.ts';
+import { createDiscovery, type Discovery } from './discovery.ts';
+import { callerLeft } from './refusals.ts';
+import type { Place } from './request-queue.ts';
+
+/**
+ * Reaches an appliance for one caller. The signals that its methods take are the caller's: nothing is sent once the
+ * caller has left. What was sent runs to its end, as it does on the appliance.
+ */
+export interface Reach {
+  readonly relay: Pick<Relay, 'send' | 'urlOf'>;
+  readonly client: Pick<ApplianceClient, 'read'>;
+  readonly discovery: Discovery;
+}
+
+export interface ReachParts {
+  readonly relay: Pick<Relay, 'send' | 'urlOf'>;
+  readonly client: Pick<ApplianceClient, 'read'>;
+  readonly place: Place;
+  /** How long the caller waits for an answer; the place is kept for longer. */
+  readonly timeoutMs: number;
+}
+
+export function createReach({ relay, client, place, timeoutMs }: ReachParts): Reach {
+  const attended: Reach['relay'] = {
+    urlOf: (path) => relay.urlOf(path),
+    async send(request) {
+      if (request.signal.aborted || place.signal.aborted) throw callerLeft();
+      const exchange = relay.send({ ...request, signal: place.signal });
+      place.keepFor(exchange);
+      return await inTime(exchange, { path: request.path, timeoutMs, dispose: ({ body }) => discard(body) });
+    },
+  };
+  return {
+    relay: attended,
+    client: {
+      async read(key, params, signal) {
+        if (signal.aborted || place.signal.aborted) throw callerLeft();
+        return await client.read(key, params, place.signal);
+      },
+    },
+    discovery: createDiscovery(attended),
+  };
+}
+
+export interface Limit<Result> {
+  readonly path: string;
+  readonly timeoutMs: number;
+  /** When the time begins; at once without it. */
+  readonly from?: Promise<unknown>;
+  /** Called with a result that comes too late. */
+  readonly dispose: (late: Result) => void;
+}
+
+/** Resolves to the result of an exchange, or rejects with `timeout` after the limit. The exchange goes on then. */
+export async function inTime<Result>(exchange: Promise<Result>, limit: Limit<Result>): Promise<Result> {
+  const { path, timeoutMs, from, dispose } = limit;
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const late = new Promise<never>((_, reject) => {
+    const begin = (): void => {
+      if (!isOver) timer = setTimeout(() => reject(timeout(path, timeoutMs)), timeoutMs);
+    };
+    if (from) void from.then(begin, begin);
+    else begin();
+  });
+  try {
+    return await Promise.race([exchange, late]);
+  } catch (error) {
+    void exchange.then(dispose, () => undefined);
+    throw error;
+  } finally {
+    isOver = true;
+    clearTimeout(timer);
+  }
+}
+
+function timeout(path: string, timeoutMs: number): ApplianceError {
+  return new ApplianceError('timeout', { endpoint: path, message: `no answer within ${timeoutMs / 1_000} s` });
+}
+
+/** Ends a body that nobody reads; it would hold its connection. */
+export function discard(body: unknown): void {
+  if (body instanceof Readable) body.destroy();
+}
