@@ -41,6 +41,8 @@ export interface DaemonParts extends Configuration {
   readonly listenAddress: string;
   readonly build: BuildInfo;
   readonly log: Logger;
+  /** Returns the number of lines of `log` that could not be written; none are counted without it. */
+  readonly droppedLogLines?: () => number;
   readonly now: () => number;
   readonly random: () => number;
 }
@@ -79,7 +81,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     families: [...new Set([...collectors.flatMap(({ families }) => families), ...ledgerFamilies])],
     appliances: [],
   });
-  const self = createSelfMetrics(build);
+  const self = createSelfMetrics(build, parts.droppedLogLines);
 
   const createPoller = (
     { appliance, polling, limits }: WatchedAppliance,

@@ -19,8 +19,8 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-// Who reads us may stop early, as `head` does; what is under way must not end half done for that.
-process.stdout.on('error', () => undefined);
+// A reader may stop early, as `head` does, a terminal may close and a disk may be full: what is under way goes on.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 try {
   const code = await runCommandLine(process.argv.slice(2), {

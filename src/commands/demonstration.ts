@@ -27,6 +27,8 @@ export async function runDemonstration(
   const apiKey = randomBytes(16).toString('hex');
   const { token, sha256 } = makeToken();
   const simulation = await startDemonstration({ apiKey, latency: 'realistic' });
+  // What goes wrong here goes wrong on purpose; the lines of a log would only hide the greeting.
+  const log = createLog({ level: textFlag(flags, 'log.level') || 'error', format: textFlag(flags, 'log.format') });
   const folder = await mkdtemp(join(tmpdir(), 'zlb-exporter-'));
   try {
     const { daemon, taken } = await startWhereFree({
@@ -34,8 +36,8 @@ export async function runDemonstration(
       listenAddress: textFlag(flags, 'web.listen-address'),
       web,
       build,
-      // What goes wrong here goes wrong on purpose; the lines of a log would only hide the lines below.
-      log: createLog({ level: textFlag(flags, 'log.level') || 'error', format: textFlag(flags, 'log.format') }),
+      log: log.logger,
+      droppedLogLines: log.droppedLines,
       now: Date.now,
       random: Math.random,
     });
@@ -44,6 +46,7 @@ export async function runDemonstration(
     const { paint } = shell;
     demonstrationGreeting({ version: build.version, url, adminUrl, appliances, token, taken, paint }).forEach(say);
     await untilStopped(stopped, daemon, simulation);
+    await log.flush();
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

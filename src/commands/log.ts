@@ -1,5 +1,5 @@
 import { type Logger, pino } from 'pino';
-import { createLogfmtStream } from './logfmt.ts';
+import { createLogOutput, type LogOutput, openStandardError } from './log-output.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export const logFormats = ['json', 'logfmt'] as const;
@@ -16,8 +16,22 @@ const secretFields = [
   'certificate_key',
 ];
 
+export interface Log extends Pick<LogOutput, 'flush'> {
+  readonly logger: Logger;
+  /** Returns the number of lines that could not be written so far. */
+  readonly droppedLines: () => number;
+}
+
 /** Logs to standard error; standard output is for people. */
-export function createLog(options: { level: string; format: string }): Logger {
+export function createLog(options: { level: string; format: string }): Log {
+  const inFormat = options.format === 'logfmt' ? logfmt : (line: string) => line;
+  const output = createLogOutput({
+    fd: openStandardError(process.stderr),
+    lossNotice: (lines, because) =>
+      inFormat(
+        `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), lines, because, msg: 'log lines were lost' })}\n`,
+      ),
+  });
   const settings = {
     level: options.level,
     base: null,
@@ -25,7 +39,20 @@ export function createLog(options: { level: string; format: string }): Logger {
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`]), censor: '[redacted]' },
   };
-  return options.format === 'logfmt'
-    ? pino(settings, createLogfmtStream(process.stderr))
-    : pino(settings, pino.destination(2));
+  return {
+    logger: pino(settings, { write: (line: string) => output.write(inFormat(line)) }),
+    droppedLines: () => output.droppedLines,
+    flush: () => output.flush(),
+  };
+}
+
+/** Rewrites a JSON line of pino as logfmt, as the exporters of the Prometheus project print them. */
+function logfmt(line: string): string {
+  const fields = Object.entries(JSON.parse(line) as Record<string, unknown>);
+  return `${fields.map(([name, value]) => `${name}=${quoted(value)}`).join(' ')}\n`;
+}
+
+function quoted(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return /^[\w.:/+-]+$/.test(text) ? text : JSON.stringify(text);
 }

@@ -46,13 +46,15 @@ export const run: Command = async (context) => {
   });
   // The first one is in force, or there is no exporter.
   const configuration = await source.read((first) => Promise.resolve(first));
+  const log = createLog({ level: textFlag(flags, 'log.level') || 'info', format: textFlag(flags, 'log.format') });
   daemon = await startDaemon({
     ...configuration,
     source,
     enableLifecycle: flags['web.enable-lifecycle'] === true,
     listenAddress: textFlag(flags, 'web.listen-address'),
     build,
-    log: createLog({ level: textFlag(flags, 'log.level') || 'info', format: textFlag(flags, 'log.format') }),
+    log: log.logger,
+    droppedLogLines: log.droppedLines,
     now: Date.now,
     random: Math.random,
   });
@@ -63,5 +65,6 @@ export const run: Command = async (context) => {
   }
   if (wantsReload) void daemon.reload();
   await untilStopped(stopped, daemon);
+  await log.flush();
   return 0;
 };

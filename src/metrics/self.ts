@@ -1,4 +1,4 @@
-import { Gauge, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import type { Format } from './page.ts';
 import { type Piece, toPiece } from './piece.ts';
 import { createProcessMetrics } from './process.ts';
@@ -24,7 +24,10 @@ export interface ConfigurationState {
   readonly loadedAtMs: number | undefined;
 }
 
-export function createSelfMetrics(build: { version: string; revision: string; nodeVersion: string }): SelfMetrics {
+export function createSelfMetrics(
+  build: { version: string; revision: string; nodeVersion: string },
+  droppedLogLines: () => number = () => 0,
+): SelfMetrics {
   const process = createProcessMetrics();
   const registry = new Registry();
   new Gauge({
@@ -43,6 +46,16 @@ export function createSelfMetrics(build: { version: string; revision: string; no
     help: 'Unix time at which the configuration in force was read (this exporter).',
     registers: [registry],
   });
+  const droppedLines = new Counter({
+    name: 'zlb_exporter_log_lines_dropped_total',
+    help: 'Log lines that could not be written: full disk, closed terminal, blocked pipe (this exporter).',
+    registers: [],
+    collect() {
+      this.reset();
+      this.inc(droppedLogLines());
+    },
+  });
+  registry.registerMetric(droppedLines);
 
   let configuration: ConfigurationState = { isInForce: true, loadedAtMs: undefined };
 
