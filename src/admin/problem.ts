@@ -21,6 +21,7 @@ const problemKinds = {
   wrong_content_type: [415, 'The content type is not the one of the operation'],
   length_required: [411, 'The length of the body must be known'],
   body_too_large: [413, 'The body is too large'],
+  too_many_bodies: [429, 'Too many bodies of this token are under way'],
   body_too_slow: [408, 'The body did not arrive in time'],
   confirmation_required: [428, 'The operation must be confirmed'],
   confirmation_mismatch: [412, 'The confirmation names another object'],

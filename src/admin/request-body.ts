@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { type Readable, Transform } from 'node:stream';
 import type { BodyKind } from '../appliance/endpoints/row.ts';
 import { isRecord } from '../lib/check.ts';
+import { oneLine } from '../lib/one-line.ts';
 import { maskBody } from './mask.ts';
 import { AdminProblem } from './problem.ts';
+import { repeatedName } from './repeated-name.ts';
 import type { AdminRequest } from './request.ts';
 
 /** A body as it goes to the appliance, and as it may be written down. */
@@ -32,6 +34,8 @@ export interface BodyLimits {
 
 /** What is read whole: settings and certificates are far smaller. */
 const wholeBytes = 1_048_576;
+
+const maxShownName = 100;
 
 const acceptedTypes: Readonly<Record<Exclude<BodyKind, 'none'>, readonly string[]>> = {
   json: ['application/json'],
@@ -79,14 +83,29 @@ function fieldsOf(content: Buffer): Readonly<Record<string, unknown>> {
   // Older releases take nothing at all for "no parameters" (WIRE.md §1.3).
   if (content.length === 0) return {};
   try {
-    const value: unknown = JSON.parse(content.toString());
-    if (isRecord(value)) return value;
-  } catch {
+    const text = content.toString();
+    const value: unknown = JSON.parse(text);
+    if (isRecord(value)) {
+      refuseRepeated(text);
+      return value;
+    }
+  } catch (error) {
+    if (error instanceof AdminProblem) throw error;
     // Told below, without the parser's words: they hold what was sent.
   }
   throw new AdminProblem('malformed_body', {
     detail: 'The body is not a JSON object, which the appliance would fail on; nothing was sent.',
     remedy: 'Send an object such as {"action":"stop"}; GET …/parameters?operation=… tells what it may hold.',
+  });
+}
+
+/** The guards and the audit know the last of two members with one name; a release may take the first. */
+function refuseRepeated(json: string): void {
+  const name = repeatedName(json);
+  if (name === undefined) return;
+  throw new AdminProblem('malformed_body', {
+    detail: `The body has the member ${oneLine(JSON.stringify(name), maxShownName)} more than once in one object, so that it may mean two things; nothing was sent.`,
+    remedy: 'Send each member once.',
   });
 }
 

@@ -22,6 +22,7 @@ import { sendProblem, toProblem } from './problem-answer.ts';
 import type { RequestContext } from './request-context.ts';
 import { pathOf, refuseOddForm, routableTarget } from './request-target.ts';
 import { refuseStrangers } from './same-origin.ts';
+import { createUnfinishedBodies } from './unfinished-bodies.ts';
 import { createWitness } from './witness.ts';
 
 export interface AdminAppParts extends Omit<AdminRoutesParts, 'contextOf'> {
@@ -51,6 +52,7 @@ const closeGraceMs = 2_500;
 export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInstance> {
   const { gateway, principals, metrics, log, build } = parts;
   const witness = createWitness(parts);
+  const unfinishedBodies = createUnfinishedBodies();
   const contexts = new WeakMap<FastifyRequest, RequestContext>();
   const app = fastify({
     logger: false,
@@ -151,6 +153,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
     context.appliance = gateway.applianceFor({ principal, appliance }).name;
     const contentLength = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
     const hasBody = headers['transfer-encoding'] !== undefined || (contentLength ?? 0) > 0;
+    if (hasBody) await unfinishedBodies.admit(principal.name, raw);
     const answer = await gateway.handle({
       id,
       principal,

@@ -503,6 +503,30 @@ describe('a body', () => {
     expect(logged.join('')).not.toContain('Canary');
   });
 
+  it.each([
+    ['twice', '{"action":"start","action":"bogus"}', '"action"'],
+    ['twice with the same value', '{"action":"stop","action":"stop"}', '"action"'],
+    ['in another spelling', '{"action":"start","\\u0061ction":"stop"}', '"action"'],
+    ['in a nested object', '{"action":"stop","more":[{"mode":1,"mode":2}]}', '"mode"'],
+    ['of many letters', `{"${'n'.repeat(5_000)}":1,"${'n'.repeat(5_000)}":2}`, '"nnnnnn'],
+  ])('that has a member %s is refused with its name, and nothing of it arrives', async (_, body, name) => {
+    const { call, expectDenied } = await given();
+
+    const answer = await call('PUT', '/appliances/lb-1/farms/shop/actions', { body, type: 'application/json' });
+    const dry = await call('PUT', '/appliances/lb-1/farms/shop/actions', {
+      body,
+      type: 'application/json',
+      headers: { 'x-dry-run': 'true' },
+    });
+
+    for (const { json } of [answer, dry]) {
+      expect(json).toMatchObject({ status: 400, code: 'malformed_body', remedy: expect.stringMatching(/once/) });
+      expect(json?.detail).toContain(name);
+      expect(String(json?.detail).length).toBeLessThan(300);
+    }
+    await expectDenied(['malformed_body', 'malformed_body']);
+  });
+
   it('of endless depth goes through as it is, and is masked as a whole from some depth on', async () => {
     const { ask, audit } = await given();
     const body = `${'{"a":'.repeat(50_000)}"Canary-1"${'}'.repeat(50_000)}`;

@@ -24,6 +24,85 @@ function answerOf(url: string, request: string): Promise<string> {
   });
 }
 
+describe('bodies that never end', () => {
+  const half = (token: string) =>
+    [
+      'PUT /appliances/lb-1/farms/shop/actions HTTP/1.1',
+      'Host: gateway',
+      `Authorization: Bearer ${token}`,
+      'Content-Type: application/json',
+      'Content-Length: 17',
+      '',
+      '{"action":',
+    ].join('\r\n');
+
+  it('of one caller on 400 connections keep nobody else of that address out, the freeze included', async () => {
+    const { url, call, tokenOf, audit } = await givenGateway({ 'lb-1': busyWorld() });
+    const sockets = Array.from({ length: 400 }, () => {
+      const socket = openSocket(url);
+      socket.write(half(tokenOf('operator')));
+      return socket;
+    });
+    const open = () => sockets.filter(({ destroyed }) => !destroyed).length;
+    await until(open, (count) => count <= 32);
+
+    const startedAt = performance.now();
+    const viewer = await call('GET', '/appliances/lb-1/farms/shop/status', { as: 'viewer' });
+    const freeze = await call('PUT', '/freeze', { headers: { 'x-reason': 'incident 9' } });
+    const ms = performance.now() - startedAt;
+
+    expect([viewer.status, freeze.status]).toEqual([200, 200]);
+    expect(ms).toBeLessThan(1_000);
+    expect(open()).toBe(32);
+    const codes = (await audit()).map(({ code }) => code).filter((code) => code !== undefined);
+    expect(new Set(codes)).toEqual(new Set(['too_many_bodies']));
+  });
+
+  it('are refused in words, and only the caller that sends them', async () => {
+    const { url, call, tokenOf, appliance } = await givenGateway({ 'lb-1': busyWorld() });
+    for (let count = 0; count < 32; count += 1) openSocket(url).write(half(tokenOf('operator')));
+
+    const refused = await until(
+      async () => await answerOf(url, half(tokenOf('operator'))),
+      (answer) => answer.startsWith('HTTP/1.1 429 '),
+    );
+    const other = await call('PUT', '/appliances/lb-1/farms/shop/actions', { json: { action: 'stop' } });
+    const whole = await answerOf(
+      url,
+      half(tokenOf('operator'))
+        .replace('{"action":', '{"action":"stop"}')
+        .replace('Host:', 'Connection: close\r\nHost:'),
+    );
+
+    expect(refused).toContain('connection: close\r\n');
+    expect(refused).toMatch(/"code":"too_many_bodies".*"remedy":"[^"]*\w/);
+    expect(other.status).toBe(200);
+    expect(whole).toMatch(/^HTTP\/1\.1 200 /);
+    expect(appliance.requests.filter(({ method }) => method === 'PUT')).toHaveLength(2);
+  });
+
+  it('make room again when their connections end or their time is over', async () => {
+    const { url, tokenOf, call } = await givenGateway({ 'lb-1': busyWorld() }, { admin: { timeoutMs: 1_000 } });
+    const sockets = Array.from({ length: 32 }, () => openSocket(url));
+    for (const socket of sockets) socket.write(half(tokenOf('operator')));
+    const slow = `PUT /appliances/lb-1/farms/shop/actions HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${tokenOf('operator')}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 17\r\n\r\n`;
+    /** A body that comes after its headers, as some clients send it. */
+    const inTwoParts = async () => {
+      const socket = openSocket(url);
+      const text = new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(chunk.toString())));
+      await new Promise<void>((resolve) => socket.write(slow, () => resolve()));
+      await call('GET', '/whoami');
+      socket.write('{"action":"stop"}');
+      return (await text).slice(0, 12);
+    };
+
+    await until(inTwoParts, (answer) => answer === 'HTTP/1.1 429');
+    const afterwards = await until(inTwoParts, (answer) => answer === 'HTTP/1.1 200');
+
+    expect(afterwards).toBe('HTTP/1.1 200');
+  });
+});
+
 describe('connections to the gateway', () => {
   it('that never ask for anything are closed, and are not more than it can bear', async () => {
     const { url, metricsUrl } = await givenGateway({ 'lb-1': busyWorld() });
