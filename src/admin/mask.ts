@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { isRecord } from '../lib/check.ts';
+import { redacted } from '../lib/secret.ts';
 import { shorten } from './shorten.ts';
 
-/** Stands where a secret stood. */
-export const redacted = '[redacted]';
 /** What is nested deeper is redacted as a whole: no setting of the API is. */
 const deepest = 32;
 /** A line of the audit is for reading. */

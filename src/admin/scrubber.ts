@@ -1,5 +1,5 @@
-import { type Secret, shortestFindable } from '../lib/secret.ts';
-import { maskText, redacted } from './mask.ts';
+import { redacted, type Secret, shortestFindable } from '../lib/secret.ts';
+import { maskText } from './mask.ts';
 
 /** Takes secrets out of what a careless caller may have put them into. */
 export interface Scrubber {

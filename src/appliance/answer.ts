@@ -3,44 +3,69 @@ import type { Dispatcher } from 'undici';
 import { isRecord } from '../lib/check.ts';
 import type { Decode } from './decode.ts';
 import { type FailureReason, reasonOfStatus } from './errors.ts';
+import { type Excess, excessOf } from './reply-bounds.ts';
 
 /** A complete answer to a GET. */
 export interface Answer {
   readonly status: number;
   /** Lower case, without parameters; empty when the answer names none. */
   readonly mediaType: string;
+  /** Without keys. */
   readonly text: string;
 }
 
-/** What an answer amounts to; `because` is the appliance's own text in part, neither cut nor scrubbed. */
-export type Verdict = { readonly value: unknown } | { readonly reason: FailureReason; readonly because: string };
+/** What a row of the endpoint table promises of its reply. */
+export interface Expected {
+  readonly schema: TSchema;
+  /** Values that the reply may hold. */
+  readonly maxValues: number;
+}
 
-/** Reads an answer as the reply that the row promises, or says what is wrong with it. */
-export function judgeAnswer(answer: Answer, schema: TSchema, decode: Decode): Verdict {
-  const { status, mediaType, text } = answer;
-  const reason = reasonOfAnswer(answer);
-  if (reason) return { reason, because: `the appliance answered ${status}${sentenceOf(answer)}` };
-  const malformed = (because: string): Verdict => ({ reason: 'malformed', because });
+/** What an answer amounts to; `because` is the appliance's own text in part, not cut. */
+export type Verdict = ({ readonly value: unknown } | { readonly reason: FailureReason; readonly because: string }) & {
+  /** True when the answer proves that the key was accepted. */
+  readonly provesKey: boolean;
+};
+
+/** A body as JSON, or why it is not read as such. */
+type Body = { readonly json: unknown } | Excess;
+
+/** Reads an answer as the reply that the row promises, or says what is wrong with it. Parses the body once. */
+export function judgeAnswer(answer: Answer, { schema, maxValues }: Expected, decode: Decode): Verdict {
+  if (answer.status !== 200) return judgeRefusal(answer, maxValues);
+  const { mediaType, text } = answer;
+  const malformed = (because: string) => ({ reason: 'malformed', because, provesKey: false }) as const;
   const expected = 'type' in schema && schema.type === 'string' ? 'text/plain' : 'application/json';
   // Early releases label JSON as text (WIRE.md §3.19 and §7).
   if (mediaType !== expected && mediaType !== 'text/plain')
     return malformed(`expected ${expected}, got ${mediaType || 'no content type'}`);
-  const body = expected === 'text/plain' ? text : parseJson(text);
-  if (body === undefined) return malformed(`the body is not JSON (${text.length} characters)`);
-  if (isErrorRow(body)) return malformed(`the appliance answered ${status} with an error${sentenceOf(answer)}`);
-  const checked = decode(schema, body);
-  return checked.ok ? { value: body } : malformed(checked.because);
+  const body = expected === 'text/plain' ? { json: text } : parse(text, maxValues);
+  if ('reason' in body) return { ...body, provesKey: false };
+  if (isErrorRow(body.json))
+    return malformed(`the appliance answered 200 with an error${sentenceOf(body.json, mediaType)}`);
+  const checked = decode(schema, body.json);
+  return checked.ok ? { value: body.json, provesKey: true } : { ...checked, provesKey: false };
+}
+
+/** The body of a refusal says more than its status only where it is JSON of the API, within the bounds of a reply. */
+function judgeRefusal({ status, mediaType, text }: Answer, maxValues: number): Verdict {
+  const body = mediaType === 'application/json' ? parse(text, maxValues) : undefined;
+  const json = body && 'json' in body ? body.json : undefined;
+  // Early releases refuse a deactivated appliance's calls with 403, told apart by the key of the machine (WIRE.md §3.19).
+  const isUnlicensed = status === 402 || (status === 403 && fieldOf(json, 'certificate_key') !== undefined);
+  return {
+    reason: isUnlicensed ? 'unlicensed' : reasonOfStatus(status),
+    because: `the appliance answered ${status}${sentenceOf(json, mediaType)}`,
+    provesKey: provesKey(status, isUnlicensed ? mediaType === 'application/json' : isErrorRow(json)),
+  };
 }
 
 /**
- * The key is checked before the route (WIRE.md §1.2), so the reply asked for proves it, and so does a refusal in the API's
- * own form. Any other answer may come from something that never looked at the key.
+ * The key is checked before the route (WIRE.md §1.2), so a refusal in the API's own form proves it as well as the reply
+ * asked for. Any other answer may come from something that never looked at the key.
  */
-export function provesKey(answer: Answer, verdict: Verdict): boolean {
-  const { status, mediaType } = answer;
-  if (status === 200) return 'value' in verdict;
-  if (status < 400 || status >= 500 || status === 401) return false;
-  return reasonOfAnswer(answer) === 'unlicensed' ? mediaType === 'application/json' : isErrorRow(bodyOf(answer));
+function provesKey(status: number, isOfTheApi: boolean): boolean {
+  return status >= 400 && status < 500 && status !== 401 && isOfTheApi;
 }
 
 /** A web server says that the program is not there; the program itself would say it in JSON. */
@@ -75,17 +100,10 @@ export function codeOfStatus(status: number): string {
   return status >= 100 && status < 600 ? `${Math.floor(status / 100)}xx` : 'other';
 }
 
-function reasonOfAnswer(answer: Answer): FailureReason | undefined {
-  if (answer.status === 200) return undefined;
-  // Early releases refuse a deactivated appliance's calls with 403, told apart by the key of the machine (WIRE.md §3.19).
-  if (answer.status === 403 && fieldOf(bodyOf(answer), 'certificate_key') !== undefined) return 'unlicensed';
-  return reasonOfStatus(answer.status);
-}
-
-function sentenceOf(answer: Answer): string {
-  const message = fieldOf(bodyOf(answer), 'message');
+function sentenceOf(json: unknown, mediaType: string): string {
+  const message = fieldOf(json, 'message');
   if (typeof message === 'string') return `: ${message}`;
-  return answer.mediaType === 'text/html' ? ' with a page of its web server, not of the API' : '';
+  return mediaType === 'text/html' ? ' with a page of its web server, not of the API' : '';
 }
 
 /** `error` is the string "true" (WIRE.md §1.5). */
@@ -94,18 +112,16 @@ function isErrorRow(body: unknown): boolean {
   return error === 'true' || error === true;
 }
 
-function bodyOf({ mediaType, text }: Answer): unknown {
-  return mediaType === 'application/json' ? parseJson(text) : undefined;
-}
-
 function fieldOf(body: unknown, field: string): unknown {
   return isRecord(body) ? body[field] : undefined;
 }
 
-function parseJson(text: string): unknown {
+function parse(text: string, maxValues: number): Body {
+  const excess = excessOf(text, maxValues);
+  if (excess) return excess;
   try {
-    return JSON.parse(text);
+    return { json: JSON.parse(text) as unknown };
   } catch {
-    return undefined;
+    return { reason: 'malformed', because: `the body is not JSON (${text.length} characters)` };
   }
 }

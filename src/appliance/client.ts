@@ -4,12 +4,12 @@ import { steadyNow } from '../lib/steady-now.ts';
 import {
   type Answer,
   codeOfStatus,
+  type Expected,
   headerOf,
   isForeign404,
   isMissingRoute,
   judgeAnswer,
   mediaTypeOf,
-  provesKey,
   type Verdict,
 } from './answer.ts';
 import { basePathsOf } from './base-paths.ts';
@@ -22,8 +22,9 @@ import { endpoints } from './endpoints/table.ts';
 import { ApplianceError, type FailureReason } from './errors.ts';
 import { isClosedSocket, messageOf, reasonOfTransportError, remedyFor } from './failure.ts';
 import { type KeyOptions, keyHeaders, keysToHide } from './key-headers.ts';
+import { maxValuesOf } from './reply-bounds.ts';
 import { fillTemplate, parseRoute, type RouteParams } from './route.ts';
-import { scrubBody } from './scrub-body.ts';
+import { createBodyScrubber } from './scrub-body.ts';
 
 type Rows = typeof endpoints;
 
@@ -79,7 +80,7 @@ interface Call {
   readonly endpoint: string;
   /** Below the base path, encoded. */
   readonly path: string;
-  readonly reply: TSchema;
+  readonly reply: Expected;
 }
 
 interface Exchange {
@@ -89,8 +90,9 @@ interface Exchange {
 
 /** Opens no connection until the first call. */
 export function createApplianceClient(options: ClientOptions): ApplianceClient {
-  const { url, decode, now, onCall, timeoutMs } = options;
+  const { url, decode, now, onCall, timeoutMs, bodyBytes } = options;
   const keys = keysToHide(options);
+  const scrubBody = createBodyScrubber(keys);
   const connection = createConnection({ ...options, keepAliveMs });
   const basePaths = basePathsOf(url);
   const headers = { accept: '*/*', ...keyHeaders(options) };
@@ -108,7 +110,8 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
         const message = `GET ${endpoint}: a name that no path can carry was not asked for`;
         throw new ApplianceError('bad_request', { endpoint, message });
       }
-      const { answer, verdict } = await findBasePath({ endpoint, path, reply: row.reply }, signal);
+      const reply = { schema: row.reply, maxValues: maxValuesOf(row.maxValues, bodyBytes) };
+      const { answer, verdict } = await findBasePath({ endpoint, path, reply }, signal);
       if ('value' in verdict) return verdict.value as never;
       throw new ApplianceError(verdict.reason, {
         endpoint,
@@ -164,14 +167,14 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
       const whole = await connection.read({ path, headers, signal, onAnswer });
       const clockOffsetSeconds = clockOffset(headerOf(whole.headers, 'date'), sentAt, answeredAt);
       // Before anything is read from it: an appliance may echo the key in a name as well as in a message.
-      const text = keys.reduce(scrubBody, whole.text);
+      const text = scrubBody(whole.text);
       const mediaType = mediaTypeOf(scrubbed(headerOf(whole.headers, 'content-type')));
       const answer = { status: whole.status, mediaType, text };
       const verdict = judgeAnswer(answer, reply, decode);
       report({
         code: codeOfStatus(answer.status),
         reason: 'reason' in verdict ? verdict.reason : undefined,
-        authenticated: provesKey(answer, verdict),
+        authenticated: verdict.provesKey,
         clockOffsetSeconds,
       });
       return { answer, verdict };

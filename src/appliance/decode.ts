@@ -1,12 +1,13 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
-import { type WireKind, wireKeyword } from './wire-types.ts';
+import type { Excess } from './reply-bounds.ts';
+import { maxRows, type WireKind, wireKeyword } from './wire-types.ts';
 
-/** Checks a parsed reply against its schema and coerces the wire's odd types in place; the error names the first wrong field. */
-export type Decode = (
-  schema: TSchema,
-  body: unknown,
-) => { readonly ok: true } | { readonly ok: false; readonly because: string };
+/**
+ * Checks a parsed reply against its schema and coerces the wire's odd types in place; the error names the first wrong field,
+ * or the list that has too many rows.
+ */
+export type Decode = (schema: TSchema, body: unknown) => { readonly ok: true } | ({ readonly ok: false } & Excess);
 
 /** Compiles each schema once, at its first use. */
 export function createDecoder(): Decode {
@@ -21,9 +22,16 @@ export function createDecoder(): Decode {
       compiled.set(schema, validate);
     }
     if (validate(body)) return { ok: true };
-    const [error] = validate.errors ?? [];
-    return { ok: false, because: `${error?.instancePath || 'the body'} ${error?.message ?? 'does not fit'}` };
+    return { ok: false, ...excessIn(validate.errors?.[0]) };
   };
+}
+
+function excessIn(error: ErrorObject | undefined): Excess {
+  const place = error?.instancePath || 'the body';
+  if (error?.keyword !== 'maxItems')
+    return { reason: 'malformed', because: `${place} ${error?.message ?? 'does not fit'}` };
+  const remedy = 'check what answers under the url of the appliance';
+  return { reason: 'oversize', because: `${place} has more than ${maxRows} rows; ${remedy}` };
 }
 
 interface CoerceKeyword {

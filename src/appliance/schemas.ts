@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { about, WireList, WireListOrNull, WireName, WireNumber, WireText } from './wire-types.ts';
+import { about, WireList, WireListOrNull, WireName, WireNumber, WireRows, WireText } from './wire-types.ts';
 
 // Only what the collectors and the guards read; unknown fields pass. A field may be missing in another release, so nearly all
 // are optional; but a reply without anything that it is about comes from something else, or says nothing.
@@ -43,7 +43,7 @@ export const StatsReply = Type.Object({
 /** `GET /stats/system/network` (WIRE.md §3.2): MiB since boot. */
 export const NetworkStatsReply = Type.Object({
   params: Type.Object({
-    interfaces: Type.Array(Type.Object({ interface: WireName, in: WireNumber, out: WireNumber })),
+    interfaces: WireRows(Type.Object({ interface: WireName, in: WireNumber, out: WireNumber })),
   }),
 });
 
@@ -56,11 +56,11 @@ const listedFarm = { farmname: WireName, profile: WireText, status: WireText, vi
 
 /** `GET /stats/farms` (WIRE.md §3.5). */
 export const FarmStatsListReply = Type.Object({
-  farms: Type.Array(Type.Object({ ...listedFarm, established: WireNumber, pending: WireNumber })),
+  farms: WireRows(Type.Object({ ...listedFarm, established: WireNumber, pending: WireNumber })),
 });
 
 /** `GET /farms` (WIRE.md §3.7). */
-export const FarmListReply = Type.Object({ params: Type.Array(Type.Object(listedFarm)) });
+export const FarmListReply = Type.Object({ params: WireRows(Type.Object(listedFarm)) });
 
 const summaryModule = WireList(
   Type.Object({ name: WireName, profile: WireText, services: WireList(Type.Unsafe<string>({ wire: 'name' })) }),
@@ -88,7 +88,7 @@ export const FarmStatsReply = Type.Object({
     }),
   ),
   total_sessions: WireNumber,
-  sessions: WireList(Type.Unknown()),
+  sessions: Type.Optional(Type.Union([Type.Array(Type.Unknown()), Type.Null()])),
 });
 
 const configuredBackend = Type.Object({
@@ -123,16 +123,16 @@ export const ServiceReply = Type.Object({
 });
 
 /** `GET /farms/{farmname}/backends` (WIRE.md §3.10), L4xNAT and datalink farms. */
-export const FarmBackendListReply = Type.Object({ params: Type.Array(configuredBackend) });
+export const FarmBackendListReply = Type.Object({ params: WireRows(configuredBackend) });
 
 /** `GET /monitoring/fg` (WIRE.md §3.14). */
 export const FarmguardianListReply = Type.Object({
-  params: Type.Array(Type.Object({ name: WireName, farms: WireList(Type.Unsafe<string>({ wire: 'name' })) })),
+  params: WireRows(Type.Object({ name: WireName, farms: WireList(Type.Unsafe<string>({ wire: 'name' })) })),
 });
 
 /** `GET /certificates` (WIRE.md §3.11). */
 export const CertificateListReply = Type.Object({
-  params: Type.Array(
+  params: WireRows(
     Type.Object({
       file: WireName,
       type: WireText,
@@ -188,11 +188,11 @@ export const PackagesReply = Type.Object({
 });
 
 /** `GET /system/backup` (WIRE.md §3.12). */
-export const BackupListReply = Type.Object({ params: Type.Array(Type.Object({ name: WireName, date: WireText })) });
+export const BackupListReply = Type.Object({ params: WireRows(Type.Object({ name: WireName, date: WireText })) });
 
 /** `GET /vpns` (WIRE.md §3.15). */
 export const VpnListReply = Type.Object({
-  params: Type.Array(Type.Object({ name: WireName, profile: WireText, status: WireText })),
+  params: WireRows(Type.Object({ name: WireName, profile: WireText, status: WireText })),
 });
 
 /** `GET /system/cluster/nodes/localhost` (WIRE.md §3.12, Enterprise); parsed loosely. */
@@ -202,5 +202,5 @@ export const LocalClusterNodeReply = Type.Object({
 
 /** `GET /ipds` (WIRE.md §6, Enterprise). */
 export const IpdsListReply = Type.Object({
-  params: Type.Array(Type.Object({ name: WireName, rule: WireText, status: WireText })),
+  params: WireRows(Type.Object({ name: WireName, rule: WireText, status: WireText })),
 });

@@ -1,21 +1,15 @@
-import { type Secret, shortestFindable } from '../lib/secret.ts';
+import { redacted, type Secret } from '../lib/secret.ts';
+import { spellingsOf } from './key-spellings.ts';
 
-/** A body without the secret, also where JSON spells it in escapes; what needs no change comes back as it was. */
-export function scrubBody(text: string, secret: Secret): string {
-  if (secret.reveal().length < shortestFindable) return text;
-  const plain = secret.scrub(text);
-  if (!plain.includes('\\')) return plain;
-  let found = false;
-  try {
-    const body: unknown = JSON.parse(plain, (_, value: unknown) => {
-      if (typeof value !== 'string') return value;
-      const clean = secret.scrub(value);
-      found ||= clean !== value;
-      return clean;
-    });
-    return found ? JSON.stringify(body) : plain;
-  } catch {
-    // No JSON has no escapes.
-    return plain;
-  }
+/**
+ * Returns a function that takes keys out of a body, in whatever way JSON spells them. It works on the text, so that it
+ * covers names of members and bodies that are not JSON, and it never throws.
+ */
+export function createBodyScrubber(keys: readonly Secret[]): (text: string) => string {
+  const patterns = keys.map((key) => ({ key, spellings: spellingsOf(key) }));
+  return (text) =>
+    patterns.reduce(
+      (clean, { key, spellings }) => (spellings ? key.scrub(clean).replaceAll(spellings, redacted) : clean),
+      text,
+    );
 }

@@ -17,9 +17,17 @@ export const WireText = Type.Optional(Type.Unsafe<string | null>({ [wireKeyword]
 /** A text that identifies something; without it the row means nothing. */
 export const WireName = Type.Unsafe<string>({ [wireKeyword]: 'name' });
 
+/** Rows of one list that are read. The series of so many would exceed the usual limit of an appliance by far. */
+export const maxRows = 10_000;
+
+/** A list whose rows are read. */
+export function WireRows<Item extends Parameters<typeof Type.Array>[0]>(item: Item) {
+  return Type.Array(item, { maxItems: maxRows });
+}
+
 /** A list that some releases print as null when it is empty, but that is always there: the reply is about it. */
 export function WireListOrNull<Item extends Parameters<typeof Type.Array>[0]>(item: Item) {
-  return Type.Union([Type.Array(item), Type.Null()]);
+  return Type.Union([WireRows(item), Type.Null()]);
 }
 
 /** A list that some releases leave out or print as null when it is empty. */

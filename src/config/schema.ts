@@ -79,7 +79,8 @@ const limits = section(
       examples: [true],
     }),
     body_bytes: value('byteSize', {
-      description: 'The largest reply that is read.',
+      description:
+        'The largest reply that is read. Above the default, the number of values that a reply may hold rises with it.',
       default: '8MiB',
       from: '64KiB',
       to: '1GiB',

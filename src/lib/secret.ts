@@ -1,7 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { inspect } from 'node:util';
 
-const redacted = '[redacted]';
+/** Stands where a secret stood. */
+export const redacted = '[redacted]';
 
 /** A secret of fewer characters would be found where it is not meant; no real one is that short. */
 export const shortestFindable = 8;

@@ -91,6 +91,6 @@ function replyTo(key: ReadKey, bodies: ReadonlyMap<ReadKey, string>): Promise<un
   const text = bodies.get(key);
   if (text === undefined || !row.reply) return refused('there is none');
   const mediaType = 'type' in row.reply && row.reply.type === 'string' ? 'text/plain' : 'application/json';
-  const verdict = judgeAnswer({ status: 200, mediaType, text }, row.reply, decode);
+  const verdict = judgeAnswer({ status: 200, mediaType, text }, { schema: row.reply, maxValues: 100_000 }, decode);
   return 'value' in verdict ? Promise.resolve(verdict.value) : refused(verdict.because);
 }

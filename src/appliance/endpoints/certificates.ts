@@ -11,6 +11,7 @@ export const certificatesEndpoints = {
     body: 'none',
     summary: 'list CSR and PEM certificates',
     reply: CertificateListReply,
+    maxValues: 100_000,
   },
   createCsr: {
     route: 'POST /certificates',

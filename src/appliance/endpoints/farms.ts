@@ -11,6 +11,7 @@ export const farmsEndpoints = {
     body: 'none',
     summary: 'list farms with status',
     reply: FarmListReply,
+    maxValues: 100_000,
   },
   createFarm: {
     route: 'POST /farms',
@@ -28,6 +29,7 @@ export const farmsEndpoints = {
     body: 'none',
     summary: 'farm names by module with HTTP and GSLB services',
     reply: FarmsSummaryReply,
+    maxValues: 100_000,
   },
   listLslbFarms: {
     route: 'GET /farms/modules/lslb',

@@ -11,6 +11,7 @@ export const interfacesEndpoints = {
     body: 'none',
     summary: 'list all interfaces',
     reply: InterfaceListReply,
+    maxValues: 100_000,
   },
   listNics: {
     route: 'GET /interfaces/nic',
@@ -108,6 +109,7 @@ export const interfacesEndpoints = {
     body: 'none',
     summary: 'list virtual interfaces',
     reply: InterfaceListReply,
+    maxValues: 100_000,
   },
   readVirtualInterface: {
     route: 'GET /interfaces/virtual/{name}',

@@ -29,4 +29,6 @@ export interface EndpointRow {
   readonly summary: string;
   /** The shape of a 200 reply; absent means "not documented", and the reply cannot be decoded. */
   readonly reply?: TSchema;
+  /** Values that such a reply may hold, where it can be longer than most (`maxValuesOf` of reply-bounds.ts). */
+  readonly maxValues?: number;
 }

@@ -70,6 +70,7 @@ export const statsEndpoints = {
     body: 'none',
     summary: 'connections and status of every farm',
     reply: FarmStatsListReply,
+    maxValues: 100_000,
   },
   readFarmStats: {
     route: 'GET /stats/farms/{farmname}',
@@ -79,6 +80,7 @@ export const statsEndpoints = {
     body: 'none',
     summary: 'backend statistics and sessions of a farm',
     reply: FarmStatsReply,
+    maxValues: 300_000,
   },
   readFarmBackendStats: {
     route: 'GET /stats/farms/{farmname}/backends',

@@ -1,20 +1,57 @@
+import { assert, constantFrom, property, array, string } from 'fast-check';
 import { expect, it } from 'vitest';
-import { scrubBody } from '../../../src/appliance/scrub-body.ts';
+import { createBodyScrubber } from '../../../src/appliance/scrub-body.ts';
 import { Secret } from '../../../src/lib/secret.ts';
 
-it('takes a key out of a body, however JSON spells it', () => {
-  const key = new Secret('canary-key');
+const scrub = (body: string, key = 'canary-key'): string => createBodyScrubber([new Secret(key)])(body);
 
-  expect(scrubBody('{"vip":"canary-key"}', key)).toBe('{"vip":"[redacted]"}');
-  expect(scrubBody('{"vip":"\\u0063anary-key"}', key)).toBe('{"vip":"[redacted]"}');
+it('takes a key out of a body, however JSON spells it', () => {
+  expect(scrub('{"vip":"canary-key"}')).toBe('{"vip":"[redacted]"}');
+  expect(scrub('{"vip":"\\u0063anary-key"}')).toBe('{"vip":"[redacted]"}');
+});
+
+it('takes every key out of whatever JSON says, in any mixture of spellings', () => {
+  const characters = [...'aZ09-_.~+/"\\=$(*'];
+  const spellings = [
+    (character: string) => JSON.stringify(character).slice(1, -1),
+    (character: string) => `\\u${hex(character)}`,
+    (character: string) => `\\u${hex(character).toUpperCase()}`,
+    (character: string) => (character === '/' ? '\\/' : JSON.stringify(character).slice(1, -1)),
+  ];
+  const spelled = array(
+    constantFrom(...characters).chain((each) => constantFrom(...spellings.map((how) => [each, how(each)]))),
+    {
+      minLength: 8,
+      maxLength: 40,
+    },
+  );
+
+  assert(
+    property(spelled, string(), (pairs, before) => {
+      const key = pairs.map(([character]) => character).join('');
+      const text = `{"name":${JSON.stringify(before).slice(0, -1)} ${pairs.map(([, spelling]) => spelling).join('')}"}`;
+
+      expect((JSON.parse(text) as { name: string }).name).toContain(key);
+      expect((JSON.parse(scrub(text, key)) as { name: string }).name).not.toContain(key);
+    }),
+  );
 });
 
 it('leaves a body alone that does not hold the key, escapes and all', () => {
   const body = '{"message":"one\\ntwo","port":80}';
 
-  expect(scrubBody(body, new Secret('canary-key'))).toBe(body);
+  expect(scrub(body)).toBe(body);
 });
 
 it('does not change what a reply says for a key of a few characters', () => {
-  expect(scrubBody('{"port":8080}', new Secret('80'))).toBe('{"port":8080}');
+  expect(scrub('{"port":8080}', '80')).toBe('{"port":8080}');
 });
+
+it('takes a key out of a text that is no JSON, and out of one nested without end', () => {
+  expect(scrub('<p>canary-key</p>')).toBe('<p>[redacted]</p>');
+  expect(scrub(`${'['.repeat(1_000_000)}"\\u0063anary-key"`)).toMatch(/\[\["\[redacted\]"$/);
+});
+
+function hex(character: string): string {
+  return character.charCodeAt(0).toString(16).padStart(4, '0');
+}

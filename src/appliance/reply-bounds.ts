@@ -1,0 +1,75 @@
+import type { FailureReason } from './errors.ts';
+
+/** What speaks against parsing a reply. */
+export interface Excess {
+  readonly reason: Extract<FailureReason, 'oversize' | 'malformed'>;
+  readonly because: string;
+}
+
+/** Nested containers of a reply that is read. The deepest recorded one has 7. */
+export const maxDepth = 32;
+
+/** Values of a reply that is read; a row of the endpoint table may allow more. */
+const defaultMaxValues = 50_000;
+/** The bounds of values hold for this limit of bytes, and rise with a higher one. */
+const defaultBodyBytes = 8 * 1_048_576;
+
+/** Returns how many values a reply may hold, for a row's own bound and the configured limit of bytes. */
+export function maxValuesOf(ofRow: number | undefined, bodyBytes: number): number {
+  return Math.round((ofRow ?? defaultMaxValues) * Math.max(1, bodyBytes / defaultBodyBytes));
+}
+
+const quote = 0x22;
+const comma = 0x2c;
+const backslash = 0x5c;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/**
+ * Looks at a text before it is parsed as JSON, since parsing and all that follows cannot be interrupted. Counts values
+ * (commas and opened containers outside of strings, which is at least as many as there are) and the depth of
+ * containers, in one pass without recursion. A text that is no JSON has some count as well; parsing refuses it.
+ */
+export function excessOf(text: string, maxValues: number): Excess | undefined {
+  let values = 1;
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) {
+      at = endOfString(text, at);
+    } else if (code === comma) {
+      values += 1;
+    } else if (code === openBracket || code === openBrace) {
+      values += 1;
+      depth += 1;
+    } else if (code === closeBracket || code === closeBrace) {
+      depth -= 1;
+    }
+    if (depth > maxDepth) return tooDeep;
+    if (values > maxValues) return tooMany(maxValues);
+  }
+  return undefined;
+}
+
+/** Returns where the string that begins at `start` ends: the place of its closing quote, or the end of the text. */
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  for (; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) return at;
+    if (code === backslash) at += 1;
+  }
+  return at;
+}
+
+const tooDeep: Excess = {
+  reason: 'malformed',
+  because: `the body is nested more than ${maxDepth} deep, which no reply of the API is`,
+};
+
+function tooMany(maxValues: number): Excess {
+  const remedy = 'raise limits.body_bytes if such a reply is expected, which raises this bound in proportion';
+  return { reason: 'oversize', because: `the reply holds more than ${maxValues} values; ${remedy}` };
+}

@@ -1,0 +1,155 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createApplianceClient, type ReadKey } from '../../src/appliance/client.ts';
+import { createDecoder } from '../../src/appliance/decode.ts';
+import { ApplianceError } from '../../src/appliance/errors.ts';
+import { Secret } from '../../src/lib/secret.ts';
+import { startHttpsServer } from '../support/tls-server.ts';
+
+const mebibyte = 1_048_576;
+const key = 'Canary/Key"0123\\Canary';
+
+/** A client of an appliance that gives one answer to every call. */
+async function given(body: string, { status = 200, type = 'application/json', bodyBytes = 8 * mebibyte } = {}) {
+  const server = await startHttpsServer((response) => {
+    response.writeHead(status, { 'content-type': type }).end(body);
+  });
+  const client = createApplianceClient({
+    url: server.url,
+    tls: { fingerprintSha256: server.material.fingerprintSha256, insecureSkipVerify: false },
+    apiKey: new Secret(key),
+    keyHeader: 'auto',
+    timeoutMs: 20_000,
+    maxConnections: 1,
+    bodyBytes,
+    decode: createDecoder(),
+    now: Date.now,
+    onCall: () => undefined,
+  });
+  onTestFinished(() => client.close());
+  return { read: (endpoint: ReadKey = 'listFarmStats') => outcomeOf(client.read(endpoint, {} as never, never)) };
+}
+
+const never = new AbortController().signal;
+
+async function outcomeOf(call: Promise<unknown>): Promise<{ reason?: string; message?: string; value?: unknown }> {
+  try {
+    return { value: await call };
+  } catch (error) {
+    if (!(error instanceof ApplianceError)) throw error;
+    return { reason: error.reason, message: error.message };
+  }
+}
+
+const many = (count: number, item: string): string => Array.from({ length: count }, () => item).join(',');
+const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+const escaped = (text: string): string =>
+  [...text].map((each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+
+const row =
+  '{"farmname":"f","profile":"http","status":"up","vip":"192.0.2.1","vport":"80","established":1,"pending":0}';
+
+describe('a reply of very many values', () => {
+  it.each([
+    [
+      'rows without fields, with a backslash before them',
+      `{"z":"\\\\","farms":[${many(1_300_000, '{}')}],"params":[]}`,
+    ],
+    ['rows of one field', `{"farms":[${many(500_000, '{"a":1}')}]}`],
+    ['numbers', `{"farms":[],"x":[${many(3_000_000, '1')}]}`],
+    ['arrays', `{"farms":[],"x":[${many(2_000_000, '[]')}]}`],
+  ])('is oversize before it is parsed: %s', async (_, body) => {
+    const { read } = await given(body);
+
+    const { reason, message } = await read();
+
+    expect(reason).toBe('oversize');
+    expect(message).toMatch(/^GET \/stats\/farms: the reply holds more than \d+ values; raise limits\.body_bytes/);
+  });
+
+  it('is read where a large site has it: 5,000 farms with nine fields each', async () => {
+    const wide = row.replace('}', ',"a":"b","c":"d"}');
+    const { read } = await given(`{"farms":[${many(5_000, wide)}]}`);
+
+    expect((await read()).value).toMatchObject({ farms: { length: 5_000 } });
+  });
+
+  it('is read where the limit of its bytes is raised', async () => {
+    const body = `{"params":[],"x":[${many(80_000, '1')}]}`;
+    const small = await given(body);
+    const large = await given(body, { bodyBytes: 16 * mebibyte });
+
+    expect((await small.read('listBackups')).reason).toBe('oversize');
+    expect((await large.read('listBackups')).value).toMatchObject({ params: [] });
+  });
+
+  it('counts no comma and no bracket inside of a text', async () => {
+    const { read } = await given(`{"farms":[],"note":"${'[{,\\"\\\\'.repeat(200_000)}"}`);
+
+    expect((await read()).value).toMatchObject({ farms: [] });
+  });
+
+  it('is oversize too where one list has more rows than any appliance', async () => {
+    const { read } = await given(`{"farms":[${many(10_001, '{"farmname":"f"}')}]}`);
+
+    expect(await read()).toEqual({
+      reason: 'oversize',
+      message: 'GET /stats/farms: /farms has more than 10000 rows; check what answers under the url of the appliance',
+    });
+  });
+
+  it('keeps the reason of its status where it is an error, without a message', async () => {
+    const { read } = await given(`{"x":[${many(2_000_000, '[]')}],"message":"no"}`, { status: 500 });
+
+    expect(await read()).toEqual({
+      reason: 'server_error',
+      message: 'GET /stats/farms: the appliance answered 500',
+    });
+  });
+});
+
+describe('a reply that is nested', () => {
+  it.each([33, 20_000, 4_000_000])('%i deep is malformed', async (depth) => {
+    const { read } = await given(`{"farms":[],"x":${nested(depth - 1)}}`);
+
+    expect(await read()).toEqual({
+      reason: 'malformed',
+      message: 'GET /stats/farms: the body is nested more than 32 deep, which no reply of the API is',
+    });
+  });
+
+  it('32 deep is read', async () => {
+    const { read } = await given(`{"farms":[],"x":${nested(31)}}`);
+
+    expect((await read()).value).toMatchObject({ farms: [] });
+  });
+});
+
+describe('the key in a reply', () => {
+  it('written in escapes stays hidden, however deep something else is nested', async () => {
+    const { read } = await given(`{"farms":[{"farmname":"${escaped(key)}"}],"x":${nested(20_000)}}`);
+
+    const seen = await read();
+
+    expect(JSON.stringify(seen)).not.toContain('Canary');
+    expect(seen.reason).toBe('malformed');
+  });
+
+  it.each([
+    ['in escapes of four digits', escaped(key)],
+    ['in escapes with capital digits', escaped(key).replaceAll(/[a-f]/g, (digit) => digit.toUpperCase())],
+    ['as JSON.stringify writes it', JSON.stringify(key).slice(1, -1)],
+    ['with an escaped slash', JSON.stringify(key).slice(1, -1).replaceAll('/', '\\/')],
+    ['in escapes of both kinds', `C\\u0061nary\\/${escaped('Key')}\\"0123\\u005cCanary`],
+  ])('is taken out of names, members and messages: %s', async (_, spelled) => {
+    const farms = await given(`{"farms":[{"farmname":"a ${spelled} b","${spelled}":1}]}`);
+    const refused = await given(`{"message":"no ${spelled}"}`, { status: 403 });
+
+    const { value } = await farms.read();
+
+    expect(value).toEqual({ farms: [{ farmname: 'a [redacted] b', '[redacted]': 1 }] });
+    expect(await refused.read()).toEqual({
+      reason: 'forbidden',
+      message: 'GET /stats/farms: the appliance answered 403: no [redacted]',
+    });
+  });
+});
