@@ -79,6 +79,23 @@ const failures: readonly Failure[] = [
     answer: json(200, { description: 'x'.repeat(2_000) }),
     client: { bodyBytes: 1_000 },
   },
+  {
+    what: 'a reply of very many values',
+    reason: 'oversize',
+    answer: json(200, { sessions: Array.from({ length: 300_000 }, () => 1) }),
+    client: { bodyBytes: 8 * 1_048_576 },
+  },
+  {
+    what: 'a list of very many rows',
+    reason: 'oversize',
+    answer: json(200, { backends: Array.from({ length: 10_001 }, () => ({})) }),
+  },
+  {
+    what: 'a reply that is nested very deep',
+    reason: 'malformed',
+    answer: (response) =>
+      void response.writeHead(200, { 'content-type': 'application/json' }).end('['.repeat(33) + ']'.repeat(33)),
+  },
 ];
 
 /** Asks a server that is broken in one way. */
