@@ -11,5 +11,6 @@ if (found >= needed) {
     `zlb-exporter needs Node.js ${needed} or newer and was started with ${process.versions.node} (${process.execPath}); ` +
       `install Node.js ${needed} and start it with that, or use the container image, which has its own\n`,
   );
-  process.exitCode = 1;
+  if (process.argv.slice(2).some((word) => /^(?:-h|--help|--version)$/.test(word))) void import('./old-node.ts');
+  else process.exitCode = 1;
 }

@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox';
 import type { Decode } from '../../appliance/decode.ts';
+import { isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/one-line.ts';
 import { AdminError, parseJson } from './admin-error.ts';
-import { renderJson, renderText } from './render.ts';
+import { presentStateLines } from './present-state.ts';
 import { jsonText } from './table.ts';
 
 /** What the gateway answers to a dry run, as far as it is read here. */
@@ -46,7 +47,7 @@ export function previewLines({ operation, risk, request, current, ...verdict }: 
     'Request',
     `  ${oneLine(`${request.method} ${request.url}`, 2_000)}`,
     ...(request.body === undefined || request.body === null ? [] : [`  ${oneLine(bodyText(request.body), 4_000)}`]),
-    ...(current ? ['', `Now (${oneLine(current.operation, 64)})`, ...currentLines(current.body)] : []),
+    ...(current ? ['', ...presentLines(current, request.body)] : []),
   ];
 }
 
@@ -82,9 +83,10 @@ function verdictText({ would, validation }: Pick<Preview, 'would' | 'validation'
   return `it would ${would}`;
 }
 
-function currentLines(body: unknown): readonly string[] {
-  const lines = typeof body === 'string' ? renderText(body) : renderJson(body);
-  return lines.map((line) => `  ${line}`.trimEnd());
+function presentLines({ operation, body }: NonNullable<Preview['current']>, change: unknown): readonly string[] {
+  const source = oneLine(operation, 64);
+  const changed = isRecord(change) ? Object.keys(change) : [];
+  return [`Now (${source})`, ...presentStateLines(body, changed, source).map((line) => `  ${line}`.trimEnd())];
 }
 
 function bodyText(body: unknown): string {

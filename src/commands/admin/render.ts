@@ -18,14 +18,18 @@ const deepestSection = 8;
  */
 export function renderJson(value: unknown): readonly string[] {
   if (!isRecord(value)) return renderValue(value);
-  const subject = Object.entries(value).filter(([name]) => !envelope.includes(name));
-  const [only, ...more] = subject;
   const message = [value.warning === undefined ? '' : `Warning: ${valueText(value.warning)}`, value.message]
     .filter((text) => typeof text === 'string' && text !== '')
     .map(line);
-  // One member is what the answer is about, whatever it is called.
-  const shown = only && more.length === 0 ? renderValue(only[1]) : renderValue(Object.fromEntries(subject));
-  return [...message, ...shown];
+  return [...message, ...renderValue(subjectOf(value))];
+}
+
+/** What an answer is about, without its envelope. A single member is the subject itself, whatever its name. */
+export function subjectOf(answer: unknown): unknown {
+  if (!isRecord(answer)) return answer;
+  const members = Object.entries(answer).filter(([name]) => !envelope.includes(name));
+  const [only, ...more] = members;
+  return only && more.length === 0 ? only[1] : Object.fromEntries(members);
 }
 
 /** What tells the rows of a list apart; the API sorts the names of its members, which puts these anywhere. */
@@ -92,11 +96,17 @@ function* sectionsOfList(
   );
   const more = columns.length - shown.length;
   yield { title, lines: more === 0 ? table : [...table, `… and ${more} more columns`] };
-  for (const { plain, nested } of divided) {
-    const label = (plain.find(([name]) => identities.includes(name)) ?? plain[0])?.[1];
-    for (const [name, value] of nested)
-      yield* sectionsOf(value, within(within(title, line(label ?? '')), name), depth + 1);
+  for (const [index, { nested }] of divided.entries()) {
+    const label = identityOf(rows[index] ?? {});
+    for (const [name, value] of nested) yield* sectionsOf(value, within(within(title, label), name), depth + 1);
   }
+}
+
+/** What an object in a list is called. */
+export function identityOf(record: Readonly<Record<string, unknown>>): string {
+  const { plain } = divide(record);
+  const label = (plain.find(([name]) => identities.includes(name)) ?? plain[0])?.[1];
+  return line(label ?? '');
 }
 
 function columnsOf(divided: readonly Divided[]): readonly string[] {
@@ -126,15 +136,16 @@ function divide(record: Readonly<Record<string, unknown>>): Divided {
   };
 }
 
-function isListOfRecords(value: unknown): value is readonly Readonly<Record<string, unknown>>[] {
+export function isListOfRecords(value: unknown): value is readonly Readonly<Record<string, unknown>>[] {
   return Array.isArray(value) && value.length > 0 && value.every(isRecord);
 }
 
-function isBlank(value: unknown): boolean {
+export function isBlank(value: unknown): boolean {
+  if (isRecord(value)) return Object.keys(value).length === 0;
   return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
-function within(title: string, name: string): string {
+export function within(title: string, name: string): string {
   const short = oneLine(name, 200);
   return title === '' ? short : `${title} › ${short}`;
 }

@@ -159,6 +159,35 @@ describe('a dry run', () => {
     expect(appliance.world.farms.get('shop')).toMatchObject({ services: [{ redirect: '' }, { redirect: '' }] });
   });
 
+  it('fits on a screen, and the state of the object comes first', async () => {
+    const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const { out } = await run(['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--dry-run']);
+
+    const lines = out.split('\n');
+    expect(lines.length).toBeLessThanOrEqual(24);
+    const present = lines.slice(lines.indexOf('Now (readFarm)') + 1).map((line) => line.replaceAll(/ {2,}/g, '  '));
+    expect(present.slice(0, 7)).toEqual([
+      '  status  problem',
+      '  vip  192.0.2.40',
+      '  vport  443',
+      '  services  front, api',
+      '  services › front › backends  0 up, 1 up, 2 up',
+      '  services › api › backends  0 down, 1 up',
+      '  certlist  shop_example_com.pem',
+    ]);
+    expect(lines.at(-1)).toMatch(/^ {2}… and \d+ more values; readFarm shows all$/);
+  });
+
+  it('shows the present values of what a change would set first', async () => {
+    const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
+
+    const words = ['updateService', 'farmname=shop', 'service=front', 'ttl=60', 'vhost=a.example'];
+    const { out } = await run(['admin', 'lb-1', ...words, '--dry-run']);
+
+    expect(out).toMatch(/\nNow \(readService\)\n {2}ttl +120\n {2}vhost\n {2}id +front\n/);
+  });
+
   it('is the exact answer of the gateway for scripts', async () => {
     const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
 
