@@ -1,22 +1,25 @@
 import { Transform } from 'node:stream';
-import { type Secret, shortestFindable } from '../lib/secret.ts';
+import type { Secret } from '../lib/secret.ts';
+import { spellingsOf } from './key-spellings.ts';
 
 /**
- * Lets a body through with every occurrence of the secret overwritten by asterisks: an appliance may echo the key it was
- * sent. The length stays, so that a Content-Length stays true; undefined when there is nothing to look for.
+ * Lets a body through with every occurrence of the key overwritten by asterisks, in every spelling of JSON: an appliance
+ * may echo the key it was sent. No other byte changes, and the length stays, so that a Content-Length stays true.
+ * Undefined when there is nothing to search for.
  */
 export function maskStream(secret: Secret): Transform | undefined {
-  const needle = needleOf(secret);
-  if (!needle) return undefined;
+  const mask = createMask(secret);
+  if (!mask) return undefined;
+  // So many bytes at the end may be the beginning of the key, each of whose characters takes six bytes at most.
+  const maxBeginning = secret.reveal().length * '\\u0000'.length - 1;
   let held: Buffer = Buffer.alloc(0);
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      const seen = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
-      const masked = mask(seen, needle);
-      // The end may be the beginning of the secret; what was masked is no longer part of it.
-      const keep = lengthOfBeginning(masked, needle);
-      held = masked.subarray(masked.length - keep);
-      done(null, masked.subarray(0, masked.length - keep));
+      // What was masked before is no longer part of a key.
+      const masked = mask(held.length === 0 ? chunk : Buffer.concat([held, chunk]));
+      const end = Math.max(0, masked.length - maxBeginning);
+      held = masked.subarray(end);
+      done(null, masked.subarray(0, end));
     },
     flush(done) {
       done(null, held);
@@ -26,16 +29,17 @@ export function maskStream(secret: Secret): Transform | undefined {
 
 /** The same for a body that is there as a whole; the same buffer comes back where there is nothing to overwrite. */
 export function maskWhole(bytes: Buffer, secret: Secret): Buffer {
-  const needle = needleOf(secret);
-  return needle ? mask(bytes, needle) : bytes;
+  return createMask(secret)?.(bytes) ?? bytes;
 }
 
-function needleOf(secret: Secret): Buffer | undefined {
+function createMask(secret: Secret): ((bytes: Buffer) => Buffer) | undefined {
+  const spellings = spellingsOf(secret);
+  if (!spellings) return undefined;
   const needle = Buffer.from(secret.reveal());
-  return needle.length < shortestFindable ? undefined : needle;
+  return (bytes) => maskSpelled(maskPlain(bytes, needle), spellings);
 }
 
-function mask(bytes: Buffer, needle: Buffer): Buffer {
+function maskPlain(bytes: Buffer, needle: Buffer): Buffer {
   let at = bytes.indexOf(needle);
   if (at === -1) return bytes;
   const masked = Buffer.from(bytes);
@@ -43,9 +47,10 @@ function mask(bytes: Buffer, needle: Buffer): Buffer {
   return masked;
 }
 
-/** How many bytes at the end could be where the secret begins. */
-function lengthOfBeginning(bytes: Buffer, needle: Buffer): number {
-  for (let length = Math.min(needle.length - 1, bytes.length); length > 0; length -= 1)
-    if (bytes.subarray(bytes.length - length).equals(needle.subarray(0, length))) return length;
-  return 0;
+function maskSpelled(bytes: Buffer, spellings: RegExp): Buffer {
+  if (!bytes.includes('\\')) return bytes;
+  // In this encoding a character is a byte, and every byte comes back as it was.
+  const text = bytes.toString('latin1');
+  const masked = text.replaceAll(spellings, (found) => '*'.repeat(found.length));
+  return masked === text ? bytes : Buffer.from(masked, 'latin1');
 }

@@ -156,7 +156,8 @@ function labelValue(text: string): string {
   // Asked first, as nearly no name has the sign.
   const looksMarked = text.includes('~') && digestForm.test(text);
   if (!looksMarked && harmless.test(text)) return text;
-  const clean = text.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '');
+  // Replaced and not left out: a key of which a reply interrupts the text must not become whole here.
+  const clean = text.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '\ufffd');
   const isKept = !looksMarked && clean === text && clean.length <= maxLabelLength;
   const kept = isKept ? clean : marked(clean, text);
   return kept.replaceAll('\\', '\\\\').replaceAll('"', '\\"');

@@ -407,6 +407,48 @@ describe('an appliance that repeats the key it was sent', () => {
     }
   });
 
+  it('has it overwritten in every spelling of JSON, in short answers and in long ones', async () => {
+    const spelled = [
+      Array.from(adminKey, (each) => `\\u00${each.charCodeAt(0).toString(16)}`).join(''),
+      adminKey.replace('C', '\\u0043').replace('K', '\\u004B'),
+    ];
+    let body = '';
+    const { call } = await given((socket) => {
+      socket.write(
+        `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      );
+    });
+
+    for (const echo of spelled) {
+      for (const filler of [10, 70_000]) {
+        body = `{"a":"\\u0043\\/${'.'.repeat(filler)}","b":"${echo}"}`;
+
+        const answer = await call(...read, { as: 'viewer' });
+
+        expect(answer.text === body.replace(echo, '*'.repeat(echo.length)), `${filler} ${echo}`).toBe(true);
+      }
+    }
+  });
+
+  it('has it overwritten in what a dry run shows', async () => {
+    const echo = Array.from(adminKey, (each) => `\\u00${each.charCodeAt(0).toString(16)}`).join('');
+    const body = `{"params":{"farmguardian":"${echo}","${echo}":1}}`;
+    const { call } = await given((socket) => {
+      socket.write(
+        `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      );
+    });
+
+    const answer = await call('PUT', '/appliances/lb-1/farms/shop', {
+      json: { newfarmname: 'shop2' },
+      headers: { 'x-dry-run': 'true' },
+      as: 'admin',
+    });
+
+    expect(answer.json).toMatchObject({ dry_run: true, current: { status: 200 } });
+    expect(answer.text).not.toContain(adminKey);
+  });
+
   it('has it overwritten byte by byte, twice in a row, and nearly', async () => {
     const nearly = adminKey.slice(0, -1);
     const body = `${nearly}${adminKey}${adminKey}${nearly}${nearly}x${adminKey.slice(0, 3)}${adminKey}`;

@@ -65,6 +65,32 @@ describe('each role and each operation', () => {
   });
 });
 
+describe('the details of a certificate', () => {
+  it.each(['shop.key', 'shop.KEY', 'shop.Key', 'shop%2EKEY', 'shop.%4bEY'])(
+    'are a secret where the file is a private key: %s',
+    async (file) => {
+      const { call, arrived, audit } = await givenCounter();
+      const ask = async (as: string) => (await call('GET', `/appliances/lb-1/certificates/${file}/info`, { as })).json;
+
+      expect(await ask('viewer')).toMatchObject({ status: 403, code: 'role_too_low' });
+      expect(await ask('operator')).toMatchObject({ status: 403, code: 'role_too_low' });
+      expect(arrived).toEqual([]);
+      expect(await ask('admin')).toMatchObject({ params: [] });
+      expect(arrived).toHaveLength(1);
+      expect(await audit()).toContainEqual(expect.objectContaining({ event: 'intent', principal: 'admin' }));
+    },
+  );
+
+  it('are a plain read where it is none', async () => {
+    const { call, arrived, audit } = await givenCounter();
+
+    const answer = await call('GET', '/appliances/lb-1/certificates/shop.pem/info', { as: 'viewer' });
+
+    expect([answer.status, arrived]).toEqual([200, ['GET /certificates/shop.pem/info']]);
+    expect(await audit()).toEqual([]);
+  });
+});
+
 describe('the lists of a token', () => {
   const reads = ['readFarmStatus', 'listFarms', 'readSystemVersion', 'deleteFarm'] as const;
   const routeOf = {

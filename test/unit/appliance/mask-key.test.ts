@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { array, assert, asyncProperty, constantFrom, nat } from 'fast-check';
+import { array, assert, asyncProperty, constantFrom, nat, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { maskStream, maskWhole } from '../../../src/appliance/mask-key.ts';
 import { Secret } from '../../../src/lib/secret.ts';
@@ -42,5 +42,34 @@ describe('masking a secret in a stream', () => {
 
   it('leaves a text alone when the secret is as short as a word', async () => {
     expect(await masked(['a key in a text'], 'key')).toBe('a key in a text');
+  });
+
+  it('finds it in every spelling of JSON, wherever the chunks are cut, and touches no other byte', async () => {
+    const secretKey = 'a/B"c\\d~1-';
+    const spelled = (pick: number): string =>
+      Array.from(secretKey, (character, index) => {
+        const hex = character.charCodeAt(0).toString(16).padStart(4, '0');
+        const usual = JSON.stringify(character).slice(1, -1);
+        return [usual, `\\u${hex}`, `\\u${hex.toUpperCase()}`, usual.replace('/', '\\/')][(pick >> index) % 4];
+      }).join('');
+
+    await assert(
+      asyncProperty(string(), nat(), array(nat(200), { maxLength: 8 }), async (before, pick, cuts) => {
+        const start = `{"name":${JSON.stringify(`é${before} `).slice(0, -1)}`;
+        const found = spelled(pick);
+        const end = '","next":"a\\u002f\\\\B"}';
+        const bytes = Buffer.from(start + found + end);
+        const places = [...new Set([0, ...cuts.filter((cut) => cut < bytes.length), bytes.length])].sort(
+          (a, b) => a - b,
+        );
+        const chunks = places.slice(1).map((to, index) => bytes.subarray(places[index], to));
+
+        const expected = start + '*'.repeat(found.length) + end;
+        const stream = maskStream(new Secret(secretKey));
+        if (!stream) throw new Error('the key is long enough');
+        expect((await buffer(Readable.from(chunks).pipe(stream))).toString()).toBe(expected);
+        expect(maskWhole(bytes, new Secret(secretKey)).toString()).toBe(expected);
+      }),
+    );
   });
 });

@@ -72,6 +72,21 @@ describe('the certificates collector', () => {
     expect(linesOf(collected, 'zlb_certificate_status')).toContain('status="unknown"} 1');
   });
 
+  it.each([
+    ['creation', 'not_before'],
+    ['expiration', 'not_after'],
+  ])('says so too where the %s alone cannot be read, and leaves that date out', async (field, date) => {
+    const half = certificate({ [field]: 'Smarch 13 00:00:00 2026 GMT' });
+
+    const collected = await collectFrom(certificates, { listCertificates: { params: [half] } });
+
+    expect(linesOf(collected, 'zlb_certificate_parse_error')).toBe(
+      'zlb_certificate_parse_error{appliance="lb",file="shop.pem"} 1',
+    );
+    const dates = ['not_before', 'not_after'].filter((each) => collected.text.includes(`${each}_timestamp_seconds{`));
+    expect(dates).toEqual(['not_before', 'not_after'].filter((each) => each !== date));
+  });
+
   it('keeps the date of an expired certificate, and of one that is called invalid', async () => {
     const list = [
       certificate({ file: 'old.pem', expiration: 'Oct 16 20:49:58 2025 GMT', status: 'expired' }),

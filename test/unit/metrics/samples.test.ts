@@ -80,6 +80,10 @@ describe('a label', () => {
     expect(written).not.toMatch(/[\p{Cc}\p{Cs}\u2028\u2029]/u);
   });
 
+  it('never joins what a character that cannot be shown kept apart, as a hidden key would be', () => {
+    expect(labelOf('secret\u0000key')).toMatch(/^secret\ufffdkey~[0-9a-f]{12}$/);
+  });
+
   it('is at most 128 characters long, and two long ones that begin alike stay two', () => {
     const long = 'x'.repeat(10_000);
 
