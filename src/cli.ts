@@ -21,7 +21,7 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['simulate', async () => (await import('./commands/simulate.ts')).simulate],
   ['token', async () => (await import('./commands/token.ts')).token],
 ]);
-const withArguments: readonly string[] = ['admin', 'audit', 'fingerprint'];
+const withArguments: readonly string[] = ['admin', 'audit', 'fingerprint', 'simulate'];
 const run = async (): Promise<Command> => (await import('./commands/run.ts')).run;
 
 export interface Edge extends Omit<CommandContext, 'flags' | 'arguments'> {

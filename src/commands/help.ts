@@ -8,7 +8,7 @@ Commands
   admin APPLIANCE …          look and change through a running exporter
   token                      make a token for that, and its digest
   audit verify FILE          check that the record of changes is whole
-  simulate                   only the simulated appliances
+  simulate [FOLDER]          only the simulated appliances
   healthcheck                ask the exporter here whether it is healthy
 Flags
   --config.file=PATH         the configuration; a change of it comes with SIGHUP
@@ -76,13 +76,15 @@ Exit codes: 0 whole, 1 not whole or not readable.`,
   ],
   [
     'simulate',
-    `Usage: zlb-exporter simulate
+    `Usage: zlb-exporter simulate [FOLDER]
 
 Starts the simulated appliances alone, and prints a configuration that watches
-them. ZLB_API_KEY sets their key.
+them. ZLB_API_KEY sets their key. A FOLDER keeps their addresses, key and
+certificate, and FOLDER/zlb.yml, so that a configuration outlives a restart.
 
-Example
-  ZLB_API_KEY=secret zlb-exporter simulate`,
+Examples
+  ZLB_API_KEY=secret zlb-exporter simulate
+  zlb-exporter simulate simulation`,
   ],
   [
     'healthcheck',

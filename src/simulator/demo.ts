@@ -1,10 +1,15 @@
 import { busyWorld, deactivatedWorld, expiringWorld, healthyPair } from './scenarios.ts';
 import { startSimulatedAppliance, type SimulatedAppliance, type SimulatedApplianceOptions } from './server.ts';
+import type { TlsMaterials } from './tls.ts';
 import type { World } from './world.ts';
 
 export interface DemonstrationOptions {
   readonly apiKey: string;
   readonly latency: NonNullable<SimulatedApplianceOptions['latency']>;
+  /** Made for each appliance unless they are given. */
+  readonly tls?: TlsMaterials;
+  /** By name of the appliance; any free port for a name that is not there. */
+  readonly ports?: Readonly<Record<string, number>>;
   /** Ends the demonstration. */
   readonly signal?: AbortSignal;
 }
@@ -22,7 +27,8 @@ export interface Demonstration {
 }
 
 /** Starts five appliances: a healthy pair, a busy one that keeps changing, one where things expire and one deactivated. */
-export async function startDemonstration({ apiKey, latency, signal }: DemonstrationOptions): Promise<Demonstration> {
+export async function startDemonstration(options: DemonstrationOptions): Promise<Demonstration> {
+  const { apiKey, latency, tls, ports = {}, signal } = options;
   const [first, second] = healthyPair();
   const scenes = [
     { name: 'lb-paris-1', about: 'Enterprise, master of a healthy cluster', world: first },
@@ -37,7 +43,14 @@ export async function startDemonstration({ apiKey, latency, signal }: Demonstrat
       return {
         name,
         about,
-        appliance: await startSimulatedAppliance({ world, apiKey, latency, now: () => alive(world) }),
+        appliance: await startSimulatedAppliance({
+          world,
+          apiKey,
+          latency,
+          port: ports[name] ?? 0,
+          ...(tls && { tls }),
+          now: () => alive(world),
+        }),
       };
     }),
   );

@@ -43,6 +43,11 @@ export async function createTlsMaterial({
       },
     ],
   });
-  const fingerprintSha256 = new X509Certificate(made.cert).fingerprint256.replaceAll(':', '').toLowerCase();
-  return { key: made.private, cert: made.cert, fingerprintSha256 };
+  return tlsMaterialOf(made.private, made.cert);
+}
+
+/** Adds the fingerprint to a key and a certificate in PEM; throws where the text holds no certificate. */
+export function tlsMaterialOf(key: string, cert: string): TlsMaterial {
+  const fingerprintSha256 = new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase();
+  return { key, cert, fingerprintSha256 };
 }

@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { collectOutput, runExporter } from '../support/process.ts';
+import { until } from '../support/until.ts';
+
+async function givenFolder(): Promise<string> {
+  const parent = await mkdtemp(join(tmpdir(), 'zlb-simulate-'));
+  onTestFinished(() => rm(parent, { recursive: true, force: true }));
+  return join(parent, 'simulation');
+}
+
+async function startSimulation(...words: readonly string[]) {
+  const child = spawn(process.execPath, ['src/main.ts', 'simulate', ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const { stdout, stderr } = collectOutput(child);
+  await until(
+    () => stdout() + stderr(),
+    () => stdout().includes('Stop with Ctrl-C.') || child.exitCode !== null,
+  );
+  return {
+    printed: stdout(),
+    async stop() {
+      child.kill('SIGTERM');
+      if (child.exitCode === null) await once(child, 'close');
+    },
+  };
+}
+
+describe('simulate with a folder', () => {
+  it('keeps addresses, key and certificate, so that a configuration is valid after a restart', async () => {
+    const folder = await givenFolder();
+    const first = await startSimulation(folder);
+    const written = await readFile(join(folder, 'zlb.yml'), 'utf8');
+    await first.stop();
+
+    const second = await startSimulation(folder);
+
+    const [address = ''] = /127\.0\.0\.1:\d+/.exec(written) ?? [];
+    const shown = await runExporter(['fingerprint', address]);
+    expect(second.printed).toBe(first.printed);
+    expect(second.printed).toContain(`--config.file=${join(folder, 'zlb.yml')}`);
+    expect(written).toContain(shown.stdout.trim());
+    expect(await readFile(join(folder, 'zlb.yml'), 'utf8')).toBe(written);
+    expect((await stat(join(folder, 'simulation.json'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('leaves a zlb.yml that was changed as it is', async () => {
+    const folder = await givenFolder();
+    await (await startSimulation(folder)).stop();
+    await writeFile(join(folder, 'zlb.yml'), 'appliances: []\n');
+
+    await (await startSimulation(folder)).stop();
+
+    expect(await readFile(join(folder, 'zlb.yml'), 'utf8')).toBe('appliances: []\n');
+  });
+
+  it.each([
+    ['a port is taken', takePort, /port \d+ of lb-paris-1 is in use; /],
+    [
+      'its state is damaged',
+      (folder: string) => writeFile(join(folder, 'simulation.json'), '{"ports":'),
+      /is damaged: /,
+    ],
+  ])('ends with a remedy when %s', async (_case, spoil, message) => {
+    const folder = await givenFolder();
+    await (await startSimulation(folder)).stop();
+    await spoil(folder);
+
+    const { code, stderr } = await runExporter(['simulate', folder]);
+
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+
+  it('ends with a remedy when the folder cannot be made', async () => {
+    const { code, stderr } = await runExporter(['simulate', '/dev/null/simulation']);
+
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^zlb-exporter: the folder \/dev\/null\/simulation cannot be used: /),
+    });
+  });
+});
+
+/** Listens on the port that the first simulated appliance had. */
+async function takePort(folder: string): Promise<void> {
+  const { ports } = JSON.parse(await readFile(join(folder, 'simulation.json'), 'utf8')) as {
+    ports: Record<string, number>;
+  };
+  const server = createServer().listen(ports['lb-paris-1'], '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+}
