@@ -1,4 +1,5 @@
-import { help, parseStackFlags } from './stack/flags.ts';
+import { swallowedFlags } from '../src/commands/swallowed-flags.ts';
+import { help, options, parseStackFlags } from './stack/flags.ts';
 import { painted } from './stack/painted.ts';
 import { runStack } from './stack/run-stack.ts';
 import { StackError } from './stack/stack-error.ts';
@@ -11,8 +12,15 @@ process.stdout.on('error', () => stopping.abort());
 
 const say = (line: string) => void process.stdout.write(`${painted(line, process.stdout)}\n`);
 
+const words = process.argv.slice(2);
+const swallowed = swallowedFlags({ words, env: process.env, flags: options });
+if (swallowed !== undefined) {
+  process.stderr.write(`stack: ${swallowed}\n`);
+  process.exit(2);
+}
+
 try {
-  const flags = parseStackFlags(process.argv.slice(2));
+  const flags = parseStackFlags(words);
   if (flags.help) say(help);
   else await runStack({ flags, stopped: stopping.signal, say });
 } catch (error) {

@@ -1,9 +1,10 @@
 import type { BuildInfo } from './build-info.ts';
 import { adminHelp } from './commands/admin/help.ts';
 import { type Command, type CommandContext, UsageError } from './commands/command.ts';
-import { parseFlags, refuseForeignFlags } from './commands/flags.ts';
+import { options, parseFlags, refuseForeignFlags } from './commands/flags.ts';
 import { help, helpOf } from './commands/help.ts';
 import { spokenAs } from './commands/own-name.ts';
+import { swallowedFlags } from './commands/swallowed-flags.ts';
 import { closestWord } from './config/closest-word.ts';
 import { ConfigError } from './config/problems.ts';
 import { ListenError } from './http/listen.ts';
@@ -36,6 +37,8 @@ export async function runCommandLine(words: readonly string[], edge: Edge): Prom
   const say = (line: string): void => edge.say(spoken(line));
   const warn = (line: string): void => edge.warn(spoken(line));
   try {
+    const swallowed = swallowedFlags({ words, env: edge.env, flags: options });
+    if (swallowed !== undefined) throw new UsageError(swallowed);
     const { flags, positionals } = parseFlags(words);
     const asksForHelp = positionals[0] === 'help';
     const [name, ...rest] = asksForHelp ? positionals.slice(1) : positionals;

@@ -18,13 +18,16 @@ export interface StackFlags {
   readonly patient: boolean;
 }
 
-const options = {
-  prometheus: { type: 'string' },
-  alertmanager: { type: 'string' },
-  'exporter.listen-address': { type: 'string', default: '127.0.0.1:9444' },
-  'gateway.listen-address': { type: 'string', default: '127.0.0.1:9445' },
-  'prometheus.listen-address': { type: 'string', default: '127.0.0.1:9090' },
-  'alertmanager.listen-address': { type: 'string', default: '127.0.0.1:9093' },
+const address = (usual: string) => ({ type: 'string', default: usual, example: usual }) as const;
+
+/** Each flag; one with an example has a value. */
+export const options = {
+  prometheus: { type: 'string', example: '/usr/bin/prometheus' },
+  alertmanager: { type: 'string', example: '/usr/bin/prometheus-alertmanager' },
+  'exporter.listen-address': address('127.0.0.1:9444'),
+  'gateway.listen-address': address('127.0.0.1:9445'),
+  'prometheus.listen-address': address('127.0.0.1:9090'),
+  'alertmanager.listen-address': address('127.0.0.1:9093'),
   patient: { type: 'boolean', default: false },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;

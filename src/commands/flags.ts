@@ -14,7 +14,7 @@ import { logFormats, logLevels } from './log.ts';
 type Takers = 'all' | 'admin' | 'others' | 'exporter';
 
 /** Every flag there is; a flag with an example has a value. */
-const options = {
+export const options = {
   'config.file': { type: 'string', example: 'zlb.yml', takers: 'others' },
   'web.listen-address': { type: 'string', example: ':9444', takers: 'others' },
   'web.config.file': { type: 'string', example: 'web.yml', takers: 'others' },

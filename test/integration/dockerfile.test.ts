@@ -99,7 +99,7 @@ describe('the Dockerfile', () => {
     const environment = Object.entries(nodeEnvironment).map(([name, value]) => `${name}=${value}`);
 
     expect(manifest.scripts['start']).toBe(
-      ['exec env', ...environment, 'node', ...nodeOptions, 'src/main.ts'].join(' '),
+      ['. scripts/npm-flags.sh; exec env', ...environment, 'node', ...nodeOptions, 'src/main.ts'].join(' '),
     );
     expect(readWords('ENTRYPOINT')).toEqual(['node', ...nodeOptions, main]);
     expect(readPairs(lastOf(image, 'ENV'))).toMatchObject(nodeEnvironment);
