@@ -50,6 +50,7 @@ ${queryBlock(gatewayQueries)}
 ## Of the exporter itself
 
 Without the label \`appliance\`, on \`/metrics\` alone: \`zlb_exporter_build_info\` (version, revision, node_version),
+\`zlb_exporter_demonstration\` (1 while simulated appliances are shown because there is no configuration, else 0),
 \`zlb_exporter_config_last_reload_successful\`, \`zlb_exporter_config_last_reload_success_timestamp_seconds\`, and the \`process_*\` and \`nodejs_*\` families of prom-client.
 \`zlb_exporter_log_lines_dropped_total\` counts the log lines that could not be written: the disk is full, the terminal was
 closed, or the program that reads the log does not read.

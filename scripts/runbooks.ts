@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import GithubSlugger from 'github-slugger';
 import { Marked } from 'marked';
+import { runbookLabels } from '../src/http/status-page/runbooks.ts';
 
 /**
  * docs/operations.md as the exporter serves it under /runbooks, with the anchors that it has on GitHub: whoever is called
@@ -19,15 +20,48 @@ export function runbooks(): string {
         const text = this.parser.parseInline(tokens);
         return href.startsWith('#') ? `<a href="${href}">${text}</a>` : text;
       },
-      code({ text }) {
-        return `<pre tabindex="0"><code>${escaped(text)}</code></pre>\n`;
+      code({ text, lang }) {
+        return `<pre tabindex="0"><code>${withGaps(escaped(text), lang)}</code></pre>\n`;
       },
       // Comments for the tests of the documentation.
       html: () => '',
     },
   });
   // Wide ones are scrolled, with the keyboard as well.
-  return marked.parse(source, { async: false }).replaceAll('<table>', '<table tabindex="0">');
+  const text = marked.parse(source, { async: false }).replaceAll('<table>', '<table tabindex="0">');
+  return text
+    .split(/(?=<h[23] )/)
+    .map(withRemark)
+    .join('');
+}
+
+const labels = runbookLabels.join('|');
+/** Names of the demonstration that stand for a label; `file=` also names new files. */
+const example = /\b(?:(appliance|farm|service|backend)=([\w.:-]+)|(file)=(soon_example_com\.pem))/g;
+
+/** Marks where the exporter fills in the labels of an alert; a query has `$farm` in place of a farm of the demonstration. */
+function withGaps(code: string, language: string | undefined): string {
+  if (language === 'promql')
+    return code.replaceAll(
+      new RegExp(`\\b(${labels})="[^"]+"`, 'g'),
+      (_, label: string) => `${label}="<var data-query="${label}">$${label}</var>"`,
+    );
+  if (language !== 'sh') return code;
+  return code
+    .replaceAll(new RegExp(String.raw`\$(${labels})\b`, 'g'), '<var data-shell="$1">$$$1</var>')
+    .replaceAll(example, (_, label: string, value: string, file: string, name: string) =>
+      label ? `${label}=${gap(label, value)}` : `${file}=${gap(file, name)}`,
+    );
+}
+
+function gap(label: string, shown: string): string {
+  return `<var data-shell="${label}">${shown}</var>`;
+}
+
+/** Marks the place below a heading for what is said of the labels that the section uses. */
+function withRemark(section: string): string {
+  const used = runbookLabels.filter((label) => section.includes(`="${label}">$${label}</var>`));
+  return used.length === 0 ? section : section.replace(/<\/h[23]>\n/, `$&<!--labels ${used.join(' ')}-->\n`);
 }
 
 /** A heading as a reader sees it. */

@@ -25,7 +25,7 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
 const withArguments: readonly string[] = ['admin', 'audit', 'fingerprint', 'simulate'];
 const run = async (): Promise<Command> => (await import('./commands/run.ts')).run;
 
-export interface Edge extends Omit<CommandContext, 'flags' | 'arguments'> {
+export interface Edge extends Omit<CommandContext, 'flags' | 'arguments' | 'spoken'> {
   readonly build: BuildInfo;
   /** What people type in place of `zlb-exporter`. */
   readonly name: string;
@@ -56,7 +56,7 @@ export async function runCommandLine(words: readonly string[], edge: Edge): Prom
     if (name !== undefined && !withArguments.includes(name) && rest.length > 0)
       throw new UsageError(`${name} takes no arguments; ${name} --help shows how it is called`);
     const command = await load();
-    return await command({ ...edge, say, warn, flags: { ...defaults, ...flags }, arguments: rest });
+    return await command({ ...edge, spoken, say, warn, flags: { ...defaults, ...flags }, arguments: rest });
   } catch (error) {
     if (error instanceof ConfigError) {
       warn(error.message);

@@ -40,6 +40,10 @@ export interface DaemonParts extends Configuration {
   /** `host:port`; an empty host is every address. */
   readonly listenAddress: string;
   readonly build: BuildInfo;
+  /** True where the appliances are simulated because there is no configuration. */
+  readonly isDemonstration?: boolean;
+  /** Puts what can be typed here in place of `zlb-exporter` in the commands of a text. */
+  readonly spoken?: (text: string) => string;
   readonly log: Logger;
   /** Returns the number of lines of `log` that could not be written; none are counted without it. */
   readonly droppedLogLines?: () => number;
@@ -81,7 +85,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     families: [...new Set([...collectors.flatMap(({ families }) => families), ...ledgerFamilies])],
     appliances: [],
   });
-  const self = createSelfMetrics(build, parts.droppedLogLines);
+  const self = createSelfMetrics(build, parts);
 
   const createPoller = (
     { appliance, polling, limits }: WatchedAppliance,
@@ -154,6 +158,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     share: () => inForce.settings.share,
     self,
     build,
+    isDemonstration: parts.isDemonstration,
+    spoken: parts.spoken,
     adminUrl: () => gateway.url,
     reload: reloading && parts.enableLifecycle ? () => reloading.reload() : undefined,
     access,

@@ -7,6 +7,8 @@ export interface CommandContext {
   readonly arguments: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly build: BuildInfo;
+  /** Puts what can be typed here in place of `zlb-exporter` in the commands of a text. */
+  readonly spoken: (text: string) => string;
   /** Aborts when the process is asked to stop. */
   readonly stopped: AbortSignal;
   /** Calls `listener` at each SIGHUP from now on, which otherwise ends the process. */

@@ -21,7 +21,7 @@ const usualGatewayAddress = '127.0.0.1:9445';
 
 /** Runs the exporter on simulated appliances inside this process: what it is like, without an appliance. */
 export async function runDemonstration(
-  { flags, stopped, say, build, shell }: CommandContext,
+  { flags, stopped, say, spoken, build, shell }: CommandContext,
   web: WebSettings | undefined,
 ): Promise<number> {
   const apiKey = randomBytes(16).toString('hex');
@@ -36,6 +36,8 @@ export async function runDemonstration(
       listenAddress: textFlag(flags, 'web.listen-address'),
       web,
       build,
+      isDemonstration: true,
+      spoken,
       log: log.logger,
       droppedLogLines: log.droppedLines,
       now: Date.now,

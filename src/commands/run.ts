@@ -53,6 +53,7 @@ export const run: Command = async (context) => {
     enableLifecycle: flags['web.enable-lifecycle'] === true,
     listenAddress: textFlag(flags, 'web.listen-address'),
     build,
+    spoken: context.spoken,
     log: log.logger,
     droppedLogLines: log.droppedLines,
     now: Date.now,

@@ -28,6 +28,10 @@ export interface MetricsAppParts {
   readonly share?: (() => Share | undefined) | undefined;
   readonly self: SelfMetrics;
   readonly build: { readonly version: string };
+  /** True while simulated appliances are shown because there is no configuration. */
+  readonly isDemonstration?: boolean | undefined;
+  /** Puts what can be typed here in place of `zlb-exporter` in the commands of a text; leaves it where it is undefined. */
+  readonly spoken?: ((text: string) => string) | undefined;
   /** Base URL of the admin listener; undefined while it is off. */
   readonly adminUrl: () => string | undefined;
   /** Undefined where reloading by HTTP is off. */
@@ -41,6 +45,7 @@ export interface MetricsAppParts {
 /** The listener for Prometheus and for people (INTERFACE.md §3). It only reads, but for the configuration, where that is switched on. */
 export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
   const { monitor, shardWatching, share, self, build, adminUrl, reload, log, now } = parts;
+  const { isDemonstration = false, spoken = (text: string) => text } = parts;
   const { access = createWebAccess({ policy: openToAll, log }) } = parts;
   const app = fastify({
     logger: false,
@@ -141,15 +146,17 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
     strangerInWords: (appliance) => strangerInWords(shardWatching(appliance)),
     exporter: () => ({
       version: build.version,
+      isDemonstration,
       ready: monitor.ready,
       vitalSigns: thermometer.read(),
       configuration: self.configuration,
       adminUrl: adminUrl(),
       share: share?.(),
     }),
+    spoken,
     now,
   });
-  registerStatusApi(app, { monitor, shardWatching, build });
+  registerStatusApi(app, { monitor, shardWatching, build, isDemonstration });
   app.get('/-/healthy', (_request, reply) => reply.type(plainText).send('Healthy.\n'));
   app.get('/-/ready', (_request, reply) => {
     const ready = monitor.ready;

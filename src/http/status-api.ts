@@ -31,6 +31,8 @@ export interface StatusApiParts {
   readonly monitor: Pick<Monitor, 'describe' | 'ready' | 'watches'>;
   readonly shardWatching: (appliance: string) => number | undefined;
   readonly build: { readonly version: string };
+  /** True while simulated appliances are shown because there is no configuration. */
+  readonly isDemonstration: boolean;
 }
 
 const path = '/api/status';
@@ -42,7 +44,10 @@ const pieceLength = 65_536;
 const longestMs = 30_000;
 
 /** `GET /api/status`: what `/` shows, of all appliances or of those named, as JSON. What is not known is null. */
-export function registerStatusApi(app: FastifyInstance, { monitor, shardWatching, build }: StatusApiParts): void {
+export function registerStatusApi(
+  app: FastifyInstance,
+  { monitor, shardWatching, build, isDemonstration }: StatusApiParts,
+): void {
   /** What did not change since it was last asked for is the same object, and has its text already. */
   const texts = new WeakMap<ApplianceStatus, string>();
 
@@ -74,6 +79,7 @@ export function registerStatusApi(app: FastifyInstance, { monitor, shardWatching
     const { appliances, transitions } = monitor.describe();
     const head = {
       version: build.version,
+      demonstration: isDemonstration,
       ready: monitor.ready,
       transitions: transitions.filter(({ appliance }) => isAsked({ name: appliance })),
     };

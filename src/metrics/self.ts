@@ -24,9 +24,16 @@ export interface ConfigurationState {
   readonly loadedAtMs: number | undefined;
 }
 
+export interface SelfMetricsOptions {
+  /** True where the appliances are simulated because there is no configuration. */
+  readonly isDemonstration?: boolean;
+  /** Returns the number of log lines that could not be written. */
+  readonly droppedLogLines?: () => number;
+}
+
 export function createSelfMetrics(
   build: { version: string; revision: string; nodeVersion: string },
-  droppedLogLines: () => number = () => 0,
+  { isDemonstration = false, droppedLogLines = () => 0 }: SelfMetricsOptions = {},
 ): SelfMetrics {
   const process = createProcessMetrics();
   const registry = new Registry();
@@ -36,6 +43,11 @@ export function createSelfMetrics(
     labelNames: ['version', 'revision', 'node_version'],
     registers: [registry],
   }).set({ version: build.version, revision: build.revision, node_version: build.nodeVersion }, 1);
+  new Gauge({
+    name: 'zlb_exporter_demonstration',
+    help: '1 while simulated appliances are shown because there is no configuration (this exporter).',
+    registers: [registry],
+  }).set(Number(isDemonstration));
   const reloaded = new Gauge({
     name: 'zlb_exporter_config_last_reload_successful',
     help: '1 when the configuration that was read last is the one in force (this exporter).',

@@ -17,7 +17,7 @@ export function certificateProblem(
   const { file, kind, usedBy, isUnreadable, notAfterSeconds, state } = certificate;
   if (kind === 'csr') return undefined;
   const isUsed = usedBy === undefined || usedBy.length > 0;
-  const about = { appliance, sinceMs: undefined, level: isUsed ? 'critical' : 'warning' } as const;
+  const about = { appliance, labels: { file }, sinceMs: undefined, level: isUsed ? 'critical' : 'warning' } as const;
   const users = usersInWords(usedBy);
   if (isUnreadable || notAfterSeconds === undefined) {
     return {

@@ -14,14 +14,22 @@ export interface Frame {
   /** What stands in the search field. */
   readonly search: string;
   readonly takenAtMs: number;
-  /** Of program and assets: a page with another one loads itself anew. */
+  /** Of program and assets: a page with another one loads itself again. */
   readonly build: string;
+  /** Above everything else; none where it is undefined. */
+  readonly banner: Markup | undefined;
+}
+
+/** Says that nothing on the page is real, and with which command it would be. */
+export function demonstrationBanner(command: string): Markup {
+  return html`<p class="banner" id="demonstration" role="note"><b>These are simulated load balancers: nothing on this page is real.</b>
+<span>For your own: <code>${command}</code></span></p>`;
 }
 
 /** How often the page is loaded anew where there is no script. */
 const refreshSeconds = 30;
 
-export function documentOf({ title, level, main }: Content, { search, takenAtMs, build }: Frame): string {
+export function documentOf({ title, level, main }: Content, { search, takenAtMs, build, banner }: Frame): string {
   return markupText(html`<!doctype html>
 <html lang="en" data-build="${build}">
 <head>
@@ -43,6 +51,7 @@ ${signs}
 <button>Search</button></form>
 <p class="live" id="live"><span>As of ${clockTime(takenAtMs)}</span><noscript> · without script this page is loaded anew every ${refreshSeconds} s</noscript></p>
 </header>
+${banner}
 <p id="alarm" role="alert" hidden></p>
 <main id="main" tabindex="-1">
 ${main}

@@ -10,6 +10,8 @@ import type { VitalSigns } from './vital-signs.ts';
 /** What the exporter says of itself. */
 export interface ExporterFacts {
   readonly version: string;
+  /** True while simulated appliances are shown because there is no configuration. */
+  readonly isDemonstration: boolean;
   /** Whether every collector has had its first turn. */
   readonly ready: boolean;
   readonly vitalSigns: VitalSigns;

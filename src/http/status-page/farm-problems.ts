@@ -20,7 +20,7 @@ export function farmProblems(appliance: string, farm: FarmStatus): readonly Prob
 
 function stateProblem(appliance: string, { name, state, sinceMs, vip, vport }: FarmStatus): Problem | undefined {
   const where = vip ? ` on ${vip}${vport ? `:${vport}` : ''}` : '';
-  const about = { appliance, sinceMs: sinceMs ?? ('unseen' as const) };
+  const about = { appliance, labels: { farm: name }, sinceMs: sinceMs ?? ('unseen' as const) };
   switch (state) {
     case 'down':
       return {
@@ -63,6 +63,7 @@ function unexplainedProblem(appliance: string, { name, sinceMs }: FarmStatus): P
   return {
     level: 'warning',
     appliance,
+    labels: { farm: name },
     sinceMs: sinceMs ?? 'unseen',
     title: `Some backends of farm ${name} are down`,
     meaning: 'Its appliance says so; which ones was not read yet.',
@@ -81,10 +82,12 @@ function serviceProblem(
   const up = backends.filter(({ state }) => state === 'up').length;
   const where = `${service ? `service ${service} of ` : ''}farm ${farm.name}`;
   const sinceMs = latest(backends);
+  const labels = { farm: farm.name, ...(service && { service }) };
   if (known > 0 && up === 0) {
     return {
       level: 'critical',
       appliance,
+      labels,
       sinceMs,
       title: `No backend is up in ${where}`,
       meaning: `Its clients get errors. ${listed(backends.map(({ backend, state }) => `${backend} is ${state}`))}.`,
@@ -92,14 +95,16 @@ function serviceProblem(
     };
   }
   if (down.length === 0) return undefined;
+  const [first] = down;
   const wanted = backends.filter(({ state }) => state !== 'maintenance').length;
   return {
     level: 'warning',
     appliance,
+    labels: { ...labels, ...(first && down.length === 1 && { backend: first.backend }) },
     sinceMs: latest(down),
     title:
       down.length === 1
-        ? `Backend ${down[0]?.backend} of ${where} is down`
+        ? `Backend ${first?.backend} of ${where} is down`
         : `${down.length} of ${backends.length} backends of ${where} are down`,
     meaning:
       down.length === 1

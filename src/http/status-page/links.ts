@@ -1,3 +1,4 @@
+import type { RunbookLabels } from './runbooks.ts';
 import type { View } from './view.ts';
 
 /** Addresses are relative: the page also works behind a proxy that gives it a path of its own. */
@@ -6,8 +7,10 @@ export function linkTo(view: View): string {
   return query === '' ? './' : `./?${query}`;
 }
 
-export function runbookLink(alert: string): string {
-  return `./runbooks#${alert.toLowerCase()}`;
+/** The runbook of an alert, with the labels of the alert for its commands and queries. */
+export function runbookLink(alert: string, labels: RunbookLabels): string {
+  const written = new URLSearchParams(Object.entries(labels)).toString();
+  return `./runbooks${written === '' ? '' : `?${written}`}#${alert.toLowerCase()}`;
 }
 
 /** The same for all ways to write the same view; decoding it gives the view again. */

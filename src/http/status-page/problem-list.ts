@@ -8,14 +8,19 @@ export function problemList(problems: readonly Problem[], nowMs: number): Markup
   return html`<ol class="problems">${problems.map((problem) => item(problem, nowMs))}</ol>`;
 }
 
-function item({ level, appliance, title, meaning, sinceMs, alert }: Problem, nowMs: number): Markup {
+function item({ level, appliance, title, meaning, sinceMs, alert, labels = {} }: Problem, nowMs: number): Markup {
+  const { farm } = labels;
+  const heading =
+    appliance !== undefined && farm !== undefined
+      ? html`<a href="${linkTo({ kind: 'farm', appliance, farm })}"><bdi>${title}</bdi></a>`
+      : html`<bdi>${title}</bdi>`;
   const since =
     sinceMs === 'unseen'
       ? html`<span>since before it was watched</span>`
       : sinceMs !== undefined && html`<span>since ${clockTime(sinceMs)} (${age(sinceMs, nowMs)})</span>`;
   return html`<li class="problem ${level}" data-key="${`${appliance ?? ''} ${title}`}">${sign(level)}
-<div><h3><span class="quiet">${level}: </span><bdi>${title}</bdi></h3>
+<div><h3><span class="quiet">${level}: </span>${heading}</h3>
 <p><bdi>${meaning}</bdi></p>
 <p class="facts"><span>${appliance !== undefined && html`<a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a>`}
-<a href="${runbookLink(alert)}">Runbook<span class="quiet"> of ${alert}</span></a></span> ${since}</p></div></li>`;
+<a href="${runbookLink(alert, { ...(appliance !== undefined && { appliance }), ...labels })}">Runbook<span class="quiet"> of ${alert}</span></a></span> ${since}</p></div></li>`;
 }

@@ -1,4 +1,5 @@
 import { compareNames } from './listed.ts';
+import type { RunbookLabels } from './runbooks.ts';
 import { badness } from './sign.ts';
 
 /** Something that is wrong now and would be an alert, with its words and its runbook. */
@@ -14,6 +15,8 @@ export interface Problem {
   readonly sinceMs: number | 'unseen' | undefined;
   /** The alert of alerts/zlb.rules.yml, whose runbook is in docs/operations.md. */
   readonly alert: string;
+  /** Labels that the alert has beside `appliance`. */
+  readonly labels?: Omit<RunbookLabels, 'appliance'>;
 }
 
 /** The worst first, and of these the newest; then those of unknown age, and what is still to come, in the order of names. */

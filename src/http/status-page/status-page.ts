@@ -4,13 +4,14 @@ import { acceptsGzip } from '../negotiate.ts';
 import type { FleetStatus } from '../../monitor/status.ts';
 import { applianceContent, farmContent } from './appliance-content.ts';
 import { digestOf, loadAssets, loadRunbooks } from './assets.ts';
-import { type Content, documentOf, quietDocument } from './document.ts';
+import { type Content, demonstrationBanner, documentOf, quietDocument } from './document.ts';
 import { type ExporterFacts, exporterProblem } from './exporter-panel.ts';
 import { fleetContent, listContent } from './fleet-content.ts';
 import { html, markupText } from './html.ts';
 import { queryOf } from './links.ts';
 import { compareProblems, type Problem } from './problem.ts';
 import { createRenderings, type Rendered } from './renderings.ts';
+import { readRunbookLabels, runbooksFor } from './runbooks.ts';
 import { search } from './search.ts';
 import { searchContent } from './search-content.ts';
 import { worst } from './sign.ts';
@@ -23,6 +24,8 @@ export interface StatusPageParts {
   /** What to say of an appliance that is not watched here. */
   readonly strangerInWords: (appliance: string) => string;
   readonly exporter: () => ExporterFacts;
+  /** Puts what can be typed here in place of `zlb-exporter` in the commands of a text. */
+  readonly spoken: (text: string) => string;
   readonly now: () => number;
 }
 
@@ -44,16 +47,27 @@ const mostHits = 50;
 
 /** The page for people at `/`: the fleet, an appliance or what a search finds, by its query. */
 export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts): void {
-  const { describe, strangerInWords, exporter, now } = parts;
+  const { describe, strangerInWords, exporter, spoken, now } = parts;
   const survey = createSurveyor({ describe, now });
   const renderings = createRenderings();
   /** Whoever looks at the fleet does not wait for what strangers search for, of which there is no end. */
   const fleetRenderings = createRenderings();
   const assets = loadAssets();
-  const build = `${exporter().version}-${digestOf(assets)}`;
+  const { version, isDemonstration } = exporter();
+  const build = `${version}-${digestOf(assets)}${isDemonstration ? '-demonstration' : ''}`;
+  const banner = isDemonstration ? demonstrationBanner(spoken('zlb-exporter --config.file=zlb.yml')) : undefined;
   for (const { path, type, bytes } of assets) app.get(path, (_request, reply) => reply.type(type).send(bytes));
-  const runbooks = Buffer.from(quietDocument('Runbooks · zlb-exporter', loadRunbooks()));
-  app.get('/runbooks', (_request, reply) => reply.headers(pageHeaders).type('text/html; charset=utf-8').send(runbooks));
+  const runbooks = spoken(loadRunbooks());
+  app.get('/runbooks', (request, reply) => {
+    const labels = readRunbookLabels(request.query as Readonly<Record<string, unknown>>);
+    const page = quietDocument('Runbooks · zlb-exporter', runbooksFor(runbooks, labels));
+    return reply.headers(pageHeaders).type('text/html; charset=utf-8').send(page);
+  });
+  // The address that the shipped alerts have, below a host of one's own; a browser keeps the fragment.
+  app.get('/docs/operations.md', (request, reply) => {
+    const query = request.url.indexOf('?');
+    return reply.redirect(`../runbooks${query === -1 ? '' : request.url.slice(query)}`, 308);
+  });
 
   app.get('/', async (request, reply) => {
     const view = readView(request.query as Readonly<Record<string, unknown>>);
@@ -71,7 +85,7 @@ export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts)
     // Looking, sorting and writing take a few milliseconds each with a thousand appliances.
     await nextTurn();
     const content = await contentOf(view, taken);
-    const frame = { search: view.kind === 'search' ? view.text : '', takenAtMs: taken.takenAtMs, build };
+    const frame = { search: view.kind === 'search' ? view.text : '', takenAtMs: taken.takenAtMs, build, banner };
     return {
       status: content.status ?? 200,
       text: documentOf(content, frame),

@@ -13,6 +13,7 @@ export function givenContext(known: Partial<CommandContext>) {
     arguments: [],
     env: {},
     build: { version: '1.2.3', revision: 'abc', nodeVersion: 'v24.0.0' },
+    spoken: (text) => text,
     stopped: new AbortController().signal,
     onHangup: () => undefined,
     say: (line) => said.push(line),

@@ -69,7 +69,7 @@ describe.skipIf(!existsSync(contract))('the interface beside this clone', () => 
       );
     });
     const served = new Set(families.map(({ name }) => name));
-    const own = /^zlb_(exporter_build_info|exporter_config_|admin_)/;
+    const own = /^zlb_(exporter_build_info|exporter_config_|exporter_demonstration|admin_)/;
 
     expect(names.filter((name) => !served.has(name) && !own.test(name))).toEqual([]);
   });

@@ -63,6 +63,7 @@ function given(status: FleetStatus) {
     },
     shardWatching: (name) => (name === 'lb-9' ? 2 : undefined),
     build: { version: '1.2.3' },
+    isDemonstration: false,
   });
   onTestFinished(() => app.close());
   return { app, state, get: (query = '') => app.inject({ method: 'GET', url: `/api/status${query}` }) };
@@ -77,6 +78,7 @@ describe('GET /api/status', () => {
     expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
     expect(response.json()).toEqual({
       version: '1.2.3',
+      demonstration: false,
       ready: true,
       transitions: [changeOf('lb-1')],
       appliances: [
@@ -96,7 +98,13 @@ describe('GET /api/status', () => {
     const { app, get } = given({ appliances: [], transitions: [] });
     const head = await app.inject({ method: 'HEAD', url: '/api/status' });
 
-    expect((await get()).json()).toEqual({ version: '1.2.3', ready: true, transitions: [], appliances: [] });
+    expect((await get()).json()).toEqual({
+      version: '1.2.3',
+      demonstration: false,
+      ready: true,
+      transitions: [],
+      appliances: [],
+    });
     expect([head.statusCode, head.payload]).toEqual([200, '']);
   });
 

@@ -19,7 +19,7 @@ describe('what the stack makes of the files that ship', () => {
     const waits = (rules: typeof shipped) =>
       rules
         .flatMap((rule) => [rule['for'], rule['keep_firing_for']])
-        .map((wait) => parseDuration(String(wait ?? '0s')) ?? Number.NaN);
+        .map((wait) => (typeof wait === 'string' ? (parseDuration(wait) ?? Number.NaN) : 0));
     const pairs = waits(shipped).map((wait, index) => ({ wait, hurried: waits(hurried)[index] ?? Number.NaN }));
     const byHurriedWait = pairs.toSorted((one, other) => one.hurried - other.hurried).map(({ wait }) => wait);
     expect(byHurriedWait, 'the same order').toEqual(waits(shipped).toSorted((one, other) => one - other));

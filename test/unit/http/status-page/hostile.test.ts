@@ -53,11 +53,13 @@ async function pageOf(name: string, query: string): Promise<string> {
     strangerInWords: () => 'Nobody knows it.',
     exporter: () => ({
       version: '1.2.3',
+      isDemonstration: false,
       ready: true,
       vitalSigns: { startedAtMs: nowMs, memoryBytes: 0, loopDelayMs: 0 },
       configuration: { isInForce: true, loadedAtMs: nowMs },
       adminUrl: undefined,
     }),
+    spoken: (text) => text,
     now: () => nowMs,
   });
   const { payload } = await app.inject(`/${query}`);

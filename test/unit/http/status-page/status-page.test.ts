@@ -337,12 +337,14 @@ function givenPage(fleet: FleetStatus | (() => FleetStatus), facts: Partial<Expo
     strangerInWords: (appliance) => `No ${appliance} here.`,
     exporter: () => ({
       version: '1.2.3',
+      isDemonstration: false,
       ready: true,
       vitalSigns: { startedAtMs: nowMs - 90 * minuteMs, memoryBytes: 90 * 1_048_576, loopDelayMs: 1 },
       configuration: { isInForce: true, loadedAtMs: nowMs - 90 * minuteMs },
       adminUrl: undefined,
       ...facts,
     }),
+    spoken: (text) => text,
     now: () => nowMs,
   });
   onTestFinished(() => app.close());

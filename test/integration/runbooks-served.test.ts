@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { busyWorld } from '../../src/simulator/scenarios.ts';
+import { givenExporter } from '../support/given-exporter.ts';
+import { until } from '../support/until.ts';
+
+/** The section of one alert, as a reader sees it. */
+async function section(address: string, alert: string): Promise<string> {
+  const page = await (await fetch(address)).text();
+  const own = page.slice(page.indexOf(`id="${alert.toLowerCase()}"`)).split('<h3')[0] ?? '';
+  return own
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
+}
+
+describe('the runbooks of the exporter', () => {
+  it('are found by the address that the alerts have, with the names of the alert', async () => {
+    const { url } = await givenExporter({});
+
+    const alias = await fetch(`${url}/docs/operations.md?appliance=lb-1`, { redirect: 'manual' });
+    const followed = await fetch(`${url}/docs/operations.md`);
+
+    expect([alias.status, new URL(alias.headers.get('location') ?? '', alias.url).href]).toEqual([
+      308,
+      `${url}/runbooks?appliance=lb-1`,
+    ]);
+    expect([followed.status, followed.url]).toEqual([200, `${url}/runbooks`]);
+  });
+
+  it('have the names of the alert in commands and queries', async () => {
+    const { url } = await givenExporter({});
+
+    const text = await section(`${url}/runbooks?appliance=lb-paris&farm=shop`, 'ZlbFarmDown');
+
+    expect(text).toContain('zlb-exporter admin lb-paris readFarmStatus farmname=shop\n');
+    expect(text).toContain('zlb_farm_info{appliance="lb-paris", farm="shop"}');
+    expect(text).not.toMatch(/\$appliance|\$farm|lb-madrid|oldportal/);
+    expect(text).toContain('Filled in: appliance lb-paris, farm shop.');
+  });
+
+  it('explain their variables in place where no name is given, and show no name of the demonstration', async () => {
+    const { url } = await givenExporter({});
+
+    const text = await section(`${url}/runbooks`, 'ZlbFarmDown');
+
+    expect(text).toContain('zlb-exporter admin $appliance readFarmStatus farmname=$farm\n');
+    expect(text).toContain('zlb_farm_info{appliance="$appliance", farm="$farm"}');
+    expect(text).not.toMatch(/lb-madrid|oldportal/);
+    expect(text).toContain('$appliance and $farm stand for labels of the alert.');
+  });
+
+  it('keep a name that the shell would read otherwise out of commands, and escape it everywhere', async () => {
+    const { url } = await givenExporter({});
+    const odd = `</code><script>alert(1)</script>"\\'; rm -rf $HOME`;
+    const address = `${url}/runbooks?${new URLSearchParams({ appliance: 'lb-1', farm: odd }).toString()}`;
+
+    const page = await (await fetch(address)).text();
+    const text = await section(address, 'ZlbFarmDown');
+
+    expect(page).not.toContain('<script>alert');
+    expect(text).toContain('zlb-exporter admin lb-1 readFarmStatus farmname=$farm\n');
+    expect(text).toContain(String.raw`farm="</code><script>alert(1)</script>\"\\'; rm -rf $HOME"}`);
+    expect(text).toContain(
+      String.raw`Set in the shell first: farm='</code><script>alert(1)</script>"\'\''; rm -rf $HOME'. `,
+    );
+  });
+
+  it.each([
+    ['twice', 'appliance=a&appliance=b'],
+    ['empty', 'appliance='],
+    ['with a control character', 'appliance=a%0Arm'],
+    ['too long', `appliance=${'a'.repeat(300)}`],
+    ['under a name that is no label', 'constructor=a&old=b'],
+  ])('take no name that comes %s', async (_, query) => {
+    const { url } = await givenExporter({});
+
+    const response = await fetch(`${url}/runbooks?${query}`);
+
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(await section(`${url}/runbooks?${query}`, 'ZlbFarmDown')).toContain('zlb-exporter admin $appliance');
+  });
+
+  it('are linked from the status page with the names of what is wrong', async () => {
+    const { url } = await givenExporter({ 'lb-madrid': busyWorld() }, { eager: ['farms', 'backends'] });
+
+    const page = await until(
+      async () => (await fetch(url)).text(),
+      (text) => text.includes('Farm oldportal is down') && text.includes('10.20.0.14:8081'),
+    );
+
+    expect(page).toContain('href="./runbooks?appliance=lb-madrid&amp;farm=oldportal#zlbfarmdown"');
+    expect(page).toMatch(
+      /href="\.\/runbooks\?appliance=lb-madrid&amp;farm=shop&amp;service=api&amp;backend=10\.20\.0\.14%3A8081#zlb/,
+    );
+  });
+});
