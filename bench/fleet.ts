@@ -1,8 +1,10 @@
-import type { ReadFrom, Reading } from '../src/collectors/collector.ts';
+import type { ReadFrom } from '../src/collectors/collector.ts';
 import { backends } from '../src/collectors/backends.ts';
 import { farms } from '../src/collectors/farms.ts';
-import { collectors } from '../src/collectors/registry.ts';
+import { collectorFamilies } from '../src/collectors/registry.ts';
+import { writeReading } from '../src/collectors/rows.ts';
 import { createExposition, type Exposition } from '../src/metrics/exposition.ts';
+import type { Emit } from '../src/metrics/samples.ts';
 import type { Origin } from '../src/monitor/origin.ts';
 import { createShelf, type Shelf } from '../src/monitor/shelf.ts';
 
@@ -10,7 +12,7 @@ import { createShelf, type Shelf } from '../src/monitor/shelf.ts';
 export const fleetSize = { appliances: 40, farms: 20, backends: 11, seriesPerAppliance: 2_501 } as const;
 
 /** What one appliance's collectors made of its answers: one reading of all farms, and one for the backends of each. */
-export type Readings = readonly { readonly origin: Origin; readonly reading: Reading }[];
+export type Readings = readonly { readonly origin: Origin; readonly write: (emit: Emit) => void }[];
 
 /** The appliances of the benchmarks. The same calls give the same numbers in every process. */
 export interface Fleet {
@@ -25,7 +27,7 @@ export interface Fleet {
 /** Resolves once each appliance has its first readings. */
 export async function createFleet(): Promise<Fleet> {
   const appliances = numbered('lb', fleetSize.appliances);
-  const exposition = createExposition({ families: collectors.flatMap(({ families }) => families), appliances });
+  const exposition = createExposition({ families: collectorFamilies, appliances });
   const shelves = new Map(appliances.map((appliance) => [appliance, createFullShelf(appliance, exposition)]));
   const random = createRandom();
 
@@ -39,19 +41,21 @@ export async function createFleet(): Promise<Fleet> {
         watches: () => true,
         now: Date.now,
         labels: {},
-        compact: false,
       };
       const list = await farms.collect(context);
       const collectFarm = await backends.begin(context);
-      const ofFarms = (list.facts?.farms ?? []).map(async (farm) => ({
-        origin: { collector: backends.name, farm: farm.name },
-        reading: await collectFarm(farm, context),
+      const ofFarms = list.farms.map(async ({ name, profile, state }) => ({
+        origin: { collector: backends.name, farm: name },
+        write: writeReading(backends.families, await collectFarm({ name, profile, status: state }, context), full),
       }));
-      return [{ origin: { collector: farms.name }, reading: list }, ...(await Promise.all(ofFarms))];
+      const ofList = { origin: { collector: farms.name }, write: writeReading(farms.families, list, full) };
+      return [ofList, ...(await Promise.all(ofFarms))];
     },
     take(appliance, readings) {
-      for (const { origin, reading } of readings)
-        shelves.get(appliance)?.put(origin, { expose: reading.expose, takenAtMs: 0, ...neverStale });
+      for (const { origin, write } of readings)
+        shelves
+          .get(appliance)
+          ?.put(origin, { write, data: undefined, sinceMs: undefined, takenAtMs: 0, ...neverStale });
     },
   };
   for (const appliance of appliances) {
@@ -61,6 +65,8 @@ export async function createFleet(): Promise<Fleet> {
   }
   return fleet;
 }
+
+const full = { compact: false } as const;
 
 const noFacts = {
   farms: undefined,

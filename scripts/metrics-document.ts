@@ -8,7 +8,8 @@ import { collectorQueries, exporterQueries, gatewayQueries, queryBlock } from '.
 /** docs/metrics.md: every family that is served, by the collector that feeds it. */
 export function metricsDocument(): string {
   const known = new Set<Family>();
-  const parts = collectors.map(({ name, schedule, maxStaleMs, enabled, families }) => {
+  const parts = collectors.map(({ name, schedule, maxStaleMs, enabled, ...collector }) => {
+    const families = collector.families.map(({ family }) => family);
     const own = families.filter((family) => !known.has(family));
     for (const family of own) known.add(family);
     const shared = families.filter((family) => !own.includes(family)).map(({ name: shared }) => `\`${shared}\``);

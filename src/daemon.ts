@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { type AdminMetrics, createAdminMetrics } from './admin/admin-metrics.ts';
 import { createDecoder } from './appliance/decode.ts';
 import type { BuildInfo } from './build-info.ts';
-import { collectors } from './collectors/registry.ts';
+import { collectorFamilies, collectors } from './collectors/registry.ts';
 import { watchesFarm } from './config/farm-filter.ts';
 import type { ApplianceSettings, Settings } from './config/settings.ts';
 import type { WebSettings } from './config/web-settings.ts';
@@ -82,7 +82,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const decode = createDecoder();
   const clockwork = createClockwork(log.child({ part: 'clockwork' }));
   const exposition = createExposition({
-    families: [...new Set([...collectors.flatMap(({ families }) => families), ...ledgerFamilies])],
+    families: [...collectorFamilies, ...ledgerFamilies],
     appliances: [],
   });
   const self = createSelfMetrics(build, parts);

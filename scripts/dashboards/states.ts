@@ -1,4 +1,4 @@
-import { collectors } from '../../src/collectors/registry.ts';
+import { collectorFamilies } from '../../src/collectors/registry.ts';
 import type { StateSet } from '../../src/metrics/family.ts';
 import { ledgerFamilies } from '../../src/monitor/ledger.ts';
 import { MappingType, type ValueMap, type ValueMappingResult } from '@grafana/grafana-foundation-sdk/dashboard';
@@ -71,7 +71,7 @@ function numbered(metric: string, matchers: readonly string[]): string {
 }
 
 function statesOf(metric: string): StateSet {
-  const families = [...collectors.flatMap(({ families }) => families), ...ledgerFamilies];
+  const families = [...collectorFamilies, ...ledgerFamilies];
   const family = families.find(({ name }) => name === metric);
   if (!family || !('states' in family)) throw new Error(`${metric} is no state set`);
   return family as StateSet;

@@ -1,70 +1,74 @@
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 import { certificateDateToSeconds } from '../lib/text-date.ts';
-import { gauge, stateSet } from '../metrics/family.ts';
-import type { Emit } from '../metrics/samples.ts';
-import { type ApplianceCollector, type CollectContext, transitionStates } from './collector.ts';
-import type { ActivationFinding } from './findings.ts';
+import { type CollectContext, defineCollector, type Edition, transitionStates } from './collector.ts';
+import { rowsOf } from './rows.ts';
 
-const status = stateSet(
-  'zlb_activation_status',
-  'Activation of the appliance; not_applicable on Community (a 402 on any call, GET /system/version, GET /system/info).',
-  [],
-  transitionStates.activation,
-);
-const info = gauge(
-  'zlb_activation_info',
-  'Kind of the activation certificate (GET /certificates/activation/info, type).',
-  ['kind'],
-);
-const notBefore = gauge(
-  'zlb_activation_not_before_timestamp_seconds',
-  'Unix time at which the activation begins (GET /certificates/activation, Not Before).',
-);
-const notAfter = gauge(
-  'zlb_activation_not_after_timestamp_seconds',
-  'Unix time at which the activation ends; a permanent one goes on working without support (GET /certificates/activation, Not After, else days_to_expire of GET /certificates/activation/info, to the day).',
-);
-
-type Status = (typeof transitionStates.activation)[number];
-
-interface Activation {
-  readonly status: Status;
-  readonly kind?: string | undefined;
-  readonly notBefore?: number | undefined;
-  readonly notAfter?: number | undefined;
+export interface Activation {
+  readonly status: (typeof transitionStates.activation)[number];
+  /** False after a 402; undefined before it was read. */
+  readonly licensed: boolean | undefined;
+  readonly edition: Edition | undefined;
+  readonly kind: string | undefined;
+  /** Unix seconds, as the others. */
+  readonly notBeforeSeconds: number | undefined;
+  readonly notAfterSeconds: number | undefined;
 }
+
+const ofActivation = rowsOf((reading: Activation) => [reading], {});
+const ofKnownKind = rowsOf((reading: Activation) => (reading.kind ? [reading] : []), {
+  kind: ({ kind }) => kind ?? '',
+});
+
+const nothingKnown = {
+  status: 'unknown',
+  licensed: undefined,
+  edition: undefined,
+  kind: undefined,
+  notBeforeSeconds: undefined,
+  notAfterSeconds: undefined,
+} as const satisfies Activation;
 
 const daySeconds = 86_400;
 
-/** The activation status by the recipe of WIRE.md §3.19. */
-export const activation: ApplianceCollector = {
+/** The activation status; docs/api.md has the recipe. */
+export const activation = defineCollector<Activation>({
   name: 'activation',
   schedule: '0 */10 * * * *',
   maxStaleMs: 3_600_000,
   enabled: true,
-  touchedBy: ['activation'],
-  families: [status, info, notBefore, notAfter],
+  refreshedBy: ['activation'],
   async collect(context) {
     const licensed = await isLicensed(context);
     // By now the appliance collector, which comes first, has usually found out.
     const edition = licensed ? (context.facts.edition ?? (await askEdition(context))) : 'enterprise';
-    const found =
-      edition === 'community'
-        ? ({ status: 'not_applicable' } as const)
-        : await readActivation(context, licensed, edition);
-    return {
-      expose: (emit) => exposeActivation(found, emit),
-      found: [{ family: status, findings: { activation: toFinding(found), ...(edition ? { edition } : {}) } }],
-      states: [{ object: 'activation', labels: {}, state: found.status }],
-      facts: {
-        licensed,
-        ...(edition ? { edition } : {}),
-        activationEndSeconds: 'notAfter' in found ? found.notAfter : undefined,
-      },
-    };
+    if (edition === 'community') return { ...nothingKnown, status: 'not_applicable', licensed, edition };
+    return await readActivation(context, licensed, edition);
   },
-  withoutReading: (emit) => emit.state(status, {}, 'unknown'),
-};
+  withoutReading: nothingKnown,
+  entity: ofActivation.entity('activation', ({ status }) => status),
+  families: [
+    ofActivation.stateSet(
+      'zlb_activation_status',
+      'Activation of the appliance; not_applicable on Community (a 402 on any call, GET /system/version, GET /system/info).',
+      transitionStates.activation,
+      ({ status }) => status,
+    ),
+    ofKnownKind.info(
+      'zlb_activation_info',
+      'Kind of the activation certificate (GET /certificates/activation/info, type).',
+    ),
+    ofActivation.gauge(
+      'zlb_activation_not_before_timestamp_seconds',
+      'Unix time at which the activation begins (GET /certificates/activation, Not Before).',
+      ({ notBeforeSeconds }) => notBeforeSeconds,
+    ),
+    ofActivation.gauge(
+      'zlb_activation_not_after_timestamp_seconds',
+      'Unix time at which the activation ends; a permanent one goes on working without support (GET /certificates/activation, Not After, else days_to_expire of GET /certificates/activation/info, to the day).',
+      ({ notAfterSeconds }) => notAfterSeconds,
+    ),
+  ],
+});
 
 /** 200 from a call behind the check is the only proof of an activated appliance; 402 the only proof of the opposite. */
 async function isLicensed({ read }: CollectContext): Promise<boolean> {
@@ -77,7 +81,7 @@ async function isLicensed({ read }: CollectContext): Promise<boolean> {
   }
 }
 
-async function askEdition({ read }: CollectContext): Promise<'community' | 'enterprise' | undefined> {
+async function askEdition({ read }: CollectContext): Promise<Edition | undefined> {
   const answer = await tolerant(() => read('readSystemInfo', {}));
   const edition = answer.value?.params.edition;
   return edition === 'community' || edition === 'enterprise' ? edition : undefined;
@@ -92,17 +96,19 @@ async function readActivation(
   const summary = await tolerant(() => read('readActivationInfo', {}));
   const text = await tolerant(() => read('readActivationCertificate', {}));
   const days = summary.value?.params.days_to_expire;
-  // A refusal for want of a licence says nothing about the dates, and 0 may be a date that nobody could read (WIRE.md §3.19):
+  // A refusal for want of a licence says nothing about the dates, and 0 may be a date that nobody could read:
   // the last known end stays true until the file is gone.
   const saysNothing = summary.refused === 'unlicensed' ? text.refused !== 'not_found' : days === 0;
-  const held = saysNothing ? facts.activationEndSeconds : undefined;
+  const lastKnownEnd = saysNothing ? facts.activationEndSeconds : undefined;
   // Community answers the check as well; without a named edition, only an answer that it cannot give tells them apart.
   const isEnterprise = edition === 'enterprise' || summary.value !== undefined || text.value !== undefined;
   return {
     status: !licensed ? 'deactivated' : isEnterprise ? 'activated' : 'unknown',
+    licensed,
+    edition,
     kind: summary.value?.params.type ?? undefined,
-    notBefore: dateIn(text.value, /Not Before\s*: (.+)/),
-    notAfter: dateIn(text.value, /Not After\s*: (.+)/) ?? (days ? endFromDays(days, context) : held),
+    notBeforeSeconds: dateIn(text.value, /Not Before\s*: (.+)/),
+    notAfterSeconds: dateIn(text.value, /Not After\s*: (.+)/) ?? (days ? endFromDays(days, context) : lastKnownEnd),
   };
 }
 
@@ -127,25 +133,14 @@ function dateIn(text: string | undefined, pattern: RegExp): number | undefined {
 }
 
 /**
- * Whole days are cut off, and less than one has two decimals, so the end is known to one step of the count. The last
- * possible moment is taken, and kept while it still is one: so the series stands still until the count first falls, and is
- * exact to one poll from then on.
+ * Returns the end of the activation in Unix seconds from the days that are left. Whole days are cut off, and less than one
+ * has two decimals, so the end is known to one step of the count. The last possible moment is taken, and kept while it
+ * still is one: so the series stands still until the count first falls, and is exact to one poll from then on.
  */
 function endFromDays(days: number, { now, facts }: CollectContext): number {
-  const [least, most] = days >= 1 ? [days, days + 1] : [days - 0.01, days + 0.01];
-  const earliest = now() / 1_000 + least * daySeconds;
-  const latest = Math.ceil(now() / 1_000 + most * daySeconds);
-  const held = facts.activationEndSeconds;
-  return held !== undefined && held >= earliest && held <= latest ? held : latest;
-}
-
-function toFinding({ status: word, kind, notAfter: end }: Activation): ActivationFinding {
-  return { status: word, kind, notAfterSeconds: end };
-}
-
-function exposeActivation(found: Activation, emit: Emit): void {
-  emit.state(status, {}, found.status);
-  if (found.kind) emit.info(info, { kind: found.kind });
-  emit.sample(notBefore, {}, found.notBefore);
-  emit.sample(notAfter, {}, found.notAfter);
+  const [min, max] = days >= 1 ? [days, days + 1] : [days - 0.01, days + 0.01];
+  const earliest = now() / 1_000 + min * daySeconds;
+  const latest = Math.ceil(now() / 1_000 + max * daySeconds);
+  const last = facts.activationEndSeconds;
+  return last !== undefined && last >= earliest && last <= latest ? last : latest;
 }

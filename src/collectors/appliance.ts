@@ -1,70 +1,63 @@
 import { ApplianceError } from '../appliance/errors.ts';
-import { gauge } from '../metrics/family.ts';
-import type { Emit } from '../metrics/samples.ts';
-import type { ApplianceCollector, CollectContext } from './collector.ts';
+import { type CollectContext, defineCollector } from './collector.ts';
+import { rowsOf } from './rows.ts';
 
-const info = gauge(
-  'zlb_appliance_info',
-  'The appliance, with the labels of its configuration (GET /system/info, else GET /system/version).',
-  ['hostname', 'version', 'edition', 'api_version', 'kernel'],
-);
-
-interface Description {
+/** Texts are empty where the appliance does not say. */
+export interface ApplianceDescription {
   readonly hostname: string;
   readonly version: string;
   readonly edition: string;
-  readonly api_version: string;
+  readonly apiVersion: string;
   readonly kernel: string;
+  /** From the configuration. */
+  readonly labels: Readonly<Record<string, string>>;
 }
 
+const ofAppliance = rowsOf((reading: ApplianceDescription) => [reading], {
+  hostname: ({ hostname }) => hostname,
+  version: ({ version }) => version,
+  edition: ({ edition }) => edition,
+  api_version: ({ apiVersion }) => apiVersion,
+  kernel: ({ kernel }) => kernel,
+});
+
 /** What the appliance is. A changed version makes the routes that it lacked worth another try. */
-export const appliance: ApplianceCollector = {
+export const appliance = defineCollector<ApplianceDescription>({
   name: 'appliance',
   schedule: '0 */10 * * * *',
   maxStaleMs: 3_600_000,
   enabled: true,
-  touchedBy: ['activation', 'system'],
-  families: [info],
+  refreshedBy: ['activation', 'system'],
   async collect(context) {
-    const description = await describe(context);
-    const { edition, version, hostname } = description;
-    return {
-      expose: (emit) => exposeAppliance(description, context.labels, emit),
-      found: [
-        {
-          family: info,
-          findings: {
-            ...(version ? { version } : {}),
-            ...(hostname ? { hostname } : {}),
-            ...(edition ? { edition } : {}),
-          },
-        },
-      ],
-      facts: {
-        version,
-        ...(edition === 'community' || edition === 'enterprise' ? { edition } : {}),
-      },
-    };
+    return { ...(await describe(context)), labels: context.labels };
   },
-};
+  families: [
+    ofAppliance.info(
+      'zlb_appliance_info',
+      'The appliance, with the labels of its configuration (GET /system/info, else GET /system/version).',
+      {},
+      ({ labels }) => labels,
+    ),
+  ],
+});
 
-async function describe({ read }: CollectContext): Promise<Description> {
+async function describe({ read }: CollectContext): Promise<Omit<ApplianceDescription, 'labels'>> {
   try {
     const { params } = await read('readSystemInfo', {});
     return {
       ...basics(params),
       edition: params.edition ?? '',
-      api_version: params.last_api_version ?? params.last_zapi_version ?? '',
+      apiVersion: params.last_api_version ?? params.last_zapi_version ?? '',
     };
   } catch (error) {
     if (!(error instanceof ApplianceError && error.routeMissing)) throw error;
-    return { ...basics((await read('readSystemVersion', {})).params), edition: '', api_version: '' };
+    return { ...basics((await read('readSystemVersion', {})).params), edition: '', apiVersion: '' };
   }
 }
 
 function basics(
   params: Readonly<Record<string, unknown>> & Versions,
-): Pick<Description, 'hostname' | 'version' | 'kernel'> {
+): Pick<ApplianceDescription, 'hostname' | 'version' | 'kernel'> {
   return {
     hostname: params.hostname ?? '',
     version:
@@ -80,8 +73,4 @@ interface Versions {
   readonly relianoid_version?: string | null;
   readonly skudonet_version?: string | null;
   readonly zevenet_version?: string | null;
-}
-
-function exposeAppliance(description: Description, labels: Readonly<Record<string, string>>, emit: Emit): void {
-  emit.info(info, { ...description }, labels);
 }

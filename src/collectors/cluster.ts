@@ -1,28 +1,33 @@
-import { stateSet } from '../metrics/family.ts';
-import { type ApplianceCollector, stateWord } from './collector.ts';
+import { defineCollector, stateWord } from './collector.ts';
+import { rowsOf } from './rows.ts';
+
+export interface ClusterNode {
+  readonly node: string;
+  readonly role: string;
+  readonly state: string;
+}
 
 const states = ['ok', 'failure', 'unreachable', 'error', 'not_configured', 'unknown'] as const;
-const status = stateSet(
-  'zlb_cluster_node_status',
-  'State of this node of a cluster and the role it says it has (GET /system/cluster/nodes/localhost).',
-  ['node', 'role'],
-  states,
-);
+const ofNode = rowsOf((node: ClusterNode) => [node], { node: ({ node }) => node, role: ({ role }) => role });
 
-/** This node only: asking for all nodes runs commands on the peer and is slowest when the peer is dead (WIRE.md §3.12). */
-export const cluster: ApplianceCollector = {
+/** This node only: asking for all nodes runs commands on the peer and is slowest when the peer is dead (docs/api.md). */
+export const cluster = defineCollector<ClusterNode>({
   name: 'cluster',
   schedule: '0 */10 * * * *',
   maxStaleMs: 1_800_000,
   enabled: true,
   optional: true,
-  touchedBy: ['cluster'],
-  families: [status],
+  refreshedBy: ['cluster'],
   async collect({ read }) {
-    const node = (await read('readLocalClusterNode', {})).params;
-    return {
-      expose: (emit) =>
-        emit.state(status, { node: node.name ?? '', role: stateWord(node.role) }, stateWord(node.status)),
-    };
+    const { name, role, status } = (await read('readLocalClusterNode', {})).params;
+    return { node: name ?? '', role: stateWord(role), state: stateWord(status) };
   },
-};
+  families: [
+    ofNode.stateSet(
+      'zlb_cluster_node_status',
+      'State of this node of a cluster and the role it says it has (GET /system/cluster/nodes/localhost).',
+      states,
+      ({ state }) => state,
+    ),
+  ],
+});

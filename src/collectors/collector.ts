@@ -1,32 +1,21 @@
 import type { Params, ReadKey, Reply } from '../appliance/client.ts';
 import type { Area } from '../appliance/endpoints/table.ts';
-import type { Family } from '../metrics/family.ts';
-import type { Emit } from '../metrics/samples.ts';
-import type { Found } from './findings.ts';
+import type { ReadingFamily } from './rows.ts';
 
-/** What collectors of one appliance know of each other's results. */
+/** What collectors of one appliance know of each other's results; see appliance-facts.ts. */
 export interface Facts {
   /** Newest list of the farms that are watched; undefined until it was read once. */
-  farms: readonly FarmFact[] | undefined;
-  edition: 'community' | 'enterprise' | undefined;
+  readonly farms: readonly FarmFact[] | undefined;
+  readonly edition: Edition | undefined;
   /** Product version; a change of it makes missing routes worth another try. */
-  version: string | undefined;
+  readonly version: string | undefined;
   /** False after a 402, true after a call behind the activation check answered 200. */
-  licensed: boolean | undefined;
+  readonly licensed: boolean | undefined;
   /** Estimated end of the activation in Unix seconds, when only whole days are known. */
-  activationEndSeconds: number | undefined;
+  readonly activationEndSeconds: number | undefined;
 }
 
-/** What is known of an appliance before anything was read: nothing. */
-export function noFacts(): Facts {
-  return {
-    farms: undefined,
-    edition: undefined,
-    version: undefined,
-    licensed: undefined,
-    activationEndSeconds: undefined,
-  };
-}
+export type Edition = 'community' | 'enterprise';
 
 export interface FarmFact {
   readonly name: string;
@@ -38,15 +27,13 @@ export interface FarmFact {
 export interface CollectContext {
   /** Reads from the appliance, one call at a time, within the run's deadline. */
   readonly read: ReadFrom;
-  readonly facts: Readonly<Facts>;
+  readonly facts: Facts;
   /** False for a farm that `farms.include` and `farms.exclude` leave out. */
   readonly watches: (farm: string) => boolean;
   /** Unix milliseconds. */
   readonly now: () => number;
   /** Labels of `zlb_appliance_info` from the configuration. */
   readonly labels: Readonly<Record<string, string>>;
-  /** Of backends, expose those alone that are down or in maintenance. */
-  readonly compact: boolean;
 }
 
 export type ReadFrom = <Key extends ReadKey>(key: Key, params: Params<Key>) => Promise<Reply<Key>>;
@@ -76,47 +63,56 @@ export function closedState(object: TransitionObject, word: string): string {
   return states.find((state) => state === word) ?? 'unknown';
 }
 
-/** What one successful run found out. */
-export interface Reading {
-  /** Writes the samples; pure, called once, when the reading is taken. */
-  readonly expose: (emit: Emit) => void;
-  /** The same for people, as data. */
-  readonly found?: readonly Found[];
-  readonly states?: readonly ObjectState[];
-  readonly facts?: Partial<Facts>;
+/** Objects of a reading whose state is worth a line in the log and a count when it changes. */
+export interface Entity<Data = unknown> {
+  readonly object: TransitionObject;
+  /** Every object with its state, also those that compact mode leaves out. */
+  states(data: Data): Iterable<ObjectState>;
 }
 
-interface CollectorBase {
+interface CollectorBase<Data> {
   /** The `collector` label and the key in the configuration. */
   readonly name: string;
   /** Six-field cron expression, the default. */
   readonly schedule: string;
-  /** Milliseconds after which a reading is withheld, the default. */
+  /** Age in milliseconds from which a reading is stale, the default. */
   readonly maxStaleMs: number;
   readonly enabled: boolean;
-  /** Off by itself where the edition answers 404 (INTERFACE.md §6); for all others a missing route is a failure. */
+  /** Off by itself where the edition answers 404; for all others a missing route is a failure. */
   readonly optional?: true;
-  readonly families: readonly Family[];
   /** Areas of the API whose changes show in what it reads: a change through the gateway makes it run at once. */
-  readonly touchedBy: readonly Area[];
+  readonly refreshedBy: readonly Area[];
+  /** How its data becomes metrics, what matters most first: over the series limit, the last ones are left out. */
+  readonly families: readonly ReadingFamily<Data>[];
+  readonly entity?: Entity<Data>;
 }
 
 /** Reads the whole appliance in one run. */
-export interface ApplianceCollector extends CollectorBase {
-  collect(context: CollectContext): Promise<Reading>;
-  /** What to expose while there is no reading; nothing when left out. */
-  readonly withoutReading?: (emit: Emit) => void;
+export interface ApplianceCollector<Data = unknown> extends CollectorBase<Data> {
+  collect(context: CollectContext): Promise<Data>;
+  /** What to show on `/metrics` while there is no reading; nothing when left out. */
+  readonly withoutReading?: Data;
 }
 
 /** Asks once per farm; the poller spreads the calls over the interval, and each farm has a reading of its own. */
-export interface FarmCollector extends CollectorBase {
+export interface FarmCollector<Data = unknown> extends CollectorBase<Data> {
   /** False for a farm that the call does not know, by its profile or its name. */
   covers(farm: FarmFact): boolean;
   /** Begins a round over all farms, with what one call can tell about all of them; the result collects one farm. */
-  begin(context: CollectContext): Promise<(farm: FarmFact, context: CollectContext) => Promise<Reading>>;
+  begin(context: CollectContext): Promise<(farm: FarmFact, context: CollectContext) => Promise<Data>>;
 }
 
-export type Collector = ApplianceCollector | FarmCollector;
+export type Collector<Data = unknown> = ApplianceCollector<Data> | FarmCollector<Data>;
+
+/** Declares a collector; the type of its data follows from what it collects. */
+export function defineCollector<Data>(collector: ApplianceCollector<Data>): ApplianceCollector<Data> {
+  return collector;
+}
+
+/** Declares a collector that asks farm by farm. */
+export function defineFarmCollector<Data>(collector: FarmCollector<Data>): FarmCollector<Data> {
+  return collector;
+}
 
 export function isFarmCollector(collector: Collector): collector is FarmCollector {
   return 'begin' in collector;

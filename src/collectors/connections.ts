@@ -1,22 +1,29 @@
-import { gauge } from '../metrics/family.ts';
-import type { ApplianceCollector } from './collector.ts';
+import { defineCollector } from './collector.ts';
+import { rowsOf } from './rows.ts';
 
-const connections = gauge(
-  'zlb_connections',
-  'Entries of the connection table, all protocols and states, Enterprise (GET /stats/system/connections).',
-);
+export interface ConnectionTable {
+  /** Undefined where nobody says. */
+  readonly connections: number | undefined;
+}
 
-/** The size of the connection table; one of the few reads that the appliance keeps out of its request log (WIRE.md §9). */
-export const connectionTable: ApplianceCollector = {
+const ofTable = rowsOf((table: ConnectionTable) => [table], {});
+
+/** The size of the connection table; one of the few reads that the appliance keeps out of its request log (docs/api.md). */
+export const connectionTable = defineCollector<ConnectionTable>({
   name: 'connections',
   schedule: '0 */10 * * * *',
   maxStaleMs: 1_800_000,
   enabled: true,
   optional: true,
-  touchedBy: [],
-  families: [connections],
+  refreshedBy: [],
   async collect({ read }) {
-    const { params } = await read('readConnectionStats', {});
-    return { expose: (emit) => emit.sample(connections, {}, params.connections) };
+    return { connections: (await read('readConnectionStats', {})).params.connections ?? undefined };
   },
-};
+  families: [
+    ofTable.gauge(
+      'zlb_connections',
+      'Entries of the connection table, all protocols and states, Enterprise (GET /stats/system/connections).',
+      ({ connections }) => connections,
+    ),
+  ],
+});

@@ -1,22 +1,54 @@
 import type { Reply } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import { fitsSegment } from '../appliance/route.ts';
-import { gauge } from '../metrics/family.ts';
-import type { Emit } from '../metrics/samples.ts';
 import { backendLabel, clashingAddresses } from './backend-label.ts';
 import { backendSettings } from './backends.ts';
-import { type CollectContext, farmAreas, type FarmCollector } from './collector.ts';
-import type { ConfiguredBackend } from './findings.ts';
+import { type CollectContext, defineFarmCollector, farmAreas } from './collector.ts';
+import { rowsOf } from './rows.ts';
 
-const certificateInUse = gauge(
-  'zlb_farm_certificate_info',
-  'A certificate that an HTTPS farm presents (GET /farms/{farmname}, certlist).',
-  ['farm', 'file'],
-);
-const healthCheck = gauge(
-  'zlb_farm_health_check',
-  '1 when a health check is linked; without one an L4 backend is always up (GET /farms/{farmname}, farmguardian, and GET /monitoring/fg, farms).',
-  ['farm', 'service'],
+/** What changes only when somebody configures it. */
+export interface FarmConfig {
+  readonly farm: string;
+  /** Files that the farm presents; undefined where nobody says. */
+  readonly certificates: readonly string[] | undefined;
+  readonly checks: readonly HealthCheck[];
+  /** Undefined where the reply has no list of backends at all. */
+  readonly backends: readonly ConfiguredBackend[] | undefined;
+}
+
+export interface HealthCheck {
+  /** Empty where the farm has no services. */
+  readonly service: string;
+  /** Undefined when neither the farm's own configuration nor the list of checks says anything. */
+  readonly isChecked: boolean | undefined;
+}
+
+export interface ConfiguredBackend {
+  /** Empty where the farm has no services. */
+  readonly service: string;
+  /** The label of the metrics, see backend-label.ts. */
+  readonly backend: string;
+  readonly weight: number | undefined;
+  readonly priority: number | undefined;
+}
+
+const ofFiles = rowsOf(({ farm, certificates = [] }: FarmConfig) => certificates.map((file) => ({ farm, file })), {
+  farm: ({ farm }) => farm,
+  file: ({ file }) => file,
+});
+const ofChecks = rowsOf(({ farm, checks }: FarmConfig) => checks.map((check) => ({ farm, ...check })), {
+  farm: ({ farm }) => farm,
+  service: ({ service }) => service,
+});
+/** Backends without a service have their settings from the statistics. */
+const ofBackends = rowsOf(
+  ({ farm, backends = [] }: FarmConfig, { compact }) =>
+    compact ? [] : backends.filter(({ service }) => service !== '').map((backend) => ({ farm, ...backend })),
+  {
+    farm: ({ farm }) => farm,
+    service: ({ service }) => service,
+    backend: ({ backend }) => backend,
+  },
 );
 
 const profilesWithoutCertificates = ['http', 'l4xnat', 'gslb'];
@@ -25,42 +57,43 @@ type Farm = Reply<'readFarm'>;
 type LinkedChecks = ReadonlySet<string> | undefined;
 
 /** What changes only when somebody configures it. Backend states in this reply are not true and not read. */
-export const farmConfig: FarmCollector = {
+export const farmConfig = defineFarmCollector<FarmConfig>({
   name: 'farm_config',
   schedule: '0 */10 * * * *',
   maxStaleMs: 3_600_000,
   enabled: true,
-  touchedBy: [...farmAreas, 'farmguardian'],
-  families: [certificateInUse, healthCheck],
-  // The newest Community line lists such a farm and crashes when asked for it (WIRE.md §3.9).
+  refreshedBy: [...farmAreas, 'farmguardian'],
+  // The newest Community line lists a datalink farm and crashes when asked for it (docs/api.md).
   covers: ({ name, profile }) => fitsSegment(name) && name !== 'modules' && profile !== 'datalink',
   async begin(context) {
     const linked = await listLinkedChecks(context);
-    return async ({ name, profile }, { read, compact }) => {
+    return async ({ name, profile }, { read }) => {
       const farm = await read('readFarm', { farmname: name });
-      const files = filesOf(profile, farm);
-      const checks = checksOf(name, farm, linked);
       return {
-        expose(emit) {
-          for (const file of files ?? []) emit.info(certificateInUse, { farm: name, file });
-          for (const { service, isChecked } of checks)
-            emit.sample(healthCheck, { farm: name, service }, isChecked === undefined ? null : Number(isChecked));
-          if (!compact) exposeBackendSettings(name, farm, emit);
-        },
-        found: [
-          ...(files ? [{ family: certificateInUse, findings: { certificates: files } }] : []),
-          {
-            family: healthCheck,
-            findings: { hasHealthCheck: areAllChecked(checks), configuredBackends: configuredBackends(farm) },
-          },
-        ],
+        farm: name,
+        certificates: filesOf(profile, farm),
+        checks: checksOf(name, farm, linked),
+        backends: configuredBackends(farm),
       };
     };
   },
-};
+  families: [
+    ofFiles.info(
+      'zlb_farm_certificate_info',
+      'A certificate that an HTTPS farm presents (GET /farms/{farmname}, certlist).',
+    ),
+    ofChecks.gauge(
+      'zlb_farm_health_check',
+      '1 when a health check is linked; without one an L4 backend is always up (GET /farms/{farmname}, farmguardian, and GET /monitoring/fg, farms).',
+      (check) => (check.isChecked === undefined ? null : Number(check.isChecked)),
+    ),
+    ofBackends.into(backendSettings.weight, ({ weight }) => weight),
+    ofBackends.into(backendSettings.priority, ({ priority }) => priority),
+  ],
+});
 
 /**
- * The farms and services with a health check, as `farm` or `farm_service` (WIRE.md §3.14); farm names have no underscore.
+ * The farms and services with a health check, as `farm` or `farm_service` (docs/api.md); farm names have no underscore.
  * Undefined when nobody would say.
  */
 async function listLinkedChecks({ read }: CollectContext): Promise<LinkedChecks> {
@@ -73,20 +106,16 @@ async function listLinkedChecks({ read }: CollectContext): Promise<LinkedChecks>
   }
 }
 
-/** Undefined where nobody says, and the farm may present some. An HTTPS farm without any has the number -1 for a file (WIRE.md §3.9). */
+/**
+ * Returns the files that the farm presents; undefined where nobody says, and the farm may present some. An HTTPS farm without any has the number -1 for a
+ * file (docs/api.md).
+ */
 function filesOf(profile: string, { params: { certlist } }: Farm): readonly string[] | undefined {
   if (!certlist && !profilesWithoutCertificates.includes(profile)) return undefined;
   return (certlist ?? []).flatMap(({ file }) => (file && file !== '-1' ? [file] : []));
 }
 
-interface ServiceCheck {
-  /** Empty where the farm has no services. */
-  readonly service: string;
-  /** Undefined when neither the farm's own configuration nor the list of checks says anything. */
-  readonly isChecked: boolean | undefined;
-}
-
-function checksOf(farm: string, { params, services, ...rest }: Farm, linked: LinkedChecks): readonly ServiceCheck[] {
+function checksOf(farm: string, { params, services, ...rest }: Farm, linked: LinkedChecks): readonly HealthCheck[] {
   if (services) {
     return services.map(({ id, farmguardian }) => ({
       service: id,
@@ -104,30 +133,22 @@ function isChecked(named: string | null | undefined, isListed: boolean | undefin
   return named === undefined && isListed === undefined ? undefined : false;
 }
 
-/** False as soon as one has none. */
-function areAllChecked(checks: readonly ServiceCheck[]): boolean | undefined {
+/** Whether every service has a health check: false as soon as one has none, undefined where that is not known of all. */
+export function areAllChecked(checks: readonly HealthCheck[]): boolean | undefined {
   if (checks.some((check) => check.isChecked === false)) return false;
   return checks.length > 0 && checks.every((check) => check.isChecked) ? true : undefined;
 }
 
-/** Undefined where the reply has no list of backends at all. */
-function configuredBackends({ services, backends }: Farm): readonly ConfiguredBackend[] | undefined {
+function configuredBackends({ services, backends }: Farm): FarmConfig['backends'] {
   if (!services && !backends) return undefined;
   return [{ id: '', backends }, ...(services ?? [])].flatMap(({ id: service, backends: list }) => {
     const ofService = (list ?? []).map((backend) => ({ ...backend, service }));
     const clashes = clashingAddresses(ofService);
-    return ofService.map((backend) => ({ service, backend: backendLabel(backend, clashes) }));
+    return ofService.map((backend) => ({
+      service,
+      backend: backendLabel(backend, clashes),
+      weight: backend.weight ?? undefined,
+      priority: backend.priority ?? undefined,
+    }));
   });
-}
-
-function exposeBackendSettings(farm: string, { services }: Farm, emit: Emit): void {
-  for (const service of services ?? []) {
-    const list = (service.backends ?? []).map((backend) => ({ ...backend, service: service.id }));
-    const clashes = clashingAddresses(list);
-    for (const backend of list) {
-      const labels = { farm, service: service.id, backend: backendLabel(backend, clashes) };
-      emit.sample(backendSettings.weight, labels, backend.weight);
-      emit.sample(backendSettings.priority, labels, backend.priority);
-    }
-  }
 }

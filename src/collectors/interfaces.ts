@@ -1,69 +1,92 @@
-import type { Reply } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
-import { counter, gauge } from '../metrics/family.ts';
-import type { Emit } from '../metrics/samples.ts';
-import { type ApplianceCollector, closedState, type CollectContext } from './collector.ts';
+import type { Reply } from '../appliance/client.ts';
+import { type CollectContext, defineCollector } from './collector.ts';
 import { mebibytesToBytes } from './mebibytes.ts';
+import { rowsOf } from './rows.ts';
 
-const received = counter(
-  'zlb_interface_receive_bytes_total',
-  'Bytes received since boot, in steps of about 10 kB (GET /stats/system/network, in).',
-  ['interface'],
-);
-const sent = counter(
-  'zlb_interface_transmit_bytes_total',
-  'Bytes sent since boot, in steps of about 10 kB (GET /stats/system/network, out).',
-  ['interface'],
-);
-const up = gauge(
-  'zlb_interface_up',
-  '1 when the interface is up; absent when the appliance does not say (GET /interfaces and /interfaces/virtual, status).',
-  ['interface'],
-);
-const info = gauge(
-  'zlb_interface_info',
-  'An interface, its addresses and its parent (GET /interfaces and /interfaces/virtual).',
-  ['interface', 'kind', 'ip', 'mac', 'parent'],
-);
+export interface Interfaces {
+  readonly traffic: readonly Traffic[];
+  readonly interfaces: readonly Interface[];
+}
 
-type Traffic = Reply<'readNetworkStats'>['params']['interfaces'];
-type Interface = NonNullable<Reply<'listInterfaces'>['interfaces']>[number];
+export interface Traffic {
+  readonly name: string;
+  /** Since boot; null where nobody says. */
+  readonly receivedBytes: number | null;
+  readonly sentBytes: number | null;
+}
+
+export interface Interface {
+  readonly name: string;
+  /** The appliance's word, see `transitionStates.interface`. */
+  readonly state: string;
+  readonly kind: string;
+  readonly ip: string;
+  readonly mac: string;
+  readonly parent: string;
+}
+
+const ofTraffic = rowsOf(({ traffic }: Interfaces) => traffic, { interface: ({ name }) => name });
+const ofInterfaces = rowsOf(({ interfaces: list }: Interfaces) => list, { interface: ({ name }) => name });
 
 /** Traffic and state of the interfaces. */
-export const interfaces: ApplianceCollector = {
+export const interfaces = defineCollector<Interfaces>({
   name: 'interfaces',
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,
   enabled: true,
-  touchedBy: ['interfaces'],
-  families: [received, sent, up, info],
+  refreshedBy: ['interfaces'],
   async collect(context) {
     const traffic = (await context.read('readNetworkStats', {})).params.interfaces;
     const list = await listWithVirtual(context);
     return {
-      expose: (emit) => exposeInterfaces(traffic, list, emit),
-      found: [
-        {
-          family: info,
-          findings: {
-            interfaces: list.map(({ name, status }) => ({
-              name,
-              state: closedState('interface', status || 'unknown'),
-            })),
-          },
-        },
-      ],
-      states: list.map(({ name, status }) => ({
-        object: 'interface',
-        labels: { interface: name },
-        state: status || 'unknown',
+      traffic: traffic.map((each) => ({
+        name: each.interface,
+        receivedBytes: mebibytesToBytes(each.in),
+        sentBytes: mebibytesToBytes(each.out),
+      })),
+      interfaces: list.map((each) => ({
+        name: each.name,
+        state: each.status || 'unknown',
+        kind: each.type ?? '',
+        ip: each.ip ?? '',
+        mac: each.mac ?? '',
+        parent: each.parent ?? parentOf(each.name),
       })),
     };
   },
-};
+  entity: ofInterfaces.entity('interface', ({ state }) => state),
+  families: [
+    ofTraffic.counter(
+      'zlb_interface_receive_bytes_total',
+      'Bytes received since boot, in steps of about 10 kB (GET /stats/system/network, in).',
+      ({ receivedBytes }) => receivedBytes,
+    ),
+    ofTraffic.counter(
+      'zlb_interface_transmit_bytes_total',
+      'Bytes sent since boot, in steps of about 10 kB (GET /stats/system/network, out).',
+      ({ sentBytes }) => sentBytes,
+    ),
+    ofInterfaces.gauge(
+      'zlb_interface_up',
+      '1 when the interface is up; absent when the appliance does not say (GET /interfaces and /interfaces/virtual, status).',
+      ({ state }) => (state === 'up' ? 1 : state === 'down' ? 0 : null),
+    ),
+    ofInterfaces.info(
+      'zlb_interface_info',
+      'An interface, its addresses and its parent (GET /interfaces and /interfaces/virtual).',
+      { kind: ({ kind }) => kind, ip: ({ ip }) => ip, mac: ({ mac }) => mac, parent: ({ parent }) => parent },
+    ),
+  ],
+});
 
-/** The newest release leaves the status of a virtual interface empty in the list of all and has it in the list of virtual ones (WIRE.md §3.13). */
-async function listWithVirtual({ read }: CollectContext): Promise<Interface[]> {
+type Listed = NonNullable<Reply<'listInterfaces'>['interfaces']>[number];
+
+/**
+ * Lists all interfaces. The newest release leaves the status of a virtual interface empty in the list of all and has it in
+ * the list of virtual ones (docs/api.md).
+ */
+async function listWithVirtual({ read }: CollectContext): Promise<readonly Listed[]> {
   const all = (await read('listInterfaces', {})).interfaces ?? [];
   const virtual = await listVirtual(read);
   const byName = new Map(virtual.map((each) => [each.name, each]));
@@ -73,29 +96,12 @@ async function listWithVirtual({ read }: CollectContext): Promise<Interface[]> {
   });
 }
 
-async function listVirtual(read: CollectContext['read']): Promise<Interface[]> {
+async function listVirtual(read: CollectContext['read']): Promise<readonly Listed[]> {
   try {
     return (await read('listVirtualInterfaces', {})).interfaces ?? [];
   } catch (error) {
     if (error instanceof ApplianceError && error.routeMissing) return [];
     throw error;
-  }
-}
-
-function exposeInterfaces(traffic: Traffic, list: readonly Interface[], emit: Emit): void {
-  for (const each of traffic) {
-    emit.sample(received, { interface: each.interface }, mebibytesToBytes(each.in));
-    emit.sample(sent, { interface: each.interface }, mebibytesToBytes(each.out));
-  }
-  for (const each of list) {
-    emit.sample(up, { interface: each.name }, each.status === 'up' ? 1 : each.status === 'down' ? 0 : null);
-    emit.info(info, {
-      interface: each.name,
-      kind: each.type ?? '',
-      ip: each.ip ?? '',
-      mac: each.mac ?? '',
-      parent: each.parent ?? parentOf(each.name),
-    });
   }
 }
 

@@ -1,28 +1,32 @@
-import { stateSet } from '../metrics/family.ts';
-import { type ApplianceCollector, stateWord } from './collector.ts';
+import { defineCollector, stateWord } from './collector.ts';
+import { rowsOf } from './rows.ts';
 
-const status = stateSet(
-  'zlb_ipds_rule_status',
-  'State of an intrusion-prevention rule or set (GET /ipds, status).',
-  ['rule', 'kind'],
-  ['up', 'down', 'unknown'],
-);
+export interface IpdsRule {
+  readonly rule: string;
+  readonly kind: string;
+  readonly state: string;
+}
+
+const ofRules = rowsOf((list: readonly IpdsRule[]) => list, { rule: ({ rule }) => rule, kind: ({ kind }) => kind });
 
 /** Intrusion prevention; off unless asked for, since few watch it and some releases list thousands of rules. */
-export const ipds: ApplianceCollector = {
+export const ipds = defineCollector<readonly IpdsRule[]>({
   name: 'ipds',
   schedule: '0 */10 * * * *',
   maxStaleMs: 1_800_000,
   enabled: false,
   optional: true,
-  touchedBy: ['ipds', 'ipds-blacklists', 'ipds-dos', 'ipds-rbl', 'ipds-waf', 'farm-ipds'],
-  families: [status],
+  refreshedBy: ['ipds', 'ipds-blacklists', 'ipds-dos', 'ipds-rbl', 'ipds-waf', 'farm-ipds'],
   async collect({ read }) {
     const list = (await read('listIpds', {})).params;
-    return {
-      expose: (emit) => {
-        for (const each of list) emit.state(status, { rule: each.name, kind: each.rule ?? '' }, stateWord(each.status));
-      },
-    };
+    return list.map(({ name, rule, status }) => ({ rule: name, kind: rule ?? '', state: stateWord(status) }));
   },
-};
+  families: [
+    ofRules.stateSet(
+      'zlb_ipds_rule_status',
+      'State of an intrusion-prevention rule or set (GET /ipds, status).',
+      ['up', 'down', 'unknown'],
+      ({ state }) => state,
+    ),
+  ],
+});

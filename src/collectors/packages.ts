@@ -1,22 +1,30 @@
-import { gauge } from '../metrics/family.ts';
-import type { ApplianceCollector } from './collector.ts';
+import { defineCollector } from './collector.ts';
+import { rowsOf } from './rows.ts';
 
-const pending = gauge(
-  'zlb_packages_pending',
-  'Package updates that wait; absent while the appliance has not checked (GET /system/packages, number).',
-);
+export interface Packages {
+  /** Updates that wait; undefined while the appliance has not checked. */
+  readonly pending: number | undefined;
+}
+
+const ofPackages = rowsOf((packages: Packages) => [packages], {});
 
 /** Pending updates. With the status unknown the appliance still prints the number 0, which says nothing. */
-export const packages: ApplianceCollector = {
+export const packages = defineCollector<Packages>({
   name: 'packages',
   schedule: '0 */30 * * * *',
   maxStaleMs: 7_200_000,
   enabled: true,
   optional: true,
-  touchedBy: ['system'],
-  families: [pending],
+  refreshedBy: ['system'],
   async collect({ read }) {
     const { status, number } = (await read('listPackages', {})).params;
-    return { expose: (emit) => emit.sample(pending, {}, status === 'unknown' ? null : number) };
+    return { pending: status === 'unknown' ? undefined : (number ?? undefined) };
   },
-};
+  families: [
+    ofPackages.gauge(
+      'zlb_packages_pending',
+      'Package updates that wait; absent while the appliance has not checked (GET /system/packages, number).',
+      ({ pending }) => pending,
+    ),
+  ],
+});

@@ -4,6 +4,7 @@ import { backends } from './backends.ts';
 import { backups } from './backups.ts';
 import { certificates } from './certificates.ts';
 import { cluster } from './cluster.ts';
+import type { Family } from '../metrics/family.ts';
 import type { Collector } from './collector.ts';
 import { connectionTable } from './connections.ts';
 import { farmConfig } from './farm-config.ts';
@@ -15,7 +16,7 @@ import { summary } from './summary.ts';
 import { system } from './system.ts';
 import { vpn } from './vpn.ts';
 
-/** THE LIST. Its order is the order of the first run, of precedence when an appliance is short of time, and of the page. */
+/** All collectors, in the order of their first run, of their priority when an appliance is short of time, and of the page. */
 export const collectors: readonly Collector[] = [
   farms,
   appliance,
@@ -32,4 +33,9 @@ export const collectors: readonly Collector[] = [
   packages,
   backups,
   ipds,
+];
+
+/** The families of all collectors, in the order of the page; two collectors may write the same one. */
+export const collectorFamilies: readonly Family[] = [
+  ...new Set(collectors.flatMap(({ families }) => families.map(({ family }) => family))),
 ];

@@ -1,62 +1,90 @@
 import type { Reply } from '../appliance/client.ts';
-import { type Family, gauge } from '../metrics/family.ts';
-import type { Emit } from '../metrics/samples.ts';
-import type { ApplianceCollector } from './collector.ts';
+import { defineCollector } from './collector.ts';
 import { mebibytesToBytes } from './mebibytes.ts';
+import { type ReadingFamily, rowsOf } from './rows.ts';
+
+/** Null where the appliance does not say. */
+export interface SystemStats {
+  readonly cores: number | null;
+  /** CPU time by mode, from 0 to 1. */
+  readonly cpu: readonly { readonly mode: string; readonly ratio: number | null }[];
+  readonly load: { readonly [Field in keyof Load]: number | null };
+  readonly memoryBytes: { readonly [Field in keyof Memory]: number | null };
+}
 
 type Stats = Reply<'readStats'>['params'];
-type Memory = NonNullable<Stats['memory']>;
+type Load = Required<NonNullable<Stats['load']>>;
+type Memory = Required<NonNullable<Stats['memory']>>;
 
-const cpu = gauge(
-  'zlb_system_cpu_ratio',
-  'Share of CPU time by mode over one second; steal time is not counted (GET /stats, cpu).',
-  ['mode'],
-);
-const cores = gauge('zlb_system_cpu_cores', 'CPU cores (GET /stats, cpu.cores).');
-const loads = [
-  ['Last_1', gauge('zlb_system_load1', 'Load average over 1 minute (GET /stats, load).')],
-  ['Last_5', gauge('zlb_system_load5', 'Load average over 5 minutes (GET /stats, load).')],
-  ['Last_15', gauge('zlb_system_load15', 'Load average over 15 minutes (GET /stats, load).')],
-] as const;
-const memories: readonly (readonly [keyof Memory, Family<never>])[] = [
-  ['MemTotal', memory('memory_total', 'Memory')],
-  ['MemFree', memory('memory_free', 'Memory that nothing uses')],
-  ['MemUsed', memory('memory_used', 'Memory in use, total less available')],
-  ['Buffers', memory('memory_buffers', 'Memory in buffers')],
-  ['Cached', memory('memory_cached', 'Memory in the page cache')],
-  ['SwapTotal', memory('swap_total', 'Swap space')],
-  ['SwapFree', memory('swap_free', 'Swap space that nothing uses')],
-  ['SwapUsed', memory('swap_used', 'Swap space in use')],
-  ['SwapCached', memory('swap_cached', 'Swap space that is also in memory')],
-];
 const modes = ['user', 'nice', 'sys', 'iowait', 'irq', 'softirq', 'idle'] as const;
+const ofModes = rowsOf(({ cpu }: SystemStats) => cpu, { mode: ({ mode }) => mode });
+const ofSystem = rowsOf((stats: SystemStats) => [stats], {});
 
 /** CPU, load and memory. The call samples the CPU for one second on the appliance. */
-export const system: ApplianceCollector = {
+export const system = defineCollector<SystemStats>({
   name: 'system',
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,
   enabled: true,
-  touchedBy: [],
-  families: [cpu, cores, ...loads.map(([, family]) => family), ...memories.map(([, family]) => family)],
+  refreshedBy: [],
   async collect({ read }) {
-    const stats = (await read('readStats', {})).params;
-    return { expose: (emit) => exposeSystem(stats, emit) };
+    return toSystemStats((await read('readStats', {})).params);
   },
-};
+  families: [
+    ofModes.gauge(
+      'zlb_system_cpu_ratio',
+      'Share of CPU time by mode over one second; steal time is not counted (GET /stats, cpu).',
+      ({ ratio }) => ratio,
+    ),
+    ofSystem.gauge('zlb_system_cpu_cores', 'CPU cores (GET /stats, cpu.cores).', ({ cores }) => cores),
+    loadFamily('zlb_system_load1', '1 minute', 'Last_1'),
+    loadFamily('zlb_system_load5', '5 minutes', 'Last_5'),
+    loadFamily('zlb_system_load15', '15 minutes', 'Last_15'),
+    memoryFamily('memory_total', 'Memory', 'MemTotal'),
+    memoryFamily('memory_free', 'Memory that nothing uses', 'MemFree'),
+    memoryFamily('memory_used', 'Memory in use, total less available', 'MemUsed'),
+    memoryFamily('memory_buffers', 'Memory in buffers', 'Buffers'),
+    memoryFamily('memory_cached', 'Memory in the page cache', 'Cached'),
+    memoryFamily('swap_total', 'Swap space', 'SwapTotal'),
+    memoryFamily('swap_free', 'Swap space that nothing uses', 'SwapFree'),
+    memoryFamily('swap_used', 'Swap space in use', 'SwapUsed'),
+    memoryFamily('swap_cached', 'Swap space that is also in memory', 'SwapCached'),
+  ],
+});
 
-function exposeSystem(stats: Stats, emit: Emit): void {
-  for (const mode of modes) emit.sample(cpu, { mode }, ratio(stats.cpu?.[mode]));
-  emit.sample(cores, {}, stats.cpu?.cores);
-  for (const [field, family] of loads) emit.sample(family, {}, stats.load?.[field]);
-  for (const [field, family] of memories) emit.sample(family, {}, mebibytesToBytes(stats.memory?.[field]));
+function loadFamily(name: string, period: string, field: keyof Load): ReadingFamily<SystemStats> {
+  return ofSystem.gauge(name, `Load average over ${period} (GET /stats, load).`, ({ load }) => load[field]);
 }
 
-function memory(name: string, what: string): Family<never> {
-  return gauge(`zlb_system_${name}_bytes`, `${what} (GET /stats, memory).`);
+function memoryFamily(name: string, what: string, field: keyof Memory): ReadingFamily<SystemStats> {
+  return ofSystem.gauge(
+    `zlb_system_${name}_bytes`,
+    `${what} (GET /stats, memory).`,
+    ({ memoryBytes }) => memoryBytes[field],
+  );
+}
+
+function toSystemStats({ cpu, load, memory }: Stats): SystemStats {
+  const bytesOf = (field: keyof Memory): number | null => mebibytesToBytes(memory?.[field]);
+  return {
+    cores: cpu?.cores ?? null,
+    cpu: modes.map((mode) => ({ mode, ratio: toRatio(cpu?.[mode]) })),
+    load: { Last_1: load?.Last_1 ?? null, Last_5: load?.Last_5 ?? null, Last_15: load?.Last_15 ?? null },
+    memoryBytes: {
+      MemTotal: bytesOf('MemTotal'),
+      MemFree: bytesOf('MemFree'),
+      MemUsed: bytesOf('MemUsed'),
+      Buffers: bytesOf('Buffers'),
+      Cached: bytesOf('Cached'),
+      SwapTotal: bytesOf('SwapTotal'),
+      SwapFree: bytesOf('SwapFree'),
+      SwapUsed: bytesOf('SwapUsed'),
+      SwapCached: bytesOf('SwapCached'),
+    },
+  };
 }
 
 /** 0.285 and not 0.28500000000000003: the source has two decimals of a percent. */
-function ratio(percent: number | null | undefined): number | null {
+function toRatio(percent: number | null | undefined): number | null {
   return percent === null || percent === undefined ? null : Number((percent / 100).toFixed(6));
 }

@@ -1,5 +1,10 @@
-import { stateSet } from '../metrics/family.ts';
-import { type ApplianceCollector, stateWord } from './collector.ts';
+import { defineCollector, stateWord } from './collector.ts';
+import { rowsOf } from './rows.ts';
+
+export interface Vpn {
+  readonly name: string;
+  readonly state: string;
+}
 
 const states = [
   'up',
@@ -13,28 +18,26 @@ const states = [
   'needed_restart',
   'unknown',
 ] as const;
-const status = stateSet(
-  'zlb_vpn_status',
-  'State of a VPN, as the appliance words it (GET /vpns, status).',
-  ['vpn'],
-  states,
-);
+const ofVpns = rowsOf((list: readonly Vpn[]) => list, { vpn: ({ name }) => name });
 
-/** VPN states from the list; the detail of a VPN holds its shared secret and is never polled (WIRE.md §3.15). */
-export const vpn: ApplianceCollector = {
+/** VPN states from the list; the detail of a VPN holds its shared secret and is never polled (docs/api.md). */
+export const vpn = defineCollector<readonly Vpn[]>({
   name: 'vpn',
   schedule: '0 */10 * * * *',
   maxStaleMs: 1_800_000,
   enabled: true,
   optional: true,
-  touchedBy: ['vpns'],
-  families: [status],
+  refreshedBy: ['vpns'],
   async collect({ read }) {
     const list = (await read('listVpns', {})).params;
-    return {
-      expose: (emit) => {
-        for (const each of list) emit.state(status, { vpn: each.name }, stateWord(each.status));
-      },
-    };
+    return list.map(({ name, status }) => ({ name, state: stateWord(status) }));
   },
-};
+  families: [
+    ofVpns.stateSet(
+      'zlb_vpn_status',
+      'State of a VPN, as the appliance words it (GET /vpns, status).',
+      states,
+      ({ state }) => state,
+    ),
+  ],
+});

@@ -5,26 +5,14 @@ import type { Monitor } from '../monitor/monitor.ts';
 import type { ApplianceStatus } from '../monitor/status.ts';
 import { unknownAppliance, valuesOf } from './appliance-query.ts';
 
-/** The status with null where a list or a fact is not known, so that a script can tell it from an empty list. */
-function withNulls(appliance: ApplianceStatus): object {
-  const { up, version, edition, hostname, farms, certificates, activation, interfaces } = appliance;
-  return {
-    ...appliance,
-    up: up ?? null,
-    version: version ?? null,
-    edition: edition ?? null,
-    hostname: hostname ?? null,
-    farms:
-      farms?.map((farm) => ({
-        ...farm,
-        hasHealthCheck: farm.hasHealthCheck ?? null,
-        certificates: farm.certificates ?? null,
-        backends: farm.backends ?? null,
-      })) ?? null,
-    certificates: certificates?.map((each) => ({ ...each, usedBy: each.usedBy ?? null })) ?? null,
-    activation: activation ?? null,
-    interfaces: interfaces ?? null,
-  };
+/** Keys that are left out where they do not apply; any other key without a value is not known, and null. */
+const optionalKeys: readonly string[] = ['sinceMs', 'failure', 'configuredBackends', 'readings'];
+
+/** Writes null where a list or a fact is not known, so that a script can tell it from an empty list. */
+function toJson(appliance: ApplianceStatus): string {
+  return JSON.stringify(appliance, (key, value: unknown) =>
+    value === undefined && !optionalKeys.includes(key) ? null : value,
+  );
 }
 
 export interface StatusApiParts {
@@ -52,7 +40,7 @@ export function registerStatusApi(
   const texts = new WeakMap<ApplianceStatus, string>();
 
   function textOf(appliance: ApplianceStatus): string {
-    const text = texts.get(appliance) ?? JSON.stringify(withNulls(appliance));
+    const text = texts.get(appliance) ?? toJson(appliance);
     texts.set(appliance, text);
     return text;
   }

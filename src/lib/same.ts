@@ -23,26 +23,6 @@ export function isSame(one: unknown, other: unknown): boolean {
   return more === 0;
 }
 
-/** `next`, or the very same object as before where that says the same. */
-export function kept<Thing>(before: Thing | undefined, next: Thing): Thing {
-  return before !== undefined && isSame(before, next) ? before : next;
-}
-
-/** {@link kept} for a list, and for each of its rows by their places. */
-export function keptRows<Row>(before: readonly Row[] | undefined, next: readonly Row[]): readonly Row[] {
-  if (before === undefined) return next;
-  return keptList(
-    before,
-    next.map((row, index) => kept(before[index], row)),
-  );
-}
-
-/** `next`, or the list of before where that has the very same things in the same order. */
-export function keptList<Thing>(before: readonly Thing[] | undefined, next: readonly Thing[]): readonly Thing[] {
-  const isSame = before?.length === next.length && next.every((each, index) => each === before[index]);
-  return isSame ? before : next;
-}
-
 function isSameText(one: RegExp | URL, other: unknown): boolean {
   return (other instanceof RegExp || other instanceof URL) && String(one) === String(other);
 }

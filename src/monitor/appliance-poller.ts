@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 import type { ApplianceClient, CallReport } from '../appliance/client.ts';
 import type { Area } from '../appliance/endpoints/table.ts';
-import { isFarmCollector, type Reading } from '../collectors/collector.ts';
+import { isFarmCollector } from '../collectors/collector.ts';
+import { writeReading } from '../collectors/rows.ts';
 import { createAgeClock } from '../lib/age-clock.ts';
 import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/steady-now.ts';
@@ -10,20 +11,21 @@ import { createCaller } from './caller.ts';
 import type { Clockwork } from './clockwork.ts';
 import { createCollecting, type Pace } from './collecting.ts';
 import { type Counters, type SkipReason, skipReasons } from './counters.ts';
-import { dated } from './dated-findings.ts';
-import { createDescribing } from './describing.ts';
+import { describeAppliance } from './describe.ts';
 import { createDisplay } from './display.ts';
 import { createFailureLog } from './failure-log.ts';
 import { createGovernor } from './governor.ts';
 import { createJob, type Job, type ScheduledCollector } from './job.ts';
-import { createKnowledge } from './knowledge.ts';
+import { createKnownFacts } from './known-facts.ts';
 import { createLedger } from './ledger.ts';
-import { factsFrom, heldFrom, type Legacy } from './legacy.ts';
+import { heldFrom, type Legacy, newestFrom } from './legacy.ts';
 import { createLicence } from './licence.ts';
 import type { Origin } from './origin.ts';
 import { createRefresh } from './refresh.ts';
 import { createSchedule } from './schedule.ts';
 import { createShelf } from './shelf.ts';
+import type { Snapshot } from './snapshot.ts';
+import { createSnapshots } from './snapshots.ts';
 import type { ApplianceStatus, RecentTransition } from './status.ts';
 import { createTiming } from './timing.ts';
 import { createTransitions, type KnownStates } from './transitions.ts';
@@ -96,9 +98,9 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   const closing = new AbortController();
   const age = before?.age ?? createAgeClock(now, steadyNow);
   const states: KnownStates = before?.states ?? new Map();
-  const known = factsFrom(before, parts.collectors);
-  const { facts, learn } = createKnowledge({
-    facts: known,
+  const newest = newestFrom(before, parts.collectors);
+  const facts = createKnownFacts({
+    newest,
     onVersionChanged(from, to) {
       log.info({ from, to }, 'version changed, missing routes are tried again');
       caller.forgetMissingRoutes();
@@ -201,19 +203,20 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     failures,
     closing: closing.signal,
     objection: ({ collector }) => licence.objection(collector.name),
-    context: { facts, watches: parts.watches, now, labels: parts.labels, compact: parts.compact },
+    context: { watches: parts.watches, now, labels: parts.labels },
+    facts: () => facts.current,
     age,
     onReading,
     onRoundCost: (job, busySeconds) => governor.expects(job.collector.name, busySeconds),
     onFailure(origin, reason) {
       counters.failed(origin.collector, reason);
       if (reason === 'unlicensed') licence.doubt();
-      describing.changed();
+      snapshots.invalidate();
     },
   });
   const running = new Map<string, Promise<void>>();
   const licence = createLicence({
-    facts,
+    isLicensed: () => facts.current.licensed,
     canFindOut: jobs.has('activation'),
     isFindingOut: () => running.has('activation'),
     findOut: () => void run('activation', 'at_once'),
@@ -222,11 +225,11 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   const refresh = createRefresh();
   /** Optional collectors whose route is missing, and the age at which they are tried again. */
   const unsupported = new Map<string, number>();
-  const describing = createDescribing({
+  const snapshots = createSnapshots({
     name,
     labels: parts.labels,
     jobs,
-    facts,
+    isLicensed: () => facts.current.licensed,
     shelf,
     display,
     ledger,
@@ -251,9 +254,11 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     transitions.forget({ collector, farm });
   }
 
+  let described: { readonly snapshot: Snapshot; readonly status: ApplianceStatus } | undefined;
+
   function publish(): void {
     display.publish();
-    describing.changed();
+    snapshots.invalidate();
   }
 
   /** Collectors that ask farm by farm wait for the first list of farms; the turnstile keeps the rest in order. */
@@ -267,7 +272,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   }
 
   async function changed(area: Area, farm: string | undefined): Promise<void> {
-    const touched = [...jobs.values()].filter(({ collector }) => collector.touchedBy.includes(area));
+    const touched = [...jobs.values()].filter(({ collector }) => collector.refreshedBy.includes(area));
     const [ofFarms, whole] = [touched.filter(isOfFarms), touched.filter((job) => !isOfFarms(job))];
     // A farm that was just created is known to the others once it is listed.
     await Promise.all(whole.map(({ collector: { name: collector } }) => again(collector)));
@@ -312,7 +317,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     const objection = licence.objection(collector.name);
     if (objection) return objection;
     if (!caller.wouldAdmit) return 'breaker_open';
-    if (isFarmCollector(collector) && !facts.farms) return 'farms_unknown';
+    if (isFarmCollector(collector) && !facts.current.farms) return 'farms_unknown';
     return undefined;
   }
 
@@ -355,19 +360,20 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       if (!unsupported.has(collector)) ledger.stretchedTo(collector, timing.effectiveIntervalMs(job));
   }
 
-  function onReading(job: Job, origin: Origin, reading: Reading, askedAtMs: number): void {
+  function onReading(job: Job, origin: Origin, data: unknown, askedAtMs: number): void {
     if (shelf.isOvertaken(origin, askedAtMs)) return;
-    const { expose, found = [], states = [], facts: news } = reading;
+    const { collector } = job;
     const freshForMs = timing.freshForMs(job);
-    transitions.compare(origin, states);
+    transitions.compare(origin, [...(collector.entity?.states(data) ?? [])]);
     shelf.put(origin, {
-      expose,
-      found: dated(found, origin.farm, transitions.changesOf(origin)),
+      write: writeReading(collector.families, data, { compact: parts.compact }),
+      data,
+      sinceMs: transitions.changesOf(origin),
       takenAtMs: askedAtMs,
       maxStaleMs: job.maxStaleMs,
       promisedMs: freshForMs > job.maxStaleMs ? freshForMs : 0,
     });
-    if (news) learn(news);
+    if (!isFarmCollector(collector)) facts.update(collector, data);
   }
 
   function skip(job: Job, reason: SkipReason): void {
@@ -396,12 +402,16 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     goodForMs: () => display.goodForMs(),
     counters,
     get legacy() {
-      return { age, facts: known, held, withheld, states, ledger: ledger.state, opensAtMs: caller.opensAtMs };
+      return { age, newest, held, withheld, states, ledger: ledger.state, opensAtMs: caller.opensAtMs };
     },
     get hadFirstRuns() {
       return [...jobs.values()].every(({ hadTurn }) => hadTurn);
     },
-    describe: () => describing.describe(),
+    describe() {
+      const snapshot = snapshots.current();
+      if (described?.snapshot !== snapshot) described = { snapshot, status: describeAppliance(snapshot) };
+      return described.status;
+    },
     async close() {
       closing.abort();
       schedule.close();

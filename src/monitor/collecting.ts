@@ -1,5 +1,5 @@
 import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
-import type { Collector, CollectContext, FarmCollector, FarmFact, Reading } from '../collectors/collector.ts';
+import type { Collector, CollectContext, FarmCollector, FarmFact, Facts } from '../collectors/collector.ts';
 import { isOneOf, toError } from '../lib/check.ts';
 import { sleep } from '../lib/sleep.ts';
 import { steadyNow } from '../lib/steady-now.ts';
@@ -37,19 +37,21 @@ export interface CollectingParts {
   readonly closing: AbortSignal;
   /** What speaks against another call for a job. */
   readonly objection: (job: Job) => SkipReason | undefined;
-  /** All of a collector's context but the reader, which each step gets for itself. */
-  readonly context: Omit<CollectContext, 'read'>;
+  /** What does not change of a collector's context. */
+  readonly context: Omit<CollectContext, 'read' | 'facts'>;
+  readonly facts: () => Facts;
   /** See lib/age-clock.ts. */
   readonly age: () => number;
   /** `askedAtMs`: the age at which the first call for it was made; what it says may be as old as that. */
-  readonly onReading: (job: Job, origin: Origin, reading: Reading, askedAtMs: number) => void;
+  readonly onReading: (job: Job, origin: Origin, data: unknown, askedAtMs: number) => void;
   /** What a round costs the appliance, as far as it is known by now. */
   readonly onRoundCost: (job: Job, busySeconds: number) => void;
   readonly onFailure: (origin: Origin, reason: FailureReason) => void;
 }
 
 export function createCollecting(parts: CollectingParts): Collecting {
-  const { caller, timing, failures, closing, objection, context, age, onReading, onRoundCost, onFailure } = parts;
+  const { caller, timing, failures, closing, objection, context, facts, age, onReading, onRoundCost, onFailure } =
+    parts;
   /** The newest list of farms as a set, made anew when the list is another. */
   let listed: { readonly from: readonly FarmFact[] | undefined; readonly names: ReadonlySet<string> } = {
     from: undefined,
@@ -65,7 +67,7 @@ export function createCollecting(parts: CollectingParts): Collecting {
     },
 
     async round(job, collector, pace) {
-      const farms = job.rota.inTurn((context.facts.farms ?? []).filter((farm) => collector.covers(farm)));
+      const farms = job.rota.inTurn((facts().farms ?? []).filter((farm) => collector.covers(farm)));
       const startedAtMs = steadyNow();
       const { outcome: beginning, collectFarm } = await begin(job, collector, job.intervalMs);
       if (!collectFarm) return beginning;
@@ -81,8 +83,8 @@ export function createCollecting(parts: CollectingParts): Collecting {
         const before = job.spentSeconds;
         const origin = { collector: collector.name, farm: farm.name };
         const outcome = await step(job, job.intervalMs, origin, async (stepContext) => {
-          const reading = await collectFarm(farm, stepContext);
-          return isStillListed(farm) ? reading : undefined;
+          const data = await collectFarm(farm, stepContext);
+          return isStillListed(farm) ? data : undefined;
         });
         if (outcome === 'closing') return outcome;
         // What it came to before it was cut off stays what it came to.
@@ -95,14 +97,14 @@ export function createCollecting(parts: CollectingParts): Collecting {
     },
 
     async farm(job, collector, name) {
-      const farm = context.facts.farms?.find((each) => each.name === name);
+      const farm = facts().farms?.find((each) => each.name === name);
       if (!farm || !collector.covers(farm)) return 'ok';
       const { outcome: beginning, collectFarm } = await begin(job, collector, job.precedence);
       if (!collectFarm) return beginning;
       const origin = { collector: collector.name, farm: name };
       return await step(job, job.precedence, origin, async (stepContext) => {
-        const reading = await collectFarm(farm, stepContext);
-        return isStillListed(farm) ? reading : undefined;
+        const data = await collectFarm(farm, stepContext);
+        return isStillListed(farm) ? data : undefined;
       });
     },
   };
@@ -118,9 +120,8 @@ export function createCollecting(parts: CollectingParts): Collecting {
 
   /** A farm that was deleted in the course of a round is not asked for: the refusal would pass for trouble. */
   function isStillListed({ name }: FarmFact): boolean {
-    if (listed.from !== context.facts.farms) {
-      listed = { from: context.facts.farms, names: new Set(context.facts.farms?.map((farm) => farm.name)) };
-    }
+    const { farms } = facts();
+    if (listed.from !== farms) listed = { from: farms, names: new Set(farms?.map((farm) => farm.name)) };
     return listed.names.has(name);
   }
 
@@ -129,7 +130,7 @@ export function createCollecting(parts: CollectingParts): Collecting {
     job: Job,
     patienceMs: number,
     origin: Origin,
-    work: (context: CollectContext) => Promise<Reading | undefined>,
+    work: (context: CollectContext) => Promise<unknown>,
   ): Promise<Outcome> {
     const startedAtMs = steadyNow();
     let askedAtMs: number | undefined;
@@ -145,8 +146,15 @@ export function createCollecting(parts: CollectingParts): Collecting {
       },
     });
     try {
-      const reading = await work({ ...context, read });
-      if (reading) onReading(job, origin, reading, askedAtMs ?? age());
+      // Facts may be newer after a call than before it.
+      const data = await work({
+        ...context,
+        read,
+        get facts() {
+          return facts();
+        },
+      });
+      if (data !== undefined) onReading(job, origin, data, askedAtMs ?? age());
       failures.recovered(origin);
       return 'ok';
     } catch (thrown) {

@@ -3,6 +3,7 @@ import type { Exposition } from '../metrics/exposition.ts';
 import { type Finish, store } from '../metrics/gzip.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
 import { isFarmCollector } from '../collectors/collector.ts';
+import { writeReading } from '../collectors/rows.ts';
 import type { Job } from './job.ts';
 import type { Ledger } from './ledger.ts';
 import { totalSeries } from './series-limit.ts';
@@ -83,8 +84,8 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
   const isCurrent = (ageMs: number): boolean => !isBehind && shownUp === isUp(ageMs);
 
   function withoutReading({ collector }: Job): void {
-    if (isFarmCollector(collector) || !collector.withoutReading || shelf.has(collector.name)) return;
-    show(collector.name, collector.withoutReading);
+    if (isFarmCollector(collector) || collector.withoutReading === undefined || shelf.has(collector.name)) return;
+    show(collector.name, writeReading(collector.families, collector.withoutReading, { compact: false }));
   }
 
   function withhold(jobs: ReadonlyMap<string, Job>, ageMs: number): void {

@@ -1,4 +1,3 @@
-import { type Facts, noFacts } from '../collectors/collector.ts';
 import type { Job, ScheduledCollector } from './job.ts';
 import type { LedgerState } from './ledger.ts';
 import type { Held, Withheld } from './shelf.ts';
@@ -8,7 +7,8 @@ import type { KnownStates } from './transitions.ts';
 export interface Legacy {
   /** See lib/age-clock.ts; all ages are by it. */
   readonly age: () => number;
-  readonly facts: Facts;
+  /** The newest data of the collectors that read the whole appliance, by name. */
+  readonly newest: ReadonlyMap<string, unknown>;
   readonly held: Held;
   readonly withheld: Withheld;
   readonly states: KnownStates;
@@ -17,14 +17,13 @@ export interface Legacy {
   readonly opensAtMs: number;
 }
 
-/** What is known already, but for what collectors found out that are off now: it would stay true for ever, since nobody looks again. */
-export function factsFrom(legacy: Legacy | undefined, collectors: readonly ScheduledCollector[]): Facts {
-  const isOn = (name: string): boolean => collectors.some(({ collector }) => collector.name === name);
-  return {
-    ...(legacy?.facts ?? noFacts()),
-    ...(isOn('farms') ? {} : { farms: undefined }),
-    ...(isOn('activation') ? {} : { licensed: undefined, activationEndSeconds: undefined }),
-  };
+/** The data known already, but for collectors that are off now: it would stay true for ever, since nobody looks again. */
+export function newestFrom(
+  legacy: Legacy | undefined,
+  collectors: readonly ScheduledCollector[],
+): Map<string, unknown> {
+  const on = new Set(collectors.map(({ collector }) => collector.name));
+  return new Map([...(legacy?.newest ?? [])].filter(([name]) => on.has(name)));
 }
 
 /** What stands on the page stays, and only as long as the settings of now allow. */

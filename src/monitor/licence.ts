@@ -1,4 +1,3 @@
-import type { Facts } from '../collectors/collector.ts';
 import { steadyNow } from '../lib/steady-now.ts';
 import type { Clockwork } from './clockwork.ts';
 
@@ -7,13 +6,14 @@ export interface Licence {
   start(): void;
   /** Why a collector need not ask. */
   objection(collector: string): 'unlicensed' | undefined;
-  /** One module may answer 402 for itself (WIRE.md §8, 18): whether all is refused is for the activation to say. */
+  /** One module may answer 402 for itself (docs/api.md): whether all is refused is for the activation to say. */
   doubt(): void;
   close(): void;
 }
 
 export interface LicenceParts {
-  readonly facts: Pick<Facts, 'licensed'>;
+  /** False while the appliance refuses everything for want of a licence. */
+  readonly isLicensed: () => boolean | undefined;
   /** Whether there is a collector that finds out. */
   readonly canFindOut: boolean;
   readonly isFindingOut: () => boolean;
@@ -25,18 +25,18 @@ export interface LicenceParts {
 const whileUnlicensed = '0 * * * * *';
 const betweenDoubtsMs = 60_000;
 
-export function createLicence({ facts, canFindOut, isFindingOut, findOut, clockwork }: LicenceParts): Licence {
+export function createLicence({ isLicensed, canFindOut, isFindingOut, findOut, clockwork }: LicenceParts): Licence {
   let doubtedAtMs = Number.NEGATIVE_INFINITY;
   let stopAsking = (): void => undefined;
 
   return {
     start() {
       stopAsking = clockwork.subscribe(whileUnlicensed, () => {
-        if (facts.licensed === false) findOut();
+        if (isLicensed() === false) findOut();
       });
     },
     objection: (collector) =>
-      facts.licensed === false && collector !== 'activation' && canFindOut ? 'unlicensed' : undefined,
+      isLicensed() === false && collector !== 'activation' && canFindOut ? 'unlicensed' : undefined,
     doubt() {
       if (isFindingOut() || steadyNow() - doubtedAtMs < betweenDoubtsMs) return;
       doubtedAtMs = steadyNow();

@@ -1,7 +1,7 @@
 import type { Exposition } from '../metrics/exposition.ts';
 import { type Emit, renderSamples } from '../metrics/samples.ts';
-import { type DatedFound, keptFound } from './dated-findings.ts';
 import { keyOf, type Origin } from './origin.ts';
+import type { Reading } from './snapshot.ts';
 import {
   type Allotment,
   allot,
@@ -23,10 +23,9 @@ export interface Shelf {
   /** Removes all that a collector has, and what it says without a reading. */
   clear(collector: string): void;
   has(collector: string): boolean;
-  readings(): Iterable<HeldReading>;
-  /** Collectors of whose readings something is withheld for its age; the same set until it is another. */
-  readonly withholding: ReadonlySet<string>;
-  /** Another number whenever something of it is another than before. */
+  /** What is not stale at `ageMs`, evicted already or not, with the collectors of which something is stale. */
+  at(ageMs: number): FreshReadings;
+  /** Moves with each change of the readings. */
   readonly version: number;
   /** Removes what is past its time at `ageMs`; returns the collectors that lost something. */
   expire(ageMs: number): ReadonlySet<string>;
@@ -34,9 +33,17 @@ export interface Shelf {
   nextStaleMs(ageMs: number): number;
 }
 
-export interface ShelvedReading {
-  readonly expose: (emit: Emit) => void;
-  readonly found?: readonly DatedFound[];
+export interface FreshReadings {
+  readonly readings: ReadonlyMap<string, Reading>;
+  readonly stale: ReadonlySet<string>;
+  /** Series of them that the limit leaves out. */
+  readonly leftOut: number;
+  /** The age at which the first of them may be stale. */
+  readonly untilMs: number;
+}
+
+export interface ShelvedReading extends Omit<Reading, keyof Origin> {
+  readonly write: (emit: Emit) => void;
   /** On the clock of lib/age-clock.ts. */
   readonly takenAtMs: number;
   /** For so long the samples may be shown whatever happens. */
@@ -72,14 +79,12 @@ export type DropReason = (typeof dropReasons)[number];
 /** What stands on the page, by {@link keyOf}. */
 export type Held = Map<string, HeldReading>;
 
-export interface HeldReading extends Origin, Omit<ShelvedReading, 'expose'> {
+export interface HeldReading extends Origin, Omit<ShelvedReading, 'write'> {
   /** All that the reading had, also what is not shown. */
   readonly wishes: readonly Wish[];
   readonly sizes: Sizes;
   /** Series of these that give way to the limit. */
   readonly leftOut: number;
-  /** What is shown. */
-  readonly found: readonly DatedFound[];
 }
 
 /** Readings that were taken off the page for their age and are not there again, by {@link keyOf}. */
@@ -101,7 +106,6 @@ export function createShelf({
   let nextExpiryMs = Math.min(...[...held.values()].map(freshUntilMs));
   let notStaleBeforeMs = Number.NEGATIVE_INFINITY;
   let version = 0;
-  let withholding: ReadonlySet<string> | undefined;
   /** Of all readings. There may be thousands, and the limit is looked at for each that is put. */
   let demand = [...held.values()].map(({ sizes }) => sizes).reduce(plus, sizesOf([]));
 
@@ -117,8 +121,12 @@ export function createShelf({
     version += 1;
   }
 
+  function isStale(reading: HeldReading, ageMs: number): boolean {
+    return freshUntilMs(reading) <= ageMs && !outlives(reading, ageMs);
+  }
+
   function forgive(key: string): void {
-    if (withheld.delete(key)) withholding = undefined;
+    withheld.delete(key);
   }
 
   /** Takes off the page what has to give way to what another part shows now. */
@@ -137,18 +145,17 @@ export function createShelf({
 
   return {
     isOvertaken: (origin, takenAtMs) => (held.get(keyOf(origin))?.takenAtMs ?? Number.NEGATIVE_INFINITY) > takenAtMs,
-    put(origin, { expose, found = [], ...validity }) {
+    put(origin, { write, ...shown }) {
       const key = keyOf(origin);
       const before = held.get(key);
-      const { families, duplicates, unknownStates } = renderSamples(appliance, expose);
+      const { families, duplicates, unknownStates } = renderSamples(appliance, write);
       const wishes = wishesOf(families, before?.wishes);
       const reading = {
         ...origin,
-        ...validity,
+        ...shown,
         wishes,
         sizes: wishes === before?.wishes ? before.sizes : sizesOf(wishes),
         leftOut: 0,
-        found: keptFound(before?.found ?? [], found),
       };
       demand = plus(minus(demand, demandOf(key)), reading.sizes);
       held.set(key, reading);
@@ -157,12 +164,12 @@ export function createShelf({
       const allotted = allot(held, demand, maxSeries, ({ collector }) => precedence(collector));
       held.set(key, within(allotted, key, reading));
       takeBack(allotted, key);
-      const shown = families.filter(({ family }) => allotted.allows(key, family));
-      exposition.show(appliance, key, shown);
-      nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs(validity));
-      notStaleBeforeMs = Math.min(notStaleBeforeMs, freshUntilMs(validity));
+      const allowed = families.filter(({ family }) => allotted.allows(key, family));
+      exposition.show(appliance, key, allowed);
+      nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs(reading));
+      notStaleBeforeMs = Math.min(notStaleBeforeMs, freshUntilMs(reading));
 
-      const beyond = totalSeries(families) - totalSeries(shown);
+      const beyond = totalSeries(families) - totalSeries(allowed);
       if (beyond > 0) onDropped('limit', beyond);
       if (duplicates > 0) onDropped('duplicate', duplicates);
       for (const { family, word } of unknownStates) onUnknownState(family.name, word);
@@ -173,10 +180,21 @@ export function createShelf({
       exposition.remove(appliance, keyOf({ collector }));
     },
     has: (collector) => held.has(keyOf({ collector })),
-    readings: () => held.values(),
-    get withholding() {
-      withholding ??= new Set([...withheld.values()].map(({ collector }) => collector));
-      return withholding;
+    at(ageMs) {
+      const readings = new Map<string, Reading>();
+      const stale = new Set([...withheld.values()].map(({ collector }) => collector));
+      let leftOut = 0;
+      let untilMs = Number.POSITIVE_INFINITY;
+      for (const [key, reading] of held) {
+        if (isStale(reading, ageMs)) {
+          stale.add(reading.collector);
+          continue;
+        }
+        readings.set(key, reading);
+        leftOut += reading.leftOut;
+        untilMs = Math.min(untilMs, freshUntilMs(reading));
+      }
+      return { readings, stale, leftOut, untilMs };
     },
     get version() {
       return version;
@@ -186,14 +204,13 @@ export function createShelf({
       if (ageMs < nextExpiryMs) return losers;
       nextExpiryMs = Number.POSITIVE_INFINITY;
       for (const [key, reading] of held) {
-        if (freshUntilMs(reading) > ageMs || outlives(reading, ageMs)) {
+        if (!isStale(reading, ageMs)) {
           nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs(reading));
           continue;
         }
         remove(key);
         const { collector, farm } = reading;
         withheld.set(key, farm === undefined ? { collector } : { collector, farm });
-        withholding = undefined;
         losers.add(collector);
       }
       return losers;
@@ -211,13 +228,10 @@ export function createShelf({
   };
 }
 
-/** Without the findings whose family gives way to the limit. Where the reading has no series of it, nothing gives way. */
+/** The reading with what it loses to the limit. */
 function within(allotted: Allotment, key: string, reading: HeldReading): HeldReading {
-  const { found, wishes } = reading;
-  const refused = wishes.filter(({ family }) => !allotted.allows(key, family));
-  if (refused.length === 0) return reading;
-  const shown = found.filter(({ family }) => !refused.some((wish) => wish.family === family));
-  return { ...reading, found: shown, leftOut: totalSeries(refused) };
+  const refused = reading.wishes.filter(({ family }) => !allotted.allows(key, family));
+  return { ...reading, leftOut: totalSeries(refused) };
 }
 
 function freshUntilMs({ takenAtMs, maxStaleMs }: Pick<ShelvedReading, 'takenAtMs' | 'maxStaleMs'>): number {

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import { closedState, type ObjectState, type TransitionObject } from '../collectors/collector.ts';
-import type { SinceMs } from './dated-findings.ts';
 import { keyOf, type Origin } from './origin.ts';
 
 /** Notices when an object's state differs from the reading before. */
@@ -11,6 +10,9 @@ export interface Transitions {
   changesOf(origin: Origin): SinceMs | undefined;
   forget(origin: Origin): void;
 }
+
+/** When an object was seen to change to the state that it has, in Unix milliseconds; undefined where it never was. */
+export type SinceMs = (object: Omit<ObjectState, 'state'>) => number | undefined;
 
 /** The newest state of each object, by reading. */
 export type KnownStates = Map<string, ReadonlyMap<string, Sighting>>;

@@ -6,8 +6,10 @@ import { createDecoder } from '../../src/appliance/decode.ts';
 import type { EndpointRow } from '../../src/appliance/endpoints/row.ts';
 import { endpoints } from '../../src/appliance/endpoints/table.ts';
 import { ApplianceError } from '../../src/appliance/errors.ts';
-import { type CollectContext, isFarmCollector, noFacts, type ReadFrom } from '../../src/collectors/collector.ts';
-import { collectors } from '../../src/collectors/registry.ts';
+import { applianceFacts, type Latest } from '../../src/collectors/appliance-facts.ts';
+import { type CollectContext, isFarmCollector, type ReadFrom } from '../../src/collectors/collector.ts';
+import { writeReading } from '../../src/collectors/rows.ts';
+import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
 import { createExposition } from '../../src/metrics/exposition.ts';
 import { renderSamples } from '../../src/metrics/samples.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
@@ -17,7 +19,7 @@ import { recordedReplies } from './recorded-replies.ts';
 
 const replies = recordedReplies();
 const decode = createDecoder();
-const families = collectors.flatMap((collector) => collector.families);
+const families = collectorFamilies;
 
 /** A whole appliance: of every call one of the recorded bodies, a few of them damaged. */
 const appliance = fc
@@ -47,27 +49,29 @@ describe('the collectors, of replies that decode and still are not what they sho
 
 /** The page after one run of every collector; what is thrown other than a failed call is thrown on. */
 async function pageOf(bodies: ReadonlyMap<ReadKey, string>): Promise<string> {
-  const facts = noFacts();
+  const newest = new Map<string, unknown>();
+  const latest: Latest = ({ name }) => newest.get(name) as never;
   const exposition = createExposition({ families: [...new Set(families)], appliances: ['lb'] });
   const read: ReadFrom = (key) => replyTo(key, bodies) as never;
   const context: CollectContext = {
     read,
-    facts,
+    get facts() {
+      return applianceFacts(latest);
+    },
     watches: () => true,
     now: () => Date.UTC(2026, 10, 20, 21),
     labels: {},
-    compact: false,
   };
   for (const collector of collectors) {
     try {
       const readings = isFarmCollector(collector)
         ? await readFarms(collector, context)
         : [await collector.collect(context)];
-      for (const [index, { expose, facts: learnt }] of readings.entries()) {
-        const rendered = renderSamples('lb', expose);
+      for (const [index, data] of readings.entries()) {
+        const rendered = renderSamples('lb', writeReading(collector.families, data, { compact: false }));
         exposition.show('lb', `${collector.name} ${index}`, rendered.families);
-        Object.assign(facts, learnt);
       }
+      if (!isFarmCollector(collector)) newest.set(collector.name, readings[0]);
     } catch (error) {
       if (!(error instanceof ApplianceError)) throw error;
     }

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import * as fc from 'fast-check';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { collectors } from '../../src/collectors/registry.ts';
+import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
 import { createMetricsApp } from '../../src/http/metrics-app.ts';
 import { isRecord } from '../../src/lib/check.ts';
 import { createExposition } from '../../src/metrics/exposition.ts';
@@ -162,7 +162,7 @@ async function pagesAfterRun(
 ): Promise<ReadonlyMap<'text' | 'openmetrics', string>> {
   const names = ['lb-sound', 'lb-spoilt'];
   const exposition = createExposition({
-    families: [...new Set([...collectors.flatMap(({ families }) => families), ...ledgerFamilies])],
+    families: [...collectorFamilies, ...ledgerFamilies],
     appliances: names,
   });
   const watched = [sound, spoilt].map((server, index) =>

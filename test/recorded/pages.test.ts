@@ -118,6 +118,7 @@ describe('pages of the recorded appliance', () => {
     const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one')] }));
 
     given.pass(10 * minuteMs);
+    await given.get('/metrics');
 
     const status: unknown = JSON.parse(await given.get('/api/status'), (key, value: unknown) =>
       key === 'lastSuccessMs' ? '~' : value,

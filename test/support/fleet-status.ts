@@ -40,6 +40,8 @@ export function farmStatus(given: Partial<FarmStatus> & { readonly name: string 
     vip: '192.0.2.40',
     vport: '443',
     established: 12,
+    hasHealthCheck: undefined,
+    certificates: undefined,
     backends: [backendStatus({ backend: '10.0.0.1:80' }), backendStatus({ backend: '10.0.0.2:80' })],
     ...given,
   };

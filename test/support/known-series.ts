@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { adminMetricFamilies } from '../../src/admin/admin-metrics.ts';
 import { failureReasons } from '../../src/appliance/errors.ts';
 import { transitionStates } from '../../src/collectors/collector.ts';
-import { collectors } from '../../src/collectors/registry.ts';
+import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
 import type { Family, StateSet } from '../../src/metrics/family.ts';
 import { createProcessMetrics } from '../../src/metrics/process.ts';
 import { createSelfMetrics } from '../../src/metrics/self.ts';
@@ -26,7 +26,7 @@ const configuredLabels = ['site'];
 /** Every series that a Prometheus has which scrapes the exporter and loads its rules, by metric. */
 export async function knownSeries(): Promise<ReadonlyMap<string, KnownSeries>> {
   const served = new Map([
-    ...[...collectors.flatMap(({ families }) => families), ...ledgerFamilies].flatMap(seriesOfFamily),
+    ...[...collectorFamilies, ...ledgerFamilies].flatMap(seriesOfFamily),
     ...Object.values(adminMetricFamilies).map(({ name, ...rest }) =>
       seriesOf(name, 'labelNames' in rest ? rest.labelNames : []),
     ),

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { type ApplianceClient, createApplianceClient } from '../../src/appliance/client.ts';
 import { createDecoder } from '../../src/appliance/decode.ts';
-import { collectors } from '../../src/collectors/registry.ts';
+import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { createExposition, type Exposition } from '../../src/metrics/exposition.ts';
 import {
@@ -48,7 +48,7 @@ export function createTestPoller(
   const exposition: Exposition =
     parts.exposition ??
     createExposition({
-      families: [...new Set([...collectors.flatMap(({ families }) => families), ...ledgerFamilies])],
+      families: [...collectorFamilies, ...ledgerFamilies],
       appliances: [name],
     });
   let outstanding = 0;

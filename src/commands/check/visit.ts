@@ -1,12 +1,13 @@
 import type { ApplianceClient, CallReport } from '../../appliance/client.ts';
 import type { Decode } from '../../appliance/decode.ts';
 import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
+import { applianceFacts, type Latest } from '../../collectors/appliance-facts.ts';
 import {
+  type ApplianceCollector,
   type CollectContext,
   type Collector,
   type Facts,
   isFarmCollector,
-  noFacts,
 } from '../../collectors/collector.ts';
 import { collectors } from '../../collectors/registry.ts';
 import { watchesFarm } from '../../config/farm-filter.ts';
@@ -21,7 +22,7 @@ export interface Findings {
   /** Why it cannot be polled at all; nothing more was asked then. */
   readonly failure: Failure | undefined;
   readonly calls: readonly CallReport[];
-  readonly facts: Readonly<Facts>;
+  readonly facts: Facts;
   /** Collectors that ended well. */
   readonly polled: readonly string[];
   /** Collectors that the edition has no API for, and that do without. */
@@ -64,8 +65,8 @@ export async function visitAppliance({ appliance, settings, decode, stopped }: V
     now: Date.now,
     onCall: (call) => void calls.push(call),
   });
-  const facts = noFacts();
-  const context = contextOf(client, appliance, facts, stopped);
+  const newest = new Map<string, unknown>();
+  const context = contextOf(client, appliance, newest, stopped);
   const polled: string[] = [];
   const lacking: string[] = [];
   const obstacles: Obstacle[] = [];
@@ -79,8 +80,8 @@ export async function visitAppliance({ appliance, settings, decode, stopped }: V
       const before = calls.length;
       try {
         // Farms that nobody could list are asked nothing.
-        if (isFarmCollector(collector) && facts.farms === undefined) continue;
-        const times = await tryCollector(collector, context);
+        if (isFarmCollector(collector) && context.facts.farms === undefined) continue;
+        const times = await tryCollector(collector, context, newest);
         const made = calls.slice(before);
         const share = (60_000 / intervalOf(chosen.schedule)) * times;
         perMinute.calls += made.length * share;
@@ -98,7 +99,7 @@ export async function visitAppliance({ appliance, settings, decode, stopped }: V
     await client.close();
   }
   failure ??= unprovenBy(calls, obstacles);
-  return { failure, calls, facts, polled, lacking, obstacles, spared, perMinute };
+  return { failure, calls, facts: context.facts, polled, lacking, obstacles, spared, perMinute };
 }
 
 /** Of all calls together. */
@@ -114,11 +115,11 @@ export function clockOffsetOf(calls: readonly CallReport[]): number | undefined 
 /** Resolves to how many times a run repeats what was just asked. */
 async function tryCollector(
   collector: Collector,
-  context: CollectContext & { readonly facts: Facts },
+  context: CollectContext,
+  newest: Map<string, unknown>,
 ): Promise<number> {
   if (!isFarmCollector(collector)) {
-    const reading = await collector.collect(context);
-    Object.assign(context.facts, reading.facts);
+    newest.set(collector.name, await collector.collect(context));
     return 1;
   }
   const farms = (context.facts.farms ?? []).filter((farm) => collector.covers(farm));
@@ -130,16 +131,19 @@ async function tryCollector(
 function contextOf(
   client: ApplianceClient,
   appliance: ApplianceSettings,
-  facts: Facts,
+  newest: ReadonlyMap<string, unknown>,
   signal: AbortSignal,
-): CollectContext & { readonly facts: Facts } {
+): CollectContext {
+  // Only the data of this very collector is stored under its name.
+  const latest: Latest = <Data>({ name }: ApplianceCollector<Data>) => newest.get(name) as Data | undefined;
   return {
     read: (key, params) => client.read(key, params, signal),
-    facts,
+    get facts() {
+      return applianceFacts(latest);
+    },
     watches: (farm) => watchesFarm(appliance, farm),
     now: Date.now,
     labels: appliance.labels,
-    compact: appliance.compact,
   };
 }
 

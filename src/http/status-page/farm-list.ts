@@ -1,5 +1,4 @@
-import type { ConfiguredBackend } from '../../collectors/findings.ts';
-import type { BackendStatus, FarmStatus } from '../../monitor/status.ts';
+import type { BackendName, BackendStatus, FarmStatus } from '../../monitor/status.ts';
 import { farmProblems } from './farm-problems.ts';
 import { html, type Markup, type Part } from './html.ts';
 import { linkTo } from './links.ts';
@@ -83,7 +82,7 @@ function noBackends({ profile, state, backends, configuredBackends }: FarmStatus
 }
 
 /** What the configuration of a farm names; it says nothing about their states. */
-function inConfiguration(backends: readonly ConfiguredBackend[], most: number): Markup {
+function inConfiguration(backends: readonly BackendName[], most: number): Markup {
   if (backends.length === 0) return html`None is configured.`;
   const rest = backends.length - most;
   const names = backends.slice(0, most).map(({ backend }, index) => html`${index > 0 && ', '}<bdi>${backend}</bdi>`);

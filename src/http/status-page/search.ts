@@ -1,6 +1,11 @@
-import type { ConfiguredBackend } from '../../collectors/findings.ts';
 import { createSlice } from '../../lib/slice.ts';
-import type { ApplianceStatus, BackendStatus, CertificateStatus, FarmStatus } from '../../monitor/status.ts';
+import type {
+  ApplianceStatus,
+  BackendName,
+  BackendStatus,
+  CertificateStatus,
+  FarmStatus,
+} from '../../monitor/status.ts';
 import type { CertificateOnPage } from './certificate-table.ts';
 import type { Finding } from './survey.ts';
 
@@ -70,7 +75,7 @@ function isFarm({ name, vip, vport }: FarmStatus, has: Has): boolean {
   return has(name, vip && `${vip}:${vport ?? ''}`);
 }
 
-function withoutState(configured: ConfiguredBackend): BackendStatus {
+function withoutState(configured: BackendName): BackendStatus {
   return { ...configured, state: 'unknown' };
 }
 

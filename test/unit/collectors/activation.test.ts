@@ -19,9 +19,9 @@ const text = `Certificate:
 -----BEGIN CERTIFICATE-----
 `;
 
-const statusOf = (collected: Collected) =>
+const statusOf = (collected: Collected<unknown>) =>
   /status="(\w+)"\} 1$/m.exec(linesOf(collected, 'zlb_activation_status'))?.[1];
-const endOf = (collected: Collected) => {
+const endOf = (collected: Collected<unknown>) => {
   const line = linesOf(collected, 'zlb_activation_not_after_timestamp_seconds');
   return line === '' ? undefined : Number(line.split(' ').at(-1));
 };

@@ -107,7 +107,7 @@ describe('the backends collector', () => {
       readFarmStats: { backends: [{ id: 9, ip: '198.51.100.9' }, l4Backend({ max_conns: 100 })], sessions: [] },
     });
 
-    expect(familiesOf(collected)).toEqual(backends.families.map(({ name }) => name));
+    expect(familiesOf(collected)).toEqual(backends.families.map(({ family }) => family.name));
     expect(familiesOf(collected).at(-1)).toBe('zlb_backend_info');
   });
 

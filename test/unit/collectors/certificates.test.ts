@@ -51,7 +51,7 @@ describe('the certificates collector', () => {
       listCertificates: { params: [{ file: 'bare.pem' }, certificate()] },
     });
 
-    expect(familiesOf(collected)).toEqual(certificates.families.map(({ name }) => name));
+    expect(familiesOf(collected)).toEqual(certificates.families.map(({ family }) => family.name));
     expect(familiesOf(collected).at(-1)).toBe('zlb_certificate_info');
   });
 

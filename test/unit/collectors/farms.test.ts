@@ -42,7 +42,7 @@ describe('the farms collector', () => {
   it('writes what matters most first, whatever the first farm lacks', async () => {
     const collected = await collectFrom(farms, { listFarmStats: { farms: [{ farmname: 'bare' }, farm('shop')] } });
 
-    expect(familiesOf(collected)).toEqual(farms.families.map(({ name }) => name));
+    expect(familiesOf(collected)).toEqual(farms.families.map(({ family }) => family.name));
     expect(familiesOf(collected)[0]).toBe('zlb_farm_status');
     expect(familiesOf(collected).at(-2)).toBe('zlb_farm_info');
   });

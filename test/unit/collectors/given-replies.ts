@@ -3,6 +3,7 @@ import { createDecoder } from '../../../src/appliance/decode.ts';
 import type { EndpointRow } from '../../../src/appliance/endpoints/row.ts';
 import { endpoints } from '../../../src/appliance/endpoints/table.ts';
 import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
+import { applianceFacts } from '../../../src/collectors/appliance-facts.ts';
 import type {
   ApplianceCollector,
   CollectContext,
@@ -10,25 +11,24 @@ import type {
   FarmCollector,
   FarmFact,
   ReadFrom,
-  Reading,
 } from '../../../src/collectors/collector.ts';
-import type { Findings } from '../../../src/collectors/findings.ts';
+import { type WriteOptions, writeReading } from '../../../src/collectors/rows.ts';
 import { renderSamples } from '../../../src/metrics/samples.ts';
 
 /** Bodies as they come off the wire, or how the call is refused. */
 export type Replies = Partial<Readonly<Record<ReadKey, unknown>>>;
 
-export interface Given extends Partial<Omit<CollectContext, 'read' | 'facts'>> {
+export interface Given extends Partial<Omit<CollectContext, 'read' | 'facts'>>, Partial<WriteOptions> {
   readonly facts?: Partial<Facts>;
 }
 
-export interface Collected {
+export interface Collected<Data> {
+  readonly data: Data;
   /** The sample lines, in the order in which they were written. */
   readonly text: string;
   readonly states: readonly string[];
-  readonly facts: Partial<Facts> | undefined;
-  /** What it says as data, all together. */
-  readonly findings: Findings;
+  /** What its data alone tells the other collectors. */
+  readonly facts: Facts;
   /** Series that were named twice. */
   readonly duplicates: number;
   /** The calls that were made, in their order. */
@@ -51,26 +51,26 @@ export function refusal(reason: FailureReason, { routeMissing = false } = {}): A
 }
 
 /** What a collector makes of the replies; a call without one is a route that the appliance lacks. */
-export async function collectFrom(
-  collector: ApplianceCollector,
+export async function collectFrom<Data>(
+  collector: ApplianceCollector<Data>,
   replies: Replies,
   given: Given = {},
-): Promise<Collected> {
+): Promise<Collected<Data>> {
   const asked: ReadKey[] = [];
-  return show(await collector.collect(contextOf(replies, asked, given)), asked);
+  return show(collector, await collector.collect(contextOf(replies, asked, given)), given, asked);
 }
 
 /** The same for one farm in a round. */
-export async function collectFarmFrom(
-  collector: FarmCollector,
+export async function collectFarmFrom<Data>(
+  collector: FarmCollector<Data>,
   farm: FarmFact,
   replies: Replies,
   given: Given = {},
-): Promise<Collected> {
+): Promise<Collected<Data>> {
   const asked: ReadKey[] = [];
   const context = contextOf(replies, asked, { ...given, facts: { farms: [farm], ...given.facts } });
   const collectFarm = await collector.begin(context);
-  return show(await collectFarm(farm, context), asked);
+  return show(collector, await collectFarm(farm, context), given, asked);
 }
 
 function contextOf(replies: Replies, asked: ReadKey[], { facts, ...given }: Given): CollectContext {
@@ -87,7 +87,6 @@ function contextOf(replies: Replies, asked: ReadKey[], { facts, ...given }: Give
     watches: () => true,
     now: () => Date.UTC(2026, 10, 20, 21),
     labels: {},
-    compact: false,
     ...given,
     read,
     facts: { ...nothingKnown, ...facts },
@@ -99,25 +98,32 @@ function structuredCloneOf(reply: unknown): unknown {
   return reply instanceof Error ? reply : structuredClone(reply);
 }
 
-function show({ expose, found = [], states = [], facts }: Reading, asked: readonly ReadKey[]): Collected {
-  const { families, duplicates } = renderSamples('lb', expose);
+function show<Data>(
+  { name, families, entity }: Pick<ApplianceCollector<Data>, 'name' | 'families' | 'entity'>,
+  data: Data,
+  { compact = false }: Given,
+  asked: readonly ReadKey[],
+): Collected<Data> {
+  const rendered = renderSamples('lb', writeReading(families, data, { compact }));
   return {
-    text: families.map(({ text }) => text).join(''),
-    states: states.map(({ object, labels, state }) => [object, ...Object.values(labels), state].join(' ')),
-    facts,
-    findings: Object.assign({}, ...found.map(({ findings }) => findings)) as Findings,
-    duplicates,
+    data,
+    text: rendered.families.map(({ text }) => text).join(''),
+    states: [...(entity?.states(data) ?? [])].map(({ object, labels, state }) =>
+      [object, ...Object.values(labels), state].join(' '),
+    ),
+    facts: applianceFacts(({ name: other }) => (other === name ? data : undefined) as never),
+    duplicates: rendered.duplicates,
     asked,
   };
 }
 
 /** The families in the order in which they were written: over the series limit, the last ones are left out. */
-export function familiesOf({ text }: Collected): readonly string[] {
+export function familiesOf({ text }: Pick<Collected<unknown>, 'text'>): readonly string[] {
   return [...new Set(text.match(/^zlb_\w+/gm))];
 }
 
 /** Only the lines of one family, for what would drown in the rest. */
-export function linesOf({ text }: Collected, family: string): string {
+export function linesOf({ text }: Pick<Collected<unknown>, 'text'>, family: string): string {
   return text
     .split('\n')
     .filter((line) => line.startsWith(`${family}{`))

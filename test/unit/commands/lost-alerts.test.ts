@@ -23,7 +23,8 @@ const tellOfSilence = /^Zlb(?:\w+Unwatched|ActivationUnknown)$/;
 function collectorsOf(expression: string, seen = new Set<string>()): ReadonlySet<string> {
   const found = new Set<string>();
   for (const { metric } of selectorsOf(expression)) {
-    for (const { name, families } of collectors) if (families.some((family) => family.name === metric)) found.add(name);
+    for (const { name, families } of collectors)
+      if (families.some(({ family }) => family.name === metric)) found.add(name);
     if (seen.has(metric)) continue;
     seen.add(metric);
     for (const { expr } of rules.filter(({ record }) => record === metric))

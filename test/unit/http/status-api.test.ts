@@ -14,6 +14,8 @@ const whole = appliance('lb-1', {
     {
       name: 'shop "1" </script>\u2028',
       profile: 'http',
+      hasHealthCheck: undefined,
+      certificates: undefined,
       state: 'down',
       sinceMs: 1_795_200_000_000,
       backends: [{ service: '', backend: '198.51.100.1:80', state: 'down', established: 0 }],
@@ -88,6 +90,7 @@ describe('GET /api/status', () => {
           up: true,
           version: '7.9.0',
           farms: [{ ...whole.farms?.[0], certificates: null, hasHealthCheck: null }],
+          collectors: [{ ...whole.collectors[0], lastSuccessMs: null }],
         },
         { ...(JSON.parse(JSON.stringify(appliance('lb-2'))) as object), ...unknown },
       ],

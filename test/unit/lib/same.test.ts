@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSame, kept, keptRows } from '../../../src/lib/same.ts';
+import { isSame } from '../../../src/lib/same.ts';
 import { Secret } from '../../../src/lib/secret.ts';
 
 const settings = () => ({
@@ -28,27 +28,5 @@ describe('two settings', () => {
   ])('differ by %s', (_, change) => {
     expect(isSame(settings(), { ...settings(), ...change })).toBe(false);
     expect(isSame({ ...settings(), ...change }, settings())).toBe(false);
-  });
-});
-
-describe('what is kept', () => {
-  it('is the very same object where the next one says the same, and the next one where it does not', () => {
-    const before = { a: [1, { b: 'x' }] };
-    const other = { a: [1, { b: 'y' }] };
-
-    expect(kept(before, structuredClone(before))).toBe(before);
-    expect(kept(before, other)).toBe(other);
-    expect(kept(undefined, other)).toBe(other);
-  });
-
-  it('is each row that says the same at its place, and the list where all of them do', () => {
-    const before = [{ a: 1 }, { a: 2 }];
-
-    expect(keptRows(before, structuredClone(before))).toBe(before);
-    const changed = keptRows(before, [{ a: 1 }, { a: 3 }, { a: 4 }]);
-    expect(changed).toEqual([{ a: 1 }, { a: 3 }, { a: 4 }]);
-    expect(changed[0]).toBe(before[0]);
-    expect(keptRows(before, [{ a: 1 }])).toEqual([{ a: 1 }]);
-    expect(keptRows(undefined, before)).toBe(before);
   });
 });

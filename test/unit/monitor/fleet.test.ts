@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { noFacts } from '../../../src/collectors/collector.ts';
 import { createExposition } from '../../../src/metrics/exposition.ts';
 import type { Page, Representation } from '../../../src/metrics/page.ts';
 import { createCounters } from '../../../src/monitor/counters.ts';
@@ -311,7 +310,7 @@ async function given(names: readonly string[], { settleMs = 0, goodForMs = Numbe
       counters: createCounters(),
       legacy: {
         age: () => 0,
-        facts: noFacts(),
+        newest: new Map(),
         held: new Map(),
         withheld: new Map(),
         states: new Map(),

@@ -1,7 +1,7 @@
 import { onTestFinished, vi } from 'vitest';
 import type { CallReport, ReadKey } from '../../../src/appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
-import { collectors } from '../../../src/collectors/registry.ts';
+import { collectorFamilies, collectors } from '../../../src/collectors/registry.ts';
 import { sleep } from '../../../src/lib/sleep.ts';
 import { createExposition } from '../../../src/metrics/exposition.ts';
 import { type AppliancePoller, createAppliancePoller } from '../../../src/monitor/appliance-poller.ts';
@@ -75,7 +75,7 @@ export function givenPoller(parts: {
   const { name = 'lb', callMs = 10, maxBusyRatio = 1, maxConcurrent = 1 } = parts;
   const { log, lines } = givenLog();
   const exposition = createExposition({
-    families: [...new Set([...collectors.flatMap(({ families }) => families), ...ledgerFamilies])],
+    families: [...collectorFamilies, ...ledgerFamilies],
     appliances: [name],
   });
   const clockwork = createClockwork(log);

@@ -43,12 +43,13 @@ function given({
   return { shelf, page, told, successor: () => given({ maxSeries, held: new Map(held), exposition }) };
 }
 
-const freshUntil = (ageMs: number) => ({ takenAtMs: 0, maxStaleMs: ageMs, promisedMs: ageMs });
+const nothingSaid = { data: undefined, sinceMs: undefined };
+const freshUntil = (ageMs: number) => ({ ...nothingSaid, takenAtMs: 0, maxStaleMs: ageMs, promisedMs: ageMs });
 
 /** A reading of one sample that may be shown until then. */
 const reading = (farm: string, value: number, freshUntilMs = 1_000) => ({
   ...freshUntil(freshUntilMs),
-  expose: (emit: Parameters<Parameters<Shelf['put']>[1]['expose']>[0]) => emit.sample(sessions, { farm }, value),
+  write: (emit: Emit) => emit.sample(sessions, { farm }, value),
 });
 
 describe('the shelf', () => {
@@ -66,7 +67,7 @@ describe('the shelf', () => {
     const { shelf, page } = given();
 
     shelf.put({ collector: 'backends' }, reading('shop', 1));
-    shelf.put({ collector: 'backends' }, { ...freshUntil(1_000), expose: () => undefined });
+    shelf.put({ collector: 'backends' }, { ...freshUntil(1_000), write: () => undefined });
 
     expect(page()).toEqual([]);
     expect(shelf.has('backends')).toBe(true);
@@ -114,7 +115,7 @@ describe('the shelf', () => {
     const { shelf, page, told } = given({ maxSeries: 4 });
     const both = {
       ...freshUntil(1_000),
-      expose: (emit: Parameters<Parameters<Shelf['put']>[1]['expose']>[0]) => {
+      write: (emit: Emit) => {
         emit.state(farmState, { farm: 'db' }, 'up');
         emit.sample(sessions, { farm: 'db' }, 2);
       },
@@ -141,7 +142,7 @@ describe('the shelf', () => {
       { collector: 'backends', farm: 'db' },
       {
         ...freshUntil(1_000),
-        expose(emit) {
+        write(emit) {
           emit.state(farmState, { farm: 'db' }, 'up');
           emit.sample(sessions, { farm: 'db' }, 2);
         },
@@ -155,7 +156,7 @@ describe('the shelf', () => {
   it('takes back what is no detail either for a collector that comes first, in whatever order they are read', () => {
     const stateOf = (farm: string) => ({
       ...freshUntil(1_000),
-      expose(emit: Emit) {
+      write(emit: Emit) {
         emit.state(farmState, { farm }, 'up');
         emit.sample(sessions, { farm }, 1);
       },
@@ -194,7 +195,7 @@ describe('the shelf', () => {
       { collector: 'farms' },
       {
         ...freshUntil(1_000),
-        expose(emit) {
+        write(emit) {
           emit.sample(sessions, { farm: 'shop' }, 1);
           emit.sample(sessions, { farm: 'shop' }, 2);
           emit.state(farmState, { farm: 'shop' }, 'dancing');
@@ -237,7 +238,7 @@ describe('details at the limit of series', () => {
   /** A reading of one number for the farm and two for each of its backends. */
   const farmWith = (farm: string, backends: number) => ({
     ...freshUntil(1_000),
-    expose(emit: Emit) {
+    write(emit: Emit) {
       emit.sample(sessions, { farm }, backends);
       for (let index = 0; index < backends; index += 1) emit.sample(backend, { farm, backend: `${index}` }, 1);
       for (let index = 0; index < backends; index += 1) emit.sample(weight, { farm, backend: `${index}` }, 1);
@@ -285,7 +286,7 @@ describe('details at the limit of series', () => {
 
     shelf.put(
       { collector: 'farms' },
-      { ...freshUntil(1_000), expose: (emit) => ['a', 'b'].forEach((farm) => emit.state(farmState, { farm }, 'up')) },
+      { ...freshUntil(1_000), write: (emit) => ['a', 'b'].forEach((farm) => emit.state(farmState, { farm }, 'up')) },
     );
     const crowded = shown(page());
     shelf.remove({ collector: 'farms' });
@@ -298,76 +299,52 @@ describe('details at the limit of series', () => {
   });
 });
 
-describe('what readings say as data', () => {
+describe('the readings for people', () => {
   const farm = { collector: 'backends', farm: 'shop' };
-  const backends = (...states: string[]) => ({
-    family: backend,
-    findings: { backends: states.map((state, index) => ({ service: '', backend: String(index), state })) },
-  });
-  const says = (shelf: Shelf) => [...shelf.readings()].flatMap(({ found }) => found.map(({ findings }) => findings));
-  const leftOut = (shelf: Shelf) => [...shelf.readings()].reduce((sum, reading) => sum + reading.leftOut, 0);
+  const data = (shelf: Shelf, ageMs = 0) => [...shelf.at(ageMs).readings.values()].map((each) => each.data);
+  const stale = (shelf: Shelf, ageMs = 0) => [...shelf.at(ageMs).stale];
   /** So many series of single backends. */
   const details = (count: number) => (emit: Emit) => {
     for (let index = 0; index < count; index += 1) emit.sample(backend, { farm: 'shop', backend: String(index) }, 1);
   };
 
-  it('is the same object where it says the same again, a row too, and counts as a change of the shelf all the same', () => {
+  it('go when they are stale, evicted or not, removed or cleared', () => {
     const { shelf } = given();
-    const first = backends('up', 'up');
-    shelf.put(farm, { ...reading('shop', 1), found: [first] });
-    const version = shelf.version;
-
-    shelf.put(farm, { ...reading('shop', 2), found: [backends('up', 'up')] });
-    expect(says(shelf)[0]).toBe(first.findings);
-    expect(shelf.version).not.toBe(version);
-
-    shelf.put(farm, { ...reading('shop', 2), found: [backends('up', 'down')] });
-    expect(says(shelf)[0]?.backends?.[0]).toBe(first.findings.backends[0]);
-    expect(says(shelf)).toMatchObject([{ backends: [{ state: 'up' }, { state: 'down' }] }]);
-  });
-
-  it('goes when its samples go: removed, cleared or too old', () => {
-    const { shelf } = given();
-    const put = () => shelf.put(farm, { ...reading('shop', 1), found: [backends('up')] });
+    const put = () => shelf.put(farm, { ...reading('shop', 1), data: 'first' });
     put();
-    shelf.expire(999);
-    expect([says(shelf).length, [...shelf.withholding]]).toEqual([1, []]);
+    expect([data(shelf, 999), stale(shelf, 999)]).toEqual([['first'], []]);
+    expect([data(shelf, 1_000), stale(shelf, 1_000)], 'not evicted yet').toEqual([[], ['backends']]);
 
     shelf.expire(1_000);
-    expect([says(shelf).length, [...shelf.withholding]]).toEqual([0, ['backends']]);
-    const { withholding } = shelf;
-    expect(shelf.withholding).toBe(withholding);
+    expect([data(shelf), stale(shelf)], 'evicted').toEqual([[], ['backends']]);
 
     put();
-    expect([says(shelf).length, [...shelf.withholding]]).toEqual([1, []]);
+    expect([data(shelf), stale(shelf)]).toEqual([['first'], []]);
     shelf.expire(1_000);
     shelf.remove(farm);
-    expect([says(shelf).length, [...shelf.withholding]]).toEqual([0, []]);
+    expect([data(shelf), stale(shelf)]).toEqual([[], []]);
     put();
     shelf.expire(1_000);
     shelf.clear('backends');
-    expect([...shelf.withholding]).toEqual([]);
+    expect(stale(shelf)).toEqual([]);
   });
 
-  it('gives way to the limit with its family, at once and later, and not where the reading has no series of that', () => {
+  it('stay above the series limit, with the number of series that /metrics leaves out', () => {
     const { shelf, page } = given({ maxSeries: 10 });
-    const { shelf: narrow } = given({ maxSeries: 10 });
 
-    narrow.put(farm, { ...freshUntil(1_000), expose: details(9), found: [backends('up')] });
-    expect(says(narrow), 'too many at once').toEqual([]);
-    expect(leftOut(narrow)).toBe(9);
-    narrow.put(farm, { ...freshUntil(1_000), expose: () => undefined, found: [backends()] });
-    expect(says(narrow), 'none to show').toEqual([{ backends: [] }]);
-    expect(leftOut(narrow)).toBe(0);
+    shelf.put(farm, { ...freshUntil(1_000), data: 'backends', write: details(9) });
 
-    shelf.put(farm, { ...freshUntil(1_000), expose: details(8), found: [backends('up')] });
-    expect(says(shelf)).toHaveLength(1);
-    shelf.put(
-      { collector: 'farms' },
-      { ...freshUntil(1_000), expose: (emit) => emit.state(farmState, { farm: 'shop' }, 'up') },
-    );
-    expect(page().filter((line) => line.startsWith('zlb_backend'))).toEqual([]);
-    expect(says(shelf), 'taken back').toEqual([]);
-    expect(leftOut(shelf)).toBe(8);
+    expect(page()).toEqual([]);
+    expect(data(shelf)).toEqual(['backends']);
+    expect(shelf.at(0).leftOut).toBe(9);
+  });
+
+  it('say until when none of them can be stale', () => {
+    const { shelf } = given();
+    shelf.put(farm, reading('shop', 1, 500));
+    shelf.put({ collector: 'farms' }, reading('db', 1, 300));
+
+    expect(shelf.at(0).untilMs).toBe(300);
+    expect(shelf.at(400).untilMs).toBe(500);
   });
 });

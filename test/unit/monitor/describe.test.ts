@@ -6,11 +6,39 @@ import { certificates } from '../../../src/collectors/certificates.ts';
 import { farmConfig } from '../../../src/collectors/farm-config.ts';
 import { farms } from '../../../src/collectors/farms.ts';
 import { interfaces } from '../../../src/collectors/interfaces.ts';
-import { collectFarmFrom, collectFrom, refusal } from './given-replies.ts';
+import { describeAppliance } from '../../../src/monitor/describe.ts';
+import { keyOf, type Origin } from '../../../src/monitor/origin.ts';
+import type { Reading } from '../../../src/monitor/snapshot.ts';
+import type { ApplianceStatus, FarmStatus } from '../../../src/monitor/status.ts';
+import { collectFarmFrom, collectFrom, refusal } from '../collectors/given-replies.ts';
+
+/** The status of an appliance with these readings and no others. */
+function statusOf(...readings: readonly (Origin & { readonly data: unknown })[]): ApplianceStatus {
+  return describeAppliance({
+    name: 'lb',
+    labels: {},
+    up: true,
+    deactivated: false,
+    breaker: 'closed',
+    readings: new Map(readings.map((each): [string, Reading] => [keyOf(each), { ...each, sinceMs: undefined }])),
+    series: 0,
+    seriesLeftOut: 0,
+    collectors: [],
+  });
+}
+
+/** The farm `shop` with one more reading of it. */
+function shopWith(state: string, reading: Origin & { readonly data: unknown }): FarmStatus | undefined {
+  const farm = { name: 'shop', profile: 'https', state };
+  return statusOf({ collector: 'farms', data: { farms: [farm], excluded: 0 } }, reading).farms?.[0];
+}
+
+/** What JSON keeps of it: keys without a value are gone. */
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
 
 const shop = { name: 'shop', profile: 'https', status: 'up' };
 
-describe('what a reading of the farms says as data', () => {
+describe('the status of farms', () => {
   it('is all that the list says, in the words of the metrics', async () => {
     const farm = {
       farmname: 'shop',
@@ -22,22 +50,19 @@ describe('what a reading of the farms says as data', () => {
       pending: '2',
     };
 
-    const { findings } = await collectFrom(farms, { listFarmStats: { farms: [farm] } });
+    const { data } = await collectFrom(farms, { listFarmStats: { farms: [farm] } });
 
-    expect(findings).toEqual({
-      farms: [
-        {
-          name: 'shop',
-          profile: 'https',
-          state: 'needed_restart',
-          vip: '192.0.2.20',
-          vport: '443',
-          established: 120,
-          pending: 2,
-        },
-      ],
-      farmsLeftOut: 0,
-    });
+    expect(plain(statusOf({ collector: 'farms', data }).farms)).toEqual([
+      {
+        name: 'shop',
+        profile: 'https',
+        state: 'needed_restart',
+        vip: '192.0.2.20',
+        vport: '443',
+        established: 120,
+        pending: 2,
+      },
+    ]);
   });
 
   it('makes nothing up where fields are missing, and takes no word that it does not know', async () => {
@@ -46,9 +71,9 @@ describe('what a reading of the farms says as data', () => {
       { farmname: 'odd', status: 'dancing', vip: null, vport: '', established: null },
     ];
 
-    const { findings } = await collectFrom(farms, { listFarmStats: { farms: list } });
+    const { data } = await collectFrom(farms, { listFarmStats: { farms: list } });
 
-    expect(JSON.parse(JSON.stringify(findings.farms))).toEqual([
+    expect(plain(statusOf({ collector: 'farms', data }).farms)).toEqual([
       { name: 'bare', profile: '', state: 'unknown' },
       { name: 'odd', profile: '', state: 'unknown' },
     ]);
@@ -62,25 +87,25 @@ describe('what a reading of the farms says as data', () => {
       { watches: (farm) => farm === 'a' },
     );
 
-    expect(none.findings).toEqual({ farms: [], farmsLeftOut: 0 });
-    expect(leftOut.findings).toMatchObject({ farms: [{ name: 'a' }], farmsLeftOut: 1 });
+    expect(none.data).toEqual({ farms: [], excluded: 0 });
+    expect(leftOut.data).toMatchObject({ farms: [{ name: 'a' }], excluded: 1 });
   });
 });
 
-describe('what a reading of the backends says as data', () => {
+describe('the status of backends', () => {
   const backend = { id: '0', ip: '198.51.100.11', port: 8080, service: 'front', status: 'up', established: '5' };
 
   it('has the labels and states of the metrics, in compact mode of all of them', async () => {
     const twin = { ...backend, id: '1', status: 'fgDOWN', established: 0 };
 
-    const { findings } = await collectFarmFrom(
+    const { data } = await collectFarmFrom(
       backends,
       shop,
       { readFarmStats: { backends: [backend, twin, { ip: '::1' }] } },
       { compact: true },
     );
 
-    expect(JSON.parse(JSON.stringify(findings.backends))).toEqual([
+    expect(plain(shopWith('up', { collector: 'backends', farm: 'shop', data })?.backends)).toEqual([
       { service: 'front', backend: '198.51.100.11:8080#0', state: 'up', established: 5 },
       { service: 'front', backend: '198.51.100.11:8080#1', state: 'down', established: 0 },
       { service: '', backend: '[::1]', state: 'unknown' },
@@ -90,27 +115,30 @@ describe('what a reading of the backends says as data', () => {
   it('calls none up while the farm is stopped', async () => {
     const stopped = { ...shop, status: 'down' };
 
-    const { findings } = await collectFarmFrom(backends, stopped, { readFarmStats: { backends: [backend] } });
+    const { data } = await collectFarmFrom(backends, stopped, { readFarmStats: { backends: [backend] } });
 
-    expect(findings.backends).toMatchObject([{ state: 'unknown' }]);
+    expect(data.backends).toMatchObject([{ state: 'unknown' }]);
   });
 
   it.each([
-    ['of a farm that runs: there are none', 'up', [], { backends: [] }],
-    ['of a farm that is down: nobody knows', 'down', [], {}],
-    ['of a farm that is down, as null: nobody knows', 'down', null, {}],
-    ['of a farm of which nobody knows how it is: nobody knows', 'unknown', [], {}],
+    ['of a farm that runs: there are none', 'up', [], []],
+    ['of a farm that is down: nobody knows', 'down', [], undefined],
+    ['of a farm that is down, as null: nobody knows', 'down', null, undefined],
+    ['of a farm of which nobody knows how it is: nobody knows', 'unknown', [], undefined],
   ])('takes an empty list %s', async (_, status, list, expected) => {
-    const { findings } = await collectFarmFrom(backends, { ...shop, status }, { readFarmStats: { backends: list } });
+    const { data } = await collectFarmFrom(backends, { ...shop, status }, { readFarmStats: { backends: list } });
 
-    expect(findings).toEqual(expected);
+    expect(data.backends).toEqual(expected);
+    expect(shopWith(status, { collector: 'backends', farm: 'shop', data })?.backends).toEqual(expected);
   });
 });
 
-describe('what a reading of the configuration of a farm says as data', () => {
+describe('the status of a farm, as configured', () => {
   const service = (id: string, farmguardian: unknown) => ({ id, farmguardian, backends: [] });
-  const read = (readFarm: object, profile = 'https', checks: unknown = { params: [] }) =>
-    collectFarmFrom(farmConfig, { ...shop, profile }, { listFarmguardians: checks, readFarm });
+  const read = async (readFarm: object, profile = 'https', checks: unknown = { params: [] }) => {
+    const { data } = await collectFarmFrom(farmConfig, { ...shop, profile }, { listFarmguardians: checks, readFarm });
+    return shopWith('up', { collector: 'farm_config', farm: 'shop', data });
+  };
 
   it('names the certificates, and says whether every service has a health check', async () => {
     const certlist = [{ file: 'shop.pem' }, { file: -1 }];
@@ -120,8 +148,8 @@ describe('what a reading of the configuration of a farm says as data', () => {
     });
     const part = await read({ params: { status: 'up', certlist }, services: [service('a', 'tcp'), service('b', '')] });
 
-    expect(whole.findings).toEqual({ certificates: ['shop.pem'], hasHealthCheck: true, configuredBackends: [] });
-    expect(part.findings).toMatchObject({ certificates: ['shop.pem'], hasHealthCheck: false });
+    expect(whole).toMatchObject({ certificates: ['shop.pem'], hasHealthCheck: true, configuredBackends: [] });
+    expect(part).toMatchObject({ certificates: ['shop.pem'], hasHealthCheck: false });
   });
 
   it('names the backends that are configured, as the metrics name them, and nothing where there is no list', async () => {
@@ -138,28 +166,29 @@ describe('what a reading of the configuration of a farm says as data', () => {
     ];
     const params = { status: 'down' };
 
-    expect((await read({ params, services })).findings.configuredBackends).toEqual([
+    expect((await read({ params, services }))?.configuredBackends).toEqual([
       { service: 'front', backend: '10.0.0.1:80#0' },
       { service: 'front', backend: '10.0.0.1:80#1' },
     ]);
-    expect((await read({ params, backends: [twin] }, 'l4xnat')).findings.configuredBackends).toEqual([
+    expect((await read({ params, backends: [twin] }, 'l4xnat'))?.configuredBackends).toEqual([
       { service: '', backend: '10.0.0.1:80' },
     ]);
-    expect((await read({ params })).findings.configuredBackends).toBe(undefined);
+    expect((await read({ params }))?.configuredBackends).toBe(undefined);
   });
 
   it('says neither of a check nor of a certificate what nobody said', async () => {
     const silent = { params: { status: 'up' }, services: [{ id: 'a', backends: [] }] };
 
-    expect((await read(silent, 'https', refusal('forbidden'))).findings).toEqual({
+    expect(await read(silent, 'https', refusal('forbidden'))).toMatchObject({
       hasHealthCheck: undefined,
+      certificates: undefined,
       configuredBackends: [],
     });
-    expect((await read(silent, 'http')).findings, 'plain HTTP presents none').toMatchObject({ certificates: [] });
+    expect(await read(silent, 'http'), 'plain HTTP presents none').toMatchObject({ certificates: [] });
   });
 });
 
-describe('what a reading of the certificates says as data', () => {
+describe('the status of certificates', () => {
   it('has the end of those that have one, and says which cannot be read', async () => {
     const certificate = {
       file: 'shop.pem',
@@ -173,11 +202,11 @@ describe('what a reading of the certificates says as data', () => {
     const request = { file: 'new.csr', type: 'CSR', creation: 'Oct 30 11:02:03 2026 GMT', expiration: 'NA' };
     const broken = { file: 'broken.pem', type: 'Certificate', creation: '-', expiration: '-', status: 'invalid' };
 
-    const { findings } = await collectFrom(certificates, {
+    const { data } = await collectFrom(certificates, {
       listCertificates: { params: [certificate, request, broken] },
     });
 
-    expect(findings.certificateStore).toEqual([
+    expect(statusOf({ collector: 'certificates', data }).certificates).toEqual([
       {
         file: 'shop.pem',
         kind: 'certificate',
@@ -186,6 +215,7 @@ describe('what a reading of the certificates says as data', () => {
         state: 'about_to_expire',
         notAfterSeconds: 1_796_860_799,
         isUnreadable: false,
+        usedBy: undefined,
       },
       expect.objectContaining({ file: 'new.csr', kind: 'csr', notAfterSeconds: undefined, isUnreadable: false }),
       expect.objectContaining({ file: 'broken.pem', state: 'invalid', notAfterSeconds: undefined, isUnreadable: true }),
@@ -193,63 +223,88 @@ describe('what a reading of the certificates says as data', () => {
   });
 
   it('is an empty list where there are none', async () => {
-    const { findings } = await collectFrom(certificates, { listCertificates: { params: [] } });
+    const { data } = await collectFrom(certificates, { listCertificates: { params: [] } });
 
-    expect(findings).toEqual({ certificateStore: [] });
+    expect(statusOf({ collector: 'certificates', data }).certificates).toEqual([]);
   });
 });
 
-describe('what a reading of the activation says as data', () => {
+describe('the status of the activation', () => {
   const enterprise = { params: { hostname: 'lb', edition: 'enterprise' } };
 
   it('has its end, its kind and the edition', async () => {
-    const { findings } = await collectFrom(activation, {
+    const { data } = await collectFrom(activation, {
       readSystemVersion: { params: { hostname: 'lb' } },
       readSystemInfo: enterprise,
       readActivationInfo: { params: { days_to_expire: '1', type: 'temporal' } },
       readActivationCertificate: '    Not After : Jun 24 11:59:58 2027 GMT\n-----BEGIN CERTIFICATE-----\n',
     });
 
-    expect(findings).toEqual({
+    expect(statusOf({ collector: 'activation', data })).toMatchObject({
       activation: { status: 'activated', kind: 'temporal', notAfterSeconds: Date.UTC(2027, 5, 24, 11, 59, 58) / 1_000 },
       edition: 'enterprise',
     });
   });
 
   it('says deactivated after a 402, and knows no end of what has none', async () => {
-    const { findings } = await collectFrom(activation, {
+    const { data } = await collectFrom(activation, {
       readSystemVersion: refusal('unlicensed'),
       readActivationInfo: refusal('unlicensed'),
       readActivationCertificate: refusal('not_found'),
     });
 
-    expect(findings).toEqual({ activation: { status: 'deactivated' }, edition: 'enterprise' });
+    expect(statusOf({ collector: 'activation', data })).toMatchObject({
+      activation: { status: 'deactivated', notAfterSeconds: undefined },
+      edition: 'enterprise',
+    });
   });
 });
 
-describe('what a reading of the appliance and of its interfaces says as data', () => {
+describe('the status of the appliance and of its interfaces', () => {
   it('leaves out what has no name', async () => {
     const whole = { params: { hostname: 'lb-a', relianoid_version: '7.9.0', edition: 'community' } };
 
     const known = await collectFrom(appliance, { readSystemInfo: whole });
     const bare = await collectFrom(appliance, { readSystemVersion: { params: { hostname: '' } } });
 
-    expect(known.findings).toEqual({ hostname: 'lb-a', version: '7.9.0', edition: 'community' });
-    expect(bare.findings).toEqual({});
+    expect(statusOf({ collector: 'appliance', data: known.data })).toMatchObject({
+      hostname: 'lb-a',
+      version: '7.9.0',
+      edition: 'community',
+    });
+    expect(statusOf({ collector: 'appliance', data: bare.data })).toMatchObject({
+      hostname: undefined,
+      version: undefined,
+      edition: undefined,
+    });
   });
 
   it('takes no state of an interface that it does not know', async () => {
-    const { findings } = await collectFrom(interfaces, {
+    const { data } = await collectFrom(interfaces, {
       readNetworkStats: { params: { interfaces: [] } },
       listInterfaces: {
         interfaces: [{ name: 'eth0', status: 'up' }, { name: 'eth1', status: 'odd' }, { name: 'eth2' }],
       },
     });
 
-    expect(findings.interfaces).toEqual([
+    expect(statusOf({ collector: 'interfaces', data }).interfaces).toEqual([
       { name: 'eth0', state: 'up' },
       { name: 'eth1', state: 'unknown' },
       { name: 'eth2', state: 'unknown' },
     ]);
+  });
+});
+
+describe('the data of a collector that nothing else presents', () => {
+  it('is shown as it is, of the appliance and of each farm', () => {
+    const own = { collector: 'sessions_table', data: { entries: 7 } };
+    const status = statusOf(
+      { collector: 'farms', data: { farms: [{ name: 'shop', profile: 'http', state: 'up' }], excluded: 0 } },
+      own,
+      { collector: 'latency', farm: 'shop', data: { seconds: 0.2 } },
+    );
+
+    expect(status.readings).toEqual({ sessions_table: { entries: 7 } });
+    expect(status.farms?.[0]?.readings).toEqual({ latency: { seconds: 0.2 } });
   });
 });

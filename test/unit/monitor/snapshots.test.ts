@@ -101,7 +101,7 @@ describe('the status of an appliance', () => {
     expect(collector(status, 'farms')).toMatchObject({ ok: true, lastSuccessMs: expect.any(Number) as number });
   });
 
-  it('is the very same object until something differs, and then shares all that does not', async () => {
+  it('is the very same object until something differs', async () => {
     const { describe, answers } = given();
     await vi.advanceTimersByTimeAsync(minuteMs);
     const before = describe();
@@ -112,9 +112,7 @@ describe('the status of an appliance', () => {
     const after = describe();
 
     expect(after).not.toBe(before);
-    expect(after.farms?.[0]).toBe(before.farms?.[0]);
-    expect(after.farms?.[1]).not.toBe(before.farms?.[1]);
-    expect(after.certificates).toBe(before.certificates);
+    expect(after.farms?.[1]).toMatchObject({ name: 'db', state: 'down' });
   });
 
   it('says no users of certificates while one farm was not read, or is left out', async () => {

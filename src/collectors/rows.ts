@@ -1,0 +1,105 @@
+import { counter, detail, type Family, gauge, stateSet } from '../metrics/family.ts';
+import type { Emit, Value } from '../metrics/samples.ts';
+import type { Entity, TransitionObject } from './collector.ts';
+
+/** What the configuration decides about writing. */
+export interface WriteOptions {
+  /** Backends that are up have no series of their own. */
+  readonly compact: boolean;
+}
+
+/** A metric family, and how a reading of `Data` is written in it. */
+export interface ReadingFamily<Data = unknown> {
+  readonly family: Family;
+  /** Writes the samples; pure. A method, so that a list can hold the families of all collectors. */
+  write(emit: Emit, data: Data, options: WriteOptions): void;
+}
+
+/** Makes families with one sample, or one state, for each of the same rows. */
+export interface Rows<Data, Row> {
+  gauge(name: string, help: string, value: (row: Row) => Value): ReadingFamily<Data>;
+  counter(name: string, help: string, value: (row: Row) => Value): ReadingFamily<Data>;
+  /** A constant 1 with further labels; `extra` adds labels that only the configuration knows. */
+  info(
+    name: string,
+    help: string,
+    more?: Columns<Row>,
+    extra?: (row: Row) => Readonly<Record<string, string>>,
+  ): ReadingFamily<Data>;
+  /** One series per state; a word outside `states` is written as `unknown`. */
+  stateSet(name: string, help: string, states: readonly string[], state: (row: Row) => string): ReadingFamily<Data>;
+  /** The same rows in a family that another collector writes too. */
+  into(family: Family, value: (row: Row) => Value): ReadingFamily<Data>;
+  /** The rows as objects whose changes of state are logged and counted. */
+  entity(object: TransitionObject, state: (row: Row) => string): Entity<Data>;
+}
+
+type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
+
+/**
+ * Selects the rows of a reading and names their labels, once for all families of these rows. Rows of which an appliance may
+ * have thousands are `detail`: the first families to go at the series limit.
+ */
+export function rowsOf<Data, Row>(
+  select: (data: Data, options: WriteOptions) => Iterable<Row>,
+  columns: Columns<Row>,
+  { isDetail = false }: { readonly isDetail?: boolean } = {},
+): Rows<Data, Row> {
+  const names = Object.keys(columns);
+
+  function labelsOf(row: Row, all: Columns<Row> = columns): Readonly<Record<string, string>> {
+    const labels: Record<string, string> = {};
+    for (const [name, text] of Object.entries(all)) labels[name] = text(row);
+    return labels;
+  }
+
+  function familyOf<Of extends Family>(plain: Of, writeRow: (emit: Emit, family: Of, row: Row) => void) {
+    const family = isDetail ? detail(plain) : plain;
+    return {
+      family,
+      write(emit: Emit, data: Data, options: WriteOptions) {
+        for (const row of select(data, options)) writeRow(emit, family, row);
+      },
+    };
+  }
+
+  return {
+    gauge: (name, help, value) =>
+      familyOf(gauge(name, help, names), (emit, family, row) => emit.sample(family, labelsOf(row), value(row))),
+    counter: (name, help, value) =>
+      familyOf(counter(name, help, names), (emit, family, row) => emit.sample(family, labelsOf(row), value(row))),
+    info(name, help, more = {}, extra = () => ({})) {
+      const all = { ...columns, ...more };
+      return familyOf(gauge(name, help, Object.keys(all)), (emit, family, row) =>
+        emit.info(family, labelsOf(row, all), extra(row)),
+      );
+    },
+    stateSet: (name, help, states, state) =>
+      familyOf(stateSet(name, help, names, states), (emit, family, row) =>
+        emit.state(family, labelsOf(row), state(row)),
+      ),
+    into: (family, value) => ({
+      family,
+      write(emit, data, options) {
+        for (const row of select(data, options)) emit.sample(family, labelsOf(row), value(row));
+      },
+    }),
+    entity: (object, state) => ({
+      object,
+      *states(data) {
+        for (const row of select(data, { compact: false })) yield { object, labels: labelsOf(row), state: state(row) };
+      },
+    }),
+  };
+}
+
+/** Writes all that a reading has in its families, in their order. */
+export function writeReading<Data>(
+  families: readonly ReadingFamily<Data>[],
+  data: Data,
+  options: WriteOptions,
+): (emit: Emit) => void {
+  return (emit) => {
+    for (const family of families) family.write(emit, data, options);
+  };
+}
