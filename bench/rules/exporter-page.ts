@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { operationRoutes } from '../../src/appliance/operation-routes.ts';
+import { operationRoutes } from '../../src/admin/operation-routes.ts';
 import { readBuildInfo } from '../../src/build-info.ts';
 import { collectorDefaults } from '../../src/collectors/defaults.ts';
 import { makeToken } from '../../src/commands/make-token.ts';

@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Overridden } from './guards/overridden.ts';
 import type { ProblemCode } from './problem.ts';
 
 /** What the gateway counts of itself (INTERFACE.md §5); a label that is not known is empty. */
@@ -6,6 +7,8 @@ export interface AdminMetrics {
   /** `endpoint` is a route template, never a path. */
   answered(call: { appliance: string; endpoint: string; method: string; code: string }): void;
   denied(call: { appliance: string; principal: string; reason: ProblemCode }): void;
+  /** Counts each guard that a call overrode. */
+  overridden(appliance: string, overridden: Overridden): void;
   auditWritten(records: number, atMs: number): void;
   auditFailed(): void;
   /** Undefined while the gateway is off. */
@@ -23,6 +26,11 @@ export const adminMetricFamilies = {
     name: 'zlb_admin_denied_total',
     help: 'Requests that the admin gateway refused, by the code of the refusal (this exporter).',
     labelNames: ['appliance', 'principal', 'reason'],
+  },
+  overridden: {
+    name: 'zlb_admin_guards_overridden_total',
+    help: 'Blocking findings of a guard that a call went through in spite of, by X-Force or by the option guards: warn of its token (this exporter).',
+    labelNames: ['appliance', 'guard', 'by'],
   },
   records: {
     name: 'zlb_admin_audit_records_total',
@@ -44,9 +52,10 @@ export const adminMetricFamilies = {
 
 export function createAdminMetrics(registry: Registry): AdminMetrics {
   const registers = [registry];
-  const { requests, denied, records, failures, lastWrite, frozen } = adminMetricFamilies;
+  const { requests, denied, overridden, records, failures, lastWrite, frozen } = adminMetricFamilies;
   const requestCounter = new Counter({ ...requests, labelNames: [...requests.labelNames], registers });
   const deniedCounter = new Counter({ ...denied, labelNames: [...denied.labelNames], registers });
+  const overriddenCounter = new Counter({ ...overridden, labelNames: [...overridden.labelNames], registers });
   const recordCounter = new Counter({ ...records, registers });
   const failureCounter = new Counter({ ...failures, registers });
   const lastWriteGauge = new Gauge({ ...lastWrite, registers });
@@ -57,6 +66,10 @@ export function createAdminMetrics(registry: Registry): AdminMetrics {
   return {
     answered: (call) => requestCounter.inc(call),
     denied: (call) => deniedCounter.inc(call),
+    overridden(appliance, { forced = [], warned = [] }) {
+      for (const guard of forced) overriddenCounter.inc({ appliance, guard, by: 'force' });
+      for (const guard of warned) overriddenCounter.inc({ appliance, guard, by: 'token' });
+    },
     auditWritten(count, atMs) {
       recordCounter.inc(count);
       lastWriteGauge.set(atMs / 1_000);

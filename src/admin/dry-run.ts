@@ -8,12 +8,14 @@ import { type CurrentObject, currentObject } from './current-object.ts';
 import { type Discovery, parameterMembers } from './discovery.ts';
 import type { Finding } from './guards/guard.ts';
 import { inspectCall } from './guards/inspect.ts';
+import { type Overridden, overriddenBy } from './guards/overridden.ts';
 import type { OperationCall } from './operation.ts';
+import type { Principal } from './principal.ts';
 import { AdminProblem } from './problem.ts';
 import type { RequestBody } from './request-body.ts';
 
 /** What a call would be and do; the answer to a dry run. */
-export interface Plan {
+export interface Plan extends Overridden {
   readonly dry_run: true;
   readonly operation: EndpointKey;
   readonly risk: Risk;
@@ -53,7 +55,7 @@ export interface PlanParts {
   readonly reason: string | undefined;
   /** Whether changes are frozen and the call is one. */
   readonly frozen: boolean;
-  readonly skipConfirmation: boolean;
+  readonly principal: Pick<Principal, 'skipConfirmation' | 'guards'>;
   /** Whether the caller may have what a read shows. */
   readonly mayRead: (key: EndpointKey, row: EndpointRow) => boolean;
   readonly signal: AbortSignal;
@@ -85,6 +87,7 @@ export async function planCall(parts: PlanParts): Promise<Plan> {
     confirmation,
     validation,
     findings,
+    ...overriddenBy(findings, parts),
     current,
   };
 }
@@ -113,15 +116,16 @@ async function validate({ call, discovery, body, frozen, signal }: PlanParts): P
 }
 
 function refusals(
-  { frozen, force, reason, skipConfirmation }: PlanParts,
+  { frozen, force, reason, principal }: PlanParts,
   { required, expected, given }: Plan['confirmation'],
   findings: readonly Finding[],
 ): readonly string[] {
   const blocking = findings.filter(({ severity }) => severity === 'blocking').map(({ message }) => message);
   const because: string[] = [];
   if (frozen) because.push('All changes are frozen; GET /freeze says by whom and why.');
-  if (required && !given && !skipConfirmation) because.push(`X-Confirm does not say ${expected.join(' or ')}.`);
-  if (!force) because.push(...blocking);
-  else if (blocking.length > 0 && reason === undefined) because.push('What is forced needs a reason, in X-Reason.');
+  if (required && !given && !principal.skipConfirmation)
+    because.push(`X-Confirm does not say ${expected.join(' or ')}.`);
+  if (!force && principal.guards === 'refuse') because.push(...blocking);
+  if (force && blocking.length > 0 && reason === undefined) because.push('What is forced needs a reason, in X-Reason.');
   return because;
 }

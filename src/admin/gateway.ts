@@ -5,6 +5,7 @@ import { planCall } from './dry-run.ts';
 import { forward } from './forward.ts';
 import type { FreezeSwitch } from './freeze.ts';
 import { inspectCall } from './guards/inspect.ts';
+import type { Overridden } from './guards/overridden.ts';
 import type { OperationCall, Operations } from './operation.ts';
 import { may, riskOf } from './policy.ts';
 import type { Principal } from './principal.ts';
@@ -126,7 +127,7 @@ export function createGateway(parts: GatewayParts): Gateway {
     { appliance, place }: Held,
     call: OperationCall,
     body: RequestBody | undefined,
-    forced: readonly string[],
+    overridden: Overridden,
   ): Promise<AdminAnswer> {
     const { row } = call.operation;
     const subject = subjectOf(request, call);
@@ -136,10 +137,10 @@ export function createGateway(parts: GatewayParts): Gateway {
       await recorder.record(subject, {
         event: 'intent',
         ...(body ? { body: body.masked } : {}),
-        ...(forced.length > 0 ? { forced } : {}),
+        ...overridden,
       });
     }
-    request.onSending();
+    request.onSending(overridden);
     try {
       refuseIfTooLate(request, place, call);
     } catch (error) {
@@ -189,7 +190,7 @@ export function createGateway(parts: GatewayParts): Gateway {
       force,
       reason,
       frozen: freeze.state !== undefined && changes(call.operation.row.risk),
-      skipConfirmation: principal.skipConfirmation,
+      principal,
       mayRead: (key, row) => may(principal, key, row).allowed,
       signal,
     });

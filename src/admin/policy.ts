@@ -1,6 +1,8 @@
 import type { EndpointRow, Risk } from '../appliance/endpoints/row.ts';
 import type { EndpointKey } from '../appliance/endpoints/table.ts';
+import type { AuditRecord } from './audit/record.ts';
 import type { OperationCall } from './operation.ts';
+import type { OwnOperation } from './own-operations.ts';
 import type { Principal } from './principal.ts';
 
 /** `viewer` reads what is not confidential, `operator` also does what another call puts back, `admin` does everything. */
@@ -17,7 +19,7 @@ const allowedRisks: Readonly<Record<Role, readonly Risk[]>> = {
 /** The answer of the policy; a no says why. */
 export type Decision =
   | { readonly allowed: true }
-  | { readonly allowed: false; readonly because: 'role_too_low' | 'operation_denied' };
+  | { readonly allowed: false; readonly because: 'role_too_low' | 'operation_denied' | 'appliance_denied' };
 
 export function roleMay(role: Role, risk: Risk): boolean {
   return allowedRisks[role].includes(risk);
@@ -29,8 +31,30 @@ export function may(principal: Principal, key: EndpointKey, { risk }: Pick<Endpo
   return listsAllow(principal, key) ? { allowed: true } : { allowed: false, because: 'operation_denied' };
 }
 
-/** What the token's own lists say, whatever its role. */
-function listsAllow({ allow, deny }: Principal, key: EndpointKey): boolean {
+/** Decides on an operation of the gateway itself. Each is for the role admin; a freeze concerns all appliances, so that only a token for all may set or lift it. */
+export function mayOwn(principal: Principal, key: OwnOperation): Decision {
+  if (principal.role !== 'admin') return { allowed: false, because: 'role_too_low' };
+  if (!listsAllow(principal, key)) return { allowed: false, because: 'operation_denied' };
+  const isForAll = key === 'readAudit' || coversAll(principal);
+  return isForAll ? { allowed: true } : { allowed: false, because: 'appliance_denied' };
+}
+
+/** Whether a record of the audit, or the filter of a query, is about what the token covers. A record without an appliance is for a token of all. */
+export function maySee(
+  principal: Principal,
+  { appliance, operation }: Pick<AuditRecord, 'appliance' | 'operation'>,
+): boolean {
+  const isCovered = appliance === undefined ? coversAll(principal) : principal.covers(appliance);
+  return isCovered && (operation === undefined || listsAllow(principal, operation));
+}
+
+/** Whether the token is for all appliances, those to come included. */
+function coversAll({ appliances }: Principal): boolean {
+  return appliances.some((glob) => /^\*+$/.test(glob));
+}
+
+/** Answers by the token's own lists alone, whatever its role. */
+export function listsAllow({ allow, deny }: Pick<Principal, 'allow' | 'deny'>, key: string): boolean {
   return !deny.includes(key) && (allow?.includes(key) ?? true);
 }
 

@@ -17,6 +17,8 @@ export interface Principal {
   readonly deny: readonly string[];
   /** True for a client that cannot send X-Confirm, such as one that was written for the appliance itself. */
   readonly skipConfirmation: boolean;
+  /** With `warn`, a blocking finding of a guard goes through and is audited: for a client that cannot send X-Force. */
+  readonly guards: 'refuse' | 'warn';
   /** Whether it may know of an appliance of that name, whether or not there is one. */
   readonly covers: (appliance: string) => boolean;
 }

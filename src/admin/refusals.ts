@@ -2,11 +2,15 @@ import type { Risk } from '../appliance/endpoints/row.ts';
 import { confirmationOf, isConfirmed } from './confirmation.ts';
 import type { Freeze } from './freeze.ts';
 import type { Finding } from './guards/guard.ts';
+import { type Overridden, overriddenBy } from './guards/overridden.ts';
 import type { OperationCall } from './operation.ts';
-import { may, riskOf } from './policy.ts';
+import type { OwnOperation } from './own-operations.ts';
+import { type Decision, listsAllow, may, mayOwn, riskOf } from './policy.ts';
 import type { Principal } from './principal.ts';
 import { AdminProblem } from './problem.ts';
 import type { AdminRequest } from './request.ts';
+
+type Denial = Extract<Decision, { readonly allowed: false }>['because'];
 
 /** True for a call that can leave the appliance another than it was. */
 export function changes(risk: Risk): boolean {
@@ -26,6 +30,50 @@ export function refuseUnlessPermitted(principal: Principal, call: OperationCall)
         : `The allow and deny lists of ${principal.name} leave ${key} out; nothing was sent.`,
     remedy: 'Use a token with the right role, or change admin.tokens in the configuration.',
   });
+}
+
+export function refuseUnlessPermittedOwn(principal: Principal, key: OwnOperation): void {
+  const decision = mayOwn(principal, key);
+  if (!decision.allowed) throw ownDenied(principal, key, decision.because);
+}
+
+function ownDenied({ name, role, appliances }: Principal, key: OwnOperation, because: Denial): AdminProblem {
+  switch (because) {
+    case 'role_too_low':
+      return new AdminProblem(because, {
+        detail: `This is for the role admin; ${name} is ${role}.`,
+        remedy: 'Use a token with the role admin.',
+      });
+    case 'operation_denied':
+      return new AdminProblem(because, {
+        detail: `The allow and deny lists of ${name} leave ${key} out.`,
+        remedy: `Use another token, or let ${key} pass in admin.tokens of the configuration.`,
+      });
+    case 'appliance_denied':
+      return new AdminProblem(because, {
+        detail: `A freeze stops changes on all appliances, and the token of ${name} is for ${appliances.join(', ')} alone.`,
+        remedy: "Use a token of role admin for all appliances: appliances: ['*'].",
+      });
+  }
+}
+
+/** Refuses filters of the audit that the token can have no line for: an empty answer would read as "nothing happened". */
+export function refuseUnseen(
+  principal: Principal,
+  { appliance, operation }: { readonly appliance?: string | undefined; readonly operation?: string | undefined },
+): void {
+  if (appliance !== undefined && !principal.covers(appliance)) {
+    throw new AdminProblem('appliance_denied', {
+      detail: `The token of ${principal.name} does not cover an appliance of this name, and sees no record of it.`,
+      remedy: 'GET /appliances lists those that it covers.',
+    });
+  }
+  if (operation !== undefined && !listsAllow(principal, operation)) {
+    throw new AdminProblem('operation_denied', {
+      detail: `The allow and deny lists of ${principal.name} leave this operation out, and its records with it.`,
+      remedy: 'Use another token, or change admin.tokens in the configuration.',
+    });
+  }
 }
 
 export function refuseWhileFrozen(freeze: Freeze | undefined, { operation }: OperationCall): void {
@@ -85,10 +133,14 @@ export function refuseUnlessConfirmed(
   });
 }
 
-/** Returns the names of the guards that were overridden. */
-export function refuseTraps(findings: readonly Finding[], { force }: Pick<AdminRequest, 'force'>): readonly string[] {
+/** Throws for findings that block the call; returns those that are overridden instead. */
+export function refuseTraps(
+  findings: readonly Finding[],
+  request: Pick<AdminRequest, 'force' | 'principal'>,
+): Overridden {
+  const overridden = overriddenBy(findings, request);
   const blocking = findings.filter(({ severity }) => severity === 'blocking');
-  if (force || blocking.length === 0) return blocking.map(({ guard }) => guard);
+  if (blocking.length === 0 || overridden.forced || overridden.warned) return overridden;
   throw new AdminProblem('guarded', {
     detail: `${blocking.map(({ message }) => message).join(' ')} Nothing was sent.`,
     remedy: `${blocking.map(({ remedy }) => remedy).join(' ')} To do it all the same, add X-Force: true and X-Reason.`,

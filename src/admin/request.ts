@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Secret } from '../lib/secret.ts';
+import type { Overridden } from './guards/overridden.ts';
 import type { OperationCall } from './operation.ts';
 import type { Principal } from './principal.ts';
 
@@ -27,7 +28,7 @@ export interface AdminRequest {
   readonly signal: AbortSignal;
   readonly onCall: (call: OperationCall) => void;
   /** From here on what comes of it has its outcome in the audit, and is not a refusal. */
-  readonly onSending: () => void;
+  readonly onSending: (overridden: Overridden) => void;
 }
 
 /** What the caller gets; the appliance's own answer, or the gateway's. */

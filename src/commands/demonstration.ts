@@ -94,7 +94,9 @@ function adminSettings(sha256: string, folder: string): AdminSettings {
     uploadBytes: 256 * 1_048_576,
     downloadBytes: 1_024 * 1_048_576,
     maxConcurrentPerAppliance: 2,
-    tokens: [{ name: 'demo', sha256, role: 'admin', appliances: ['*'], deny: [], skipConfirmation: false }],
+    tokens: [
+      { name: 'demo', sha256, role: 'admin', appliances: ['*'], deny: [], skipConfirmation: false, guards: 'refuse' },
+    ],
   };
 }
 

@@ -1,4 +1,4 @@
-import { operationRoutes } from '../appliance/operation-routes.ts';
+import { operationRoutes } from '../admin/operation-routes.ts';
 import { collectorDefaults } from '../collectors/defaults.ts';
 import { hasEnvironmentAppliance } from '../config/environment.ts';
 import { createSettingsLoader } from '../config/load.ts';

@@ -52,7 +52,8 @@ const token = section(
       examples: ['operator'],
     }),
     appliances: Type.Array(value('pattern', {}), {
-      description: 'Names of appliances the token is for, or patterns in which `*` stands for any characters.',
+      description:
+        'Names of appliances the token is for, or patterns in which `*` stands for any characters. The audit shows it the records of these alone; only a token with `*` may freeze and thaw.',
       default: ['*'],
       minItems: 1,
       examples: [['lb-*']],
@@ -67,7 +68,7 @@ const token = section(
     allow: Type.Optional(
       Type.Array(value('pattern', {}), {
         description:
-          'The only operations of its role that the token may call. Each entry is the key of an operation, its route, or a pattern with `*` over both.',
+          'The only operations of its role that the token may call. Each entry is the key of an operation, its route, or a pattern with `*` over both. `readAudit`, `freeze` and `unfreeze` are those of the gateway itself.',
         minItems: 1,
         examples: [['readFarm', 'PUT /farms/{farmname}/actions', '*Backend*']],
       }),
@@ -82,6 +83,12 @@ const token = section(
         'Destructive operations need no `X-Confirm` header. For a client that cannot send one, such as one written for the appliance.',
       default: false,
       examples: [true],
+    }),
+    guards: Type.Enum(['refuse', 'warn'], {
+      description:
+        'What becomes of a call that a guard refuses: `refuse` answers 409 unless it comes with `X-Force`; `warn` lets it through, and the audit, the log and a metric name the guard. For a client that cannot send `X-Force`, such as one written for the appliance.',
+      default: 'refuse',
+      examples: ['warn'],
     }),
   },
   { examples: [tokenExample] },

@@ -43,6 +43,8 @@ export interface TokenSettings {
   readonly allow?: readonly string[];
   readonly deny: readonly string[];
   readonly skipConfirmation: boolean;
+  /** What becomes of a blocking finding of a guard. */
+  readonly guards: TokenFile['guards'];
 }
 
 interface Checked {
@@ -86,5 +88,6 @@ function toToken(token: TokenFile, operations: OperationRoutes): TokenSettings {
     ...(token.allow && { allow: keysOf(token.allow) }),
     deny: keysOf(token.deny),
     skipConfirmation: token.skip_confirmation,
+    guards: token.guards,
   };
 }

@@ -169,8 +169,9 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
       onCall: (call) => {
         context.call = call;
       },
-      onSending: () => {
+      onSending: (overridden) => {
         context.sent = true;
+        context.overridden = overridden;
       },
     });
     return reply.code(answer.status).headers(answer.headers).send(answer.body);

@@ -6,9 +6,11 @@ import type { FreezeSwitch } from '../admin/freeze.ts';
 import type { Gateway } from '../admin/gateway.ts';
 import type { Operations } from '../admin/operation.ts';
 import type { Parameters } from '../admin/parameters.ts';
+import { maySee } from '../admin/policy.ts';
 import type { Principal } from '../admin/principal.ts';
 import { AdminProblem } from '../admin/problem.ts';
 import type { Recorder, Subject } from '../admin/recorder.ts';
+import { refuseUnlessPermittedOwn, refuseUnseen } from '../admin/refusals.ts';
 import { assert, isOneOf } from '../lib/check.ts';
 import { readAdminHeaders } from './admin-headers.ts';
 import type { RequestContext } from './request-context.ts';
@@ -39,12 +41,13 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
   const { gateway, operations, parameters, recorder, journal, freeze, metrics, contextOf } = parts;
 
   app.get('/whoami', async (request) => {
-    const { name, role, appliances, expiresAtMs } = callerOf(request).principal;
+    const { name, role, appliances, expiresAtMs, guards } = callerOf(request).principal;
     return {
       principal: name,
       role,
       appliances,
       expires: expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString(),
+      guards,
     };
   });
 
@@ -78,7 +81,8 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
   });
 
   app.get('/audit', async (request) => {
-    adminOnly(callerOf(request).principal);
+    const { principal } = callerOf(request);
+    refuseUnlessPermittedOwn(principal, 'readAudit');
     const { limit = '100', ...filters } = queryOf(request);
     if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > 1_000) {
       throw new AdminProblem('malformed_request', {
@@ -93,14 +97,20 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
         remedy: `Filter by ${auditFilters.join(', ')}; an event is one of ${auditEvents.join(', ')}.`,
       });
     }
-    return { records: await journal.query({ limit: Number(limit), ...filters }) };
+    refuseUnseen(principal, filters);
+    const records = await journal.query({
+      limit: Number(limit),
+      ...filters,
+      maySee: (line) => maySee(principal, line),
+    });
+    return { records };
   });
 
   app.get('/freeze', async () => (freeze.state ? { frozen: true, ...freeze.state } : { frozen: false }));
 
   app.put('/freeze', async (request) => {
     const { principal, token, subject } = callerOf(request);
-    adminOnly(principal);
+    refuseUnlessPermittedOwn(principal, 'freeze');
     const { reason: given } = readAdminHeaders(request.headers);
     if (given === undefined) {
       throw new AdminProblem('reason_required', {
@@ -130,7 +140,7 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
 
   app.delete('/freeze', async (request) => {
     const { principal, subject } = callerOf(request);
-    adminOnly(principal);
+    refuseUnlessPermittedOwn(principal, 'unfreeze');
     const { reason } = readAdminHeaders(request.headers);
     await recorder.record({ ...subject(), reason }, { event: 'unfreeze' });
     await freeze.thaw();
@@ -153,14 +163,6 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
     });
     return { principal, token, subject };
   }
-}
-
-function adminOnly({ name, role }: Principal): void {
-  if (role === 'admin') return;
-  throw new AdminProblem('role_too_low', {
-    detail: `This is for the role admin; ${name} is ${role}.`,
-    remedy: 'Use a token with the role admin.',
-  });
 }
 
 /** The last value counts where a name comes twice. */

@@ -1,3 +1,4 @@
+import type { Overridden } from '../admin/guards/overridden.ts';
 import type { OperationCall } from '../admin/operation.ts';
 import type { Principal } from '../admin/principal.ts';
 import type { Secret } from '../lib/secret.ts';
@@ -15,5 +16,7 @@ export interface RequestContext {
   call?: OperationCall;
   /** True once it is beyond being refused. */
   sent?: boolean;
+  /** Guards that it overrode, once it is sent. */
+  overridden?: Overridden;
   reason?: string;
 }

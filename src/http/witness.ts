@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { AdminMetrics } from '../admin/admin-metrics.ts';
+import type { Overridden } from '../admin/guards/overridden.ts';
+import type { OperationCall } from '../admin/operation.ts';
 import type { AdminProblem } from '../admin/problem.ts';
 import type { Recorder } from '../admin/recorder.ts';
 import { codeOfStatus } from '../appliance/answer.ts';
@@ -16,7 +18,7 @@ export interface Witness {
 }
 
 export interface WitnessParts {
-  readonly metrics: Pick<AdminMetrics, 'answered' | 'denied'>;
+  readonly metrics: Pick<AdminMetrics, 'answered' | 'denied' | 'overridden'>;
   readonly recorder: Pick<Recorder, 'note'>;
   readonly log: Logger;
 }
@@ -43,12 +45,13 @@ export function createWitness({ metrics, recorder, log }: WitnessParts): Witness
       await recorder.note(subject, { event: 'denied', status: problem.status, code: problem.code });
     },
 
-    over(request, reply, { principal, appliance = '', call, id, signal }) {
+    over(request, reply, { principal, appliance = '', call, id, signal, overridden = {} }) {
       const endpoint = call?.operation.template ?? ownEndpoint(request);
       const code = signal.aborted ? '499' : codeOfStatus(reply.statusCode);
       metrics.answered({ appliance, endpoint, method: request.method, code });
       if (!principal) return;
-      const level = call && call.operation.row.risk !== 'read' ? 'info' : 'debug';
+      metrics.overridden(appliance, overridden);
+      const level = levelOf(call, overridden);
       log[level](
         {
           request: id,
@@ -58,12 +61,18 @@ export function createWitness({ metrics, recorder, log }: WitnessParts): Witness
           // What the caller would have got, had it stayed.
           status: reply.statusCode,
           ...(signal.aborted ? { left: true } : {}),
+          ...overridden,
           seconds: Math.round(reply.elapsedTime) / 1_000,
         },
         'admin request',
       );
     },
   };
+}
+
+function levelOf(call: OperationCall | undefined, { forced, warned }: Overridden): 'debug' | 'info' | 'warn' {
+  if (forced || warned) return 'warn';
+  return call && call.operation.row.risk !== 'read' ? 'info' : 'debug';
 }
 
 /** The route of the gateway's own paths; unknown ones have none, or strangers would make up label values. */

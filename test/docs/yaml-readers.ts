@@ -1,7 +1,7 @@
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, parseAllDocuments, stringify } from 'yaml';
-import { operationRoutes } from '../../src/appliance/operation-routes.ts';
+import { operationRoutes } from '../../src/admin/operation-routes.ts';
 import { collectorDefaults } from '../../src/collectors/defaults.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { configSchema } from '../../src/config/schema.ts';

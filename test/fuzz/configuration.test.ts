@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { operationRoutes } from '../../src/appliance/operation-routes.ts';
+import { operationRoutes } from '../../src/admin/operation-routes.ts';
 import { collectorDefaults } from '../../src/collectors/defaults.ts';
 import { watchesFarm } from '../../src/config/farm-filter.ts';
 import { loadSettings } from '../../src/config/load.ts';

@@ -183,7 +183,7 @@ function applianceSettings(
 }
 
 function tokenSettings(name: string, sha256: string, role: Role): TokenSettings {
-  return { name, sha256, role, appliances: ['*'], deny: [], skipConfirmation: false };
+  return { name, sha256, role, appliances: ['*'], deny: [], skipConfirmation: false, guards: 'refuse' };
 }
 
 function parsed(text: string): Record<string, unknown> | undefined {

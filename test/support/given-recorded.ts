@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { collectorDefaults } from '../../src/collectors/defaults.ts';
 import { loadSettings } from '../../src/config/load.ts';
-import { operationRoutes } from '../../src/appliance/operation-routes.ts';
+import { operationRoutes } from '../../src/admin/operation-routes.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { createConfigurationSource } from '../../src/configuration-source.ts';
 import { type Daemon, startDaemon } from '../../src/daemon.ts';

@@ -13,6 +13,8 @@ export interface AuditQuery {
   readonly appliance?: string | undefined;
   readonly operation?: string | undefined;
   readonly event?: AuditEvent | undefined;
+  /** Whether the caller may see a line. */
+  readonly maySee?: (line: AuditLine) => boolean;
 }
 
 /**
@@ -50,12 +52,13 @@ export async function queryAudit(
 }
 
 function fits(line: AuditLine, wanted: Omit<AuditQuery, 'limit'>): boolean {
-  const { principal, appliance, operation, event } = wanted;
+  const { principal, appliance, operation, event, maySee } = wanted;
   return (
     (principal === undefined || line.principal === principal) &&
     (appliance === undefined || line.appliance === appliance) &&
     (operation === undefined || line.operation === operation) &&
-    (event === undefined || line.event === event)
+    (event === undefined || line.event === event) &&
+    (maySee?.(line) ?? true)
   );
 }
 

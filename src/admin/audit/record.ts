@@ -33,8 +33,10 @@ export interface AuditRecord {
   readonly path: string;
   /** What the caller gave as X-Reason. */
   readonly reason?: string;
-  /** Guards that were overridden. */
+  /** Guards that X-Force overrode. */
   readonly forced?: readonly string[];
+  /** Guards whose findings went through, as the token has `guards: warn`. */
+  readonly warned?: readonly string[];
   /** The masked body. */
   readonly body?: unknown;
   /** HTTP status of the answer, of the appliance or of the gateway. */

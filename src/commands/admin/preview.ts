@@ -16,6 +16,7 @@ const PreviewReply = Type.Object({
   findings: Type.Array(
     Type.Object({ guard: Type.String(), severity: Type.String(), message: Type.String(), remedy: Type.String() }),
   ),
+  warned: Type.Optional(Type.Array(Type.String())),
   validation: Type.Object({ problems: Type.Array(Type.String()), note: Type.Optional(Type.String()) }),
   confirmation: Type.Object({ required: Type.Boolean(), given: Type.Boolean() }),
   current: Type.Union([Type.Null(), Type.Object({ operation: Type.String(), body: Type.Unknown() })]),
@@ -68,11 +69,11 @@ export function objectionLines({
   return [...found, ...others, ...note].map((text) => `  ${oneLine(text, 2_000)}`);
 }
 
-/** What guards warn of without standing in the way. */
-export function warningLines({ findings }: Pick<Preview, 'findings'>): readonly string[] {
+/** Renders what guards warn of without standing in the way; also what blocks others and not this token. */
+export function warningLines({ findings, warned = [] }: Pick<Preview, 'findings' | 'warned'>): readonly string[] {
   return objectionLines({
     because: [],
-    findings: findings.filter(({ severity }) => severity !== 'blocking'),
+    findings: findings.filter(({ severity, guard }) => severity !== 'blocking' || warned.includes(guard)),
     validation: { problems: [] },
   });
 }

@@ -1,5 +1,5 @@
 import { createDecoder } from '../../appliance/decode.ts';
-import { operationRoutes } from '../../appliance/operation-routes.ts';
+import { operationRoutes } from '../../admin/operation-routes.ts';
 import { collectorDefaults } from '../../collectors/defaults.ts';
 import { createFiles } from '../../config/files.ts';
 import { loadSettings } from '../../config/load.ts';

@@ -31,12 +31,12 @@ export const gatewayPaths: Readonly<Record<string, Readonly<Record<string, OpenA
     }),
   },
   '/whoami': {
-    get: own('whoAmI', 'who the token belongs to, and what it covers', {
+    get: own('whoAmI', 'who the token belongs to, what it covers, and whether guards refuse or warn', {
       responses: ownAnswers('The principal.', 'Whoami'),
     }),
   },
   '/audit': {
-    get: own('readAudit', 'the audit, newest first (admin)', {
+    get: own('readAudit', 'the audit, newest first, of what the token covers (admin)', {
       parameters: [
         query('limit', 'How many lines.', { type: 'integer', minimum: 1, maximum: 1_000, default: 100 }),
         query('principal', 'Of this principal alone.', { type: 'string' }),
@@ -49,13 +49,17 @@ export const gatewayPaths: Readonly<Record<string, Readonly<Record<string, OpenA
   },
   '/freeze': {
     get: own('readFreeze', 'whether changes are frozen', { responses: ownAnswers('The state.', 'Freeze') }),
-    put: own('freeze', 'refuse every operation that is not a read, until it is lifted (admin)', {
-      parameters: [
-        { ...query('X-Reason', 'Why; whoever is refused is told.', { type: 'string' }, true), in: 'header' },
-      ],
-      responses: ownAnswers('The new state.', 'Freeze'),
-    }),
-    delete: own('unfreeze', 'let changes through again (admin)', {
+    put: own(
+      'freeze',
+      'refuse every operation that is not a read, until it is lifted (admin, with a token for all appliances)',
+      {
+        parameters: [
+          { ...query('X-Reason', 'Why; whoever is refused is told.', { type: 'string' }, true), in: 'header' },
+        ],
+        responses: ownAnswers('The new state.', 'Freeze'),
+      },
+    ),
+    delete: own('unfreeze', 'let changes through again (admin, with a token for all appliances)', {
       parameters: [parameterRef('Reason')],
       responses: ownAnswers('The new state.', 'Freeze'),
     }),

@@ -3,6 +3,10 @@ import { auditEvents } from '../../admin/audit/record.ts';
 import { roles } from '../../admin/policy.ts';
 import { problemCodes } from '../../admin/problem.ts';
 
+const forced = Type.Optional(Type.Array(Type.String({ description: 'A guard that X-Force overrides.' })));
+const warned = Type.Optional(
+  Type.Array(Type.String({ description: 'A guard that the token overrides, by its option guards: warn.' })),
+);
 const role = Type.Enum([...roles]);
 const time = Type.String({ format: 'date-time' });
 
@@ -78,6 +82,8 @@ export const DryRunSchema = Type.Object(
       parameters: Type.Optional(Type.Array(Type.Ref('#/components/schemas/Parameter'))),
     }),
     findings: Type.Array(Type.Ref('#/components/schemas/Finding')),
+    forced,
+    warned,
     current: Type.Union([
       Type.Object({ operation: Type.String(), status: Type.Integer(), body: Type.Unknown() }),
       Type.Null(),
@@ -101,6 +107,7 @@ const WhoamiSchema = Type.Object({
   role,
   appliances: Type.Array(Type.String({ description: 'A glob of names.' })),
   expires: Type.Union([time, Type.Null()]),
+  guards: Type.Enum(['refuse', 'warn']),
 });
 
 const FreezeSchema = Type.Object({
@@ -124,7 +131,8 @@ export const AuditLineSchema = Type.Object({
   method: Type.String(),
   path: Type.String(),
   reason: Type.Optional(Type.String()),
-  forced: Type.Optional(Type.Array(Type.String())),
+  forced,
+  warned,
   body: Type.Optional(Type.Unknown({ description: 'With secrets masked.' })),
   status: Type.Optional(Type.Integer()),
   code: Type.Optional(Type.Enum([...problemCodes])),

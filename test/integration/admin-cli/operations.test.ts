@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { makeToken } from '../../../src/commands/make-token.ts';
 import { busyWorld, deactivatedWorld } from '../../../src/simulator/scenarios.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
 
@@ -67,6 +68,20 @@ describe('a single operation', () => {
     expect(err).toContain('zlb-exporter admin parameters lb-1 createFarm … explains what it takes');
     expect(forced.err).toContain('It takes copy_from, farmname, profile, vip, vport; zlb-exporter admin parameters');
     expect(await done()).toEqual(['createFarm']);
+  });
+
+  it('shows what a guard finds where the token lets it through, before it asks', async () => {
+    const { token } = makeToken();
+    const tokens = [{ token, name: 'old', role: 'operator', guards: 'warn' }] as const;
+    const { run, done } = await givenAdminCli({ 'lb-1': busyWorld() }, { tokens });
+    const words = ['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=start'];
+
+    const declined = await run(words, { as: token, answers: ['n'] });
+    const refused = await run(words, { as: 'operator', answers: ['n'] });
+
+    expect(declined.asked.join() + declined.out + declined.err).toContain('hard_restart: The farm shop is running');
+    expect(refused.err).toContain('The gateway would refuse actOnFarm');
+    expect(await done()).toEqual([]);
   });
 
   it('does not show the key of a machine that is deactivated', async () => {

@@ -394,6 +394,7 @@ describe('a thousand wrong tokens', () => {
       appliances: ['*'],
       deny: [],
       skipConfirmation: false,
+      guards: 'refuse' as const,
       sha256: createHash('sha256').update(token).digest('hex'),
     }));
     const { identify } = createPrincipals(entries, Date.now);

@@ -30,7 +30,7 @@ async function givenPlans(world: World) {
       force: false,
       reason: undefined,
       frozen: false,
-      skipConfirmation: false,
+      principal: { skipConfirmation: false, guards: 'refuse' },
       mayRead: () => true,
       signal: patient,
       ...parts,
@@ -174,7 +174,7 @@ describe('what a plan says would become of the call', () => {
     ['not confirmed', {}, ['X-Confirm does not say shop.']],
     ['confirmed with another name', { confirm: 'Shop' }, ['X-Confirm does not say shop.']],
     ['confirmed', { confirm: 'shop' }, []],
-    ['of a client that cannot confirm', { skipConfirmation: true }, []],
+    ['of a client that cannot confirm', { principal: { skipConfirmation: true, guards: 'refuse' } }, []],
     ['frozen', { confirm: 'shop', frozen: true }, ['All changes are frozen; GET /freeze says by whom and why.']],
   ])('when a deletion is %s', async (_, parts, because) => {
     expect(await outcome('DELETE /farms/shop', parts)).toMatchObject(

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { makeToken } from '../../../src/commands/make-token.ts';
+import type { TokenSettings } from '../../../src/config/admin-settings.ts';
 import { busyWorld, recordedWorld } from '../../../src/simulator/scenarios.ts';
 import { type GatewayAnswer, givenGateway } from '../../support/given-gateway.ts';
 import { until } from '../../support/until.ts';
@@ -19,7 +21,10 @@ describe('GET /whoami', () => {
     for (const role of callers) {
       const { status, json } = await call('GET', '/whoami', { as: role });
 
-      expect([status, json]).toEqual([200, { principal: role, role, appliances: ['*'], expires: null }]);
+      expect([status, json]).toEqual([
+        200,
+        { principal: role, role, appliances: ['*'], expires: null, guards: 'refuse' },
+      ]);
     }
   });
 });
@@ -191,6 +196,70 @@ describe('GET /audit', () => {
     const answer = await call('GET', '/audit', { as });
 
     expect(answer.json).toMatchObject({ status: 403, code: 'role_too_low' });
+  });
+
+  describe('to a token that does not cover everything', () => {
+    /** Two appliances with a change and a refusal each, a freeze that was lifted, and a token with these limits. */
+    async function givenLines(limits: Partial<TokenSettings>) {
+      const { token } = makeToken();
+      const worlds = { 'lb-a': busyWorld(), 'lb-b': busyWorld() };
+      const { call } = await givenGateway(worlds, { tokens: [{ token, name: 'narrow', role: 'admin', ...limits }] });
+      for (const name of ['lb-a', 'lb-b']) {
+        await call('PUT', `/appliances/${name}/farms/shop/actions`, stop);
+        await call('DELETE', `/appliances/${name}/farms/shop`, { as: 'viewer' });
+        await call('GET', `/appliances/${name}/nowhere`);
+      }
+      await call('PUT', '/freeze', { headers: { 'x-reason': 'secret plan' } });
+      await call('DELETE', '/freeze');
+      return async (query = '') => {
+        const answer = await call('GET', `/audit${query}`, { as: token });
+        const lines = recordsOf(answer).map(({ event, appliance, operation }) =>
+          [event, appliance, operation].flatMap((word) => (word === undefined ? [] : [String(word)])).join(' '),
+        );
+        return { status: answer.status, code: answer.json?.code, lines };
+      };
+    }
+    const ofA = ['denied lb-a', 'denied lb-a deleteFarm', 'outcome lb-a actOnFarm', 'intent lb-a actOnFarm'];
+
+    it('has the lines of its appliances alone, and none without an appliance', async () => {
+      const ask = await givenLines({ appliances: ['lb-a'] });
+
+      expect(await ask()).toMatchObject({ status: 200, lines: ofA });
+      expect((await ask('?limit=2')).lines).toEqual(ofA.slice(0, 2));
+      expect((await ask('?appliance=lb-a&event=denied')).lines).toEqual(ofA.slice(0, 2));
+    });
+
+    it('has the lines of the operations that its lists leave it', async () => {
+      const allowed = await givenLines({ allow: ['readAudit', 'actOnFarm'], appliances: ['lb-a'] });
+      const denied = await givenLines({ deny: ['actOnFarm'], appliances: ['lb-a'] });
+
+      expect((await allowed()).lines).toEqual([ofA[0], ofA[2], ofA[3]]);
+      expect((await denied()).lines).toEqual([ofA[0], ofA[1]]);
+    });
+
+    it('refuses a filter by what it does not cover, which would read as "nothing happened"', async () => {
+      const byAppliance = await givenLines({ appliances: ['lb-a'] });
+      const byOperation = await givenLines({ deny: ['actOnFarm'] });
+
+      expect(await byAppliance('?appliance=lb-b')).toMatchObject({ status: 403, code: 'appliance_denied' });
+      expect(await byAppliance('?appliance=lb-nowhere')).toMatchObject({ status: 403, code: 'appliance_denied' });
+      expect(await byOperation('?operation=actOnFarm')).toMatchObject({ status: 403, code: 'operation_denied' });
+    });
+
+    it.each([{ allow: ['actOnFarm'] }, { deny: ['readAudit'] }, { allow: ['readAudit'], deny: ['readAudit'] }])(
+      'is refused where its lists leave readAudit out: %j',
+      async (lists) => {
+        const ask = await givenLines(lists);
+
+        expect(await ask()).toMatchObject({ status: 403, code: 'operation_denied' });
+      },
+    );
+
+    it('has all lines where it covers all appliances and allows all operations', async () => {
+      const ask = await givenLines({ appliances: ['lb-a', '*'] });
+
+      expect((await ask()).lines).toHaveLength(11);
+    });
   });
 
   it.each(['0', '1001', '-1', '1e3', 'all', '', '10.5', '٣'])('refuses the limit "%s"', async (limit) => {

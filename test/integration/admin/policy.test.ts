@@ -431,6 +431,55 @@ describe('the freeze', () => {
     expect(appliance.requests).toEqual([]);
   });
 
+  it.each([
+    { limits: { appliances: ['lb-1'] }, code: 'appliance_denied', may: [] },
+    { limits: { appliances: ['lb-*'] }, code: 'appliance_denied', may: [] },
+    { limits: { allow: ['listFarms'] }, code: 'operation_denied', may: [] },
+    { limits: { deny: ['freeze', 'unfreeze'] }, code: 'operation_denied', may: [] },
+    { limits: { deny: ['unfreeze'] }, code: 'operation_denied', may: ['PUT'] },
+    { limits: { allow: ['unfreeze'] }, code: 'operation_denied', may: ['DELETE'] },
+    { limits: { allow: ['freeze', 'unfreeze'] }, code: '', may: ['PUT', 'DELETE'] },
+    { limits: { appliances: ['lb-1', '*'] }, code: '', may: ['PUT', 'DELETE'] },
+  ])('is for a token of all appliances whose lists leave it: $limits', async ({ limits, code, may }) => {
+    const { token } = makeToken();
+    const { call, audit } = await givenGateway(
+      { 'lb-1': busyWorld() },
+      { tokens: [{ token, name: 'narrow', role: 'admin', ...limits }] },
+    );
+    const headers = { 'x-reason': 'incident' };
+
+    for (const method of ['PUT', 'DELETE'] as const) {
+      // For DELETE somebody else has frozen it.
+      if (method === 'DELETE') await call('PUT', '/freeze', { headers });
+      const before = await call('GET', '/freeze', { as: token });
+      const answer = await call(method, '/freeze', { as: token, headers });
+      const after = await call('GET', '/freeze', { as: token });
+
+      if (may.includes(method)) {
+        expect(answer.status, method).toBe(200);
+        expect(after.json?.frozen, method).toBe(method === 'PUT');
+      } else {
+        expect(answer.json, method).toMatchObject({ status: 403, code, remedy: expect.stringMatching(/token/) });
+        expect(after.json, method).toEqual(before.json);
+        expect((await audit()).at(-1), method).toMatchObject({ event: 'denied', principal: 'narrow', code });
+      }
+      if (method === 'PUT') await call('DELETE', '/freeze');
+    }
+  });
+
+  it('tells every token who froze and why, as each may meet a refusal by it', async () => {
+    const { token } = makeToken();
+    const { call } = await givenGateway(
+      { 'lb-1': busyWorld() },
+      { tokens: [{ token, name: 'narrow', role: 'operator', appliances: ['lb-1'], allow: ['actOnFarm'] }] },
+    );
+    await call('PUT', '/freeze', { headers: { 'x-reason': 'incident 7' } });
+
+    const answer = await call('GET', '/freeze', { as: token });
+
+    expect(answer.json).toMatchObject({ frozen: true, by: 'admin', reason: 'incident 7' });
+  });
+
   it('holds from its answer on, also for what the guards are looking at', async () => {
     const { call, appliance } = await givenGateway({ 'lb-1': busyWorld() });
     appliance.fail('GET /farms', { kind: 'slow_body', bytesPerSecond: 2_000 });

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { operationRoutes } from '../../../src/appliance/operation-routes.ts';
+import { operationRoutes } from '../../../src/admin/operation-routes.ts';
 import { collectorDefaults } from '../../../src/collectors/defaults.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import { startExporter } from '../../support/process.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { operationRoutes } from '../../../src/appliance/operation-routes.ts';
+import { operationRoutes } from '../../../src/admin/operation-routes.ts';
 import { collectorDefaults } from '../../../src/collectors/defaults.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import { createConfigurationSource } from '../../../src/configuration-source.ts';

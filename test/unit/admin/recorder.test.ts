@@ -40,7 +40,15 @@ function givenRecorder() {
 }
 
 function givenPrincipal(name: string): Principal {
-  return { name, role: 'viewer', appliances: ['*'], deny: [], skipConfirmation: false, covers: () => true };
+  return {
+    name,
+    role: 'viewer',
+    appliances: ['*'],
+    deny: [],
+    skipConfirmation: false,
+    guards: 'refuse',
+    covers: () => true,
+  };
 }
 
 function givenSubject(known: Partial<Subject> = {}): Subject {

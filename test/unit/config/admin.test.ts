@@ -36,7 +36,17 @@ describe('the admin block', () => {
       uploadBytes: 268_435_456,
       downloadBytes: 1_073_741_824,
       maxConcurrentPerAppliance: 2,
-      tokens: [{ name: 'alice', sha256: digest, role: 'viewer', appliances: ['*'], deny: [], skipConfirmation: false }],
+      tokens: [
+        {
+          name: 'alice',
+          sha256: digest,
+          role: 'viewer',
+          appliances: ['*'],
+          deny: [],
+          skipConfirmation: false,
+          guards: 'refuse',
+        },
+      ],
     });
   });
 
@@ -62,8 +72,9 @@ admin:
       appliances: [lb-paris, 'lab-*']
       expires: 2027-01-01
       allow: [readFarm, 'PUT /farms/{farmname}/actions']
-      deny: [deleteFarm]
+      deny: [deleteFarm, freeze, DELETE /freeze, '* /audit']
       skip_confirmation: true
+      guards: warn
 `,
       { files: { 'rome.key': 'f1x7ure-rome\n' } },
     );
@@ -88,8 +99,9 @@ admin:
           appliances: ['lb-paris', 'lab-*'],
           expiresAtMs: Date.UTC(2027, 0, 1),
           allow: ['readFarm', 'actOnFarm'],
-          deny: ['deleteFarm'],
+          deny: ['deleteFarm', 'freeze', 'unfreeze', 'readAudit'],
           skipConfirmation: true,
+          guards: 'warn',
         },
       ],
     });

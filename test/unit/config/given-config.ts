@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { operationRoutes } from '../../../src/appliance/operation-routes.ts';
+import { operationRoutes } from '../../../src/admin/operation-routes.ts';
 import type { CollectorSettings } from '../../../src/config/collectors.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import { ConfigError } from '../../../src/config/problems.ts';

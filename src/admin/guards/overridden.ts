@@ -1,0 +1,22 @@
+import type { Finding } from './guard.ts';
+
+/** Names of the guards whose blocking findings do not stop a call, by what overrides them; as the audit and a dry run have them. */
+export interface Overridden {
+  /** Overridden by X-Force. */
+  readonly forced?: readonly string[];
+  /** Overridden by the option `guards: warn` of the token. */
+  readonly warned?: readonly string[];
+}
+
+export interface Overrider {
+  readonly force: boolean;
+  readonly principal: { readonly guards: 'refuse' | 'warn' };
+}
+
+/** Returns what a request overrides; nothing where no finding blocks, or where the guards are obeyed. */
+export function overriddenBy(findings: readonly Finding[], { force, principal }: Overrider): Overridden {
+  const blocking = new Set(findings.filter(({ severity }) => severity === 'blocking').map(({ guard }) => guard));
+  if (blocking.size === 0) return {};
+  if (force) return { forced: [...blocking] };
+  return principal.guards === 'warn' ? { warned: [...blocking] } : {};
+}
