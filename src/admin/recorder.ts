@@ -1,4 +1,5 @@
 import type { Secret } from '../lib/secret.ts';
+import { AuditError } from './audit/audit-error.ts';
 import type { AuditJournal } from './audit/journal.ts';
 import type { AuditPosition, AuditRecord } from './audit/record.ts';
 import { createDenials, type Suppressed } from './denials.ts';
@@ -89,13 +90,8 @@ export function createRecorder({ journal, keys, isToken, onLost, now, mostDenial
       try {
         return await journal.append(recordOf(subject, particulars));
       } catch (cause) {
-        throw new AdminProblem('audit_unavailable', {
-          detail: 'The audit cannot be written, so nothing was sent. The log of the exporter says why.',
-          remedy:
-            'Look at the disk and the rights of admin.audit_file; `zlb-exporter audit verify FILE` tells if it is damaged.',
-          headers: { 'retry-after': '30' },
-          cause,
-        });
+        const why = cause instanceof AuditError && cause.reason === 'locked' ? lockedText : unwritableText;
+        throw new AdminProblem('audit_unavailable', { ...why, headers: { 'retry-after': '30' }, cause });
       }
     },
     async note(subject, particulars) {
@@ -111,6 +107,16 @@ export function createRecorder({ journal, keys, isToken, onLost, now, mostDenial
     close: () => tellSuppressed('now'),
   };
 }
+
+const lockedText = {
+  detail: 'Another exporter writes the audit, so nothing was sent. The log of this exporter says which one.',
+  remedy: 'Stop the other exporter, or give each one an admin.audit_file of its own.',
+};
+const unwritableText = {
+  detail: 'The audit cannot be written, so nothing was sent. The log of the exporter says why.',
+  remedy:
+    'Look at the disk and the rights of admin.audit_file; `zlb-exporter audit verify FILE` tells if it is damaged.',
+};
 
 function recordOfMany({ principal, count }: Suppressed): AuditRecord {
   return {

@@ -59,13 +59,18 @@ export function writeAdminConfig(folder: string, config: AdminConfig): string {
   return file;
 }
 
-/** Resolves once both of its listeners are there; the process ends with the test at the latest. */
-export async function startAdminExporter(configFile: string, listenAddress = '127.0.0.1:0'): Promise<AdminExporter> {
-  const child = spawn(
-    process.execPath,
-    ['src/main.ts', `--config.file=${configFile}`, `--web.listen-address=${listenAddress}`],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+/**
+ * Starts the exporter, under another program where one is given. Resolves once both of its listeners are there; the
+ * process ends with the test at the latest.
+ */
+export async function startAdminExporter(
+  configFile: string,
+  listenAddress = '127.0.0.1:0',
+  under: readonly string[] = [],
+): Promise<AdminExporter> {
+  const options = [`--config.file=${configFile}`, `--web.listen-address=${listenAddress}`];
+  const [command = '', ...words] = [...under, process.execPath, 'src/main.ts', ...options];
+  const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   const { stdout, stderr } = collectOutput(child);
   const log = () => logLines(stderr());
@@ -82,9 +87,10 @@ export async function startAdminExporter(configFile: string, listenAddress = '12
     metricsUrl,
     log,
     async stop(signal) {
-      const exited = once(child, 'exit') as Promise<[number | null]>;
+      // Closed once the last process that writes to its pipes is gone.
+      const closed = once(child, 'close') as Promise<[number | null]>;
       child.kill(signal);
-      const [code] = await exited;
+      const [code] = await closed;
       return code;
     },
   };

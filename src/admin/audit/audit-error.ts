@@ -1,8 +1,11 @@
 import { errorCode, toError } from '../../lib/check.ts';
 import { FileKindError } from '../../lib/regular-file.ts';
 
-/** Why a record is not on disk: the disk is full, the file cannot be written, its chain is broken, or the journal has been closed. */
-export type AuditFailure = 'full' | 'unwritable' | 'broken' | 'closed';
+/**
+ * Why a record is not on disk: the disk is full, another process writes the file, it cannot be written, its chain is
+ * broken, or the journal has been closed.
+ */
+export type AuditFailure = 'full' | 'locked' | 'unwritable' | 'broken' | 'closed';
 
 /** A record that is not on disk, so that what it stands for must not happen. The message is one line with the remedy; it names a file of this machine. */
 export class AuditError extends Error {

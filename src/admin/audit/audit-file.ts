@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, rename, stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { errorCode } from '../../lib/check.ts';
-import { brokenAudit } from './audit-error.ts';
+import { AuditError, brokenAudit } from './audit-error.ts';
 import type { KeptHead } from './kept-head.ts';
 import { sealLine, type SealedLine } from './line.ts';
 import type { Lock } from './lock.ts';
@@ -22,7 +22,7 @@ export interface AuditFile {
   readonly last: AuditPosition;
   /** Bytes that are written and synced. */
   readonly length: number;
-  /** False once the file was moved, cut or written to by somebody else. */
+  /** Resolves to false once the file was moved, cut or written to by somebody else, or its lock was lost. */
   isUntouched(): Promise<boolean>;
   /** Writes the first entries, as many as go into one file and at least one, and syncs them; rejects with none of them written. */
   write(entries: readonly Entry[]): Promise<readonly AuditPosition[]>;
@@ -77,12 +77,15 @@ export function createAuditFile({ file, maxBytes, log, head, lock, ...found }: A
     const position = lines.at(-1)?.position ?? last;
     await writeFully(handle, bytes, length);
     await handle.datasync();
+    // A record is acknowledged only if nobody took the lock meanwhile: then these lines may not be part of the audit.
+    if (!(await lock.isHeld())) throw lostLock(file);
     await head.write(position);
     last = position;
     length += bytes.length;
   }
 
   async function cleanUp(): Promise<void> {
+    if (!(await lock.isHeld())) return;
     await handle.truncate(length);
     await head.write(last);
     await syncFolder(file);
@@ -96,8 +99,8 @@ export function createAuditFile({ file, maxBytes, log, head, lock, ...found }: A
       return length;
     },
     async isUntouched() {
-      const [onDisk, own] = await Promise.all([stat(file).catch(ifMissing), handle.stat()]);
-      return onDisk?.ino === own.ino && onDisk.dev === own.dev && own.size === length;
+      const [onDisk, own, isHeld] = await Promise.all([stat(file).catch(ifMissing), handle.stat(), lock.isHeld()]);
+      return isHeld && onDisk?.ino === own.ino && onDisk.dev === own.dev && own.size === length;
     },
     async write(entries) {
       try {
@@ -123,6 +126,13 @@ export function createAuditFile({ file, maxBytes, log, head, lock, ...found }: A
       }
     },
   };
+}
+
+function lostLock(file: string): AuditError {
+  return new AuditError(
+    'locked',
+    `cannot write the audit ${file}: another process has taken its lock, so ${file}.lock was removed or its file system has no locks; stop the other exporter; the next call tries again`,
+  );
 }
 
 function ifMissing(error: unknown): undefined {

@@ -1,87 +1,141 @@
 import { randomUUID } from 'node:crypto';
-import { open, readFile, rm } from 'node:fs/promises';
-import { errorCode } from '../../lib/check.ts';
+import { open, readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { errorCode, isRecord } from '../../lib/check.ts';
+import { FileKindError, kindOf } from '../../lib/regular-file.ts';
 import { AuditError } from './audit-error.ts';
 
-/** The sole right to write an audit. */
+/** The sole right to write an audit. It ends with the process, however that ends. */
 export interface Lock {
+  /** Resolves to false once another process has entered itself as the writer; nothing may be written then. */
+  isHeld(): Promise<boolean>;
   release(): Promise<void>;
 }
 
-/** A process, told from a later one with the same number by when it started. */
-interface Holder {
+/** The process that holds the lock, as its file `.writer` describes it to people. */
+interface Writer {
+  readonly id: string;
   readonly pid: number;
-  readonly started: string;
+  readonly host: string;
+  /** As `lsns -t pid` prints it; empty where the system has none. */
+  readonly pidNamespace: string;
+  /** ISO 8601, UTC. */
+  readonly since: string;
 }
 
 /**
- * Rejects with an AuditError while another process lives that has the lock. A process of another container is not seen; the
- * journal notices the lines it writes.
+ * Takes the lock of an audit, or rejects with an AuditError that names its holder. The kernel keeps the lock on the empty
+ * file `.lock`: it holds between containers, lasts while its process is paused, and is free as soon as that is dead. See
+ * docs/decisions/audit-lock.md.
  */
-export async function takeLock(file: string): Promise<Lock> {
+export async function takeLock(file: string, now: () => number): Promise<Lock> {
   const path = `${file}.lock`;
-  const own = `${process.pid} ${await startOf(process.pid)} ${randomUUID()}\n`;
-  const holder = parseHolder(await textOf(path));
-  if (holder && (await isAlive(holder))) throw locked(file, holder);
-  await rm(path, { force: true });
+  const writerPath = `${file}.writer`;
+  // SQLite blocks the process while it opens a file. A disk that does not answer must be noticed before that.
+  await readWriter(writerPath);
+  await makeEmpty(path, file);
+  const unlock = await lockFile(path, file);
+  if (!unlock) throw heldBy(await readWriter(writerPath), file);
+  const own = await describeOwn(now());
   try {
-    const handle = await open(path, 'wx', 0o600);
-    try {
-      await handle.writeFile(own);
-    } finally {
-      await handle.close();
-    }
+    await writeFile(`${writerPath}.new`, `${JSON.stringify(own)}\n`, { mode: 0o600 });
+    await rename(`${writerPath}.new`, writerPath);
   } catch (error) {
-    if (errorCode(error) === 'EEXIST') throw locked(file, undefined);
+    unlock();
     throw error;
   }
+  const isHeld = async (): Promise<boolean> => (await readWriter(writerPath))?.id === own.id;
   return {
+    isHeld,
     async release() {
-      if ((await textOf(path)) === own) await rm(path, { force: true });
+      try {
+        if (await isHeld()) await rm(writerPath, { force: true });
+      } finally {
+        unlock();
+      }
     },
   };
 }
 
-function locked(file: string, holder: Holder | undefined): AuditError {
-  const who = holder ? `process ${holder.pid}` : 'another process';
-  return new AuditError(
-    'unwritable',
-    `cannot write the audit ${file}: ${who} writes to it; stop that one, or give each exporter an admin.audit_file of its own`,
+/** Makes the file of the lock, which stays for good: whoever removed it could remove one that is just being taken. */
+async function makeEmpty(path: string, file: string): Promise<void> {
+  try {
+    await (await open(path, 'wx', 0o600)).close();
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+    // Never opened here: this process would lose its locks on the file when it closes it.
+    const status = await stat(path);
+    if (!status.isFile()) throw new FileKindError(`${path} is a ${kindOf(status)}, not a regular file`);
+    if (status.size > 0) throw untakable(file, 'it is not empty; stop the older exporter that made it, then remove it');
+  }
+}
+
+/**
+ * Locks a file by `fcntl`, which Node.js reaches through SQLite alone; undefined while another process or another journal
+ * of this one has it. The result gives it back.
+ */
+async function lockFile(path: string, file: string): Promise<(() => void) | undefined> {
+  // Loaded when an audit is opened: Node.js before 24.15 warns of an experimental module, and some are built without it.
+  const { DatabaseSync } = await import('node:sqlite');
+  let database: InstanceType<typeof DatabaseSync> | undefined;
+  try {
+    const opened = new DatabaseSync(path, { timeout: 0 });
+    database = opened;
+    // Only one process can have the lock for writing that BEGIN IMMEDIATE takes. Nothing is ever committed, so the file
+    // stays empty. The last statement fails if the file is read-only, where BEGIN IMMEDIATE would lock nothing.
+    opened.exec('PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE; PRAGMA user_version = 1');
+    return () => opened.close();
+  } catch (error) {
+    database?.close();
+    if (!isRecord(error) || typeof error.errcode !== 'number') throw error;
+    // The low byte is the kind of error, the others are details of it.
+    if (error.errcode % 256 === sqliteBusy) return undefined;
+    throw untakable(file, `${String(error.errstr)}; check its rights and its file system`);
+  }
+}
+
+/** SQLITE_BUSY of sqlite3.h. */
+const sqliteBusy = 5;
+
+async function describeOwn(nowMs: number): Promise<Writer> {
+  const namespace = await readlink('/proc/self/ns/pid').catch(() => '');
+  return {
+    id: randomUUID(),
+    pid: process.pid,
+    host: hostname(),
+    pidNamespace: /\d+/.exec(namespace)?.[0] ?? '',
+    since: new Date(nowMs).toISOString(),
+  };
+}
+
+async function readWriter(path: string): Promise<Writer | undefined> {
+  try {
+    const value: unknown = JSON.parse(await readFile(path, 'utf8'));
+    return isWriter(value) ? value : undefined;
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT' && !(error instanceof SyntaxError)) throw error;
+    return undefined;
+  }
+}
+
+function isWriter(value: unknown): value is Writer {
+  return (
+    isRecord(value) &&
+    Number.isSafeInteger(value.pid) &&
+    [value.id, value.host, value.pidNamespace, value.since].every((member) => typeof member === 'string')
   );
 }
 
-async function textOf(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'latin1');
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return '';
-    throw error;
-  }
+function heldBy(writer: Writer | undefined, file: string): AuditError {
+  const who = writer
+    ? `process ${writer.pid} on ${writer.host}${writer.pidNamespace === '' ? '' : ` (PID namespace ${writer.pidNamespace})`} has written it since ${writer.since}`
+    : `another process has locked ${file}.lock, or its file system has no locks`;
+  return new AuditError(
+    'locked',
+    `cannot write the audit ${file}: ${who}; stop that exporter, or give each one an admin.audit_file of its own; the next call tries again`,
+  );
 }
 
-function parseHolder(text: string): Holder | undefined {
-  const [, pid, started = ''] = /^(\d{1,10}) (\d*) \S+\n$/.exec(text) ?? [];
-  return pid === undefined ? undefined : { pid: Number(pid), started };
-}
-
-async function isAlive({ pid, started }: Holder): Promise<boolean> {
-  const startedNow = await startOf(pid);
-  // In a container every exporter is process 1, the one before the restart too.
-  if (startedNow !== '') return startedNow === started;
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return errorCode(error) === 'EPERM';
-  }
-}
-
-/** Clock ticks from the start of the system to that of a process; empty where the system does not tell. */
-async function startOf(pid: number): Promise<string> {
-  try {
-    const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
-    // The second field is the name of the program in brackets, which may hold anything; the 22nd is the start.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-  } catch {
-    return '';
-  }
+function untakable(file: string, what: string): AuditError {
+  return new AuditError('unwritable', `cannot write the audit ${file}: its lock ${file}.lock cannot be taken: ${what}`);
 }

@@ -32,7 +32,7 @@ export async function openAuditFile(
 ): Promise<AuditFile> {
   if (known) await refuseGone(file, known);
   await makeFolder(dirname(file));
-  const lock = await takeLock(file);
+  const lock = await takeLock(file, now);
   const opened: { close(): Promise<void> }[] = [{ close: async () => await lock.release() }];
   try {
     const head = await openHead(file);

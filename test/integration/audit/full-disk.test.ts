@@ -124,9 +124,9 @@ describe.skipIf(!canMount)('an audit on a disk that fills up', () => {
     writeFileSync(file, torn, { flag: 'a' });
     const before = readFileSync(file, 'utf8');
     // The lock takes the only page that is left; the record that holds the line needs another.
-    writeFileSync(`${file}.lock`, 'x');
+    writeFileSync(`${file}.writer`, 'x');
     fill(join(folder, 'filler'));
-    rmSync(`${file}.lock`);
+    rmSync(`${file}.writer`);
     const { journal } = givenJournal(file);
 
     await expect(journal.append(givenRecord())).rejects.toMatchObject({ reason: 'full' });

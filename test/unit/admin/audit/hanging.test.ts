@@ -6,9 +6,9 @@ import { feed } from '../../../support/programs.ts';
 import { until } from '../../../support/until.ts';
 import { givenFile, givenJournal, givenRecord, linesOf } from './given-audit.ts';
 
-/** A lock that nobody can read, as on a disk that has gone away; `answer` lets go who reads it. */
-function givenHangingLock(file: string) {
-  const lock = `${file}.lock`;
+/** An audit that nobody can open, as on a disk that does not answer; after `answer` it opens. */
+function givenHangingAudit(file: string) {
+  const lock = `${file}.writer`;
   feed('mkfifo', [lock], Buffer.alloc(0));
   const letGo = (): boolean => {
     try {
@@ -50,7 +50,7 @@ async function refused(append: Promise<unknown>): Promise<{ readonly error: unkn
 describe('an audit that does not open', () => {
   it('keeps nobody waiting for ever, and is not opened a second time meanwhile', async () => {
     const file = givenFile();
-    const { answer } = givenHangingLock(file);
+    const { answer } = givenHangingAudit(file);
     const { journal, logged, failures } = givenJournal(file);
 
     const first = await refused(journal.append(givenRecord({ request: 'a' })));
@@ -73,7 +73,7 @@ describe('an audit that does not open', () => {
 
   it('is closed when it opens after the journal was', async () => {
     const file = givenFile();
-    const { answer } = givenHangingLock(file);
+    const { answer } = givenHangingAudit(file);
     const { journal } = givenJournal(file);
     await refused(journal.append(givenRecord()));
 
@@ -82,8 +82,8 @@ describe('an audit that does not open', () => {
 
     vi.useRealTimers();
     await until(
-      () => existsSync(`${file}.lock`),
-      (isLocked) => !isLocked,
+      () => existsSync(`${file}.writer`),
+      (isOpen) => !isOpen,
     );
     expect(await givenJournal(file).journal.append(givenRecord())).toMatchObject({ seq: 1 });
     expect((await verifyAudit(file)).faults).toEqual([]);

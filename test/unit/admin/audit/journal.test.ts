@@ -1,9 +1,23 @@
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openAuditFile } from '../../../../src/admin/audit/open-audit-file.ts';
 import { verifyAudit } from '../../../../src/admin/audit/verify.ts';
 import { maskBody } from '../../../../src/admin/mask.ts';
 import { feed } from '../../../support/programs.ts';
+import { givenLog } from '../../monitor/given-log.ts';
 import {
   besides,
   givenAudit,
@@ -67,7 +81,7 @@ describe('an audit journal', () => {
     expect(written.length).toBeLessThanOrEqual(3);
   });
 
-  it('keeps folder and files to its own user, and leaves no lock behind', async () => {
+  it('keeps folder and files to its own user, and leaves no more of its lock than an empty file', async () => {
     const file = join(dirname(givenFile()), 'a', 'b', 'audit.jsonl');
     const { journal } = givenJournal(file);
 
@@ -75,8 +89,9 @@ describe('an audit journal', () => {
     const during = besides(file);
     await journal.close();
 
-    expect(during).toEqual(['', '.head', '.lock']);
-    expect(besides(file)).toEqual(['', '.head']);
+    expect(during).toEqual(['', '.head', '.lock', '.writer']);
+    expect(besides(file)).toEqual(['', '.head', '.lock']);
+    expect(statSync(`${file}.lock`).size).toBe(0);
     expect(statSync(dirname(file)).mode & 0o777).toBe(0o700);
     expect(statSync(dirname(dirname(file))).mode & 0o777).toBe(0o700);
     expect([file, `${file}.head`].map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o600]);
@@ -169,7 +184,7 @@ describe('an audit that grows', () => {
 
     for (const length of [10, 3_000, 10]) await journal.append(givenRecord({ reason: 'x'.repeat(length) }));
 
-    expect(besides(file)).toEqual(['', '.0000000000000001', '.0000000000000002', '.head', '.lock']);
+    expect(besides(file)).toEqual(['', '.0000000000000001', '.0000000000000002', '.head', '.lock', '.writer']);
     expect(await verifyAudit(file)).toMatchObject({ lines: 3, faults: [] });
   });
 
@@ -335,7 +350,7 @@ describe('a file that cannot be written', () => {
     const position = await givenJournal(file).journal.append(givenRecord());
 
     expect(failures()).toBe(2);
-    expect(besides(file)).toEqual(['', '.head', '.lock', 'kept', 'kept.head']);
+    expect(besides(file)).toEqual(['', '.head', '.lock', '.writer', 'kept', 'kept.head']);
     expect(position.seq).toBe(1);
     expect(await verifyAudit(file)).toMatchObject({ lines: 1, faults: [] });
   });
@@ -344,7 +359,7 @@ describe('a file that cannot be written', () => {
     const file = givenFile();
     const { journal } = givenJournal(file);
     await journal.append(givenRecord());
-    for (const name of ['', '.head', '.lock']) rmSync(`${file}${name}`);
+    for (const name of ['', '.head', '.lock', '.writer']) rmSync(`${file}${name}`);
 
     await expect(journal.append(givenRecord())).rejects.toMatchObject({ reason: 'broken' });
 
@@ -382,7 +397,7 @@ describe('a file that cannot be written', () => {
     const { journal } = givenJournal(file);
     await journal.append(givenRecord());
     await journal.append(givenRecord());
-    for (const name of ['', '.head', '.lock']) rmSync(`${file}${name}`);
+    for (const name of ['', '.head', '.lock', '.writer']) rmSync(`${file}${name}`);
     writtenAudit(file, 5);
 
     await expect(journal.append(givenRecord())).rejects.toMatchObject({
@@ -423,27 +438,75 @@ describe('the lock of an audit', () => {
     const { journal: second } = givenJournal(file);
     await first.append(givenRecord());
 
-    await expect(second.append(givenRecord())).rejects.toMatchObject({
-      reason: 'unwritable',
-      message: `cannot write the audit ${file}: process ${process.pid} writes to it; stop that one, or give each exporter an admin.audit_file of its own`,
-    });
+    const namespace = readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '');
+    const who = `process ${process.pid} on ${hostname()} (PID namespace ${namespace}) has written it since 2026-11-20T08:00:00.000Z`;
+    for (let attempt = 1; attempt <= 2; attempt += 1) {
+      await expect(second.append(givenRecord())).rejects.toMatchObject({
+        reason: 'locked',
+        message: `cannot write the audit ${file}: ${who}; stop that exporter, or give each one an admin.audit_file of its own; the next call tries again`,
+      });
+    }
+    expect(await first.append(givenRecord())).toMatchObject({ seq: 2 });
     await first.close();
 
-    expect(await second.append(givenRecord())).toMatchObject({ seq: 2 });
+    expect(await second.append(givenRecord())).toMatchObject({ seq: 3 });
   });
 
   it.each([
-    ['a process that is gone', `${2 ** 22 + 1} 1 a\n`],
-    ['an earlier process of the same number, as in every container', `${process.pid} 1 a\n`],
+    [
+      'a process that was killed',
+      '{"id":"a","pid":1,"host":"a","pidNamespace":"1","since":"2026-11-20T08:00:00.000Z"}\n',
+    ],
     ['a process that had no room to say which', ''],
   ])('is no longer good when it is of %s', async (_, text) => {
     const file = givenFile();
-    writeFileSync(`${file}.lock`, text);
+    writeFileSync(`${file}.lock`, '');
+    writeFileSync(`${file}.writer`, text);
 
     expect(await givenJournal(file).journal.append(givenRecord())).toMatchObject({ seq: 1 });
   });
 
-  it('may be lost to an exporter that cannot see this one: each takes up the lines of the other', async () => {
+  it.each([
+    [
+      'holds the text of an older release',
+      (lock: string) => writeFileSync(lock, '1 2 a\n'),
+      'cannot be taken: it is not empty; stop the older exporter that made it, then remove it',
+    ],
+    ['is a folder', (lock: string) => mkdirSync(lock), 'is a folder, not a regular file; move it away'],
+    [
+      'is a FIFO',
+      (lock: string) => void feed('mkfifo', [lock], Buffer.alloc(0)),
+      'is a named pipe, not a regular file; move it away',
+    ],
+  ])('cannot be taken while its file %s, and the message says what to do', async (_, leave, words) => {
+    const file = givenFile();
+    leave(`${file}.lock`);
+    const { journal } = givenJournal(file);
+
+    await expect(journal.append(givenRecord())).rejects.toMatchObject({
+      reason: 'unwritable',
+      message: expect.stringContaining(`${file}.lock ${words}`),
+    });
+    rmSync(`${file}.lock`, { recursive: true });
+
+    expect(await journal.append(givenRecord())).toMatchObject({ seq: 1 });
+  });
+
+  it('does not shut its own journal out when the folder was away and came back', async () => {
+    const file = join(dirname(givenFile()), 'data', 'audit.jsonl');
+    const { journal } = givenJournal(file);
+    await journal.append(givenRecord());
+    const away = `${dirname(file)}.away`;
+
+    renameSync(dirname(file), away);
+    await expect(journal.append(givenRecord())).rejects.toMatchObject({ reason: 'broken' });
+    renameSync(away, dirname(file));
+
+    expect(await journal.append(givenRecord())).toMatchObject({ seq: 2 });
+    expect(await verifyAudit(file)).toMatchObject({ lines: 2, faults: [] });
+  });
+
+  it('is noticed when it was removed and taken by another exporter: the first one writes no more until that is gone', async () => {
     const file = givenFile();
     const { journal: first } = givenJournal(file);
     await first.append(givenRecord());
@@ -451,11 +514,36 @@ describe('the lock of an audit', () => {
     const { journal: second } = givenJournal(file);
     await second.append(givenRecord());
 
-    const refused = first.append(givenRecord());
-    await expect(refused).rejects.toMatchObject({ reason: 'unwritable' });
+    for (let attempt = 1; attempt <= 2; attempt += 1)
+      await expect(first.append(givenRecord())).rejects.toMatchObject({ reason: 'locked' });
+    expect(await second.append(givenRecord())).toMatchObject({ seq: 3 });
     await second.close();
 
-    expect(await first.append(givenRecord())).toMatchObject({ seq: 3 });
-    expect(await verifyAudit(file)).toMatchObject({ lines: 3, faults: [] });
+    expect(await first.append(givenRecord())).toMatchObject({ seq: 4 });
+    expect(await verifyAudit(file)).toMatchObject({ lines: 4, faults: [] });
+  });
+
+  it('that is lost while a line is written leaves the line unacknowledged and the head as it was', async () => {
+    const file = givenFile();
+    const parts = { file, maxBytes: 1_048_576, now: Date.now, log: givenLog().log };
+    const opened = await openAuditFile(parts, undefined);
+    onTestFinished(() => opened.close());
+    const entries = [{ record: givenRecord(), time: '2026-11-20T08:00:00.000Z' }];
+    await opened.write(entries);
+    const head = readFileSync(`${file}.head`, 'latin1');
+    // Another process takes the lock after this one has looked whether it has it.
+    writeFileSync(
+      `${file}.writer`,
+      '{"id":"b","pid":1,"host":"b","pidNamespace":"1","since":"2026-11-20T08:00:00.000Z"}\n',
+    );
+
+    const writing = opened.write(entries);
+
+    await expect(writing).rejects.toMatchObject({
+      reason: 'locked',
+      message: expect.stringContaining('has taken its lock'),
+    });
+    expect(opened.last.seq).toBe(1);
+    expect(readFileSync(`${file}.head`, 'latin1')).toBe(head);
   });
 });
