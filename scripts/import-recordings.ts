@@ -21,7 +21,7 @@ const sentences: Readonly<Record<string, string>> = {
   error501: 'This verb is not served.',
   error503: 'No server can answer now.',
 };
-// Clients may tell these apart by their words (WIRE.md §1.2, §3.19).
+// Clients may tell these apart by their words (docs/api.md §1.2, §3.19).
 const kept = /^(?:Request not found: .*|Authorization required)$/;
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwC\n';
 

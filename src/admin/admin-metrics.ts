@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Overridden } from './guards/overridden.ts';
 import type { ProblemCode } from './problem.ts';
 
-/** What the gateway counts of itself (INTERFACE.md §5); a label that is not known is empty. */
+/** What the gateway counts of itself; a label that is not known is empty. */
 export interface AdminMetrics {
   /** `endpoint` is a route template, never a path. */
   answered(call: { appliance: string; endpoint: string; method: string; code: string }): void;

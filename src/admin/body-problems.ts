@@ -53,12 +53,12 @@ function createJudge(parameter: ParameterDescriptor): (value: unknown) => string
   const possible = possibleValues && new Set(possibleValues);
   const limits = limitsOf(interval);
   return (value) => {
-    // The appliance takes true for 1 (WIRE.md §1.3).
+    // The appliance takes true for 1 (docs/api.md §1.3).
     if (typeof value === 'boolean') return `is a JSON ${value}; send the text "${value}"`;
     // Objects are for a few calls of the Enterprise Edition, whose inside no descriptor describes.
     if (typeof value === 'object' && value !== null) return undefined;
     const word = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-    // The document says the opposite; the appliance refuses them (WIRE.md §1.4).
+    // The document says the opposite; the appliance refuses them (docs/api.md §1.4).
     if (word === '') return nonBlank ? 'must not be empty' : undefined;
     if (possible && !possible.has(word)) return `is one of ${[...possible].toSorted().join(', ')}`;
     if (limits && !isWithin(word, limits)) return `is out of its limits: ${interval.replace(/\.$/, '')}`;

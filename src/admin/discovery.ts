@@ -6,7 +6,7 @@ import { AdminProblem } from './problem.ts';
 import { refuseAnswer, upstreamProblem } from './upstream-problem.ts';
 import { wholeAnswer } from './whole-answer.ts';
 
-/** One parameter as the appliance describes it (WIRE.md §1.4). */
+/** One parameter as the appliance describes it (docs/api.md §1.4). */
 export interface ParameterDescriptor {
   readonly name: string;
   readonly required: boolean;

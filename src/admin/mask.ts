@@ -34,7 +34,7 @@ function maskNested(value: unknown, name: string, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, maskNested(item, key, depth + 1)]));
 }
 
-/** Names of the API (WIRE.md §3, §4, §6), and what the fields of unknown shape may be called, such as those of cloud credentials. */
+/** Names of the API (docs/api.md §3, §4, §6), and what the fields of unknown shape may be called, such as those of cloud credentials. */
 const secretName =
   /passw|passphrase|passcode|pwd|(?<!by|com)pass$|secret|credential|token|community|psk|keys?$|(?:api|access|private|ssh)key|authori[sz]ation|^cookie$|^(?:user)?pin(?:code)?$/;
 /** What people call a secret in a text; as the name of a field, `auth` is a method. */

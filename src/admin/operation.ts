@@ -73,7 +73,7 @@ export function createOperations(): Operations {
   };
 }
 
-/** Refuses every spelling of a path that could mean another one to somebody on the way (WIRE.md §1.1, §8). */
+/** Refuses every spelling of a path that could mean another one to somebody on the way (docs/api.md §1.1, §8). */
 function refuseUnsafe(path: string): void {
   if (path.length > longestPath) {
     throw new AdminProblem('path_too_long', {

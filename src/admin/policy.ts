@@ -58,7 +58,7 @@ export function listsAllow({ allow, deny }: Pick<Principal, 'allow' | 'deny'>, k
   return !deny.includes(key) && (allow?.includes(key) ?? true);
 }
 
-/** The risk of a call: that of its row, except where a release serves private keys under a harmless route (WIRE.md §3.11). */
+/** The risk of a call: that of its row, except where a release serves private keys under a harmless route (docs/api.md §3.11). */
 export function riskOf({ operation, params }: OperationCall): Risk {
   const isKey = operation.key === 'readCertificateInfo' && params.file?.toLowerCase().endsWith('.key');
   return isKey ? 'secret' : operation.row.risk;

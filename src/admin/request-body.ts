@@ -10,7 +10,7 @@ import type { AdminRequest } from './request.ts';
 
 /** A body as it goes to the appliance, and as it may be written down. */
 export interface RequestBody {
-  /** Exactly one of those that the appliance knows: it compares the whole header (WIRE.md §1.3). */
+  /** Exactly one of those that the appliance knows: it compares the whole header (docs/api.md §1.3). */
   readonly contentType: string;
   /** Called once, when it is sent: before that nothing of a stream is touched. */
   readonly content: () => Buffer | Readable;
@@ -80,7 +80,7 @@ function checkType(accepted: readonly string[], given: string | undefined): stri
 }
 
 function fieldsOf(content: Buffer): Readonly<Record<string, unknown>> {
-  // Older releases take nothing at all for "no parameters" (WIRE.md §1.3).
+  // Older releases take nothing at all for "no parameters" (docs/api.md §1.3).
   if (content.length === 0) return {};
   try {
     const text = content.toString();

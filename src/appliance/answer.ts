@@ -36,7 +36,7 @@ export function judgeAnswer(answer: Answer, { schema, maxValues }: Expected, dec
   const { mediaType, text } = answer;
   const malformed = (because: string) => ({ reason: 'malformed', because, provesKey: false }) as const;
   const expected = 'type' in schema && schema.type === 'string' ? 'text/plain' : 'application/json';
-  // Early releases label JSON as text (WIRE.md §3.19 and §7).
+  // Early releases label JSON as text (docs/api.md §3.19 and §7).
   if (mediaType !== expected && mediaType !== 'text/plain')
     return malformed(`expected ${expected}, got ${mediaType || 'no content type'}`);
   const body = expected === 'text/plain' ? { json: text } : parse(text, maxValues);
@@ -51,7 +51,7 @@ export function judgeAnswer(answer: Answer, { schema, maxValues }: Expected, dec
 function judgeRefusal({ status, mediaType, text }: Answer, maxValues: number): Verdict {
   const body = mediaType === 'application/json' ? parse(text, maxValues) : undefined;
   const json = body && 'json' in body ? body.json : undefined;
-  // Early releases refuse a deactivated appliance's calls with 403, told apart by the key of the machine (WIRE.md §3.19).
+  // Early releases refuse a deactivated appliance's calls with 403, told apart by the key of the machine (docs/api.md §3.19).
   const isUnlicensed = status === 402 || (status === 403 && fieldOf(json, 'certificate_key') !== undefined);
   return {
     reason: isUnlicensed ? 'unlicensed' : reasonOfStatus(status),
@@ -61,7 +61,7 @@ function judgeRefusal({ status, mediaType, text }: Answer, maxValues: number): V
 }
 
 /**
- * The key is checked before the route (WIRE.md §1.2), so a refusal in the API's own form proves it as well as the reply
+ * The key is checked before the route (docs/api.md §1.2), so a refusal in the API's own form proves it as well as the reply
  * asked for. Any other answer may come from something that never looked at the key.
  */
 function provesKey(status: number, isOfTheApi: boolean): boolean {
@@ -106,7 +106,7 @@ function sentenceOf(json: unknown, mediaType: string): string {
   return mediaType === 'text/html' ? ' with a page of its web server, not of the API' : '';
 }
 
-/** `error` is the string "true" (WIRE.md §1.5). */
+/** `error` is the string "true" (docs/api.md §1.5). */
 function isErrorRow(body: unknown): boolean {
   const error = fieldOf(body, 'error');
   return error === 'true' || error === true;

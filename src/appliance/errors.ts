@@ -1,4 +1,4 @@
-/** Every way in which asking an appliance can fail; also the `reason` label of the error counters (INTERFACE.md §5). */
+/** Every way in which asking an appliance can fail; also the `reason` label of the error counters. */
 export const failureReasons = [
   'timeout',
   'connect',
@@ -45,7 +45,7 @@ export class ApplianceError extends Error {
 }
 
 /**
- * The reason behind a status of API-v4.0.md, "Errors". A redirect is `malformed`: the API has none, and following one
+ * The reason behind a status (docs/api.md §1.5). A redirect is `malformed`: the API has none, and following one
  * would carry the key to another host.
  */
 export function reasonOfStatus(status: number): FailureReason {

@@ -51,7 +51,7 @@ function encodeSegment(segment: string): string {
   return encodeURIComponent(segment).replaceAll('%3A', ':');
 }
 
-/** Finds the row of a request; literal segments win over `{x}`, and `{x*}` comes last (WIRE.md, conventions). */
+/** Finds the row of a request; literal segments win over `{x}`, and `{x*}` comes last (docs/api.md, conventions). */
 export interface RouteMatcher<Row extends { readonly route: Route }> {
   /** `path` is below the base URL, begins with a slash and is still percent-encoded. */
   match(

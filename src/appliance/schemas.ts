@@ -4,7 +4,7 @@ import { about, WireList, WireListOrNull, WireName, WireNumber, WireRows, WireTe
 // Only what the collectors and the guards read; unknown fields pass. A field may be missing in another release, so nearly all
 // are optional; but a reply without anything that it is about comes from something else, or says nothing.
 
-/** `GET /stats` (WIRE.md §3.1): percent, MiB. */
+/** `GET /stats` (docs/api.md §3.1): percent, MiB. */
 export const StatsReply = Type.Object({
   params: Type.Object(
     {
@@ -40,38 +40,38 @@ export const StatsReply = Type.Object({
   ),
 });
 
-/** `GET /stats/system/network` (WIRE.md §3.2): MiB since boot. */
+/** `GET /stats/system/network` (docs/api.md §3.2): MiB since boot. */
 export const NetworkStatsReply = Type.Object({
   params: Type.Object({
     interfaces: WireRows(Type.Object({ interface: WireName, in: WireNumber, out: WireNumber })),
   }),
 });
 
-/** `GET /stats/system/connections` (WIRE.md §3.3, Enterprise). */
+/** `GET /stats/system/connections` (docs/api.md §3.3, Enterprise). */
 export const ConnectionStatsReply = Type.Object({
   params: Type.Object({ connections: WireNumber }, about('connections')),
 });
 
 const listedFarm = { farmname: WireName, profile: WireText, status: WireText, vip: WireText, vport: WireText };
 
-/** `GET /stats/farms` (WIRE.md §3.5). */
+/** `GET /stats/farms` (docs/api.md §3.5). */
 export const FarmStatsListReply = Type.Object({
   farms: WireRows(Type.Object({ ...listedFarm, established: WireNumber, pending: WireNumber })),
 });
 
-/** `GET /farms` (WIRE.md §3.7). */
+/** `GET /farms` (docs/api.md §3.7). */
 export const FarmListReply = Type.Object({ params: WireRows(Type.Object(listedFarm)) });
 
 const summaryModule = WireList(
   Type.Object({ name: WireName, profile: WireText, services: WireList(Type.Unsafe<string>({ wire: 'name' })) }),
 );
 
-/** `GET /farms/modules/summary` (WIRE.md §3.8): names only, no status. */
+/** `GET /farms/modules/summary` (docs/api.md §3.8): names only, no status. */
 export const FarmsSummaryReply = Type.Object({
   params: Type.Object({ lslb: summaryModule, gslb: summaryModule, dslb: summaryModule }, about('lslb', 'gslb', 'dslb')),
 });
 
-/** `GET /stats/farms/{farmname}` (WIRE.md §3.6), all profiles; null from a GSLB farm that is down. No session is looked into. */
+/** `GET /stats/farms/{farmname}` (docs/api.md §3.6), all profiles; null from a GSLB farm that is down. No session is looked into. */
 export const FarmStatsReply = Type.Object({
   backends: WireListOrNull(
     Type.Object({
@@ -99,7 +99,7 @@ const configuredBackend = Type.Object({
   priority: WireNumber,
 });
 
-/** `GET /farms/{farmname}` (WIRE.md §3.9), all profiles. A backend's status in it is not to be trusted and not read. */
+/** `GET /farms/{farmname}` (docs/api.md §3.9), all profiles. A backend's status in it is not to be trusted and not read. */
 export const FarmReply = Type.Object({
   params: Type.Object(
     {
@@ -114,23 +114,23 @@ export const FarmReply = Type.Object({
   backends: WireList(configuredBackend),
 });
 
-/** `GET /farms/{farmname}/status` (WIRE.md §3.10): the status word alone, or the number -1. */
+/** `GET /farms/{farmname}/status` (docs/api.md §3.10): the status word alone, or the number -1. */
 export const FarmStatusReply = Type.Object({ params: Type.Object({ status: WireText }, about('status')) });
 
-/** `GET /farms/{farmname}/services/{service}` (WIRE.md §3.10), HTTP farms. */
+/** `GET /farms/{farmname}/services/{service}` (docs/api.md §3.10), HTTP farms. */
 export const ServiceReply = Type.Object({
   params: Type.Object({ id: WireName, backends: WireListOrNull(configuredBackend) }),
 });
 
-/** `GET /farms/{farmname}/backends` (WIRE.md §3.10), L4xNAT and datalink farms. */
+/** `GET /farms/{farmname}/backends` (docs/api.md §3.10), L4xNAT and datalink farms. */
 export const FarmBackendListReply = Type.Object({ params: WireRows(configuredBackend) });
 
-/** `GET /monitoring/fg` (WIRE.md §3.14). */
+/** `GET /monitoring/fg` (docs/api.md §3.14). */
 export const FarmguardianListReply = Type.Object({
   params: WireRows(Type.Object({ name: WireName, farms: WireList(Type.Unsafe<string>({ wire: 'name' })) })),
 });
 
-/** `GET /certificates` (WIRE.md §3.11). */
+/** `GET /certificates` (docs/api.md §3.11). */
 export const CertificateListReply = Type.Object({
   params: WireRows(
     Type.Object({
@@ -145,7 +145,7 @@ export const CertificateListReply = Type.Object({
   ),
 });
 
-/** `GET /certificates/activation/info` (WIRE.md §3.19); the machine's `certificate_key` of older releases is left alone. */
+/** `GET /certificates/activation/info` (docs/api.md §3.19); the machine's `certificate_key` of older releases is left alone. */
 export const ActivationInfoReply = Type.Object({
   params: Type.Object({ days_to_expire: WireNumber, type: WireText }, about('days_to_expire', 'type')),
 });
@@ -164,10 +164,10 @@ const versionFields = {
 
 const aboutVersions = about(...Object.keys(versionFields));
 
-/** `GET /system/version` (WIRE.md §3.12). */
+/** `GET /system/version` (docs/api.md §3.12). */
 export const SystemVersionReply = Type.Object({ params: Type.Object(versionFields, aboutVersions) });
 
-/** `GET /system/info` (WIRE.md §3.12, since 4.0.1). */
+/** `GET /system/info` (docs/api.md §3.12, since 4.0.1). */
 export const SystemInfoReply = Type.Object({
   params: Type.Object(
     { ...versionFields, edition: WireText, last_api_version: WireText, last_zapi_version: WireText },
@@ -175,32 +175,32 @@ export const SystemInfoReply = Type.Object({
   ),
 });
 
-/** `GET /interfaces` and `GET /interfaces/virtual` (WIRE.md §3.13). */
+/** `GET /interfaces` and `GET /interfaces/virtual` (docs/api.md §3.13). */
 export const InterfaceListReply = Type.Object({
   interfaces: WireListOrNull(
     Type.Object({ name: WireName, type: WireText, ip: WireText, mac: WireText, parent: WireText, status: WireText }),
   ),
 });
 
-/** `GET /system/packages` (WIRE.md §3.12). */
+/** `GET /system/packages` (docs/api.md §3.12). */
 export const PackagesReply = Type.Object({
   params: Type.Object({ status: WireText, number: WireNumber }, about('status', 'number')),
 });
 
-/** `GET /system/backup` (WIRE.md §3.12). */
+/** `GET /system/backup` (docs/api.md §3.12). */
 export const BackupListReply = Type.Object({ params: WireRows(Type.Object({ name: WireName, date: WireText })) });
 
-/** `GET /vpns` (WIRE.md §3.15). */
+/** `GET /vpns` (docs/api.md §3.15). */
 export const VpnListReply = Type.Object({
   params: WireRows(Type.Object({ name: WireName, profile: WireText, status: WireText })),
 });
 
-/** `GET /system/cluster/nodes/localhost` (WIRE.md §3.12, Enterprise); parsed loosely. */
+/** `GET /system/cluster/nodes/localhost` (docs/api.md §3.12, Enterprise); parsed loosely. */
 export const LocalClusterNodeReply = Type.Object({
   params: Type.Object({ name: WireText, role: WireText, status: WireText }, about('role', 'status')),
 });
 
-/** `GET /ipds` (WIRE.md §6, Enterprise). */
+/** `GET /ipds` (docs/api.md §6, Enterprise). */
 export const IpdsListReply = Type.Object({
   params: WireRows(Type.Object({ name: WireName, rule: WireText, status: WireText })),
 });

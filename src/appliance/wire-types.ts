@@ -7,7 +7,7 @@ export type WireKind = 'number' | 'text' | 'name';
 
 /**
  * A number as this family of appliances writes it: a number, a string of digits, or "" and null for "not set"
- * (WIRE.md §2.4). Inside, a number or null. Anything else is refused: a wrong number is worse than none.
+ * (docs/api.md §2.4). Inside, a number or null. Anything else is refused: a wrong number is worse than none.
  */
 export const WireNumber = Type.Optional(Type.Unsafe<number | null>({ [wireKeyword]: 'number' }));
 

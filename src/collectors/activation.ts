@@ -30,7 +30,7 @@ const nothingKnown = {
 
 const daySeconds = 86_400;
 
-/** The activation status; docs/api.md has the recipe. */
+/** The activation status; docs/api.md §3.19 has the recipe. */
 export const activation = defineCollector<Activation>({
   name: 'activation',
   schedule: '0 */10 * * * *',

@@ -5,7 +5,7 @@ interface Addressed {
   readonly port?: string | null;
 }
 
-/** The `backend` label: `ip:port`, or `ip:port#id` where a service has the address twice (INTERFACE.md §5). */
+/** The `backend` label: `ip:port`, or `ip:port#id` where a service has the address twice. */
 export function backendLabel(backend: Addressed, clashes: ReadonlySet<string>): string {
   const text = address(backend);
   return clashes.has(`${backend.service}\n${text}`) ? `${text}#${backend.id ?? ''}` : text;

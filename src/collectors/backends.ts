@@ -83,11 +83,11 @@ export const backendSettings = { weight: weight.family, priority: priority.famil
 
 type Stats = Reply<'readFarmStats'>;
 
-/** Names that the appliance's router keeps for itself under `/stats/farms`, and profiles without statistics (docs/api.md). */
+/** Names that the appliance's router keeps for itself under `/stats/farms`, and profiles without statistics (docs/api.md §3.6 and §8, 17). */
 const unreachableNames = ['modules', 'total'];
 const profilesWithoutStats = ['datalink'];
 
-/** Backends and sessions of each farm, from the only read whose backend states are true (docs/api.md). */
+/** Backends and sessions of each farm, from the only read whose backend states are true (docs/api.md §8, 10 and 11). */
 export const backends = defineFarmCollector<FarmBackends>({
   name: 'backends',
   schedule: '0 * * * * *',
@@ -183,7 +183,7 @@ function listOf({ backends: list }: FarmBackends): readonly Backend[] {
   return list ?? [];
 }
 
-/** Internal words that some releases let through (docs/api.md). */
+/** Internal words that some releases let through (docs/api.md §2.2). */
 const stateSynonyms: ReadonlyMap<string, string> = new Map([
   ['fgDOWN', 'down'],
   ['active', 'up'],

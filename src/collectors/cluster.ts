@@ -10,7 +10,7 @@ export interface ClusterNode {
 const states = ['ok', 'failure', 'unreachable', 'error', 'not_configured', 'unknown'] as const;
 const ofNode = rowsOf((node: ClusterNode) => [node], { node: ({ node }) => node, role: ({ role }) => role });
 
-/** This node only: asking for all nodes runs commands on the peer and is slowest when the peer is dead (docs/api.md). */
+/** This node only: asking for all nodes runs commands on the peer and is slowest when the peer is dead (docs/api.md §3.12). */
 export const cluster = defineCollector<ClusterNode>({
   name: 'cluster',
   schedule: '0 */10 * * * *',

@@ -63,7 +63,7 @@ export const farmConfig = defineFarmCollector<FarmConfig>({
   maxStaleMs: 3_600_000,
   enabled: true,
   refreshedBy: [...farmAreas, 'farmguardian'],
-  // The newest Community line lists a datalink farm and crashes when asked for it (docs/api.md).
+  // The newest Community line lists a datalink farm and crashes when asked for it (docs/api.md §3.9).
   covers: ({ name, profile }) => fitsSegment(name) && name !== 'modules' && profile !== 'datalink',
   async begin(context) {
     const linked = await listLinkedChecks(context);
@@ -93,7 +93,7 @@ export const farmConfig = defineFarmCollector<FarmConfig>({
 });
 
 /**
- * The farms and services with a health check, as `farm` or `farm_service` (docs/api.md); farm names have no underscore.
+ * The farms and services with a health check, as `farm` or `farm_service` (docs/api.md §3.14); farm names have no underscore.
  * Undefined when nobody would say.
  */
 async function listLinkedChecks({ read }: CollectContext): Promise<LinkedChecks> {
@@ -108,7 +108,7 @@ async function listLinkedChecks({ read }: CollectContext): Promise<LinkedChecks>
 
 /**
  * Returns the files that the farm presents; undefined where nobody says, and the farm may present some. An HTTPS farm without any has the number -1 for a
- * file (docs/api.md).
+ * file (docs/api.md §3.9).
  */
 function filesOf(profile: string, { params: { certlist } }: Farm): readonly string[] | undefined {
   if (!certlist && !profilesWithoutCertificates.includes(profile)) return undefined;

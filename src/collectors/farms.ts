@@ -24,7 +24,7 @@ const source = '(GET /stats/farms, else GET /farms';
 const ofFarms = rowsOf((list: FarmList) => list.farms, { farm: ({ name }) => name });
 const ofList = rowsOf((list: FarmList) => [list], {});
 
-/** State and connections of every farm. `needed restart` hides the health of its backends: read those too (docs/api.md). */
+/** State and connections of every farm. `needed restart` hides the health of its backends: read those too (docs/api.md §2.1). */
 export const farms = defineCollector<FarmList>({
   name: 'farms',
   schedule: '*/30 * * * * *',

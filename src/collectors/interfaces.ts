@@ -84,7 +84,7 @@ type Listed = NonNullable<Reply<'listInterfaces'>['interfaces']>[number];
 
 /**
  * Lists all interfaces. The newest release leaves the status of a virtual interface empty in the list of all and has it in
- * the list of virtual ones (docs/api.md).
+ * the list of virtual ones (docs/api.md §3.13).
  */
 async function listWithVirtual({ read }: CollectContext): Promise<readonly Listed[]> {
   const all = (await read('listInterfaces', {})).interfaces ?? [];

@@ -23,7 +23,7 @@ const ofFarms = rowsOf((summary: FarmsSummary) => summary.farms, { farm: ({ name
 /** Which profiles a module of the product holds; with the module listed, none of a profile is a true 0. */
 const profilesOfModule = { lslb: ['http', 'l4xnat'], gslb: ['gslb'], dslb: ['datalink'] } as const;
 
-/** The cheapest inventory. It has no status at all, and none is made up (docs/api.md). */
+/** The cheapest inventory. It has no status at all, and none is made up (docs/api.md §3.8). */
 export const summary = defineCollector<FarmsSummary>({
   name: 'summary',
   schedule: '0 * * * * *',

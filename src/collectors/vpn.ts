@@ -20,7 +20,7 @@ const states = [
 ] as const;
 const ofVpns = rowsOf((list: readonly Vpn[]) => list, { vpn: ({ name }) => name });
 
-/** VPN states from the list; the detail of a VPN holds its shared secret and is never polled (docs/api.md). */
+/** VPN states from the list; the detail of a VPN holds its shared secret and is never polled (docs/api.md §3.15). */
 export const vpn = defineCollector<readonly Vpn[]>({
   name: 'vpn',
   schedule: '0 */10 * * * *',

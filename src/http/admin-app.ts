@@ -48,7 +48,7 @@ const privateHeaders = {
 /** How long requests under way may take once the server closes; what is open then is cut. */
 const closeGraceMs = 2_500;
 
-/** The listener for changes (INTERFACE.md §4). Nothing but the documentation is answered without a token. */
+/** The listener for changes. Nothing but the documentation is answered without a token. */
 export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInstance> {
   const { gateway, principals, metrics, log, build } = parts;
   const witness = createWitness(parts);

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { AdminProblem } from '../admin/problem.ts';
 import { percentDecoded } from '../lib/percent-decoded.ts';
 
-/** The wishes of a caller that travel as headers (INTERFACE.md §4). */
+/** The wishes of a caller that travel as headers. */
 export interface AdminHeaders {
   readonly confirm: string | undefined;
   readonly reason: string | undefined;

@@ -42,7 +42,7 @@ export interface MetricsAppParts {
   readonly access?: WebAccess;
 }
 
-/** The listener for Prometheus and for people (INTERFACE.md §3). It only reads, but for the configuration, where that is switched on. */
+/** The listener for Prometheus and for people. It only reads, but for the configuration, where that is switched on. */
 export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
   const { monitor, shardWatching, share, self, build, adminUrl, reload, log, now } = parts;
   const { isDemonstration = false, spoken = (text: string) => text } = parts;

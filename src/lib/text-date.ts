@@ -2,7 +2,7 @@ const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 
 /**
  * Unix seconds of a certificate date, `Mon D HH:MM:SS YYYY GMT` with the day padded to two columns by a space
- * (WIRE.md §3.11); a day that lost its padding, or has a zero for it, is as clear. Undefined for anything else: `NA` of a CSR, `-` of a file that cannot be read, another zone,
+ * (docs/api.md §3.11); a day that lost its padding, or has a zero for it, is as clear. Undefined for anything else: `NA` of a CSR, `-` of a file that cannot be read, another zone,
  * a day that the month does not have. The lenient parsers of the platform would turn some of those into a date.
  */
 export function certificateDateToSeconds(text: string): number | undefined {
@@ -19,7 +19,7 @@ export function certificateDateToSeconds(text: string): number | undefined {
   );
 }
 
-/** Unix seconds of a backup date, `2026-11-06  03:00:01 UTC` with two spaces (WIRE.md §3.12); undefined for anything else. */
+/** Unix seconds of a backup date, `2026-11-06  03:00:01 UTC` with two spaces (docs/api.md §3.12); undefined for anything else. */
 export function backupDateToSeconds(text: string): number | undefined {
   const match = /^(\d{4})-(\d{2})-(\d{2}) +(\d{2}):(\d{2}):(\d{2}) UTC$/.exec(text);
   if (!match) return undefined;

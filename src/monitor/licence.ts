@@ -6,7 +6,7 @@ export interface Licence {
   start(): void;
   /** Why a collector need not ask. */
   objection(collector: string): 'unlicensed' | undefined;
-  /** One module may answer 402 for itself (docs/api.md): whether all is refused is for the activation to say. */
+  /** One module may answer 402 for itself (docs/api.md §8, 18): whether all is refused is for the activation to say. */
   doubt(): void;
   close(): void;
 }

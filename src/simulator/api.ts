@@ -34,7 +34,7 @@ const unauthorised = json(401, { message: 'Authorization required' });
 const unsupported = json(415, { error: 'true', message: 'This content type is not supported.' });
 const contentTypes = ['application/json', 'text/plain', 'application/x-pem-file', 'application/gzip'];
 
-/** Answers requests in the appliance's order of checks (WIRE.md §3.19): key, role, licence, then the route. */
+/** Answers requests in the appliance's order of checks (docs/api.md §3.19): key, role, licence, then the route. */
 export function createApi(world: World): Api {
   const rows: readonly EndpointRow[] = Object.values(endpoints);
   const matcher = createRouteMatcher(rows.filter((row) => isServed(row, world)));
@@ -119,7 +119,7 @@ function isPossible(name: string, value: string): boolean {
 
 type ReadBody = { readonly refused: Reply } | { readonly json: Readonly<Record<string, unknown>> | undefined };
 
-// WIRE.md §1.3; `0` is taken for an empty body (recorded).
+// docs/api.md §1.3; `0` is taken for an empty body (recorded).
 function readBody(world: World, method: string, headers: IncomingHttpHeaders, content: Buffer): ReadBody {
   if (method !== 'POST' && method !== 'PUT') return { json: {} };
   const type = headers['content-type'] ?? '';

@@ -21,7 +21,7 @@ const enterpriseOnly = [
 const olderOnly = [/ \/interfaces\/gateway$/];
 const newestOnly = [/ \/certificates\/(?:letsencrypt(?:\/|$)|pem$)/, / \/vpns/, / \/system\/(?:proxy|support)$/];
 
-/** Whether the appliance has a route at all (WIRE.md §7). */
+/** Whether the appliance has a route at all (docs/api.md §7). */
 export function isServed({ route, since }: EndpointRow, { edition, release }: World): boolean {
   if (edition === 'community') {
     if (matches(enterpriseOnly, route)) return false;

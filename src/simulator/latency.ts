@@ -1,6 +1,6 @@
 import type { World } from './world.ts';
 
-/** Seconds that each call took on a real appliance (recordings, ARCHITECTURE.md §5); what is not listed takes `usual`. */
+/** Seconds that each call took on a real appliance (test/recorded); what is not listed takes `usual`. */
 const measured: Readonly<Record<string, number>> = {
   'GET /stats': 1.05,
   'GET /farms': 0.09,

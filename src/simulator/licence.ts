@@ -10,12 +10,12 @@ export function deactivatedBecause(world: World, nowMs: number): string | undefi
   const { installed, refusedBecause } = world.activation;
   if (!installed) return 'No usable activation certificate is installed.';
   if (refusedBecause !== undefined) return refusedBecause;
-  // A permanent licence past its end loses its support contract only (WIRE.md §3.19).
+  // A permanent licence past its end loses its support contract only (docs/api.md §3.19).
   if (installed.kind === 'temporal' && nowMs >= installed.notAfter) return 'The trial of this appliance is over.';
   return undefined;
 }
 
-/** Whole days as digits from one day up, else a number with two decimals (WIRE.md §3.19). */
+/** Whole days as digits from one day up, else a number with two decimals (docs/api.md §3.19). */
 export function daysToExpire({ notAfter }: InstalledLicence, nowMs: number): string | number {
   const days = (notAfter - nowMs) / dayMs;
   return days >= 1 ? String(Math.floor(days)) : Number(days.toFixed(2));

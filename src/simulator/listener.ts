@@ -25,7 +25,7 @@ export interface Listener {
 /** Listens for HTTPS, in a way that can be shut, opened again and given another certificate. */
 export async function startListener({ host, port, material, onRequest }: ListenerParts): Promise<Listener> {
   const server = createServer({ key: material.key, cert: material.cert, keepAliveTimeout: 15_000 }, onRequest);
-  // WIRE.md §1.6.
+  // docs/api.md §1.6.
   server.maxRequestsPerSocket = 500;
   const sockets = new Set<Socket>();
   let presented = material;

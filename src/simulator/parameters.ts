@@ -1,7 +1,7 @@
 import type { Call } from './call.ts';
 import { failure, json, Refusal } from './reply.ts';
 
-/** One parameter of a write: what discovery prints about it and what is refused (WIRE.md §1.4, §4). */
+/** One parameter of a write: what discovery prints about it and what is refused (docs/api.md §1.4, §4). */
 export interface Parameter {
   readonly required?: true;
   /** An empty value is refused. */
@@ -42,7 +42,7 @@ export function required(parameter: Parameter): Parameter {
  * the first thing wrong in the appliance's order: missing, unknown, then value by value.
  */
 export function checkParameters(call: Call, description: string, model: Model): Input {
-  // A text body sent to a JSON call kills the handler (WIRE.md §1.3).
+  // A text body sent to a JSON call kills the handler (docs/api.md §1.3).
   if (call.json === undefined) throw new Refusal({ kind: 'page', status: 500 });
   const input = Object.fromEntries(
     Object.entries(call.json).map(([name, value]) => [name, typeof value === 'boolean' ? Number(value) : value]),

@@ -1,7 +1,7 @@
 import { failure, type JsonReply } from './reply.ts';
 import type { Group, User, World } from './world.ts';
 
-/** Reads that every user may do, whatever the role (WIRE.md §6). */
+/** Reads that every user may do, whatever the role (docs/api.md §6). */
 const openReads = [
   /^\/certificates\/activation\/info$/,
   /^\/system\/version$/,

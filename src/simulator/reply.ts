@@ -46,7 +46,7 @@ export function json(status: number, value: unknown): JsonReply {
   return { kind: 'json', status, value };
 }
 
-/** The common success body of actions, or one with `params` in place of `success` (WIRE.md §1.5). */
+/** The common success body of actions, or one with `params` in place of `success` (docs/api.md §1.5). */
 export function done(
   description: string,
   message: string,
@@ -72,7 +72,7 @@ export function failure(status: number, description: string, message: string): J
 
 /**
  * The 404 for a route or a verb that does not exist; `path` as the appliance understood it. Clients tell it by these words
- * from the 404 of an object (WIRE.md §3.19).
+ * from the 404 of an object (docs/api.md §3.19).
  */
 export function notFound(path: string): JsonReply {
   return failure(404, 'No such call', `Request not found: ${path}`);

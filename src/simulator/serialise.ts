@@ -1,7 +1,7 @@
 import { isRecord } from '../lib/check.ts';
 import type { Release } from './world.ts';
 
-/** Prints JSON as the release does: keys sorted, compact on the newest line, indented on older ones (WIRE.md §1.5). */
+/** Prints JSON as the release does: keys sorted, compact on the newest line, indented on older ones (docs/api.md §1.5). */
 export function serialise(value: unknown, release: Release): string {
   return release === 'newest' ? JSON.stringify(sorted(value)) : `${indented(value, '')}\n`;
 }

@@ -158,7 +158,7 @@ interface GslbZone {
   resources: { id: number; rname: string; ttl: number | null; type: string; rdata: string }[];
 }
 
-/** The newest Enterprise line's own proxy; only its list entry and its backends are known (WIRE.md §3.6). */
+/** The newest Enterprise line's own proxy; only its list entry and its backends are known (docs/api.md §3.6). */
 export interface EproxyFarm extends FarmBase {
   readonly profile: 'eproxy';
   services: Service[];

@@ -1,6 +1,6 @@
 import type { Farm } from './world-farms.ts';
 
-/** `newest` is the RELIANOID line at 4.0.2 and later; `older` the ZEVENET and SKUDONET builds up to 4.0.1 (WIRE.md §7). */
+/** `newest` is the RELIANOID line at 4.0.2 and later; `older` the ZEVENET and SKUDONET builds up to 4.0.1 (docs/api.md §7). */
 export type Release = 'newest' | 'older';
 
 /** The whole state of one simulated appliance: plain data that handlers and tests read and change in place. */
@@ -118,7 +118,7 @@ export interface User {
 
 export interface Group {
   readonly name: string;
-  /** Section to allowed actions, such as `{ farm: ['create', 'action'] }` (WIRE.md §6). */
+  /** Section to allowed actions, such as `{ farm: ['create', 'action'] }` (docs/api.md §6). */
   readonly role: Record<string, readonly string[]>;
   /** Farm names, or `*` for all. */
   readonly farms: string[];
@@ -183,7 +183,7 @@ interface Gateway {
   interface: string | null;
 }
 
-/** A licence and what is wrong with it (WIRE.md §3.19); Enterprise only. */
+/** A licence and what is wrong with it (docs/api.md §3.19); Enterprise only. */
 interface Activation {
   installed: InstalledLicence | undefined;
   /** The machine's identifier in the 402 body. */

@@ -40,7 +40,7 @@ function headerDifferences(recorded: Headers, given: Headers): readonly string[]
 const unlike =
   /^(?:description|message|documentation|error(?:414|500|501|503)|date|system_date|cpu|memory|load|network|graphs|start_time|last_time|command|primary)$/;
 
-/** The values that must be the same, as text; lists come in any order (WIRE.md §8). */
+/** The values that must be the same, as text; lists come in any order (docs/api.md §8). */
 function comparable(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(comparable).sort().join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

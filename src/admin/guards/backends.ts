@@ -13,7 +13,7 @@ export const backendOperations = [
 ] as const;
 
 /**
- * The backends of the service in the path, or of its farm, as configured; nothing of their health (WIRE.md §8, 10).
+ * The backends of the service in the path, or of its farm, as configured; nothing of their health (docs/api.md §8, 10).
  * Undefined when the appliance has no such farm or service, so that it refuses the call itself.
  */
 export async function configuredBackends(context: GuardContext): Promise<readonly ConfiguredBackend[] | undefined> {

@@ -1,6 +1,6 @@
 import { type Guard, param } from './guard.ts';
 
-/** WIRE.md §8, 23. */
+/** docs/api.md §8, 23. */
 export const backupNamePrefix: Guard = {
   name: 'backup_name_prefix',
   effect: 'refuses or warns',

@@ -5,7 +5,7 @@ export interface FarmFacts {
   readonly name: string;
   /** `http` also for HTTPS; empty when the appliance does not say. */
   readonly profile: string;
-  /** A word of WIRE.md §2.1, or `-1`; empty when the appliance does not say. */
+  /** A word of docs/api.md §2.1, or `-1`; empty when the appliance does not say. */
   readonly status: string;
 }
 

@@ -29,7 +29,7 @@ export interface GuardContext {
   readonly read: GuardRead;
 }
 
-/** Knows one trap of the API (WIRE.md §5, §8), and looks before a call whether it would spring. */
+/** Knows one trap of the API (docs/api.md §5, §8), and looks before a call whether it would spring. */
 export interface Guard {
   readonly name: string;
   /** For the documentation: a warning is shown where somebody looks first, and stops nothing. */

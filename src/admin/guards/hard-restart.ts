@@ -1,7 +1,7 @@
 import { farmOf } from './farm.ts';
 import { couldMean, type Guard } from './guard.ts';
 
-/** WIRE.md §5.1: only L4xNAT farms are known to take a second start for what it is. */
+/** docs/api.md §5.1: only L4xNAT farms are known to take a second start for what it is. */
 export const hardRestart: Guard = {
   name: 'hard_restart',
   effect: 'refuses',

@@ -26,7 +26,7 @@ async function inspected(guard: Guard, context: GuardContext): Promise<readonly 
     return traps.map((trap) => ({ guard: guard.name, ...trap, message: oneLine(trap.message, longestMessage) }));
   } catch (error) {
     if (!(error instanceof ApplianceError)) throw error;
-    // A deactivated appliance refuses the call as well, unless it is the upload that activates it (WIRE.md §3.19).
+    // A deactivated appliance refuses the call as well, unless it is the upload that activates it (docs/api.md §3.19).
     if (error.reason === 'unlicensed') return [];
     return [
       {

@@ -4,10 +4,10 @@ import { farmOf } from './farm.ts';
 import { couldMean, type Guard, param } from './guard.ts';
 
 const deletions: readonly EndpointKey[] = ['deleteFarmBackend', 'deleteServiceBackend'];
-/** Words that say for sure that a backend serves nobody (WIRE.md §2.2). */
+/** Words that say for sure that a backend serves nobody (docs/api.md §2.2). */
 const outOfService: readonly string[] = ['down', 'maintenance', 'fgDOWN'];
 
-/** Health comes from the statistics: elsewhere the backends of a stopped farm are up (WIRE.md §8, 10). */
+/** Health comes from the statistics: elsewhere the backends of a stopped farm are up (docs/api.md §8, 10). */
 export const lastHealthyBackend: Guard = {
   name: 'last_healthy_backend',
   effect: 'refuses',

@@ -1,7 +1,7 @@
 import { farmOf } from './farm.ts';
 import { type Guard } from './guard.ts';
 
-/** WIRE.md §5.2. */
+/** docs/api.md §5.2. */
 export const maintenanceOnStoppedFarm: Guard = {
   name: 'maintenance_on_stopped_farm',
   effect: 'refuses',

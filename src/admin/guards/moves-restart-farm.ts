@@ -1,7 +1,7 @@
 import { farmOf } from './farm.ts';
 import type { Guard } from './guard.ts';
 
-/** WIRE.md §4.2 and §8, 35. */
+/** docs/api.md §4.2 and §8, 35. */
 export const movesRestartFarm: Guard = {
   name: 'moves_restart_farm',
   effect: 'refuses',

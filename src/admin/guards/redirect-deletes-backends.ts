@@ -1,7 +1,7 @@
 import { backendText, configuredBackends, ownerOf } from './backends.ts';
 import type { Guard } from './guard.ts';
 
-/** WIRE.md §4.2. */
+/** docs/api.md §4.2. */
 export const redirectDeletesBackends: Guard = {
   name: 'redirect_deletes_backends',
   effect: 'refuses',

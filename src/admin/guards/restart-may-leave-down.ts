@@ -2,7 +2,7 @@ import { farmOf } from './farm.ts';
 import { couldMean, type Guard } from './guard.ts';
 import { restartObstacle } from './restart-obstacle.ts';
 
-/** WIRE.md §5.1: a restart stops the farm before it looks whether it can start it. */
+/** docs/api.md §5.1: a restart stops the farm before it looks whether it can start it. */
 export const restartMayLeaveDown: Guard = {
   name: 'restart_may_leave_down',
   effect: 'refuses or warns',

@@ -3,7 +3,7 @@ import type { GuardContext } from './guard.ts';
 
 type ListedFarm = Reply<'listFarms'>['params'][number];
 
-/** What would keep a farm from starting again (WIRE.md §5.1), as the end of a sentence; undefined when nothing would. */
+/** What would keep a farm from starting again (docs/api.md §5.1), as the end of a sentence; undefined when nothing would. */
 export async function restartObstacle({ read }: GuardContext, name: string): Promise<string | undefined> {
   const { params: farms } = await read('listFarms', {});
   const farm = farms.find(({ farmname }) => farmname === name);
@@ -12,7 +12,7 @@ export async function restartObstacle({ read }: GuardContext, name: string): Pro
   const { interfaces } = await read('listInterfaces', {});
   const carrier = (interfaces ?? []).find(({ ip }) => ip === farm.vip);
   if (!carrier) return `no interface has its address ${farm.vip}`;
-  // The newest Community release leaves it out of the list of all for virtual interfaces (WIRE.md §3.13).
+  // The newest Community release leaves it out of the list of all for virtual interfaces (docs/api.md §3.13).
   const status = carrier.status || (await virtualStatus(read, carrier.name));
   if (status !== 'up')
     return `the interface ${carrier.name} of its address ${farm.vip} is ${status || 'in no known state'}`;

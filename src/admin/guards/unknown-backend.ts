@@ -1,7 +1,7 @@
 import { backendOperations, backendText, configuredBackends, ownerOf } from './backends.ts';
 import { type Guard, param } from './guard.ts';
 
-/** WIRE.md §5.2: the appliance's own check lets an id pass that is one too high. */
+/** docs/api.md §5.2: the appliance's own check lets an id pass that is one too high. */
 export const unknownBackend: Guard = {
   name: 'unknown_backend',
   effect: 'refuses',

@@ -1,7 +1,7 @@
 import { ActivationInfoReply, ActivationTextReply } from '../schemas.ts';
 import type { EndpointRow } from './row.ts';
 
-/** The licence of the Enterprise Edition (API-v4.0.md "Certificate and licence endpoints", WIRE.md §3.19). */
+/** The licence of the Enterprise Edition (docs/api.md §3.19). */
 export const activationEndpoints = {
   readActivationCertificate: {
     route: 'GET /certificates/activation',

@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** Display names of backends and interfaces (WIRE.md §6). */
+/** Display names of backends and interfaces (docs/api.md §6). */
 export const aliasesEndpoints = {
   listBackendAliases: {
     route: 'GET /aliases/backends',

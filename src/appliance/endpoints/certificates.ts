@@ -1,7 +1,7 @@
 import { CertificateListReply } from '../schemas.ts';
 import type { EndpointRow } from './row.ts';
 
-/** The certificate store (API-v4.0.md "Certificate and licence endpoints", WIRE.md §3.11 and §4.4). */
+/** The certificate store (docs/api.md §3.11 and §4.4). */
 export const certificatesEndpoints = {
   listCertificates: {
     route: 'GET /certificates',

@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** Cipher profiles (WIRE.md §3.18). */
+/** Cipher profiles (docs/api.md §3.18). */
 export const ciphersEndpoints = {
   listCiphers: {
     route: 'GET /ciphers',

@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** Credentials at cloud providers, of unknown shape (WIRE.md §6). */
+/** Credentials at cloud providers, of unknown shape (docs/api.md §6). */
 export const cloudEndpoints = {
   readAwsCredentials: {
     route: 'GET /aws/credentials',

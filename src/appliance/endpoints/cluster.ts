@@ -1,7 +1,7 @@
 import { LocalClusterNodeReply } from '../schemas.ts';
 import type { EndpointRow } from './row.ts';
 
-/** The cluster of the Enterprise Edition (WIRE.md §3.12 and §4.7). */
+/** The cluster of the Enterprise Edition (docs/api.md §3.12 and §4.7). */
 export const clusterEndpoints = {
   readCluster: {
     route: 'GET /system/cluster',

@@ -1,7 +1,7 @@
 import { FarmBackendListReply } from '../schemas.ts';
 import type { EndpointRow } from './row.ts';
 
-/** Backends: L4xNAT and datalink farms take a change at once, HTTP farms when they restart (WIRE.md §4.2 and §5.2). */
+/** Backends: L4xNAT and datalink farms take a change at once, HTTP farms when they restart (docs/api.md §4.2 and §5.2). */
 export const farmBackendsEndpoints = {
   listFarmBackends: {
     route: 'GET /farms/{farmname}/backends',

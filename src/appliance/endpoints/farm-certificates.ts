@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** Certificates of HTTPS farms; a running farm takes a change at its next restart (WIRE.md §4.1). */
+/** Certificates of HTTPS farms; a running farm takes a change at its next restart (docs/api.md §4.1). */
 export const farmCertificatesEndpoints = {
   addFarmCertificate: {
     route: 'POST /farms/{farmname}/certificates',

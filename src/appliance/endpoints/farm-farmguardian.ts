@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** Which health check watches which farm or service (WIRE.md §4.5). */
+/** Which health check watches which farm or service (docs/api.md §4.5). */
 export const farmFarmguardianEndpoints = {
   // A check that does not fit takes every backend down.
   linkFarmguardianToFarm: {

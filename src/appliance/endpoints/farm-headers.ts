@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** Header rules of HTTP farms; a running farm takes a change at its next restart (WIRE.md §4.3). */
+/** Header rules of HTTP farms; a running farm takes a change at its next restart (docs/api.md §4.3). */
 export const farmHeadersEndpoints = {
   addRequestHeader: {
     route: 'POST /farms/{farmname}/addheader',

@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** Which protection rules guard which farm (API-v4.0.md "Other endpoints", WIRE.md §6). */
+/** Which protection rules guard which farm (docs/api.md §6). */
 export const farmIpdsEndpoints = {
   // A rule drops traffic of the farm from the moment it is applied.
   applyBlacklistToFarm: {

@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** URL rewrite rules of HTTP farms; a running farm takes a change at its next restart (WIRE.md §4.3). */
+/** URL rewrite rules of HTTP farms; a running farm takes a change at its next restart (docs/api.md §4.3). */
 export const farmRewriteurlEndpoints = {
   addUrlRewrite: {
     route: 'POST /farms/{farmname}/service/{service}/rewriteurl',

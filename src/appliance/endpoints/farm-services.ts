@@ -1,7 +1,7 @@
 import { ServiceReply } from '../schemas.ts';
 import type { EndpointRow } from './row.ts';
 
-/** Services of HTTP and GSLB farms (WIRE.md §3.10 and §4.2). */
+/** Services of HTTP and GSLB farms (docs/api.md §3.10 and §4.2). */
 export const farmServicesEndpoints = {
   createService: {
     route: 'POST /farms/{farmname}/services',

@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** Persistence sessions: dynamic ones can be read, static ones added and deleted (WIRE.md §4.3 and §5.4). */
+/** Persistence sessions: dynamic ones can be read, static ones added and deleted (docs/api.md §4.3 and §5.4). */
 export const farmSessionsEndpoints = {
   listFarmSessions: {
     route: 'GET /farms/{farmname}/sessions',

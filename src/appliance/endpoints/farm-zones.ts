@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** DNS zones of GSLB farms (WIRE.md §3.9 and §6). */
+/** DNS zones of GSLB farms (docs/api.md §3.9 and §6). */
 export const farmZonesEndpoints = {
   createZone: {
     route: 'POST /farms/{farmname}/zones',

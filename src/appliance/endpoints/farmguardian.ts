@@ -1,7 +1,7 @@
 import { FarmguardianListReply } from '../schemas.ts';
 import type { EndpointRow } from './row.ts';
 
-/** Health checks (WIRE.md §3.14 and §4.5). */
+/** Health checks (docs/api.md §3.14 and §4.5). */
 export const farmguardianEndpoints = {
   listFarmguardians: {
     route: 'GET /monitoring/fg',

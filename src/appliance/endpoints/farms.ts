@@ -1,7 +1,7 @@
 import { FarmListReply, FarmReply, FarmStatusReply, FarmsSummaryReply } from '../schemas.ts';
 import type { EndpointRow } from './row.ts';
 
-/** Farms (API-v4.0.md "Farm creation" and "Other endpoints", WIRE.md §3.7-3.10 and §4.1). */
+/** Farms (docs/api.md §3.7-3.10 and §4.1). */
 export const farmsEndpoints = {
   listFarms: {
     route: 'GET /farms',

@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** Graphs as PNG in base64 (WIRE.md §3.17). */
+/** Graphs as PNG in base64 (docs/api.md §3.17). */
 export const graphsEndpoints = {
   listGraphs: {
     route: 'GET /graphs',

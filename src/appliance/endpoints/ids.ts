@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** The inventory in one tree (WIRE.md §3.16). */
+/** The inventory in one tree (docs/api.md §3.16). */
 export const idsEndpoints = {
   // The Enterprise Edition names its RBAC users here.
   listIds: {

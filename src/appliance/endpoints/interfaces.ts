@@ -1,7 +1,7 @@
 import { InterfaceListReply } from '../schemas.ts';
 import type { EndpointRow } from './row.ts';
 
-/** Network interfaces and default gateways (WIRE.md §3.13 and §4.6). */
+/** Network interfaces and default gateways (docs/api.md §3.13 and §4.6). */
 export const interfacesEndpoints = {
   listInterfaces: {
     route: 'GET /interfaces',

@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** Blacklists; what is in a running one is dropped at once (WIRE.md §6). */
+/** Blacklists; what is in a running one is dropped at once (docs/api.md §6). */
 export const ipdsBlacklistsEndpoints = {
   listBlacklists: {
     route: 'GET /ipds/blacklists',

@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** Denial-of-service rules (WIRE.md §6). */
+/** Denial-of-service rules (docs/api.md §6). */
 export const ipdsDosEndpoints = {
   listDosRules: {
     route: 'GET /ipds/dos',

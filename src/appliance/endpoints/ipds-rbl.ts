@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** Rules on real-time blackhole lists (WIRE.md §6). */
+/** Rules on real-time blackhole lists (docs/api.md §6). */
 export const ipdsRblEndpoints = {
   listRblRules: {
     route: 'GET /ipds/rbl',

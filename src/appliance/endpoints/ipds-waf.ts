@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** Web application firewall; a change of a running set can start to deny requests (WIRE.md §6). */
+/** Web application firewall; a change of a running set can start to deny requests (docs/api.md §6). */
 export const ipdsWafEndpoints = {
   readWafPath: {
     route: 'GET /ipds/waf/{path*}',

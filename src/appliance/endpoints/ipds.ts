@@ -1,7 +1,7 @@
 import { IpdsListReply } from '../schemas.ts';
 import type { EndpointRow } from './row.ts';
 
-/** Intrusion prevention as a whole (WIRE.md §6). */
+/** Intrusion prevention as a whole (docs/api.md §6). */
 export const ipdsEndpoints = {
   listIpds: {
     route: 'GET /ipds',

@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** ACME certificates, under the path of today and the one of older product lines (WIRE.md §3.11 and §4.4). */
+/** ACME certificates, under the path of today and the one of older product lines (docs/api.md §3.11 and §4.4). */
 export const letsencryptEndpoints = {
   listAcmeCertificates: {
     route: 'GET /certificates/letsencrypt',

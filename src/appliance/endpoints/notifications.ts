@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** Alerts by e-mail (WIRE.md §6). */
+/** Alerts by e-mail (docs/api.md §6). */
 export const notificationsEndpoints = {
   listAlerts: {
     route: 'GET /system/notifications/alerts',

@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** Users, groups, roles and LDAP; whoever may change them may give himself any right (WIRE.md §6). */
+/** Users, groups, roles and LDAP; whoever may change them may give himself any right (docs/api.md §6). */
 export const rbacEndpoints = {
   listRbacUsers: {
     route: 'GET /rbac/users',

@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** Policy routing; every change applies at once and can cut the way to the appliance itself (WIRE.md §6). */
+/** Policy routing; every change applies at once and can cut the way to the appliance itself (docs/api.md §6). */
 export const routingEndpoints = {
   readRoutingPath: {
     route: 'GET /routing/{path*}',

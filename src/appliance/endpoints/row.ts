@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 
-/** The verbs of API-v4.0.md; its "ADD" is POST. */
+/** The verbs of the API. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** `METHOD /path`, with `{name}` for one path segment and `{name*}` for the rest of the path. */
@@ -14,7 +14,7 @@ export type Route = `${Method} /${string}`;
  */
 export type Risk = 'read' | 'secret' | 'reversible' | 'disruptive' | 'destructive';
 
-/** What a request carries (WIRE.md §1.3). */
+/** What a request carries (docs/api.md §1.3). */
 export type BodyKind = 'none' | 'json' | 'text' | 'pem' | 'gzip';
 
 /** One verb and path of the appliance's API. Everything that must know the API derives it from these rows. */

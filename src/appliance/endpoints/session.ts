@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** Sessions of the appliance's own web interface (WIRE.md §1.2). */
+/** Sessions of the appliance's own web interface (docs/api.md §1.2). */
 export const sessionEndpoints = {
   openSession: {
     route: 'POST /session',

@@ -1,7 +1,7 @@
 import { ConnectionStatsReply, FarmStatsListReply, FarmStatsReply, NetworkStatsReply, StatsReply } from '../schemas.ts';
 import type { EndpointRow } from './row.ts';
 
-/** Statistics (API-v4.0.md "Other endpoints", WIRE.md §3.1-3.6). */
+/** Statistics (docs/api.md §3.1-3.6). */
 export const statsEndpoints = {
   readStats: {
     route: 'GET /stats',

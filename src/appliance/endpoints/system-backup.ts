@@ -1,7 +1,7 @@
 import { BackupListReply } from '../schemas.ts';
 import type { EndpointRow } from './row.ts';
 
-/** Backups of the configuration; an archive holds its keys and passwords (WIRE.md §3.12, §4.7 and §5.6). */
+/** Backups of the configuration; an archive holds its keys and passwords (docs/api.md §3.12, §4.7 and §5.6). */
 export const systemBackupEndpoints = {
   listBackups: {
     route: 'GET /system/backup',

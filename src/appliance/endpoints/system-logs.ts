@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** Log files (WIRE.md §3.12). */
+/** Log files (docs/api.md §3.12). */
 export const systemLogsEndpoints = {
   listLogs: {
     route: 'GET /system/logs',

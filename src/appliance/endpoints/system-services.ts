@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** Services of the appliance itself: names, time, SNMP, proxy, SSH, web server, syslog (WIRE.md §3.12 and §4.7). */
+/** Services of the appliance itself: names, time, SNMP, proxy, SSH, web server, syslog (docs/api.md §3.12 and §4.7). */
 export const systemServicesEndpoints = {
   readDns: {
     route: 'GET /system/dns',

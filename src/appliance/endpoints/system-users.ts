@@ -1,6 +1,6 @@
 import type { EndpointRow } from './row.ts';
 
-/** The user behind the key of the call (API-v4.0.md "RBAC user password change", WIRE.md §4.7). */
+/** The user behind the key of the call (docs/api.md §4.7). */
 export const systemUsersEndpoints = {
   readCallingUser: {
     route: 'GET /system/users',

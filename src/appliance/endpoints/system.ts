@@ -1,7 +1,7 @@
 import { PackagesReply, SystemInfoReply, SystemVersionReply } from '../schemas.ts';
 import type { EndpointRow } from './row.ts';
 
-/** Versions, packages, support bundles and settings of the whole appliance (WIRE.md §3.12 and §4.7). */
+/** Versions, packages, support bundles and settings of the whole appliance (docs/api.md §3.12 and §4.7). */
 export const systemEndpoints = {
   readSystemInfo: {
     route: 'GET /system/info',

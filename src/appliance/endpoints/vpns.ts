@@ -1,7 +1,7 @@
 import { VpnListReply } from '../schemas.ts';
 import type { EndpointRow } from './row.ts';
 
-/** VPNs, since 4.0.2 (WIRE.md §3.15 and §4.8). */
+/** VPNs, since 4.0.2 (docs/api.md §3.15 and §4.8). */
 export const vpnsEndpoints = {
   readVpnPath: {
     route: 'GET /vpns/{path*}',

@@ -4,7 +4,7 @@ import { UsageError } from '../command.ts';
 /** One `name=value` of the command line, or one `name:=json`. */
 export interface Assignment {
   readonly name: string;
-  /** A text as it was written: the API takes its numbers and flags as texts too (WIRE.md §1.3). */
+  /** A text as it was written: the API takes its numbers and flags as texts too (docs/api.md §1.3). */
   readonly value: unknown;
 }
 

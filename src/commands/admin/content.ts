@@ -9,7 +9,7 @@ import { parseJson } from './admin-error.ts';
 import type { Assignment } from './assignments.ts';
 import type { Content } from './gateway-client.ts';
 
-/** The one that the appliance wants for each kind (WIRE.md §1.3). */
+/** The one that the appliance wants for each kind (docs/api.md §1.3). */
 export const contentTypes: Readonly<Record<Exclude<BodyKind, 'none'>, string>> = {
   json: 'application/json',
   text: 'text/plain',

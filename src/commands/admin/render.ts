@@ -3,7 +3,7 @@ import { oneLine } from '../../lib/one-line.ts';
 import { mostLines } from './say-lines.ts';
 import { jsonText, pairLines, tableLines, valueText } from './table.ts';
 
-/** What an answer's envelope says beside its subject (WIRE.md §1.5). */
+/** What an answer's envelope says beside its subject (docs/api.md §1.5). */
 const envelope: readonly string[] = ['description', 'message', 'warning', 'success', 'error', 'documentation'];
 
 /** One more than is shown, which tells that something is left out. Nothing is made of the rest. */

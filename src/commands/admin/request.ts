@@ -1,7 +1,7 @@
 import type { OperationCall } from '../../admin/operation.ts';
 import type { Content, GatewayRequest } from './gateway-client.ts';
 
-/** What goes along with an operation for the gateway itself (INTERFACE.md §4). */
+/** What goes along with an operation for the gateway itself. */
 export interface Wishes {
   readonly confirm?: string | undefined;
   readonly reason?: string | undefined;

@@ -67,7 +67,7 @@ export function applianceError({ status, requestId }: GatewayAnswer, appliance: 
   const parameters = status === 400 ? recordsOf(answer, 'params').map(({ name }) => valueText(name)) : [];
   return new AdminError(`${appliance} answered ${status}`, {
     detail: message === '' ? 'It said no more than that.' : message,
-    // Nothing sent is how its parameters are asked for (WIRE.md §1.4).
+    // Nothing sent is how its parameters are asked for (docs/api.md §1.4).
     remedy:
       parameters.length > 0
         ? `It takes ${parameters.toSorted().join(', ')}; zlb-exporter admin parameters … explains them.`

@@ -4,7 +4,7 @@ import type { EndpointRow } from '../../appliance/endpoints/row.ts';
 import { type EndpointKey, endpoints } from '../../appliance/endpoints/table.ts';
 import { type JsonObject, plainSchema, schemaRef } from './plain-schema.ts';
 
-/** The error statuses of the API (API-v4.0.md, "Errors"); its 401 is the gateway's 502. */
+/** The error statuses of the API (docs/api.md §1.5); its 401 is the gateway's 502. */
 const applianceErrors = {
   400: 'a parameter is wrong, or none was sent: then the answer lists those that the operation takes',
   402: 'the load balancer has no valid activation certificate, and needs one for this',

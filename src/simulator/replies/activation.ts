@@ -5,7 +5,7 @@ import { serialise } from '../serialise.ts';
 import type { World } from '../world.ts';
 import { licenceText } from './certificate-text.ts';
 
-/** The licence of the Enterprise Edition (WIRE.md §3.19, §5.5); Community takes these paths for file names. */
+/** The licence of the Enterprise Edition (docs/api.md §3.19, §5.5); Community takes these paths for file names. */
 export const activationHandlers: Handlers = {
   'GET /certificates/activation': ({ world }) => ({
     kind: 'text',
@@ -18,7 +18,7 @@ export const activationHandlers: Handlers = {
     const licence = installed(world, description);
     const facts = { days_to_expire: daysToExpire(licence, nowMs), hostname: licence.hostname, type: licence.kind };
     if (world.release === 'newest') return read(description, facts);
-    // Early builds say more, and label their JSON as text (WIRE.md §7).
+    // Early builds say more, and label their JSON as text (docs/api.md §7).
     const more = {
       certificate_key: world.activation.certificateKey,
       host_key: world.activation.certificateKey,

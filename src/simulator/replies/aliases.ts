@@ -5,7 +5,7 @@ import type { NetworkInterface } from '../world.ts';
 
 const description = 'Names of interfaces';
 
-/** Names that people give to interfaces (Enterprise, WIRE.md §6). */
+/** Names that people give to interfaces (Enterprise, docs/api.md §6). */
 export const aliasHandlers: Handlers = {
   'GET /aliases/interfaces': ({ world }) =>
     read(

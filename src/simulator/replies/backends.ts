@@ -25,7 +25,7 @@ const l4Model: Model = {
 };
 const datalinkModel: Model = { ip: ipv4, interface: { nonBlank: true }, weight: oneToNine, priority: oneToNine };
 
-/** Backends of HTTP services and of L4xNAT and datalink farms (WIRE.md §4.2). */
+/** Backends of HTTP services and of L4xNAT and datalink farms (docs/api.md §4.2). */
 export const backendHandlers: Handlers = {
   'POST /farms/{farmname}/services/{service}/backends': (call) => {
     const description = 'Add a backend to a service';
@@ -66,7 +66,7 @@ export const backendHandlers: Handlers = {
     const farm = httpFarmOf(call, description);
     const service = serviceOf(call, farm, description);
     const gone = backendOf(call, service.backends, description);
-    // The ids behind it move up (WIRE.md §4.2).
+    // The ids behind it move up (docs/api.md §4.2).
     service.backends = service.backends
       .filter((backend) => backend !== gone)
       .map((backend, id) => Object.assign(backend, { id }));

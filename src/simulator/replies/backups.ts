@@ -4,7 +4,7 @@ import { checkParameters, required, text, yesNo } from '../parameters.ts';
 import { done, read, refuse } from '../reply.ts';
 import type { Backup } from '../world.ts';
 
-/** Backups (WIRE.md §3.12, §4.7). */
+/** Backups (docs/api.md §3.12, §4.7). */
 export const backupHandlers: Handlers = {
   'GET /system/backup': ({ world }) =>
     read(
@@ -65,7 +65,7 @@ function add({ world, nowMs }: Call, name: string): void {
   world.backups.set(name, { name, createdAt: nowMs, version: world.productVersion });
 }
 
-/** Names are looked up by their beginning, which the appliance does by mistake (WIRE.md §8). */
+/** Names are looked up by their beginning, which the appliance does by mistake (docs/api.md §8). */
 function find(call: Call, description: string, otherwise: number): Backup {
   const name = param(call, 'name');
   const found = [...call.world.backups.values()].find((backup) => backup.name.startsWith(name));

@@ -6,7 +6,7 @@ import { interfaceOf } from './interface-changes.ts';
 
 const bondModes = ['balance-rr', 'active-backup', 'balance-xor', 'broadcast', '802.3ad', 'balance-tlb', 'balance-alb'];
 
-/** Bonds of network cards (Enterprise, WIRE.md §4.6). */
+/** Bonds of network cards (Enterprise, docs/api.md §4.6). */
 export const bondHandlers: Handlers = {
   'POST /interfaces/bonding': (call) => {
     const description = 'Make a bond';

@@ -20,7 +20,7 @@ const csrModel: Model = {
   mail: required(anyText),
 };
 
-/** The certificate store (WIRE.md §3.11, §4.4). */
+/** The certificate store (docs/api.md §3.11, §4.4). */
 export const certificateHandlers: Handlers = {
   'GET /certificates': (call) =>
     read(
@@ -40,7 +40,7 @@ export const certificateHandlers: Handlers = {
     return done(description, `${file} was made.`);
   },
 
-  // The newest Community release ships no parameters for it, so that every field is refused (WIRE.md §4.4).
+  // The newest Community release ships no parameters for it, so that every field is refused (docs/api.md §4.4).
   'POST /certificates/pem': (call) => {
     const description = 'Put a certificate together';
     const model =
@@ -89,7 +89,7 @@ function upload(call: Call): Reply {
   return done(description, `${file} is stored.`);
 }
 
-/** Whatever is sent is stored; only reading it shows whether it is a certificate (WIRE.md §4.4). */
+/** Whatever is sent is stored; only reading it shows whether it is a certificate (docs/api.md §4.4). */
 function store(world: World, file: string, pem: string, nowMs: number): void {
   try {
     const parsed = new X509Certificate(pem);
@@ -120,7 +120,7 @@ function usersOf(world: World, file: string): readonly string[] {
     .map(({ name }) => name);
 }
 
-/** The word of WIRE.md §2.3; `invalid` and `unknown` stand before the dates. */
+/** The word of docs/api.md §2.3; `invalid` and `unknown` stand before the dates. */
 function certificateStatus({ type, condition, notAfter = 0 }: StoredCertificate, nowMs: number): string {
   if (type === 'CSR') return 'valid';
   if (condition !== 'good') return condition === 'garbage' ? 'unknown' : 'invalid';

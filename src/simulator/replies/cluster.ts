@@ -3,7 +3,7 @@ import { anyText, checkParameters, ipv4, natural, number, required, text } from 
 import { done, read, refuse } from '../reply.ts';
 import type { Cluster, ClusterNode } from '../world.ts';
 
-/** The cluster of the Enterprise Edition (WIRE.md §3.12, §4.7). */
+/** The cluster of the Enterprise Edition (docs/api.md §3.12, §4.7). */
 export const clusterHandlers: Handlers = {
   'GET /system/cluster': ({ world: { cluster } }) => {
     const description = 'The cluster';

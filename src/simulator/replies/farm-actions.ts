@@ -9,7 +9,7 @@ import { interfaceOfAddress, interfaceStatus } from './interfaces.ts';
 
 const description = 'Act on a farm';
 
-/** Start, stop and restart with their traps (WIRE.md §5.1). */
+/** Start, stop and restart with their traps (docs/api.md §5.1). */
 export const farmActionHandlers: Handlers = {
   'PUT /farms/{farmname}/actions': (call) => {
     const farm = farmOf(call, description);

@@ -4,7 +4,7 @@ import { done, read, refuse } from '../reply.ts';
 import { httpFarmOf } from './find.ts';
 import { pending } from './pending.ts';
 
-/** What HTTPS farms do with certificates and ciphers (WIRE.md §3.18, §4.1). */
+/** What HTTPS farms do with certificates and ciphers (docs/api.md §3.18, §4.1). */
 export const farmCertificateHandlers: Handlers = {
   'POST /farms/{farmname}/certificates': (call) => {
     const description = 'Add a certificate to a farm';
@@ -13,7 +13,7 @@ export const farmCertificateHandlers: Handlers = {
     if (farm.listener !== 'https') return refuse(400, description, 'The farm does not speak HTTPS.');
     if (!call.world.certificates.has(file)) return refuse(404, description, `There is no certificate ${file}.`);
     if (farm.certificates.includes(file)) return refuse(400, description, 'The farm has it already.');
-    // Community has room for one; Enterprise appends (WIRE.md §4.1).
+    // Community has room for one; Enterprise appends (docs/api.md §4.1).
     farm.certificates = call.world.edition === 'community' ? [file] : [...farm.certificates, file];
     return done(description, 'The certificate is added.', { success: 'true', ...pending(farm) });
   },

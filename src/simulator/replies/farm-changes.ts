@@ -34,7 +34,7 @@ const words: Model = {
 };
 const gone = { algorithm: ['prio'], protocol: ['amanda', 'irc', 'netbios-ns', 'sane'] } as const;
 
-/** Changes and removal of farms (WIRE.md §4.1). */
+/** Changes and removal of farms (docs/api.md §4.1). */
 export const farmChangeHandlers: Handlers = {
   'PUT /farms/{farmname}': (call) => {
     const farm = farmOf(call, 'Change a farm');
@@ -111,7 +111,7 @@ function changeL4(farm: L4Farm, input: Input): void {
   farm.ttl = number(input, 'ttl', farm.ttl);
   const persistence = text(input, 'persistence', farm.persistence);
   farm.persistence = persistence === 'none' ? '' : persistence === 'srcip' ? 'ip' : persistence;
-  // Each forces the other (WIRE.md §4.1).
+  // Each forces the other (docs/api.md §4.1).
   if (input['vport'] === '*') farm.protocol = 'all';
   if (input['protocol'] === 'all') farm.vport = '*';
 }

@@ -13,7 +13,7 @@ export const farmName: Parameter = {
   format: 'farm_name',
 };
 
-/** Creation of farms, copies included (WIRE.md §4.1). */
+/** Creation of farms, copies included (docs/api.md §4.1). */
 export const farmCreationHandlers: Handlers = { 'POST /farms': createFarm };
 
 function createFarm(call: Call): Reply {
@@ -38,7 +38,7 @@ function createFarm(call: Call): Reply {
   if (world.farms.has(farmname)) return refuse(400, description, `There is a farm ${farmname}.`);
 
   const nic = interfaceOfAddress(world, vip)?.name ?? '';
-  // It stays down when another farm holds the place (WIRE.md §4.1).
+  // It stays down when another farm holds the place (docs/api.md §4.1).
   const running = !isTaken(world, vip, vport);
   const farm = madeFrom(world, profile, { name: farmname, vip, vport: profile === 'datalink' ? nic : vport, running });
   if (!farm) return refuse(400, description, `The farm ${farmname} cannot be made here.`);

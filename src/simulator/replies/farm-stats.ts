@@ -8,7 +8,7 @@ import { gslbBackends } from './gslb-views.ts';
 
 const description = 'Figures of a farm';
 
-/** Reads under /stats/farms (WIRE.md §3.5, §3.6). */
+/** Reads under /stats/farms (docs/api.md §3.5, §3.6). */
 export const farmStatsHandlers: Handlers = {
   'GET /stats/farms': (call) =>
     json(200, {
@@ -25,7 +25,7 @@ export const farmStatsHandlers: Handlers = {
         })),
     }),
 
-  // A farm of such a name cannot be read here (WIRE.md §3.6).
+  // A farm of such a name cannot be read here (docs/api.md §3.6).
   'GET /stats/farms/modules': () => notFound('/stats/farms/modules'),
   'GET /stats/farms/total': () => notFound('/stats/farms/total'),
 
@@ -38,7 +38,7 @@ export const farmStatsHandlers: Handlers = {
 function totals(call: Call, farm: Farm) {
   if (farm.profile === 'datalink') return { established: null, pending: null };
   if (!farm.running) return { established: 0, pending: 0 };
-  // L4xNAT counts what goes to backends that are up (WIRE.md §3.5).
+  // L4xNAT counts what goes to backends that are up (docs/api.md §3.5).
   const counted = allBackends(farm).filter(({ status }) => farm.profile !== 'l4xnat' || shownStatus(status) === 'up');
   const sum = (field: 'established' | 'pending') =>
     counted.reduce(
@@ -50,7 +50,7 @@ function totals(call: Call, farm: Farm) {
 
 function farmOfStats(call: Call): Farm {
   const name = param(call, 'farmname');
-  // 400 here, 404 under /farms (WIRE.md §8).
+  // 400 here, 404 under /farms (docs/api.md §8).
   return call.world.farms.get(name) ?? refuse(400, description, `There is no farm ${name}.`);
 }
 
@@ -137,13 +137,13 @@ function l4Rows({ world, nowMs }: Call, farm: L4Farm) {
 }
 
 function withSessions({ world }: Call, backends: readonly unknown[], sessions: readonly unknown[]): Reply {
-  // Older releases do not count them (WIRE.md §3.6).
+  // Older releases do not count them (docs/api.md §3.6).
   const counted = world.release === 'newest' ? { total_sessions: sessions.length } : {};
   return json(200, { description, backends, sessions, ...counted });
 }
 
 function gslbStatistics(farm: GslbFarm): Reply {
-  // What are objects otherwise turn into empty arrays too (WIRE.md §3.6).
+  // What are objects otherwise turn into empty arrays too (docs/api.md §3.6).
   if (!farm.running) return json(200, { description, backends: [], client: [], server: [], extended: [] });
   const backends = farm.services.flatMap((service) =>
     gslbBackends(farm, service).map((row) => ({ ...row, service: service.id })),

@@ -9,7 +9,7 @@ export function visibleFarms({ world, user }: Call): readonly Farm[] {
   return inListOrder(world.farms.values()).filter((farm) => seesFarm(world, user, farm.name));
 }
 
-/** One element of `/farms` (WIRE.md §3.7). */
+/** One element of `/farms` (docs/api.md §3.7). */
 export function listEntry(farm: Farm) {
   return {
     farmname: farm.name,
@@ -20,7 +20,7 @@ export function listEntry(farm: Farm) {
   };
 }
 
-/** One service with its backends (WIRE.md §3.9). */
+/** One service with its backends (docs/api.md §3.9). */
 export function serviceView(world: World, service: Service) {
   const { sessions: _sessions, backends: _backends, ...settings } = service;
   const enterprise =
@@ -53,7 +53,7 @@ export function httpBackends(world: World, { backends }: Service) {
   }));
 }
 
-/** The port as the release types it: older ones print text (WIRE.md §2.4). */
+/** The port as the release types it: older ones print text (docs/api.md §2.4). */
 export function l4Port(world: World, port: L4Backend['port']): number | string {
   return world.release === 'newest' ? port : String(port);
 }
@@ -96,7 +96,7 @@ export function httpParams(farm: HttpFarm) {
     ...settings
   } = farm.settings;
   const tls = {
-    // A farm without its certificate prints a number in place of a name (WIRE.md §3.9).
+    // A farm without its certificate prints a number in place of a name (docs/api.md §3.9).
     certlist: (farm.certificates.length > 0 ? farm.certificates : [-1]).map((file, index) => ({ file, id: index + 1 })),
     ciphers,
     cipherc,
@@ -140,7 +140,7 @@ export function l4Params(world: World, farm: L4Farm) {
   };
 }
 
-/** `sessions[]` of an L4xNAT farm; `ttl` came with 4.0.2 (WIRE.md §3.6). */
+/** `sessions[]` of an L4xNAT farm; `ttl` came with 4.0.2 (docs/api.md §3.6). */
 export function l4Sessions(world: World, { sessions, backends }: L4Farm) {
   return sessions.map(({ client, backend, type, ttlMs }, index) => {
     const target = backends.find(({ id }) => id === backend);

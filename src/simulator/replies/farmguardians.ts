@@ -18,7 +18,7 @@ const changeModel: Model = {
   force: yesNo,
 };
 
-/** Health checks and their links to farms and services (WIRE.md §3.14, §4.5). */
+/** Health checks and their links to farms and services (docs/api.md §3.14, §4.5). */
 export const farmguardianHandlers: Handlers = {
   'GET /monitoring/fg': ({ world }) =>
     read(
@@ -112,7 +112,7 @@ function unlink(call: Call, farm: HttpFarm | L4Farm, target: L4Farm | Service): 
   const name = param(call, 'fg');
   if (target.farmguardian !== name) return refuse(400, description, `${name} is not linked.`);
   target.farmguardian = null;
-  // What it marked down comes back (WIRE.md §4.5).
+  // What it marked down comes back (docs/api.md §4.5).
   for (const backend of target.backends) if (backend.status === 'down') backend.status = 'up';
   return done(description, `${name} is unlinked.`, { status: farmStatus(farm) });
 }

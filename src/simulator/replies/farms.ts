@@ -14,7 +14,7 @@ import {
   visibleFarms,
 } from './farm-views.ts';
 
-/** Reads of farms (WIRE.md §3.7 to §3.10). */
+/** Reads of farms (docs/api.md §3.7 to §3.10). */
 export const farmReadHandlers: Handlers = {
   'GET /farms': (call) => read('All farms', farmList(call).map(listEntry)),
 
@@ -71,7 +71,7 @@ export const farmReadHandlers: Handlers = {
   'GET /farms/{farmname}/services/{service}/backends': (call) => {
     const description = 'Backends of a service';
     const service = httpFarmOf(call, description).services.find(({ id }) => id === param(call, 'service'));
-    // Not a 404: an unknown service is null here (WIRE.md §3.10).
+    // Not a 404: an unknown service is null here (docs/api.md §3.10).
     return read(description, service ? httpBackends(call.world, service) : null);
   },
 };
@@ -108,7 +108,7 @@ function farmDetail(call: Call, depth: 'full' | 'summary'): Reply {
     case 'l4xnat':
       return read(description, l4Params(world, farm), { backends: flatBackends(world, farm), ...ipds });
     case 'datalink':
-      // Reading one crashes where the module is gone (WIRE.md §3.9).
+      // Reading one crashes where the module is gone (docs/api.md §3.9).
       if (world.edition === 'community' && world.release === 'newest') crash();
       return read(
         description,

@@ -2,7 +2,7 @@ import { param, type Handlers } from '../call.ts';
 import { checkParameters, ipv4, required, text } from '../parameters.ts';
 import { done, refuse } from '../reply.ts';
 
-/** Default gateways and floating addresses (WIRE.md §4.6). */
+/** Default gateways and floating addresses (docs/api.md §4.6). */
 export const gatewayHandlers: Handlers = {
   ...changesOf('gateway', 'ipv4'),
   ...changesOf('gateway/ipv4', 'ipv4'),

@@ -18,7 +18,7 @@ export function gslbView(world: World, farm: GslbFarm) {
   };
 }
 
-/** GSLB backends keep the word `undefined`, and have it all while the farm stands (WIRE.md §2.2). */
+/** GSLB backends keep the word `undefined`, and have it all while the farm stands (docs/api.md §2.2). */
 export function gslbBackends(farm: GslbFarm, { backends, deftcpport }: GslbFarm['services'][number]) {
   return backends.map(({ id, ip, status }) => ({
     alias: null,

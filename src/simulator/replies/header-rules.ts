@@ -14,7 +14,7 @@ const fields: Readonly<Record<HeaderRuleKind, readonly string[]>> = {
   replaceresponseheader: ['header', 'match', 'replace'],
 };
 
-/** Header rules of HTTP farms; their indexes shift when one goes (WIRE.md §4.3). */
+/** Header rules of HTTP farms; their indexes shift when one goes (docs/api.md §4.3). */
 export const headerRuleHandlers: Handlers = {
   ...handlersOf('addheader'),
   ...handlersOf('headremove'),

@@ -4,7 +4,7 @@ import { inListOrder } from '../farm-state.ts';
 import type { Farm } from '../world-farms.ts';
 import type { World } from '../world.ts';
 
-/** The tree of everything that has a name; leaves are null (WIRE.md §3.16). */
+/** The tree of everything that has a name; leaves are null (docs/api.md §3.16). */
 export const idsHandlers: Handlers = {
   'GET /ids': ({ world }) =>
     read('Names of all objects', {

@@ -15,7 +15,7 @@ const addressModel: Model = {
 const kinds = { nic: 'nic', vlan: 'vlan', virtual: 'virtual', bonding: 'bond' } as const;
 export type Kind = keyof typeof kinds;
 
-/** Writes to interfaces (WIRE.md §4.6). */
+/** Writes to interfaces (docs/api.md §4.6). */
 export const interfaceChangeHandlers: Handlers = {
   ...changesOf('nic'),
   ...changesOf('vlan'),
@@ -101,7 +101,7 @@ function switchTo({ world }: Call, nic: NetworkInterface, status: 'up' | 'down',
   if (status === 'up' && world.interfaces.get(nic.parent ?? '')?.status === 'down')
     refuse(400, description, 'What it stands on is down.');
   nic.status = status;
-  // A card takes what stands on it along (WIRE.md §5.7).
+  // A card takes what stands on it along (docs/api.md §5.7).
   if (status === 'up')
     for (const child of world.interfaces.values()) if (child.parent === nic.name) child.status = 'up';
 }

@@ -2,7 +2,7 @@ import { flag, param, type Call, type Handlers } from '../call.ts';
 import { json, read, refuse } from '../reply.ts';
 import type { NetworkInterface, World } from '../world.ts';
 
-/** Reads of interfaces (WIRE.md §3.13). Their envelopes differ: `interfaces`, `interface`, and `params` for floating and gateways. */
+/** Reads of interfaces (docs/api.md §3.13). Their envelopes differ: `interfaces`, `interface`, and `params` for floating and gateways. */
 export const interfaceHandlers: Handlers = {
   'GET /interfaces': ({ world }) =>
     json(200, { description: 'All interfaces', interfaces: sorted(world).map((nic) => listEntry(world, nic)) }),
@@ -62,7 +62,7 @@ export function interfaceOfAddress(world: World, ip: string): NetworkInterface |
   return [...world.interfaces.values()].find((nic) => nic.ip === ip);
 }
 
-/** The kernel's state; a virtual interface is down with its parent (WIRE.md §2.3). */
+/** The kernel's state; a virtual interface is down with its parent (docs/api.md §2.3). */
 export function interfaceStatus(world: World, nic: NetworkInterface): 'up' | 'down' {
   const parent = world.interfaces.get(nic.parent ?? '');
   return parent && interfaceStatus(world, parent) === 'down' ? 'down' : nic.status;

@@ -6,7 +6,7 @@ import { farmOf } from './find.ts';
 
 type Rule = IpdsRule['rule'];
 
-/** Intrusion prevention of the Enterprise Edition: lists, details, links and actions (WIRE.md §6). */
+/** Intrusion prevention of the Enterprise Edition: lists, details, links and actions (docs/api.md §6). */
 export const ipdsHandlers: Handlers = {
   'GET /ipds': ({ world }) =>
     read(
@@ -28,7 +28,7 @@ export const ipdsHandlers: Handlers = {
       time: { hour: 3, minute: 0 },
       scheduled: 'Every day at 03:00',
     }),
-  // Its answer says `desc` (WIRE.md §6).
+  // Its answer says `desc` (docs/api.md §6).
   'POST /ipds/package/actions': (call) => {
     const model = {
       action: required({ values: ['upgrade', 'schedule'] }),

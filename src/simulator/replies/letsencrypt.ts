@@ -2,7 +2,7 @@ import { param, type Call, type Handlers } from '../call.ts';
 import { checkParameters, list, required, text, yesNo, anyText } from '../parameters.ts';
 import { done, read, refuse, type Reply } from '../reply.ts';
 
-/** ACME certificates: none is held, so that the reads are empty (WIRE.md §3.11); both spellings of the path. */
+/** ACME certificates: none is held, so that the reads are empty (docs/api.md §3.11); both spellings of the path. */
 export const letsencryptHandlers: Handlers = { ...handlersAt('letsencrypt'), ...handlersAt('letsencryptz') };
 
 function handlersAt(word: string): Handlers {

@@ -7,7 +7,7 @@ import { backendOf, farmOf, serviceOf } from './find.ts';
 
 const description = 'Maintenance of a backend';
 
-/** Takes backends out of service and back (WIRE.md §5.2). */
+/** Takes backends out of service and back (docs/api.md §5.2). */
 export const maintenanceHandlers: Handlers = {
   'PUT /farms/{farmname}/backends/{backend}/maintenance': (call) => {
     const farm = farmOf(call, description);
@@ -28,7 +28,7 @@ export const maintenanceHandlers: Handlers = {
       return refuse(400, description, `Farms of the profile ${farm.profile} have no services.`);
     const service = serviceOf(call, farm, description);
     const id = Number(param(call, 'backend'));
-    // The check of the id is off by one (WIRE.md §5.2).
+    // The check of the id is off by one (docs/api.md §5.2).
     if (id > service.backends.length) return refuse(404, description, 'There is no such backend.');
     const { action, cuts } = wanted(call);
     if (farm.running && farm.needsRestart)
@@ -51,7 +51,7 @@ function wanted(call: Call): { readonly action: 'up' | 'maintenance'; readonly c
   return { action, cuts: text(input, 'mode') === 'cut' };
 }
 
-/** The message stands inside `params` here (WIRE.md §5.2). */
+/** The message stands inside `params` here (docs/api.md §5.2). */
 function set(
   farm: Farm,
   backend: { status: BackendStatus; established: number } | undefined,

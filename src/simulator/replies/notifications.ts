@@ -10,7 +10,7 @@ const alertModels: Readonly<Record<Alert, Model>> = {
   cluster: { prefix: anyText },
 };
 
-/** Alerts by mail of the Enterprise Edition (WIRE.md §6). */
+/** Alerts by mail of the Enterprise Edition (docs/api.md §6). */
 export const notificationHandlers: Handlers = {
   'GET /system/notifications/alerts': ({ world }) =>
     read(

@@ -3,7 +3,7 @@ import { anyText, checkParameters, required, text, yesNo } from '../parameters.t
 import { created, done, json, read, refuse } from '../reply.ts';
 import type { Group, User } from '../world.ts';
 
-/** Users and groups of the Enterprise Edition (WIRE.md §6). */
+/** Users and groups of the Enterprise Edition (docs/api.md §6). */
 export const rbacHandlers: Handlers = {
   'GET /rbac/users': ({ world }) =>
     read('Users', [...world.users.values()].filter(({ name }) => name !== 'root').map(userView)),

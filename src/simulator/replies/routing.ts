@@ -13,7 +13,7 @@ const routeModel: Model = {
 };
 const ruleModel: Model = { from: { nonBlank: true }, table: { nonBlank: true }, priority: natural, not: yesNo };
 
-/** Routing of the Enterprise Edition (WIRE.md §6). */
+/** Routing of the Enterprise Edition (docs/api.md §6). */
 export const routingHandlers: Handlers = {
   'GET /routing/rules': ({ world }) => read('Routing rules', world.routing.rules),
 

@@ -30,7 +30,7 @@ const enterpriseModel: Model = {
   sts_timeout: natural,
 };
 
-/** Services of farms (WIRE.md §4.2). */
+/** Services of farms (docs/api.md §4.2). */
 export const serviceHandlers: Handlers = {
   'POST /farms/{farmname}/services': (call) => {
     const description = 'Make a service';
@@ -65,7 +65,7 @@ export const serviceHandlers: Handlers = {
     service.persistence = persistence === 'NONE' ? '' : persistence;
     for (const key of ['vhost', 'urlp', 'redirecttype', 'leastresp', 'httpsb'] as const)
       service[key] = text(input, key, service[key]);
-    // Both are overlooked unless the persistence uses them (WIRE.md §4.2).
+    // Both are overlooked unless the persistence uses them (docs/api.md §4.2).
     if (service.persistence !== '') service.ttl = number(input, 'ttl', service.ttl);
     if (['URL', 'COOKIE', 'HEADER'].includes(service.persistence))
       service.sessionid = text(input, 'sessionid', service.sessionid);
@@ -80,13 +80,13 @@ export const serviceHandlers: Handlers = {
   'DELETE /farms/{farmname}/services/{service}': (call) => {
     const description = 'Delete a service';
     const farm = httpFarmOf(call, description);
-    // 400, not 404 (WIRE.md §4.2).
+    // 400, not 404 (docs/api.md §4.2).
     const service = serviceOf(call, farm, description, 400);
     farm.services = farm.services.filter((other) => other !== service);
     return done(description, `The service ${service.id} is gone.`, { success: 'true', ...pending(farm) });
   },
 
-  // Stops and starts a running farm inside the call (WIRE.md §4.2).
+  // Stops and starts a running farm inside the call (docs/api.md §4.2).
   'POST /farms/{farmname}/services/{service}/actions': (call) => {
     const description = 'Order the services of a farm';
     const farm = httpFarmOf(call, description, 404);
@@ -100,7 +100,7 @@ export const serviceHandlers: Handlers = {
   },
 };
 
-/** A redirect takes the place of the backends, which are lost (WIRE.md §4.2). */
+/** A redirect takes the place of the backends, which are lost (docs/api.md §4.2). */
 function redirect(service: Service, to: string): void {
   if (to !== '' && to !== service.redirect) service.backends = [];
   service.redirect = to;

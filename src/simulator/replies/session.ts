@@ -6,7 +6,7 @@ import type { World } from '../world.ts';
 
 const exposed = ['Access-control-expose-headers', 'Set-Cookie'] as const;
 
-/** `POST /session`: opens a GUI session for a name and a password (WIRE.md §1.2). */
+/** `POST /session`: opens a GUI session for a name and a password (docs/api.md §1.2). */
 export function openSession(world: World, headers: IncomingHttpHeaders, content: Buffer): Reply {
   if (world.release === 'older' && (headers['content-type'] !== 'application/json' || content.length === 0)) {
     return json(415, { error: 'true', message: 'This content type is not supported.' });

@@ -23,7 +23,7 @@ const snmpModel: Model = {
   scope: { nonBlank: true, pattern: /^[\d.]+\/\d+$/ },
 };
 
-/** Services of the operating system (WIRE.md §3.12, §4.7). */
+/** Services of the operating system (docs/api.md §3.12, §4.7). */
 export const systemServiceHandlers: Handlers = {
   'GET /system/dns': ({ world }) => read('Name servers', world.settings.dns),
   'POST /system/dns': (call) => {
@@ -98,7 +98,7 @@ export const systemServiceHandlers: Handlers = {
   },
 };
 
-/** 4.0.2 made lists of these (WIRE.md §7). */
+/** 4.0.2 made lists of these (docs/api.md §7). */
 function listed(world: World, settings: Readonly<Record<string, string>>) {
   if (world.release === 'older') return settings;
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, [value]]));

@@ -4,7 +4,7 @@ import { allBackends } from '../farm-state.ts';
 import { read } from '../reply.ts';
 import { connections, interfaceTraffic, wandering } from '../traffic.ts';
 
-/** Reads under /stats/system, and /stats itself (WIRE.md §3.1 to §3.4). */
+/** Reads under /stats/system, and /stats itself (docs/api.md §3.1 to §3.4). */
 export const systemStatsHandlers: Handlers = {
   'GET /stats': (call) =>
     read('Figures of the system', {
@@ -86,7 +86,7 @@ function memory({ world }: Call) {
   };
 }
 
-// The label is doubled in every source that was read (WIRE.md §3.1).
+// The label is doubled in every source that was read (docs/api.md §3.1).
 function networkByLabel(call: Call) {
   return Object.fromEntries(
     traffic(call).flatMap(({ name, in: received, out }) => [

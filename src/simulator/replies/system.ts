@@ -4,7 +4,7 @@ import { anyText, checkParameters, required, text, yesNo } from '../parameters.t
 import { done, json, read, refuse, type Reply } from '../reply.ts';
 import type { World } from '../world.ts';
 
-/** What the appliance says about itself (WIRE.md §3.12). */
+/** What the appliance says about itself (docs/api.md §3.12). */
 export const systemHandlers: Handlers = {
   'GET /system/version': ({ world, nowMs }) => read('Versions', versions(world, nowMs)),
 
@@ -96,7 +96,7 @@ export const systemHandlers: Handlers = {
     const { global } = call.world.settings;
     const model = Object.fromEntries([...Object.keys(global), 'force'].map((name) => [name, yesNo]));
     const { force, ...input } = checkParameters(call, description, model);
-    // These later refusals carry no `error` (WIRE.md §4.7).
+    // These later refusals carry no `error` (docs/api.md §4.7).
     if ('proxy_new_generation' in input && force !== 'true')
       return json(400, { description, message: 'This restarts farms and needs force.' });
     for (const name of Object.keys(input)) global[name] = text(input, name);
@@ -104,7 +104,7 @@ export const systemHandlers: Handlers = {
   },
 };
 
-/** The product version stands under the keys of the product line (WIRE.md §7). */
+/** The product version stands under the keys of the product line (docs/api.md §7). */
 function versions(world: World, nowMs: number) {
   const { release, product, productVersion } = world;
   const version =
@@ -135,7 +135,7 @@ function changeUser(call: Call): Reply {
       return refuse(400, description, 'Eight characters, a letter and a digit.');
     user.password = next;
   }
-  // The newest Community release takes `zapikey` and ignores it (WIRE.md §4.7).
+  // The newest Community release takes `zapikey` and ignores it (docs/api.md §4.7).
   const nextKey = text(
     input,
     world.release === 'newest' && world.edition === 'community'

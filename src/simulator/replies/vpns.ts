@@ -36,7 +36,7 @@ const creationModel: Model = {
   password: required(anyText),
 };
 
-/** VPNs (WIRE.md §3.15, §4.8). */
+/** VPNs (docs/api.md §3.15, §4.8). */
 export const vpnHandlers: Handlers = {
   'GET /vpns': ({ world }) =>
     read(
@@ -61,7 +61,7 @@ export const vpnHandlers: Handlers = {
     });
   },
 
-  // These crash on the newest release (WIRE.md §3.15).
+  // These crash on the newest release (docs/api.md §3.15).
   'GET /vpns/modules/site_to_site': crash,
   'GET /vpns/modules/zss': crash,
   'GET /vpns/modules/tunnel': crash,
@@ -88,7 +88,7 @@ export const vpnHandlers: Handlers = {
     if (call.world.vpns.has(vpn.name)) return refuse(400, description, `There is a VPN ${String(name)}.`);
     call.world.vpns.set(vpn.name, vpn);
     const params = { name: vpn.name, profile: vpn.profile, status: vpn.status, ...settings };
-    // Tunnels alone answer 200 (WIRE.md §1.5).
+    // Tunnels alone answer 200 (docs/api.md §1.5).
     return vpn.profile === 'tunnel'
       ? done(description, 'The VPN is made.', { params })
       : created(description, 'The VPN is made.', params);

@@ -126,7 +126,7 @@ describe('after a change through the gateway /metrics tells', () => {
 
   it('what a refused change has changed all the same', async () => {
     const { call, appliance, soon } = await given(['farms']);
-    // Several settings are applied one after the other, and the first failure stops (WIRE.md §8, 21).
+    // Several settings are applied one after the other, and the first failure stops (docs/api.md §8, 21).
     appliance.fail('PUT /farms/{farmname}', { kind: 'status', status: 400 });
     const farm = appliance.world.farms.get('shop');
     if (farm) farm.running = false;

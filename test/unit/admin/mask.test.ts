@@ -8,7 +8,7 @@ const pem = `-----BEGIN PRIVATE KEY-----\n${canary}\n-----END PRIVATE KEY-----\n
 const masked = (body: unknown): string =>
   JSON.stringify(maskBody(Buffer.from(JSON.stringify(body)), 'application/json'));
 
-/** Every field of the API that holds a secret, as WIRE.md §3, §4 and §6 and the simulated appliance have it. */
+/** Every field of the API that holds a secret, as docs/api.md §3, §4 and §6 and the simulated appliance have it. */
 const secretFields: readonly (readonly [where: string, body: Readonly<Record<string, unknown>>])[] = [
   ['POST /system/users, password', { password: canary }],
   ['POST /system/users, newpassword', { newpassword: canary }],

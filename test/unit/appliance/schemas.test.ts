@@ -23,7 +23,7 @@ const reading = (route: string, body: unknown): unknown => {
 describe('what polling may read', () => {
   it('is GETs that show nothing confidential, but for the text form of the licence, whose dates no other call has', () => {
     // The rows with a reply are all that the client can be asked for. GET /certificates/activation is classed secret,
-    // since who passes it on shows the licence; we keep its two dates and nothing else (WIRE.md §3.19, 3).
+    // since who passes it on shows the licence; we keep its two dates and nothing else (docs/api.md §3.19, 3).
     const others = Object.entries<EndpointRow>(endpoints).filter(
       ([, { route, risk, reply }]) => reply && !(route.startsWith('GET ') && risk === 'read'),
     );

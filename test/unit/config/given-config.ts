@@ -8,7 +8,7 @@ import { loadSettings } from '../../../src/config/load.ts';
 import { ConfigError } from '../../../src/config/problems.ts';
 import type { Settings } from '../../../src/config/settings.ts';
 
-/** The collectors of INTERFACE.md §6 with intervals of their own. */
+/** The collectors with intervals of their own. */
 export const collectorDefaults: ReadonlyMap<string, CollectorSettings> = new Map([
   ['farms', { enabled: true, schedule: '*/30 * * * * *', maxStaleMs: 180_000 }],
   ...['summary', 'backends', 'system', 'interfaces'].map(

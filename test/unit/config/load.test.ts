@@ -31,7 +31,7 @@ describe('a configuration file', () => {
     expect(Object.keys(settings.appliances[0]?.tls ?? {})).toEqual(['insecureSkipVerify']);
   });
 
-  it('may say everything that INTERFACE.md §2 shows outside the admin block', async () => {
+  it('may say everything that there is outside the admin block', async () => {
     const { cert } = await generate([{ name: 'commonName', value: 'lb.example.org' }]);
     const text = `
 appliances:

@@ -6,7 +6,7 @@ import type { RecipeContext } from './recipe.ts';
 
 type StatsRow = NonNullable<Reply<'readFarmStats'>['backends']>[number];
 
-/** A backend as the statistics of its farm have it, the only place that tells its health (WIRE.md §8, 10). */
+/** A backend as the statistics of its farm have it, the only place that tells its health (docs/api.md §8, 10). */
 export interface Backend {
   readonly farm: FarmSummary;
   /** Undefined for an L4xNAT farm, whose backends belong to no service. */

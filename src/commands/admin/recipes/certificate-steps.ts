@@ -19,7 +19,7 @@ export interface Replacement {
   readonly keepsBoth: boolean;
 }
 
-/** Everything before the restart: upload, look, attach, and the old one off the farm (WIRE.md §5.3). */
+/** Everything before the restart: upload, look, attach, and the old one off the farm (docs/api.md §5.3). */
 export function certificateSteps(context: RecipeContext, replacement: Replacement): readonly Step[] {
   const { farmname, file, bytes, old, position, count, keepsBoth } = replacement;
   const admin = `zlb-exporter admin ${context.calls.appliance}`;

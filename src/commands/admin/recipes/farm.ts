@@ -8,7 +8,7 @@ export interface FarmSummary {
   readonly name: string;
   /** `http`, `https`, `l4xnat`, `gslb`, `datalink`, `eproxy`. */
   readonly profile: string;
-  /** A word of WIRE.md §2.1. */
+  /** A word of docs/api.md §2.1. */
   readonly status: string;
   /** `192.0.2.20:443`. */
   readonly address: string;
@@ -27,7 +27,7 @@ export async function findFarm({ calls }: Pick<RecipeContext, 'calls'>, name: st
   return { name, profile: profile ?? '', status: status ?? '', address: `${vip ?? '?'}:${vport ?? '?'}` };
 }
 
-/** The status word alone, the cheapest way (WIRE.md §3.10). */
+/** The status word alone, the cheapest way (docs/api.md §3.10). */
 export async function readFarmStatus({ calls }: Pick<RecipeContext, 'calls'>, name: string): Promise<string> {
   const answer = await calls.readAny('readFarmStatus', { farmname: name });
   const status = isRecord(answer) && isRecord(answer.params) ? answer.params.status : undefined;

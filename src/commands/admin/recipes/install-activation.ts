@@ -6,7 +6,7 @@ import { callStep, type Recipe, type RecipeContext, type Step } from './recipe.t
 
 const dayMs = 86_400_000;
 
-/** WIRE.md §3.19 and §5.5. */
+/** docs/api.md §3.19 and §5.5. */
 export const installActivation: Recipe = {
   name: 'install-activation',
   about: 'install an activation certificate and see that the appliance is activated',

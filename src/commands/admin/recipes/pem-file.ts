@@ -7,7 +7,7 @@ import { readWhole } from '../content.ts';
 /** A certificate on this machine, as it would be uploaded. */
 export interface PemFile {
   readonly bytes: Buffer;
-  /** The first one, which is the only one that an appliance looks at (WIRE.md §3.11). */
+  /** The first one, which is the only one that an appliance looks at (docs/api.md §3.11). */
   readonly certificate: X509Certificate;
   /** Names that it is good for. */
   readonly names: readonly string[];
@@ -27,7 +27,7 @@ export async function readPemFile(path: string): Promise<PemFile> {
   }
 }
 
-/** What an HTTPS farm needs: a certificate in date, with its key, which the appliance would store unchecked (WIRE.md §4.4). */
+/** What an HTTPS farm needs: a certificate in date, with its key, which the appliance would store unchecked (docs/api.md §4.4). */
 export function refuseUnusable(pem: PemFile, nowMs: number): void {
   const { bytes, certificate } = pem;
   const key = privateKeyIn(bytes.toString());

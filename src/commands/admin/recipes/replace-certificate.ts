@@ -68,7 +68,7 @@ function chooseOld(farmname: string, used: readonly string[], wanted: string | u
   return old;
 }
 
-/** WIRE.md §5.3. */
+/** docs/api.md §5.3. */
 const takenRemedy = 'It is another one, and a file in the store is never overwritten; choose another name with name=….';
 
 function storeName(wanted: string): string {

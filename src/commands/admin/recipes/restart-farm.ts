@@ -78,7 +78,7 @@ export function restartSteps(context: RecipeContext, before: FarmState): readonl
 
 export async function readState(context: Pick<RecipeContext, 'calls'>, name: string): Promise<FarmState> {
   const farm = await findFarm(context, name);
-  // Datalink farms have no statistics (WIRE.md §3.6).
+  // Datalink farms have no statistics (docs/api.md §3.6).
   const rows =
     farm.profile === 'datalink' ? [] : ((await context.calls.read('readFarmStats', { farmname: name })).backends ?? []);
   return {
@@ -89,7 +89,7 @@ export async function readState(context: Pick<RecipeContext, 'calls'>, name: str
   };
 }
 
-/** A farm that had a backend down before may have it after; `needed restart` hid what it was (WIRE.md §2.1). */
+/** A farm that had a backend down before may have it after; `needed restart` hid what it was (docs/api.md §2.1). */
 function isAsGood(after: FarmState, before: FarmState): boolean {
   if (after.status === 'up') return true;
   if (after.status === 'down' || after.status === 'needed restart') return false;
@@ -101,7 +101,7 @@ function summary({ status, backends, backendsUp }: FarmState): string {
   return `${status}, ${backendsUp} of ${backends} backends up`;
 }
 
-/** A restart that fails may leave the farm stopped (WIRE.md §5.1), which is the first thing to know. */
+/** A restart that fails may leave the farm stopped (docs/api.md §5.1), which is the first thing to know. */
 async function withFarmState(context: RecipeContext, name: string, error: unknown): Promise<unknown> {
   if (!(error instanceof AdminError)) return error;
   const status = await readFarmStatus(context, name).catch(() => 'unknown');

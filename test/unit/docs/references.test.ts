@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const tracked = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).trim().split('\n');
+const texts = tracked
+  // The tests of documents write documents of their own.
+  .filter((file) => /\.(?:ts|md|yml|css|js)$|Dockerfile$/.test(file) && !file.startsWith('test/docs/'))
+  .filter((file) => existsSync(root + file))
+  .map((file) => ({ file, text: readFileSync(root + file, 'utf8') }));
+
+/** Files beside a clone that some suites compare with where they are there; opened as data, and pointed to by nobody. */
+const besideClone = /\.\.\/shared\/\S+\.md/g;
+
+it('every Markdown file that a file of the repository names is in the repository', () => {
+  const names = new Set(tracked.filter((file) => file.endsWith('.md')).map((file) => basename(file)));
+
+  const missing = texts.flatMap(({ file, text }) =>
+    [...text.replaceAll(besideClone, '').matchAll(/\b[\w.-]+\.md\b/g)]
+      .filter(([name]) => !names.has(name))
+      .map(([name]) => `${file}: ${name}`),
+  );
+
+  expect(missing).toEqual([]);
+});
+
+it('every section of docs/api.md that is pointed to is there', () => {
+  const headings = readFileSync(`${root}docs/api.md`, 'utf8').matchAll(/^#+ (\d+(?:\.\d+)?)\.? /gm);
+  const sections = new Set([...headings].map(([, number]) => number));
+
+  const missing = texts.flatMap(({ file, text }) =>
+    [...text.matchAll(/docs\/api\.md (§[\d.]+(?:-[\d.]+)?(?:(?:,| and) §[\d.]+)*)/g)]
+      .flatMap(([, list = '']) => list.match(/\d+(?:\.\d+)?/g) ?? [])
+      .filter((section) => !sections.has(section))
+      .map((section) => `${file}: §${section}`),
+  );
+
+  expect(missing).toEqual([]);
+});
