@@ -1,16 +1,45 @@
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 export interface BuildInfo {
   readonly version: string;
-  /** The commit that was built, where the build said so. */
+  /** The commit: what the build of an image said, or where a clone is; otherwise `unknown`. */
   readonly revision: string;
   readonly nodeVersion: string;
 }
 
-/** Reads the package's version; works from `src/` and from `dist/`. */
+/** Reads the package's version and commit; works from `src/` and from `dist/`. */
 export function readBuildInfo(env: Readonly<Record<string, string | undefined>>): BuildInfo {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  return { version, revision: env.ZLB_EXPORTER_REVISION ?? 'unknown', nodeVersion: process.version };
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  const { version } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as { version: string };
+  const revision = env.ZLB_EXPORTER_REVISION ?? gitRevision(root) ?? 'unknown';
+  return { version, revision, nodeVersion: process.version };
+}
+
+/** Returns the commit that is checked out in a folder, by git's own files; undefined where that is no clone. */
+export function gitRevision(folder: string): string | undefined {
+  // In a worktree or a submodule `.git` is a file that names the folder.
+  const pointer = textOf(folder, '.git')?.replace(/^gitdir: /, '');
+  const own = resolve(folder, pointer ?? '.git');
+  const head = textOf(own, 'HEAD');
+  if (head === undefined || isCommit(head)) return head;
+  // The worktrees of a clone share its branches.
+  const shared = resolve(own, textOf(own, 'commondir') ?? '.');
+  const branch = head.replace(/^ref: /, '');
+  const packed = textOf(shared, 'packed-refs')?.split('\n') ?? [];
+  const found = textOf(shared, branch) ?? packed.find((line) => line.endsWith(` ${branch}`))?.split(' ')[0];
+  return found !== undefined && isCommit(found) ? found : undefined;
+}
+
+function isCommit(text: string): boolean {
+  return /^[0-9a-f]{40,64}$/.test(text);
+}
+
+function textOf(...path: readonly string[]): string | undefined {
+  try {
+    return readFileSync(resolve(...path), 'utf8').trim();
+  } catch {
+    return undefined;
+  }
 }

@@ -194,7 +194,7 @@ function createContext(request: FastifyRequest, reply: FastifyReply): RequestCon
     if (!reply.raw.writableFinished) gone.abort();
   });
   const compatible = knownBasePaths.some((prefix) => request.originalUrl.startsWith(prefix));
-  return { id: request.id, compatible, signal: gone.signal };
+  return { id: request.id, compatible, signal: gone.signal, startedAtMs: performance.now() };
 }
 
 function methodNotAllowed(methods: readonly string[]): AdminProblem {

@@ -9,6 +9,8 @@ export interface RequestContext {
   /** Came by a path of the appliance's own API. */
   readonly compatible: boolean;
   readonly signal: AbortSignal;
+  /** When it came, by `performance.now()`. */
+  readonly startedAtMs: number;
   principal?: Principal;
   token?: Secret;
   /** Only once it is known to be configured, and the caller's to know. */

@@ -45,7 +45,7 @@ export function createWitness({ metrics, recorder, log }: WitnessParts): Witness
       await recorder.note(subject, { event: 'denied', status: problem.status, code: problem.code });
     },
 
-    over(request, reply, { principal, appliance = '', call, id, signal, overridden = {} }) {
+    over(request, reply, { principal, appliance = '', call, id, signal, startedAtMs, overridden = {} }) {
       const endpoint = call?.operation.template ?? ownEndpoint(request);
       const code = signal.aborted ? '499' : codeOfStatus(reply.statusCode);
       metrics.answered({ appliance, endpoint, method: request.method, code });
@@ -62,7 +62,7 @@ export function createWitness({ metrics, recorder, log }: WitnessParts): Witness
           status: reply.statusCode,
           ...(signal.aborted ? { left: true } : {}),
           ...overridden,
-          seconds: Math.round(reply.elapsedTime) / 1_000,
+          seconds: Math.round(performance.now() - startedAtMs) / 1_000,
         },
         'admin request',
       );
