@@ -51,7 +51,7 @@ appliances:
     url: https://192.0.2.10:444
     api_key_file: /run/secrets/lb-paris
     tls: { ca_file: /etc/ssl/certs/ca-certificates.crt, server_name: lb-paris.example.org }
-    labels: { site: paris } # for queries, and on every series by way of /sd
+    labels: { site: paris } # on every series and alert with deploy/prometheus/by-appliance.yml
   - name: lb-madrid
     url: https://192.0.2.20:4444
     api_key_file: /run/secrets/lb-madrid

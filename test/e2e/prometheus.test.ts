@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { impatientRules, quickened } from '../../scripts/stack/configuration.ts';
 import { givenPrometheus } from '../support/monitoring.ts';
 import { startExporter } from '../support/process.ts';
 import { isThere } from '../support/programs.ts';
@@ -57,6 +59,49 @@ scrape_configs:
     expect(await prometheus.query('sum by (appliance, farm) (zlb_farm_status{job="whole"}) != 1')).toEqual([]);
     expect(prometheus.log().filter((line) => /level=(warn|error)/.test(line))).toEqual([]);
   }, 120_000);
+});
+
+describe.skipIf(missing)('deploy/prometheus/by-appliance.yml', () => {
+  it('puts the label site on every series and alert of an appliance, and has the exporter itself once', async () => {
+    const url = await startDemonstration();
+    const shipped = quickened(readFileSync('deploy/prometheus/by-appliance.yml', 'utf8'));
+    const rules = readFileSync('alerts/zlb.rules.yml', 'utf8');
+    expect(shipped).toContain('rule_files: [../../alerts/zlb.rules.yml]');
+    const prometheus = await givenPrometheus(
+      shipped.replaceAll('localhost:9444', new URL(url).host).replace('../../alerts/', ''),
+      { 'zlb.rules.yml': impatientRules(rules) },
+    );
+
+    const sites = await until(
+      () => prometheus.query('count by (appliance, site) (zlb_up)'),
+      (seen) => seen.length === 5,
+      40_000,
+    );
+    expect(sites.map(({ metric, value }) => `${metric['appliance']} ${metric['site']} ${value}`).sort()).toEqual([
+      'lb-berlin berlin 1',
+      'lb-lisbon lisbon 1',
+      'lb-madrid madrid 1',
+      'lb-paris-1 paris 1',
+      'lb-paris-2 paris 1',
+    ]);
+    expect(
+      await prometheus.query('count({appliance!="", site="", __name__=~"zlb_.+", __name__!~"zlb_admin.+"})'),
+    ).toEqual([]);
+    const own = await until(
+      () => prometheus.query('count by (job) ({__name__=~"zlb_exporter_build_info|process_start_time_seconds"})'),
+      (seen) => seen.length > 0,
+      40_000,
+    );
+    expect(own).toEqual([{ metric: { job: 'zlb-exporter' }, value: 2 }]);
+    const alerts = await until(
+      () => prometheus.alerts(),
+      (seen) => seen.some(({ labels }) => labels['alertname'] === 'ZlbFarmDown'),
+      60_000,
+    );
+    expect(alerts.filter(({ labels }) => labels['appliance'] !== undefined && labels['site'] === undefined)).toEqual(
+      [],
+    );
+  }, 150_000);
 });
 
 describe.skipIf(missing)('promtool check metrics', () => {
