@@ -1,15 +1,22 @@
+import { resolve } from 'node:path';
 import type { Fault } from '../admin/audit/read-chain.ts';
 import { type Verification, verifyAudit } from '../admin/audit/verify.ts';
 import { errorCode, toError } from '../lib/check.ts';
 import { counted } from '../lib/counted.ts';
 import { oneLine } from '../lib/one-line.ts';
+import { FileKindError } from '../lib/regular-file.ts';
 import { type Command, UsageError } from './command.ts';
 
 const usage = 'zlb-exporter audit verify FILE, where FILE is the admin.audit_file of the configuration';
 /** More would not fit on a screen; they are counted. */
-const mostShown = 12;
+const maxShown = 12;
+const keepFiles =
+  'Keep the files as they are, as evidence. To begin a new chain, move all whose names begin with that of the audit, and restart the exporter.';
 
-/** `audit verify FILE` tells whether an audit is as it was written; exit code 0 also where a killed process left an unfinished last line. */
+/**
+ * `audit verify FILE` says whether an audit is as it was written. Exit code 1 if it is not, or holds no records; 0 also if a
+ * killed process left an unfinished last line.
+ */
 export const audit: Command = async ({ arguments: [verb, file, ...more], say, warn }) => {
   if (verb !== 'verify') throw new UsageError(`audit has one command: ${usage}`);
   if (file === undefined || file === '' || more.length > 0) throw new UsageError(`name one file: ${usage}`);
@@ -17,19 +24,21 @@ export const audit: Command = async ({ arguments: [verb, file, ...more], say, wa
   try {
     verification = await verifyAudit(file);
   } catch (error) {
-    if (errorCode(error) === '') throw error;
-    warn(`The audit cannot be read: ${toError(error).message}. Run this as a user that may read it.`);
+    const isOtherKind = error instanceof FileKindError;
+    if (!isOtherKind && errorCode(error) === '') throw error;
+    const remedy = isOtherKind
+      ? 'Name the admin.audit_file of the configuration.'
+      : 'Run this as a user that may read it.';
+    warn(`The audit cannot be read: ${toError(error).message}. ${remedy}`);
     return 1;
   }
   for (const line of describe(file, verification)) say(line);
   return verification.faults.length === 0 ? 0 : 1;
 };
 
-function* describe(file: string, { isPart, files, lines, first, last, faults, torn, unfinished }: Verification) {
-  const amount = `${counted(lines, 'line')} in ${counted(files.length, 'file')}`;
-  yield faults.length === 0
-    ? `${file} is whole: ${amount}.`
-    : `${file} is NOT whole: ${counted(faults.length, 'fault')}, ${amount}.`;
+function* describe(file: string, verification: Verification) {
+  const { isPart, isEmpty, first, last, faults, torn, unfinished } = verification;
+  yield headline(file, verification);
   if (isPart && first && last) {
     yield `It is one part of an audit, from number ${first.seq} to ${last.seq}; the files before and after it were not looked at.`;
   }
@@ -39,10 +48,12 @@ function* describe(file: string, { isPart, files, lines, first, last, faults, to
     yield `  last line   number ${last.seq}, ${shown(last.time)}`;
     yield `  its hash    ${last.hash}${isPart ? ', which the first line of the next file names as "prev"' : ''}`;
   }
-  if (faults.length > 0) {
+  if (isEmpty) {
+    yield isPart ? 'Check the name.' : 'Check that this is the admin.audit_file of the configuration.';
+  } else if (faults.length > 0) {
     yield '';
     yield* shortened(faults.map(sentence));
-    yield remedy(isPart, files.length);
+    yield isPart ? 'Keep the file as it is, as evidence.' : keepFiles;
   }
   if (torn) {
     yield '';
@@ -59,11 +70,12 @@ function* describe(file: string, { isPart, files, lines, first, last, faults, to
   }
 }
 
-function remedy(isPart: boolean, files: number): string {
-  if (isPart) return files === 0 ? 'Check the name.' : 'Keep the file as it is, as evidence.';
-  return files === 0
-    ? 'Check that this is the admin.audit_file of the configuration.'
-    : 'Keep the files as they are, as evidence. To begin a new chain, move all whose names begin with that of the audit, and restart the exporter.';
+function headline(file: string, { isEmpty, files, lines, faults }: Verification): string {
+  if (isEmpty) return `${resolve(file)} holds no records: it ${faults[0]?.what}.`;
+  const amount = `${counted(lines, 'line')} in ${counted(files.length, 'file')}`;
+  return faults.length === 0
+    ? `${file} is whole: ${amount}.`
+    : `${file} is NOT whole: ${counted(faults.length, 'fault')}, ${amount}.`;
 }
 
 function sentence({ file, line, what }: Fault): string {
@@ -71,8 +83,8 @@ function sentence({ file, line, what }: Fault): string {
 }
 
 function* shortened(texts: readonly string[]) {
-  for (const text of texts.slice(0, mostShown)) yield `  ${text}`;
-  if (texts.length > mostShown) yield `  and ${texts.length - mostShown} more`;
+  for (const text of texts.slice(0, maxShown)) yield `  ${text}`;
+  if (texts.length > maxShown) yield `  and ${texts.length - maxShown} more`;
 }
 
 /** A text of a line that may be forged. */

@@ -9,6 +9,8 @@ import { rotatedFiles, seqInName } from './rotated-files.ts';
 export interface Verification extends ReadChain {
   /** True for one file that was put aside: its unfinished requests may go on in the next. */
   readonly isPart: boolean;
+  /** True if no line is there and nothing says that there ever was one; the only fault says why. */
+  readonly isEmpty: boolean;
 }
 
 /**
@@ -36,14 +38,21 @@ async function verifyFiles(older: readonly string[], file: string, head: FoundHe
   const faults: Fault[] = [...read.faults];
   const headFault = headCheck.faultAt(read.last?.seq ?? 0);
   if (headFault !== undefined) faults.push({ file: headPath(file), what: headFault });
-  if (read.files.length === 0 && head === 'none') faults.push({ file, what: 'is not there' });
-  return { ...read, faults, isPart: false };
+  const isEmpty = read.lines === 0 && faults.length === 0;
+  if (isEmpty) faults.push({ file, what: whyEmpty(read) });
+  return { ...read, faults, isPart: false, isEmpty };
 }
 
 async function verifyPart(file: string, lastSeq: number): Promise<Verification> {
   const read = await readChain([file], undefined, () => undefined);
   const what = faultOfEnd(read, lastSeq);
-  return { ...read, faults: what === undefined ? read.faults : [...read.faults, { file, what }], isPart: true };
+  const faults = what === undefined ? read.faults : [...read.faults, { file, what }];
+  return { ...read, faults, isPart: true, isEmpty: read.lines === 0 && read.faults.length === 0 };
+}
+
+function whyEmpty({ files, torn }: ReadChain): string {
+  if (files.length === 0) return 'is not there';
+  return torn ? 'has no finished line' : 'is empty';
 }
 
 /** The name of a file that was put aside does what the head does for the whole. */

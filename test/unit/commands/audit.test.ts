@@ -1,13 +1,15 @@
-import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../../src/commands/command.ts';
 import { audit } from '../../../src/commands/audit.ts';
+import { feed } from '../../support/programs.ts';
 import {
   givenAudit,
   givenFile,
   givenJournal,
   givenRecord,
+  headText,
   linesOf,
   textLinesOf,
   writtenAudit,
@@ -20,6 +22,12 @@ async function verify(file: string) {
   const code = await audit(context);
   const plain = (lines: readonly string[]): string => lines.join('\n').replaceAll(`${dirname(file)}/`, '');
   return { code, said: plain(said), warned: plain(warned) };
+}
+
+/** What is on disk of an audit that was opened and never written to. */
+function givenEmptyHead(file: string): void {
+  writeFileSync(file, '');
+  writeFileSync(`${file}.head`, headText(0, '0'.repeat(64)));
 }
 
 describe('audit verify', () => {
@@ -153,18 +161,70 @@ describe('audit verify', () => {
     expect(said).not.toMatch(/[\u001b\u202e]/);
   });
 
-  it('ends with 1 where there is no audit, or none that can be read', async () => {
+  it.each<[what: string, make: (file: string) => void, words: string]>([
+    ['a missing file', () => undefined, 'is not there'],
+    ['an empty file', (file) => writeFileSync(file, ''), 'is empty'],
+    ['an empty file and a head that was never written', (file) => givenEmptyHead(file), 'is empty'],
+    ['the beginning of a first line', (file) => writeFileSync(file, '{"seq":1'), 'has no finished line'],
+  ])('says of %s that it holds no records, and ends with 1', async (_, make, words) => {
     const file = givenFile();
-    const folder = givenFile();
-    mkdirSync(folder);
+    make(file);
+
+    const { code, said } = await verify(file);
+
+    expect(code).toBe(1);
+    expect(said).not.toContain('whole');
+    expect(said).toContain(`audit.jsonl holds no records: it ${words}.`);
+    expect(said).toContain('Check that this is the admin.audit_file of the configuration.');
+  });
+
+  it('names a missing file by its absolute path', async () => {
+    const { context, said } = givenContext({ arguments: ['verify', 'no-such-folder/audit.jsonl'] });
+
+    expect(await audit(context)).toBe(1);
+
+    expect(said[0]).toBe(`${resolve('no-such-folder/audit.jsonl')} holds no records: it is not there.`);
+  });
+
+  it.each([
+    ['an empty file', (file: string) => writeFileSync(file, '')],
+    ['a missing file', (file: string) => rmSync(file)],
+  ])('finds damage in %s whose head says that there were lines', async (_, breach) => {
+    const file = givenFile();
+    writtenAudit(file, 4);
+    breach(file);
+
+    const { code, said } = await verify(file);
+
+    expect(code).toBe(1);
+    expect(said).toContain('audit.jsonl is NOT whole: 1 fault, 0 lines');
+    expect(said).toContain('audit.jsonl.head knows of line number 4: lines 1 to 4 are missing at the end.');
+    expect(said).toContain('Keep the files as they are, as evidence.');
+  });
+
+  it.each([
+    ['a folder', (file: string) => mkdirSync(file), 'folder'],
+    ['a FIFO', (file: string) => void feed('mkfifo', [file], Buffer.alloc(0)), 'named pipe'],
+    ['/dev/null', (file: string) => symlinkSync('/dev/null', file), 'device'],
+    ['/dev/zero', (file: string) => symlinkSync('/dev/zero', file), 'device'],
+  ])('says of %s at once that it is no audit, and ends with 1', async (_, make, kind) => {
+    const file = givenFile();
+    make(file);
+
+    expect(await verify(file)).toEqual({
+      code: 1,
+      said: '',
+      warned: `The audit cannot be read: audit.jsonl is a ${kind}, not a regular file. Name the admin.audit_file of the configuration.`,
+    });
+  });
+
+  it('says of a file that it may not read what to do', async () => {
+    const file = givenFile();
+    symlinkSync('audit.jsonl', file);
 
     expect(await verify(file)).toMatchObject({
       code: 1,
-      said: expect.stringContaining('  audit.jsonl is not there.\nCheck that this is the admin.audit_file'),
-    });
-    expect(await verify(folder)).toMatchObject({
-      code: 1,
-      warned: expect.stringMatching(/^The audit cannot be read: EISDIR.* Run this as a user that may read it\.$/),
+      warned: expect.stringMatching(/^The audit cannot be read: ELOOP.* Run this as a user that may read it\.$/),
     });
   });
 
