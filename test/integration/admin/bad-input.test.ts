@@ -376,6 +376,28 @@ describe('a header', () => {
     expect(await audit()).toEqual([]);
   });
 
+  it.each(['pw', 'auth', 'secret', 'apikey', 'passwd', 'token'])(
+    'with %s= in its reason gives the secret to nobody: not to the audit, the log or who reads the freeze',
+    async (name) => {
+      const { call, auditText, logged } = await given();
+      const reason = `ticket 7 ${name}=Canary-4711 now`;
+      const encoded = `ticket%207%20${name}%3DCanary-4711%20now`;
+
+      await call('PUT', '/appliances/lb-1/farms/shop/actions', {
+        json: { action: 'stop' },
+        headers: { 'x-reason': reason },
+      });
+      await call('PUT', '/freeze', { headers: { 'x-reason': encoded } });
+      const state = await call('GET', '/freeze', { as: 'viewer' });
+      const refused = await call('PUT', '/appliances/lb-1/farms/shop/actions', { json: { action: 'start' } });
+
+      expect(state.json?.reason).toBe(`ticket 7 ${name}=[redacted] now`);
+      expect(refused.text).toContain(`${name}=[redacted] now`);
+      for (const text of [state.text, refused.text, await auditText(), logged.join('')])
+        expect(text).not.toContain('Canary');
+    },
+  );
+
   it('block that is too long is refused', async () => {
     const { ask, appliance, metrics } = await given();
 
