@@ -153,6 +153,8 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     onTransition(transition) {
       counters.transitioned(transition.object, transition.to);
       parts.onTransition({ appliance: name, ...transition });
+      // Until their next turn its backends would show what was before.
+      if (transition.object === 'farm') void refreshFarm(transition.labels.farm);
     },
     now,
   });
@@ -281,6 +283,12 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
 
   function again(collector: string): Promise<void> {
     return refresh.after(running.get(collector), collector, () => run(collector, 'at_once'));
+  }
+
+  /** Reads the states of a farm's backends now, within the budget. */
+  async function refreshFarm(farm: string | undefined): Promise<void> {
+    const withStates = [...jobs.values()].filter((job) => isOfFarms(job) && job.collector.entity !== undefined);
+    if (farm !== undefined) await Promise.all(withStates.map((job) => runFarm(job, farm)));
   }
 
   /** Beside a round that may be under way: the turnstile keeps the calls in order. */

@@ -127,6 +127,42 @@ describe('a route that answers 404 in a bad moment', () => {
   });
 });
 
+describe('a farm whose state changed', () => {
+  const farmList = (status: string) => ({
+    body: {
+      farms: ['shop', 'db'].map((farmname) => ({
+        farmname,
+        profile: 'http',
+        status: farmname === 'shop' ? status : 'up',
+      })),
+    },
+  });
+
+  it.each(Array.from({ length: 5 }, (_, index) => `lb-${index}`))(
+    'has its backends read at once, and no other farm has: %s',
+    async (name) => {
+      let status = 'up';
+      const { poller, asked } = givenPoller({
+        name,
+        names: ['farms', 'backends'],
+        answer: (key) => (key === 'listFarmStats' ? farmList(status) : answering()(key)),
+      });
+      poller.start();
+      await vi.advanceTimersByTimeAsync(5 * minuteMs);
+
+      status = 'critical';
+      const before = asked.length;
+      await vi.advanceTimersByTimeAsync(35 * secondMs);
+      const since = asked.slice(before);
+      const seenAt = since.find(({ key }) => key === 'listFarmStats')?.at ?? 0;
+      const atOnce = since.filter(({ key, at }) => key === 'readFarmStats' && at >= seenAt && at < seenAt + secondMs);
+
+      expect(atOnce.map(({ params }) => params.farmname)).toContain('shop');
+      expect(atOnce.length).toBeLessThan(3);
+    },
+  );
+});
+
 describe('after an outage', () => {
   it('what was missed is read at once, whatever its schedule', async () => {
     let away = true;
