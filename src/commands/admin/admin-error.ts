@@ -2,7 +2,7 @@ import { isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/one-line.ts';
 
 interface AdminErrorDetails {
-  /** One sentence about this very case. */
+  /** One sentence about this case. */
   readonly detail: string;
   /** What to do now. */
   readonly remedy: string;
@@ -15,7 +15,7 @@ interface AdminErrorDetails {
   readonly body?: Buffer;
 }
 
-/** A request that came to nothing: refused by the gateway or the appliance, or never answered. */
+/** A request that the gateway or the appliance refused, or that got no answer. */
 export class AdminError extends Error {
   override readonly name = 'AdminError';
   readonly title: string;
@@ -35,7 +35,7 @@ export class AdminError extends Error {
     this.body = body;
   }
 
-  /** The same without what `hide` takes out of its texts; the answer stays exact. */
+  /** Returns a copy whose texts went through `hide`; the body stays exact. */
   without(hide: (text: string) => string): AdminError {
     const { title, message, remedy, code, requestId, status, body } = this;
     return new AdminError(hide(title), {
@@ -49,7 +49,7 @@ export class AdminError extends Error {
   }
 }
 
-/** A refusal of the gateway (RFC 9457) as an error. */
+/** Makes an error of the gateway's problem document (RFC 9457). */
 export function problemError(status: number, requestId: string | undefined, body: Buffer): AdminError {
   const problem = parseJson(body);
   const field = (name: string): string => {
@@ -67,7 +67,7 @@ export function problemError(status: number, requestId: string | undefined, body
   });
 }
 
-/** The gateway speaks of headers; whoever sits here has flags. */
+/** The flags for the headers that the gateway's remedies name. */
 const hints: Readonly<Record<string, string>> = {
   unauthenticated: 'Here: --admin.token-file=PATH, or ZLB_ADMIN_TOKEN_FILE.',
   token_expired: 'Here: --admin.token-file=PATH, or ZLB_ADMIN_TOKEN_FILE.',
@@ -80,7 +80,7 @@ const hints: Readonly<Record<string, string>> = {
   appliance_denied: 'Here: zlb-exporter admin appliances.',
 };
 
-/** An error as lines for a terminal; texts of an appliance may be in it. */
+/** Returns the lines of an error for a terminal, without control characters: texts of an appliance may be in it. */
 export function errorLines({ title, message, remedy, code, requestId }: AdminError): readonly string[] {
   const origin = [code && `code ${code}`, requestId && `request ${requestId}`].filter(Boolean).join(', ');
   return [
@@ -89,7 +89,7 @@ export function errorLines({ title, message, remedy, code, requestId }: AdminErr
   ];
 }
 
-/** The value of a JSON text; undefined when it is none. */
+/** Returns the value of a JSON text; undefined when the text is not JSON. */
 export function parseJson(text: Buffer | string): unknown {
   try {
     return JSON.parse(text.toString());

@@ -5,26 +5,25 @@ import { errorCode } from '../../lib/check.ts';
 import { sleep } from '../../lib/sleep.ts';
 import { type Command, type CommandContext, type Flags, type Shell, UsageError } from '../command.ts';
 import { AdminError, errorLines } from './admin-error.ts';
-import { repeatable } from './assignments.ts';
+import { quotable } from './assignments.ts';
 import { callOperation, operationFlags } from './call-operation.ts';
 import { readConnection } from './connection.ts';
 import { createGatewayClient } from './gateway-client.ts';
-import { appliances, audit, freeze, frozen, unfreeze, whoami } from './gateway-words.ts';
+import { appliances, audit, freeze, frozen, listOperations, unfreeze, whoami } from './built-in-commands.ts';
 import { adminHelp } from './help.ts';
-import { listOperations } from './list-operations.ts';
 import { parameters } from './parameters.ts';
 import { recipes } from './recipes/recipes.ts';
 import { recipeFlags, runRecipe } from './run-recipe.ts';
 import type { AdminSession } from './session.ts';
 
-interface Word {
+interface BuiltIn {
   readonly flags: readonly string[];
   readonly takesWords?: true;
-  /** Resolves to nothing for the exit code 0. */
+  /** Resolves to the exit code; undefined is 0. */
   readonly run: (words: readonly string[], session: AdminSession) => Promise<number | void>;
 }
 
-const words: ReadonlyMap<string, Word> = new Map<string, Word>([
+const builtIns: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
   ['appliances', { flags: ['json'], run: (_, session) => appliances(session) }],
   ['whoami', { flags: ['json'], run: (_, session) => whoami(session) }],
   ['parameters', { flags: ['json'], takesWords: true, run: parameters }],
@@ -45,7 +44,7 @@ interface AdminParts {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** The command that talks to the admin gateway of a running exporter. */
+/** Creates the command that sends requests to the admin gateway of a running exporter. */
 export function createAdmin(parts: AdminParts): Command {
   return async (context) => {
     try {
@@ -81,7 +80,7 @@ async function runAdmin(context: CommandContext, { now, sleep: pause }: AdminPar
     };
     return (await task(session)) ?? 0;
   } catch (error) {
-    // A hostile listener could send back what it got.
+    // A hostile listener could send the token back.
     const hide = (text: string): string => connection.token.scrub(text);
     return await fail(error instanceof AdminError ? error.without(hide) : error, context);
   } finally {
@@ -89,12 +88,12 @@ async function runAdmin(context: CommandContext, { now, sleep: pause }: AdminPar
   }
 }
 
-/** Waits until all that was said has left: the process ends without looking back. */
+/** Waits until standard output has taken everything, because the process ends without a flush. */
 async function flush({ write }: Shell): Promise<void> {
   try {
     await write(new Uint8Array());
   } catch (error) {
-    // Whoever reads us may have had enough.
+    // The reader of a pipe may close it early, as `head` does.
     if (!/^(?:EPIPE|ERR_STREAM_DESTROYED)$/.test(errorCode(error))) throw error;
   }
 }
@@ -103,20 +102,20 @@ export const admin: Command = createAdmin({ now: Date.now, sleep });
 
 type Task = (session: AdminSession) => Promise<number | void>;
 
-/** What is to be done, once the words and flags are known to go together. */
+/** Returns what the words ask for; throws a UsageError when the words and flags do not go together. */
 function taskOf(first: string, rest: readonly string[], flags: Flags): Task {
-  const word = words.get(first);
-  if (word) {
-    refuseFlags(flags, word.flags, `admin ${first}`);
-    if (rest.length > 0 && !word.takesWords)
+  const builtIn = builtIns.get(first);
+  if (builtIn) {
+    refuseFlags(flags, builtIn.flags, `admin ${first}`);
+    if (rest.length > 0 && !builtIn.takesWords)
       throw new UsageError(`admin ${first} takes no more words; an appliance of that name cannot be reached this way`);
-    return (session) => word.run(rest, session);
+    return (session) => builtIn.run(rest, session);
   }
   const [second, ...values] = rest;
-  const misspelt = closestWord(first, [...words.keys(), 'operations']);
+  const misspelt = closestWord(first, [...builtIns.keys(), 'operations']);
   if (second === undefined)
     throw new UsageError(
-      `admin ${JSON.stringify(repeatable(first))} alone says nothing; ${misspelt ? `did you mean admin ${misspelt}? Otherwise ` : ''}behind the name of an appliance comes an operation or a recipe, see admin --help`,
+      `admin ${JSON.stringify(quotable(first))} is not complete; ${misspelt ? `did you mean admin ${misspelt}? Otherwise ` : ''}add an operation or a recipe after the name of an appliance, see admin --help`,
     );
   const recipe = recipes.find(({ name }) => name === second);
   if (recipe) {
@@ -131,19 +130,19 @@ function taskOf(first: string, rest: readonly string[], flags: Flags): Task {
     const meant = guess ?? (misspelt && `admin ${misspelt}`);
     if (meant !== undefined)
       throw new UsageError(
-        `there is no recipe or operation ${JSON.stringify(repeatable(second))}; did you mean ${meant}?`,
+        `there is no recipe or operation ${JSON.stringify(quotable(second))}; did you mean ${meant}?`,
       );
   }
   refuseFlags(flags, operationFlags, 'a single operation');
   return (session) => callOperation(first, rest, session);
 }
 
-/** Whether a word is a key or begins a path; what is neither was mistyped. */
+/** True for the key of an operation and for the start of a path. */
 function isOperation(word: string): boolean {
   return Object.hasOwn(endpoints, word) || /^(?:(?:get|post|put|delete)(?:\s|$)|\/)/i.test(word);
 }
 
-/** Flags that every word takes, or that have a default. */
+/** Flags that every command takes, or that have a default. */
 const always = /^(?:admin\.|web\.|log\.|help$)/;
 
 function refuseFlags(flags: Flags, taken: readonly string[], what: string): void {

@@ -4,11 +4,11 @@ import type { AdminSession } from './session.ts';
 interface Change {
   /** `actOnFarm on lb-1`. */
   readonly title: string;
-  /** The name that must be repeated, for a call that cannot be undone and comes without it. */
+  /** The name that the caller has not confirmed yet; only for a call that cannot be undone. */
   readonly unconfirmed?: string | undefined;
 }
 
-/** Resolves to true when a change may be sent. Otherwise it has said why not, and how to go on. */
+/** Resolves to true when a change may be sent. Otherwise it has printed the reason and the remedy. */
 export async function isAgreed(
   { title, unconfirmed }: Change,
   { flags, shell, warn }: Pick<AdminSession, 'flags' | 'shell' | 'warn'>,
@@ -16,7 +16,7 @@ export async function isAgreed(
   const what = oneLine(title, 200);
   const name = unconfirmed === undefined ? undefined : oneLine(unconfirmed, 200);
   if (flags.yes === true && name === undefined) return true;
-  // The body used up what a person could answer with.
+  // Standard input is at its end, so it cannot bring an answer.
   if (flags.body === '-' || !shell.ask) {
     const because =
       flags.body === '-'

@@ -4,16 +4,16 @@ import { UsageError } from '../command.ts';
 /** One `name=value` of the command line, or one `name:=json`. */
 export interface Assignment {
   readonly name: string;
-  /** A text as it was written: the API takes its numbers and flags as texts too (docs/api.md §1.3). */
+  /** The text as it was written: the API accepts numbers and booleans as texts too (docs/api.md §1.3). */
   readonly value: unknown;
 }
 
-/** Reads the words behind an operation or a recipe; throws a UsageError. */
+/** Reads the words after an operation or a recipe; throws a UsageError. */
 export function parseAssignments(words: readonly string[]): readonly Assignment[] {
   return words.map((word) => {
     const match = /^([\w.-]+)(:?=)(.*)$/s.exec(word);
     const [, name = '', sign, text = ''] = match ?? [];
-    // Not repeated: a password may have lost its name.
+    // The message does not repeat the word: it may be a password without its name.
     if (!match) throw new UsageError('what follows must be name=value, or name:=JSON for lists and objects');
     return { name, value: sign === ':=' ? parseValue(name, text) : text };
   });
@@ -50,8 +50,8 @@ export function namesOf(name: string, suffix = ''): string {
   return other === undefined ? `${name}${suffix}` : `${name}${suffix} (or ${other}${suffix})`;
 }
 
-/** A word as a message may repeat it: what stands behind a sign may be a password in the wrong place. */
-export function repeatable(word: string): string {
+/** Returns a word as a message may quote it: the text after a sign may be a password in the wrong place. */
+export function quotable(word: string): string {
   return oneLine(word.replace(/[=?].*$/s, '…'), 200);
 }
 
@@ -63,7 +63,7 @@ function parseValue(name: string, text: string): unknown {
   }
 }
 
-/** The values of a recipe, all of them texts; throws a UsageError for a name that it does not know. */
+/** Returns the values of a recipe, all of them texts; throws a UsageError for an unknown name. */
 export function namedValues(
   words: readonly string[],
   { name: recipe, parameters }: { readonly name: string; readonly parameters: Readonly<Record<string, boolean>> },

@@ -10,12 +10,12 @@ import { readContent } from './content.ts';
 import type { Content } from './gateway-client.ts';
 import { createOutputFile, type OutputFile } from './output-file.ts';
 import { preflight } from './preflight.ts';
-import { isHopeless, previewLines, readPreview } from './preview.ts';
+import { wouldFail, previewLines, readPreview } from './preview.ts';
 import { backupSteps } from './recipes/backup.ts';
-import { requestFor, type Wishes } from './request.ts';
+import { requestFor, type CallOptions } from './request.ts';
 import { runSteps } from './run-steps.ts';
-import { sayLines } from './say-lines.ts';
-import { sentSecrets } from './sent-secrets.ts';
+import { printLines } from './output.ts';
+import { redactor } from './redact.ts';
 import type { AdminSession } from './session.ts';
 import { showAnswer } from './show-answer.ts';
 import { parseTarget } from './target.ts';
@@ -47,32 +47,32 @@ export async function callOperation(
   const path = optionalFlag(flags, 'output');
   refuseContradictions(call, session);
   const content = await readContent(call.operation, fields, optionalFlag(flags, 'body'), shell);
-  const wishes = { reason: optionalFlag(flags, 'reason'), force: flags.force === true };
+  const options = { reason: optionalFlag(flags, 'reason'), force: flags.force === true };
   const calls = createCalls(session.client, session.operations, appliance);
-  const order = { appliance, call, content, wishes, calls };
+  const prepared = { appliance, call, content, options, calls };
   const output = path === undefined ? undefined : await createOutputFile(path);
-  const hide = sentSecrets(content);
-  const discreet = {
+  const redact = redactor(content);
+  const redacted = {
     ...session,
-    say: (line: string) => session.say(hide(line)),
-    warn: (line: string) => session.warn(hide(line)),
+    say: (line: string) => session.say(redact(line)),
+    warn: (line: string) => session.warn(redact(line)),
   };
   try {
-    if (flags['dry-run'] === true) return await showPreview(order, discreet);
-    if (await send(order, discreet, output)) return 0;
+    if (flags['dry-run'] === true) return await showPreview(prepared, redacted);
+    if (await send(prepared, redacted, output)) return 0;
     await output?.discard();
     return 2;
   } catch (error) {
     await output?.discard();
-    throw error instanceof AdminError ? error.without(hide) : error;
+    throw error instanceof AdminError ? error.without(redact) : error;
   }
 }
 
-interface Order {
+interface PreparedCall {
   readonly appliance: string;
   readonly call: OperationCall;
   readonly content: Content | undefined;
-  readonly wishes: Wishes;
+  readonly options: CallOptions;
   readonly calls: Calls;
 }
 
@@ -85,7 +85,7 @@ function refuseContradictions({ operation: { key, row } }: OperationCall, { flag
     throw new UsageError(`${key} changes nothing, so there is nothing to back up first; leave --backup-first out`);
 }
 
-function writeOf({ call, content }: Order, confirm: string | undefined): Write {
+function writeOf({ call, content }: PreparedCall, confirm: string | undefined): Write {
   return {
     key: call.operation.key,
     params: call.params,
@@ -94,43 +94,43 @@ function writeOf({ call, content }: Order, confirm: string | undefined): Write {
   };
 }
 
-async function showPreview(order: Order, session: AdminSession): Promise<number> {
-  const { appliance, call, content, wishes, calls } = order;
+async function showPreview(prepared: PreparedCall, session: AdminSession): Promise<number> {
+  const { appliance, call, content, options, calls } = prepared;
   const { flags, client, now, warn, shell } = session;
   const confirm = optionalFlag(flags, 'confirm');
-  const answer = await client.send(requestFor(appliance, call, content, { ...wishes, confirm, dryRun: true }));
+  const answer = await client.send(requestFor(appliance, call, content, { ...options, confirm, dryRun: true }));
   const body = await answer.whole();
   const preview = readPreview(body, createDecoder());
   if (flags.json === true) await shell.write(body);
-  else sayLines(previewLines(preview), session);
+  else printLines(previewLines(preview), session);
   if (flags['backup-first'] === true) {
     const steps = await backupSteps({ calls, now });
     warn(`Before it, for --backup-first: ${steps.map(({ title }) => title).join('; ')}.`);
   }
-  return isHopeless(preview) ? 1 : 0;
+  return wouldFail(preview) ? 1 : 0;
 }
 
 /** Resolves to false when nobody agreed to it. */
-async function send(order: Order, session: AdminSession, output: OutputFile | undefined): Promise<boolean> {
-  const { appliance, call, content, wishes, calls } = order;
+async function send(prepared: PreparedCall, session: AdminSession, output: OutputFile | undefined): Promise<boolean> {
+  const { appliance, call, content, options, calls } = prepared;
   const { flags, client, say, warn, shell } = session;
   const given = optionalFlag(flags, 'confirm');
   const { required, expected } = confirmationOf(call, appliance);
   const confirm = given ?? (required ? expected[0] : undefined);
   if (changes(call.operation.row.risk)) {
-    for (const line of await preflight(writeOf(order, confirm), wishes, calls)) warn(line);
+    for (const line of await preflight(writeOf(prepared, confirm), options, calls)) warn(line);
     const unconfirmed = given === undefined ? confirm : undefined;
     if (!(await isAgreed({ title: `${call.operation.key} on ${appliance}`, unconfirmed }, session))) return false;
   }
-  if (flags['backup-first'] === true) await backUp(order, session);
-  const answer = await client.send(requestFor(appliance, call, content, { ...wishes, confirm }));
+  if (flags['backup-first'] === true) await backUp(prepared, session);
+  const answer = await client.send(requestFor(appliance, call, content, { ...options, confirm }));
   await showAnswer(answer, appliance, { say, warn, shell, json: flags.json === true, output });
   return true;
 }
 
-async function backUp({ wishes, calls }: Order, session: AdminSession): Promise<void> {
-  // What a script reads is the answer alone.
+async function backUp({ options, calls }: PreparedCall, session: AdminSession): Promise<void> {
+  // A script reads the answer alone.
   const say = session.flags.json === true ? session.warn : session.say;
   const steps = await backupSteps({ calls, now: session.now });
-  await runSteps(steps, (write) => calls.write(write, wishes), { say, warn: session.warn });
+  await runSteps(steps, (write) => calls.write(write, options), { say, warn: session.warn });
 }

@@ -7,7 +7,7 @@ import { errorCode } from '../../lib/check.ts';
 import { Secret } from '../../lib/secret.ts';
 import { type CommandContext, optionalFlag, UsageError } from '../command.ts';
 
-/** Where the gateway is, and what the caller proves itself with. */
+/** The address of the gateway and the credentials of the caller. */
 export interface Connection {
   /** Without a slash at its end. */
   readonly url: string;
@@ -18,11 +18,11 @@ export interface Connection {
   readonly key?: Secret;
 }
 
-const usualUrl = 'http://127.0.0.1:9445';
+const defaultUrl = 'http://127.0.0.1:9445';
 
-/** Reads flags, environment and the files that they name; a flag stands above the environment. */
+/** Reads flags, environment variables and the files that they name; a flag wins over a variable. */
 export async function readConnection({ flags, env }: Pick<CommandContext, 'flags' | 'env'>): Promise<Connection> {
-  const url = parseUrl(optionalFlag(flags, 'admin.url') ?? env.ZLB_ADMIN_URL ?? usualUrl);
+  const url = parseUrl(optionalFlag(flags, 'admin.url') ?? env.ZLB_ADMIN_URL ?? defaultUrl);
   const files = {
     ca: optionalFlag(flags, 'admin.ca-file'),
     cert: optionalFlag(flags, 'admin.cert-file'),
@@ -55,11 +55,11 @@ function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const plain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
   if (plain && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
-  // Not repeated: whatever stands in its place may be a secret.
+  // The message does not repeat the text: it may be a secret in the wrong place.
   throw new UsageError('--admin.url (or ZLB_ADMIN_URL) must be a URL such as https://lb-admin.example.com:9445');
 }
 
-/** Over the network, whoever listens has the token afterwards. */
+/** Throws a UsageError for plain HTTP over a network, where others could read the token. */
 function refuseOpenToken({ protocol, hostname, host }: URL): void {
   if (protocol === 'https:' || /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)) return;
   throw new UsageError(

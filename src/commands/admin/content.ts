@@ -9,7 +9,7 @@ import { parseJson } from './admin-error.ts';
 import type { Assignment } from './assignments.ts';
 import type { Content } from './gateway-client.ts';
 
-/** The one that the appliance wants for each kind (docs/api.md §1.3). */
+/** The content type that the appliance expects for each kind of body (docs/api.md §1.3). */
 export const contentTypes: Readonly<Record<Exclude<BodyKind, 'none'>, string>> = {
   json: 'application/json',
   text: 'text/plain',
@@ -17,7 +17,7 @@ export const contentTypes: Readonly<Record<Exclude<BodyKind, 'none'>, string>> =
   gzip: 'application/gzip',
 };
 
-/** What goes along with a call: a file, or the values that are left as a JSON object. Throws a UsageError. */
+/** Returns the body of a call: a file, or the remaining values as a JSON object. Throws a UsageError. */
 export async function readContent(
   { key, row: { body: kind } }: Operation,
   fields: readonly Assignment[],
@@ -64,7 +64,7 @@ const reasons: Readonly<Record<string, string>> = {
   EPERM: 'you have no permission to read it',
 };
 
-/** A file as it is; throws a UsageError that names the flag or value it came from. */
+/** Reads a whole file; throws a UsageError that names the flag or value with the path (`what`). */
 export async function readWhole(path: string, what: string): Promise<Buffer> {
   try {
     return await readFile(path);

@@ -6,7 +6,7 @@ import { isClosedSocket, messageOf, reasonOfTransportError } from '../../applian
 import { errorCode } from '../../lib/check.ts';
 import { AdminError, problemError } from './admin-error.ts';
 import type { Connection } from './connection.ts';
-import { wholeBody } from './whole-body.ts';
+import { readBody } from './read-body.ts';
 
 export interface Content {
   readonly type: string;
@@ -15,7 +15,7 @@ export interface Content {
 
 export interface GatewayRequest {
   readonly method: Dispatcher.HttpMethod;
-  /** Encoded, below the gateway's URL. */
+  /** Encoded, relative to the gateway's URL. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly content?: Content | undefined;
@@ -25,15 +25,15 @@ export interface GatewayAnswer {
   readonly status: number;
   /** Lower case, without parameters; empty when the answer names none. */
   readonly mediaType: string;
-  /** True for what is meant to be a file. */
+  /** True for an answer that is a file to save. */
   readonly attachment: boolean;
   readonly requestId: string;
   readonly body: Readable;
-  /** The whole body; rejects with an {@link AdminError}, also for one that is too long to be kept in memory. */
+  /** Resolves to the whole body; rejects with an {@link AdminError}, also for a body that is too long for memory. */
   readonly whole: () => Promise<Buffer>;
 }
 
-/** Asks the admin gateway. Every failure is an {@link AdminError}; an appliance's own refusal is an answer. */
+/** Sends requests to the admin gateway. Every failure is an {@link AdminError}; a refusal by the appliance is an answer. */
 export interface GatewayClient {
   send(request: GatewayRequest): Promise<GatewayAnswer>;
   close(): Promise<void>;
@@ -42,7 +42,7 @@ export interface GatewayClient {
 export function createGatewayClient({ url, token, ca, cert, key }: Connection, signal: AbortSignal): GatewayClient {
   const agent = new Agent({
     connect: {
-      // Said here, so that no environment variable can switch it off.
+      // Set here, so that no environment variable can switch it off.
       rejectUnauthorized: true,
       ...(ca === undefined ? {} : { ca }),
       ...(cert === undefined || !key ? {} : { cert, key: key.reveal() }),
@@ -65,7 +65,7 @@ export function createGatewayClient({ url, token, ca, cert, key }: Connection, s
       signal,
     });
     const { statusCode: status, headers, body } = response;
-    // Whoever reads it is told anyway; nobody reads the rest of one that was given up.
+    // A reader of the body gets the error too; without a listener it would end the process.
     body.on('error', () => undefined);
     const requestId = headerOf(headers, 'x-request-id');
     const mediaType = mediaTypeOf(headerOf(headers, 'content-type'));
@@ -76,9 +76,9 @@ export function createGatewayClient({ url, token, ca, cert, key }: Connection, s
         remedy: 'Check --admin.url: the gateway has a port of its own, admin.listen_address in the configuration.',
       });
     }
-    if (mediaType === 'application/problem+json') throw problemError(status, requestId, await wholeBody(body));
+    if (mediaType === 'application/problem+json') throw problemError(status, requestId, await readBody(body));
     const attachment = headerOf(headers, 'content-disposition').startsWith('attachment');
-    return { status, mediaType, attachment, requestId, body, whole: () => wholeBody(body) };
+    return { status, mediaType, attachment, requestId, body, whole: () => readBody(body) };
   }
 
   async function exchange(
@@ -89,7 +89,7 @@ export function createGatewayClient({ url, token, ca, cert, key }: Connection, s
       return await agent.request(options);
     } catch (error) {
       const reason = reasonOfTransportError(error, signal.aborted ? 'caller' : 'nobody');
-      // What never left, or was refused by the other side's certificate, was not carried out.
+      // A request that never left, or that failed at the certificate, was not carried out.
       const uncertain = method !== 'GET' && reason !== 'tls' && !neverSent(error);
       throw new AdminError(signal.aborted ? 'Interrupted' : `${url} gave no answer`, {
         detail: speaksNoTls(error)
@@ -108,14 +108,14 @@ export function createGatewayClient({ url, token, ca, cert, key }: Connection, s
   return { send, close: () => agent.destroy() };
 }
 
-/** OpenSSL's word for an answer in another protocol. */
+/** True for OpenSSL's error codes about an answer in another protocol. */
 function speaksNoTls(error: unknown): boolean {
   return /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNKNOWN_PROTOCOL)$/.test(errorCode(error));
 }
 
 function adviceFor(error: unknown, reason: FailureReason, url: string): string {
   if (speaksNoTls(error)) return 'Write http:// in --admin.url (or ZLB_ADMIN_URL).';
-  // A listener with TLS hangs up on what is none.
+  // A TLS listener closes the connection on plain text.
   if (isClosedSocket(error) && url.startsWith('http:'))
     return 'If the gateway speaks TLS, write https:// in --admin.url (or ZLB_ADMIN_URL).';
   return remedies[reason] ?? '';

@@ -1,4 +1,4 @@
-/** One screen about the admin commands. */
+/** The help text of the admin commands. */
 export const adminHelp = `Usage: zlb-exporter admin APPLIANCE OPERATION [name=value …]  one call; name:=JSON for lists
        zlb-exporter admin APPLIANCE RECIPE name=value …       several calls, with a plan
        zlb-exporter admin WORD                                ask the gateway

@@ -5,15 +5,15 @@ import { errorCode, toError } from '../../lib/check.ts';
 import { UsageError } from '../command.ts';
 import { AdminError } from './admin-error.ts';
 
-/** A file that is there before anything is asked for, so that no answer is lost for want of a place. */
+/** A file that exists before the request is sent, so that no answer is lost because it cannot be saved. */
 export interface OutputFile {
   /** Resolves to the number of bytes; rejects with an {@link AdminError}. */
   save(body: Readable): Promise<number>;
-  /** Takes the file away again. */
+  /** Removes the file. */
   discard(): Promise<void>;
 }
 
-/** Refuses to overwrite. For its owner alone: downloads hold keys and passwords. */
+/** Creates a file with mode 0600, because downloads hold keys and passwords; rejects when it exists. */
 export async function createOutputFile(path: string): Promise<OutputFile> {
   let file: FileHandle;
   try {
@@ -28,13 +28,13 @@ export async function createOutputFile(path: string): Promise<OutputFile> {
   return {
     async save(body) {
       try {
-        // Not by its name, which may be another's file by now; and on the disk before it is called saved.
+        // Writes through the descriptor: another file may have the name by now. Flushes before it reports success.
         const target = file.createWriteStream({ flush: true });
         await pipeline(body, target);
         return target.bytesWritten;
       } catch (error) {
         throw new AdminError('The answer could not be saved', {
-          detail: `${toError(error).message}. What had come of it is removed.`,
+          detail: `${toError(error).message}. The incomplete file is removed.`,
           remedy: 'Make room, or repeat it when the connection is back.',
         });
       }

@@ -2,21 +2,21 @@ import { endpoints } from '../../appliance/endpoints/table.ts';
 import { isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/one-line.ts';
 import { UsageError } from '../command.ts';
-import { repeatable } from './assignments.ts';
-import { show } from './gateway-words.ts';
+import { quotable } from './assignments.ts';
+import { show } from './built-in-commands.ts';
 import { recordsOf } from './render.ts';
 import { applianceBase } from './request.ts';
 import type { AdminSession } from './session.ts';
 import { tableLines, valueText } from './table.ts';
 import { parseTarget } from './target.ts';
 
-/** Shows what an appliance says that an operation takes. */
+/** Shows the parameters of an operation as the appliance describes them. */
 export async function parameters(words: readonly string[], session: AdminSession): Promise<void> {
   const [appliance, ...rest] = words;
   if (appliance === undefined)
     throw new UsageError('the appliance and the operation are missing: admin parameters APPLIANCE OPERATION');
   if (rest.length === 0) {
-    const named = repeatable(appliance);
+    const named = quotable(appliance);
     throw new UsageError(
       Object.hasOwn(endpoints, appliance)
         ? `the appliance is missing: admin parameters APPLIANCE ${named}`

@@ -1,7 +1,7 @@
 import { AdminError } from './admin-error.ts';
 import type { Calls, Write } from './calls.ts';
-import { isHopeless, type Preview, warningLines } from './preview.ts';
-import type { Wishes } from './request.ts';
+import { wouldFail, type Preview, warningLines } from './preview.ts';
+import type { CallOptions } from './request.ts';
 
 /**
  * Asks the gateway for a dry run of a change before it is sent. Resolves to the lines of its warnings; rejects with an
@@ -9,13 +9,13 @@ import type { Wishes } from './request.ts';
  */
 export async function preflight(
   write: Write,
-  wishes: Wishes,
+  options: CallOptions,
   calls: Pick<Calls, 'appliance' | 'preview'>,
 ): Promise<readonly string[]> {
-  const preview = await calls.preview(write, wishes);
+  const preview = await calls.preview(write, options);
   if (preview.would === 'be refused') throw refusedByGateway(preview);
   // The appliance has the last word, and its description may be wrong.
-  if (isHopeless(preview) && wishes.force !== true) throw refusedByAppliance(preview, calls.appliance);
+  if (wouldFail(preview) && options.force !== true) throw refusedByAppliance(preview, calls.appliance);
   return warningLines(preview);
 }
 

@@ -24,7 +24,7 @@ const importantNames: readonly string[] = [
 
 interface NamedValue {
   readonly name: string;
-  /** With the names of what it is in: `services › front › backends`. */
+  /** The name with its path: `services › front › backends`. */
   readonly title: string;
   readonly value: unknown;
 }
@@ -61,7 +61,7 @@ function moreLines(count: number, unit: string, source: string): readonly string
 /** The members of an object and of the objects in it; a list of objects becomes their names and states. */
 function* valuesOf(record: Readonly<Record<string, unknown>>, path: string, depth: number): Generator<NamedValue> {
   for (const [name, value] of Object.entries(record)) {
-    // The API's envelope of the object itself.
+    // `params` is the API's envelope of the object itself.
     const title = path === '' && name === 'params' ? '' : within(path, name);
     if (isListOfRecords(value)) {
       yield { name, title, value: listText(value) };

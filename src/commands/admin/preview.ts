@@ -6,7 +6,7 @@ import { AdminError, parseJson } from './admin-error.ts';
 import { presentStateLines } from './present-state.ts';
 import { jsonText } from './table.ts';
 
-/** What the gateway answers to a dry run, as far as it is read here. */
+/** The members of the gateway's answer to a dry run that this command reads. */
 const PreviewReply = Type.Object({
   operation: Type.String(),
   risk: Type.String(),
@@ -23,7 +23,7 @@ const PreviewReply = Type.Object({
 });
 export type Preview = Static<typeof PreviewReply>;
 
-/** The gateway's answer to a dry run; throws an {@link AdminError} when it is something else. */
+/** Checks the gateway's answer to a dry run; throws an {@link AdminError} when it does not fit. */
 export function readPreview(body: Buffer, decode: Decode): Preview {
   const preview = parseJson(body);
   const checked = decode(PreviewReply, preview);
@@ -34,16 +34,16 @@ export function readPreview(body: Buffer, decode: Decode): Preview {
   });
 }
 
-/** Whether the gateway would refuse it, or the appliance by its own description of what it takes. */
-export function isHopeless({ would, validation }: Pick<Preview, 'would' | 'validation'>): boolean {
+/** True when the gateway would refuse the call, or the appliance according to its own description of the parameters. */
+export function wouldFail({ would, validation }: Pick<Preview, 'would' | 'validation'>): boolean {
   return would === 'be refused' || validation.problems.length > 0;
 }
 
-/** A dry run for people: what would go out, what stands against it, and how things are now. */
-export function previewLines({ operation, risk, request, current, ...verdict }: Preview): readonly string[] {
+/** Renders a dry run for people: the request, the objections, and the present state of the object. */
+export function previewLines({ operation, risk, request, current, ...outcome }: Preview): readonly string[] {
   return [
-    oneLine(`Dry run of ${operation} (${risk}): ${verdictText(verdict)}.`, 300),
-    ...objectionLines(verdict),
+    oneLine(`Dry run of ${operation} (${risk}): ${outcomeText(outcome)}.`, 300),
+    ...objectionLines(outcome),
     '',
     'Request',
     `  ${oneLine(`${request.method} ${request.url}`, 2_000)}`,
@@ -52,7 +52,7 @@ export function previewLines({ operation, risk, request, current, ...verdict }: 
   ];
 }
 
-/** What the gateway and its guards have to say against a call, without repeating one another. */
+/** Returns the objections of the gateway and its guards to a call, each once. */
 export function objectionLines({
   because,
   findings,
@@ -61,15 +61,15 @@ export function objectionLines({
   const found = findings.map(
     ({ guard, severity, message, remedy }) => `${severity === 'blocking' ? '✗' : '!'} ${guard}: ${message} ${remedy}`,
   );
-  const told = new Set(findings.map(({ message }) => message));
+  const known = new Set(findings.map(({ message }) => message));
   const others = [...because, ...validation.problems]
-    .filter((sentence) => !told.has(sentence))
+    .filter((sentence) => !known.has(sentence))
     .map((sentence) => `✗ ${sentence}`);
   const note = validation.note === undefined ? [] : [validation.note];
   return [...found, ...others, ...note].map((text) => `  ${oneLine(text, 2_000)}`);
 }
 
-/** Renders what guards warn of without standing in the way; also what blocks others and not this token. */
+/** Returns the warnings of guards that do not block this call, also of guards that block calls with other tokens. */
 export function warningLines({ findings, warned = [] }: Pick<Preview, 'findings' | 'warned'>): readonly string[] {
   return objectionLines({
     because: [],
@@ -78,7 +78,7 @@ export function warningLines({ findings, warned = [] }: Pick<Preview, 'findings'
   });
 }
 
-function verdictText({ would, validation }: Pick<Preview, 'would' | 'validation'>): string {
+function outcomeText({ would, validation }: Pick<Preview, 'would' | 'validation'>): string {
   if (would !== 'be refused' && validation.problems.length > 0)
     return 'the gateway would send it, and the appliance would refuse it';
   return `it would ${would}`;

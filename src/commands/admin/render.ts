@@ -1,20 +1,20 @@
 import { isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/one-line.ts';
-import { mostLines } from './say-lines.ts';
+import { maxLines } from './output.ts';
 import { jsonText, pairLines, tableLines, valueText } from './table.ts';
 
-/** What an answer's envelope says beside its subject (docs/api.md §1.5). */
+/** Members of an answer that are not its subject (docs/api.md §1.5). */
 const envelope: readonly string[] = ['description', 'message', 'warning', 'success', 'error', 'documentation'];
 
-/** One more than is shown, which tells that something is left out. Nothing is made of the rest. */
-const enough = mostLines + 1;
-const mostColumns = 64;
-/** No answer of the API goes as deep; what does is shown as a text. */
-const deepestSection = 8;
+/** One line more than is shown, so that the caller sees that something is left out. */
+const maxRendered = maxLines + 1;
+const maxColumns = 64;
+/** Answers of the API are less deep; deeper values are shown as JSON. */
+const maxSectionDepth = 8;
 
 /**
- * The lines of a JSON answer for people: lists of objects as tables, objects as names and values, what stands inside
- * another as a section of its own. Of a very long one the beginning, a little more than {@link mostLines}.
+ * Renders a JSON answer for people: lists of objects as tables, objects as names and values, nested objects as sections.
+ * Stops a little after {@link maxLines} lines.
  */
 export function renderJson(value: unknown): readonly string[] {
   if (!isRecord(value)) return renderValue(value);
@@ -24,7 +24,7 @@ export function renderJson(value: unknown): readonly string[] {
   return [...message, ...renderValue(subjectOf(value))];
 }
 
-/** What an answer is about, without its envelope. A single member is the subject itself, whatever its name. */
+/** Returns the subject of an answer, without the envelope. A single member is the subject itself, whatever its name. */
 export function subjectOf(answer: unknown): unknown {
   if (!isRecord(answer)) return answer;
   const members = Object.entries(answer).filter(([name]) => !envelope.includes(name));
@@ -32,18 +32,18 @@ export function subjectOf(answer: unknown): unknown {
   return only && more.length === 0 ? only[1] : Object.fromEntries(members);
 }
 
-/** What tells the rows of a list apart; the API sorts the names of its members, which puts these anywhere. */
+/** Columns that identify the rows of a list. They come first: the API sorts its members by name. */
 const identities: readonly string[] = ['id', 'name', 'farmname', 'file'];
 
-/** The lines of a text, each freed of what commands a terminal; of a very long one the beginning. */
+/** Returns the lines of a text without control characters; stops as {@link renderJson} does. */
 export function renderText(text: string): readonly string[] {
   return text
     .replace(/\r?\n$/, '')
-    .split(/\r?\n/, enough)
+    .split(/\r?\n/, maxRendered)
     .map((line) => oneLine(line.replaceAll('\t', '    '), 10_000));
 }
 
-/** The objects in a list of an answer. */
+/** Returns the objects in a list of an answer. */
 export function recordsOf(answer: unknown, name: string): readonly Readonly<Record<string, unknown>>[] {
   const list = isRecord(answer) ? answer[name] : undefined;
   return Array.isArray(list) ? list.filter(isRecord) : [];
@@ -55,7 +55,7 @@ function renderValue(value: unknown): readonly string[] {
     if (shown.length > 0) shown.push('');
     if (title !== '') shown.push(oneLine(title, 200));
     for (const text of lines) shown.push(text);
-    if (shown.length >= enough) break;
+    if (shown.length >= maxRendered) break;
   }
   return shown;
 }
@@ -66,10 +66,10 @@ interface Section {
 }
 
 function* sectionsOf(value: unknown, title: string, depth: number): Generator<Section> {
-  if (depth > deepestSection) yield { title, lines: [line(value)] };
-  else if (isListOfRecords(value)) yield* sectionsOfList(value.slice(0, enough), title, depth);
+  if (depth > maxSectionDepth) yield { title, lines: [line(value)] };
+  else if (isListOfRecords(value)) yield* sectionsOfList(value.slice(0, maxRendered), title, depth);
   else if (Array.isArray(value))
-    yield { title, lines: value.length === 0 ? ['(none)'] : value.slice(0, enough).map(line) };
+    yield { title, lines: value.length === 0 ? ['(none)'] : value.slice(0, maxRendered).map(line) };
   else if (value === null || value === undefined) yield { title, lines: ['(nothing)'] };
   else if (typeof value === 'string') yield { title, lines: renderText(value) };
   else if (isRecord(value)) yield* sectionsOfRecord(value, title, depth);
@@ -78,7 +78,7 @@ function* sectionsOf(value: unknown, title: string, depth: number): Generator<Se
 
 function* sectionsOfRecord(value: Readonly<Record<string, unknown>>, title: string, depth: number): Generator<Section> {
   const { plain, nested } = divide(value);
-  if (plain.length > 0 || nested.length === 0) yield { title, lines: pairLines(plain.slice(0, enough)) };
+  if (plain.length > 0 || nested.length === 0) yield { title, lines: pairLines(plain.slice(0, maxRendered)) };
   for (const [name, inner] of nested) yield* sectionsOf(inner, within(title, name), depth + 1);
 }
 
@@ -89,7 +89,7 @@ function* sectionsOfList(
 ): Generator<Section> {
   const divided = rows.map(divide);
   const columns = columnsOf(divided);
-  const shown = columns.slice(0, mostColumns);
+  const shown = columns.slice(0, maxColumns);
   const table = tableLines(
     shown,
     rows.map((row) => shown.map((name) => row[name])),
@@ -102,7 +102,7 @@ function* sectionsOfList(
   }
 }
 
-/** What an object in a list is called. */
+/** Returns the name of an object in a list. */
 export function identityOf(record: Readonly<Record<string, unknown>>): string {
   const { plain } = divide(record);
   const label = (plain.find(([name]) => identities.includes(name)) ?? plain[0])?.[1];
@@ -111,14 +111,14 @@ export function identityOf(record: Readonly<Record<string, unknown>>): string {
 
 function columnsOf(divided: readonly Divided[]): readonly string[] {
   const found = new Set(divided.flatMap(({ plain }) => plain.map(([name]) => name)));
-  // What is empty in every row would only push the rest off the screen.
+  // A column that is empty in every row is left out, for the width of the screen.
   const filled = new Set(
     divided.flatMap(({ plain, nested }) =>
       [...plain, ...nested].filter(([, value]) => !isBlank(value)).map(([name]) => name),
     ),
   );
-  const told = [...found].filter((name) => filled.has(name));
-  return [...told.filter((name) => identities.includes(name)), ...told.filter((name) => !identities.includes(name))];
+  const names = [...found].filter((name) => filled.has(name));
+  return [...names.filter((name) => identities.includes(name)), ...names.filter((name) => !identities.includes(name))];
 }
 
 interface Divided {
@@ -126,7 +126,7 @@ interface Divided {
   readonly nested: readonly (readonly [name: string, value: unknown])[];
 }
 
-/** Separates what fits into a cell from what needs a section. */
+/** Separates members that fit into a cell from members that need a section. */
 function divide(record: Readonly<Record<string, unknown>>): Divided {
   const entries = Object.entries(record);
   const isNested = (value: unknown) => isListOfRecords(value) || (isRecord(value) && Object.keys(value).length > 0);

@@ -1,15 +1,15 @@
 import type { OperationCall } from '../../admin/operation.ts';
 import type { Content, GatewayRequest } from './gateway-client.ts';
 
-/** What goes along with an operation for the gateway itself. */
-export interface Wishes {
+/** What the headers of a request tell the gateway about a call. */
+export interface CallOptions {
   readonly confirm?: string | undefined;
   readonly reason?: string | undefined;
   readonly force?: boolean;
   readonly dryRun?: boolean;
 }
 
-/** The path of the gateway under which an appliance's API is. */
+/** Returns the gateway's path of an appliance. */
 export function applianceBase(appliance: string): string {
   return `/appliances/${encodeURIComponent(appliance)}`;
 }
@@ -18,14 +18,14 @@ export function requestFor(
   appliance: string,
   { operation, path }: OperationCall,
   content: Content | undefined,
-  { confirm, reason, force = false, dryRun = false }: Wishes,
+  { confirm, reason, force = false, dryRun = false }: CallOptions,
 ): GatewayRequest {
   return {
     method: operation.method,
     path: `${applianceBase(appliance)}${path}`,
     content,
     headers: {
-      // Header values are ASCII; names and reasons are not always.
+      // Header values are ASCII; names and reasons may hold other letters.
       ...(confirm === undefined ? {} : { 'x-confirm': encodeURIComponent(confirm) }),
       ...reasonHeader(reason),
       ...(force ? { 'x-force': 'true' } : {}),

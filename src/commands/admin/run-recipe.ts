@@ -7,20 +7,20 @@ import { type Calls, createCalls } from './calls.ts';
 import { objectionLines, type Preview, previewLines } from './preview.ts';
 import { backupSteps } from './recipes/backup.ts';
 import type { Plan, Recipe, Step } from './recipes/recipe.ts';
-import type { Wishes } from './request.ts';
+import type { CallOptions } from './request.ts';
 import { runSteps } from './run-steps.ts';
 import type { AdminSession } from './session.ts';
 
 /** Flags that recipes take. */
 export const recipeFlags: readonly string[] = ['reason', 'dry-run', 'force', 'yes', 'wait', 'backup-first'];
 
-/** A step, and what the gateway says of its call. */
-interface Judged {
+/** A step with the gateway's dry run of its call. */
+interface PreviewedStep {
   readonly step: Step;
   readonly preview: Preview | undefined;
 }
 
-/** Plans, shows the plan, asks, and carries it out. Resolves to the exit code: 1 when it is refused, 2 when nobody agreed to it. */
+/** Shows the plan of a recipe, asks, and runs the steps. Resolves to the exit code: 1 when refused, 2 when nobody agreed. */
 export async function runRecipe(
   recipe: Recipe,
   appliance: string,
@@ -31,7 +31,7 @@ export async function runRecipe(
   const values = namedValues(words, recipe);
   const waitMs = waitOf(optionalFlag(flags, 'wait'));
   const dryRun = flags['dry-run'] === true;
-  const wishes = { reason: await reasonFor(session, dryRun), force: flags.force === true };
+  const options = { reason: await reasonFor(session, dryRun), force: flags.force === true };
   const calls = createCalls(session.client, session.operations, appliance);
   const context = {
     calls,
@@ -44,46 +44,50 @@ export async function runRecipe(
   const backup = flags['backup-first'] === true ? await backupSteps(context) : [];
   const { facts, steps: ownSteps } = await recipe.plan(context);
   const plan = { facts, steps: [...backup, ...ownSteps] };
-  const judged = await judge(plan.steps, calls, wishes);
-  const refused = judged.some(({ preview }) => preview?.would === 'be refused');
+  const previewed = await previewSteps(plan.steps, calls, options);
+  const refused = previewed.some(({ preview }) => preview?.would === 'be refused');
 
   say(`${recipe.name} on ${oneLine(appliance, 64)}: ${recipe.about}`);
-  for (const line of ['', ...planLines(plan, dryRun ? [] : judged)]) say(line);
+  for (const line of ['', ...planLines(plan, dryRun ? [] : previewed)]) say(line);
   if (dryRun) {
-    for (const line of judged.flatMap(({ preview }) => (preview ? ['', ...previewLines(inSequence(preview))] : [])))
+    for (const line of previewed.flatMap(({ preview }) => (preview ? ['', ...previewLines(inSequence(preview))] : [])))
       say(line);
     say('\nDry run: nothing was changed.');
     return refused ? 1 : 0;
   }
   if (refused) {
-    warn('Nothing was done: the gateway refuses what is marked with ✗. Its guards give way to --force, nothing else.');
+    warn('Nothing was done: the gateway refuses what is marked with ✗. --force overrides guards only.');
     return 1;
   }
   if (!(await isAgreed({ title: `${recipe.name} on ${appliance}` }, session))) return 2;
   say('');
-  await runSteps(plan.steps, (write) => calls.write(write, wishes), session);
+  await runSteps(plan.steps, (write) => calls.write(write, options), session);
   return 0;
 }
 
-async function judge(steps: readonly Step[], calls: Calls, wishes: Wishes): Promise<readonly Judged[]> {
-  const judged: Judged[] = [];
-  for (const step of steps) judged.push({ step, preview: step.write && (await calls.preview(step.write, wishes)) });
-  return judged;
+async function previewSteps(
+  steps: readonly Step[],
+  calls: Calls,
+  options: CallOptions,
+): Promise<readonly PreviewedStep[]> {
+  const previewed: PreviewedStep[] = [];
+  for (const step of steps) previewed.push({ step, preview: step.write && (await calls.preview(step.write, options)) });
+  return previewed;
 }
 
-/** What an appliance says of a body now is not what it says of it after the steps before. */
+/** Removes the appliance's objections to a body: the earlier steps may change what it accepts. */
 function inSequence(preview: Preview): Preview {
   return { ...preview, validation: { ...preview.validation, problems: [] } };
 }
 
-/** With what the gateway objects to beneath each step, where that is not shown in full anyway. */
-function planLines({ facts, steps }: Plan, judged: readonly Judged[]): readonly string[] {
+/** Renders the plan, with the gateway's objections below each step. A dry run shows them in full elsewhere (`previewed` is empty). */
+function planLines({ facts, steps }: Plan, previewed: readonly PreviewedStep[]): readonly string[] {
   return [
     ...facts.map((fact) => oneLine(fact, 1_000)),
     '',
     'Plan',
     ...steps.flatMap(({ title }, index) => {
-      const preview = judged[index]?.preview;
+      const preview = previewed[index]?.preview;
       return [
         `  ${index + 1}. ${oneLine(title, 500)}`,
         ...(preview ? objectionLines({ ...preview, validation: { problems: [] } }).map((line) => `   ${line}`) : []),
@@ -92,7 +96,7 @@ function planLines({ facts, steps }: Plan, judged: readonly Judged[]): readonly 
   ];
 }
 
-/** Asked for first, so that the audit says why from the first call on; a plan alone needs none. */
+/** Asks for the reason before the first call, so that every audit record has it; a dry run needs none. */
 async function reasonFor({ flags, shell }: AdminSession, dryRun: boolean): Promise<string | undefined> {
   const given = optionalFlag(flags, 'reason');
   if (given !== undefined || dryRun) return given;

@@ -4,7 +4,7 @@ import type { Write } from './calls.ts';
 import type { Step } from './recipes/recipe.ts';
 import type { AdminSession } from './session.ts';
 
-/** Carries steps out one after another; a failed one ends it, with an account of where things stand. */
+/** Runs steps one after another. A failed step ends the run, and prints what is done, what is not, and how to go back. */
 export async function runSteps(
   steps: readonly Step[],
   send: (write: Write) => Promise<void>,
@@ -16,13 +16,13 @@ export async function runSteps(
     } catch (error) {
       if (!(error instanceof AdminError) && !isAbort(error)) throw error;
       say(`✗ ${index + 1}. ${oneLine(step.title, 500)}`);
-      for (const line of accountLines(steps, index, error)) warn(line);
+      for (const line of failureLines(steps, index, error)) warn(line);
       throw error;
     }
   }
 }
 
-function accountLines(steps: readonly Step[], failed: number, error: unknown): readonly string[] {
+function failureLines(steps: readonly Step[], failed: number, error: unknown): readonly string[] {
   const before = steps.slice(0, failed);
   const after = steps.slice(failed + 1);
   const changed = before.filter(({ write }) => write);
@@ -31,8 +31,8 @@ function accountLines(steps: readonly Step[], failed: number, error: unknown): r
   return [
     changed.length === 0 ? 'Nothing was changed before that.' : `Done: ${titles(changed, steps)}.`,
     ...(after.length === 0 ? [] : [`Not done: ${titles(after, steps)}.`]),
-    ...(undo !== undefined && mayBeDone(error)
-      ? [`If step ${failed + 1} was carried out all the same, its way back is: ${oneLine(undo, 500)}`]
+    ...(undo !== undefined && mayHaveRun(error)
+      ? [`If step ${failed + 1} was carried out all the same, undo it with: ${oneLine(undo, 500)}`]
       : []),
     ...(back.length === 0 ? [] : ['To go back:', ...back.map((text) => `  ${oneLine(text, 500)}`)]),
   ];
@@ -42,8 +42,8 @@ function titles(some: readonly Step[], all: readonly Step[]): string {
   return some.map((step) => `${all.indexOf(step) + 1}. ${oneLine(step.title, 500)}`).join('; ');
 }
 
-/** A refusal comes with a status of its own; no answer, or a failure, may hide that the call was carried out. */
-function mayBeDone(error: unknown): boolean {
+/** False for a refusal with a status below 500. After no answer or a server error, the call may have been carried out. */
+function mayHaveRun(error: unknown): boolean {
   return !(error instanceof AdminError) || error.status === undefined || error.status >= 500;
 }
 

@@ -2,7 +2,7 @@ import type { Operations } from '../../admin/operation.ts';
 import type { CommandContext } from '../command.ts';
 import type { GatewayClient } from './gateway-client.ts';
 
-/** What every admin command works with: the caller's wishes, the terminal, and the way to the gateway. */
+/** The parts that every admin command needs: flags, terminal, gateway client, clock. */
 export interface AdminSession extends Pick<CommandContext, 'flags' | 'say' | 'warn' | 'shell'> {
   readonly client: GatewayClient;
   readonly operations: Operations;

@@ -5,17 +5,17 @@ import { AdminError, parseJson } from './admin-error.ts';
 import type { GatewayAnswer } from './gateway-client.ts';
 import type { OutputFile } from './output-file.ts';
 import { recordsOf, renderJson, renderText } from './render.ts';
-import { sayLines } from './say-lines.ts';
+import { printLines } from './output.ts';
 import { valueText } from './table.ts';
-import { cutShort } from './whole-body.ts';
+import { truncated } from './read-body.ts';
 
 interface ShowParts extends Pick<CommandContext, 'say' | 'warn' | 'shell'> {
-  /** The exact body, for scripts. */
+  /** True to print the exact body, for scripts. */
   readonly json: boolean;
   readonly output?: OutputFile | undefined;
 }
 
-/** Gives an answer to whoever asked for it; rejects with an {@link AdminError} when it is a refusal of the appliance. */
+/** Prints or saves an answer; rejects with an {@link AdminError} when the appliance refused. */
 export async function showAnswer(
   answer: GatewayAnswer,
   appliance: string,
@@ -29,7 +29,7 @@ export async function showAnswer(
   if (!isText(answer) && shell.outputIsTerminal) {
     answer.body.destroy();
     throw new AdminError('The answer is a file', {
-      detail: 'It does not belong on a terminal: it may hold keys, and what commands the terminal.',
+      detail: 'It is not shown on a terminal: it may hold keys and control characters.',
       remedy: 'Repeat it with --output=FILE.',
     });
   }
@@ -37,19 +37,19 @@ export async function showAnswer(
     await copy(answer.body, shell);
     return;
   }
-  sayLines(linesOf(answer.status, (await answer.whole()).toString()), { say, warn });
+  printLines(linesOf(answer.status, (await answer.whole()).toString()), { say, warn });
 }
 
 async function copy(body: Readable, { write }: Shell): Promise<void> {
   try {
     for await (const chunk of body) await write(chunk as Buffer);
   } catch (error) {
-    // Whoever reads us may have had enough.
-    if (errorCode(error) !== 'EPIPE') throw cutShort(error);
+    // The reader of a pipe may close it early, as `head` does.
+    if (errorCode(error) !== 'EPIPE') throw truncated(error);
   }
 }
 
-/** What is neither meant as a file nor anything else than text. */
+/** True for an answer in JSON or text that is not a file to save. */
 function isText({ attachment, mediaType }: GatewayAnswer): boolean {
   return !attachment && /^(?:text\/.*|application\/json|)$/.test(mediaType);
 }
@@ -60,14 +60,14 @@ function linesOf(status: number, text: string): readonly string[] {
   return lines.some((line) => line !== '') ? lines : [`Done (${status}).`];
 }
 
-/** The sentence that an appliance gives for its no, and nothing else of it: a 402 names the machine's key. */
+/** Makes an error of an appliance's refusal. Takes the message only: a 402 also names the machine's key. */
 export function applianceError({ status, requestId }: GatewayAnswer, appliance: string, body: Buffer): AdminError {
   const answer = parseJson(body);
   const message = isRecord(answer) && typeof answer.message === 'string' ? answer.message : '';
   const parameters = status === 400 ? recordsOf(answer, 'params').map(({ name }) => valueText(name)) : [];
   return new AdminError(`${appliance} answered ${status}`, {
-    detail: message === '' ? 'It said no more than that.' : message,
-    // Nothing sent is how its parameters are asked for (docs/api.md §1.4).
+    detail: message === '' ? 'It gave no reason.' : message,
+    // The appliance answers an empty body with the list of parameters (docs/api.md §1.4).
     remedy:
       parameters.length > 0
         ? `It takes ${parameters.toSorted().join(', ')}; zlb-exporter admin parameters … explains them.`

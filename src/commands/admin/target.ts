@@ -3,25 +3,25 @@ import { AdminProblem } from '../../admin/problem.ts';
 import { endpoints } from '../../appliance/endpoints/table.ts';
 import { closestWord } from '../../config/closest-word.ts';
 import { UsageError } from '../command.ts';
-import { type Assignment, namesOf, parseAssignments, renameSynonyms, repeatable } from './assignments.ts';
+import { type Assignment, namesOf, parseAssignments, renameSynonyms, quotable } from './assignments.ts';
 
-/** What the words of a command line ask of an appliance. */
+/** The call that the words of a command line name. */
 export interface Target {
   readonly call: OperationCall;
-  /** The values that no placeholder of the path took. */
+  /** The values that are not part of the path. */
   readonly fields: readonly Assignment[];
 }
 
 interface Named {
   readonly operation: Operation;
-  /** Values of the placeholders that the path held already. */
+  /** Values of placeholders that stand in the given path. */
   readonly params: Readonly<Record<string, string>>;
   readonly rest: readonly string[];
 }
 
 /**
- * Reads `actOnFarm farmname=shop action=stop`, or `PUT /farms/shop/actions action=stop` in one word or two, or a path
- * alone to be read. Throws a UsageError.
+ * Reads `actOnFarm farmname=shop action=stop`, `PUT /farms/shop/actions action=stop` in one word or two, or a path alone,
+ * which is a read. Throws a UsageError.
  */
 export function parseTarget(words: readonly string[], operations: Operations): Target {
   const { operation, params, rest } = nameOperation(words, operations);
@@ -44,7 +44,7 @@ function nameOperation(words: readonly string[], operations: Operations): Named 
   if (operation) return { operation, params: {}, rest: words.slice(1) };
   const guess = closestWord(first, Object.keys(endpoints));
   throw new UsageError(
-    `there is no operation ${JSON.stringify(repeatable(first))}${guess ? `; did you mean ${guess}? Otherwise` : ';'} zlb-exporter admin operations WORDS finds them`,
+    `there is no operation ${JSON.stringify(quotable(first))}${guess ? `; did you mean ${guess}? Otherwise` : ';'} zlb-exporter admin operations WORDS finds them`,
   );
 }
 
@@ -59,12 +59,12 @@ function byPath(verb: string, path: string, rest: readonly string[], operations:
     if (!(error instanceof AdminProblem)) throw error;
     const others = error.code === 'method_not_allowed' ? `, only ${error.headers.allow}` : '';
     throw new UsageError(
-      `there is no ${method} ${repeatable(path)}${others}; zlb-exporter admin operations WORDS finds paths`,
+      `there is no ${method} ${quotable(path)}${others}; zlb-exporter admin operations WORDS finds paths`,
     );
   }
 }
 
-/** The first value of a placeholder's name is the placeholder's; some bodies have a field of the same name. */
+/** Takes the first value with the name of a placeholder for the path; some bodies have a field of the same name. */
 function fillPlaceholders(
   { key, row, template }: Operation,
   params: Readonly<Record<string, string>>,
@@ -73,7 +73,7 @@ function fillPlaceholders(
   const taken = new Map(Object.entries(params));
   const placeholders = placeholdersOf(template);
   const open = new Set(placeholders.filter((name) => !taken.has(name)));
-  // Bodies know a farm by its long name alone.
+  // Bodies accept the long name of a farm only.
   const wanted = placeholders.includes('farm') ? placeholders : [...placeholders, 'farmname'];
   const left = renameSynonyms(assignments, wanted).filter(({ name, value }) => {
     if (!open.delete(name)) return true;

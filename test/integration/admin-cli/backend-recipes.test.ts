@@ -66,7 +66,7 @@ describe('drain-backend', () => {
     expect(await done()).toEqual(['setFarmBackendMaintenance']);
   });
 
-  it('gives up after --wait, with the way back, and goes on waiting when it is called again', async () => {
+  it('ends after --wait and says how to undo it; the same command continues to wait', async () => {
     const { run, appliance, done } = await givenAdminCli({ 'lb-1': busyWorld() });
     const backend = backendOf(appliance, 'shop', '10.20.0.11', 'front');
 
@@ -100,7 +100,7 @@ describe('drain-backend', () => {
     expect(err).toContain('zlb-exporter: lb-1 answered 500');
   });
 
-  it('gives the way back even for a call whose answer never came', async () => {
+  it('says how to undo a call that got no answer', async () => {
     const { run, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
     const backend = backendOf(appliance, 'shop', '10.20.0.11', 'front');
     Object.defineProperty(backend, 'status', {
@@ -115,11 +115,11 @@ describe('drain-backend', () => {
     expect(code).toBe(1);
     expect(err).toContain('Nothing was changed before that.');
     expect(err).toContain(
-      'If step 1 was carried out all the same, its way back is: zlb-exporter admin lb-1 restore-backend farm=shop',
+      'If step 1 was carried out all the same, undo it with: zlb-exporter admin lb-1 restore-backend farm=shop',
     );
   });
 
-  it('tells it as well when somebody interrupts it', async () => {
+  it('says how to undo it after an interrupt', async () => {
     const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
     const stopping = new AbortController();
 
@@ -133,7 +133,7 @@ describe('drain-backend', () => {
     expect(err).toContain('zlb-exporter: Interrupted');
   });
 
-  it('changes nothing when nobody else would be up, unless it is forced', async () => {
+  it('changes nothing when no other backend would be up, unless it is forced', async () => {
     const { run, appliance, done } = await givenAdminCli({ 'lb-1': busyWorld() });
     const last = ['admin', 'lb-1', 'drain-backend', 'farm=shop', 'backend=10.20.0.15:8081', ...agreed];
     backendOf(appliance, 'shop', '10.20.0.15', 'api').established = 0;

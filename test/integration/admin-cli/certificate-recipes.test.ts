@@ -46,7 +46,7 @@ describe('replace-certificate', () => {
         "✓ 1. new.pem is in the store.",
         "✓ 2. new.pem is valid.",
         "✓ 3. shop has new.pem; clients see it after the restart.",
-        "✓ 4. shop has shop_example_com.pem no more.",
+        "✓ 4. shop no longer has shop_example_com.pem.",
         "✓ 5. shop was restarted.",
         "✓ 6. shop is problem.",
         "✓ 7. Before: problem, 4 of 5 backends up. After: problem, 4 of 5 backends up.",

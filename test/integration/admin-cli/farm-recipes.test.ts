@@ -105,7 +105,7 @@ describe('restart-farm', () => {
     const { code, err } = await run([...words, 'farm=shop', ...agreed, '--wait=10s']);
 
     expect(code).toBe(1);
-    expect(err).toContain('it is down, and its backends are not known while it is.');
+    expect(err).toContain('it is down, and its backends are unknown until it is up.');
     expect(err).toContain('If it is down: zlb-exporter admin lb-1 actOnFarm farmname=shop action=start.');
   });
 });
@@ -137,7 +137,7 @@ describe('backup', () => {
     expect(changes()).toEqual([]);
   });
 
-  it('that the appliance does not list is none', async () => {
+  it('that the appliance does not list is an error', async () => {
     const { run, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
     appliance.world.backups.set = () => appliance.world.backups;
 

@@ -94,7 +94,7 @@ describe('a single operation', () => {
     expect(err).not.toContain('machine-of');
   });
 
-  it('keeps what commands the terminal away from it', async () => {
+  it('keeps control characters away from a terminal', async () => {
     const world = busyWorld();
     const shop = world.farms.get('shop')!;
     Object.assign(shop, { vip: hostile });
@@ -111,7 +111,7 @@ describe('a single operation', () => {
 describe('a destructive operation', () => {
   const words = ['admin', 'lb-1', 'deleteFarm', 'farmname=legacy'];
 
-  it('is explained where nobody can be asked, and nothing is sent', async () => {
+  it('is explained without a terminal, and nothing is sent', async () => {
     const { run, changes } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const { code, err } = await run(words);
@@ -237,10 +237,10 @@ describe('a dry run', () => {
   });
 });
 
-describe('a trap', () => {
+describe('a change that a guard blocks', () => {
   const words = ['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=start'];
 
-  it('is explained, and sprung only with --force and a reason', async () => {
+  it('is explained, and done only with --force and a reason', async () => {
     const { run, audit } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const guarded = await run(words);

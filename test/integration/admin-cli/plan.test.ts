@@ -5,7 +5,7 @@ import { givenAdminCli } from './given-admin-cli.ts';
 const words = ['admin', 'lb-1', 'restart-farm', 'farm=shop'];
 
 describe('the plan of a recipe', () => {
-  it('is shown and nothing more where nobody can agree to it', async () => {
+  it('is shown, and nothing else happens without a terminal', async () => {
     const { run, done } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const { code, out, err } = await run(words);

@@ -68,7 +68,7 @@ describe('the shell', () => {
     expect(await asked).toBe('');
   });
 
-  it('has nobody to ask without a terminal, and writes bytes as they are', async () => {
+  it('cannot ask without a terminal, and writes bytes unchanged', async () => {
     const { shell, stdout } = givenShell({ isTTY: false });
 
     await shell.write(Buffer.from([0, 255, 27]));

@@ -6,7 +6,7 @@ import type { RecipeContext } from './recipe.ts';
 
 type StatsRow = NonNullable<Reply<'readFarmStats'>['backends']>[number];
 
-/** A backend as the statistics of its farm have it, the only place that tells its health (docs/api.md §8, 10). */
+/** A backend from the statistics of its farm, which alone have its health (docs/api.md §8, 10). */
 export interface Backend {
   readonly farm: FarmSummary;
   /** Undefined for an L4xNAT farm, whose backends belong to no service. */
@@ -21,7 +21,7 @@ export interface Backend {
   readonly othersUp: number;
 }
 
-/** The values that name a backend. */
+/** The parameters that name a backend. */
 export const backendParameters = { farm: true, backend: true, service: false } as const;
 
 /** Finds a backend by `ip:port` or id; rejects with an AdminError that lists those there are. */
@@ -45,15 +45,15 @@ export async function findBackend(context: Pick<RecipeContext, 'calls' | 'values
   return toBackend(farm, row, rows);
 }
 
-/** The same backend as it is now. */
-export async function lookAgain({ calls }: Pick<RecipeContext, 'calls'>, known: Backend): Promise<Backend> {
+/** Reads the same backend again. */
+export async function rereadBackend({ calls }: Pick<RecipeContext, 'calls'>, known: Backend): Promise<Backend> {
   const rows = await readRows({ calls }, known.farm.name);
   const row = rows.find(({ id, service }) => id === known.id && (service ?? undefined) === known.service);
   if (!row) throw unknownBackend(known.farm.name, rows);
   return toBackend(known.farm, row, rows);
 }
 
-/** The call that takes a backend out of service, or back. */
+/** Returns the call that sets or ends maintenance of a backend. */
 export function maintenanceWrite({ farm, service, id }: Backend, body: Readonly<Record<string, string>>): Write {
   const content = jsonContent(body);
   return service === undefined
@@ -66,7 +66,7 @@ export function backendTitle({ address, id, service, farm }: Backend): string {
   return `${address} (backend ${id} of ${service === undefined ? farm.name : `${farm.name}, service ${service}`})`;
 }
 
-/** The words that name a backend to another recipe. */
+/** Returns the words that name a backend on a command line. */
 export function backendWords({ farm, service, id }: Backend): string {
   return `farm=${farm.name}${service === undefined ? '' : ` service=${service}`} backend=${id}`;
 }

@@ -7,20 +7,20 @@ export const backup: Recipe = {
   about: 'back up the configuration and see that the backup is there',
   parameters: { name: false },
   async plan(context) {
-    const name = context.values.name ?? usualName(context.now());
+    const name = context.values.name ?? defaultName(context.now());
     const steps = await backupSteps(context, name);
     return { facts: [`${context.calls.appliance} gets a backup ${name}.`], steps };
   },
 };
 
-/** Also before another recipe or a single change; rejects with an AdminError when the name is no name, or taken. */
+/** Returns the steps of a backup, also for `--backup-first`; rejects with an AdminError when the name is invalid or taken. */
 export async function backupSteps(
   { calls, now }: Pick<RecipeContext, 'calls' | 'now'>,
-  name = usualName(now()),
+  name = defaultName(now()),
 ): Promise<readonly Step[]> {
   if (!/^[\w-]+$/.test(name)) throw refusedName(name, 'Only letters, digits, _ and - can stand in it.');
   const present = await listNames(calls);
-  // The appliance looks names up by their beginning (docs/api.md §8, 23).
+  // The appliance finds a backup by the beginning of its name (docs/api.md §8, 23).
   const similar = present.find((other) => other.startsWith(name));
   if (similar !== undefined) throw refusedName(name, `The appliance would take it for ${similar}, which is there.`);
   return [
@@ -49,7 +49,7 @@ async function listNames(calls: RecipeContext['calls']): Promise<readonly string
 }
 
 /** `pre-change-20261121-090000`, in UTC. */
-function usualName(nowMs: number): string {
+function defaultName(nowMs: number): string {
   const [date = '', time = ''] = new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').split('T');
   return `pre-change-${date}-${time}`;
 }

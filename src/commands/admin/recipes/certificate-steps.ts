@@ -3,23 +3,23 @@ import { jsonContent } from '../calls.ts';
 import { contentTypes } from '../content.ts';
 import { callStep, type RecipeContext, type Step } from './recipe.ts';
 
-/** What goes where when a farm's certificate is replaced. */
+/** The replacement of a certificate of a farm. */
 export interface Replacement {
   readonly farmname: string;
-  /** The name of the new one in the store. */
+  /** The name of the new certificate in the store. */
   readonly file: string;
-  /** Undefined where the store has it already. */
+  /** Undefined when the store has the certificate already. */
   readonly bytes: Buffer | undefined;
   readonly old: string;
-  /** From 0, of the old one. */
+  /** Position of the old certificate, from 0. */
   readonly position: number;
   /** How many certificates the farm has. */
   readonly count: number;
-  /** True where the appliance adds a certificate and keeps the others, as Enterprise does. */
+  /** True when the appliance adds a certificate and keeps the others, as the Enterprise Edition does. */
   readonly keepsBoth: boolean;
 }
 
-/** Everything before the restart: upload, look, attach, and the old one off the farm (docs/api.md §5.3). */
+/** Returns the steps before the restart: upload, verify, attach, and remove the old certificate from the farm (docs/api.md §5.3). */
 export function certificateSteps(context: RecipeContext, replacement: Replacement): readonly Step[] {
   const { farmname, file, bytes, old, position, count, keepsBoth } = replacement;
   const admin = `zlb-exporter admin ${context.calls.appliance}`;
@@ -45,19 +45,19 @@ export function certificateSteps(context: RecipeContext, replacement: Replacemen
   return position === count - 1 ? takenOff : [...takenOff, move(replacement)];
 }
 
-/** The look at the end: the new one is there and the old one is not. */
+/** Returns the last step, which checks that the farm has the new certificate and not the old one. */
 export function verifyShown(context: RecipeContext, { farmname, file, old }: Replacement): Step {
   return {
     title: `See that ${farmname} has ${file} and not ${old}`,
     async run() {
       const files = await farmCertificates(context, farmname);
       if (files.includes(file) && !files.includes(old)) return `${farmname} has ${files.join(', ')}.`;
-      throw unexpected(`${farmname} has ${files.join(', ') || 'no certificate'}`, 'Look at the farm before all else.');
+      throw unexpected(`${farmname} has ${files.join(', ') || 'no certificate'}`, 'Check the farm first.');
     },
   };
 }
 
-/** The files of a farm's certificates, in their order. */
+/** Resolves to the files of a farm's certificates, in their order. */
 export async function farmCertificates(
   { calls }: Pick<RecipeContext, 'calls'>,
   farmname: string,
@@ -85,19 +85,19 @@ function verifyStored({ calls }: RecipeContext, file: string): Step {
 function takeOff(context: RecipeContext, { farmname, old }: Replacement, putBack: string): Step {
   const write = { key: 'removeFarmCertificate', params: { farmname, certificate: old }, confirm: old } as const;
   return {
-    title: `Take ${old} off ${farmname}`,
+    title: `Remove ${old} from ${farmname}`,
     write,
     async run(send) {
-      // Of an early release it is not known beforehand whether it replaces or adds.
+      // Early releases do not tell beforehand whether they replace or add.
       if (!(await farmCertificates(context, farmname)).includes(old)) return `${old} was replaced already.`;
       await send(write);
-      return `${farmname} has ${old} no more.`;
+      return `${farmname} no longer has ${old}.`;
     },
     undo: putBack,
   };
 }
 
-/** A new one comes last; the first is what clients without a server name get. */
+/** A new certificate is the last one; clients without a server name get the first one. */
 function move({ farmname, file, old, position, count }: Replacement): Step {
   return callStep({
     title: `Move ${file} to place ${position + 1} of ${count}, where ${old} was`,
@@ -111,5 +111,5 @@ function move({ farmname, file, old, position, count }: Replacement): Step {
 }
 
 function unexpected(title: string, remedy: string): AdminError {
-  return new AdminError(title, { detail: 'Every call before it was answered with a yes.', remedy });
+  return new AdminError(title, { detail: 'The appliance accepted every call before it.', remedy });
 }

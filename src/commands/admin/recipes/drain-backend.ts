@@ -5,13 +5,13 @@ import {
   backendTitle,
   backendWords,
   findBackend,
-  lookAgain,
+  rereadBackend,
   maintenanceWrite,
 } from './backend.ts';
 import { callStep, type Recipe, type RecipeContext, type Step } from './recipe.ts';
 import { waitUntil } from './wait.ts';
 
-const usualWaitMs = 300_000;
+const defaultWaitMs = 300_000;
 
 export const drainBackend: Recipe = {
   name: 'drain-backend',
@@ -25,7 +25,7 @@ export const drainBackend: Recipe = {
         `Farm ${farm.name} (${farm.profile}) at ${farm.address} is ${farm.status}.`,
         `Backend ${address} is ${status}, ${connections(backend)}; ${othersUp} beside it ${othersUp === 1 ? 'is' : 'are'} up.`,
       ],
-      // Draining anew what is being drained would change nothing.
+      // A backend in maintenance is drained already.
       steps:
         status === 'maintenance'
           ? [waiting(context, backend)]
@@ -44,18 +44,18 @@ function draining({ calls }: RecipeContext, backend: Backend): Step {
 }
 
 function waiting(context: RecipeContext, backend: Backend): Step {
-  const withinMs = context.waitMs ?? usualWaitMs;
+  const withinMs = context.waitMs ?? defaultWaitMs;
   return {
     title: `Wait until its connections are gone, ${formatDuration(withinMs)} at most`,
     async run() {
       const startedAt = context.now();
       await waitUntil(context, {
-        look: () => lookAgain(context, backend),
-        holds: ({ status, established }) => status === 'maintenance' && established === 0,
+        read: () => rereadBackend(context, backend),
+        isDone: ({ status, established }) => status === 'maintenance' && established === 0,
         describe: (seen) =>
           seen.status === 'maintenance' ? `still ${connections(seen)}` : `it is ${seen.status}, not in maintenance`,
         withinMs,
-        remedy: `The same command with a longer --wait goes on waiting. What is left, sessions included, ends with: ${cutCommand(context, backend)}`,
+        remedy: `To wait longer, repeat the command with a longer --wait. To end the remaining connections and sessions: ${cutCommand(context, backend)}`,
       });
       return `No connections are left after ${formatDuration(context.now() - startedAt)}.`;
     },

@@ -1,7 +1,7 @@
 import { AdminError } from '../admin-error.ts';
 import type { RecipeContext } from './recipe.ts';
 
-/** What is known of an appliance; `deactivated` only Enterprise ones can be (docs/api.md §3.19). */
+/** The edition of an appliance. Only Enterprise appliances can be deactivated (docs/api.md §3.19). */
 export type Edition = 'community' | 'enterprise' | 'deactivated' | 'unknown';
 
 export async function readEdition({ calls }: Pick<RecipeContext, 'calls'>): Promise<Edition> {

@@ -3,12 +3,12 @@ import { AdminError } from '../admin-error.ts';
 import { valueText } from '../table.ts';
 import type { RecipeContext } from './recipe.ts';
 
-/** A farm as the list of farms has it. */
+/** A row of the list of farms. */
 export interface FarmSummary {
   readonly name: string;
   /** `http`, `https`, `l4xnat`, `gslb`, `datalink`, `eproxy`. */
   readonly profile: string;
-  /** A word of docs/api.md §2.1. */
+  /** `up`, `down`, `needed restart`, `critical`, `problem`, `maintenance` (docs/api.md §2.1). */
   readonly status: string;
   /** `192.0.2.20:443`. */
   readonly address: string;
@@ -27,14 +27,14 @@ export async function findFarm({ calls }: Pick<RecipeContext, 'calls'>, name: st
   return { name, profile: profile ?? '', status: status ?? '', address: `${vip ?? '?'}:${vport ?? '?'}` };
 }
 
-/** The status word alone, the cheapest way (docs/api.md §3.10). */
+/** Reads the status of one farm with the cheapest call (docs/api.md §3.10). */
 export async function readFarmStatus({ calls }: Pick<RecipeContext, 'calls'>, name: string): Promise<string> {
   const answer = await calls.readAny('readFarmStatus', { farmname: name });
   const status = isRecord(answer) && isRecord(answer.params) ? answer.params.status : undefined;
   return status === undefined ? 'unknown' : valueText(status);
 }
 
-/** True for a farm whose proxy speaks HTTP, whose backends stand beneath services. */
+/** True for a farm of the HTTP proxy, whose backends belong to services. */
 export function isHttpFarm({ profile }: FarmSummary): boolean {
   return profile === 'http' || profile === 'https';
 }

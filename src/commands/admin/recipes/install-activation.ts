@@ -6,7 +6,7 @@ import { callStep, type Recipe, type RecipeContext, type Step } from './recipe.t
 
 const dayMs = 86_400_000;
 
-/** docs/api.md §3.19 and §5.5. */
+/** Follows docs/api.md §3.19 and §5.5. */
 export const installActivation: Recipe = {
   name: 'install-activation',
   about: 'install an activation certificate and see that the appliance is activated',
@@ -61,12 +61,12 @@ export const installActivation: Recipe = {
 };
 
 interface Present {
-  /** Below 0 once it is over; null when the appliance cannot tell. */
+  /** Below 0 after the end; null when the appliance does not say. */
   readonly days: number | null;
   readonly type: string | null;
 }
 
-/** What is installed; undefined where the appliance does not say, or has none. */
+/** Resolves to the installed certificate; undefined when there is none, or the appliance does not say. */
 async function readPresent({ calls }: Pick<RecipeContext, 'calls'>): Promise<Present | undefined> {
   try {
     const { days_to_expire: days, type } = (await calls.read('readActivationInfo', {})).params;
@@ -83,12 +83,12 @@ async function readHostname({ calls }: Pick<RecipeContext, 'calls'>, edition: Ed
   return (await calls.read('readSystemVersion', {})).params.hostname ?? undefined;
 }
 
-/** Whole days are compared, of two moments: one of difference says nothing. */
+/** Compares whole days that were counted at two moments, so that a difference of one day means nothing. */
 function endsEarlier(days: number, before: Present): boolean {
   return before.days !== null && days < before.days - 1;
 }
 
-/** Only a call behind the check proves it. */
+/** Returns the step that checks the activation with a call that a deactivated appliance refuses. */
 function verifyActivated({ calls }: RecipeContext): Step {
   return {
     title: 'See that it is activated',

@@ -4,16 +4,16 @@ import { privateKeyIn } from '../../../config/private-key.ts';
 import { AdminError } from '../admin-error.ts';
 import { readWhole } from '../content.ts';
 
-/** A certificate on this machine, as it would be uploaded. */
+/** A certificate file on this machine. */
 export interface PemFile {
   readonly bytes: Buffer;
-  /** The first one, which is the only one that an appliance looks at (docs/api.md §3.11). */
+  /** The first certificate, the only one that an appliance reads (docs/api.md §3.11). */
   readonly certificate: X509Certificate;
-  /** Names that it is good for. */
+  /** Host names and addresses of the certificate. */
   readonly names: readonly string[];
 }
 
-/** Rejects with an AdminError when it holds no certificate. */
+/** Reads a PEM file; rejects with an AdminError when it holds no certificate. */
 export async function readPemFile(path: string): Promise<PemFile> {
   const bytes = await readWhole(path, 'file');
   try {
@@ -27,7 +27,7 @@ export async function readPemFile(path: string): Promise<PemFile> {
   }
 }
 
-/** What an HTTPS farm needs: a certificate in date, with its key, which the appliance would store unchecked (docs/api.md §4.4). */
+/** Throws an AdminError unless the certificate is valid now and has its key; the appliance stores a file without these checks (docs/api.md §4.4). */
 export function refuseUnusable(pem: PemFile, nowMs: number): void {
   const { bytes, certificate } = pem;
   const key = privateKeyIn(bytes.toString());
@@ -51,7 +51,7 @@ export function refuseOutOfDate({ certificate }: PemFile, nowMs: number): void {
     );
 }
 
-/** The certificates alone, for where no private key has any business. */
+/** Returns the certificates without a private key. */
 export function certificatesOf({ bytes }: PemFile): Buffer {
   const certificates = certificatesFile.read(bytes.toString());
   if ('problem' in certificates) throw unfit(`It ${certificates.problem}.`, 'Give the file as it was issued, in PEM.');

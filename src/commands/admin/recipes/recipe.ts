@@ -1,47 +1,47 @@
 import type { Calls, Write } from '../calls.ts';
 
-/** Several calls that belong together. Looks first and says what it will do; only then it does it. */
+/** Several calls that belong together: a plan that only reads, then its steps. */
 export interface Recipe {
   readonly name: string;
   /** One sentence. */
   readonly about: string;
-  /** The values that it takes, and whether it needs them. */
+  /** The names of the values, with true for a required one. */
   readonly parameters: Readonly<Record<string, boolean>>;
-  /** Reads and nothing else; rejects with an AdminError when there is nothing to be done, or no way to. */
+  /** Only reads; rejects with an AdminError when there is nothing to do, or it cannot be done. */
   plan(context: RecipeContext): Promise<Plan>;
 }
 
 export interface RecipeContext {
   readonly calls: Pick<Calls, 'appliance' | 'read' | 'readAny'>;
   readonly values: Readonly<Record<string, string>>;
-  /** How long a step may wait for what it caused; each has its own usual time. */
+  /** How long a step may wait for its effect; each step has a default. */
   readonly waitMs: number | undefined;
   /** Unix milliseconds. */
   readonly now: () => number;
   /** Rejects when the process is asked to stop. */
   readonly sleep: (ms: number) => Promise<void>;
-  /** A line about what is being waited for. */
+  /** Prints a line about what the step waits for. */
   readonly progress: (line: string) => void;
 }
 
 export interface Plan {
-  /** How things are, as far as it matters. */
+  /** Sentences about the present state. */
   readonly facts: readonly string[];
   readonly steps: readonly Step[];
 }
 
 export interface Step {
-  /** What will be done. */
+  /** What the step will do. */
   readonly title: string;
-  /** The call that changes something, where there is one; the gateway is asked about it beforehand. */
+  /** The call that changes something, if any; the gateway does a dry run of it beforehand. */
   readonly write?: Write;
-  /** Resolves to what came of it, in a sentence; rejects with an AdminError. */
+  /** Resolves to a sentence about the result; rejects with an AdminError. */
   run(send: (write: Write) => Promise<void>): Promise<string>;
-  /** How to go back once it is done. */
+  /** The command that undoes the step. */
   readonly undo?: string;
 }
 
-/** A step that is one call. */
+/** Returns a step that is one call. */
 export function callStep(parts: {
   readonly title: string;
   readonly write: Write;

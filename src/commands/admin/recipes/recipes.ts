@@ -6,7 +6,7 @@ import { replaceCertificate } from './replace-certificate.ts';
 import { restartFarm } from './restart-farm.ts';
 import { restoreBackend } from './restore-backend.ts';
 
-/** Every recipe there is. */
+/** All recipes. */
 export const recipes: readonly Recipe[] = [
   drainBackend,
   restoreBackend,

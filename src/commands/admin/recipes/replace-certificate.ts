@@ -68,7 +68,7 @@ function chooseOld(farmname: string, used: readonly string[], wanted: string | u
   return old;
 }
 
-/** docs/api.md §5.3. */
+/** The appliance overwrites a file in the store without a question (docs/api.md §5.3). */
 const takenRemedy = 'It is another one, and a file in the store is never overwritten; choose another name with name=….';
 
 function storeName(wanted: string): string {
@@ -78,7 +78,7 @@ function storeName(wanted: string): string {
   return file;
 }
 
-/** One certificate goes to several farms one after the other; from the second on it is there. The list shows no more of it. */
+/** True when the store has this certificate already, from the replacement on another farm. The list shows names and dates only. */
 function isSame(stored: Reply<'listCertificates'>['params'][number], { certificate, names }: PemFile): boolean {
   const seconds = (date: Date): number => date.getTime() / 1_000;
   return (

@@ -5,9 +5,9 @@ import { type FarmSummary, findFarm, isHttpFarm, readFarmStatus } from './farm.t
 import type { Recipe, RecipeContext, Step } from './recipe.ts';
 import { waitUntil } from './wait.ts';
 
-const usualWaitMs = 120_000;
+const defaultWaitMs = 120_000;
 
-/** What is compared before and after a restart. */
+/** The state of a farm that is compared before and after a restart. */
 interface FarmState extends FarmSummary {
   readonly backendsUp: number;
   readonly backends: number;
@@ -33,11 +33,11 @@ export const restartFarm: Recipe = {
   },
 };
 
-/** Restart, wait and compare, also as the end of another recipe. */
+/** Returns the steps that restart, wait and compare; another recipe ends with them too. */
 export function restartSteps(context: RecipeContext, before: FarmState): readonly Step[] {
   const { calls } = context;
   const { name } = before;
-  const withinMs = context.waitMs ?? usualWaitMs;
+  const withinMs = context.waitMs ?? defaultWaitMs;
   const write = { key: 'actOnFarm', params: { farmname: name }, content: jsonContent({ action: 'restart' }) } as const;
   return [
     {
@@ -56,8 +56,8 @@ export function restartSteps(context: RecipeContext, before: FarmState): readonl
       title: `Wait until it is up${before.status === 'down' ? '' : ', or as good as before'}, ${formatDuration(withinMs)} at most`,
       async run() {
         const after = await waitUntil(context, {
-          look: () => readState(context, name),
-          holds: (seen) => isAsGood(seen, before),
+          read: () => readState(context, name),
+          isDone: (seen) => isAsGood(seen, before),
           describe: (seen) => `it is ${summary(seen)}`,
           withinMs,
           remedy: `If it is down: zlb-exporter admin ${calls.appliance} actOnFarm farmname=${name} action=start. If backends are down: look at them first.`,
@@ -89,7 +89,7 @@ export async function readState(context: Pick<RecipeContext, 'calls'>, name: str
   };
 }
 
-/** A farm that had a backend down before may have it after; `needed restart` hid what it was (docs/api.md §2.1). */
+/** A backend that was down before may be down after. The status `needed restart` hides the status before it (docs/api.md §2.1). */
 function isAsGood(after: FarmState, before: FarmState): boolean {
   if (after.status === 'up') return true;
   if (after.status === 'down' || after.status === 'needed restart') return false;
@@ -97,11 +97,11 @@ function isAsGood(after: FarmState, before: FarmState): boolean {
 }
 
 function summary({ status, backends, backendsUp }: FarmState): string {
-  if (status === 'down') return 'down, and its backends are not known while it is';
+  if (status === 'down') return 'down, and its backends are unknown until it is up';
   return `${status}, ${backendsUp} of ${backends} backends up`;
 }
 
-/** A restart that fails may leave the farm stopped (docs/api.md §5.1), which is the first thing to know. */
+/** Adds the status of the farm to an error: a failed restart may leave the farm stopped (docs/api.md §5.1). */
 async function withFarmState(context: RecipeContext, name: string, error: unknown): Promise<unknown> {
   if (!(error instanceof AdminError)) return error;
   const status = await readFarmStatus(context, name).catch(() => 'unknown');

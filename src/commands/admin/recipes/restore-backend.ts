@@ -1,10 +1,17 @@
 import { formatDuration } from '../../../lib/duration.ts';
 import { AdminError } from '../admin-error.ts';
-import { backendParameters, backendTitle, backendWords, findBackend, lookAgain, maintenanceWrite } from './backend.ts';
+import {
+  backendParameters,
+  backendTitle,
+  backendWords,
+  findBackend,
+  rereadBackend,
+  maintenanceWrite,
+} from './backend.ts';
 import { callStep, type Recipe } from './recipe.ts';
 import { waitUntil } from './wait.ts';
 
-const usualWaitMs = 60_000;
+const defaultWaitMs = 60_000;
 
 export const restoreBackend: Recipe = {
   name: 'restore-backend',
@@ -12,7 +19,7 @@ export const restoreBackend: Recipe = {
   parameters: backendParameters,
   async plan(context) {
     const backend = await findBackend(context);
-    const withinMs = context.waitMs ?? usualWaitMs;
+    const withinMs = context.waitMs ?? defaultWaitMs;
     if (backend.status !== 'maintenance') {
       throw new AdminError(`${backendTitle(backend)} is ${backend.status}, not in maintenance`, {
         detail: 'Nothing was changed.',
@@ -32,8 +39,8 @@ export const restoreBackend: Recipe = {
           title: `See that it is up, within ${formatDuration(withinMs)}`,
           async run() {
             await waitUntil(context, {
-              look: () => lookAgain(context, backend),
-              holds: ({ status }) => status === 'up',
+              read: () => rereadBackend(context, backend),
+              isDone: ({ status }) => status === 'up',
               describe: ({ status }) => `it is ${status}`,
               withinMs,
               remedy: 'Look at the server behind it and at its health check; it comes up by itself once both agree.',

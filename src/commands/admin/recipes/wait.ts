@@ -1,33 +1,33 @@
 import { AdminError } from '../admin-error.ts';
 import type { RecipeContext } from './recipe.ts';
 
-/** Each look starts a process on the appliance. */
-const betweenLooksMs = 5_000;
+/** Each read starts a process on the appliance. */
+const pollIntervalMs = 5_000;
 
 interface Wait<Seen> {
-  readonly look: () => Promise<Seen>;
-  readonly holds: (seen: Seen) => boolean;
-  /** What was seen, for whoever waits. */
+  readonly read: () => Promise<Seen>;
+  readonly isDone: (seen: Seen) => boolean;
+  /** Describes what was read, for the person who waits. */
   readonly describe: (seen: Seen) => string;
   readonly withinMs: number;
-  /** What to do when it does not come true. */
+  /** What to do when the time is over. */
   readonly remedy: string;
 }
 
-/** Looks at once and then every five seconds until it holds; rejects with an AdminError when the time is over. */
+/** Reads at once and then every five seconds until `isDone`; rejects with an AdminError when the time is over. */
 export async function waitUntil<Seen>(
   { now, sleep, progress }: Pick<RecipeContext, 'now' | 'sleep' | 'progress'>,
-  { look, holds, describe, withinMs, remedy }: Wait<Seen>,
+  { read, isDone, describe, withinMs, remedy }: Wait<Seen>,
 ): Promise<Seen> {
   const deadline = now() + withinMs;
-  let told = '';
+  let shown = '';
   for (;;) {
-    const seen = await look();
-    if (holds(seen)) return seen;
+    const seen = await read();
+    if (isDone(seen)) return seen;
     const description = describe(seen);
     if (now() >= deadline) throw new AdminError('It did not come true in time', { detail: `${description}.`, remedy });
-    if (description !== told) progress(description);
-    told = description;
-    await sleep(betweenLooksMs);
+    if (description !== shown) progress(description);
+    shown = description;
+    await sleep(pollIntervalMs);
   }
 }

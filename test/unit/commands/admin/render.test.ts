@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderJson, renderText } from '../../../../src/commands/admin/render.ts';
-import { mostLines } from '../../../../src/commands/admin/say-lines.ts';
+import { maxLines } from '../../../../src/commands/admin/output.ts';
 import { pairLines, tableLines } from '../../../../src/commands/admin/table.ts';
 
 function shown(value: unknown): string {
@@ -97,8 +97,8 @@ describe('an answer for people', () => {
   ])('goes on for a few lines more than are shown when it is %s without end', (_name, answer) => {
     const lines = renderJson(answer);
 
-    expect(lines.length).toBeGreaterThan(mostLines);
-    expect(lines.length).toBeLessThan(mostLines + 10);
+    expect(lines.length).toBeGreaterThan(maxLines);
+    expect(lines.length).toBeLessThan(maxLines + 10);
   });
 
   it.each([

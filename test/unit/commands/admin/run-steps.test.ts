@@ -38,7 +38,7 @@ async function run(steps: readonly Step[], answers: readonly (Error | undefined)
 }
 
 describe('the steps of a recipe', () => {
-  it('are told one by one', async () => {
+  it('are printed one by one', async () => {
     const { said, warned, over } = await run([changing('a'), looking('a\u001b[2J')]);
 
     expect(said).toEqual(['✓ 1. a is changed.', '✓ 2. a [2J is fine.']);
@@ -46,7 +46,7 @@ describe('the steps of a recipe', () => {
     expect(over).toBeUndefined();
   });
 
-  it('stop at the one that fails, with what was done, what was not, and the way back, newest first', async () => {
+  it('stop at a failure and print what was done, what was not, and how to undo it, newest first', async () => {
     const { said, warned, over } = await run([changing('a'), changing('b'), looking('b', refused), looking('c')]);
 
     expect(over).toBe(refused);
@@ -67,20 +67,20 @@ describe('the steps of a recipe', () => {
   });
 
   it.each([[unanswered], [new AdminError('lb-1 answered 502', { detail: '', remedy: '', status: 502 })]])(
-    'give the way back for a call that may have been carried out all the same (%s)',
+    'say how to undo a call that may have been carried out (%s)',
     async (error) => {
       const { warned } = await run([changing('a'), changing('b')], [undefined, error]);
 
       expect(warned).toEqual([
         'Done: 1. Change a.',
-        'If step 2 was carried out all the same, its way back is: put b back',
+        'If step 2 was carried out all the same, undo it with: put b back',
         'To go back:',
         '  put a back',
       ]);
     },
   );
 
-  it('give the same account when somebody interrupts them', async () => {
+  it('print the same after an interrupt', async () => {
     const { warned } = await run([changing('a'), looking('a', new DOMException('stop', 'AbortError'))]);
 
     expect(warned).toEqual(['Done: 1. Change a.', 'To go back:', '  put a back']);

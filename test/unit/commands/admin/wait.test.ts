@@ -17,8 +17,8 @@ async function waitFor(values: readonly number[], withinMs: number) {
       progress: (line) => told.push(line),
     },
     {
-      look: async () => left.shift() ?? -1,
-      holds: (seen) => seen === 0,
+      read: async () => left.shift() ?? -1,
+      isDone: (seen) => seen === 0,
       describe: (seen) => `${seen} left`,
       withinMs,
       remedy: 'Wait longer.',

@@ -1,22 +1,25 @@
+import type { EndpointRow } from '../../appliance/endpoints/row.ts';
+import { endpoints } from '../../appliance/endpoints/table.ts';
 import { isRecord } from '../../lib/check.ts';
-import { optionalFlag, UsageError } from '../command.ts';
+import { type CommandContext, optionalFlag, UsageError } from '../command.ts';
 import { parseJson } from './admin-error.ts';
 import type { GatewayRequest } from './gateway-client.ts';
 import { recordsOf, renderJson } from './render.ts';
 import { reasonHeader } from './request.ts';
-import { sayLines } from './say-lines.ts';
+import { printLines } from './output.ts';
 import type { AdminSession } from './session.ts';
 import { pairLines, tableLines, valueText } from './table.ts';
 
-/** Asks the gateway itself, and shows what it says. */
-type GatewayWord = (session: AdminSession) => Promise<void>;
+/** A command that the gateway itself answers. */
+type BuiltInCommand = (session: AdminSession) => Promise<void>;
 
-export const appliances: GatewayWord = (session) => show(session, { method: 'GET', path: '/appliances' }, renderJson);
+export const appliances: BuiltInCommand = (session) =>
+  show(session, { method: 'GET', path: '/appliances' }, renderJson);
 
-export const whoami: GatewayWord = (session) => show(session, { method: 'GET', path: '/whoami' }, renderJson);
+export const whoami: BuiltInCommand = (session) => show(session, { method: 'GET', path: '/whoami' }, renderJson);
 
-/** Newest first, as the gateway tells it. */
-export const audit: GatewayWord = async (session) => {
+/** Shows the newest records first, in the order of the gateway. */
+export const audit: BuiltInCommand = async (session) => {
   const query = new URLSearchParams();
   for (const name of ['limit', 'principal', 'appliance', 'operation', 'event']) {
     const value = optionalFlag(session.flags, name);
@@ -26,23 +29,47 @@ export const audit: GatewayWord = async (session) => {
   await show(session, { method: 'GET', path }, auditLines);
 };
 
-export const frozen: GatewayWord = (session) => show(session, { method: 'GET', path: '/freeze' }, freezeLines);
+export const frozen: BuiltInCommand = (session) => show(session, { method: 'GET', path: '/freeze' }, freezeLines);
 
-export const freeze: GatewayWord = async (session) => {
+export const freeze: BuiltInCommand = async (session) => {
   const reason = optionalFlag(session.flags, 'reason');
   if (reason === undefined)
-    throw new UsageError('whoever meets the freeze must be able to read why: admin freeze --reason=TEXT');
+    throw new UsageError(
+      'a freeze needs a reason, which everyone whose change it refuses can read: admin freeze --reason=TEXT',
+    );
   await show(session, { method: 'PUT', path: '/freeze', headers: reasonHeader(reason) }, freezeLines);
 };
 
-export const unfreeze: GatewayWord = (session) =>
+export const unfreeze: BuiltInCommand = (session) =>
   show(
     session,
     { method: 'DELETE', path: '/freeze', headers: reasonHeader(optionalFlag(session.flags, 'reason')) },
     freezeLines,
   );
 
-/** Shows the answer to a request as the lines made of it, or as it is for scripts. */
+/** Lists the operations in which every word occurs; needs no gateway. */
+export async function listOperations(
+  words: readonly string[],
+  { flags, say, shell }: Pick<CommandContext, 'flags' | 'say' | 'shell'>,
+): Promise<void> {
+  const wanted = words.map((word) => word.toLowerCase());
+  const found = Object.entries(endpoints)
+    .map(([key, { route, risk, body, summary }]: [string, EndpointRow]) => ({ key, route, risk, body, summary }))
+    .filter((row) => {
+      const text = Object.values(row).join(' ').toLowerCase();
+      return wanted.every((word) => text.includes(word));
+    });
+  if (flags.json === true) {
+    await shell.write(Buffer.from(`${JSON.stringify({ operations: found })}\n`));
+    return;
+  }
+  const rows = found.map(({ key, route, risk, body, summary }) => [key, route, risk, body, summary]);
+  for (const line of tableLines(['operation', 'route', 'risk', 'body', 'about'], rows)) say(line);
+  say('');
+  say(`${found.length} of ${Object.keys(endpoints).length} operations.`);
+}
+
+/** Sends a request and prints the lines of its answer, or with `--json` the exact answer. */
 export async function show(
   { client, flags, say, warn, shell }: AdminSession,
   request: GatewayRequest,
@@ -50,7 +77,7 @@ export async function show(
 ): Promise<void> {
   const text = await (await client.send(request)).whole();
   if (flags.json === true) await shell.write(text);
-  else sayLines(toLines(parseJson(text)), { say, warn });
+  else printLines(toLines(parseJson(text)), { say, warn });
 }
 
 function auditLines(answer: unknown): readonly string[] {

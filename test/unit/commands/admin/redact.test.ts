@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { sentSecrets } from '../../../../src/commands/admin/sent-secrets.ts';
+import { redactor } from '../../../../src/commands/admin/redact.ts';
 
 function hide(body: string, text: string): string {
-  return sentSecrets({ type: 'application/json', bytes: Buffer.from(body) })(text);
+  return redactor({ type: 'application/json', bytes: Buffer.from(body) })(text);
 }
 
-describe('what is sent along in secret', () => {
-  it('is taken out of a text, as it is and as it stands in JSON', () => {
+describe('a secret in a request body', () => {
+  it('is masked in a text, as plain text and as JSON text', () => {
     const body = JSON.stringify({ user: 'alerts', password: 'a "b" c', more: [{ api_key: 'zebra' }] });
 
     expect(hide(body, 'alerts: a "b" c, {"p":"a \\"b\\" c"}, zebra')).toBe(
@@ -14,7 +14,7 @@ describe('what is sent along in secret', () => {
     );
   });
 
-  it('leaves a text alone that would be found in every other word', () => {
+  it('does not mask a text that is part of ordinary words', () => {
     expect(hide('{"password":"yes"}', 'yes and no')).toBe('yes and no');
   });
 
@@ -24,8 +24,8 @@ describe('what is sent along in secret', () => {
     expect(hide(`{"list":${deep}}`, 'hunter2')).toBe('[redacted]');
   });
 
-  it('is nothing in a file', () => {
-    const text = sentSecrets({ type: 'text/plain', bytes: Buffer.from('{"password":"hunter2"}') })('hunter2');
+  it('is not sought in a file', () => {
+    const text = redactor({ type: 'text/plain', bytes: Buffer.from('{"password":"hunter2"}') })('hunter2');
 
     expect(text).toBe('hunter2');
   });

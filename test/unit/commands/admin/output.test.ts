@@ -1,26 +1,26 @@
 import { expect, it } from 'vitest';
-import { mostLines, sayLines } from '../../../../src/commands/admin/say-lines.ts';
+import { maxLines, printLines } from '../../../../src/commands/admin/output.ts';
 
 function say(count: number) {
   const said: string[] = [];
   const warned: string[] = [];
-  sayLines(
+  printLines(
     Array.from({ length: count }, (_, index) => String(index)),
     { say: (line) => said.push(line), warn: (line) => warned.push(line) },
   );
   return { said, warned };
 }
 
-it('shows as many lines as a person can want', () => {
-  const { said, warned } = say(mostLines);
+it('prints as many lines as a person reads', () => {
+  const { said, warned } = say(maxLines);
 
-  expect(said).toHaveLength(mostLines);
+  expect(said).toHaveLength(maxLines);
   expect(warned).toEqual([]);
 });
 
-it('cuts what is longer, and says so where a pipe does not swallow it', () => {
-  const { said, warned } = say(mostLines + 1);
+it('prints the first lines of a longer answer, and a note on standard error', () => {
+  const { said, warned } = say(maxLines + 1);
 
-  expect(said).toHaveLength(mostLines);
+  expect(said).toHaveLength(maxLines);
   expect(warned).toEqual([expect.stringMatching(/only the first 10000 lines .*--json .*--output=FILE/)]);
 });

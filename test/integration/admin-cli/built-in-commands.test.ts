@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { busyWorld, recordedWorld } from '../../../src/simulator/scenarios.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
 
-describe('the words of the gateway', () => {
+describe('the built-in commands', () => {
   it('tell who one is, and what one may reach', async () => {
     const { run } = await givenAdminCli({ 'lb-1': busyWorld(), 'lb-2': recordedWorld() });
 
@@ -81,7 +81,7 @@ describe('the words of the gateway', () => {
   it.each([
     [['admin', 'whoami', '--dry-run'], '--dry-run does not go with admin whoami'],
     [['admin', 'freeze', 'lb-1', '--reason=x'], 'admin freeze takes no more words'],
-    [['admin', 'lb-1'], 'admin "lb-1" alone says nothing'],
+    [['admin', 'lb-1'], 'admin "lb-1" is not complete'],
     [['admin', 'lb-1', 'listFarms', '--wait=5m'], '--wait does not go with a single operation'],
     [['admin', 'lb-1', 'backup', '--json'], '--json does not go with the recipe backup'],
     [['admin', 'lb-1', 'backup', 'nome=x'], 'backup takes name, and no nome'],
