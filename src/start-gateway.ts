@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { Logger } from 'pino';
 import type { AdminMetrics } from './admin/admin-metrics.ts';
 import { createAuditJournal } from './admin/audit/journal.ts';
@@ -8,6 +9,7 @@ import { createParameters } from './admin/parameters.ts';
 import { createPrincipals } from './admin/principal.ts';
 import { createRecorder } from './admin/recorder.ts';
 import { createRequestQueue } from './admin/request-queue.ts';
+import { createSpool } from './admin/spool.ts';
 import { createApplianceClient } from './appliance/client.ts';
 import type { Decode } from './appliance/decode.ts';
 import { createRelay } from './appliance/relay.ts';
@@ -47,7 +49,8 @@ export interface StartedGateway {
 const mostDenialsPerMinute = 1_000;
 const startedRecord = { event: 'started', request: '-', principal: '-', role: '-', method: '-', path: '-' } as const;
 
-const longestBodyPauseMs = 20_000;
+/** For a body that is no file, and before the lowest rate of a file counts. */
+const maxBodyMs = 20_000;
 /** For each appliance, and for reads and changes each. */
 const maxWaiting = 16;
 const maxWaitMs = 30_000;
@@ -84,6 +87,14 @@ export async function startGateway(initial: GatewaySettings, parts: GatewayParts
   });
   metrics.frozen(freeze.state !== undefined);
   const operations = createOperations();
+  const largestBody = Math.max(admin.uploadBytes, admin.downloadBytes);
+  const spool = createSpool({
+    folder: dirname(admin.auditFile),
+    maxBytesPerPrincipal: 2 * largestBody,
+    maxBytes: 4 * largestBody,
+    // Or a large answer would stop all changes: those need the audit.
+    keepFreeBytes: admin.auditFileBytes,
+  });
   const queue = createRequestQueue({ maxReads: admin.maxConcurrentPerAppliance, maxWaiting, maxWaitMs });
   const gateway = createGateway({
     appliances,
@@ -94,7 +105,7 @@ export async function startGateway(initial: GatewaySettings, parts: GatewayParts
     isInForce: (principal) => principals.isInForce(principal),
     now,
     // A caller that stands still gets no more patience than an appliance would.
-    bodyLimits: { uploadBytes: admin.uploadBytes, patienceMs: Math.min(admin.timeoutMs, longestBodyPauseMs) },
+    bodyLimits: { uploadBytes: admin.uploadBytes, patienceMs: Math.min(admin.timeoutMs, maxBodyMs), spool },
     timeoutMs: admin.timeoutMs,
     onChanged: (appliance, area, farm) => monitor.changed(appliance, area, farm),
   });

@@ -97,7 +97,7 @@ export const lifeOfARequest: readonly Step[] = [
   { file: '', does: 'Does it, answers.' },
   { file: 'monitor/refresh.ts', does: 'What it touched is read again at once.' },
   { file: 'admin/recorder.ts', does: 'The outcome, in the audit.' },
-  { file: 'http/admin-app.ts', does: 'The caller: bytes as they come, the key masked.' },
+  { file: 'http/admin-app.ts', does: 'The caller: the answer, the key masked.' },
 ];
 
 function refused(...codes: readonly ProblemCode[]): NonNullable<Step['exit']> {

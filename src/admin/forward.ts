@@ -1,26 +1,34 @@
-import { addAbortSignal, pipeline, Readable, Transform } from 'node:stream';
+import { addAbortSignal, Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { callbackify } from 'node:util';
-import type { Relay } from '../appliance/relay.ts';
+import { ApplianceError } from '../appliance/errors.ts';
+import type { Relay, RelayAnswer } from '../appliance/relay.ts';
+import { sleep } from '../lib/sleep.ts';
 import { steadyNow } from '../lib/steady-now.ts';
+import { type FreezeSwitch, frozenProblem } from './freeze.ts';
 import type { OperationCall } from './operation.ts';
-import type { AdminProblem } from './problem.ts';
+import { AdminProblem } from './problem.ts';
 import { discard, inTime } from './reach.ts';
 import type { Particulars } from './recorder.ts';
 import { changes } from './refusals.ts';
 import type { AdminAnswer } from './request.ts';
-import type { RequestBody } from './request-body.ts';
+import { minBytesPerSecond, type RequestBody } from './request-body.ts';
 import type { Place } from './request-queue.ts';
+import type { Spool } from './spool.ts';
 import { refuseAnswer, upstreamProblem } from './upstream-problem.ts';
+import { bodyError } from './whole-answer.ts';
 
 export interface Forwarding {
   readonly appliance: string;
+  readonly principal: string;
   readonly relay: Pick<Relay, 'send'>;
   readonly call: OperationCall;
   readonly body: RequestBody | undefined;
   /** Kept until the exchange is over, whether the caller waits for its end or not. */
   readonly place: Place;
-  /** How long the caller waits for the answer. */
+  /** For answers that are too large for the memory. */
+  readonly spool: Spool;
+  readonly freeze: Pick<FreezeSwitch, 'state' | 'signal'>;
+  /** How long the caller waits for the answer to begin. */
   readonly timeoutMs: number;
   /** Aborts when the caller leaves, which ends nothing but the passing on of the answer. */
   readonly signal: AbortSignal;
@@ -28,78 +36,153 @@ export interface Forwarding {
   readonly onOver: (outcome: Particulars) => Promise<void>;
 }
 
-/** Sends one call, once, and passes the answer on as it comes. Rejects with an {@link AdminProblem}. */
+/** A large answer begins to go to its caller after this time, also when it has not come whole. */
+const beginAfterMs = 5_000;
+/** A caller may read nothing for this time, and must keep the lowest rate from then on. */
+const readerGraceMs = 20_000;
+
+/** Sends one call, once. Rejects with an {@link AdminProblem}, also where an answer breaks off before it was passed on. */
 export async function forward(parts: Forwarding): Promise<AdminAnswer> {
-  const { appliance, relay, call, body, place, timeoutMs, signal, onOver } = parts;
+  const { appliance, relay, call, body, place, timeoutMs, signal } = parts;
   const { operation, path } = call;
-  const startedAt = steadyNow();
-  const isChange = changes(operation.row.risk);
-  const over = Promise.withResolvers<void>();
-  place.keepFor(over.promise);
   const content = body?.content();
-  const exchange = carryOut();
+  if (content instanceof Readable) cutWhenFrozen(content, parts.freeze);
+  const outcome = createOutcome(parts);
+  place.keepFor(outcome.told);
+  const answered = relay.send({
+    method: operation.method,
+    path,
+    signal: place.signal,
+    ...(body && content !== undefined
+      ? { contentType: body.contentType, body: content, contentLength: body.contentLength }
+      : {}),
+  });
+  const exchange = finish({ parts, answered, outcome, content });
+  const begun = answered.then(
+    () => undefined,
+    () => undefined,
+  );
   try {
-    return await inTime(exchange, {
+    await inTime(begun, {
       path,
       timeoutMs,
       // A file takes the time that it takes to go up.
       ...(content instanceof Readable ? { from: finished(content) } : {}),
-      dispose: (late) => discard(late.body),
+      dispose: () => void exchange.then((late) => discard(late.body)).catch(() => undefined),
     });
   } catch (error) {
-    throw upstreamProblem(error, appliance, isChange);
+    throw upstreamProblem(error, appliance, changes(operation.row.risk));
   }
+  const answer = await exchange;
+  if (answer.body instanceof Readable) addAbortSignal(signal, answer.body);
+  return answer;
+}
 
-  async function carryOut(): Promise<AdminAnswer> {
-    try {
-      const answer = await relay.send({
-        method: operation.method,
-        path,
-        signal: place.signal,
-        ...(body && content !== undefined
-          ? { contentType: body.contentType, body: content, contentLength: body.contentLength }
-          : {}),
-      });
-      const { status, headers } = answer;
-      refuse(status, answer.body);
-      const end = (bytes: number) => tell({ event: 'outcome', status, ...sent(), received_bytes: bytes });
-      if (!Buffer.isBuffer(answer.body)) {
-        return { status, headers, body: addAbortSignal(signal, counting(answer.body, end)) };
-      }
-      await end(answer.body.length);
-      return { status, headers, body: answer.body };
-    } catch (error) {
-      const problem = body?.problem() ?? upstreamProblem(error, appliance, isChange);
-      await tell({ event: 'outcome', ...sent(), ...outcomeOf(problem, isChange) });
-      throw problem;
-    }
+interface Exchange {
+  readonly parts: Forwarding;
+  readonly answered: Promise<RelayAnswer>;
+  readonly outcome: ReturnType<typeof createOutcome>;
+  readonly content: Buffer | Readable | undefined;
+}
+
+/** Sees an exchange to its end and tells its outcome, whether the caller still waits or not. */
+async function finish({ parts, answered, outcome, content }: Exchange): Promise<AdminAnswer> {
+  const { appliance, call } = parts;
+  try {
+    const answer = await answered;
+    const { status, headers, body } = answer;
+    refuse(answer, appliance);
+    if (!Buffer.isBuffer(body)) return { status, headers, body: await keepAnswer(parts, outcome, status, body) };
+    await outcome.tell({ status, received_bytes: body.length });
+    return { status, headers, body };
+  } catch (error) {
+    // An upload that was cut fails with the reason for it.
+    const cut = content instanceof Readable ? content.errored : undefined;
+    const isChange = changes(call.operation.row.risk);
+    const problem = upstreamProblem(cut instanceof AdminProblem ? cut : error, appliance, isChange);
+    await outcome.tell(outcomeOf(problem, isChange));
+    throw problem;
   }
+}
 
-  async function tell(outcome: Particulars): Promise<void> {
-    try {
-      await onOver(outcome);
-    } finally {
-      over.resolve();
-    }
+function refuse({ status, body }: RelayAnswer, appliance: string): void {
+  try {
+    refuseAnswer(status, appliance);
+  } catch (problem) {
+    discard(body);
+    throw problem;
   }
+}
 
-  function sent() {
+/**
+ * Takes a large answer into a file at the pace of the appliance, so that a slow caller does not keep the place. Resolves
+ * when it is whole, or after a time to what grows still.
+ */
+async function keepAnswer(
+  parts: Forwarding,
+  outcome: Exchange['outcome'],
+  status: number,
+  source: Readable,
+): Promise<Readable> {
+  const { principal, place, spool, timeoutMs } = parts;
+  const { path } = parts.call;
+  const problemOf = (error: unknown) =>
+    answerProblem(bodyError(error, { path, signal: place.signal }, status), parts, status);
+  const cameTooSlowly = () =>
+    new ApplianceError('timeout', { endpoint: path, message: 'the answer came too slowly', status });
+  let reader: Readable | undefined;
+  try {
+    const spooled = await spool.take({
+      principal,
+      source,
+      signal: place.signal,
+      pace: { graceMs: timeoutMs, bytesPerSecond: minBytesPerSecond, tooSlow: cameTooSlowly },
+      async onEnd(bytes, error) {
+        const code = error === undefined ? {} : { code: problemOf(error).code };
+        await outcome.tell({ status, received_bytes: bytes, ...code });
+      },
+    });
+    const pace = { graceMs: readerGraceMs, bytesPerSecond: minBytesPerSecond, tooSlow: readTooSlowly };
+    reader = spooled.read({ pace });
+    spooled.release();
+    spooled.whole.catch(() => discard(source));
+    const begun = new AbortController();
+    await Promise.race([spooled.whole, sleep(beginAfterMs, begun.signal)]).finally(() => begun.abort());
+    return reader;
+  } catch (error) {
+    discard(source);
+    discard(reader);
+    const problem = problemOf(error);
+    await outcome.tell({ status, code: problem.code });
+    throw problem;
+  }
+}
+
+/** Tells what came of a call, once. */
+function createOutcome({ body, onOver }: Pick<Forwarding, 'body' | 'onOver'>) {
+  const startedAt = steadyNow();
+  const told = Promise.withResolvers<void>();
+  let telling: Promise<void> | undefined;
+
+  async function tellOnce(outcome: Partial<Particulars>): Promise<void> {
     const { bytes, sha256 } = body?.sent() ?? {};
-    return {
-      duration_ms: Math.round(steadyNow() - startedAt),
-      ...(bytes === undefined ? {} : { sent_bytes: bytes }),
-      ...(sha256 === undefined ? {} : { sent_sha256: sha256 }),
-    };
-  }
-
-  function refuse(status: number, answerBody: Buffer | Readable): void {
     try {
-      refuseAnswer(status, appliance);
-    } catch (problem) {
-      discard(answerBody);
-      throw problem;
+      await onOver({
+        event: 'outcome',
+        duration_ms: Math.round(steadyNow() - startedAt),
+        ...(bytes === undefined ? {} : { sent_bytes: bytes }),
+        ...(sha256 === undefined ? {} : { sent_sha256: sha256 }),
+        ...outcome,
+      });
+    } finally {
+      told.resolve();
     }
   }
+
+  return {
+    told: told.promise,
+    tell: (outcome: Partial<Particulars>): Promise<void> => (telling ??= tellOnce(outcome)),
+  };
 }
 
 function outcomeOf({ code, status }: AdminProblem, isChange: boolean): Partial<Particulars> {
@@ -108,19 +191,27 @@ function outcomeOf({ code, status }: AdminProblem, isChange: boolean): Partial<P
   return { code, status, ...(isChange && !certain ? { uncertain: true as const } : {}) };
 }
 
-/** Lets an answer through; its end, or what cuts it short on either side, is reported before it is passed on. */
-function counting(source: Readable, onOver: (bytes: number) => Promise<void>): Readable {
-  let bytes = 0;
-  let told: Promise<void> | undefined;
-  const tell = callbackify(() => (told ??= onOver(bytes)));
-  const through = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      bytes += chunk.length;
-      done(null, chunk);
-    },
-    flush: (done) => tell(done),
-    destroy: (error, done) => tell((failure) => done(failure ?? error)),
+/** Ends an upload that is on its way when all changes are frozen; one that was sent whole is left to its outcome. */
+function cutWhenFrozen(content: Readable, freeze: Forwarding['freeze']): void {
+  const { signal } = freeze;
+  const cut = (): void => {
+    const outcome = 'The upload was cut while it was being sent: the appliance may have a part of it.';
+    if (freeze.state) content.destroy(frozenProblem(freeze.state, outcome));
+  };
+  signal.addEventListener('abort', cut, { once: true });
+  content.once('close', () => signal.removeEventListener('abort', cut));
+}
+
+/** Says that the appliance answered, and why its answer does not reach the caller. */
+function answerProblem(error: unknown, { appliance, call }: Forwarding, status: number): AdminProblem {
+  const { code, message, remedy } = upstreamProblem(error, appliance, changes(call.operation.row.risk));
+  return new AdminProblem(code, {
+    detail: `${appliance} answered ${status}, and the answer could not be passed on. ${message}`,
+    remedy,
+    cause: error,
   });
-  // A failure destroys both ends, which whoever reads the answer sees.
-  return pipeline(source, through, () => undefined);
+}
+
+function readTooSlowly(): Error {
+  return new Error(`the caller reads less than ${minBytesPerSecond} bytes a second`);
 }

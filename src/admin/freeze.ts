@@ -2,6 +2,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolder } from './audit/make-folder.ts';
 import { syncFolder } from './audit/rotated-files.ts';
+import { AdminProblem } from './problem.ts';
 import { errorCode, isOneOf, isRecord } from '../lib/check.ts';
 import { FileKindError, openRegularFile } from '../lib/regular-file.ts';
 
@@ -16,6 +17,8 @@ export interface Freeze {
 /** The switch that lets nothing change on any appliance. Kept in a file, so that a restart does not thaw. */
 export interface FreezeSwitch {
   readonly state: Freeze | undefined;
+  /** Aborts when changes are frozen, with a `frozen` {@link AdminProblem}; another one takes its place with each thaw. */
+  readonly signal: AbortSignal;
   /** Rejects when it cannot be kept; then nothing has changed. */
   freeze(by: string, reason: string): Promise<Freeze>;
   thaw(): Promise<void>;
@@ -31,22 +34,37 @@ const maxBytes = 65_536;
  */
 export async function openFreezeSwitch(file: string, now: () => number): Promise<FreezeSwitch> {
   let state = await readState(file);
+  let thawed = new AbortController();
+  if (state) thawed.abort(frozenProblem(state));
   return {
     get state() {
       return state;
+    },
+    get signal() {
+      return thawed.signal;
     },
     async freeze(by, reason) {
       const wanted = { by, reason, since: new Date(now()).toISOString() };
       await writeState(file, wanted);
       state = wanted;
+      thawed.abort(frozenProblem(wanted));
       return wanted;
     },
     async thaw() {
       // A loss of power may bring it back: then everything is frozen, which somebody notices.
       await rm(file, { force: true });
       state = undefined;
+      if (thawed.signal.aborted) thawed = new AbortController();
     },
   };
+}
+
+/** Says who froze all changes and why, and what that means for a call. */
+export function frozenProblem({ by, since, reason }: Freeze, outcome = 'Nothing was sent.'): AdminProblem {
+  return new AdminProblem('frozen', {
+    detail: `${by} froze all changes on ${since}: ${reason}. ${outcome}`,
+    remedy: 'Reads still work. An admin lifts it with DELETE /freeze.',
+  });
 }
 
 async function readState(file: string): Promise<Freeze | undefined> {

@@ -24,7 +24,7 @@ import {
 } from './refusals.ts';
 import type { AdminAnswer, AdminRequest } from './request.ts';
 import { type BodyLimits, readBody, type RequestBody } from './request-body.ts';
-import type { Place, RequestQueue } from './request-queue.ts';
+import type { Place, RequestQueue, Turn } from './request-queue.ts';
 
 /** One appliance as the gateway reaches it, with the key for changes. */
 export interface AdminAppliance {
@@ -46,7 +46,7 @@ export interface GatewayParts {
   readonly queue: RequestQueue;
   readonly recorder: Recorder;
   readonly now: () => number;
-  readonly freeze: Pick<FreezeSwitch, 'state'>;
+  readonly freeze: Pick<FreezeSwitch, 'state' | 'signal'>;
   /** See {@link Principals.isInForce}. */
   readonly isInForce: (principal: Principal) => boolean;
   readonly bodyLimits: BodyLimits;
@@ -91,17 +91,18 @@ export function createGateway(parts: GatewayParts): Gateway {
     refuseUnlessPermitted(request.principal, call);
     const body = await readBody(call.operation.row.body, request, bodyLimits);
     if (!request.dryRun) return await carryOut(request, call, body);
-    return await inQueue('read', request, (held) => dryRun(request, held, call, body));
+    const turn = { kind: 'read', signal: request.signal } as const;
+    return await inQueue(turn, request, (held) => dryRun(request, held, call, body));
   }
 
   /** Runs the work once there is a place. Looks the appliance up again after the wait: a reload may have replaced it. */
   async function inQueue(
-    kind: 'read' | 'change',
+    turn: Pick<Turn, 'kind' | 'signal' | 'urgent'>,
     request: AdminRequest,
     work: (held: Held) => Promise<AdminAnswer>,
   ): Promise<AdminAnswer> {
-    const { appliance, principal, signal } = request;
-    return await queue.run({ appliance, kind, principal: principal.name, signal }, async (place) => {
+    const { appliance, principal } = request;
+    return await queue.run({ ...turn, appliance, principal: principal.name }, async (place) => {
       const current = applianceFor(request);
       return await work({ appliance: current, place, reach: createReach({ ...current, place, timeoutMs }) });
     });
@@ -114,12 +115,22 @@ export function createGateway(parts: GatewayParts): Gateway {
   ): Promise<AdminAnswer> {
     refuseWhileFrozen(freeze.state, call);
     refuseUnlessConfirmed(request, call, request.appliance);
-    return await inQueue(changes(call.operation.row.risk) ? 'change' : 'read', request, async (held) => {
-      const findings = await inspectCall(call, body?.fields ?? {}, (key, params) =>
-        held.reach.client.read(key, params, request.signal),
-      );
-      return await send(request, held, call, body, refuseTraps(findings, request));
-    });
+    const isChange = changes(call.operation.row.risk);
+    // A freeze takes back whatever was not sent yet.
+    const signal = isChange ? AbortSignal.any([request.signal, freeze.signal]) : request.signal;
+    // Before it waits for its turn: a slow upload must not keep others from changing the appliance.
+    await body?.receive(request.principal.name, signal);
+    const turn = { kind: isChange ? 'change' : 'read', signal, urgent: isEmergencyStop(request, call, body) } as const;
+    try {
+      return await inQueue(turn, request, async (held) => {
+        const findings = await inspectCall(call, body?.fields ?? {}, (key, params) =>
+          held.reach.client.read(key, params, request.signal),
+        );
+        return await send(request, held, call, body, refuseTraps(findings, request));
+      });
+    } finally {
+      body?.release();
+    }
   }
 
   async function send(
@@ -151,10 +162,13 @@ export function createGateway(parts: GatewayParts): Gateway {
     }
     return await forward({
       appliance: appliance.name,
+      principal: request.principal.name,
       relay: appliance.relay,
       call,
       body,
       place,
+      spool: bodyLimits.spool,
+      freeze,
       timeoutMs,
       signal: request.signal,
       async onOver(outcome) {
@@ -204,6 +218,15 @@ export function createGateway(parts: GatewayParts): Gateway {
 function farmOf({ params }: OperationCall, body: RequestBody | undefined): string | undefined {
   const named = params.farmname ?? body?.fields.farmname;
   return typeof named === 'string' ? named : undefined;
+}
+
+/** Stopping a farm is what an emergency may need: from an admin it passes the changes that wait. */
+function isEmergencyStop(
+  { principal }: AdminRequest,
+  { operation }: OperationCall,
+  body: RequestBody | undefined,
+): boolean {
+  return principal.role === 'admin' && operation.key === 'actOnFarm' && body?.fields.action === 'stop';
 }
 
 function subjectOf(request: AdminRequest, { operation, path }: OperationCall): Subject {

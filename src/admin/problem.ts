@@ -33,6 +33,7 @@ const problemKinds = {
   frozen: [423, 'Changes are frozen'],
   audit_unavailable: [503, 'The audit cannot be written'],
   busy: [503, 'Too many requests for the appliance'],
+  spool_unavailable: [503, 'There is no room for a large body'],
   upstream_unauthorized: [502, 'The appliance refused the key of the gateway'],
   upstream_unreachable: [502, 'The appliance cannot be reached'],
   upstream_malformed: [502, 'The appliance did not answer as an appliance does'],

@@ -1,6 +1,6 @@
 import type { Risk } from '../appliance/endpoints/row.ts';
 import { confirmationOf, isConfirmed } from './confirmation.ts';
-import type { Freeze } from './freeze.ts';
+import { type Freeze, frozenProblem } from './freeze.ts';
 import type { Finding } from './guards/guard.ts';
 import { type Overridden, overriddenBy } from './guards/overridden.ts';
 import type { OperationCall } from './operation.ts';
@@ -77,11 +77,7 @@ export function refuseUnseen(
 }
 
 export function refuseWhileFrozen(freeze: Freeze | undefined, { operation }: OperationCall): void {
-  if (!freeze || !changes(operation.row.risk)) return;
-  throw new AdminProblem('frozen', {
-    detail: `${freeze.by} froze all changes on ${freeze.since}: ${freeze.reason}. Nothing was sent.`,
-    remedy: 'Reads still work. An admin lifts it with DELETE /freeze.',
-  });
+  if (freeze && changes(operation.row.risk)) throw frozenProblem(freeze);
 }
 
 /** How a client is told to send its token. */

@@ -1,39 +1,46 @@
 import { createHash } from 'node:crypto';
-import { type Readable, Transform } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { BodyKind } from '../appliance/endpoints/row.ts';
-import { isRecord } from '../lib/check.ts';
+import { assert, isRecord } from '../lib/check.ts';
 import { oneLine } from '../lib/one-line.ts';
 import { maskBody } from './mask.ts';
 import { AdminProblem } from './problem.ts';
+import { callerLeft } from './refusals.ts';
 import { repeatedName } from './repeated-name.ts';
 import type { AdminRequest } from './request.ts';
+import type { Spool, Spooled } from './spool.ts';
 
 /** A body as it goes to the appliance, and as it may be written down. */
 export interface RequestBody {
   /** Exactly one of those that the appliance knows: it compares the whole header (docs/api.md §1.3). */
   readonly contentType: string;
-  /** Called once, when it is sent: before that nothing of a stream is touched. */
-  readonly content: () => Buffer | Readable;
   readonly contentLength: number;
   /** The fields of a JSON body; empty for any other. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** For the audit; of a stream nothing is known before it was sent. */
+  /** For the audit: without secrets, and of a file its length and digest alone. */
   readonly masked: unknown;
-  /** What has left so far; the digest, in lower-case hex, once a stream left whole. */
-  readonly sent: () => { readonly bytes: number; readonly sha256?: string };
-  /** Why the sender's stream ended before its end. */
-  readonly problem: () => AdminProblem | undefined;
+  /** Takes in a file, which stays with its sender until then; other bodies are here already. Rejects with an {@link AdminProblem}. */
+  receive(principal: string, signal: AbortSignal): Promise<void>;
+  /** Called once, when it is sent. */
+  content(): Buffer | Readable;
+  /** What has left so far; the digest, in lower-case hex, once a file left whole. */
+  sent(): { readonly bytes: number; readonly sha256?: string };
+  /** Gives back the room of a file, once it is not being sent any more. */
+  release(): void;
 }
 
 export interface BodyLimits {
-  /** Of what is streamed: backups and packages. */
+  /** Of a file: backups and packages. */
   readonly uploadBytes: number;
-  /** How long a body may take, or, where it is streamed, stand still. */
+  /** How long a body may take; a file must keep a lowest rate from then on. */
   readonly patienceMs: number;
+  readonly spool: Spool;
 }
 
-/** What is read whole: settings and certificates are far smaller. */
+/** What is read into the memory: settings and certificates are far smaller. */
 const wholeBytes = 1_048_576;
+/** The lowest average rate of a file; that of a slow mobile line. */
+export const minBytesPerSecond = 16_384;
 
 const maxShownName = 100;
 
@@ -55,17 +62,18 @@ export async function readBody(
     return undefined;
   }
   const contentType = checkType(acceptedTypes[kind], request.contentType);
-  if (kind === 'gzip') return streamed(contentType, request, limits);
+  if (kind === 'gzip') return fileBody(contentType, request, limits);
   refuseLong(request.contentLength, wholeBytes);
   const content = await readWhole(request.body, limits.patienceMs);
   return {
     contentType,
-    content: () => content,
     contentLength: content.length,
     fields: kind === 'json' ? fieldsOf(content) : {},
     masked: maskBody(content, contentType),
+    receive: () => Promise.resolve(),
+    content: () => content,
     sent: () => ({ bytes: content.length }),
-    problem: () => undefined,
+    release: () => undefined,
   };
 }
 
@@ -137,10 +145,10 @@ async function collect(body: Readable): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function streamed(
+function fileBody(
   contentType: string,
   { body, contentLength }: Pick<AdminRequest, 'contentLength' | 'body'>,
-  { uploadBytes, patienceMs }: BodyLimits,
+  { uploadBytes, patienceMs, spool }: BodyLimits,
 ): RequestBody {
   if (!body || contentLength === undefined) {
     throw new AdminProblem('length_required', {
@@ -149,62 +157,45 @@ function streamed(
     });
   }
   refuseLong(contentLength, uploadBytes);
-  let sent: ReturnType<RequestBody['sent']> = { bytes: 0 };
-  let problem: AdminProblem | undefined;
+  let spooled: Spooled | undefined;
+  let sha256: string | undefined;
+  let sentBytes = 0;
   return {
     contentType,
-    content: () =>
-      hashing(body, {
-        patienceMs,
-        onSent(progress) {
-          sent = progress;
-        },
-        onStill() {
-          problem = bodyTooSlow(patienceMs);
-          return problem;
-        },
-      }),
     contentLength,
     fields: {},
-    masked: { bytes: contentLength },
-    sent: () => sent,
-    problem: () => problem,
+    get masked() {
+      return { bytes: contentLength, ...(sha256 === undefined ? {} : { sha256 }) };
+    },
+    async receive(principal, signal) {
+      const hash = createHash('sha256');
+      spooled = await spool.take({
+        principal,
+        source: body,
+        bytes: contentLength,
+        signal,
+        pace: { graceMs: patienceMs, bytesPerSecond: minBytesPerSecond, tooSlow: fileTooSlow },
+        onChunk: (chunk) => void hash.update(chunk),
+      });
+      try {
+        await spooled.whole;
+      } catch (error) {
+        spooled.release();
+        throw error instanceof AdminProblem ? error : callerLeft();
+      }
+      sha256 = hash.digest('hex');
+    },
+    content() {
+      assert(spooled, 'a file is taken in before it is sent');
+      return spooled.read({
+        onPiece: (bytes) => {
+          sentBytes += bytes;
+        },
+      });
+    },
+    sent: () => ({ bytes: sentBytes, ...(sentBytes === contentLength && sha256 !== undefined ? { sha256 } : {}) }),
+    release: () => spooled?.release(),
   };
-}
-
-interface Watch {
-  readonly patienceMs: number;
-  readonly onSent: (sent: ReturnType<RequestBody['sent']>) => void;
-  /** A sender that stands still would keep the appliance waiting; the result ends the upload. */
-  readonly onStill: () => Error;
-}
-
-function hashing(body: Readable, { patienceMs, onSent, onStill }: Watch): Readable {
-  const hash = createHash('sha256');
-  let bytes = 0;
-  const through = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      timer.refresh();
-      hash.update(chunk);
-      bytes += chunk.length;
-      onSent({ bytes });
-      done(null, chunk);
-    },
-    flush(done) {
-      onSent({ bytes, sha256: hash.digest('hex') });
-      done();
-    },
-  });
-  const timer = setTimeout(() => {
-    // Full: then it is the appliance that takes its time.
-    if (through.readableLength > 0) timer.refresh();
-    else through.destroy(onStill());
-  }, patienceMs);
-  through.once('close', () => clearTimeout(timer));
-  // Whoever reads it sees the failure; an answer may have come before, and then nobody does.
-  through.on('error', () => undefined);
-  body.once('error', (error) => through.destroy(error));
-  return body.pipe(through);
 }
 
 function refuseLong(bytes: number | undefined, most: number): void {
@@ -219,6 +210,13 @@ function bodyTooSlow(patienceMs: number): AdminProblem {
   return new AdminProblem('body_too_slow', {
     detail: `The body did not arrive within ${patienceMs / 1_000} s.`,
     remedy: 'Check the connection of the client.',
+  });
+}
+
+function fileTooSlow(): AdminProblem {
+  return new AdminProblem('body_too_slow', {
+    detail: `The file came at less than ${minBytesPerSecond} bytes a second; nothing was sent.`,
+    remedy: 'Check the connection of the client, or send the file from a machine with a better one.',
   });
 }
 

@@ -76,34 +76,7 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
       return;
     }
     refuseTooMany(line, turn);
-    await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => {
-        end();
-        reject(busy(`${turn.appliance} was busy with other requests of the gateway for ${maxWaitMs / 1_000} s`));
-      }, maxWaitMs);
-      const takeBack = (): void => {
-        end();
-        const { reason } = turn.signal as { reason: unknown };
-        reject(reason instanceof AdminProblem ? reason : callerLeft());
-      };
-      const mine: Waiting = {
-        ...turn,
-        admit() {
-          end();
-          line.running += 1;
-          resolve();
-        },
-      };
-      function end(): void {
-        clearTimeout(timer);
-        turn.signal.removeEventListener('abort', takeBack);
-        line.waiting = line.waiting.filter((each) => each !== mine);
-      }
-      line.waiting = turn.urgent
-        ? [...line.waiting.filter(({ urgent }) => urgent), mine, ...line.waiting.filter(({ urgent }) => !urgent)]
-        : [...line.waiting, mine];
-      turn.signal.addEventListener('abort', takeBack, { once: true });
-    });
+    await wait(line, turn, maxWaitMs);
   }
 
   function leave(line: Line): void {
@@ -135,6 +108,38 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
       closing.abort();
     },
   };
+}
+
+/** Resolves when a place has become free for a request, and taken for it. */
+function wait(line: Line, turn: Turn, maxWaitMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      end();
+      reject(busy(`${turn.appliance} was busy with other requests of the gateway for ${maxWaitMs / 1_000} s`));
+    }, maxWaitMs);
+    const takeBack = (): void => {
+      end();
+      const { reason } = turn.signal as { reason: unknown };
+      reject(reason instanceof AdminProblem ? reason : callerLeft());
+    };
+    const mine: Waiting = {
+      ...turn,
+      admit() {
+        end();
+        line.running += 1;
+        resolve();
+      },
+    };
+    function end(): void {
+      clearTimeout(timer);
+      turn.signal.removeEventListener('abort', takeBack);
+      line.waiting = line.waiting.filter((each) => each !== mine);
+    }
+    line.waiting = turn.urgent
+      ? [...line.waiting.filter(({ urgent }) => urgent), mine, ...line.waiting.filter(({ urgent }) => !urgent)]
+      : [...line.waiting, mine];
+    turn.signal.addEventListener('abort', takeBack, { once: true });
+  });
 }
 
 async function settled(promises: readonly Promise<unknown>[]): Promise<void> {

@@ -2,6 +2,7 @@ import { ApplianceError } from '../appliance/errors.ts';
 import { messageOf, reasonOfTransportError } from '../appliance/failure.ts';
 import type { Relay, RelayRequest } from '../appliance/relay.ts';
 import { oneLine } from '../lib/one-line.ts';
+import { AdminProblem } from './problem.ts';
 
 /** An answer that the gateway itself reads. */
 export interface WholeAnswer {
@@ -26,10 +27,20 @@ export async function wholeAnswer(
       chunks.push(chunk as Buffer);
     }
   } catch (error) {
-    const reason = reasonOfTransportError(error, request.signal.aborted ? 'caller' : 'nobody');
-    throw new ApplianceError(reason, { endpoint: request.path, message: oneLine(messageOf(error), 250), status });
+    throw bodyError(error, request, status);
   }
   if (size <= mostBytes) return { status, headers, text: Buffer.concat(chunks).toString() };
   const message = `the answer is longer than ${mostBytes} bytes`;
   throw new ApplianceError('oversize', { endpoint: request.path, message, status });
+}
+
+/** The failure of an answer that had begun; one that has its reason stays as it is. */
+export function bodyError(
+  error: unknown,
+  { path, signal }: Pick<RelayRequest, 'path' | 'signal'>,
+  status: number,
+): ApplianceError | AdminProblem {
+  if (error instanceof ApplianceError || error instanceof AdminProblem) return error;
+  const reason = reasonOfTransportError(error, signal.aborted ? 'caller' : 'nobody');
+  return new ApplianceError(reason, { endpoint: path, message: oneLine(messageOf(error), 250), status });
 }

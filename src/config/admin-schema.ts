@@ -122,7 +122,8 @@ export const adminSchema = section(
       examples: ['256MiB'],
     }),
     timeout: value('duration', {
-      description: 'How long an appliance may take to begin its answer to one call.',
+      description:
+        'How long a caller waits until an appliance begins its answer to one call. The call keeps its place for up to twice as long.',
       default: '90s',
       above: '0s',
       to: '1h',
@@ -135,7 +136,8 @@ export const adminSchema = section(
       examples: ['1GiB'],
     }),
     download_bytes: value('byteSize', {
-      description: 'The largest answer that is passed on from an appliance.',
+      description:
+        'The largest answer that is passed on from an appliance. Long ones are kept beside the audit on their way, so that its disk needs the room.',
       default: '1GiB',
       from: '64KiB',
       examples: ['4GiB'],

@@ -154,7 +154,9 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
     const contentLength = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
     const hasBody = headers['transfer-encoding'] !== undefined || (contentLength ?? 0) > 0;
     if (hasBody) await unfinishedBodies.admit(principal.name, raw);
-    const answer = await gateway.handle({
+    // Nothing passes on the connection while an appliance works: the limits of the gateway end the call.
+    raw.socket.setTimeout(0);
+    const answering = gateway.handle({
       id,
       principal,
       token,
@@ -174,6 +176,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
         context.overridden = overridden;
       },
     });
+    const answer = await answering.finally(() => raw.socket.setTimeout(app.server.timeout));
     return reply.code(answer.status).headers(answer.headers).send(answer.body);
   }
 

@@ -83,7 +83,7 @@ describe('the intent of a change', () => {
     });
   });
 
-  it('of an upload has its size, and its outcome the digest of what was sent', async () => {
+  it('of an upload has its size and digest, and so has its outcome', async () => {
     const { call, audit } = await givenGateway({ 'lb-1': busyWorld() });
     const archive = Buffer.alloc(300_000, 'H4sIAAAAAAAAAwMAAAAAAAAAAAA=');
 
@@ -91,7 +91,7 @@ describe('the intent of a change', () => {
 
     const sha256 = createHash('sha256').update(archive).digest('hex');
     expect(await audit()).toEqual([
-      expect.objectContaining({ event: 'intent', body: { bytes: archive.length } }),
+      expect.objectContaining({ event: 'intent', body: { bytes: archive.length, sha256 } }),
       expect.objectContaining({ event: 'outcome', sent_bytes: archive.length, sent_sha256: sha256 }),
     ]);
   });

@@ -1,73 +1,86 @@
-import { once } from 'node:events';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { forward } from '../../../src/admin/forward.ts';
 import { createOperations } from '../../../src/admin/operation.ts';
 import type { Particulars } from '../../../src/admin/recorder.ts';
+import { givenSpool } from '../../support/given-spool.ts';
 
 /** A change whose answer is a stream, as the appliance sends a long one. */
-async function givenLongAnswer(body: Readable) {
+async function givenLongAnswer(body: Readable, room: { maxBytesPerPrincipal?: number } = {}) {
+  const { spool } = await givenSpool(room);
   const outcomes: Particulars[] = [];
-  const answer = await forward({
+  const leaving = new AbortController();
+  let over: Promise<unknown> | undefined;
+  const answering = forward({
     appliance: 'lb-1',
+    principal: 'alice',
     relay: { send: async () => ({ status: 200, headers: {}, body }) },
     call: createOperations().find('PUT', '/farms/shop/actions'),
     body: undefined,
-    place: { signal: new AbortController().signal, keepFor: () => undefined },
+    place: { signal: new AbortController().signal, keepFor: (exchange) => void (over = exchange) },
+    spool,
+    freeze: { state: undefined, signal: new AbortController().signal },
     timeoutMs: 5_000,
-    signal: new AbortController().signal,
+    signal: leaving.signal,
     onOver: async (outcome) => void outcomes.push(outcome),
   });
-  if (!(answer.body instanceof Readable)) throw new Error('a long answer is a stream');
-  return { outcomes, body: answer.body };
+  answering.catch(() => undefined);
+  return { outcomes, answering, leaving, over: () => over };
 }
 
 describe('the outcome of a call with a long answer', () => {
-  it('is told once, with all that came, before the last of it is passed on', async () => {
-    const { outcomes, body } = await givenLongAnswer(Readable.from([Buffer.from('ab'), Buffer.from('c')]));
+  it('is told once, when all of it has come, whether its caller reads it or not', async () => {
+    const { outcomes, answering, over } = await givenLongAnswer(Readable.from([Buffer.from('ab'), Buffer.from('c')]));
 
-    expect(outcomes).toEqual([]);
-    const passedOn = await buffer(body);
+    await over();
 
-    expect(passedOn.toString()).toBe('abc');
     expect(outcomes).toEqual([expect.objectContaining({ event: 'outcome', status: 200, received_bytes: 3 })]);
+    const { body } = await answering;
+    expect((Buffer.isBuffer(body) ? body : await buffer(body)).toString()).toBe('abc');
+    expect(outcomes).toHaveLength(1);
   });
 
-  it('is told when the caller leaves before the first byte is taken', async () => {
+  it('is that of all of it when the caller leaves in the middle', async () => {
     const source = new PassThrough();
-    const { outcomes, body } = await givenLongAnswer(source);
-
-    body.destroy();
-    await once(body, 'close');
-
-    expect(outcomes).toEqual([expect.objectContaining({ event: 'outcome', status: 200, received_bytes: 0 })]);
-    expect(source.destroyed).toBe(true);
-  });
-
-  it('is told when the caller leaves while the appliance says nothing more', async () => {
-    const source = new PassThrough();
-    const { outcomes, body } = await givenLongAnswer(source);
-    source.write('ab');
-    await once(body, 'readable');
-    body.read();
-
-    body.destroy();
-    await once(body, 'close');
-
-    expect(outcomes).toEqual([expect.objectContaining({ event: 'outcome', status: 200, received_bytes: 2 })]);
-    expect(source.destroyed).toBe(true);
-  });
-
-  it('is told when the appliance breaks off', async () => {
-    const source = new PassThrough();
-    const { outcomes, body } = await givenLongAnswer(source);
+    const { outcomes, answering, leaving, over } = await givenLongAnswer(source);
     source.write('ab');
 
-    const passedOn = buffer(body);
-    source.destroy(new Error('cut'));
+    leaving.abort();
+    source.end('c');
+    const { body } = await answering;
+    await over();
 
-    await expect(passedOn).rejects.toThrow('cut');
-    expect(outcomes).toEqual([expect.objectContaining({ event: 'outcome', status: 200 })]);
+    expect(outcomes).toEqual([expect.objectContaining({ event: 'outcome', status: 200, received_bytes: 3 })]);
+    expect(body).toMatchObject({ destroyed: true });
+  });
+
+  it('has the status and a code when the appliance breaks off, and the caller gets a problem of one piece', async () => {
+    const source = new PassThrough();
+    const { outcomes, answering } = await givenLongAnswer(source);
+    source.write('ab');
+
+    source.destroy(Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }));
+
+    await expect(answering).rejects.toMatchObject({
+      code: 'upstream_unreachable',
+      message: expect.stringContaining('lb-1 answered 200, and the answer could not be passed on'),
+      remedy: expect.stringContaining('read the object before you repeat the call'),
+    });
+    expect(outcomes).toEqual([
+      expect.objectContaining({ event: 'outcome', status: 200, code: 'upstream_unreachable' }),
+    ]);
+  });
+
+  it('has the status when there is no room for the answer, and the connection is ended', async () => {
+    const source = new PassThrough();
+    const { outcomes, answering } = await givenLongAnswer(source, { maxBytesPerPrincipal: 10 });
+
+    await expect(answering).rejects.toMatchObject({
+      code: 'spool_unavailable',
+      message: expect.stringContaining('lb-1 answered 200'),
+    });
+    expect(outcomes).toEqual([expect.objectContaining({ status: 200, code: 'spool_unavailable' })]);
+    expect(source.destroyed).toBe(true);
   });
 });
