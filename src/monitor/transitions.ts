@@ -30,6 +30,9 @@ export interface Transition extends Omit<ObjectState, 'state'> {
   readonly to: string;
 }
 
+/** Lines of the log for one reading: an appliance that changes all of its states at each poll must not stop the loop. */
+const maxLogged = 1_000;
+
 export function createTransitions(parts: {
   readonly log: Logger;
   readonly known: KnownStates;
@@ -52,6 +55,7 @@ export function createTransitions(parts: {
       // Nearly always: what stays is not to be made anew with every reading.
       if (before && areSame(before, states)) return;
       const after = new Map<string, Sighting>();
+      let changes = 0;
       for (const { object, labels, state: word } of states) {
         const state = closedState(object, word);
         const key = nameOf({ object, labels });
@@ -63,7 +67,12 @@ export function createTransitions(parts: {
         const atMs = parts.now();
         after.set(key, { state, sinceMs: atMs });
         parts.onTransition({ atMs, object, labels, from: seen.state, to: state });
-        parts.log.info({ object, ...labels, from: seen.state, to: state }, 'state changed');
+        changes += 1;
+        if (changes <= maxLogged) parts.log.info({ object, ...labels, from: seen.state, to: state }, 'state changed');
+      }
+      if (changes > maxLogged) {
+        const message = 'more states changed than are logged one by one';
+        parts.log.info({ ...origin, changes, logged: maxLogged }, message);
       }
       known.set(keyOf(origin), after);
     },

@@ -41,6 +41,24 @@ describe('a transition', () => {
     ]);
   });
 
+  it('is logged alone up to a thousand of one reading, and counted always', () => {
+    const { transitions, counted, lines } = given();
+    const farms = (state: string) => Array.from({ length: 1_500 }, (_, index) => farm(`f${index}`, state));
+    transitions.compare(origin, farms('up'));
+
+    transitions.compare(origin, farms('down'));
+
+    expect(counted).toHaveLength(1_500);
+    expect(lines).toHaveLength(1_001);
+    expect(lines.at(-1)).toEqual({
+      level: 30,
+      collector: 'farms',
+      changes: 1_500,
+      logged: 1_000,
+      msg: 'more states changed than are logged one by one',
+    });
+  });
+
   it('leads to unknown for every word that is not in the closed list, and not from one such word to another', () => {
     const { transitions, counted } = given();
     transitions.compare(origin, [farm('shop', 'up')]);
