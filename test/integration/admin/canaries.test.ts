@@ -94,8 +94,9 @@ it('shows no secret in any output, log, file or metric, whatever is called and g
     Object.entries(canaries).flatMap(([name, canary]) => (text.includes(canary) ? [`${name} in ${where}`] : [])),
   );
   expect(leaks).toEqual([]);
-  // There was something to be searched.
-  expect(outputs.filter(([, text]) => text === '')).toEqual([]);
+  // There was something to be searched; the file of the lock is always empty.
+  const empty = outputs.filter(([, text]) => text === '').map(([where]) => where);
+  expect(empty).toEqual(['file audit.jsonl.lock']);
   const files = outputs.filter(([where]) => where.startsWith('file audit.jsonl.0'));
   expect(files.length).toBeGreaterThan(1);
   expect(files.map(([, text]) => text).join('')).toMatch(/\[redacted\][\s\S]*\[redacted PEM\]/);
