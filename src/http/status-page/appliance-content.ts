@@ -85,7 +85,7 @@ function facts({ status }: Finding): Markup {
 <div><dt>Host name</dt><dd><bdi>${hostname ?? 'unknown'}</bdi></dd></div>
 <div><dt>Farms up</dt><dd>${farmsUp(status)}</dd></div>
 <div><dt>Calls to it</dt><dd>${breaker === 'closed' ? 'let through' : stateMark('warning', breaker === 'open' ? 'held back after failures' : 'one is tried')}</dd></div>
-<div><dt>Series</dt><dd>${series.toLocaleString('en')}</dd></div>
+<div><dt>Series of readings</dt><dd>${series.toLocaleString('en')}</dd></div>
 ${Object.entries(labels).map(([label, value]) => html`<div><dt><bdi>${label}</bdi></dt><dd><bdi>${value}</bdi></dd></div>`)}
 </dl>`;
 }

@@ -47,7 +47,7 @@ ${signs}
 <header>
 <a class="brand" href="./">zlb-exporter</a>
 <form role="search" action="./" method="get"><label class="quiet" for="search">Search appliances, farms, backends and certificates</label>
-<input id="search" name="q" type="search" value="${search}" placeholder="Search names, addresses, files" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="200">
+<input id="search" name="q" type="search" value="${search}" placeholder="Search names, addresses, files, states" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="200">
 <button>Search</button></form>
 <p class="live" id="live"><span>As of ${clockTime(takenAtMs)}</span><noscript> · without script this page is loaded anew every ${refreshSeconds} s</noscript></p>
 </header>

@@ -56,7 +56,7 @@ export function exporterPanel({ version, ready, vitalSigns, configuration }: Exp
 <div><dt>Runs for</dt><dd>${age(startedAtMs, nowMs)}</dd></div>
 <div><dt>First round</dt><dd>${ready ? 'done' : stateMark('unknown', 'under way')}</dd></div>
 <div><dt>Readings</dt><dd>${told.length === 0 ? 'none' : told.map(({ word, count }) => `${count.toLocaleString('en')} ${word}`).join(', ')}</dd></div>
-<div><dt>Series</dt><dd>${series.toLocaleString('en')}</dd></div>
+<div><dt>Series of readings</dt><dd>${series.toLocaleString('en')} <small>on /metrics with those of the exporter</small></dd></div>
 <div><dt>Memory</dt><dd>${Math.round(memoryBytes / mebibyte / 5) * 5} MiB</dd></div>
 <div><dt>Loop delay</dt><dd>${loopDelayMs < 5 ? 'under 5 ms' : `${Math.round(loopDelayMs / 5) * 5} ms`}</dd></div>
 <div><dt>Configuration</dt><dd>${configuration.isInForce ? stateMark('well', 'in force') : stateMark('warning', 'refused')}${configuration.loadedAtMs !== undefined && html` <small>read ${clockTime(configuration.loadedAtMs)}</small>`}</dd></div>

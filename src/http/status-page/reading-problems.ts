@@ -14,6 +14,9 @@ const explained: readonly CollectorFailure['reason'][] = [
   'stretched',
 ];
 
+/** Nothing came back; for other reasons something answers that may be no appliance. */
+const noAnswer: readonly CollectorFailure['reason'][] = ['timeout', 'connect', 'tls', 'gateway_timeout', 'cancelled'];
+
 /** What is wrong with the answers of an appliance: it gives none, it refuses the key, or some readings fail. */
 export function readingProblems(status: ApplianceStatus, nowMs: number): readonly Problem[] {
   const { name: appliance, up } = status;
@@ -49,14 +52,17 @@ function unreachable(
 ): Problem {
   const reason = failing.find(({ failure }) => failure && !explained.includes(failure.reason))?.failure?.reason;
   const successes = collectors.map(({ lastSuccessMs }) => lastSuccessMs).filter((each) => each !== undefined);
-  const last = successes.length > 0 ? `The last good answer came ${span(nowMs - Math.max(...successes))} ago.` : '';
+  const isSilent = reason === undefined || noAnswer.includes(reason);
   return {
     // What it said last may be true still, and the alert waits until that is too old.
     level: up ? 'warning' : 'critical',
     appliance: name,
     sinceMs: earliest(failing),
-    title: `${name} ${up ? 'has stopped answering' : 'does not answer'}${reason ? `: ${reasonInWords(reason)}` : ''}`,
-    meaning: `What is shown of it was read before, and goes when it is too old. ${last}`.trim(),
+    title: `${name} ${up ? 'has stopped answering' : 'does not answer'}${isSilent ? '' : ' as an appliance does'}${reason ? `: ${reasonInWords(reason)}` : ''}`,
+    meaning:
+      successes.length === 0
+        ? 'It was not read since the exporter was started: nothing is known of it.'
+        : `What is shown of it was read before, and goes when it is too old. The last good answer came ${span(nowMs - Math.max(...successes))} ago.`,
     alert: 'ZlbApplianceUnreachable',
   };
 }
@@ -79,12 +85,18 @@ function failed(appliance: string, alike: readonly CollectorStatus[]): Problem {
   const reason = alike[0]?.failure?.reason;
   const because = reason ? reasonInWords(reason) : 'for an unknown reason';
   const isStale = alike.some((each) => each.isStale);
+  const wasRead = alike.some(({ lastSuccessMs }) => lastSuccessMs !== undefined);
+  const consequence = isStale
+    ? 'What is too old is not shown any more.'
+    : wasRead
+      ? 'What is shown of it is older.'
+      : 'Nothing of it was read since the exporter was started.';
   return {
     level: unwatched === undefined ? 'warning' : 'critical',
     appliance,
     sinceMs: earliest(alike),
     title: `${alike.length === 1 ? 'The reading' : 'The readings'} of ${names} from ${appliance} ${alike.length === 1 ? 'fails' : 'fail'}`,
-    meaning: `Because: ${because}. ${isStale ? 'What is too old is not shown any more.' : 'What is shown of it is older.'}`,
+    meaning: `Because: ${because}. ${consequence}`,
     alert:
       unwatched === 'farms'
         ? 'ZlbFarmsUnwatched'

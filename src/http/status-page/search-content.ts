@@ -16,7 +16,7 @@ export function searchContent(text: string, found: Found, nowMs: number): Markup
   const count = appliances.count + farms.count + backends.count + certificates.count;
   return html`<p class="back"><a href="./">All appliances</a></p>
 <h1 class="found" id="verdict" aria-live="polite" aria-atomic="true">${count === 0 ? 'Nothing' : counted(count, 'match', 'matches')} for “<bdi>${text}</bdi>”</h1>
-${count === 0 && nothing('A search goes through the names of appliances and farms, addresses of farms and backends, and files and names of certificates, as they are known now.')}
+${count === 0 && nothing('A search goes through the names of appliances and farms, addresses of farms and backends, files and names of certificates, and states such as down, critical or expired, as they are known now.')}
 ${group('appliances', 'Appliances', appliances, (hits) => applianceTable(hits, nowMs))}
 ${group(
   'farms',

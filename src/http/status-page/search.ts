@@ -7,7 +7,8 @@ import type {
   FarmStatus,
 } from '../../monitor/status.ts';
 import type { CertificateOnPage } from './certificate-table.ts';
-import type { Finding } from './survey.ts';
+import { levelOf, wordOf } from './sign.ts';
+import type { Finding, Survey } from './survey.ts';
 
 /** What a search found; of each kind the first so many, and how many there are. */
 export interface Found {
@@ -35,14 +36,18 @@ export interface FoundBackend extends FoundFarm {
 const sliceMs = 5;
 
 /**
- * Goes through names, addresses and files for all words of `text`, whatever their case. All of it is in memory: fifty
+ * Goes through names, addresses, files and states for all words of `text`, whatever their case. All of it is in memory: fifty
  * thousand backends take a few milliseconds, which no index would be worth that has to follow every reading.
  */
-export async function search(findings: readonly Finding[], text: string, most: number): Promise<Found> {
+export async function search(
+  { findings, takenAtMs }: Pick<Survey, 'findings' | 'takenAtMs'>,
+  text: string,
+  most: number,
+): Promise<Found> {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const has = (...texts: readonly (string | undefined)[]): boolean => {
+  const has: Has = (states, ...texts) => {
     const haystack = texts.join('\n').toLowerCase();
-    return words.every((word) => haystack.includes(word));
+    return words.every((word) => haystack.includes(word) || states.includes(word));
   };
   const appliances = collect<Finding>(most);
   const farms = collect<FoundFarm>(most);
@@ -60,31 +65,45 @@ export async function search(findings: readonly Finding[], text: string, most: n
       if (slice.isOver) await slice.next();
     }
     for (const certificate of status.certificates ?? [])
-      if (isCertificate(certificate, has)) certificates.add({ appliance, certificate });
+      if (isCertificate(certificate, has, takenAtMs)) certificates.add({ appliance, certificate });
   }
   return { appliances, farms, backends, certificates };
 }
 
-type Has = (...texts: readonly (string | undefined)[]) => boolean;
+/** True where each word is in one of the texts, or is a whole word of the states. */
+type Has = (states: readonly string[], ...texts: readonly (string | undefined)[]) => boolean;
 
-function isAppliance({ name, hostname, labels, version }: ApplianceStatus, has: Has): boolean {
-  return has(name, hostname, version, ...Object.values(labels));
+/** The words of a state as the page shows it; of what is well none, since nobody searches for all that is up. */
+function wordsOfState(state: string): readonly string[] {
+  return levelOf(state) === 'well' ? [] : wordOf(state).split(' ');
 }
 
-function isFarm({ name, vip, vport }: FarmStatus, has: Has): boolean {
-  return has(name, vip && `${vip}:${vport ?? ''}`);
+function isAppliance(status: ApplianceStatus, has: Has): boolean {
+  const { name, hostname, labels, version, up, deactivated } = status;
+  const states = [...(up === false ? ['down', 'unreachable'] : []), ...(deactivated ? ['deactivated'] : [])];
+  return has(states, name, hostname, version, ...Object.values(labels));
+}
+
+function isFarm({ name, state, vip, vport }: FarmStatus, has: Has): boolean {
+  return has(wordsOfState(state), name, vip && `${vip}:${vport ?? ''}`);
 }
 
 function withoutState(configured: BackendName): BackendStatus {
   return { ...configured, state: 'unknown' };
 }
 
-function isBackend({ backend }: BackendStatus, has: Has): boolean {
-  return has(backend);
+function isBackend({ backend, state }: BackendStatus, has: Has): boolean {
+  return has(wordsOfState(state), backend);
 }
 
-function isCertificate({ file, commonName }: CertificateStatus, has: Has): boolean {
-  return has(file, commonName);
+/** Expired by its date as well: the appliance calls an expired certificate invalid where its key does not fit. */
+function isCertificate(
+  { file, commonName, state, notAfterSeconds }: CertificateStatus,
+  has: Has,
+  nowMs: number,
+): boolean {
+  const isExpired = notAfterSeconds !== undefined && notAfterSeconds * 1_000 <= nowMs;
+  return has([...wordsOfState(state), ...(isExpired ? ['expired'] : [])], file, commonName);
 }
 
 interface Collection<Hit> extends Hits<Hit> {

@@ -107,7 +107,7 @@ export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts)
       case 'search':
         return {
           ...whole,
-          main: searchContent(view.text, await search(taken.findings, view.text, mostHits), taken.takenAtMs),
+          main: searchContent(view.text, await search(taken, view.text, mostHits), taken.takenAtMs),
         };
       case 'appliance':
       case 'farm': {

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { busyWorld, deactivatedWorld, emptyCommunityWorld, expiringWorld } from '../../src/simulator/scenarios.ts';
+import { givenExporter } from '../support/given-exporter.ts';
+import { until } from '../support/until.ts';
+
+const eager = ['farms', 'backends', 'farm_config', 'certificates', 'activation'];
+
+/** The text of a page, without its markup. */
+async function pageText(address: string): Promise<string> {
+  const text = await (await fetch(address)).text();
+  return text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+}
+
+describe('a search for a state', () => {
+  it('finds what is in it, and not what is well', async () => {
+    const worlds = { 'lb-madrid': busyWorld(), 'lb-berlin': expiringWorld(), 'lb-lisbon': deactivatedWorld() };
+    const { url } = await givenExporter(worlds, { eager });
+    const find = (word: string, expected: string) =>
+      until(
+        () => pageText(`${url}/?q=${encodeURIComponent(word)}`),
+        (text) => text.includes(expected),
+        20_000,
+      );
+
+    expect(await find('down', '10.20.0.14:8081')).toContain('oldportal');
+    expect(await find('critical', 'legacy')).not.toContain('oldportal');
+    expect(await find('needs restart', 'pending')).toContain('1 match');
+    expect(await find('expired', 'old_example_com.pem')).toContain('1 match');
+    expect(await find('deactivated', 'lb-lisbon')).toContain('1 match');
+    expect(await find('lb-madrid', '1 match'), 'a name is found as before').not.toContain('lb-berlin');
+    expect(await pageText(`${url}/?q=up`)).not.toContain('10.20.0.11');
+  }, 60_000);
+});
+
+describe('an appliance that was never read', () => {
+  it('is not said to be shown as it was before', async () => {
+    const given = await givenExporter({ 'lb-1': emptyCommunityWorld() }, { eager });
+    await given.stop();
+    await given.appliances[0]?.close();
+    const url = await given.start();
+
+    const text = await until(
+      () => pageText(url),
+      (page) => page.includes('does not answer'),
+      40_000,
+    );
+
+    expect(text).toContain('It was not read since the exporter was started: nothing is known of it.');
+    expect(text).not.toContain('was read before');
+  }, 60_000);
+
+  it('is not said to be silent when it is no appliance that answers', async () => {
+    const given = await givenExporter({ 'lb-1': emptyCommunityWorld() }, { eager });
+    await given.stop();
+    given.appliances[0]?.fail('*', { kind: 'html', status: 404 });
+    const url = await given.start();
+
+    const text = await until(
+      () => pageText(url),
+      (page) => page.includes('What is wrong now'),
+      40_000,
+    );
+
+    expect(text).toContain('lb-1 does not answer as an appliance does: not found');
+  }, 60_000);
+
+  it('shows nothing that is older where its readings fail one by one', async () => {
+    const given = await givenExporter({ 'lb-1': emptyCommunityWorld() }, { eager });
+    await given.stop();
+    given.appliances[0]?.fail('*', { kind: 'status', status: 404 });
+    const url = await given.start();
+
+    const text = await until(
+      () => pageText(url),
+      (page) => page.includes('What is wrong now'),
+      40_000,
+    );
+
+    expect(text).not.toContain('What is shown of it is older');
+    expect(text).toContain('Nothing of it was read since the exporter was started.');
+  }, 60_000);
+});
