@@ -1,3 +1,4 @@
+import { watchForHangup } from '../src/commands/hangup.ts';
 import { swallowedFlags } from '../src/commands/swallowed-flags.ts';
 import { help, options, parseStackFlags } from './stack/flags.ts';
 import { painted } from './stack/painted.ts';
@@ -9,6 +10,8 @@ const stopping = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
 // Who reads us may stop early, as `head` does; everything is still to be stopped then.
 process.stdout.on('error', () => stopping.abort());
+
+watchForHangup({ env: process.env, stop: () => stopping.abort(), stopped: stopping.signal });
 
 const say = (line: string) => void process.stdout.write(`${painted(line, process.stdout)}\n`);
 

@@ -1,5 +1,6 @@
 import { readBuildInfo } from './build-info.ts';
 import { runCommandLine } from './cli.ts';
+import { watchForHangup } from './commands/hangup.ts';
 import { ownName } from './commands/own-name.ts';
 import { createShell } from './commands/shell.ts';
 
@@ -7,17 +8,9 @@ import { createShell } from './commands/shell.ts';
 const shutdownMs = 4_500;
 
 const stopping = new AbortController();
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  // npm passes a signal on that the terminal has sent already, so a second one is nothing new.
-  process.on(signal, () => {
-    if (stopping.signal.aborted) return;
-    stopping.abort();
-    setTimeout(() => {
-      process.stderr.write(`zlb-exporter: did not stop within ${shutdownMs / 1_000} s, exiting\n`);
-      process.exit(1);
-    }, shutdownMs).unref();
-  });
-}
+// npm passes a signal on that the terminal has sent already, so a second one is nothing new.
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
+const atHangup = watchForHangup({ env: process.env, stop, stopped: stopping.signal });
 
 // A reader may stop early, as `head` does, a terminal may close and a disk may be full: what is under way goes on.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
@@ -28,7 +21,7 @@ try {
     build: readBuildInfo(process.env),
     name: ownName(import.meta.url, process.env),
     stopped: stopping.signal,
-    onHangup: (listener) => void process.on('SIGHUP', listener),
+    onHangup: (listener) => void process.on('SIGHUP', () => (atHangup() === 'stop' ? stop() : listener())),
     say: (line) => process.stdout.write(`${line}\n`),
     warn: (line) => process.stderr.write(`${line}\n`),
     shell: createShell({
@@ -46,6 +39,15 @@ try {
     `zlb-exporter: a mistake in the program itself; report it with these lines\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
   );
   process.exit(1);
+}
+
+function stop(): void {
+  if (stopping.signal.aborted) return;
+  stopping.abort();
+  setTimeout(() => {
+    process.stderr.write(`zlb-exporter: did not stop within ${shutdownMs / 1_000} s, exiting\n`);
+    process.exit(1);
+  }, shutdownMs).unref();
 }
 
 /** Resolves once everything is with its reader: leaving at once would lose what a pipe has not taken yet. */
