@@ -21,7 +21,7 @@ export interface Expected {
   readonly maxValues: number;
 }
 
-/** What an answer amounts to; `because` is the appliance's own text in part, not cut. */
+/** What an answer amounts to; `because` is the appliance's own text in part. */
 export type Verdict = ({ readonly value: unknown } | { readonly reason: FailureReason; readonly because: string }) & {
   /** True when the answer proves that the key was accepted. */
   readonly provesKey: boolean;
@@ -100,9 +100,12 @@ export function codeOfStatus(status: number): string {
   return status >= 100 && status < 600 ? `${Math.floor(status / 100)}xx` : 'other';
 }
 
+/** Characters of a message. A log line has fewer; what follows would cost time for nothing. */
+const maxMessage = 1_000;
+
 function sentenceOf(json: unknown, mediaType: string): string {
   const message = fieldOf(json, 'message');
-  if (typeof message === 'string') return `: ${message}`;
+  if (typeof message === 'string') return `: ${message.slice(0, maxMessage)}`;
   return mediaType === 'text/html' ? ' with a page of its web server, not of the API' : '';
 }
 

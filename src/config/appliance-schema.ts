@@ -49,7 +49,8 @@ const tls = section(
 const farms = section(
   {
     include: Type.Array(value('farmPattern', {}), {
-      description: 'Regular expressions; a farm is watched when one matches its whole name.',
+      description:
+        'Regular expressions; a farm is watched when one matches its whole name, of which the first 128 characters count.',
       default: ['.*'],
       minItems: 1,
       examples: [['web-.*']],

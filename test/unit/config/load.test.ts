@@ -172,6 +172,16 @@ limits: { series_per_appliance: "\${SERIES}" }
     expect(appliances[0] && watchesFarm(appliances[0], 'web\nshop\r\u2028')).toBe(true);
   });
 
+  it('compares the first 128 characters of a name with patterns, so that a long name cannot keep one busy', async () => {
+    const { appliances } = await loadText(least.replace(' }', ", farms: { include: ['.*foo.*prod', 'x{128}'] } }"));
+    const watched = (name: string): boolean | undefined => appliances[0] && watchesFarm(appliances[0], name);
+    const startedAt = performance.now();
+
+    expect(watched('foo'.repeat(50_000))).toBe(false);
+    expect(watched('x'.repeat(5_000_000))).toBe(true);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+
   it('may write shared parts once, with anchors, aliases and merges', async () => {
     const { appliances } = await loadText(`
 appliances:
