@@ -1,7 +1,6 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { makeFolder } from './audit/make-folder.ts';
-import { syncFolder } from './audit/rotated-files.ts';
+import { makeFolder, syncFolder } from './audit/disk.ts';
 import { AdminProblem } from './problem.ts';
 import { errorCode, isOneOf, isRecord } from '../lib/check.ts';
 import { FileKindError, openRegularFile } from '../lib/regular-file.ts';

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-import type { Fault } from '../admin/audit/read-chain.ts';
-import { type Verification, verifyAudit } from '../admin/audit/verify.ts';
+import { type Fault, type Verification, verifyAudit } from '../admin/audit/verify.ts';
 import { errorCode, toError } from '../lib/check.ts';
 import { counted } from '../lib/counted.ts';
 import { oneLine } from '../lib/one-line.ts';

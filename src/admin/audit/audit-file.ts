@@ -3,12 +3,12 @@ import { type FileHandle, open, rename, stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { errorCode } from '../../lib/check.ts';
 import { AuditError, brokenAudit } from './audit-error.ts';
-import type { KeptHead } from './kept-head.ts';
-import { sealLine, type SealedLine } from './line.ts';
+import { isThere, syncFolder, writeFully } from './disk.ts';
+import type { KeptHead } from './head.ts';
+import { type SealedLine, sealLine } from './line.ts';
 import type { Lock } from './lock.ts';
 import type { AuditPosition, AuditRecord } from './record.ts';
-import { fileBefore, isThere, rotatedPath, syncFolder } from './rotated-files.ts';
-import { writeFully } from './write-fully.ts';
+import { fileBefore, rotatedPath } from './rotated-files.ts';
 
 /** A record and the moment it was made. */
 export interface Entry {

@@ -1,5 +1,7 @@
-import { genesis, hashOf, readLine } from './line.ts';
+import type { FileHandle } from 'node:fs/promises';
+import { genesis, hashOf, maxLineBytes, readLine } from './line.ts';
 import type { AuditLine, AuditPosition } from './record.ts';
+import { scanLines } from './scan.ts';
 
 /** Checks that lines follow one another. */
 export interface Chain {
@@ -14,9 +16,9 @@ export interface Taken {
   readonly fault?: string;
 }
 
-export const notALine = 'is not a line of an audit';
+const notALine = 'is not a line of an audit';
 
-/** Begins after a line, or wherever the first line says that its file begins. After a fault it goes on, so that each is told once. */
+/** Begins after a line, or wherever the first line says that its file begins. After a fault it goes on, so that each fault is reported once. */
 export function createChain(after?: AuditLine): Chain {
   let last = after;
   return {
@@ -51,4 +53,65 @@ function faultOfFirst({ seq, prev, after }: AuditLine): string | undefined {
 /** Lines that are not there, for a sentence. */
 export function missing(from: number, to: number): string {
   return from === to ? `line ${from} is missing` : `lines ${from} to ${to} are missing`;
+}
+
+/** Something wrong with one line of a file. */
+export interface LineFault {
+  /** From 1. */
+  readonly line: number;
+  /** The rest of a sentence that begins with the line. */
+  readonly what: string;
+}
+
+export interface FileCheck {
+  readonly faults: readonly LineFault[];
+  /** A last line without its newline, as a killed process or a loss of power leaves it; not among the faults. */
+  readonly torn?: TornLine;
+  /** Bytes up to the end of the last finished line. */
+  readonly length: number;
+}
+
+export interface TornLine {
+  readonly line: number;
+  readonly bytes: number;
+}
+
+/** Reads a file as the next part of a chain, from its beginning to its end. */
+export async function checkFile(
+  handle: FileHandle,
+  chain: Chain,
+  onLine: (line: AuditLine) => void,
+): Promise<FileCheck> {
+  const faults: LineFault[] = [];
+  let count = 0;
+  const { offset, bytes } = await scanLines(handle, (text) => {
+    count += 1;
+    const { line, fault } = chain.take(text);
+    if (fault !== undefined) faults.push({ line: count, what: fault });
+    if (line) onLine(line);
+  });
+  // No line that could have been written is as long.
+  if (bytes > maxLineBytes) faults.push({ line: count + 1, what: notALine });
+  else if (bytes > 0) return { faults, torn: { line: count + 1, bytes }, length: offset };
+  return { faults, length: offset };
+}
+
+/** Requests whose intent passed and whose outcome did not: they may have reached the appliance. */
+export interface Unfinished {
+  readonly pass: (line: AuditLine) => void;
+  /** Ids, in the order of their intents. */
+  readonly requests: readonly string[];
+}
+
+export function createUnfinished(): Unfinished {
+  const open = new Set<string>();
+  return {
+    pass({ event, request }) {
+      if (event === 'intent') open.add(request);
+      if (event === 'outcome') open.delete(request);
+    },
+    get requests() {
+      return [...open];
+    },
+  };
 }

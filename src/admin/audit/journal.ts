@@ -30,7 +30,7 @@ export interface AuditJournal {
 }
 
 /** A folder of another machine may never answer. */
-const mostOpeningMs = 10_000;
+const maxOpeningMs = 10_000;
 
 interface Waiting extends Entry {
   readonly resolve: (position: AuditPosition) => void;
@@ -132,10 +132,10 @@ export function createAuditJournal(parts: AuditJournalParts): AuditJournal {
 
 async function inTime(opening: Promise<AuditFile>, file: string): Promise<AuditFile> {
   const timer = new AbortController();
-  const late = sleep(mostOpeningMs, timer.signal).then(() => {
+  const late = sleep(maxOpeningMs, timer.signal).then(() => {
     throw new AuditError(
       'unwritable',
-      `cannot write the audit ${file}: it is not open after ${mostOpeningMs / 1_000} seconds; check that its disk answers, or choose another admin.audit_file; the next call tries again`,
+      `cannot write the audit ${file}: it is not open after ${maxOpeningMs / 1_000} seconds; check that its disk answers, or choose another admin.audit_file; the next call tries again`,
     );
   });
   try {

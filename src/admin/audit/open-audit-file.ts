@@ -1,16 +1,19 @@
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
 import { openRegularFile } from '../../lib/regular-file.ts';
 import { brokenAudit } from './audit-error.ts';
 import { type AuditFile, createAuditFile } from './audit-file.ts';
-import { inspect } from './inspect.ts';
-import { openHead } from './kept-head.ts';
+import { checkFile, createChain, createUnfinished, type TornLine } from './chain.ts';
+import { isThere, makeFolder, syncFolder, writeFully } from './disk.ts';
+import { createHeadCheck, type FoundHead, headPath, openHead } from './head.ts';
+import { genesis, readLine, sealLine } from './line.ts';
 import { takeLock } from './lock.ts';
-import { makeFolder } from './make-folder.ts';
-import { recoverTorn } from './recover.ts';
-import type { AuditPosition } from './record.ts';
-import { isThere, rotatedFiles, syncFolder } from './rotated-files.ts';
+import type { AuditLine, AuditPosition, AuditRecord } from './record.ts';
+import { fileBefore, rotatedFiles } from './rotated-files.ts';
+import { scanLines } from './scan.ts';
 
 export interface OpeningParts {
   readonly file: string;
@@ -19,12 +22,16 @@ export interface OpeningParts {
   readonly log: Logger;
 }
 
-/** More requests than these are only counted. */
-const mostNamed = 20;
+/** Number of requests that are named; more are only counted. */
+const maxNamed = 20;
+/** The length at which the text of an unfinished line is cut. */
+const maxTextBytes = 4_096;
+/** Stands in a record of the journal itself for what only requests have. */
+const nobody = '-';
 
 /**
- * Locks and checks an audit, or begins one; rejects with an AuditError, or with the error of the file system. With a
- * position that this process has reached, it must still be on disk: then nothing is begun anew.
+ * Locks and checks an audit, or begins one. Rejects with an AuditError, or with the error of the file system. A position that
+ * this process has reached must still be on disk: no new audit is begun then.
  */
 export async function openAuditFile(
   { file, maxBytes, now, log }: OpeningParts,
@@ -48,7 +55,7 @@ export async function openAuditFile(
     await head.write(end.last);
     await head.sync();
     await syncFolder(file);
-    // A log that is kept elsewhere bears witness, should all files of the audit be replaced together.
+    // A log that is kept elsewhere shows it if all files of the audit are replaced together.
     log.info({ file, ...end.last }, 'audit opened');
     // Those that this process itself has begun may still get their outcomes.
     if (!known) warnOfUnfinished(found.unfinished, file, log);
@@ -62,7 +69,7 @@ export async function openAuditFile(
 
 function warnOfUnfinished(unfinished: readonly string[], file: string, log: Logger): void {
   if (unfinished.length === 0) return;
-  const requests = unfinished.slice(-mostNamed);
+  const requests = unfinished.slice(-maxNamed);
   log.warn(
     { file, count: unfinished.length, requests },
     'calls of an earlier run have no outcome: they may have been carried out',
@@ -73,4 +80,109 @@ function warnOfUnfinished(unfinished: readonly string[], file: string, log: Logg
 async function refuseGone(file: string, { seq }: AuditPosition): Promise<void> {
   if ((await isThere(file)) || (await rotatedFiles(file)).at(-1)?.lastSeq === seq) return;
   throw brokenAudit(file, `it was there up to line ${seq}, and is gone`);
+}
+
+/** The place where the next line of an audit goes. */
+interface Ending {
+  readonly last: AuditPosition;
+  /** Bytes of the current file up to the end of its last finished line. */
+  readonly length: number;
+}
+
+interface Found extends Ending {
+  readonly torn?: TornLine;
+  /** Ids of requests without an outcome in the current file and the one before it. */
+  readonly unfinished: readonly string[];
+}
+
+/**
+ * Checks the current file against itself, the file before it, the head kept apart and the position that this process
+ * itself remembers; rejects with an AuditError when anything does not fit.
+ */
+async function inspect(
+  file: string,
+  handle: FileHandle,
+  head: FoundHead,
+  known: AuditPosition | undefined,
+): Promise<Found> {
+  const unfinished = createUnfinished();
+  const before = await readFileBefore(file, unfinished.pass);
+  const chain = createChain(before);
+  const headCheck = createHeadCheck(head, before ?? genesis);
+  const ownCheck = createHeadCheck(known ?? 'none', before ?? genesis);
+  const { faults, torn, length } = await checkFile(handle, chain, (line) => {
+    headCheck.pass(line);
+    ownCheck.pass(line);
+    unfinished.pass(line);
+  });
+
+  const [fault] = faults;
+  if (fault) throw brokenAudit(file, `line ${fault.line} of it ${fault.what}`);
+  const { seq, hash } = chain.last ?? genesis;
+  const headFault = headCheck.faultAt(seq);
+  if (headFault !== undefined) throw brokenAudit(file, `${headPath(file)} ${headFault}`);
+  const ownFault = known && ownCheck.faultAt(seq);
+  if (ownFault !== undefined) throw brokenAudit(file, `this exporter ${ownFault}`);
+  return { last: { seq, hash }, length, ...(torn ? { torn } : {}), unfinished: unfinished.requests };
+}
+
+/** Gives the last line of the newest file that was put aside, as long as that is there. */
+async function readFileBefore(file: string, onLine: (line: AuditLine) => void): Promise<AuditLine | undefined> {
+  const path = (await rotatedFiles(file)).at(-1)?.path;
+  if (path === undefined) return undefined;
+  const handle = await openRegularFile(path);
+  let last: AuditLine | undefined;
+  try {
+    const { bytes } = await scanLines(handle, (text) => {
+      last = readLine(text);
+      if (last) onLine(last);
+    });
+    if (bytes > 0) last = undefined;
+  } finally {
+    await handle.close();
+  }
+  if (!last) throw brokenAudit(file, `${path} does not end with a line of an audit`);
+  return last;
+}
+
+/**
+ * Replaces an unfinished last line by a `recovered` record that contains it. On a full disk the line stays as it was.
+ */
+async function recoverTorn(
+  file: string,
+  handle: FileHandle,
+  { last, length, torn: { bytes } }: Ending & { readonly torn: TornLine },
+  time: string,
+): Promise<Ending> {
+  const { buffer: torn } = await handle.read(Buffer.alloc(bytes), 0, bytes, length);
+  const line = sealLine(recovered(torn), { time, last, after: fileBefore(file, last, length) });
+  try {
+    await replaceEnd(handle, length, line.bytes);
+    await handle.datasync();
+  } catch (error) {
+    await replaceEnd(handle, length, torn);
+    throw error;
+  }
+  return { last: line.position, length: length + line.bytes.length };
+}
+
+async function replaceEnd(handle: FileHandle, offset: number, bytes: Buffer): Promise<void> {
+  await writeFully(handle, bytes, offset);
+  await handle.truncate(offset + bytes.length);
+}
+
+function recovered(torn: Buffer): AuditRecord {
+  return {
+    event: 'recovered',
+    request: nobody,
+    principal: nobody,
+    role: nobody,
+    method: nobody,
+    path: nobody,
+    torn: {
+      bytes: torn.length,
+      sha256: createHash('sha256').update(torn).digest('hex'),
+      text: torn.toString('utf8', 0, maxTextBytes),
+    },
+  };
 }

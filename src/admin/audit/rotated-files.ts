@@ -1,4 +1,4 @@
-import { access, open, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from '../../lib/check.ts';
 import type { AuditPosition } from './record.ts';
@@ -42,25 +42,5 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return [];
     throw error;
-  }
-}
-
-export async function isThere(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return false;
-    throw error;
-  }
-}
-
-/** Makes the names in the folder of a file last through a loss of power. */
-export async function syncFolder(file: string): Promise<void> {
-  const folder = await open(dirname(file), 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { toAuditError } from '../../../src/admin/audit/audit-error.ts';
 import { verifyAudit } from '../../../src/admin/audit/verify.ts';
-import { writeFully } from '../../../src/admin/audit/write-fully.ts';
+import { writeFully } from '../../../src/admin/audit/disk.ts';
 import { errorCode } from '../../../src/lib/check.ts';
 import { feed, isThere } from '../../support/programs.ts';
 import { until } from '../../support/until.ts';

@@ -1,8 +1,10 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { openRegularFile } from '../../lib/regular-file.ts';
-import type { AuditPosition } from './record.ts';
-import { writeFully } from './write-fully.ts';
+import { missing } from './chain.ts';
+import { writeFully } from './disk.ts';
+import { genesis } from './line.ts';
+import type { AuditLine, AuditPosition } from './record.ts';
 
 /** The number and the hash of the last line, kept apart from the lines: without it nobody could tell that the last ones are missing. */
 export interface KeptHead {
@@ -54,4 +56,31 @@ async function read(handle: FileHandle): Promise<FoundHead> {
   if (bytesRead === 0) return 'none';
   const [, seq, hash] = /^(\d{16}) ([0-9a-f]{64})\n$/.exec(buffer.toString('latin1', 0, bytesRead)) ?? [];
   return seq === undefined || hash === undefined ? 'damaged' : { seq: Number(seq), hash };
+}
+
+/** Compares the head that is kept apart with the lines as they pass. */
+export interface HeadCheck {
+  readonly pass: (line: AuditLine) => void;
+  /** What is wrong with the head when the lines end with that number, as the rest of a sentence that begins with its file. */
+  faultAt(lastSeq: number): string | undefined;
+}
+
+/** `start` is the line before the first one that passes. */
+export function createHeadCheck(head: FoundHead, start: AuditPosition): HeadCheck {
+  const kept = head === 'none' || head === 'damaged' ? genesis : head;
+  let hash = start.seq === kept.seq ? start.hash : undefined;
+  return {
+    pass(line) {
+      if (line.seq === kept.seq) hash = line.hash;
+      // The line of the head may be in a file that has been put away.
+      if (line.seq === kept.seq + 1) hash ??= line.prev;
+    },
+    faultAt(lastSeq) {
+      if (head === 'damaged') return 'is damaged: lines may be missing at the end';
+      // The head lags behind after a crash, since it is written last.
+      if (head === 'none') return lastSeq === 0 ? undefined : 'is missing: lines may be missing at the end';
+      if (kept.seq > lastSeq) return `knows of line number ${kept.seq}: ${missing(lastSeq + 1, kept.seq)} at the end`;
+      return hash === kept.hash ? undefined : `knows of another line number ${kept.seq} than the one that is there`;
+    },
+  };
 }
