@@ -9,7 +9,7 @@ import type { OperationCall } from './operation.ts';
 import { AdminProblem } from './problem.ts';
 import { discard, inTime } from './reach.ts';
 import type { Particulars } from './recorder.ts';
-import { changes } from './refusals.ts';
+import { callerLeft, changes } from './refusals.ts';
 import type { AdminAnswer } from './request.ts';
 import { minBytesPerSecond, type RequestBody } from './request-body.ts';
 import type { Place } from './request-queue.ts';
@@ -32,6 +32,8 @@ export interface Forwarding {
   readonly timeoutMs: number;
   /** Aborts when the caller leaves, which ends nothing but the passing on of the answer. */
   readonly signal: AbortSignal;
+  /** Called right before the call leaves: what was right when it came need not be any more. Throws an {@link AdminProblem}. */
+  readonly beforeSending: () => void;
   /** Called once, when the last byte has come or nothing more will; the caller's last byte waits for it. */
   readonly onOver: (outcome: Particulars) => Promise<void>;
 }
@@ -45,19 +47,31 @@ const readerGraceMs = 20_000;
 export async function forward(parts: Forwarding): Promise<AdminAnswer> {
   const { appliance, relay, call, body, place, timeoutMs, signal } = parts;
   const { operation, path } = call;
-  const content = body?.content();
+  const content = body?.content({
+    graceMs: timeoutMs,
+    bytesPerSecond: minBytesPerSecond,
+    tooSlow: takenTooSlowly(path),
+  });
   if (content instanceof Readable) cutWhenFrozen(content, parts.freeze);
   const outcome = createOutcome(parts);
   place.keepFor(outcome.told);
+  const progress = { isSent: false, isLate: false };
+  const isUncertain = (): boolean => progress.isSent && changes(operation.row.risk);
   const answered = relay.send({
     method: operation.method,
     path,
     signal: place.signal,
+    beforeSending() {
+      parts.beforeSending();
+      // The caller was told that there is no answer: nothing may happen after that.
+      if (progress.isLate) throw callerLeft();
+      progress.isSent = true;
+    },
     ...(body && content !== undefined
       ? { contentType: body.contentType, body: content, contentLength: body.contentLength }
       : {}),
   });
-  const exchange = finish({ parts, answered, outcome, content });
+  const exchange = finish({ parts, answered, outcome, content, isUncertain });
   const begun = answered.then(
     () => undefined,
     () => undefined,
@@ -71,7 +85,8 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
       dispose: () => void exchange.then((late) => discard(late.body)).catch(() => undefined),
     });
   } catch (error) {
-    throw upstreamProblem(error, appliance, changes(operation.row.risk));
+    progress.isLate = true;
+    throw upstreamProblem(error, appliance, isUncertain());
   }
   const answer = await exchange;
   if (answer.body instanceof Readable) addAbortSignal(signal, answer.body);
@@ -83,11 +98,13 @@ interface Exchange {
   readonly answered: Promise<RelayAnswer>;
   readonly outcome: ReturnType<typeof createOutcome>;
   readonly content: Buffer | Readable | undefined;
+  /** Whether it may have changed something although it failed. */
+  readonly isUncertain: () => boolean;
 }
 
 /** Sees an exchange to its end and tells its outcome, whether the caller still waits or not. */
-async function finish({ parts, answered, outcome, content }: Exchange): Promise<AdminAnswer> {
-  const { appliance, call } = parts;
+async function finish({ parts, answered, outcome, content, isUncertain }: Exchange): Promise<AdminAnswer> {
+  const { appliance } = parts;
   try {
     const answer = await answered;
     const { status, headers, body } = answer;
@@ -96,13 +113,19 @@ async function finish({ parts, answered, outcome, content }: Exchange): Promise<
     await outcome.tell({ status, received_bytes: body.length });
     return { status, headers, body };
   } catch (error) {
-    // An upload that was cut fails with the reason for it.
-    const cut = content instanceof Readable ? content.errored : undefined;
-    const isChange = changes(call.operation.row.risk);
-    const problem = upstreamProblem(cut instanceof AdminProblem ? cut : error, appliance, isChange);
-    await outcome.tell(outcomeOf(problem, isChange));
+    const problem = upstreamProblem(causeOf(error, content), appliance, isUncertain());
+    await outcome.tell(outcomeOf(problem, isUncertain()));
     throw problem;
+  } finally {
+    // An upload that was not taken to its end.
+    discard(content);
   }
+}
+
+/** An upload that we cut ourselves fails with the reason for that, whatever the connection makes of it. */
+function causeOf(error: unknown, content: Exchange['content']): unknown {
+  const cut = content instanceof Readable && !(error instanceof AdminProblem) ? content.errored : undefined;
+  return cut instanceof AdminProblem || cut instanceof ApplianceError ? cut : error;
 }
 
 function refuse({ status, body }: RelayAnswer, appliance: string): void {
@@ -185,10 +208,10 @@ function createOutcome({ body, onOver }: Pick<Forwarding, 'body' | 'onOver'>) {
   };
 }
 
-function outcomeOf({ code, status }: AdminProblem, isChange: boolean): Partial<Particulars> {
+function outcomeOf({ code, status }: AdminProblem, isUncertain: boolean): Partial<Particulars> {
   // A refused key and a certificate that is not the right one were seen before anything could be done.
   const certain = code === 'upstream_unauthorized' || code === 'upstream_redirect';
-  return { code, status, ...(isChange && !certain ? { uncertain: true as const } : {}) };
+  return { code, status, ...(isUncertain && !certain ? { uncertain: true as const } : {}) };
 }
 
 /** Ends an upload that is on its way when all changes are frozen; one that was sent whole is left to its outcome. */
@@ -210,6 +233,10 @@ function answerProblem(error: unknown, { appliance, call }: Forwarding, status: 
     remedy,
     cause: error,
   });
+}
+
+function takenTooSlowly(path: string): () => ApplianceError {
+  return () => new ApplianceError('timeout', { endpoint: path, message: 'the appliance took the file too slowly' });
 }
 
 function readTooSlowly(): Error {

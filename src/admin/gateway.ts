@@ -152,14 +152,6 @@ export function createGateway(parts: GatewayParts): Gateway {
       });
     }
     request.onSending(overridden);
-    try {
-      refuseIfTooLate(request, place, call);
-    } catch (error) {
-      // The intent stands there already.
-      if (error instanceof AdminProblem)
-        await recorder.note(subject, { event: 'outcome', code: error.code, status: error.status });
-      throw error;
-    }
     return await forward({
       appliance: appliance.name,
       principal: request.principal.name,
@@ -171,6 +163,7 @@ export function createGateway(parts: GatewayParts): Gateway {
       freeze,
       timeoutMs,
       signal: request.signal,
+      beforeSending: () => refuseIfTooLate(request, place, call),
       async onOver(outcome) {
         if (changes(row.risk)) onChanged(appliance.name, row.area, farmOf(call, body));
         if (!isPlain) await recorder.note(subject, outcome);

@@ -8,7 +8,7 @@ import { AdminProblem } from './problem.ts';
 import { callerLeft } from './refusals.ts';
 import { repeatedName } from './repeated-name.ts';
 import type { AdminRequest } from './request.ts';
-import type { Spool, Spooled } from './spool.ts';
+import type { Pace, Spool, Spooled } from './spool.ts';
 
 /** A body as it goes to the appliance, and as it may be written down. */
 export interface RequestBody {
@@ -21,8 +21,8 @@ export interface RequestBody {
   readonly masked: unknown;
   /** Takes in a file, which stays with its sender until then; other bodies are here already. Rejects with an {@link AdminProblem}. */
   receive(principal: string, signal: AbortSignal): Promise<void>;
-  /** Called once, when it is sent. */
-  content(): Buffer | Readable;
+  /** Called once, when it is sent. A file fails when it is read more slowly than at this pace. */
+  content(pace: Pace): Buffer | Readable;
   /** What has left so far; the digest, in lower-case hex, once a file left whole. */
   sent(): { readonly bytes: number; readonly sha256?: string };
   /** Gives back the room of a file, once it is not being sent any more. */
@@ -185,9 +185,10 @@ function fileBody(
       }
       sha256 = hash.digest('hex');
     },
-    content() {
+    content(pace) {
       assert(spooled, 'a file is taken in before it is sent');
       return spooled.read({
+        pace,
         onPiece: (bytes) => {
           sentBytes += bytes;
         },

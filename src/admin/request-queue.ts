@@ -86,7 +86,7 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
 
   return {
     async run(turn, work) {
-      if (turn.signal.aborted) throw callerLeft();
+      if (turn.signal.aborted) throw takenBack(turn);
       const line = lineOf(turn);
       await enter(line, turn);
       const exchanges: Promise<unknown>[] = [];
@@ -119,8 +119,7 @@ function wait(line: Line, turn: Turn, maxWaitMs: number): Promise<void> {
     }, maxWaitMs);
     const takeBack = (): void => {
       end();
-      const { reason } = turn.signal as { reason: unknown };
-      reject(reason instanceof AdminProblem ? reason : callerLeft());
+      reject(takenBack(turn));
     };
     const mine: Waiting = {
       ...turn,
@@ -140,6 +139,11 @@ function wait(line: Line, turn: Turn, maxWaitMs: number): Promise<void> {
       : [...line.waiting, mine];
     turn.signal.addEventListener('abort', takeBack, { once: true });
   });
+}
+
+function takenBack({ signal }: Turn): AdminProblem {
+  const reason: unknown = signal.reason;
+  return reason instanceof AdminProblem ? reason : callerLeft();
 }
 
 async function settled(promises: readonly Promise<unknown>[]): Promise<void> {

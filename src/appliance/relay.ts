@@ -21,6 +21,8 @@ export interface RelayRequest {
   /** Needed with a stream: the appliance refuses a body of unknown length. */
   readonly contentLength?: number;
   readonly signal: AbortSignal;
+  /** Called right before it leaves, once the path of the API is known. What it throws ends the call; nothing was sent then. */
+  readonly beforeSending?: () => void;
 }
 
 export interface RelayAnswer {
@@ -83,6 +85,7 @@ export function createRelay(options: RelayOptions): Relay {
 
   async function sendWithin(request: RelayRequest): Promise<RelayAnswer> {
     const basePath = found ?? (await findBasePath(request.signal));
+    request.beforeSending?.();
     const answer = await exchange(`${basePath}${request.path}`, request);
     // The program may have moved, as it does with an upgrade; this answer stands, the next call looks again.
     if (basePaths.length > 1 && isElsewhere(answer)) found = undefined;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -25,6 +26,19 @@ function openRequest(url: string, token: string, lines: readonly string[]) {
   const common = ['Host: gateway', `Authorization: Bearer ${token}`];
   socket.write([`${first} HTTP/1.1`, ...common, ...headers, '', ''].join('\r\n'));
   return { socket, text: () => text };
+}
+
+/** What this process has open below a folder, as the kernel names it. */
+function openFiles(folder: string): readonly string[] {
+  return readdirSync('/proc/self/fd')
+    .map((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`);
+      } catch {
+        return '';
+      }
+    })
+    .filter((link) => link.startsWith(folder));
 }
 
 function openUpload(url: string, token: string, length = 10_000_000) {
@@ -105,6 +119,25 @@ describe('an upload that comes slowly', () => {
   });
 });
 
+describe('an upload that cannot be sent', () => {
+  it('leaves no file open, whatever was in its way', async () => {
+    const server = await startHttpsServer((response) => void response.destroy());
+    const target = { url: server.url.href, fingerprintSha256: server.material.fingerprintSha256 };
+    const { call, auditFile } = await givenGateway({}, { target });
+
+    // The path of the API is not found; then there is no connection; then the caller may not.
+    const answers = [await call('PUT', backup, file)];
+    await server.close();
+    answers.push(await call('PUT', backup, file), await call('PUT', backup, { ...file, as: 'viewer' }));
+
+    expect(answers.map(({ status }) => status)).toEqual([502, 502, 403]);
+    await until(
+      () => openFiles(dirname(auditFile)).filter((link) => link.includes('spool')),
+      (open) => open.length === 0,
+    );
+  });
+});
+
 describe('a freeze', () => {
   const freeze = ['PUT', '/freeze', { headers: { 'x-reason': 'incident' } }] as const;
 
@@ -131,6 +164,32 @@ describe('a freeze', () => {
     const lines = await audit();
     expect(lines.filter(({ event }) => event === 'outcome')).toEqual([expect.objectContaining({ status: 200 })]);
     expect(lines.filter(({ event }) => event === 'denied').map(({ code }) => code)).toEqual(['frozen', 'frozen']);
+  });
+
+  it('stops a change that is not sent yet, because the path of the API is looked for', async () => {
+    const probes: ServerResponse[] = [];
+    const changes: string[] = [];
+    const server = await startHttpsServer((response, { method = '', url }) => {
+      if (url?.endsWith('/system/version')) probes.push(response);
+      else if (method === 'GET') response.end('{}');
+      else changes.push(`${method} ${url}`);
+    });
+    const target = { url: server.url.href, fingerprintSha256: server.material.fingerprintSha256 };
+    const { call, audit } = await givenGateway({}, { target });
+    const change = call('POST', language, { json: { language: 'en' } });
+    await until(
+      () => probes.length,
+      (count) => count === 1,
+    );
+
+    expect((await call(...freeze)).status).toBe(200);
+    probes[0]?.end('{}');
+
+    expect(await change).toMatchObject({ status: 423, json: { code: 'frozen' } });
+    expect(changes).toEqual([]);
+    const outcome = (await audit()).find(({ event }) => event === 'outcome');
+    expect(outcome).toMatchObject({ code: 'frozen', status: 423 });
+    expect(outcome).not.toHaveProperty('uncertain');
   });
 
   it('cuts an upload that is being sent, whose outcome is uncertain', async () => {

@@ -15,7 +15,13 @@ async function givenLongAnswer(body: Readable, room: { maxBytesPerPrincipal?: nu
   const answering = forward({
     appliance: 'lb-1',
     principal: 'alice',
-    relay: { send: async () => ({ status: 200, headers: {}, body }) },
+    relay: {
+      async send({ beforeSending }) {
+        beforeSending?.();
+        return { status: 200, headers: {}, body };
+      },
+    },
+    beforeSending: () => undefined,
     call: createOperations().find('PUT', '/farms/shop/actions'),
     body: undefined,
     place: { signal: new AbortController().signal, keepFor: (exchange) => void (over = exchange) },

@@ -5,6 +5,7 @@ import { AdminProblem } from '../../../src/admin/problem.ts';
 import { readBody } from '../../../src/admin/request-body.ts';
 import { givenSpool } from '../../support/given-spool.ts';
 
+const pace = { graceMs: 60_000, bytesPerSecond: 1, tooSlow: () => new Error('too slow') };
 const here = new AbortController().signal;
 
 async function givenUpload(body: Readable, contentLength: number) {
@@ -39,7 +40,7 @@ describe('an upload', () => {
     await upload.receive('alice', here);
     const masked = upload.masked;
     const before = upload.sent();
-    const whole = await bytesOf(upload.content());
+    const whole = await bytesOf(upload.content(pace));
 
     expect(whole.toString()).toBe('abc');
     expect(masked).toEqual({ bytes: 3, sha256 });
@@ -86,7 +87,7 @@ describe('an upload', () => {
 
     await upload.receive('alice', here);
 
-    expect((await bytesOf(upload.content())).length).toBe(8_000);
+    expect((await bytesOf(upload.content(pace))).length).toBe(8_000);
   });
 
   it('whose sender leaves, or whose change is frozen, ends with it', async () => {
