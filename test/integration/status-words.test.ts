@@ -80,3 +80,28 @@ describe('an appliance that was never read', () => {
     expect(text).toContain('Nothing of it was read since the exporter was started.');
   }, 60_000);
 });
+
+it('says of the readings that are not fresh how many are in which way', async () => {
+  const { url } = await givenExporter({ 'lb-lisbon': deactivatedWorld() });
+
+  const text = await until(
+    () => pageText(url),
+    (page) => page.includes('13 failing'),
+    40_000,
+  );
+
+  expect(text).toContain('13 readings are not fresh: 13 failing.');
+}, 60_000);
+
+it('has no link from the page of an appliance to itself', async () => {
+  const { url } = await givenExporter({ 'lb-madrid': busyWorld() }, { eager });
+
+  const page = await until(
+    async () => (await fetch(`${url}/?appliance=lb-madrid`)).text(),
+    (text) => text.includes('Farm oldportal is down'),
+  );
+
+  const problems = page.slice(page.indexOf('class="problems"'), page.indexOf('id="farms"'));
+  expect(problems).toContain('runbooks?appliance=lb-madrid');
+  expect(problems).not.toContain('href="./?appliance=lb-madrid"');
+});

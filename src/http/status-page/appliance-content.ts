@@ -30,7 +30,7 @@ export function applianceContent(finding: Finding, page: number, survey: Survey,
 <p class="name"><bdi>${name}</bdi></p>
 ${verdictHeading(verdictOn([finding], own))}
 <div class="columns"><div>
-${own.length > 0 && section('problems', 'What is wrong now', problemList(own.slice(0, farmsOfSheet), nowMs))}
+${own.length > 0 && section('problems', 'What is wrong now', problemList(own.slice(0, farmsOfSheet), nowMs, name))}
 ${section('farms', 'Farms', farmsOf(finding, page, nowMs))}
 </div><div>
 ${section('appliance', 'The appliance', facts(finding))}

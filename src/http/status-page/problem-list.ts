@@ -4,11 +4,16 @@ import type { Problem } from './problem.ts';
 import { sign } from './sign.ts';
 import { age, clockTime } from './times.ts';
 
-export function problemList(problems: readonly Problem[], nowMs: number): Markup {
-  return html`<ol class="problems">${problems.map((problem) => item(problem, nowMs))}</ol>`;
+/** Problems without a link to the appliance `onPageOf`, whose page it is. */
+export function problemList(problems: readonly Problem[], nowMs: number, onPageOf?: string): Markup {
+  return html`<ol class="problems">${problems.map((problem) => item(problem, nowMs, onPageOf))}</ol>`;
 }
 
-function item({ level, appliance, title, meaning, sinceMs, alert, labels = {} }: Problem, nowMs: number): Markup {
+function item(
+  { level, appliance, title, meaning, sinceMs, alert, labels = {} }: Problem,
+  nowMs: number,
+  onPageOf?: string,
+): Markup {
   const { farm } = labels;
   const heading =
     appliance !== undefined && farm !== undefined
@@ -21,6 +26,6 @@ function item({ level, appliance, title, meaning, sinceMs, alert, labels = {} }:
   return html`<li class="problem ${level}" data-key="${`${appliance ?? ''} ${title}`}">${sign(level)}
 <div><h3><span class="quiet">${level}: </span>${heading}</h3>
 <p><bdi>${meaning}</bdi></p>
-<p class="facts"><span>${appliance !== undefined && html`<a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a>`}
+<p class="facts"><span>${appliance !== undefined && appliance !== onPageOf && html`<a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a>`}
 <a href="${runbookLink(alert, { ...(appliance !== undefined && { appliance }), ...labels })}">Runbook<span class="quiet"> of ${alert}</span></a></span> ${since}</p></div></li>`;
 }

@@ -1,6 +1,7 @@
 import { isAnswering } from './answering.ts';
 import { type Counts, sumOf } from './counts.ts';
 import type { Share } from './exporter-panel.ts';
+import type { Freshness } from './freshness.ts';
 import { html, type Markup } from './html.ts';
 import { counted } from './listed.ts';
 import type { Problem } from './problem.ts';
@@ -80,6 +81,22 @@ function farmsInWords(states: Counts<string>): string {
   return `${counted(count, 'farm')}: ${told.join(', ')}`;
 }
 
+const waysNotToBeFresh: readonly (readonly [Freshness, string])[] = [
+  ['failing', 'failing'],
+  ['stale', 'too old to be shown'],
+  ['late', 'late'],
+  ['waiting', 'not read yet'],
+];
+
+function inWhichWay(findings: readonly Finding[]): string {
+  const counts = sumOf(findings.map(({ readings }) => readings));
+  return waysNotToBeFresh
+    .flatMap(([freshness, words]) =>
+      counts.has(freshness) ? `${counts.get(freshness)?.toLocaleString('en')} ${words}` : [],
+    )
+    .join(', ');
+}
+
 function gapsInWords(findings: readonly Finding[]): readonly string[] {
   const sum = (of: (finding: Finding) => number): number => findings.reduce((total, each) => total + of(each), 0);
   const unread = sum(({ gaps }) => gaps.unread);
@@ -89,7 +106,7 @@ function gapsInWords(findings: readonly Finding[]): readonly string[] {
   return [
     unread > 0 && `${counted(unread, 'appliance has', 'appliances have')} not been read yet.`,
     lists > 0 && `The farms of ${counted(lists, 'appliance')} are not known.`,
-    readings > 0 && `${counted(readings, 'reading is', 'readings are')} late, failing, withheld or still to come.`,
+    readings > 0 && `${counted(readings, 'reading is', 'readings are')} not fresh: ${inWhichWay(findings)}.`,
     farms > 0 && `The backends of ${counted(farms, 'farm')} are not known.`,
   ].filter((words) => words !== false);
 }
