@@ -29,9 +29,9 @@ export const helpOf: ReadonlyMap<string, string> = new Map([
     `Usage: zlb-exporter check --config.file=PATH [--shard=INDEX/COUNT]
        zlb-exporter check --web.config.file=PATH
 
-Validates the configuration, asks each appliance once what polling will ask, and
-writes a letter about it: how it was reached, what its certificate is worth,
-what polling costs, what is not known, and what to do about each ill.
+Validates the configuration, makes each call of polling once on each appliance,
+and prints a report: how it was reached, its certificate, the cost of polling,
+what is unknown, and what to do about each finding.
 It only reads, one call at a time.
 
 Examples

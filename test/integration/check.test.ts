@@ -31,7 +31,7 @@ async function check(appliances: readonly object[], more: object = {}, env: Read
   const code = await runCommandLine(['check', `--config.file=${file}`], context);
   const out = said.join('\n');
   expect(out + warned.join('\n')).not.toContain(apiKey);
-  return { code, out, warned, diagnosis: /Diagnosis {2}(.*)/.exec(out)?.[1], folder };
+  return { code, out, warned, diagnosis: /Diagnosis +(.*)/.exec(out)?.[1], folder };
 }
 
 /** Listens without TLS on a port of this machine. */
@@ -43,11 +43,11 @@ async function givenListener(onConnection: (socket: Socket) => void): Promise<nu
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Ills and remedies, without what stands above them. */
-const ills = (out: string): string => out.slice(out.indexOf('Diagnosis')).split('\n\n')[0] ?? '';
+/** The diagnosis with findings and remedies, without the facts above. */
+const findings = (out: string): string => out.slice(out.indexOf('Diagnosis')).split('\n\n')[0] ?? '';
 
-describe('the letter of check', () => {
-  it('says of a healthy appliance how it was reached and trusted, what is polled and what that costs', async () => {
+describe('the report of check', () => {
+  it('reports how a healthy appliance was reached and trusted, what is polled and its cost', async () => {
     const [world] = healthyPair();
     const { appliance, entry } = await givenAppliance(world, { latency: () => 0.01 });
 
@@ -56,17 +56,17 @@ describe('the letter of check', () => {
     expect({ code, warned }).toEqual({ code: 0, warned: [] });
     expect(diagnosis).toBe('healthy; it can be polled as configured');
     expect(out).toMatch(/^lb-1 {2}ok {6}reachable, certificate pinned, key accepted · enterprise /m);
-    expect(out).toMatch(/^ {4}Reached {4}127\.0\.0\.1:\d+, \d+ calls, \d+ms each$/m);
-    expect(out).toMatch(/^ {4}TLS {8}the pinned certificate; for .+, valid to \d{4}-\d\d-\d\d \(\d+ days left\)$/m);
-    expect(out).toMatch(/^ {4}Key {8}accepted, sent as ZAPI_KEY and API_KEY$/m);
-    expect(out).toMatch(/^ {4}Clock {6}agrees with this machine$/m);
-    expect(out).toMatch(/^ {4}Polled {5}farms, appliance, activation, /m);
-    expect(out).toMatch(/^ {4}Cost {7}about \d+ calls a minute, [\d.]+ % of its time; at most 25 % is taken$/m);
+    expect(out).toMatch(/^ {4}Reached {5}127\.0\.0\.1:\d+, \d+ calls, \d+ms each$/m);
+    expect(out).toMatch(/^ {4}TLS {9}the pinned certificate; for .+, valid to \d{4}-\d\d-\d\d \(\d+ days left\)$/m);
+    expect(out).toMatch(/^ {4}Key {9}accepted, sent as ZAPI_KEY and API_KEY$/m);
+    expect(out).toMatch(/^ {4}Clock {7}agrees with this machine$/m);
+    expect(out).toMatch(/^ {4}Polled {6}farms, appliance, activation, /m);
+    expect(out).toMatch(/^ {4}Cost {8}about \d+ calls a minute, [\d.]+ % of its time; at most 25 % is taken$/m);
     expect(out).toMatch(/\n1 appliance can be polled as configured\.$/);
     expect(appliance.requests.every(({ method }) => method === 'GET')).toBe(true);
   });
 
-  it('makes each call once, those per farm for one farm alone', async () => {
+  it('makes each call once, calls per farm for one farm only', async () => {
     const { appliance, entry } = await givenAppliance(busyWorld());
 
     await check([entry]);
@@ -79,42 +79,42 @@ describe('the letter of check', () => {
 
   it.each([
     {
-      ill: 'another certificate than the pinned one',
+      fault: 'another certificate than the pinned one',
       change: { tls: { fingerprint_sha256: '0'.repeat(64) } },
       line: /^lb-1 {2}FAILED {2}.*fingerprint/m,
-      finds: /another than the pinned one: the fingerprint found is [0-9a-f]{64}\./,
+      finds: /not the pinned one: its fingerprint is [0-9a-f]{64}\./,
       remedy:
-        /^ {11}tls: \{ fingerprint_sha256: '[0-9a-f]{64}' \}\n.*shell of its own:\n {11}openssl s_client -connect 127\.0\.0\.1:\d+ .*\n.*somebody is in between\. The key was not sent\./m,
+        /^ {11}tls: \{ fingerprint_sha256: '[0-9a-f]{64}' \}\n.*prints the same fingerprint:\n {11}openssl s_client -connect 127\.0\.0\.1:\d+ .*\n.*somebody is in between\. The key was not sent\./m,
     },
     {
-      ill: 'a certificate that nobody trusts',
+      fault: 'a certificate that is not trusted',
       change: { tls: {} },
       line: /^lb-1 {2}FAILED {2}.*self-signed/m,
       finds: /issued by itself, which this machine does not trust/,
       remedy: /ca_file: PATH \}, or pin it:\n {11}tls: \{ fingerprint_sha256: '[0-9a-f]{64}' \}\n/,
     },
     {
-      ill: 'a key that is refused',
+      fault: 'a key that is refused',
       change: { api_key: 'f1x7ure' },
       line: /^lb-1 {2}FAILED {2}reachable, but the key is refused \(.*401/m,
       finds: /The key is refused: it is mistyped, was replaced or expired, or its user is disabled\./,
       remedy: /Make a key for an enabled API user .* api_key_file/,
     },
     {
-      ill: 'a closed port',
+      fault: 'a closed port',
       change: { url: 'https://127.0.0.1:1' },
       line: /^lb-1 {2}FAILED {2}.*ECONNREFUSED/m,
-      finds: /Nobody takes connections on 127\.0\.0\.1:1\./,
+      finds: /Nothing accepts connections on 127\.0\.0\.1:1\./,
       remedy: /^ {11}curl -kv https:\/\/127\.0\.0\.1:1\/\n.*the host or port in url is wrong/m,
     },
     {
-      ill: 'a name that nobody knows',
+      fault: 'a name without an address',
       change: { url: 'https://lb-1.invalid:444' },
       line: /^lb-1 {2}FAILED {2}.*(?:ENOTFOUND|EAI_AGAIN)/m,
-      finds: /The name lb-1\.invalid leads to no address from this machine\./,
+      finds: /This machine finds no address for the name lb-1\.invalid\./,
       remedy: /Check the host in url and the name server/,
     },
-  ])('tells $ill from others, and what to do', async ({ change, line, finds, remedy }) => {
+  ])('recognises $fault, and says what to do', async ({ change, line, finds, remedy }) => {
     const { entry } = await givenAppliance();
 
     const { code, out, warned, diagnosis } = await check([{ ...entry, ...change }]);
@@ -125,22 +125,24 @@ describe('the letter of check', () => {
       diagnosis: 'it cannot be polled',
     });
     expect(out).toMatch(line);
-    expect(ills(out)).toMatch(finds);
-    expect(ills(out)).toMatch(remedy);
+    expect(findings(out)).toMatch(finds);
+    expect(findings(out)).toMatch(remedy);
   });
 
-  it('tells a port that hangs up from one where nobody is', async () => {
+  it('distinguishes a port that closes connections from a closed port', async () => {
     const { entry } = await givenAppliance();
     const port = await givenListener((socket) => socket.destroy());
 
     const { code, out } = await check([{ ...entry, url: `https://127.0.0.1:${port}` }]);
 
     expect(code).toBe(1);
-    expect(ills(out)).toContain(`127.0.0.1:${port} takes the connection and closes it before an answer is whole.`);
-    expect(ills(out)).not.toContain('Nobody');
+    expect(findings(out)).toContain(
+      `127.0.0.1:${port} accepts the connection and closes it before the end of an answer.`,
+    );
+    expect(findings(out)).not.toContain('Nothing accepts');
   });
 
-  it('says of a port with plain HTTP that it does not speak TLS, without the lines of OpenSSL', async () => {
+  it('says that a port with plain HTTP does not speak TLS, without the lines of OpenSSL', async () => {
     const { entry } = await givenAppliance();
     const port = await givenListener((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
 
@@ -148,7 +150,7 @@ describe('the letter of check', () => {
 
     expect(code).toBe(1);
     expect(out).toMatch(/^lb-1 {2}FAILED {2}.*: SSL routines: wrong version number; check tls/m);
-    expect(ills(out)).toContain(`127.0.0.1:${port} does not speak TLS as expected.`);
+    expect(findings(out)).toContain(`127.0.0.1:${port} does not speak TLS as expected.`);
   });
 
   it('names the variables to set where the environment names the appliance', async () => {
@@ -167,10 +169,10 @@ describe('the letter of check', () => {
     const { code, out } = await check([{ ...entry, url: `${entry.url}/api/v3.0/zapi.cgi` }]);
 
     expect(code).toBe(1);
-    expect(ills(out)).toContain('Take the path /api/v3.0/zapi.cgi out of url');
+    expect(findings(out)).toContain('Remove the path /api/v3.0/zapi.cgi from url');
   });
 
-  it('calls nothing an accepted key that no answer of the API proves', async () => {
+  it('does not call a key accepted before an answer of the API proves it', async () => {
     const { url, material } = await startHttpsServer((response) => response.end('{"params":"all is well"}'));
     const tls = { fingerprint_sha256: material.fingerprintSha256 };
 
@@ -188,25 +190,27 @@ describe('the letter of check', () => {
     const pinned = await check([entry]);
 
     expect(verified.code).toBe(1);
-    expect(ills(verified.out)).toMatch(/expired on \d{4}-\d\d-\d\d\.\n.*Renew it on the appliance/);
+    expect(findings(verified.out)).toMatch(/expired on \d{4}-\d\d-\d\d\.\n.*Renew it on the appliance/);
     expect(pinned.code).toBe(0);
-    expect(ills(pinned.out)).toMatch(
+    expect(findings(pinned.out)).toMatch(
       /expired on \d{4}-\d\d-\d\d\.\n.*pin the new one the same day.*\n {11}zlb-exporter fingerprint 127/,
     );
   });
 
-  it('warns of a certificate that is not verified, and gives the pin to write instead', async () => {
+  it('warns of a certificate that is not verified, and prints the pin', async () => {
     const { entry } = await givenAppliance();
 
     const { code, out, diagnosis } = await check([{ ...entry, tls: { insecure_skip_verify: true } }]);
 
     expect(code).toBe(0);
-    expect(diagnosis).toBe('it can be polled; 1 thing to put right');
+    expect(diagnosis).toBe('it can be polled; 1 thing to fix');
     expect(out).toMatch(/^lb-1 {2}ok {6}reachable, TLS NOT VERIFIED, key accepted/m);
-    expect(ills(out)).toMatch(/insecure_skip_verify is on: .*\n.*in its place:\n.*fingerprint_sha256: '[0-9a-f]{64}'/);
+    expect(findings(out)).toMatch(
+      /insecure_skip_verify is on: .*\n.*Replace it by:\n.*fingerprint_sha256: '[0-9a-f]{64}'/,
+    );
   });
 
-  it('names what the key may not read, and the alerts that are lost with it', async () => {
+  it('names what the key may not read, and the alerts that cannot fire', async () => {
     const { appliance, entry } = await givenAppliance(busyWorld());
     appliance.fail('GET /system/packages', { kind: 'status', status: 403 });
     appliance.fail('GET /system/backup', { kind: 'status', status: 403 });
@@ -214,59 +218,61 @@ describe('the letter of check', () => {
     const { code, out } = await check([entry]);
 
     expect(code).toBe(0);
-    expect(ills(out)).toMatch(
+    expect(findings(out)).toMatch(
       /The key may not read packages, backups\. Cannot fire: ZlbPackagesPending, ZlbBackupTooOld, ZlbBackupMissing\.\n.*System > Users.*\n {11}collectors: \{ packages: \{ enabled: false \}, backups: \{ enabled: false \} \}/,
     );
   });
 
-  it('takes the key that the README advises for healthy: it may not read all, and nothing is lost by that', async () => {
+  it('calls the key of the README healthy, although it may not read everything', async () => {
     const { entry } = await givenAppliance(busyWorld());
 
     const { code, out, diagnosis } = await check([{ ...entry, api_key: 'watcherkey' }]);
 
     expect({ code, diagnosis }).toEqual({ code: 0, diagnosis: 'healthy; it can be polled as configured' });
-    expect(out).toMatch(/^ {4}Forbidden {2}\/certificates\/activation: their collectors do without$/m);
+    expect(out).toMatch(/^ {4}Forbidden {3}\/certificates\/activation: their collectors work without them$/m);
   });
 
-  it('says what an edition has no API for, as no ill', async () => {
+  it('lists collectors without an API in this edition, and calls the appliance healthy', async () => {
     const { entry } = await givenAppliance();
 
     const { out, diagnosis } = await check([entry]);
 
-    expect(out).toMatch(/^ {4}Lacking {4}.*cluster.*: this edition has no API for them$/m);
+    expect(out).toMatch(/^ {4}Unsupported {1}.*cluster.*: this edition has no API for them$/m);
     expect(diagnosis).toBe('healthy; it can be polled as configured');
   });
 
-  it('says of a deactivated appliance what not to do, once', async () => {
+  it('says once what not to do with a deactivated appliance', async () => {
     const { entry } = await givenAppliance(deactivatedWorld());
 
     const { code, out, diagnosis } = await check([entry]);
 
     expect(code).toBe(0);
-    expect(diagnosis).toBe('it is deactivated, and little more is known; 1 thing to put right');
-    expect(out).toMatch(/^ {4}Polled {5}activation$/m);
-    expect(ills(out)).toMatch(/It is deactivated: .*402.*\n[^]*Do not restart its farms/);
+    expect(diagnosis).toBe('it is deactivated, which hides most facts; 1 thing to fix');
+    expect(out).toMatch(/^ {4}Polled {6}activation$/m);
+    expect(findings(out)).toMatch(/It is deactivated: .*402.*\n[^]*Do not restart its farms/);
     expect(out.match(/402/g)).toHaveLength(1);
   });
 
-  it('sees a clock that is off by more than the alert allows', async () => {
+  it('reports a clock that is off by more than the threshold of the alert', async () => {
     const { appliance, entry } = await givenAppliance();
     appliance.fail('*', { kind: 'clock_skew', seconds: -90 });
 
     const { out } = await check([entry]);
 
-    expect(out).toMatch(/^ {4}Clock {6}1m\d+s behind$/m);
-    expect(ills(out)).toMatch(/Its clock is 1m\d+s behind the one of this machine; ZlbApplianceClockWrong fires\./);
+    expect(out).toMatch(/^ {4}Clock {7}1m\d+s behind$/m);
+    expect(findings(out)).toMatch(
+      /Its clock is 1m\d+s behind the clock of this machine; ZlbApplianceClockWrong fires\./,
+    );
   });
 
-  it('sees that no farm is seen', async () => {
+  it('reports that the key sees no farm', async () => {
     const world = recordedWorld();
     world.farms.clear();
     const { entry } = await givenAppliance(world);
 
     const { out } = await check([entry]);
 
-    expect(ills(out)).toMatch(/No farm is seen, .*\n.*into a group that holds them/);
+    expect(findings(out)).toMatch(/The key sees no farm, .*\n.*to a group that has them/);
   });
 
   it('warns of a key that every user of the machine can read', async () => {
@@ -298,14 +304,14 @@ describe('the letter of check', () => {
     expect(variable.out).not.toContain('Every user');
   });
 
-  it('asks nothing more once it is to stop, and says so', async () => {
+  it('sends no request after a stop, and says so', async () => {
     const { appliance } = await givenAppliance();
     const env = { ZLB_APPLIANCE_URL: appliance.url, ZLB_API_KEY: apiKey };
     const { context, warned } = givenContext({ env, stopped: AbortSignal.abort() });
 
     const code = await runCommandLine(['check'], context);
 
-    expect({ code, warned }).toEqual({ code: 1, warned: ['Stopped before all were tried.'] });
+    expect({ code, warned }).toEqual({ code: 1, warned: ['Stopped before all appliances were checked.'] });
     expect(appliance.requests).toEqual([]);
   });
 
@@ -338,6 +344,6 @@ describe('the letter of check', () => {
     const { code, out } = await check([{ name: 'lb-1', url: url.origin, api_key: apiKey, tls: { ca_file: ca } }]);
 
     expect(code).toBe(1);
-    expect(ills(out)).toMatch(/for another name \(lb\.example\.org\)\.\n.*\n {11}tls: \{ server_name: NAME \}/);
+    expect(findings(out)).toMatch(/for another name \(lb\.example\.org\)\.\n.*\n {11}tls: \{ server_name: NAME \}/);
   });
 });

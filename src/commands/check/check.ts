@@ -4,20 +4,20 @@ import { collectorDefaults } from '../../collectors/defaults.ts';
 import { createFiles } from '../../config/files.ts';
 import { loadSettings } from '../../config/load.ts';
 import { shareOf } from '../../config/share.ts';
-import { loadWebSettings } from '../../config/web-settings.ts';
+import { loadWebSettings, type WebSettings } from '../../config/web-settings.ts';
 import { counted } from '../../lib/counted.ts';
 import { parseShard } from '../../lib/shard.ts';
 import { type Command, optionalFlag, textFlag, UsageError } from '../command.ts';
 import { readShownCertificate } from '../shown-certificate.ts';
-import { addressOf, type Examination } from './examination.ts';
-import { adminKeyIll, gatewayLines } from './gateway.ts';
-import { illsOf } from './ills.ts';
+import { addressOf, type ApplianceCheck } from './appliance-check.ts';
+import { adminKeyFinding, gatewayLines } from './gateway.ts';
+import { findingsOf } from './findings.ts';
 import { noteKeyFiles, openKeyLines } from './key-files.ts';
-import { letter, summaryLine } from './letter.ts';
-import { visitAppliance, type VisitParts } from './visit.ts';
-import { webLines } from './web.ts';
+import { reportLines, summaryLine } from './report.ts';
+import { probeAppliance, type ProbeParts } from './probe.ts';
+import { ownCertificateLine } from './own-certificate.ts';
 
-/** Validates the configuration, tries each appliance read-only, and writes a letter about each: one line that programs find, the details below it. */
+/** Validates the configuration, probes each appliance read-only, and prints a report about each: one line for programs, the details below it. */
 export const check: Command = async ({ flags, env, stopped, say, warn, shell }) => {
   const file = optionalFlag(flags, 'config.file');
   const webFile = optionalFlag(flags, 'web.config.file');
@@ -45,51 +45,61 @@ export const check: Command = async ({ flags, env, stopped, say, warn, shell }) 
   const decode = createDecoder();
   const width = Math.max(...appliances.map(({ name }) => name.length));
   let failed = 0;
-  let ailing = 0;
+  let withFindings = 0;
   for (const appliance of appliances) {
     if (stopped.aborted) {
-      warn('Stopped before all were tried.');
+      warn('Stopped before all appliances were checked.');
       return 1;
     }
-    const examination = await examine({ appliance, settings, decode, stopped });
-    const ok = examination.findings.failure === undefined;
-    const ofGateway = ok ? await adminKeyIll(appliance, settings, decode, stopped) : undefined;
-    const ills = [...illsOf(examination), ...(ofGateway ? [ofGateway] : [])];
+    const checked = await checkAppliance({ appliance, settings, decode, stopped });
+    const ok = checked.probe.failure === undefined;
+    const keyFinding = ok ? await adminKeyFinding(appliance, settings, decode, stopped) : undefined;
+    const findings = [...findingsOf(checked), ...(keyFinding ? [keyFinding] : [])];
     if (!ok) failed += 1;
-    if (ok && ills.length > 0) ailing += 1;
-    const verdict = ok ? shell.paint('green', 'ok    ') : shell.paint('red', 'FAILED');
-    say(`${appliance.name.padEnd(width)}  ${verdict}  ${summaryLine(examination)}`);
-    letter(examination, ills).forEach(say);
+    if (ok && findings.length > 0) withFindings += 1;
+    const result = ok ? shell.paint('green', 'ok    ') : shell.paint('red', 'FAILED');
+    say(`${appliance.name.padEnd(width)}  ${result}  ${summaryLine(checked)}`);
+    reportLines(checked, findings).forEach(say);
   }
-  if (env.ZLB_APPLIANCE_URL && failed + ailing > 0) variableLines.forEach(say);
+  if (env.ZLB_APPLIANCE_URL && failed + withFindings > 0) variableLines.forEach(say);
   for (const line of gatewayLines(settings.admin, Date.now())) say(line);
   if (failed > 0) {
     warn(`${failed} of ${counted(appliances.length, 'appliance')} cannot be polled as configured.`);
     return 1;
   }
-  const remark = ailing > 0 ? `; ${ailing} with something to put right` : '';
+  const remark = withFindings > 0 ? `; ${withFindings} with something to fix` : '';
   say(`${counted(appliances.length, 'appliance')} can be polled as configured${remark}.`);
   return 0;
 };
 
-/** Remedies are written as a file has them. */
+/** The remedies show keys of the configuration file. */
 const variableLines = [
   '',
   'The appliance is given by the environment: write url as ZLB_APPLIANCE_URL, api_key_file as ZLB_API_KEY_FILE',
-  'and tls.fingerprint_sha256 as ZLB_TLS_FINGERPRINT_SHA256. Other keys want a file.',
+  'and tls.fingerprint_sha256 as ZLB_TLS_FINGERPRINT_SHA256. Other keys need a file.',
 ] as const;
 
-async function examine(parts: VisitParts): Promise<Examination> {
+async function checkAppliance(parts: ProbeParts): Promise<ApplianceCheck> {
   const { appliance, settings, stopped } = parts;
-  const findings = await visitAppliance(parts);
+  const probe = await probeAppliance(parts);
   const { host, port } = addressOf(appliance);
-  // Who gave no connection just now gives none for this either, and it would only be waited for again.
-  const silent = ['connect', 'timeout', 'cancelled'].includes(findings.failure?.reason ?? '');
-  const shown = silent
+  // A second connection would fail as the first one did, after the same wait.
+  const unreachable = ['connect', 'timeout', 'cancelled'].includes(probe.failure?.reason ?? '');
+  const shown = unreachable
     ? undefined
     : await readShownCertificate({ host, port, serverName: appliance.tls.serverName, signal: stopped }).catch(
-        // What it has to say of the certificate is said without.
+        // The report then has no line about the certificate.
         () => undefined,
       );
-  return { appliance, settings, findings, shown, nowMs: Date.now() };
+  return { appliance, settings, probe, shown, nowMs: Date.now() };
+}
+
+/** Returns lines about the protection of the metrics listener and the end of its certificate. */
+function webLines({ tls, users }: WebSettings, nowMs: number): readonly string[] {
+  const transport = tls ? 'TLS' : 'plain HTTP';
+  const clients = tls && tls.clientAuth !== 'NoClientCert' ? `, client_auth_type ${tls.clientAuth}` : '';
+  const passwords = users.size === 0 ? 'no password' : `${users.size} ${users.size === 1 ? 'user' : 'users'}`;
+  const protection = `The web configuration is valid: ${transport}${clients}, ${passwords}.`;
+  if (!tls) return [protection];
+  return [protection, ownCertificateLine(tls.cert, 'Prometheus does', nowMs)];
 }

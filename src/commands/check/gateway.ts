@@ -4,12 +4,12 @@ import type { AdminSettings } from '../../config/admin-settings.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
 import { connectAppliance } from '../../connect-appliance.ts';
 import { dayOf } from '../../lib/day.ts';
-import type { Ill } from './ill.ts';
+import type { Finding } from './finding.ts';
 import { ownCertificateLine } from './own-certificate.ts';
 
 const soonMs = 14 * 86_400_000;
 
-/** Where the gateway will listen, and for whom; then the tokens that are of no use, or soon will be. */
+/** Returns lines about the listener of the gateway and its tokens that have expired or will soon expire. */
 export function gatewayLines(admin: AdminSettings | undefined, nowMs: number): readonly string[] {
   if (!admin) return ['The admin gateway is off: the configuration has no admin block.'];
   const { listenAddress, tls, tokens, auditFile } = admin;
@@ -30,13 +30,13 @@ export function gatewayLines(admin: AdminSettings | undefined, nowMs: number): r
   ];
 }
 
-/** Tries the gateway's own key, by a read that every user may make; undefined when there is nothing to say. */
-export async function adminKeyIll(
+/** Tries the gateway's own key with a read that every user may do; resolves to undefined when the key works. */
+export async function adminKeyFinding(
   appliance: ApplianceSettings,
   settings: Settings,
   decode: Decode,
   stopped: AbortSignal,
-): Promise<Ill | undefined> {
+): Promise<Finding | undefined> {
   if (!settings.admin || !appliance.adminApiKey) return undefined;
   const client = connectAppliance({
     appliance: { ...appliance, apiKey: appliance.adminApiKey },
@@ -49,12 +49,12 @@ export async function adminKeyIll(
     await client.read('readSystemVersion', {}, stopped);
     return undefined;
   } catch (error) {
-    // A deactivated appliance has looked at the key before it refused.
+    // A deactivated appliance checks the key before it refuses with 402.
     if (error instanceof ApplianceError && error.reason === 'unlicensed') return undefined;
     return {
-      finding: `The key of the gateway (admin_api_key) does not work: ${error instanceof Error ? error.message : 'unknown'}.`,
+      text: `The key of the gateway (admin_api_key) does not work: ${error instanceof Error ? error.message : 'unknown'}.`,
       remedy: [
-        'Put the key of an enabled user there that may make changes (System > Users), or leave it out:',
+        'Use the key of an enabled user with the right to change (System > Users), or leave it out:',
         'the gateway then uses api_key.',
       ],
     };

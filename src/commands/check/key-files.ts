@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { Files } from '../../config/files.ts';
 
-/** Files that keep note of those among them that hold keys. */
+/** Files that record which of them hold keys. */
 export interface NotedFiles extends Files {
   readonly keyFiles: ReadonlySet<string>;
 }
@@ -23,12 +23,12 @@ export function noteKeyFiles(files: Files): NotedFiles {
   };
 }
 
-/** A key of an appliance that stands in a configuration itself, and not in a variable of the environment. */
+/** Matches an API key that is in the configuration itself and not in an environment variable. */
 const keyInYaml = /^[^#\n]*\b(?:admin_)?api_key["']?\s*:\s*(?!["']?\$\{)\S/m;
 
 const readableByAll = 0o004;
 
-/** A line for each file with a key that every user of this machine can read. */
+/** Returns a line for each file with a key that every user of this machine can read. */
 export async function openKeyLines(keyFiles: ReadonlySet<string>): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const path of keyFiles) {

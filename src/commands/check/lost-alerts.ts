@@ -1,4 +1,4 @@
-/** The alerts of alerts/zlb.rules.yml that cannot fire while a collector knows nothing. */
+/** The alerts of alerts/zlb.rules.yml that cannot fire while a collector has no data. */
 export const lostAlerts: ReadonlyMap<string, readonly string[]> = new Map([
   [
     'farms',

@@ -2,18 +2,18 @@ import { counted } from '../../lib/counted.ts';
 import { dayOf } from '../../lib/day.ts';
 import { formatDuration } from '../../lib/duration.ts';
 import { oneLine } from '../../lib/one-line.ts';
-import { addressOf, type Examination } from './examination.ts';
-import { keyHeadersText } from './failure-ill.ts';
-import type { Ill } from './ill.ts';
-import { percent } from './ills.ts';
-import { clockOffsetOf, secondsOf } from './visit.ts';
+import { addressOf, type ApplianceCheck } from './appliance-check.ts';
+import { keyHeadersText } from './failure-finding.ts';
+import type { Finding } from './finding.ts';
+import { percent } from './findings.ts';
+import { clockOffsetOf, secondsOf } from './probe.ts';
 
 const dayMs = 86_400_000;
-const [margin, labelWidth] = ['    ', 11];
+const [margin, labelWidth] = ['    ', 12];
 
-/** The one line of an appliance that programs look for, without its name. */
-export function summaryLine({ appliance, findings }: Examination): string {
-  const { failure, facts, polled, perMinute } = findings;
+/** Returns the line of an appliance for programs, without its name. */
+export function summaryLine({ appliance, probe }: ApplianceCheck): string {
+  const { failure, facts, polled, perMinute } = probe;
   if (failure) {
     const { reason, message } = failure;
     if (reason === 'unauthorized') return `reachable, but the key is refused (${message})`;
@@ -29,20 +29,20 @@ export function summaryLine({ appliance, findings }: Examination): string {
   return [`reachable, ${trust}, key accepted`, productOf(facts), farms, cost].join(' · ');
 }
 
-/** What was found, what it means, and what to do: the lines below the first one. */
-export function letter(examination: Examination, ills: readonly Ill[]): readonly string[] {
-  const { failure, facts } = examination.findings;
-  const things = `${counted(ills.length, 'thing')} to put right`;
+/** Returns the lines below the first one: facts, diagnosis, findings with remedies. */
+export function reportLines(checked: ApplianceCheck, findings: readonly Finding[]): readonly string[] {
+  const { failure, facts } = checked.probe;
+  const things = `${counted(findings.length, 'thing')} to fix`;
   const diagnosis = failure
     ? 'it cannot be polled'
-    : ills.length === 0
+    : findings.length === 0
       ? 'healthy; it can be polled as configured'
-      : `${facts.licensed === false ? 'it is deactivated, and little more is known' : 'it can be polled'}; ${things}`;
+      : `${facts.licensed === false ? 'it is deactivated, which hides most facts' : 'it can be polled'}; ${things}`;
   return [
-    ...rowsOf(examination).map(([label, text]) => row(label, text)),
+    ...rowsOf(checked).map(([label, text]) => row(label, text)),
     row('Diagnosis', diagnosis),
-    ...ills.flatMap(({ finding, remedy }, index) => [
-      `${margin}${index + 1}. ${finding}`,
+    ...findings.flatMap(({ text, remedy }, index) => [
+      `${margin}${index + 1}. ${text}`,
       ...remedy.map((line) => `${margin}   ${line}`),
     ]),
     '',
@@ -51,38 +51,38 @@ export function letter(examination: Examination, ills: readonly Ill[]): readonly
 
 type Row = readonly [label: string, text: string];
 
-function rowsOf(examination: Examination): readonly Row[] {
-  const { findings } = examination;
-  const { failure, polled, lacking, spared } = findings;
-  const proven = findings.calls.some(({ authenticated }) => authenticated);
+function rowsOf(checked: ApplianceCheck): readonly Row[] {
+  const { probe } = checked;
+  const { failure, polled, unsupported, skipped } = probe;
+  const proven = probe.calls.some(({ authenticated }) => authenticated);
   const rows: (Row | undefined)[] = [
-    ['Reached', reachedText(examination)],
-    trustRow(examination),
-    proven ? ['Key', `accepted, sent as ${keyHeadersText(examination.appliance.keyHeader)}`] : undefined,
-    proven ? ['Release', productOf(findings.facts)] : undefined,
-    clockRow(examination),
+    ['Reached', reachedText(checked)],
+    trustRow(checked),
+    proven ? ['Key', `accepted, sent as ${keyHeadersText(checked.appliance.keyHeader)}`] : undefined,
+    proven ? ['Release', productOf(probe.facts)] : undefined,
+    clockRow(checked),
     failure ? undefined : ['Polled', polled.join(', ')],
-    failure ? undefined : ['Cost', costText(examination)],
-    spared.length > 0 ? ['Forbidden', `${spared.join(', ')}: their collectors do without`] : undefined,
-    lacking.length > 0 ? ['Lacking', `${lacking.join(', ')}: this edition has no API for them`] : undefined,
+    failure ? undefined : ['Cost', costText(checked)],
+    skipped.length > 0 ? ['Forbidden', `${skipped.join(', ')}: their collectors work without them`] : undefined,
+    unsupported.length > 0 ? ['Unsupported', `${unsupported.join(', ')}: this edition has no API for them`] : undefined,
   ];
   return rows.filter((each) => each !== undefined);
 }
 
-function reachedText({ appliance, findings: { calls, failure } }: Examination): string {
+function reachedText({ appliance, probe: { calls, failure } }: ApplianceCheck): string {
   const { text } = addressOf(appliance);
   const answered = calls.filter(({ code }) => /^\d/.test(code));
   if (answered.length === 0)
-    return failure?.reason === 'tls' ? `${text}, and left again: see TLS` : `${text} gave no answer`;
+    return failure?.reason === 'tls' ? `${text}, without a request: see TLS` : `${text} gave no answer`;
   const each = formatDuration((secondsOf(answered) / answered.length) * 1_000);
   return `${text}, ${counted(answered.length, 'call')}, ${each} each`;
 }
 
-function trustRow({ appliance, shown, findings, nowMs }: Examination): Row | undefined {
+function trustRow({ appliance, shown, probe, nowMs }: ApplianceCheck): Row | undefined {
   if (!shown) return undefined;
   const { tls } = appliance;
   const how =
-    findings.failure?.reason === 'tls'
+    probe.failure?.reason === 'tls'
       ? 'NOT TRUSTED'
       : tls.fingerprintSha256 !== undefined
         ? 'the pinned certificate'
@@ -94,19 +94,19 @@ function trustRow({ appliance, shown, findings, nowMs }: Examination): Row | und
   return ['TLS', `${how}; for ${shown.subject}, valid to ${dayOf(shown.endsAtMs)} (${left})`];
 }
 
-function clockRow({ findings }: Examination): Row | undefined {
-  const offset = clockOffsetOf(findings.calls);
+function clockRow({ probe }: ApplianceCheck): Row | undefined {
+  const offset = clockOffsetOf(probe.calls);
   if (offset === undefined) return undefined;
   const seconds = formatDuration(Math.abs(offset) * 1_000);
   return ['Clock', Math.abs(offset) < 1 ? 'agrees with this machine' : `${seconds} ${offset > 0 ? 'ahead' : 'behind'}`];
 }
 
-function costText({ findings: { perMinute }, settings }: Examination): string {
+function costText({ probe: { perMinute }, settings }: ApplianceCheck): string {
   const { calls, seconds } = perMinute;
   return `about ${counted(Math.ceil(calls), 'call')} a minute, ${percent(seconds / 60)} of its time; at most ${percent(settings.polling.maxBusyRatio)} is taken`;
 }
 
-function productOf({ edition, version }: Examination['findings']['facts']): string {
+function productOf({ edition, version }: ApplianceCheck['probe']['facts']): string {
   return [edition ?? 'edition unknown', version ?? 'release unknown'].map((text) => oneLine(text, 64)).join(' ');
 }
 

@@ -17,38 +17,38 @@ import { isOneOf, toError } from '../../lib/check.ts';
 import { oneLine } from '../../lib/one-line.ts';
 import { intervalOf } from '../../monitor/clockwork.ts';
 
-/** What a visit to an appliance found out. */
-export interface Findings {
-  /** Why it cannot be polled at all; nothing more was asked then. */
+/** The result of one call of each endpoint that polling reads. */
+export interface ProbeResult {
+  /** Why the appliance cannot be polled at all; the probe ends there. */
   readonly failure: Failure | undefined;
   readonly calls: readonly CallReport[];
   readonly facts: Facts;
-  /** Collectors that ended well. */
+  /** Collectors that succeeded. */
   readonly polled: readonly string[];
-  /** Collectors that the edition has no API for, and that do without. */
-  readonly lacking: readonly string[];
+  /** Optional collectors for which the edition has no API. */
+  readonly unsupported: readonly string[];
   readonly obstacles: readonly Obstacle[];
-  /** Routes that the key may not read, and that their collectors do without. */
-  readonly spared: readonly string[];
-  /** What a minute of polling will cost. */
+  /** Routes that the key may not read and that their collectors do not need. */
+  readonly skipped: readonly string[];
+  /** The cost of a minute of polling. */
   readonly perMinute: { readonly calls: number; readonly seconds: number };
 }
 
 export interface Failure {
-  /** `unproven`: something answers, but nothing that it says shows that it is the API and takes the key. */
-  readonly reason: (typeof endings)[number] | 'unproven';
+  /** `unproven`: something answers, but no answer shows that it is the API and accepts the key. */
+  readonly reason: (typeof finalReasons)[number] | 'unproven';
   readonly message: string;
 }
 
-/** Why a collector knows nothing. */
+/** The failure of one collector. */
 export interface Obstacle {
   readonly collector: string;
-  /** Undefined for an answer that was understood and makes no sense. */
+  /** Undefined for an answer that has the right form and makes no sense. */
   readonly reason: FailureReason | undefined;
   readonly message: string;
 }
 
-export interface VisitParts {
+export interface ProbeParts {
   readonly appliance: ApplianceSettings;
   readonly settings: Settings;
   readonly decode: Decode;
@@ -56,7 +56,7 @@ export interface VisitParts {
 }
 
 /** Makes each enabled collector's calls once, those per farm for one farm, and adds up what a minute of polling will cost. */
-export async function visitAppliance({ appliance, settings, decode, stopped }: VisitParts): Promise<Findings> {
+export async function probeAppliance({ appliance, settings, decode, stopped }: ProbeParts): Promise<ProbeResult> {
   const calls: CallReport[] = [];
   const client = connectAppliance({
     appliance,
@@ -68,9 +68,9 @@ export async function visitAppliance({ appliance, settings, decode, stopped }: V
   const newest = new Map<string, unknown>();
   const context = contextOf(client, appliance, newest, stopped);
   const polled: string[] = [];
-  const lacking: string[] = [];
+  const unsupported: string[] = [];
   const obstacles: Obstacle[] = [];
-  const spared: string[] = [];
+  const skipped: string[] = [];
   const perMinute = { calls: 0, seconds: 0 };
   let failure: Failure | undefined;
   try {
@@ -79,7 +79,7 @@ export async function visitAppliance({ appliance, settings, decode, stopped }: V
       if (!chosen?.enabled) continue;
       const before = calls.length;
       try {
-        // Farms that nobody could list are asked nothing.
+        // Without a list of farms there is no farm to read.
         if (isFarmCollector(collector) && context.facts.farms === undefined) continue;
         const times = await tryCollector(collector, context, newest);
         const made = calls.slice(before);
@@ -87,11 +87,12 @@ export async function visitAppliance({ appliance, settings, decode, stopped }: V
         perMinute.calls += made.length * share;
         perMinute.seconds += secondsOf(made) * share;
         polled.push(collector.name);
-        spared.push(...made.filter(({ reason }) => reason === 'forbidden').map(({ endpoint }) => endpoint));
+        skipped.push(...made.filter(({ reason }) => reason === 'forbidden').map(({ endpoint }) => endpoint));
       } catch (error) {
         failure = failureOf(error);
         if (failure) break;
-        if (collector.optional && error instanceof ApplianceError && error.routeMissing) lacking.push(collector.name);
+        if (collector.optional && error instanceof ApplianceError && error.routeMissing)
+          unsupported.push(collector.name);
         else obstacles.push(obstacleOf(collector, error));
       }
     }
@@ -99,20 +100,20 @@ export async function visitAppliance({ appliance, settings, decode, stopped }: V
     await client.close();
   }
   failure ??= unprovenBy(calls, obstacles);
-  return { failure, calls, facts: context.facts, polled, lacking, obstacles, spared, perMinute };
+  return { failure, calls, facts: context.facts, polled, unsupported, obstacles, skipped, perMinute };
 }
 
-/** Of all calls together. */
+/** Returns the sum of the seconds of all calls. */
 export function secondsOf(calls: readonly CallReport[]): number {
   return calls.reduce((sum, { seconds }) => sum + seconds, 0);
 }
 
-/** The clock of the appliance against ours in seconds, as far as any answer tells; the last one knows best. */
+/** Returns the offset of the appliance's clock in seconds, from the last answer that has a date. */
 export function clockOffsetOf(calls: readonly CallReport[]): number | undefined {
   return calls.findLast(({ clockOffsetSeconds }) => clockOffsetSeconds !== undefined)?.clockOffsetSeconds;
 }
 
-/** Resolves to how many times a run repeats what was just asked. */
+/** Runs a collector once; resolves to how many times a polling run repeats these calls. */
 async function tryCollector(
   collector: Collector,
   context: CollectContext,
@@ -134,7 +135,7 @@ function contextOf(
   newest: ReadonlyMap<string, unknown>,
   signal: AbortSignal,
 ): CollectContext {
-  // Only the data of this very collector is stored under its name.
+  // The map has only data of this collector under its name.
   const latest: Latest = <Data>({ name }: ApplianceCollector<Data>) => newest.get(name) as Data | undefined;
   return {
     read: (key, params) => client.read(key, params, signal),
@@ -147,16 +148,22 @@ function contextOf(
   };
 }
 
-/** What the next call would only meet again. */
-const endings = ['connect', 'timeout', 'tls', 'cancelled', 'unauthorized'] as const satisfies readonly FailureReason[];
+/** Reasons that the next call would meet too. */
+const finalReasons = [
+  'connect',
+  'timeout',
+  'tls',
+  'cancelled',
+  'unauthorized',
+] as const satisfies readonly FailureReason[];
 
-/** Why no other call is made. */
+/** Returns the failure that ends the probe; undefined for a failure of one collector. */
 function failureOf(error: unknown): Failure | undefined {
   if (!(error instanceof ApplianceError)) return undefined;
   const { reason, message, routeMissing } = error;
-  // A page of a web server means that the API is elsewhere.
+  // A web server's 404 page means that the API has another path.
   if (reason === 'not_found' && !routeMissing) return { reason: 'unproven', message };
-  return isOneOf(endings, reason) ? { reason, message } : undefined;
+  return isOneOf(finalReasons, reason) ? { reason, message } : undefined;
 }
 
 function obstacleOf({ name }: Collector, error: unknown): Obstacle {
@@ -166,5 +173,5 @@ function obstacleOf({ name }: Collector, error: unknown): Obstacle {
 
 function unprovenBy(calls: readonly CallReport[], [first]: readonly Obstacle[]): Failure | undefined {
   if (calls.some(({ authenticated }) => authenticated)) return undefined;
-  return { reason: 'unproven', message: first?.message ?? 'no collector is enabled, so that nothing was asked' };
+  return { reason: 'unproven', message: first?.message ?? 'no collector is enabled, so nothing was read' };
 }

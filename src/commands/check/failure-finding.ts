@@ -1,31 +1,31 @@
 import { knownBasePaths } from '../../appliance/base-paths.ts';
 import { dayOf } from '../../lib/day.ts';
 import { ownFingerprintCommand } from '../fingerprint.ts';
-import { addressOf, type Examination } from './examination.ts';
-import { exact, type Ill } from './ill.ts';
-import type { Failure } from './visit.ts';
+import { addressOf, type ApplianceCheck } from './appliance-check.ts';
+import { exact, type Finding } from './finding.ts';
+import type { Failure } from './probe.ts';
 
-/** Why an appliance cannot be polled, and the exact thing to do. */
-export function failureIll(failure: Failure, examination: Examination): Ill {
-  const { appliance } = examination;
+/** Returns why an appliance cannot be polled, and what to do about it. */
+export function failureFinding(failure: Failure, checked: ApplianceCheck): Finding {
+  const { appliance } = checked;
   const { text } = addressOf(appliance);
   const byHand = ['Try it by hand from this machine:', exact(`curl -kv https://${text}/`)];
   switch (failure.reason) {
     case 'connect':
-      return connectIll(failure, examination, byHand);
+      return connectFinding(failure, checked, byHand);
     case 'timeout':
       return {
-        finding: `${text} gave no answer in time.`,
+        text: `${text} gave no answer in time.`,
         remedy: [
           ...byHand,
-          'If it connects and is slow, raise polling.timeout. If it hangs, a firewall drops what is sent there.',
+          'If it connects and is slow, raise polling.timeout. If it hangs, a firewall drops the packets.',
         ],
       };
     case 'tls':
-      return tlsIll(failure, examination);
+      return tlsFinding(failure, checked);
     case 'unauthorized':
       return {
-        finding: 'The key is refused: it is mistyped, was replaced or expired, or its user is disabled.',
+        text: 'The key is refused: it is mistyped, was replaced or expired, or its user is disabled.',
         remedy: [
           'Make a key for an enabled API user (System > Users) and put it, alone, into api_key_file.',
           `It is sent as ${keyHeadersText(appliance.keyHeader)}; a proxy that drops such headers needs the other form:`,
@@ -34,20 +34,20 @@ export function failureIll(failure: Failure, examination: Examination): Ill {
       };
     case 'unproven':
       return {
-        finding: 'Something answers, but nothing of it shows that it is the management API and takes the key.',
+        text: 'Something answers, but not as the management API that accepts this key.',
         remedy:
           appliance.url.pathname === '/'
             ? [
                 `Check that ${text} is the web interface of the appliance, and that its release has the API v4.0.`,
-                `Asked for were ${knownBasePaths.join(' and ')}.`,
+                `These paths were tried: ${knownBasePaths.join(' and ')}.`,
               ]
             : [
-                `Take the path ${appliance.url.pathname} out of url.`,
-                `Without one ${knownBasePaths.join(' and ')} are tried.`,
+                `Remove the path ${appliance.url.pathname} from url.`,
+                `Without a path, ${knownBasePaths.join(' and ')} are tried.`,
               ],
       };
     case 'cancelled':
-      return { finding: 'The check was stopped before this was known.', remedy: ['Run it again.'] };
+      return { text: 'The check was stopped before the end.', remedy: ['Run it again.'] };
   }
 }
 
@@ -55,20 +55,20 @@ export function keyHeadersText(keyHeader: string): string {
   return keyHeader === 'auto' ? 'ZAPI_KEY and API_KEY' : keyHeader;
 }
 
-/** The lines that lead from a fingerprint that was seen to one that is trusted. */
+/** Returns the setting that pins a fingerprint, and how to verify it first. */
 export function pinLines(fingerprintSha256: string, port: number): readonly string[] {
   return [
     exact(`tls: { fingerprint_sha256: '${fingerprintSha256}' }`),
-    'But only if the appliance says the same in a shell of its own:',
+    'Do this only if a shell on the appliance itself prints the same fingerprint:',
     exact(ownFingerprintCommand(port)),
   ];
 }
 
-function connectIll({ message }: Failure, { appliance }: Examination, byHand: readonly string[]): Ill {
+function connectFinding({ message }: Failure, { appliance }: ApplianceCheck, byHand: readonly string[]): Finding {
   const { host, text } = addressOf(appliance);
   if (/\b(?:ENOTFOUND|EAI_AGAIN)\b/.test(message))
     return {
-      finding: `The name ${host} leads to no address from this machine.`,
+      text: `This machine finds no address for the name ${host}.`,
       remedy: [
         'Check the host in url and the name server of this machine, or write the address itself:',
         'a pinned certificate does not depend on the name.',
@@ -76,15 +76,15 @@ function connectIll({ message }: Failure, { appliance }: Examination, byHand: re
     };
   if (/\b(?:ECONNRESET|EPIPE|closed|disconnected|hang up|mismatch)\b/.test(message))
     return {
-      finding: `${text} takes the connection and closes it before an answer is whole.`,
+      text: `${text} accepts the connection and closes it before the end of an answer.`,
       remedy: [
         ...byHand,
-        'If that fails too, this port may not be that of the web interface (usually 444), or something',
+        'If that fails too, the port may not be the port of the web interface (usually 444), or something',
         'in between ends connections: a firewall, a proxy, a list of addresses that may manage the appliance.',
       ],
     };
   return {
-    finding: `Nobody takes connections on ${text}.`,
+    text: `Nothing accepts connections on ${text}.`,
     remedy: [
       ...byHand,
       'If that fails too, the host or port in url is wrong (the web interface is usually on 444),',
@@ -93,32 +93,32 @@ function connectIll({ message }: Failure, { appliance }: Examination, byHand: re
   };
 }
 
-function tlsIll({ message }: Failure, { appliance, shown, nowMs }: Examination): Ill {
+function tlsFinding({ message }: Failure, { appliance, shown, nowMs }: ApplianceCheck): Finding {
   const { port, text } = addressOf(appliance);
   if (!shown)
     return {
-      finding: `${text} does not speak TLS as expected.`,
+      text: `${text} does not speak TLS as expected.`,
       remedy: ['Check that the port in url is that of the web interface (usually 444).'],
     };
   const { fingerprintSha256: found, issuer, subject, endsAtMs } = shown;
   const pin = pinLines(found, port);
   if (appliance.tls.fingerprintSha256 !== undefined)
     return {
-      finding: `The certificate is another than the pinned one: the fingerprint found is ${found}.`,
+      text: `The certificate is not the pinned one: its fingerprint is ${found}.`,
       remedy: [
         'If it was renewed, pin the new one:',
         ...pin,
-        'If it says something else, somebody is in between. The key was not sent.',
+        'If the fingerprints differ, somebody is in between. The key was not sent.',
       ],
     };
   if (endsAtMs < nowMs)
     return {
-      finding: `The certificate of the API expired on ${dayOf(endsAtMs)}.`,
-      remedy: ['Renew it on the appliance. To go on until then, pin it:', ...pin],
+      text: `The certificate of the API expired on ${dayOf(endsAtMs)}.`,
+      remedy: ['Renew it on the appliance. To continue until then, pin it:', ...pin],
     };
   if (/altnames|does not match/i.test(message))
     return {
-      finding: `The certificate is for another name (${subject}).`,
+      text: `The certificate is for another name (${subject}).`,
       remedy: [
         'If that is this appliance, expect a name that is in the certificate:',
         exact('tls: { server_name: NAME }'),
@@ -127,7 +127,7 @@ function tlsIll({ message }: Failure, { appliance, shown, nowMs }: Examination):
       ],
     };
   return {
-    finding: `The certificate was issued by ${issuer === subject ? 'itself' : issuer}, which this machine does not trust.`,
-    remedy: ['Give its authority as tls: { ca_file: PATH }, or pin it:', ...pin],
+    text: `The certificate was issued by ${issuer === subject ? 'itself' : issuer}, which this machine does not trust.`,
+    remedy: ['Name the file of its authority in tls: { ca_file: PATH }, or pin it:', ...pin],
   };
 }

@@ -1,0 +1,153 @@
+import type { FailureReason } from '../../appliance/errors.ts';
+import { dayOf } from '../../lib/day.ts';
+import { formatDuration } from '../../lib/duration.ts';
+import { addressOf, type ApplianceCheck } from './appliance-check.ts';
+import { failureFinding, pinLines } from './failure-finding.ts';
+import { exact, type Finding } from './finding.ts';
+import { lostAlerts } from './lost-alerts.ts';
+import { clockOffsetOf, type Obstacle } from './probe.ts';
+
+const soonMs = 30 * 86_400_000;
+/** The threshold of ZlbApplianceClockWrong. */
+const maxClockOffsetSeconds = 60;
+
+/** Returns all problems of an appliance, the worst first. */
+export function findingsOf(checked: ApplianceCheck): readonly Finding[] {
+  const { failure } = checked.probe;
+  return [
+    ...(failure ? [failureFinding(failure, checked)] : []),
+    ...(failure?.reason === 'tls' ? [] : trustFindings(checked)),
+    ...(failure ? [] : [...licenceFindings(checked), ...obstacleFindings(checked), ...farmFindings(checked)]),
+    ...clockFindings(checked),
+    ...(failure ? [] : costFindings(checked)),
+  ];
+}
+
+function trustFindings({ appliance, shown, nowMs }: ApplianceCheck): readonly Finding[] {
+  if (!shown) return [];
+  const { fingerprintSha256: found, endsAtMs } = shown;
+  const { insecureSkipVerify, fingerprintSha256: pinned } = appliance.tls;
+  const findings: Finding[] = [];
+  if (insecureSkipVerify && pinned === undefined)
+    findings.push({
+      text: 'insecure_skip_verify is on: somebody in between could read the key without being noticed.',
+      remedy: ['Replace it by:', ...pinLines(found, addressOf(appliance).port)],
+    });
+  if (endsAtMs < nowMs + soonMs)
+    findings.push({
+      text: `The certificate of the API ${endsAtMs < nowMs ? 'expired' : 'expires'} on ${dayOf(endsAtMs)}.`,
+      remedy:
+        pinned === undefined
+          ? ['Renew it on the appliance: polling that verifies it ends on that day.']
+          : [
+              'Polling continues, because it is pinned. After a renewal, pin the new one the same day; this prints it:',
+              exact(`zlb-exporter fingerprint ${addressOf(appliance).text}`),
+            ],
+    });
+  return findings;
+}
+
+function licenceFindings({ appliance, settings, probe }: ApplianceCheck): readonly Finding[] {
+  if (probe.facts.licensed !== false) return [];
+  const install = exact(`zlb-exporter admin ${appliance.name} install-activation file=PATH --reason=TEXT`);
+  return [
+    {
+      text: 'It is deactivated: until a valid activation certificate is installed it answers 402 to nearly everything.',
+      remedy: [
+        `Install one in its web interface${settings.admin ? ', or through the gateway:' : '.'}`,
+        ...(settings.admin ? [install] : []),
+        'Do not restart its farms before that: they may not start again. ZlbApplianceDeactivated fires until then.',
+      ],
+    },
+  ];
+}
+
+/** Makes one finding for everything that is forbidden: one role may exclude five collectors. */
+function obstacleFindings({ probe }: ApplianceCheck): readonly Finding[] {
+  const { licensed } = probe.facts;
+  // The licence has a finding of its own.
+  const obstacles = probe.obstacles.filter(({ reason }) => reason !== 'unlicensed' || licensed !== false);
+  const forbidden = obstacles.filter(({ reason }) => reason === 'forbidden').map(({ collector }) => collector);
+  const others = obstacles.filter(({ reason }) => reason !== 'forbidden');
+  return [...(forbidden.length > 0 ? [forbiddenFinding(forbidden)] : []), ...others.map(otherFinding)];
+}
+
+function forbiddenFinding(collectors: readonly string[]): Finding {
+  return {
+    text: `The key may not read ${collectors.join(', ')}.${lostBy(collectors)}`,
+    remedy: [
+      'Give the user of the key a role that may read them (System > Users), or disable the collectors:',
+      exact(withoutCollectors(collectors)),
+    ],
+  };
+}
+
+function otherFinding({ collector, reason, message }: Obstacle): Finding {
+  return { text: `${collector}: ${message}.${lostBy([collector])}`, remedy: remedyFor(reason, collector) };
+}
+
+function lostBy(collectors: readonly string[]): string {
+  const alerts = collectors.flatMap((name) => lostAlerts.get(name) ?? []);
+  return alerts.length === 0 ? '' : ` Cannot fire: ${alerts.join(', ')}.`;
+}
+
+function withoutCollectors(names: readonly string[]): string {
+  return `collectors: { ${names.map((name) => `${name}: { enabled: false }`).join(', ')} }`;
+}
+
+/** Returns the remedy for a collector that failed. A malformed answer may come from an untested release. */
+function remedyFor(reason: FailureReason | undefined, collector: string): readonly string[] {
+  if (reason === 'oversize') return ['Raise limits.body_bytes.'];
+  if (reason === undefined || reason === 'malformed' || reason === 'not_found')
+    return [
+      'This release answers in an unknown way: report it with the release and the line above. Until then:',
+      exact(withoutCollectors([collector])),
+    ];
+  return ['Polling tries again each time. If the failure stays, look at the log of the appliance for that call.'];
+}
+
+function farmFindings({ probe }: ApplianceCheck): readonly Finding[] {
+  if (probe.facts.farms?.length !== 0) return [];
+  return [
+    {
+      text: 'The key sees no farm, so nothing is known about its services.',
+      remedy: [
+        'If it has farms: add the user of the key to a group that has them (System > Users),',
+        'and check farms.include and farms.exclude.',
+      ],
+    },
+  ];
+}
+
+function clockFindings({ probe }: ApplianceCheck): readonly Finding[] {
+  const offset = clockOffsetOf(probe.calls);
+  if (offset === undefined || Math.abs(offset) <= maxClockOffsetSeconds) return [];
+  return [
+    {
+      text: `Its clock is ${formatDuration(Math.abs(offset) * 1_000)} ${offset > 0 ? 'ahead of' : 'behind'} the clock of this machine; ZlbApplianceClockWrong fires.`,
+      remedy: [
+        'Set the time server of the machine that is wrong; this shows the one of this machine:',
+        exact('timedatectl'),
+      ],
+    },
+  ];
+}
+
+function costFindings({ probe, settings }: ApplianceCheck): readonly Finding[] {
+  const { maxBusyRatio } = settings.polling;
+  const ratio = probe.perMinute.seconds / 60;
+  if (ratio <= maxBusyRatio) return [];
+  return [
+    {
+      text: `Polling as configured would take ${percent(ratio)} of its time, and polling.max_busy_ratio allows ${percent(maxBusyRatio)}: intervals will be stretched.`,
+      remedy: [
+        'That may be acceptable: see zlb_collector_interval_seconds. Otherwise run the most expensive collectors less often:',
+        exact("collectors: { backends: { schedule: '0 */5 * * * *' }, farm_config: { schedule: '0 0 * * * *' } }"),
+      ],
+    },
+  ];
+}
+
+export function percent(ratio: number): string {
+  return `${ratio < 0.0995 ? (ratio * 100).toFixed(1) : Math.round(ratio * 100)} %`;
+}
