@@ -148,8 +148,9 @@ They end with code 0 after SIGTERM or SIGINT, with 2 for bad flags or a bad conf
 
 ## One appliance without a file
 
-Without \`--config.file\` the environment describes one appliance, named after its host. With a file, it may take the place of \`appliances\`;
-with appliances in both places the exporter does not start. Its relative paths start at the working directory.
+Without \`--config.file\` the environment describes one appliance, named after its host unless it has a name. With a file, it may take the place of \`appliances\`;
+with appliances in both places the exporter does not start. Its relative paths start at the working directory. A variable that looks like a misspelt one is refused, unless a
+file uses it as \`\${NAME}\`.
 
 | Variable | Stands for |
 |---|---|

@@ -10,7 +10,7 @@ import { readYamlFile, type Source } from './yaml-file.ts';
 export interface ApplianceFilesParts {
   readonly source: Source;
   readonly env: Environment;
-  readonly files: Files;
+  readonly files: Pick<Files, 'list' | 'readText'>;
   readonly problems: Problems;
 }
 

@@ -1,10 +1,12 @@
 import { applianceUrl } from './appliance-url.ts';
+import { closestWord } from './closest-word.ts';
 import type { Path, Problems } from './problems.ts';
 import type { Environment } from './substitute.ts';
 import type { Source } from './yaml-file.ts';
 
 /** The environment variables that configure one appliance, with the key of an appliance that each stands for. */
 export const environmentVariables = [
+  { variable: 'ZLB_APPLIANCE_NAME', key: 'name' },
   { variable: 'ZLB_APPLIANCE_URL', key: 'url' },
   { variable: 'ZLB_API_KEY', key: 'api_key' },
   { variable: 'ZLB_API_KEY_FILE', key: 'api_key_file' },
@@ -14,12 +16,60 @@ export const environmentVariables = [
 
 type Variable = (typeof environmentVariables)[number]['variable'];
 
-/** True when any of the variables is set: one without the others is a mistake to report, not a wish for a demonstration. */
+const applianceVariables: readonly string[] = environmentVariables.map(({ variable }) => variable);
+/** Variables that other commands read, the image or the service. */
+const otherVariables: readonly string[] = [
+  'ZLB_ADMIN_URL',
+  'ZLB_ADMIN_TOKEN',
+  'ZLB_ADMIN_TOKEN_FILE',
+  'ZLB_EXPORTER_FLAGS',
+  'ZLB_EXPORTER_REVISION',
+  'ZLB_NODE_FLAGS',
+];
+
+/**
+ * True when any of the variables is set, or one that was probably meant to be one: a mistake to report, not a wish for a
+ * demonstration.
+ */
 export function hasEnvironmentAppliance(env: Environment): boolean {
-  return environmentVariables.some(({ variable }) => env[variable]);
+  return applianceVariables.some((variable) => env[variable]) || misspeltAppliance(env).length > 0;
 }
 
-/** The appliance of the environment as if a file had listed it, named after its host. An empty variable is an unset one. */
+/** A variable that has no effect, and the one that was probably meant. */
+export interface MisspeltVariable {
+  readonly variable: string;
+  readonly meant: string;
+}
+
+/**
+ * Returns the variables that look like one of the program's: mistyped, or with parts of its name alone. Others that start
+ * with `ZLB_` belong to somebody else; Kubernetes sets several for a Service of such a name.
+ */
+export function misspeltVariables(env: Environment): readonly MisspeltVariable[] {
+  const known = [...applianceVariables, ...otherVariables];
+  return Object.keys(env).flatMap((variable) => {
+    if (!variable.startsWith('ZLB_') || !env[variable] || known.includes(variable)) return [];
+    const parts = `${variable.slice('ZLB'.length)}_`;
+    const meant = closestWord(variable, known) ?? known.find((each) => `${each}_`.includes(parts));
+    return meant === undefined ? [] : [{ variable, meant }];
+  });
+}
+
+function misspeltAppliance(env: Environment): readonly MisspeltVariable[] {
+  return misspeltVariables(env).filter(({ meant }) => applianceVariables.includes(meant));
+}
+
+/** Reports the misspelt variables of an appliance, unless a file of the configuration uses them as `${NAME}`. */
+export function reportMisspelt(env: Environment, used: ReadonlySet<string>, problems: Problems): void {
+  for (const { variable, meant } of misspeltAppliance(env))
+    if (!used.has(variable))
+      problems.report(
+        { file: 'environment', key: variable },
+        `is not a variable of this program; did you mean ${meant}? Set that, or unset this`,
+      );
+}
+
+/** The appliance of the environment as if a file had listed it. An empty variable is an unset one. */
 export function readEnvironment(env: Environment, problems: Problems): Source {
   const set = (variable: Variable) => env[variable] || undefined;
   const report = (variable: Variable, message: string) =>
@@ -33,7 +83,7 @@ export function readEnvironment(env: Environment, problems: Problems): Source {
 
   const url = applianceUrl(set('ZLB_APPLIANCE_URL') ?? '');
   const appliance = {
-    name: 'value' in url ? url.value.hostname : 'environment',
+    name: set('ZLB_APPLIANCE_NAME') ?? ('value' in url ? url.value.hostname : 'environment'),
     url: set('ZLB_APPLIANCE_URL'),
     api_key: set('ZLB_API_KEY'),
     api_key_file: set('ZLB_API_KEY_FILE'),

@@ -6,7 +6,8 @@ import { toAdminSettings } from './admin-settings.ts';
 import { checkTogether } from './checks.ts';
 import type { CollectorSettings } from './collectors.ts';
 import { withApplianceFiles } from './appliance-files.ts';
-import { readEnvironment } from './environment.ts';
+import { readEnvironment, reportMisspelt } from './environment.ts';
+import type { ReadText } from './file-text.ts';
 import { createFiles, type Files } from './files.ts';
 import { createOpenFile } from './open-file.ts';
 import { openAdminFiles, type Opened, openFiles } from './open-files.ts';
@@ -49,15 +50,18 @@ export function loadSettings(from: SettingsSource & SettingsScope): Promise<Sett
 }
 
 async function load(
-  { file, env, files = createFiles({ path: file }) }: SettingsSource,
+  { file, env, files: allFiles = createFiles({ path: file }) }: SettingsSource,
   { collectorDefaults, operations }: SettingsScope,
   readStructure: StructureReader<ConfigFile>,
 ): Promise<Settings> {
   const problems = createProblems();
+  const usedVariables = new Set<string>();
+  const files = notingVariables(allFiles, usedVariables);
   const main =
     file === undefined ? readEnvironment(env, problems) : await readFileAndEnvironment(file, env, files, problems);
   if (main === undefined) throw problems.error();
   const source = await withApplianceFiles({ source: main, env, files, problems });
+  reportMisspelt(env, usedVariables, problems);
 
   // An exporter at work goes on with it: each step takes a tenth of a second for a thousand appliances.
   await nextTurn();
@@ -83,11 +87,22 @@ async function load(
   };
 }
 
+/** Reads the same files, and adds the names of the variables that configuration files use. */
+function notingVariables({ list, readText }: Pick<Files, 'list' | 'readText'>, used: Set<string>) {
+  const noting: ReadText = async (path, purpose) => {
+    const text = await readText(path, purpose);
+    if (purpose === 'configuration' && 'value' in text)
+      for (const [, name = ''] of text.value.matchAll(/\$\{(\w+)\}/g)) used.add(name);
+    return text;
+  };
+  return { list, readText: noting };
+}
+
 /** A file may leave the appliance to the environment. Appliances in both would leave open which ones were meant. */
 async function readFileAndEnvironment(
   file: string,
   env: Environment,
-  { readText }: Files,
+  { readText }: Pick<Files, 'readText'>,
   problems: Problems,
 ): Promise<Source | undefined> {
   const source = await readYamlFile({

@@ -1,4 +1,5 @@
 import { createSecureContext } from 'node:tls';
+import { misspeltVariables } from '../../config/environment.ts';
 import { readFileText } from '../../config/file-text.ts';
 import { certificatesFile } from '../../config/open-file.ts';
 import { privateKeyIn } from '../../config/private-key.ts';
@@ -22,6 +23,11 @@ const defaultUrl = 'http://127.0.0.1:9445';
 
 /** Reads flags, environment variables and the files that they name; a flag wins over a variable. */
 export async function readConnection({ flags, env }: Pick<CommandContext, 'flags' | 'env'>): Promise<Connection> {
+  const [misspelt] = misspeltVariables(env).filter(({ meant }) => meant.startsWith('ZLB_ADMIN_'));
+  if (misspelt)
+    throw new UsageError(
+      `the variable ${misspelt.variable} has no effect; did you mean ${misspelt.meant}? Set that, or unset this`,
+    );
   const url = parseUrl(optionalFlag(flags, 'admin.url') ?? env.ZLB_ADMIN_URL ?? defaultUrl);
   const files = {
     ca: optionalFlag(flags, 'admin.ca-file'),

@@ -1,6 +1,7 @@
 import { createDecoder } from '../../appliance/decode.ts';
 import { operationRoutes } from '../../admin/operation-routes.ts';
 import { collectorDefaults } from '../../collectors/defaults.ts';
+import { hasEnvironmentAppliance } from '../../config/environment.ts';
 import { createFiles } from '../../config/files.ts';
 import { loadSettings } from '../../config/load.ts';
 import { shareOf } from '../../config/share.ts';
@@ -21,7 +22,7 @@ import { ownCertificateLine } from './own-certificate.ts';
 export const check: Command = async ({ flags, env, stopped, say, warn, shell }) => {
   const file = optionalFlag(flags, 'config.file');
   const webFile = optionalFlag(flags, 'web.config.file');
-  const hasAppliances = file !== undefined || Boolean(env.ZLB_APPLIANCE_URL);
+  const hasAppliances = file !== undefined || hasEnvironmentAppliance(env);
   if (!hasAppliances && webFile === undefined)
     throw new UsageError('nothing to check: give --config.file=PATH, or set ZLB_APPLIANCE_URL and ZLB_API_KEY_FILE');
   if (webFile !== undefined)

@@ -90,6 +90,56 @@ describe('an appliance from the environment', () => {
     expect(settings.polling.timeoutMs).toBe(5_000);
   });
 
+  it('has the name that the environment gives it', async () => {
+    const settings = await load({ ...appliance, ZLB_APPLIANCE_NAME: 'lb-paris' });
+
+    expect(settings.appliances.map(({ name }) => name)).toEqual(['lb-paris']);
+    await expect(refusal(load({ ...appliance, ZLB_APPLIANCE_NAME: 'lb\nparis' }))).resolves.toEqual([
+      expect.stringMatching(/^environment: ZLB_APPLIANCE_NAME: /),
+    ]);
+  });
+
+  it.each([
+    ['ZLB_TLS_FINGERPRINT', 'ZLB_TLS_FINGERPRINT_SHA256'],
+    ['ZLB_APPLIANCE_URI', 'ZLB_APPLIANCE_URL'],
+    ['ZLB_URL', 'ZLB_APPLIANCE_URL'],
+    ['ZLB_APIKEY_FILE', 'ZLB_API_KEY_FILE'],
+    ['ZLB_API_KEY_1', 'ZLB_API_KEY'],
+    ['ZLB_INSECURE_SKIP_VERIFY', 'ZLB_TLS_INSECURE_SKIP_VERIFY'],
+    ['ZLB_NAME', 'ZLB_APPLIANCE_NAME'],
+  ])('is refused with a misspelt variable: %s', async (variable, meant) => {
+    const lines = [
+      `environment: ${variable}: is not a variable of this program; did you mean ${meant}? Set that, or unset this`,
+    ];
+    const file = 'appliances: [{ name: lb, url: 192.0.2.10, api_key: f1x7ure }]';
+
+    expect(await refusal(load({ ...appliance, [variable]: 'CANARY' }))).toEqual(lines);
+    expect(await refusal(loadText(file, { env: { [variable]: 'CANARY' } }))).toEqual(lines);
+    expect(hasEnvironmentAppliance({ [variable]: 'CANARY' })).toBe(true);
+  });
+
+  it('may use any variable that its files name, and ignores those of others', async () => {
+    const file = 'appliances: [{ name: lb, url: 192.0.2.10, api_key: "${ZLB_API_KEY_1}" }]';
+    const ofKubernetes = Object.fromEntries(
+      ['ZLB', 'ZLB_API', 'ZLB_ADMIN', 'ZLB_APPLIANCE', 'ZLB_EXPORTER'].flatMap((service) =>
+        ['SERVICE_HOST', 'SERVICE_PORT', 'SERVICE_PORT_HTTP', 'PORT', 'PORT_9444_TCP', 'PORT_9444_TCP_ADDR'].map(
+          (end) => [`${service}_${end}`, 'tcp://10.0.0.1:9444'],
+        ),
+      ),
+    );
+    const ofService = {
+      ZLB_EXPORTER_FLAGS: '',
+      ZLB_NODE_FLAGS: '--x',
+      ZLB_EXPORTER_REVISION: 'abc',
+      ZLB_ADMIN_TOKEN: 'x',
+    };
+
+    const settings = await loadText(file, { env: { ZLB_API_KEY_1: 'f1x7ure', ...ofKubernetes, ...ofService } });
+
+    expect(settings.appliances[0]?.apiKey.reveal()).toBe('f1x7ure');
+    expect(hasEnvironmentAppliance({ ...ofKubernetes, ...ofService })).toBe(false);
+  });
+
   it('is refused beside a file with appliances, because one of them would be ignored', async () => {
     const file = 'appliances: [{ name: lb, url: 192.0.2.10, api_key: f1x7ure }]';
 

@@ -91,6 +91,13 @@ describe('the way to the gateway', () => {
     expect(message).not.toContain('Canary');
   });
 
+  it('refuses a misspelt variable, without its value', async () => {
+    const message = await read({}, { ZLB_ADMIN_TOKN: canary }).catch(String);
+
+    expect(message).toContain('ZLB_ADMIN_TOKN has no effect; did you mean ZLB_ADMIN_TOKEN?');
+    expect(message).not.toContain('Canary');
+  });
+
   it('says what is wrong with a token file, without its path or content', async () => {
     const missing = await read({ 'admin.token-file': `/nowhere/${canary}` }, {}).catch(String);
     const folder = await read({ 'admin.token-file': tmpdir() }, {}).catch(String);
