@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { errorCode } from '../lib/check.ts';
 import { steadyNow } from '../lib/steady-now.ts';
-import { makeFolder } from './audit/make-folder.ts';
+import { makeFolder } from './audit/disk.ts';
 import { AdminProblem } from './problem.ts';
 
 /** The lowest average rate of a transfer, asked once the grace time has passed. */
