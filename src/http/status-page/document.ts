@@ -22,8 +22,8 @@ export interface Frame {
 
 /** Says that nothing on the page is real, and with which command it would be. */
 export function demonstrationBanner(command: string): Markup {
-  return html`<p class="banner" id="demonstration" role="note"><b>These are simulated load balancers: nothing on this page is real.</b>
-<span>For your own: <code>${command}</code></span></p>`;
+  return html`<aside class="banner" aria-label="Demonstration"><b>These are simulated load balancers: nothing on this page is real.</b>
+<span>For your own: <code>${command}</code></span></aside>`;
 }
 
 /** How often the page is loaded anew where there is no script. */
