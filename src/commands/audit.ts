@@ -7,7 +7,7 @@ import { FileKindError } from '../lib/regular-file.ts';
 import { type Command, UsageError } from './command.ts';
 
 const usage = 'zlb-exporter audit verify FILE, where FILE is the admin.audit_file of the configuration';
-/** More would not fit on a screen; they are counted. */
+/** Maximal lines of a list; the rest is counted. */
 const maxShown = 12;
 const keepFiles =
   'Keep the files as they are, as evidence. To begin a new chain, move all whose names begin with that of the audit, and restart the exporter.';
@@ -39,11 +39,11 @@ function* describe(file: string, verification: Verification) {
   const { isPart, isEmpty, first, last, faults, torn, unfinished } = verification;
   yield headline(file, verification);
   if (isPart && first && last) {
-    yield `It is one part of an audit, from number ${first.seq} to ${last.seq}; the files before and after it were not looked at.`;
+    yield `It is one part of an audit, from number ${first.seq} to ${last.seq}; the files before and after it were not read.`;
   }
   if (first && last) {
     yield '';
-    yield `  first line  number ${first.seq}, ${shown(first.time)}${first.seq > 1 && !isPart ? '; older files have been put away' : ''}`;
+    yield `  first line  number ${first.seq}, ${shown(first.time)}${first.seq > 1 && !isPart ? '; older files were moved away' : ''}`;
     yield `  last line   number ${last.seq}, ${shown(last.time)}`;
     yield `  its hash    ${last.hash}${isPart ? ', which the first line of the next file names as "prev"' : ''}`;
   }
@@ -57,14 +57,14 @@ function* describe(file: string, verification: Verification) {
   if (torn) {
     yield '';
     yield `  ${sentence(torn)}`;
-    yield 'A process that was killed leaves such a line, and nobody was told that it was written; the exporter recovers it.';
+    yield 'A killed process leaves such a line, whose request was not sent; the exporter recovers it.';
   }
   if (unfinished.length > 0 && isPart) {
     yield '';
     yield `${counted(unfinished.length, 'request')} without an outcome in this file: the next one may have it.`;
   } else if (unfinished.length > 0) {
     yield '';
-    yield `Outcome not known of ${counted(unfinished.length, 'request')}: the appliance may have carried it out. The ids:`;
+    yield `The outcome of ${counted(unfinished.length, 'request')} is unknown: the appliance may have carried it out. The ids:`;
     yield* shortened(unfinished.map(shown));
   }
 }
@@ -86,7 +86,7 @@ function* shortened(texts: readonly string[]) {
   if (texts.length > maxShown) yield `  and ${texts.length - maxShown} more`;
 }
 
-/** A text of a line that may be forged. */
+/** Returns a text of a possibly forged line without control characters. */
 function shown(text: string): string {
   return oneLine(text, 64);
 }

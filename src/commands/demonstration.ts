@@ -16,10 +16,10 @@ import { createLog } from './log.ts';
 import { makeToken } from './make-token.ts';
 import { untilStopped } from './until-stopped.ts';
 
-const usualAddress = ':9444';
-const usualGatewayAddress = '127.0.0.1:9445';
+const defaultAddress = ':9444';
+const defaultGatewayAddress = '127.0.0.1:9445';
 
-/** Runs the exporter on simulated appliances inside this process: what it is like, without an appliance. */
+/** Runs the exporter on simulated appliances inside this process, for a first look. */
 export async function runDemonstration(
   { flags, stopped, say, spoken, build, shell }: CommandContext,
   web: WebSettings | undefined,
@@ -27,7 +27,7 @@ export async function runDemonstration(
   const apiKey = randomBytes(16).toString('hex');
   const { token, sha256 } = makeToken();
   const simulation = await startDemonstration({ apiKey, latency: 'realistic' });
-  // What goes wrong here goes wrong on purpose; the lines of a log would only hide the greeting.
+  // The faults here are intended; their log lines would hide the greeting.
   const log = createLog({ level: textFlag(flags, 'log.level') || 'error', format: textFlag(flags, 'log.format') });
   const folder = await mkdtemp(join(tmpdir(), 'zlb-exporter-'));
   try {
@@ -57,11 +57,11 @@ export async function runDemonstration(
 
 interface Started {
   readonly daemon: Daemon;
-  /** Usual addresses that were not to be had. */
+  /** Default addresses that were in use. */
   readonly taken: readonly string[];
 }
 
-/** Where a usual address is taken, any other will do for a demonstration; one that somebody chose stays as it is. */
+/** Starts the daemon; takes free ports instead of default addresses that are in use. An address from a flag stays. */
 async function startWhereFree(parts: DaemonParts, taken: readonly string[] = []): Promise<Started> {
   try {
     return { daemon: await startDaemon(parts), taken };
@@ -75,19 +75,19 @@ async function startWhereFree(parts: DaemonParts, taken: readonly string[] = [])
 function onFreePort(parts: DaemonParts, setting: string): { parts: DaemonParts; instead: string } | undefined {
   const { settings, listenAddress } = parts;
   const { admin } = settings;
-  if (setting === 'admin.listen_address' && admin?.listenAddress === usualGatewayAddress) {
+  if (setting === 'admin.listen_address' && admin?.listenAddress === defaultGatewayAddress) {
     const moved = { ...settings, admin: { ...admin, listenAddress: '127.0.0.1:0' } };
-    return { parts: { ...parts, settings: moved }, instead: usualGatewayAddress };
+    return { parts: { ...parts, settings: moved }, instead: defaultGatewayAddress };
   }
-  if (setting === '--web.listen-address' && listenAddress === usualAddress)
-    return { parts: { ...parts, listenAddress: ':0' }, instead: usualAddress };
+  if (setting === '--web.listen-address' && listenAddress === defaultAddress)
+    return { parts: { ...parts, listenAddress: ':0' }, instead: defaultAddress };
   return undefined;
 }
 
-/** One token for everything. */
+/** Returns settings of the gateway with one token for everything. */
 function adminSettings(sha256: string, folder: string): AdminSettings {
   return {
-    listenAddress: usualGatewayAddress,
+    listenAddress: defaultGatewayAddress,
     auditFile: join(folder, 'audit.jsonl'),
     auditFileBytes: 64 * 1_048_576,
     timeoutMs: 90_000,
@@ -100,7 +100,7 @@ function adminSettings(sha256: string, folder: string): AdminSettings {
   };
 }
 
-/** The demonstration's appliances as a configuration would name them, each pinned to its own certificate. */
+/** Returns settings as a configuration would give them, each appliance pinned to its certificate. */
 function settingsFor(appliances: readonly DemonstrationAppliance[], apiKey: string): Settings {
   const settings = appliances.map(
     ({ name, appliance }): ApplianceSettings => ({

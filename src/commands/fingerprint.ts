@@ -5,7 +5,7 @@ import { readShownCertificate } from './shown-certificate.ts';
 
 const defaultPort = 444;
 
-/** Prints the SHA-256 fingerprint of the certificate that a server shows, to be pinned after comparing it by another way. */
+/** Prints the SHA-256 fingerprint of a server's certificate, to be pinned after a comparison. */
 export const fingerprint: Command = async ({ arguments: [target, ...more], stopped, say, warn }) => {
   const { host, port } = parseTarget(target, more);
   try {
@@ -31,7 +31,7 @@ function inPairs(digits: string): string {
   return digits.toUpperCase().replaceAll(/..(?=.)/g, '$&:');
 }
 
-/** What prints the fingerprint in a shell of the appliance itself, where nobody is on the way. */
+/** Returns the command that prints the fingerprint on the appliance itself, where nobody is in between. */
 export function ownFingerprintCommand(port: number): string {
   return `openssl s_client -connect 127.0.0.1:${port} </dev/null | openssl x509 -noout -fingerprint -sha256`;
 }

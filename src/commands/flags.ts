@@ -8,12 +8,12 @@ import { type Flags, UsageError } from './command.ts';
 import { logFormats, logLevels } from './log.ts';
 
 /**
- * The commands that take a flag. `admin` asks a running exporter and has flags of its own; the others share theirs, but for
- * those that only an exporter and its `check` understand.
+ * The commands that take a flag: `admin` has its own flags, because it talks to a running exporter; the other commands share
+ * theirs, except for those of the exporter and its `check`.
  */
 type Takers = 'all' | 'admin' | 'others' | 'exporter';
 
-/** Every flag there is; a flag with an example has a value. */
+/** All flags; a flag with an example has a value. */
 export const options = {
   'config.file': { type: 'string', example: 'zlb.yml', takers: 'others' },
   'web.listen-address': { type: 'string', example: ':9444', takers: 'others' },
@@ -48,12 +48,12 @@ export const options = {
 
 type FlagName = keyof typeof options;
 
-/** The flags and the other words of a command line; throws a UsageError that never repeats the value of a flag. */
+/** Returns the flags and the other words of a command line; throws a UsageError, which never repeats the value of a flag. */
 export function parseFlags(words: readonly string[]): {
   readonly flags: Flags;
   readonly positionals: readonly string[];
 } {
-  // Not strict: the messages of parseArgs explain its own rules, in several sentences.
+  // Not strict, because the messages of parseArgs are several sentences about its own rules.
   const { values, positionals, tokens } = parseArgs({
     args: [...words],
     allowPositionals: true,
@@ -76,7 +76,7 @@ export function parseFlags(words: readonly string[]): {
   return { flags: values, positionals };
 }
 
-/** Refuses what a command would pass over in silence: a `--dry-run` that does nothing is worse than none. */
+/** Throws a UsageError for a flag that the command would ignore: an ignored `--dry-run` is worse than none. */
 export function refuseForeignFlags(flags: Flags, command: string | undefined): void {
   for (const name of Object.keys(flags)) {
     const takers: Takers | undefined = isFlagName(name) ? options[name].takers : undefined;
@@ -113,14 +113,14 @@ function checkToken({ name, rawName, value, inlineValue }: OptionToken): void {
     return;
   }
   const { example } = option;
-  // The next word was taken for the value, and is a flag itself.
+  // parseArgs took the next flag for the value.
   if (value === undefined || (!inlineValue && value.startsWith('-')))
     throw new UsageError(`--${name} needs a value, such as --${name}=${example}`);
   if (value === '')
     throw new UsageError(`--${name} is empty; give it a value, such as --${name}=${example}, or leave it out`);
 }
 
-/** The flag that was probably meant: known by a part of its name, as --config or --listen-address, or mistyped. */
+/** Returns the flag that was probably meant, by a part of its name (--config, --listen-address) or by its spelling. */
 function guessOf(name: string): string {
   const names = Object.keys(options);
   const whole = names.find((each) => each.startsWith(`${name}.`) || each.endsWith(`.${name}`));

@@ -11,13 +11,13 @@ interface GreetingParts {
   readonly paint: Shell['paint'];
 }
 
-/** What a person reads who started an exporter by hand; a service has its log. */
+/** Returns the lines for a person who started an exporter on a terminal. */
 export function greeting({ version, url, adminUrl, paint }: GreetingParts, appliances: number): readonly string[] {
   return [
     `zlb-exporter ${version} watches ${counted(appliances, 'appliance')}.`,
     ...places({ url, adminUrl, paint }),
     '',
-    'The log follows, on standard error; --log.format=logfmt is easier to read. Stop with Ctrl-C.',
+    'The log follows on standard error; --log.format=logfmt is easier to read. Stop with Ctrl-C.',
     '',
   ];
 }
@@ -25,17 +25,19 @@ export function greeting({ version, url, adminUrl, paint }: GreetingParts, appli
 interface DemonstrationParts extends GreetingParts {
   readonly appliances: readonly DemonstrationAppliance[];
   readonly token: string;
-  /** Usual addresses that were not to be had. */
+  /** Default addresses that were in use. */
   readonly taken: readonly string[];
 }
 
-/** What a newcomer reads: what runs, what to open, and one thing that is wrong and can be put right while the page is open. */
+/** Returns the lines of the demonstration: what runs, what to open, and one fault to repair. */
 export function demonstrationGreeting(parts: DemonstrationParts): readonly string[] {
   const { version, appliances, adminUrl = '', token, taken, paint } = parts;
   const [nameWidth, urlWidth] = [12, 24];
   return [
     `zlb-exporter ${version} on five simulated load balancers, since no configuration is given.`,
-    ...(taken.length === 0 ? [] : ['', `Something else has ${taken.join(' and ')}, so free ports are used.`]),
+    ...(taken.length === 0
+      ? []
+      : ['', `Another program uses ${taken.join(' and ')}, so the demonstration uses free ports.`]),
     '',
     ...appliances.map(
       ({ name, about, appliance }) => `  ${name.padEnd(nameWidth)} ${appliance.url.padEnd(urlWidth)} ${about}`,

@@ -5,19 +5,19 @@ import { parseListenAddress } from '../lib/listen-address.ts';
 import { toError } from '../lib/check.ts';
 import { type Command, textFlag, UsageError } from './command.ts';
 
-/** Asks a running exporter on this machine whether it is healthy; for containers without a shell or curl. */
+/** Requests /-/healthy from a running exporter on this machine; for containers without a shell or curl. */
 export const healthcheck: Command = async ({ flags, env, say, warn }) => {
   const address = parseListenAddress(textFlag(flags, 'web.listen-address'));
   if (!address) throw new UsageError('--web.listen-address must be host:port or :port, for example :9444');
   const webFile = flags['web.config.file'];
   const tls = typeof webFile === 'string' ? (await loadWebSettings({ file: webFile, env })).tls : undefined;
   const { port } = address;
-  // Listening on every address includes this one.
+  // A listener on every address also listens here.
   const host = ['', '0.0.0.0', '::'].includes(address.host) ? '127.0.0.1' : address.host;
   const url = `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}/-/healthy`;
   try {
     const answer = await ask(url, tls);
-    if (lives(answer, tls)) {
+    if (isAlive(answer, tls)) {
       say('healthy');
       return 0;
     }
@@ -32,11 +32,11 @@ export const healthcheck: Command = async ({ flags, env, say, warn }) => {
   return 1;
 };
 
-/** A status; `refused` when the connection was ended after the handshake. */
+/** A status; `refused` when the server closed the connection after the handshake. */
 type Answer = number | 'refused';
 
-/** It is asked for life, not for rights: who asks for a password or a certificate is alive. */
-function lives(answer: Answer, tls: WebSettings['tls']): boolean {
+/** True for a living exporter, also for one that wants a password or a client certificate. */
+function isAlive(answer: Answer, tls: WebSettings['tls']): boolean {
   if (answer === 'refused') return tls !== undefined && tls.clientAuth !== 'NoClientCert';
   return [200, 401, 429].includes(answer);
 }
@@ -46,7 +46,7 @@ function ask(url: string, tls: WebSettings['tls']): Promise<Answer> {
     let shookHands = false;
     const options = { agent: false, signal: AbortSignal.timeout(3_000) };
     const request = tls
-      ? // Its name is not 127.0.0.1, and nothing is told to it.
+      ? // The certificate is not for 127.0.0.1, and the request holds no secret.
         requestTls(url, { ...options, rejectUnauthorized: false, minVersion: tls.minVersion, ciphers: tls.ciphers })
       : requestPlain(url, options);
     request.once('socket', (socket) => {

@@ -1,4 +1,4 @@
-/** What `--help` prints: one screen of 24 lines and 80 columns. */
+/** The text of `--help`: one screen of 24 lines and 80 columns. */
 export const help = `Usage: zlb-exporter [flags]            the exporter, or a demonstration
        zlb-exporter COMMAND [flags]    COMMAND --help explains it
 
@@ -11,18 +11,18 @@ Commands
   simulate [FOLDER]          only the simulated appliances
   healthcheck                ask the exporter here whether it is healthy
 Flags
-  --config.file=PATH         the configuration; a change of it comes with SIGHUP
+  --config.file=PATH         the configuration; SIGHUP reads it again
   --web.listen-address=ADDR  host:port or :port (default :9444)
-  --web.config.file=PATH     TLS and passwords for who reads the metrics
+  --web.config.file=PATH     TLS and passwords of the metrics listener
   --web.enable-lifecycle     let POST /-/reload read the configuration again
-  --shard=INDEX/COUNT        watch a share of the appliances, such as 0/3
+  --shard=INDEX/COUNT        watch a part of the appliances, such as 0/3
   --log.level=LEVEL          debug, info, warn or error (default info)
   --log.format=FORMAT        json or logfmt (default json)
   --version, -h, --help
 One appliance needs no file: set ZLB_APPLIANCE_URL and ZLB_API_KEY_FILE.
 Exit codes: 0 after SIGTERM or SIGINT, 2 for bad flags or configuration, else 1.`;
 
-/** What `--help` prints behind a command; `admin` has a screen of its own. */
+/** The text of `--help` after a command; `admin` has its own. */
 export const helpOf: ReadonlyMap<string, string> = new Map([
   [
     'check',
@@ -57,7 +57,7 @@ Example
     `Usage: zlb-exporter token
 
 Makes a token for the admin gateway: alone on standard output, with the lines
-for the configuration beside it. Nothing keeps it; it is shown once.
+for the configuration on standard error. It is shown once and stored nowhere.
 
 Example
   (umask 077; zlb-exporter token > alice.token)`,
@@ -67,7 +67,7 @@ Example
     `Usage: zlb-exporter audit verify FILE
 
 Reads the audit of the gateway, admin.audit_file, with its older files, and says
-whether anything in it was changed, taken out or put in.
+whether anything in it was changed, removed or added.
 
 Example
   zlb-exporter audit verify /var/lib/zlb-exporter/audit.jsonl

@@ -12,15 +12,15 @@ import { greeting } from './greeting.ts';
 import { createLog } from './log.ts';
 import { untilStopped } from './until-stopped.ts';
 
-/** The exporter itself; without any configuration, on simulated appliances. */
+/** Runs the exporter; without a configuration, on simulated appliances. */
 export const run: Command = async (context) => {
   const { flags, env, stopped, build, onHangup, say, shell } = context;
   const file = optionalFlag(flags, 'config.file');
   const webFile = optionalFlag(flags, 'web.config.file');
   if (file === undefined && !hasEnvironmentAppliance(env)) {
     if (flags['shard'] !== undefined)
-      throw new UsageError('--shard shares the appliances of a configuration: give --config.file=PATH as well');
-    // Loaded only here: an exporter at work has no use for the simulated appliances.
+      throw new UsageError('--shard divides the appliances of a configuration: give --config.file=PATH as well');
+    // Loaded here only: a real exporter does not need the simulated appliances.
     const { runDemonstration } = await import('./demonstration.ts');
     const web = webFile === undefined ? undefined : await loadWebSettings({ file: webFile, env });
     return await runDemonstration(context, web);
@@ -44,7 +44,7 @@ export const run: Command = async (context) => {
       return { settings: shareOf(settings, shard), web: await loadWeb?.(files) };
     },
   });
-  // The first one is in force, or there is no exporter.
+  // The first configuration has to be valid, or the exporter does not start.
   const configuration = await source.read((first) => Promise.resolve(first));
   const log = createLog({ level: textFlag(flags, 'log.level') || 'info', format: textFlag(flags, 'log.format') });
   daemon = await startDaemon({

@@ -7,14 +7,14 @@ interface ShellParts {
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   readonly stopped: AbortSignal;
-  /** Ctrl-C while a question is open: a terminal that is read line by line keeps it from the process. */
+  /** Called for Ctrl-C while a question is open: readline keeps the signal from the process. */
   readonly interrupt: () => void;
 }
 
-/** Controls of a terminal and what turns the reading direction; not the ends of lines. */
+/** Control characters and characters that turn the reading direction; not line breaks and tabs. */
 const commands = /(?!\r?\n|\t)[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
-/** As it stands in JSON, where most of it comes from. */
+/** Returns the JSON escape of a character. */
 function escapeOf(control: string): string {
   return `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
@@ -25,7 +25,7 @@ export function createShell({ stdin, stdout, stderr, stopped, interrupt }: Shell
     const lines = createInterface({ input: stdin, output: stderr });
     const closed = new AbortController();
     lines.once('SIGINT', interrupt);
-    // Ctrl-D gives no answer, which is one.
+    // Ctrl-D ends the question with an empty answer.
     lines.once('close', () => closed.abort());
     try {
       return await lines.question(question, { signal: AbortSignal.any([stopped, closed.signal]) });
@@ -36,7 +36,7 @@ export function createShell({ stdin, stdout, stderr, stopped, interrupt }: Shell
     }
   }
 
-  // It keeps what a chunk has of a letter until the next one brings the rest.
+  // The decoder keeps an incomplete character until the next chunk.
   const decoder = new TextDecoder();
 
   return {

@@ -3,11 +3,11 @@ import { connect, type TLSSocket } from 'node:tls';
 import { fingerprintOf } from '../appliance/connection.ts';
 import { oneLine } from '../lib/one-line.ts';
 
-/** The certificate that a server shows, trusted or not. */
+/** A server's certificate, trusted or not. */
 export interface ShownCertificate {
   /** Lower-case hex. */
   readonly fingerprintSha256: string;
-  /** Common names, fit for a terminal. */
+  /** Common names, without control characters. */
   readonly subject: string;
   readonly issuer: string;
   readonly endsAtMs: number;
@@ -16,14 +16,14 @@ export interface ShownCertificate {
 export interface ShownParts {
   readonly host: string;
   readonly port: number;
-  /** The name to ask for; the host without it. */
+  /** The server name (SNI); default: the host. */
   readonly serverName?: string | undefined;
   readonly signal: AbortSignal;
 }
 
 const timeoutMs = 10_000;
 
-/** Looks at the certificate of a server. Nothing is sent to it, so that one that is not to be trusted can do no harm. */
+/** Reads the certificate of a server without a check. Sends nothing but the handshake, so an untrusted server learns nothing. */
 export async function readShownCertificate(parts: ShownParts): Promise<ShownCertificate> {
   const socket = await handshake(parts);
   const { subject, issuer, valid_to: validTo } = socket.getPeerCertificate();

@@ -3,7 +3,7 @@ import { makeToken } from './make-token.ts';
 
 const yearMs = 365 * 86_400_000;
 
-/** Makes a token for the admin gateway: alone on standard output, so that it can go into a file, its digest beside it. */
+/** Prints a token for the admin gateway: alone on standard output, for a file; its digest on standard error. */
 export const token: Command = async ({ say, warn }) => {
   const made = makeToken();
   const expires = new Date(Date.now() + yearMs).toISOString().slice(0, 10);

@@ -1,4 +1,4 @@
-/** Waits for the process to be asked to stop, then closes what is given. */
+/** Waits for the request to stop, then closes the given parts. */
 export async function untilStopped(
   stopped: AbortSignal,
   ...parts: readonly { close(): Promise<void> }[]

@@ -119,7 +119,9 @@ describe('without a configuration', () => {
     const exporter = startExporter([]);
     const url = await exporter.url();
 
-    expect(exporter.stdout()).toContain('Something else has :9444 and 127.0.0.1:9445, so free ports are used.\n');
+    expect(exporter.stdout()).toContain(
+      'Another program uses :9444 and 127.0.0.1:9445, so the demonstration uses free ports.\n',
+    );
     expect((await fetch(`${url}/-/healthy`)).status).toBe(200);
   });
 

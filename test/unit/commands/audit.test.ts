@@ -77,7 +77,7 @@ describe('audit verify', () => {
     expect(said).toContain('  audit.jsonl, line 3 breaks off after 8 bytes.\n');
   });
 
-  it('says where an audit begins whose older files were put away', async () => {
+  it('says where an audit begins whose older files were moved away', async () => {
     const file = givenFile();
     await givenAudit(file, 8, 1_500);
     const after = linesOf(file)[0]?.after ?? '';
@@ -87,10 +87,10 @@ describe('audit verify', () => {
     const { code, said } = await verify(file);
 
     expect(code).toBe(0);
-    expect(said).toContain(`  first line  number ${begin}, 2026-11-20T08:00:00.000Z; older files have been put away\n`);
+    expect(said).toContain(`  first line  number ${begin}, 2026-11-20T08:00:00.000Z; older files were moved away\n`);
   });
 
-  it('says of a file that was put aside that it is one part, and that requests at its end may go on in the next', async () => {
+  it('says that a rotated file is one part, and that its last requests may continue in the next', async () => {
     const file = givenFile();
     const { journal } = givenJournal(file);
     await journal.append(givenRecord({ request: 'a' }));
@@ -104,7 +104,7 @@ describe('audit verify', () => {
     expect(said).toBe(
       [
         'audit.jsonl.0000000000000002 is whole: 2 lines in 1 file.',
-        'It is one part of an audit, from number 1 to 2; the files before and after it were not looked at.',
+        'It is one part of an audit, from number 1 to 2; the files before and after it were not read.',
         '',
         '  first line  number 1, 2026-11-20T08:00:00.000Z',
         '  last line   number 2, 2026-11-20T08:00:00.000Z',

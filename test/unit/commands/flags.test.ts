@@ -26,7 +26,7 @@ describe('the flags', () => {
       ['--shard=3/3'],
       '--shard must be INDEX/COUNT with an index from 0, as pods are counted: of three shards the last is 2/3 (1000 at most)',
     ],
-    [['--shard=0/2'], '--shard shares the appliances of a configuration: give --config.file=PATH as well'],
+    [['--shard=0/2'], '--shard divides the appliances of a configuration: give --config.file=PATH as well'],
     [['simulate', '--shard=0/2'], '--shard goes with the exporter itself and with check, not with simulate'],
     [['--help=yes'], '--help takes no value'],
     [['--no-such.flag=f1x7ure'], 'there is no flag --no-such.flag; --help lists them'],
