@@ -1,13 +1,16 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { isAbsolute, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 
 import { errorCode } from '../lib/check.ts';
 import { kindOf } from '../lib/regular-file.ts';
 import type { Outcome } from './problems.ts';
 
+const noSuchFile = 'there is no such file';
+
 const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
+  ENOENT: noSuchFile,
   ENOTDIR: 'a part of its path is a file, not a folder',
   EACCES: 'the user that runs the exporter has no permission to read it',
   ERR_ENCODING_INVALID_ENCODED_DATA: 'it is not UTF-8 text',
@@ -43,6 +46,15 @@ export async function readFileText(path: string, purpose: keyof typeof limits): 
   } catch (error) {
     return { problem: `cannot be read: ${causeOf(error)}` };
   }
+}
+
+/**
+ * Adds to a problem where the relative name of a file was looked for, if there is no such file. Does not repeat the
+ * name: it may be a key.
+ */
+export function withFolder(problem: string, name: string, folder = ''): string {
+  const isMissing = problem.endsWith(noSuchFile) && !isAbsolute(name);
+  return isMissing ? `${problem}; a relative path starts at ${resolve(folder)}` : problem;
 }
 
 /** Why a file or a folder cannot be read, in a few words. */

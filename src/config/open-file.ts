@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 
 import type { Secret } from '../lib/secret.ts';
 import { certificatesIn } from './certificates.ts';
-import type { ReadText } from './file-text.ts';
+import { type ReadText, withFolder } from './file-text.ts';
 import { privateKeyIn } from './private-key.ts';
 import type { Outcome, Path, Problems } from './problems.ts';
 import { apiKey } from './readers.ts';
@@ -25,8 +25,10 @@ export type OpenFile = <T>(name: string | undefined, at: Path, kind: Kind<T>) =>
 export function createOpenFile(source: Source, readText: ReadText, problems: Problems): OpenFile {
   return async (name, at, { purpose, read }) => {
     if (name === undefined) return undefined;
-    const text = await readText(resolve(source.folderOf(at), name), purpose);
-    const outcome = 'value' in text ? read(text.value) : { problem: `${text.problem}. ${pathHint}` };
+    const folder = source.folderOf(at);
+    const text = await readText(resolve(folder, name), purpose);
+    const outcome =
+      'value' in text ? read(text.value) : { problem: `${withFolder(text.problem, name, folder)}. ${pathHint}` };
     if ('value' in outcome) return outcome.value;
     problems.report(source.place(at), outcome.problem);
     return undefined;

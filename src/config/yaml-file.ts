@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, isAbsolute, resolve } from 'node:path';
 import { type Document, LineCounter, type Node, parseDocument } from 'yaml';
 
 import type { ReadText } from './file-text.ts';
@@ -40,7 +40,8 @@ export async function readYamlFile(parts: YamlFileParts): Promise<Source | undef
   const { file, remedy, least, env, readText, problems } = parts;
   const text = await readText(file, 'configuration');
   if ('problem' in text) {
-    problems.report({ file, key: '' }, `${text.problem}. ${remedy}`);
+    const where = isAbsolute(file) ? '' : ` (${resolve(file)})`;
+    problems.report({ file, key: '' }, `${text.problem}${where}. ${remedy}`);
     return undefined;
   }
   const lineCounter = new LineCounter();

@@ -1,6 +1,6 @@
 import { createSecureContext } from 'node:tls';
 import { misspeltVariables } from '../../config/environment.ts';
-import { readFileText } from '../../config/file-text.ts';
+import { readFileText, withFolder } from '../../config/file-text.ts';
 import { certificatesFile } from '../../config/open-file.ts';
 import { privateKeyIn } from '../../config/private-key.ts';
 import type { Outcome } from '../../config/problems.ts';
@@ -99,6 +99,6 @@ async function contentOf<T>(what: string, path: string, read: (text: string) => 
 
 async function textOf(what: string, path: string, purpose: 'key' | 'certificates'): Promise<string> {
   const text = await readFileText(path, purpose);
-  if ('problem' in text) throw new UsageError(`${what} ${text.problem}`);
+  if ('problem' in text) throw new UsageError(`${what} ${withFolder(text.problem, path)}`);
   return text.value;
 }

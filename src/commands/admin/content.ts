@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { Operation } from '../../admin/operation.ts';
 import type { BodyKind } from '../../appliance/endpoints/row.ts';
+import { withFolder } from '../../config/file-text.ts';
 import { errorCode, isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/one-line.ts';
 import { type Shell, UsageError } from '../command.ts';
@@ -70,6 +71,6 @@ export async function readWhole(path: string, what: string): Promise<Buffer> {
     return await readFile(path);
   } catch (error) {
     const code = errorCode(error);
-    throw new UsageError(`${what}: the file cannot be read: ${reasons[code] ?? code}`);
+    throw new UsageError(`${what}: ${withFolder(`the file cannot be read: ${reasons[code] ?? code}`, path)}`);
   }
 }

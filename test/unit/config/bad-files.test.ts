@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { loadSettings } from '../../../src/config/load.ts';
@@ -52,12 +53,12 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':2:57: appliances[0].admin_api_key: contradicts admin_api_key_file; remove one of the two',
     ':3:71: appliances[1].admin_api_key: holds what cannot go into an HTTP header: character 7 of 18 is a space, a line break or not ASCII; copy the key again, alone',
     ':4:76: appliances[2].admin_api_key_file: holds no key; put the API key of the appliance there',
-    ':5:76: appliances[3].admin_api_key_file: cannot be read: there is no such file. Give the path of a file the exporter may read, best an absolute one',
+    `:5:76: appliances[3].admin_api_key_file: cannot be read: there is no such file; a relative path starts at ${resolve(folder)}. Give the path of a file the exporter may read, best an absolute one`,
     ':6:5: appliances[4]: must be a mapping of keys and values, such as {"name":"lb-paris","url":"https://192.0.2.10:444","api_key_file":"/run/secrets/lb-paris"}',
     ':8:19: admin.listen_address: must be HOST:PORT such as 127.0.0.1:9445, an IPv6 host in brackets: [::1]:9445',
     ':9:23: admin.insecure_plaintext: must be true or false, got "yes"',
     ':10:8: admin.tls.key_file: is missing; add it, such as /run/secrets/admin.key',
-    ':10:21: admin.tls.cert_file: cannot be read: there is no such file. Give the path of a file the exporter may read, best an absolute one',
+    `:10:21: admin.tls.cert_file: cannot be read: there is no such file; a relative path starts at ${resolve(folder)}. Give the path of a file the exporter may read, best an absolute one`,
     ':10:56: admin.tls.client_ca_file: holds no PEM certificate; it needs a part from "-----BEGIN CERTIFICATE-----" to "-----END CERTIFICATE-----"',
     ':11:15: admin.audit_file: is empty; give it a value, such as /var/lib/zlb-exporter/audit.jsonl',
     ':12:21: admin.audit_file_bytes: must be at least 64KiB, got "1KiB"',
@@ -76,7 +77,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':6:33: appliances[4].api_key: contradicts api_key_file; remove one of the two',
     ':7:47: appliances[5].api_key_file: holds no key; put the API key of the appliance there',
     ':8:47: appliances[6].api_key_file: holds what cannot go into an HTTP header: character 7 of 29 is a space, a line break or not ASCII; copy the key again, alone',
-    ':9:47: appliances[7].api_key_file: cannot be read: there is no such file. Give the path of a file the exporter may read, best an absolute one',
+    `:9:47: appliances[7].api_key_file: cannot be read: there is no such file; a relative path starts at ${resolve(folder)}. Give the path of a file the exporter may read, best an absolute one`,
     ':10:47: appliances[8].api_key_file: cannot be read: it is a folder, not a file. Give the path of a file the exporter may read, best an absolute one',
     ':11:47: appliances[9].api_key_file: cannot be read: a part of its path is a file, not a folder. Give the path of a file the exporter may read, best an absolute one',
     ':12:47: appliances[10].api_key_file: is empty; give it a value, such as /run/secrets/lb-paris',
@@ -184,7 +185,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     (place) => `${place}: tags (!name) have no meaning here; remove it, or put a value that starts with ! in quotes`,
   ),
   'tls.yml': [
-    ':2:66: appliances[0].tls.ca_file: cannot be read: there is no such file. Give the path of a file the exporter may read, best an absolute one',
+    `:2:66: appliances[0].tls.ca_file: cannot be read: there is no such file; a relative path starts at ${resolve(folder)}. Give the path of a file the exporter may read, best an absolute one`,
     ':3:66: appliances[1].tls.ca_file: holds no PEM certificate; it needs a part from "-----BEGIN CERTIFICATE-----" to "-----END CERTIFICATE-----"',
     ':4:66: appliances[2].tls.ca_file: certificate 1 of 1 in it is damaged; export it again',
     ':5:77: appliances[3].tls.fingerprint_sha256: must be 64 hex digits, with or without colons; `zlb-exporter fingerprint HOST:PORT` prints it',

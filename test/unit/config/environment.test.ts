@@ -45,7 +45,7 @@ describe('an appliance from the environment', () => {
       'a key where its file belongs',
       { ZLB_APPLIANCE_URL: 'https://lb.example.org', ZLB_API_KEY_FILE: 'CANARY' },
       [
-        'ZLB_API_KEY_FILE: cannot be read: there is no such file. Give the path of a file the exporter may read, best an absolute one',
+        `ZLB_API_KEY_FILE: cannot be read: there is no such file; a relative path starts at ${process.cwd()}. Give the path of a file the exporter may read, best an absolute one`,
       ],
     ],
     [

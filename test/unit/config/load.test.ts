@@ -1,8 +1,10 @@
+import { resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { generate } from 'selfsigned';
 import { describe, expect, it } from 'vitest';
 import { watchesFarm } from '../../../src/config/farm-filter.ts';
-import { collectorDefaults, loadText, refusal } from './given-config.ts';
+import { loadSettings } from '../../../src/config/load.ts';
+import { collectorDefaults, loadText, operations, refusal } from './given-config.ts';
 
 const least = `
 appliances:
@@ -249,6 +251,14 @@ describe('a file that is no configuration', () => {
     const refused = await refusal(loadText(contents));
 
     expect(refused).toEqual([`zlb.yml: cannot be read: ${reason}. Give --config.file the path of a YAML file`]);
+  });
+
+  it('is named with its absolute path when it is given by a relative one', async () => {
+    const refused = await refusal(loadSettings({ file: 'no/zlb.yml', env: {}, collectorDefaults, operations }));
+
+    expect(refused).toEqual([
+      `no/zlb.yml: cannot be read: there is no such file (${resolve('no/zlb.yml')}). Give --config.file the path of a YAML file`,
+    ]);
   });
 
   it.each([

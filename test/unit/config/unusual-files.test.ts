@@ -17,7 +17,11 @@ describe('a key file or CA file', () => {
     ['a socket', givenSocket, 'it is a socket, not a file'],
     ['a device without end', (path: string) => symlink('/dev/zero', path), 'it is a device, not a file'],
     ['a folder', (path: string) => symlink(tmpdir(), path), 'it is a folder, not a file'],
-    ['a link to nothing', (path: string) => symlink('/nowhere/at/all', path), 'there is no such file'],
+    [
+      'a link to nothing',
+      (path: string) => symlink('/nowhere/at/all', path),
+      'there is no such file; a relative path starts at /\\S+',
+    ],
   ])('is refused when it is %s', async (_what, make, because) => {
     const folder = await givenFolder();
     await make(join(folder, 'it'));

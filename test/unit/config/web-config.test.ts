@@ -25,7 +25,9 @@ async function refusal(text: string, env: Readonly<Record<string, string>> = {})
     (thrown: unknown) => thrown,
   );
   if (!(error instanceof ConfigError)) throw new Error('expected a ConfigError', { cause: error });
-  return error.message.split('\n').map((line) => line.replace(/^\/\S*\//, ''));
+  return error.message
+    .split('\n')
+    .map((line) => line.replace(/^\/\S*\//, '').replace(/(?<=path starts at )\/\S+(?=\. )/, 'FOLDER'));
 }
 
 describe('a web configuration', () => {
@@ -191,7 +193,7 @@ rate_limit: { interval: soon }
       'a file that is not there',
       'tls_server_config: { cert_file: none.crt, key_file: server.key }\n',
       [
-        'web.yml:1:33: tls_server_config.cert_file: cannot be read: there is no such file. Give the path of a file the exporter may read, best an absolute one',
+        'web.yml:1:33: tls_server_config.cert_file: cannot be read: there is no such file; a relative path starts at FOLDER. Give the path of a file the exporter may read, best an absolute one',
       ],
     ],
     [
