@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { open, readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { closeSync, openSync } from 'node:fs';
+import { readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { errorCode, isRecord } from '../../lib/check.ts';
 import { FileKindError, kindOf } from '../../lib/regular-file.ts';
@@ -33,7 +34,7 @@ export async function takeLock(file: string, now: () => number): Promise<Lock> {
   const writerPath = `${file}.writer`;
   // SQLite blocks the process while it opens a file. A disk that does not answer must be noticed before that.
   await readWriter(writerPath);
-  await makeEmpty(path, file);
+  await refuseOther(path, file);
   const unlock = await lockFile(path, file);
   if (!unlock) throw heldBy(await readWriter(writerPath), file);
   const own = await describeOwn(now());
@@ -57,17 +58,11 @@ export async function takeLock(file: string, now: () => number): Promise<Lock> {
   };
 }
 
-/** Makes the file of the lock, which stays for good: whoever removed it could remove one that is just being taken. */
-async function makeEmpty(path: string, file: string): Promise<void> {
-  try {
-    await (await open(path, 'wx', 0o600)).close();
-  } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error;
-    // Never opened here: this process would lose its locks on the file when it closes it.
-    const status = await stat(path);
-    if (!status.isFile()) throw new FileKindError(`${path} is a ${kindOf(status)}, not a regular file`);
-    if (status.size > 0) throw untakable(file, 'it is not empty; stop the older exporter that made it, then remove it');
-  }
+async function refuseOther(path: string, file: string): Promise<void> {
+  const status = await stat(path).catch(ifMissing);
+  if (status && !status.isFile()) throw new FileKindError(`${path} is a ${kindOf(status)}, not a regular file`);
+  if (status && status.size > 0)
+    throw untakable(file, 'it is not empty; stop the older exporter that made it, then remove it');
 }
 
 /**
@@ -79,6 +74,7 @@ async function lockFile(path: string, file: string): Promise<(() => void) | unde
   const { DatabaseSync } = await import('node:sqlite');
   let database: InstanceType<typeof DatabaseSync> | undefined;
   try {
+    makeEmpty(path);
     const opened = new DatabaseSync(path, { timeout: 0 });
     database = opened;
     // Only one process can have the lock for writing that BEGIN IMMEDIATE takes. Nothing is ever committed, so the file
@@ -92,6 +88,23 @@ async function lockFile(path: string, file: string): Promise<(() => void) | unde
     if (error.errcode % 256 === sqliteBusy) return undefined;
     throw untakable(file, `${String(error.errstr)}; check its rights and its file system`);
   }
+}
+
+/**
+ * Makes the file of the lock, which stays for good: whoever removed it could remove one that is just being taken. It is never
+ * opened but by SQLite once it is there, since a process loses its locks on a file when it closes any descriptor of it.
+ * Synchronous, so that no other journal of this process locks it before it is closed here.
+ */
+function makeEmpty(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  }
+}
+
+function ifMissing(error: unknown): undefined {
+  if (errorCode(error) !== 'ENOENT') throw error;
 }
 
 /** SQLITE_BUSY of sqlite3.h. */

@@ -1,6 +1,7 @@
 import { copyFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { takeLock } from '../../../src/admin/audit/lock.ts';
 import { canUnshare, inOwnNamespace } from '../../support/pid-namespace.ts';
 import { givenFile } from '../../unit/admin/audit/given-audit.ts';
 import { startLocker } from './given-locker.ts';
@@ -42,6 +43,21 @@ describe('the lock of an audit', () => {
     },
     120_000,
   );
+
+  it('is kept when others of the same process try to take it in the same moment', async () => {
+    for (let round = 1; round <= 10; round += 1) {
+      const file = givenFile();
+      const other = await startLocker(file);
+      const takes = Array.from({ length: 5 }, () => takeLock(file, Date.now));
+
+      const results = await Promise.allSettled(takes);
+
+      expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      expect(await other.take()).toMatch(/^refused /);
+      for (const result of results) if (result.status === 'fulfilled') await result.value.release();
+      await other.kill();
+    }
+  }, 30_000);
 
   it('is free at once when its holder was killed', async () => {
     const file = givenFile();
