@@ -34,11 +34,13 @@ function givenFolder(): string {
 
 /** The names of the backups that the audit has an intent for. */
 async function intendedIn(auditFile: string): Promise<ReadonlySet<string>> {
-  const files = [...(await rotatedFiles(auditFile)).map(({ path }) => path), auditFile];
-  const lines = files
+  const rotated = (await rotatedFiles(auditFile)).map(({ path }) => path);
+  const lines = [...rotated, auditFile]
     .filter((file) => existsSync(file))
     .flatMap((file) => readFileSync(file, 'utf8').split('\n').slice(0, -1))
     .map((line) => JSON.parse(line) as AuditLine);
+  // A file that was put aside meanwhile was read neither under its old name nor under its new one.
+  if ((await rotatedFiles(auditFile)).length !== rotated.length) return await intendedIn(auditFile);
   const intents = lines.filter(({ event }) => event === 'intent');
   return new Set(intents.map(({ body }) => (body as { readonly name: string }).name));
 }
