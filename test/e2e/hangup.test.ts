@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, it, onTestFinished } from 'vitest';
 import { freeAddress } from '../../bench/free-address.ts';
 import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';
@@ -75,7 +75,7 @@ async function startExporter(command: readonly string[]) {
 function processesWith(argument: string): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => /node$/.test(argumentsOf(pid)[0] ?? '') && argumentsOf(pid).includes(argument))
+    .filter((pid) => (argumentsOf(pid)[0] ?? '').endsWith('node') && argumentsOf(pid).includes(argument))
     .map(Number);
 }
 

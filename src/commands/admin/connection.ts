@@ -23,7 +23,7 @@ const defaultUrl = 'http://127.0.0.1:9445';
 
 /** Reads flags, environment variables and the files that they name; a flag wins over a variable. */
 export async function readConnection({ flags, env }: Pick<CommandContext, 'flags' | 'env'>): Promise<Connection> {
-  const [misspelt] = misspeltVariables(env).filter(({ meant }) => meant.startsWith('ZLB_ADMIN_'));
+  const misspelt = misspeltVariables(env).find(({ meant }) => meant.startsWith('ZLB_ADMIN_'));
   if (misspelt)
     throw new UsageError(
       `the variable ${misspelt.variable} has no effect; did you mean ${misspelt.meant}? Set that, or unset this`,

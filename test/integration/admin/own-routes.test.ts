@@ -214,7 +214,7 @@ describe('GET /audit', () => {
       return async (query = '') => {
         const answer = await call('GET', `/audit${query}`, { as: token });
         const lines = recordsOf(answer).map(({ event, appliance, operation }) =>
-          [event, appliance, operation].flatMap((word) => (word === undefined ? [] : [String(word)])).join(' '),
+          [event, appliance, operation].flatMap((word) => (typeof word === 'string' ? [word] : [])).join(' '),
         );
         return { status: answer.status, code: answer.json?.code, lines };
       };
