@@ -69,12 +69,26 @@ export function createRelay(options: RelayOptions): Relay {
       const leave = (): void => ending.abort(request.signal.reason);
       if (request.signal.aborted) leave();
       request.signal.addEventListener('abort', leave, { once: true });
-      // A file takes the time that it takes to go up; the rest has an end, whatever an appliance sends before its answer.
-      const limitMs = request.body instanceof Readable ? undefined : timeoutMs;
-      const timer = limitMs === undefined ? undefined : setTimeout(() => ending.abort(timeoutOfOurs), limitMs);
+      let timer: NodeJS.Timeout | undefined;
+      const startTimer = (): void => {
+        timer = setTimeout(() => ending.abort(timeoutOfOurs), timeoutMs);
+      };
+      // A file takes the time that it takes to go up; then the answer has an end, whatever an appliance sends before it.
+      const file = request.body instanceof Readable ? request.body : undefined;
+      if (file) file.once('end', startTimer);
+      else startTimer();
+      // The signal may outlive many calls.
+      const end = (): void => request.signal.removeEventListener('abort', leave);
       try {
-        return await sendWithin({ ...request, signal: ending.signal });
+        const answer = await sendWithin({ ...request, signal: ending.signal });
+        if (Buffer.isBuffer(answer.body)) end();
+        else answer.body.once('close', end);
+        return answer;
+      } catch (error) {
+        end();
+        throw error;
       } finally {
+        file?.off('end', startTimer);
         clearTimeout(timer);
       }
     },

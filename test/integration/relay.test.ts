@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -120,6 +121,27 @@ it.each([
 
   const received = (Buffer.isBuffer(body) ? body : await buffer(body)).toString();
   expect(received.slice(length)).toBe(`${'*'.repeat(key.length)}-${'*'.repeat(pollingKey.length)}`);
+});
+
+it('leaves nothing behind on a signal that outlives its calls', async () => {
+  const server = await startHttpsServer((response, { url }) => {
+    if (url?.endsWith('/cut')) response.destroy();
+    else response.writeHead(200).end(Buffer.alloc(url?.endsWith('/long') ? 80_000 : 10));
+  });
+  const relay = givenRelay({ ...server, url: new URL('/api/v4.0/api.cgi', server.url) });
+  const { signal } = new AbortController();
+
+  await relay.send({ method: 'GET', path: '/short', signal });
+  await relay.send({ method: 'GET', path: '/cut', signal }).catch(() => undefined);
+  const { body } = await relay.send({ method: 'GET', path: '/long', signal });
+  const during = getEventListeners(signal, 'abort').length;
+  await buffer(body as Readable);
+
+  expect(during).toBe(1);
+  await until(
+    () => getEventListeners(signal, 'abort').length,
+    (count) => count === 0,
+  );
 });
 
 describe('a call that fails', () => {
