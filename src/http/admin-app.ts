@@ -10,20 +10,17 @@ import type { Principals } from '../admin/principal.ts';
 import type { Recorder } from '../admin/recorder.ts';
 import { knownBasePaths } from '../appliance/base-paths.ts';
 import { assert } from '../lib/check.ts';
-import { percentDecoded } from '../lib/percent-decoded.ts';
-import { readAdminHeaders } from './admin-headers.ts';
+import { type AccessLog, createAccessLog } from './access-log.ts';
+import { registerAdminRelay, unknownPath } from './admin-relay.ts';
 import { type AdminRoutesParts, registerAdminRoutes } from './admin-routes.ts';
 import { type AdminServerTls, createAdminServer } from './admin-server.ts';
-import { createAuthenticator, refuseTokenInQuery } from './authenticate.ts';
+import { createAuthenticator, rejectTokenInQuery } from './authenticate.ts';
 import { cutConnectionsOnClose } from './cut-connections.ts';
 import { registerDocs } from './docs-page.ts';
 import { openApiDocument } from './openapi/document.ts';
-import { sendProblem, toProblem } from './problem-answer.ts';
+import { sendProblem, toProblem } from './problem-response.ts';
+import { pathOf, rejectCrossOrigin, rejectUnsupportedRequest, routableTarget } from './request-checks.ts';
 import type { RequestContext } from './request-context.ts';
-import { pathOf, refuseOddForm, routableTarget } from './request-target.ts';
-import { refuseStrangers } from './same-origin.ts';
-import { createUnfinishedBodies } from './unfinished-bodies.ts';
-import { createWitness } from './witness.ts';
 
 export interface AdminAppParts extends Omit<AdminRoutesParts, 'contextOf'> {
   readonly gateway: Gateway;
@@ -39,156 +36,96 @@ export interface AdminAppParts extends Omit<AdminRoutesParts, 'contextOf'> {
 
 const publicPaths = /^\/docs(?:\/|$)/;
 const safeHeaders = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' } as const;
-/** What an appliance says is shown as nothing but data, and kept by nobody. */
+/** Headers for answers of appliances: browsers must treat them as data only, and not store them. */
 const privateHeaders = {
   ...safeHeaders,
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
 } as const;
-/** How long requests under way may take once the server closes; what is open then is cut. */
+/**
+ * Time for requests under way after the server began to close; connections still open then are cut.
+ */
 const closeGraceMs = 2_500;
 
-/** The listener for changes. Nothing but the documentation is answered without a token. */
+/** Creates the listener for changes. Only the documentation is served without a token. */
 export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInstance> {
-  const { gateway, principals, metrics, log, build } = parts;
-  const witness = createWitness(parts);
-  const unfinishedBodies = createUnfinishedBodies();
-  const contexts = new WeakMap<FastifyRequest, RequestContext>();
+  const { principals, log, build } = parts;
+  const contexts = createContexts();
+  const accessLog = createAccessLog(parts);
+  const app = createApp(parts);
+  await app.register(rateLimit, { global: false });
+  const authenticate = createAuthenticator(app, principals, (request, { code }, known) => {
+    log.warn({ code, address: request.ip }, 'request without a valid token');
+    // The principal of an expired token is known, and is audited.
+    Object.assign(contexts.of(request), known);
+  });
+  await registerDocs(app, { document: openApiDocument(build) });
+  cutConnectionsOnClose(app, closeGraceMs);
+
+  app.addHook('onRequest', async (request, reply) => {
+    const context = contexts.start(request, reply);
+    // On `close`, not when the answer is sent: a caller that leaves early is logged too.
+    reply.raw.once('close', () => accessLog.finished(request, reply, context));
+    const isPublic = publicPaths.test(pathOf(request));
+    void reply.headers({ 'x-request-id': request.id, ...(isPublic ? safeHeaders : privateHeaders) });
+    if (isPublic) {
+      rejectUnsupportedRequest(request);
+      return;
+    }
+    Object.assign(context, await authenticate(request));
+    rejectTokenInQuery(request.originalUrl);
+    rejectUnsupportedRequest(request);
+    rejectCrossOrigin(request);
+  });
+  setErrorHandlers(app, { contexts, accessLog, log });
+  registerAdminRoutes(app, { ...parts, contextOf: contexts.of });
+  registerAdminRelay(app, { ...parts, contextOf: contexts.of });
+  return app;
+}
+
+function createApp({ tls, timeoutMs, metrics }: AdminAppParts): FastifyInstance {
   const app = fastify({
     logger: false,
-    connectionTimeout: parts.timeoutMs + 30_000,
+    connectionTimeout: timeoutMs + 30_000,
     routerOptions: { maxParamLength: 2_048 },
-    // Numbers that a client chooses would let it write into our records.
+    // A client must not choose the ids in our records.
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     serverFactory: (handler) =>
       createAdminServer({
-        tls: parts.tls,
+        tls,
         onRefused: ({ code }) => metrics.denied({ appliance: '', principal: '', reason: code }),
         handler,
       }),
-    // The server beneath has answered.
+    // The admin server has answered already.
     clientErrorHandler: () => undefined,
     rewriteUrl: ({ url = '' }) => routableTarget(url),
   });
-  await app.register(rateLimit, { global: false });
-  const authenticate = createAuthenticator(app, principals, (request, { code }, known) => {
-    log.warn({ code, address: request.ip }, 'request without a valid token');
-    // Whose token expired is known, and is written down.
-    Object.assign(contextOf(request), known);
-  });
-  await registerDocs(app, { document: openApiDocument(build) });
-
-  // All methods, so that a wrong one is told which are right; none with a body, which is read where the operation is
-  // known, with the limits of its kind.
+  // All methods, so that a wrong one gets 405 with the right ones. Fastify parses no body: the
+  // gateway reads it when the operation is known, with the limits of its kind.
   for (const method of METHODS) app.addHttpMethod(method, { overrideExisting: true });
-  cutConnectionsOnClose(app, closeGraceMs);
-
-  app.addHook('onRequest', async (request, reply) => {
-    const context = createContext(request, reply);
-    contexts.set(request, context);
-    // Not when the answer is sent: of a caller that left there would be no word.
-    reply.raw.once('close', () => witness.over(request, reply, context));
-    const isPublic = publicPaths.test(pathOf(request));
-    void reply.headers({ 'x-request-id': request.id, ...(isPublic ? safeHeaders : privateHeaders) });
-    if (isPublic) {
-      refuseOddForm(request);
-      return;
-    }
-    Object.assign(context, await authenticate(request));
-    refuseTokenInQuery(request.originalUrl);
-    refuseOddForm(request);
-    refuseStrangers(request);
-  });
-  app.setErrorHandler(async (error, request, reply) => {
-    const context = contextOf(request);
-    const problem = toProblem(error);
-    // An appliance that cannot be reached is nothing that a stack trace of ours explains.
-    if (problem.code === 'internal_error' && !context.signal.aborted)
-      log.error({ err: problem.cause ?? error, request: context.id }, 'admin request failed');
-    else if (problem.status >= 500 && !context.signal.aborted)
-      log.warn({ code: problem.code, because: problem.message, request: context.id }, 'admin request failed');
-    await witness.refused(request, context, problem);
-    return sendProblem(reply, problem, context);
-  });
-  app.setNotFoundHandler((request) => {
-    const path = pathOf(request);
-    const methods = METHODS.filter((method) => app.hasRoute({ method, url: path }));
-    throw methods.length > 0 ? methodNotAllowed(methods) : unknownPath();
-  });
-
-  registerAdminRoutes(app, { ...parts, contextOf });
-  app.all('/appliances/*', (request, reply) => {
-    const [, , name = '', ...rest] = pathOf(request).split('/');
-    if (rest.length === 0) throw unknownPath();
-    return relay(request, reply, { appliance: percentDecoded(name) ?? '', path: `/${rest.join('/')}` });
-  });
-  // Where existing clients look for the API.
-  for (const prefix of knownBasePaths) {
-    app.all(`${prefix}/*`, (request, reply) => {
-      const context = contextOf(request);
-      return relay(request, reply, { appliance: onlyAppliance(context), path: pathOf(request).slice(prefix.length) });
-    });
-  }
   return app;
+}
 
-  function contextOf(request: FastifyRequest): RequestContext {
-    const context = contexts.get(request);
-    assert(context, 'every request has a context');
-    return context;
-  }
+interface Contexts {
+  start(request: FastifyRequest, reply: FastifyReply): RequestContext;
+  of(this: void, request: FastifyRequest): RequestContext;
+}
 
-  async function relay(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { appliance, path }: { readonly appliance: string; readonly path: string },
-  ): Promise<FastifyReply> {
-    const context = contextOf(request);
-    const { principal, token, id, signal } = context;
-    assert(principal && token, 'who calls is known by now');
-    const { raw, headers } = request;
-    const wishes = readAdminHeaders(headers);
-    if (wishes.reason !== undefined) context.reason = wishes.reason;
-    // Named in metrics and audit only once it is known to exist, or strangers would make up series.
-    context.appliance = gateway.applianceFor({ principal, appliance }).name;
-    const contentLength = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
-    const hasBody = headers['transfer-encoding'] !== undefined || (contentLength ?? 0) > 0;
-    if (hasBody) await unfinishedBodies.admit(principal.name, raw);
-    // Nothing passes on the connection while an appliance works: the limits of the gateway end the call.
-    raw.socket.setTimeout(0);
-    const answering = gateway.handle({
-      id,
-      principal,
-      token,
-      appliance,
-      method: request.method,
-      path,
-      contentType: headers['content-type'],
-      contentLength,
-      body: hasBody ? raw : undefined,
-      ...wishes,
-      signal,
-      onCall: (call) => {
-        context.call = call;
-      },
-      onSending: (overridden) => {
-        context.sent = true;
-        context.overridden = overridden;
-      },
-    });
-    const answer = await answering.finally(() => raw.socket.setTimeout(app.server.timeout));
-    return reply.code(answer.status).headers(answer.headers).send(answer.body);
-  }
-
-  function onlyAppliance({ principal }: RequestContext): string {
-    const covered = principal ? parts.applianceNamesOf(principal) : [];
-    const [only, ...more] = covered;
-    if (only !== undefined && more.length === 0) return only;
-    throw new AdminProblem('appliance_not_named', {
-      detail: `This path names no appliance, and the token covers ${covered.length} of those configured.`,
-      remedy: 'Use /appliances/NAME/…, or a token whose `appliances` names exactly one.',
-    });
-  }
+function createContexts(): Contexts {
+  const contexts = new WeakMap<FastifyRequest, RequestContext>();
+  return {
+    start(request, reply) {
+      const context = createContext(request, reply);
+      contexts.set(request, context);
+      return context;
+    },
+    of(request) {
+      const context = contexts.get(request);
+      assert(context, 'every request has a context');
+      return context;
+    },
+  };
 }
 
 function createContext(request: FastifyRequest, reply: FastifyReply): RequestContext {
@@ -200,17 +137,35 @@ function createContext(request: FastifyRequest, reply: FastifyReply): RequestCon
   return { id: request.id, compatible, signal: gone.signal, startedAtMs: performance.now() };
 }
 
+interface ErrorHandlerParts {
+  readonly contexts: Contexts;
+  readonly accessLog: AccessLog;
+  readonly log: Logger;
+}
+
+function setErrorHandlers(app: FastifyInstance, { contexts, accessLog, log }: ErrorHandlerParts): void {
+  app.setErrorHandler(async (error, request, reply) => {
+    const context = contexts.of(request);
+    const problem = toProblem(error);
+    // A stack trace of ours would not explain why an appliance is unreachable.
+    if (problem.code === 'internal_error' && !context.signal.aborted)
+      log.error({ err: problem.cause ?? error, request: context.id }, 'admin request failed');
+    else if (problem.status >= 500 && !context.signal.aborted)
+      log.warn({ code: problem.code, because: problem.message, request: context.id }, 'admin request failed');
+    await accessLog.rejected(request, context, problem);
+    return sendProblem(reply, problem, context);
+  });
+  app.setNotFoundHandler((request) => {
+    const path = pathOf(request);
+    const methods = METHODS.filter((method) => app.hasRoute({ method, url: path }));
+    throw methods.length > 0 ? methodNotAllowed(methods) : unknownPath();
+  });
+}
+
 function methodNotAllowed(methods: readonly string[]): AdminProblem {
   return new AdminProblem('method_not_allowed', {
     detail: `The path takes ${methods.join(', ')}; nothing was sent.`,
     remedy: 'Use one of the methods in the Allow header.',
     headers: { allow: methods.join(', ') },
-  });
-}
-
-function unknownPath(): AdminProblem {
-  return new AdminProblem('unknown_path', {
-    detail: 'The gateway has no such path; nothing was sent.',
-    remedy: 'The API of an appliance is under /appliances/NAME/…, such as /appliances/NAME/farms; see GET /docs.',
   });
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { AdminProblem } from '../admin/problem.ts';
 import { percentDecoded } from '../lib/percent-decoded.ts';
 
-/** The wishes of a caller that travel as headers. */
+/** What a caller asks for in the headers of the gateway. */
 export interface AdminHeaders {
   readonly confirm: string | undefined;
   readonly reason: string | undefined;
@@ -10,9 +10,12 @@ export interface AdminHeaders {
   readonly force: boolean;
 }
 
-const longestText = 500;
+const maxTextLength = 500;
 
-/** Throws an {@link AdminProblem}: a dry run that was spelled wrong must not become a real one. */
+/**
+ * Throws an {@link AdminProblem} for a wrong value: a misspelled dry run must not become a real
+ * call.
+ */
 export function readAdminHeaders(headers: IncomingHttpHeaders): AdminHeaders {
   const reason = decoded(textOf(headers, 'x-reason'));
   const force = flagOf(headers, 'x-force');
@@ -38,12 +41,12 @@ function textOf(headers: IncomingHttpHeaders, name: string): string | undefined 
   // Node reads header bytes as Latin-1; clients write UTF-8.
   const text = Buffer.from(String(value), 'latin1').toString().trim();
   if (text === '') return undefined;
-  if (text.length > longestText)
-    throw malformed(`${name} is longer than ${longestText} characters`, 'Say it in fewer words.');
+  if (text.length > maxTextLength)
+    throw malformed(`${name} is longer than ${maxTextLength} characters`, 'Say it in fewer words.');
   return text;
 }
 
-/** A reason with letters outside ASCII may come percent-encoded; a percent sign of its own stands for itself. */
+/** Decodes a percent-encoded reason (letters outside ASCII); returns any other text unchanged. */
 function decoded(text: string | undefined): string | undefined {
   return text === undefined ? undefined : (percentDecoded(text) ?? text);
 }

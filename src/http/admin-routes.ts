@@ -12,6 +12,7 @@ import { AdminProblem } from '../admin/problem.ts';
 import type { Recorder, Subject } from '../admin/recorder.ts';
 import { refuseUnlessPermittedOwn, refuseUnseen } from '../admin/refusals.ts';
 import { assert, isOneOf } from '../lib/check.ts';
+import type { Secret } from '../lib/secret.ts';
 import { readAdminHeaders } from './admin-headers.ts';
 import type { RequestContext } from './request-context.ts';
 
@@ -25,7 +26,7 @@ export interface AdminRoutesParts {
   readonly metrics: Pick<AdminMetrics, 'frozen'>;
   /** The configured appliances that a principal may know of. */
   readonly applianceNamesOf: (principal: Principal) => readonly string[];
-  /** What polling knows of all appliances. */
+  /** Returns what polling knows of all appliances. */
   readonly describe: () => readonly {
     readonly name: string;
     readonly edition: string | undefined;
@@ -36,12 +37,17 @@ export interface AdminRoutesParts {
 
 const auditFilters = ['principal', 'appliance', 'operation', 'event'] as const;
 
-/** What the gateway answers itself. */
+/** Registers the paths that the gateway answers itself. */
 export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): void {
-  const { gateway, operations, parameters, recorder, journal, freeze, metrics, contextOf } = parts;
+  registerOverview(app, parts);
+  registerParameters(app, parts);
+  registerAudit(app, parts);
+  registerFreeze(app, parts);
+}
 
+function registerOverview(app: FastifyInstance, { describe, contextOf }: AdminRoutesParts): void {
   app.get('/whoami', async (request) => {
-    const { name, role, appliances, expiresAtMs, guards } = callerOf(request).principal;
+    const { name, role, appliances, expiresAtMs, guards } = callerOf(request, contextOf).principal;
     return {
       principal: name,
       role,
@@ -52,13 +58,18 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
   });
 
   app.get('/appliances', async (request) => {
-    const { principal } = callerOf(request);
-    const covered = parts.describe().filter(({ name }) => principal.covers(name));
+    const { principal } = callerOf(request, contextOf);
+    const covered = describe().filter(({ name }) => principal.covers(name));
     return { appliances: covered.map(({ name, edition, version }) => ({ name, edition, version })) };
   });
+}
 
+function registerParameters(
+  app: FastifyInstance,
+  { gateway, operations, parameters, contextOf }: AdminRoutesParts,
+): void {
   app.get('/appliances/:name/parameters', async (request) => {
-    const { principal, subject } = callerOf(request);
+    const { principal, subject } = callerOf(request, contextOf);
     const { name } = request.params as { readonly name: string };
     const appliance = gateway.applianceFor({ principal, appliance: name });
     contextOf(request).appliance = appliance.name;
@@ -79,9 +90,11 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
     }
     return await parameters.of(appliance, call, subject(operation.key, call.path), contextOf(request).signal);
   });
+}
 
+function registerAudit(app: FastifyInstance, { journal, contextOf }: AdminRoutesParts): void {
   app.get('/audit', async (request) => {
-    const { principal } = callerOf(request);
+    const { principal } = callerOf(request, contextOf);
     refuseUnlessPermittedOwn(principal, 'readAudit');
     const { limit = '100', ...filters } = queryOf(request);
     if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > 1_000) {
@@ -90,8 +103,8 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
         remedy: 'Leave it out for the newest 100; filter by principal, appliance, operation or event.',
       });
     }
-    const stranger = Object.keys(filters).find((name) => !isOneOf(auditFilters, name));
-    if (stranger !== undefined || (filters.event !== undefined && !isOneOf(auditEvents, filters.event))) {
+    const unknownFilter = Object.keys(filters).find((name) => !isOneOf(auditFilters, name));
+    if (unknownFilter !== undefined || (filters.event !== undefined && !isOneOf(auditEvents, filters.event))) {
       throw new AdminProblem('malformed_request', {
         detail: 'The query has a filter that there is not, which would read as "nothing happened".',
         remedy: `Filter by ${auditFilters.join(', ')}; an event is one of ${auditEvents.join(', ')}.`,
@@ -105,11 +118,13 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
     });
     return { records };
   });
+}
 
+function registerFreeze(app: FastifyInstance, { recorder, freeze, metrics, contextOf }: AdminRoutesParts): void {
   app.get('/freeze', async () => (freeze.state ? { frozen: true, ...freeze.state } : { frozen: false }));
 
   app.put('/freeze', async (request) => {
-    const { principal, token, subject } = callerOf(request);
+    const { principal, token, subject } = callerOf(request, contextOf);
     refuseUnlessPermittedOwn(principal, 'freeze');
     const { reason: given } = readAdminHeaders(request.headers);
     if (given === undefined) {
@@ -132,14 +147,14 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
       metrics.frozen(true);
       return { frozen: true, ...state };
     } catch (error) {
-      // The audit said so already.
+      // The audit already says that changes are frozen.
       await recorder.note({ ...subject(), reason }, { event: 'unfreeze', status: 500, code: 'internal_error' });
       throw error;
     }
   });
 
   app.delete('/freeze', async (request) => {
-    const { principal, subject } = callerOf(request);
+    const { principal, subject } = callerOf(request, contextOf);
     refuseUnlessPermittedOwn(principal, 'unfreeze');
     const { reason } = readAdminHeaders(request.headers);
     await recorder.record({ ...subject(), reason }, { event: 'unfreeze' });
@@ -147,25 +162,32 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
     metrics.frozen(false);
     return { frozen: false };
   });
-
-  function callerOf(request: FastifyRequest) {
-    const { id, principal, token, reason } = contextOf(request);
-    assert(principal && token, 'who calls is known by now');
-    const subject = (operation?: string, path = request.routeOptions.url ?? ''): Subject => ({
-      id,
-      principal,
-      token,
-      appliance: contextOf(request).appliance,
-      operation,
-      method: request.method,
-      path,
-      reason,
-    });
-    return { principal, token, subject };
-  }
 }
 
-/** The last value counts where a name comes twice. */
+interface Caller {
+  readonly principal: Principal;
+  readonly token: Secret;
+  /** Returns what a record of this request says about it. */
+  readonly subject: (operation?: string, path?: string) => Subject;
+}
+
+function callerOf(request: FastifyRequest, contextOf: AdminRoutesParts['contextOf']): Caller {
+  const { id, principal, token, reason } = contextOf(request);
+  assert(principal && token, 'the request is authenticated');
+  const subject = (operation?: string, path = request.routeOptions.url ?? ''): Subject => ({
+    id,
+    principal,
+    token,
+    appliance: contextOf(request).appliance,
+    operation,
+    method: request.method,
+    path,
+    reason,
+  });
+  return { principal, token, subject };
+}
+
+/** Returns the query parameters; of a repeated name the last value counts. */
 function queryOf({ originalUrl }: FastifyRequest): Readonly<Record<string, string>> {
   const query = originalUrl.indexOf('?');
   return query === -1 ? {} : Object.fromEntries(new URLSearchParams(originalUrl.slice(query + 1)));

@@ -4,13 +4,13 @@ import { Server as TlsServer } from 'node:tls';
 import { AdminProblem } from '../admin/problem.ts';
 import type { Secret } from '../lib/secret.ts';
 import { createGuardedServer, maxHeaderSize } from './guarded-server.ts';
-import { problemBody } from './problem-answer.ts';
-import { rawAnswer } from './raw-answer.ts';
+import { problemBody } from './problem-response.ts';
+import { rawResponse } from './raw-response.ts';
 
 export interface AdminServerTls {
   readonly cert: string;
   readonly key: Secret;
-  /** PEM of those who sign the certificates of clients; without it none is asked for. */
+  /** PEM of the authorities that sign client certificates; without it, none is requested. */
   readonly clientCa?: string;
 }
 
@@ -20,31 +20,33 @@ export interface AdminServerParts {
   readonly handler: RequestListener;
 }
 
-/** Uploads of backups and packages are large, and come over slow lines. */
+/** Half an hour: uploads of backups and packages are large, and may come over slow lines. */
 const requestTimeoutMs = 1_800_000;
-const mostConnections = 256;
+const maxConnections = 256;
 
-/** The server beneath the admin listener; what is no HTTP and meets no route is answered like all else. */
+/**
+ * Creates the server beneath the admin listener. It answers malformed HTTP with problem+json too.
+ */
 export function createAdminServer({ tls, onRefused, handler }: AdminServerParts): Server {
   const { server } = createGuardedServer({
     tls: tls && tlsOptions(tls),
     handler,
-    answerTo(code) {
+    responseTo(code) {
       const problem = problemOf(code);
       onRefused(problem);
       return answerWith(problem);
     },
-    mostConnections,
+    maxConnections: maxConnections,
     requestTimeoutMs,
-    // Answered in the form of all other refusals.
-    handlesOddRequests: true,
+    // `rejectUnsupportedRequest` answers them as problem+json.
+    handlesUnsupportedRequests: true,
   });
   return server;
 }
 
 function answerWith(problem: AdminProblem): string {
   const id = randomUUID();
-  return rawAnswer(problem.status, JSON.stringify(problemBody(problem, { id, compatible: false })), {
+  return rawResponse(problem.status, JSON.stringify(problemBody(problem, { id, compatible: false })), {
     'content-type': 'application/problem+json',
     'x-request-id': id,
   });
@@ -72,11 +74,11 @@ function problemOf(code: string): AdminProblem {
   }
 }
 
-/** New handshakes see another certificate, and answer to other authorities. */
+/** Uses another certificate, and other client authorities, for new handshakes. */
 export function presentCertificate(server: Server, tls: AdminServerTls): void {
   if (!(server instanceof TlsServer)) return;
   server.setSecureContext(tlsOptions(tls));
-  // Who was let in by an authority that is not trusted any more has to show a certificate again.
+  // A client whose authority is no longer trusted must show a certificate again.
   server.closeIdleConnections();
 }
 

@@ -1,27 +1,31 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AdminProblem } from '../admin/problem.ts';
 import { challenge, tokenExpired } from '../admin/refusals.ts';
 import type { Principal, Principals } from '../admin/principal.ts';
+import { keyHeaderNames } from '../appliance/key-headers.ts';
 import { Secret } from '../lib/secret.ts';
-import { networkOf } from './crowd.ts';
-import { hasTokenInQuery, tokensIn } from './credentials.ts';
-
+import { networkOf } from './network-limit.ts';
 export interface Authenticated {
   readonly principal: Principal;
   readonly token: Secret;
 }
 
-/** Wrong tokens of one network a minute; what comes on top is turned away sooner and no longer logged. */
+/** Wrong tokens allowed per network and minute; further failures get 429 and are not logged. */
 const failuresPerMinute = 30;
 
 /**
- * Who sends a request; rejects with an {@link AdminProblem}. A right token is never turned away for the wrong ones of
- * others behind the same address. Needs the rate-limit plug-in.
+ * Creates a function that finds the principal of a request; it rejects with an
+ * {@link AdminProblem}. A valid token is accepted even if others behind the same address sent too
+ * many wrong ones. Needs the rate-limit plug-in.
  */
 export function createAuthenticator(
   app: FastifyInstance,
   principals: Principals,
-  /** Until an address has had too many; `known` is whose token has expired. */
+  /**
+   * Called for each failure until the network is rate-limited; `known` is the principal of an
+   * expired token.
+   */
   onFailure: (request: FastifyRequest, problem: AdminProblem, known?: Authenticated) => void,
 ): (request: FastifyRequest) => Promise<Authenticated> {
   const countFailure = app.createRateLimit({
@@ -30,7 +34,7 @@ export function createAuthenticator(
     keyGenerator: ({ ip }) => networkOf(ip),
   });
 
-  async function refuse(request: FastifyRequest, problem: AdminProblem, known?: Authenticated): Promise<never> {
+  async function reject(request: FastifyRequest, problem: AdminProblem, known?: Authenticated): Promise<never> {
     const count = await countFailure(request);
     if (!count.isAllowed && count.isExceeded) {
       throw new AdminProblem('too_many_failures', {
@@ -46,22 +50,44 @@ export function createAuthenticator(
   return async (request) => {
     const [token, ...more] = tokensIn(request.headers);
     const inQuery = hasTokenInQuery(request.originalUrl);
-    if (token === undefined) return await refuse(request, inQuery ? tokenInUrl(401) : unauthenticated('No token came'));
-    if (more.length > 0) return await refuse(request, unauthenticated('Different tokens came in several headers'));
+    if (token === undefined) return await reject(request, inQuery ? tokenInUrl(401) : unauthenticated('No token came'));
+    if (more.length > 0) return await reject(request, unauthenticated('Different tokens came in several headers'));
     const found = principals.identify(token);
-    if (!found) return await refuse(request, unauthenticated('The token is not known'));
+    if (!found) return await reject(request, unauthenticated('The token is not known'));
     const secret = new Secret(token);
     if ('principal' in found) return { principal: found.principal, token: secret };
-    return await refuse(request, tokenExpired(found.expired.name, found.expired.expiresAtMs ?? 0), {
+    return await reject(request, tokenExpired(found.expired.name, found.expired.expiresAtMs ?? 0), {
       principal: found.expired,
       token: secret,
     });
   };
 }
 
-/** Refuses a token in a query even beside a valid one in a header: it is known to others by now. */
-export function refuseTokenInQuery(url: string): void {
+/**
+ * Throws for a token in the query even if a header has a valid one: the URL may have been logged.
+ */
+export function rejectTokenInQuery(url: string): void {
   if (hasTokenInQuery(url)) throw tokenInUrl(400);
+}
+
+/** Returns the different tokens of a request; the caller must not choose between several. */
+function tokensIn(headers: IncomingHttpHeaders): readonly string[] {
+  const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+  const keys = keyHeaderNames.map((name) => headers[name.toLowerCase()]);
+  const found = [bearer, ...keys.flat()].filter((token): token is string => token !== undefined && token !== '');
+  return [...new Set(found)];
+}
+
+const tokenNames = /^(?:access_?|auth_?)?token$|^(?:z?api[-_]?)?key$|^authorization$|^bearer$/i;
+
+/**
+ * Returns true if the query has a parameter with a usual name of a token: URLs are kept in
+ * histories, logs and referrers.
+ */
+function hasTokenInQuery(url: string): boolean {
+  const query = url.indexOf('?');
+  if (query === -1) return false;
+  return [...new URLSearchParams(url.slice(query + 1)).keys()].some((name) => tokenNames.test(name));
 }
 
 function unauthenticated(because: string): AdminProblem {

@@ -2,27 +2,27 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { toError } from '../lib/check.ts';
 
-/** What goes to the thread; the answer has the same id. */
+/** A message to the thread; its answer has the same id. */
 export interface Comparison {
   readonly id: number;
   readonly password: string;
   readonly hash: string;
 }
 
-interface Verdict {
+interface ComparisonResult {
   readonly id: number;
   readonly matches: boolean;
 }
 
-/** Compares passwords with bcrypt hashes one by one, in a thread that starts with the first. */
+/** Compares passwords with bcrypt hashes one by one, in a thread that starts at the first call. */
 export interface BcryptThread {
-  /** Rejects when the thread ends, which is then started anew by the next call. */
+  /** Rejects when the thread ends; the next call starts it again. */
   compare(password: string, hash: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** Left alone it takes what the flags of the process allow, which are made for a quarter of a million series. */
-const enoughMemory = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 };
+/** Without these limits the thread may use as much memory as the flags of the process allow. */
+const resourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 };
 
 export function createBcryptThread(): BcryptThread {
   const waiting = new Map<number, PromiseWithResolvers<boolean>>();
@@ -30,12 +30,12 @@ export function createBcryptThread(): BcryptThread {
   let lastId = 0;
 
   function start(): Worker {
-    // Beside this file, which is TypeScript before it is built.
+    // The worker has the extension of this file: .ts from source, .js when built.
     const started = new Worker(new URL(`bcrypt-worker${extname(import.meta.filename)}`, import.meta.url), {
-      resourceLimits: enoughMemory,
+      resourceLimits,
     });
     started.unref();
-    started.on('message', ({ id, matches }: Verdict) => {
+    started.on('message', ({ id, matches }: ComparisonResult) => {
       waiting.get(id)?.resolve(matches);
       waiting.delete(id);
     });
@@ -45,7 +45,7 @@ export function createBcryptThread(): BcryptThread {
   }
 
   function fail(ended: Worker, error: Error): void {
-    // It has failed already, and another one is at work.
+    // The thread has failed already, and another one has replaced it.
     if (worker !== ended) return;
     worker = undefined;
     for (const { reject } of waiting.values()) reject(error);

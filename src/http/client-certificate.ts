@@ -3,7 +3,7 @@ import { isIP, SocketAddress } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { WebTls } from './web-policy.ts';
 
-/** Why a client is not let in, for the log; undefined when it is. */
+/** Returns why a client certificate is rejected, for the log; undefined if it is accepted. */
 export function clientCertificateProblem(socket: TLSSocket, tls: WebTls): string | undefined {
   const { clientAuth, clientAllowedSans } = tls;
   if (clientAuth === 'NoClientCert' || clientAuth === 'RequestClientCert') return undefined;
@@ -21,9 +21,10 @@ function hasOneOf({ subjectAltName = '' }: X509Certificate, allowed: readonly st
   return allowed.some((name) => names.has(plainAddress(name)));
 }
 
-/** The DNS names, addresses and URIs in the text that Node makes of a subject alternative name. */
+/** Returns the DNS names, addresses and URIs of a subject alternative name in Node's text form. */
 function alternativeNames(text: string): readonly string[] {
-  // A name that holds a comma or a quote is written as a JSON string, so that it cannot pass for two.
+  // A name that holds a comma or a quote is written as a JSON string, so that it cannot pass for
+  // two.
   const entries = text.matchAll(/(?:^|, )([^:,"]+):("(?:[^"\\]|\\.)*"|[^,"]*)/gy);
   return [...entries].flatMap(([, kind = '', value = '']) => {
     if (!['DNS', 'IP Address', 'email', 'URI'].includes(kind)) return [];
@@ -32,7 +33,7 @@ function alternativeNames(text: string): readonly string[] {
   });
 }
 
-/** One spelling for each IPv6 address; any other text as it is. */
+/** Returns an IPv6 address in its canonical spelling; any other text unchanged. */
 function plainAddress(text: string): string {
   return isIP(text) === 6 ? new SocketAddress({ address: text, family: 'ipv6' }).address : text;
 }

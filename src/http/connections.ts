@@ -1,31 +1,36 @@
 import type { Socket } from 'node:net';
-import { largestCrowd } from './crowd.ts';
+import { largestNetwork } from './network-limit.ts';
 
-/** One connection of a listener. */
-export interface Connection {
-  /** A request of it is being answered. */
+/** A connection of a listener. */
+export interface ClientConnection {
+  /** Marks the connection as busy: one of its requests is being answered. */
   busy(): void;
-  /** Every request of it has been answered. */
+  /** Marks the connection as idle: all of its requests have been answered. */
   idle(): void;
-  /** True once it was to be closed while it was busy. */
+  /**
+   * True if `retire` was called while the connection was busy: it must be closed when it becomes
+   * idle.
+   */
   readonly isRetired: boolean;
 }
 
-/** The connections of one listener, so that none of them costs those who come later. */
+/** Limits the connections of one listener, so that slow or idle clients do not keep others out. */
 export interface Connections {
   /**
-   * Takes a connection in. Where there is no room an idle one makes it, first of the network that has the most, else
-   * a busy one of that network: who does not read its answers must not keep Prometheus out. Without such a one the
-   * newcomer is closed.
+   * Adds a connection. At the limit it closes an idle one, first of the network that has most
+   * connections, else a busy one of that network: a client that does not read its answers must not
+   * keep Prometheus out. If there is none of these, it closes the new connection.
    */
   add(socket: Socket): void;
-  /** The connection of a socket, also when that speaks TLS over the one that was added; undefined once it is closed. */
-  of(socket: Socket): Connection | undefined;
-  /** Closes those that are idle, and marks the others. */
+  /**
+   * Returns the connection of a socket, or of the TLS socket above it; undefined once it is closed.
+   */
+  of(socket: Socket): ClientConnection | undefined;
+  /** Closes idle connections, and marks the others as retired. */
   retire(): void;
 }
 
-interface Entry extends Connection {
+interface Entry extends ClientConnection {
   readonly socket: Socket;
   isBusy: boolean;
   hasAsked: boolean;
@@ -33,12 +38,12 @@ interface Entry extends Connection {
 }
 
 export interface ConnectionsParts {
-  /** More do not stay open: who holds connections must not take the descriptors that polling and scrapes need. */
-  readonly most: number;
+  /** Maximum of open connections: polling and scrapes need file descriptors too. */
+  readonly maxConnections: number;
 }
 
-export function createConnections({ most }: ConnectionsParts): Connections {
-  /** By peer; who has been idle for the longest time comes first. */
+export function createConnections({ maxConnections }: ConnectionsParts): Connections {
+  /** By `connectionKey`, longest idle first. */
   const open = new Map<string, Entry>();
 
   function create(socket: Socket, peer: string): Entry {
@@ -59,29 +64,29 @@ export function createConnections({ most }: ConnectionsParts): Connections {
     return entry;
   }
 
-  /** Which connection makes room for a newcomer, if any. */
-  function superfluous(newcomer: string): Entry | undefined {
+  /** Returns the connection to close for a new client, if any. */
+  function connectionToEvict(newcomer: string): Entry | undefined {
     const all = [...open.values()];
-    const crowd = largestCrowd({ all, addressOf: ({ socket }) => socket.remoteAddress, newcomer });
-    return idlest(crowd.members) ?? idlest(all) ?? (crowd.isUnfair ? crowd.members[0] : undefined);
+    const largest = largestNetwork({ all, addressOf: ({ socket }) => socket.remoteAddress, newcomer });
+    return firstToEvict(largest.members) ?? firstToEvict(all) ?? (largest.mayEvict ? largest.members[0] : undefined);
   }
 
   return {
     add(socket) {
-      // Gone before it was looked at.
+      // The client has disconnected already.
       if (socket.remoteAddress === undefined) {
         socket.destroy();
         return;
       }
-      const peer = peerOf(socket);
+      const peer = connectionKey(socket);
       const entry = create(socket, peer);
-      if (open.size >= most) {
-        const last = superfluous(socket.remoteAddress);
+      if (open.size >= maxConnections) {
+        const last = connectionToEvict(socket.remoteAddress);
         if (!last) {
           socket.destroy();
           return;
         }
-        open.delete(peerOf(last.socket));
+        open.delete(connectionKey(last.socket));
         last.socket.destroy();
       }
       open.set(peer, entry);
@@ -89,7 +94,7 @@ export function createConnections({ most }: ConnectionsParts): Connections {
         if (open.get(peer) === entry) open.delete(peer);
       });
     },
-    of: (socket) => open.get(peerOf(socket)),
+    of: (socket) => open.get(connectionKey(socket)),
     retire() {
       for (const entry of open.values()) {
         if (entry.isBusy) entry.isRetired = true;
@@ -99,13 +104,19 @@ export function createConnections({ most }: ConnectionsParts): Connections {
   };
 }
 
-/** Who has never asked for anything goes before Prometheus between two scrapes. */
-function idlest(entries: readonly Entry[]): Entry | undefined {
+/**
+ * Returns an idle connection; one that never sent a request goes before Prometheus between two
+ * scrapes.
+ */
+function firstToEvict(entries: readonly Entry[]): Entry | undefined {
   const idle = entries.filter(({ isBusy }) => !isBusy);
   return idle.find(({ hasAsked }) => !hasAsked) ?? idle[0];
 }
 
-/** No two open connections of a listener have the same; a socket that speaks TLS has that of the one beneath it. */
-function peerOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
+/**
+ * Returns a key that is unique among open connections; a TLS socket has the key of the socket
+ * beneath it.
+ */
+function connectionKey({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return [remoteAddress, remotePort, localAddress, localPort].join(' ');
 }

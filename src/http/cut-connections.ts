@@ -1,6 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Ends what is still open so long after closing began: a client that sends nothing, or reads nothing, would hold the process up. */
+/**
+ * Closes all connections `graceMs` after closing began: a silent client would keep the process
+ * alive.
+ */
 export function cutConnectionsOnClose(app: FastifyInstance, graceMs: number): void {
   app.addHook('preClose', async () => {
     const timer = setTimeout(() => app.server.closeAllConnections(), graceMs).unref();

@@ -6,7 +6,7 @@ import { pagePlugin } from './openapi/page-plugin.ts';
 
 const documentPath = '/docs/openapi.json';
 
-/** Nothing from elsewhere, nothing to elsewhere: a token is typed into this page. */
+/** Allows nothing from or to other origins: users type a token into this page. */
 const contentPolicy = {
   'default-src': "'none'",
   'script-src': "'self'",
@@ -19,15 +19,15 @@ const contentPolicy = {
 };
 
 /**
- * Serves a page to read and to try every operation, and the document behind it. Neither needs a token: they hold nothing
- * that the API's own documents do not.
+ * Serves Swagger UI and its OpenAPI document. Neither needs a token: they contain nothing that the
+ * public documents of the API do not.
  */
 export async function registerDocs(
   app: FastifyInstance,
   { document }: { readonly document: OpenApiDocument },
 ): Promise<void> {
   const text = JSON.stringify(document);
-  // The same bytes for all: nobody needs a token for them, and a text would be copied for each slow reader.
+  // A buffer is shared by all readers; a string would be copied for each slow one.
   const bytes = Buffer.from(text);
   app.get(documentPath, (_request, reply) => reply.type('application/json; charset=utf-8').send(bytes));
   await app.register(swagger, { mode: 'static', specification: { document: JSON.parse(text) } });
@@ -36,7 +36,7 @@ export async function registerDocs(
     staticCSP: contentPolicy,
     theme: { title: document.info.title },
     uiHooks: {
-      // The plugin would serve the document twice more; writing YAML would hold the process up, for anybody.
+      // The plug-in would serve the document twice more; writing YAML blocks the event loop.
       onRequest(request, reply, done) {
         const { url } = request.routeOptions;
         if (url === '/docs/json') void reply.redirect(documentPath);

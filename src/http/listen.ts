@@ -3,10 +3,10 @@ import type { FastifyInstance } from 'fastify';
 import { errorCode } from '../lib/check.ts';
 import { parseListenAddress } from '../lib/listen-address.ts';
 
-/** An address that cannot be listened on; the message is one line with the remedy. */
+/** Says that an address cannot be listened on; the message is one line with the remedy. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
-  /** Where the address is written. */
+  /** The flag or key that sets the address. */
   readonly setting: string;
 
   constructor(message: string, setting: string, options?: ErrorOptions) {
@@ -25,8 +25,9 @@ const causes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Listens on `host:port`, `:port` or `[v6]:port`; resolves to the URL for people. An empty host is every address.
- * Rejects with a ListenError that names the `setting` to change, such as `--web.listen-address`.
+ * Listens on `host:port`, `:port` or `[v6]:port`; resolves to the URL to show. An empty host means
+ * every address. Rejects with a ListenError that names the `setting`, such as
+ * `--web.listen-address`.
  */
 export async function listen(app: FastifyInstance, address: string, setting: string): Promise<string> {
   const { host, port } = parseListenAddress(address) ?? { host: '', port: Number.NaN };
@@ -44,7 +45,7 @@ export async function listen(app: FastifyInstance, address: string, setting: str
   return `${app.server instanceof TlsServer ? 'https' : 'http'}://${shown}:${actual}`;
 }
 
-/** Where IPv6 is off in the kernel there is no `::`, which elsewhere takes IPv4 too. */
+/** Listens on `::`, which accepts IPv4 too; falls back to `0.0.0.0` if the kernel has no IPv6. */
 async function listenOnEveryAddress(app: FastifyInstance, port: number): Promise<void> {
   try {
     await app.listen({ host: '::', port });

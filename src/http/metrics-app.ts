@@ -2,7 +2,7 @@ import { type FastifyInstance, fastify } from 'fastify';
 import type { Logger } from 'pino';
 import type { SelfMetrics } from '../metrics/self.ts';
 import type { Monitor } from '../monitor/monitor.ts';
-import { strangerInWords, unknownAppliance, valuesOf } from './appliance-query.ts';
+import { sendUnknownAppliance, unknownApplianceMessage, valuesOf } from './appliance-query.ts';
 import { cutConnectionsOnClose } from './cut-connections.ts';
 import { createNegotiate } from './negotiate.ts';
 import { createSendPage, usualLimits } from './send-page.ts';
@@ -104,7 +104,7 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
   app.get('/metrics', async (request, reply) => {
     const names = valuesOf(request, 'appliance');
     const stranger = names.find((name) => !monitor.watches(name));
-    if (stranger !== undefined) return unknownAppliance(reply, shardWatching(stranger));
+    if (stranger !== undefined) return sendUnknownAppliance(reply, shardWatching(stranger));
     const form = negotiate(request.headers);
     const page = names.length > 0 ? monitor.pageOf(new Set(names), form) : await monitor.page(form);
     return sendPage(request, reply, { form, page, end: await self.pieces(form.format) });
@@ -119,7 +119,7 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
         .type(plainText)
         .send('Name one appliance: /probe?target=NAME, with a name from the configuration.\n');
     }
-    if (!monitor.watches(target)) return unknownAppliance(reply, shardWatching(target));
+    if (!monitor.watches(target)) return sendUnknownAppliance(reply, shardWatching(target));
     const form = negotiate(request.headers);
     sendPage(request, reply, { form, page: monitor.pageOf(new Set([target]), form), end: [] });
   });
@@ -143,7 +143,7 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
 
   registerStatusPage(app, {
     describe: () => monitor.describe(),
-    strangerInWords: (appliance) => strangerInWords(shardWatching(appliance)),
+    strangerInWords: (appliance) => unknownApplianceMessage(shardWatching(appliance)),
     exporter: () => ({
       version: build.version,
       isDemonstration,

@@ -6,39 +6,42 @@ export interface Credentials {
   readonly password: string;
 }
 
-export interface Attempt extends Credentials {
-  /** The network that it came from. */
+export interface LoginAttempt extends Credentials {
+  /** The network of the client. */
   readonly from: string;
 }
 
-/** `busy`: too many comparisons wait, and nothing was found out. */
-export type Verdict = 'right' | 'wrong' | 'busy';
+/** `busy`: too many comparisons wait, so this one was not made. */
+export type PasswordResult = 'right' | 'wrong' | 'busy';
 
-/** Tells right passwords from wrong ones; what was found out once costs no second comparison. */
+/** Checks passwords and remembers results, so that the same attempt is compared once. */
 export interface PasswordCheck {
-  /** `users` has bcrypt hashes, at least one; rejects when a comparison does. */
-  verdict(users: ReadonlyMap<string, Secret>, attempt: Attempt): Promise<Verdict>;
+  /** `users` maps names to bcrypt hashes and is not empty. Rejects if the comparison does. */
+  check(users: ReadonlyMap<string, Secret>, attempt: LoginAttempt): Promise<PasswordResult>;
 }
 
 export interface PasswordCheckParts {
   readonly compare: (password: string, hash: string) => Promise<boolean>;
 }
 
-/** More comparisons do not wait, which would answer after everybody has left. */
-const mostWaiting = 32;
-/** Of one network: who guesses must not keep everybody else from being compared. */
-const mostWaitingFromOne = 8;
+/** Further comparisons would finish after their clients have timed out. */
+const maxWaiting = 32;
+/** One network that guesses passwords must not use the whole queue. */
+const maxWaitingPerNetwork = 8;
 
-/** Verdicts that are kept of each kind: strangers who guess cannot drive out who is known. */
-const mostKept = 100;
+/** Remembered results of each kind, kept apart: wrong guesses cannot evict right passwords. */
+const maxRemembered = 100;
 
 export function createPasswordCheck({ compare }: PasswordCheckParts): PasswordCheck {
-  /** Only digests under this key are kept, which say nothing about a password. */
+  /** Key of the HMAC under which results are remembered; passwords are not kept. */
   const key = randomBytes(32);
   const kept = { right: new Set<string>(), wrong: new Set<string>() };
-  const underWay = new Map<string, { readonly from: string; readonly verdict: Promise<Verdict> }>();
+  const underWay = new Map<string, { readonly from: string; readonly result: Promise<PasswordResult> }>();
 
-  /** Nobody may learn from the time it takes who is a user; where hashes differ in cost, strangers differ as users do. */
+  /**
+   * Returns a hash to compare with for an unknown user, so that the time does not tell which users
+   * exist. The choice is fixed per name, because hashes may differ in cost.
+   */
   function decoyFor(user: string, users: ReadonlyMap<string, Secret>): string {
     const hashes = [...users.values()];
     const choice = createHmac('sha256', key).update(user).digest().readUInt32BE() % hashes.length;
@@ -47,10 +50,10 @@ export function createPasswordCheck({ compare }: PasswordCheckParts): PasswordCh
 
   function isBusy(from: string): boolean {
     const ofOne = [...underWay.values()].filter((waiting) => waiting.from === from).length;
-    return underWay.size >= mostWaiting || ofOne >= mostWaitingFromOne;
+    return underWay.size >= maxWaiting || ofOne >= maxWaitingPerNetwork;
   }
 
-  async function find(digest: string, isRight: () => Promise<boolean>): Promise<Verdict> {
+  async function find(digest: string, isRight: () => Promise<boolean>): Promise<PasswordResult> {
     try {
       const found = (await isRight()) ? 'right' : 'wrong';
       keep(kept[found], digest);
@@ -61,7 +64,7 @@ export function createPasswordCheck({ compare }: PasswordCheckParts): PasswordCh
   }
 
   return {
-    async verdict(users, { user, password, from }) {
+    async check(users, { user, password, from }) {
       const own = users.get(user)?.reveal();
       const hash = own ?? decoyFor(user, users);
       const facts = JSON.stringify([user, password, hash, own !== undefined]);
@@ -72,19 +75,22 @@ export function createPasswordCheck({ compare }: PasswordCheckParts): PasswordCh
         return known;
       }
       const same = underWay.get(digest);
-      if (same) return await same.verdict;
+      if (same) return await same.result;
       if (isBusy(from)) return 'busy';
-      const verdict = find(digest, async () => (await compare(password, hash)) && own !== undefined);
-      underWay.set(digest, { from, verdict });
-      return await verdict;
+      const result = find(digest, async () => (await compare(password, hash)) && own !== undefined);
+      underWay.set(digest, { from, result });
+      return await result;
     },
   };
 }
 
-/** The digest that was used last is the last to go. */
+/**
+ * Adds a digest as the most recently used one, and removes the least recently used beyond the
+ * limit.
+ */
 function keep(digests: Set<string>, digest: string): void {
   digests.delete(digest);
   digests.add(digest);
   const [oldest] = digests;
-  if (digests.size > mostKept && oldest !== undefined) digests.delete(oldest);
+  if (digests.size > maxRemembered && oldest !== undefined) digests.delete(oldest);
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-/** What came of taking in a configuration; either text is for people, and holds no secret. */
+/** The result of a reload; both texts are for people and contain no secret. */
 export type ReloadOutcome =
   | { readonly ok: true; readonly summary: string }
   | { readonly ok: false; readonly because: string };
@@ -8,7 +8,9 @@ export type ReloadOutcome =
 export const reloadPath = '/-/reload';
 const plainText = 'text/plain; charset=utf-8';
 
-/** `POST /-/reload`, as Prometheus has it; without `reload` it says how it is switched on. */
+/**
+ * Registers `POST /-/reload`, as in Prometheus; without `reload` it answers how to switch it on.
+ */
 export function registerReload(app: FastifyInstance, reload: (() => Promise<ReloadOutcome>) | undefined): void {
   app.post(reloadPath, async ({ headers }, reply) => {
     reply.type(plainText);
@@ -25,7 +27,10 @@ export function registerReload(app: FastifyInstance, reload: (() => Promise<Relo
   });
 }
 
-/** No page of ours asks for it; one that passes its own name off for ours (DNS rebinding) cannot hide that it is a page. */
+/**
+ * Returns true for a request of a web page. Ours send none; after DNS rebinding a foreign page
+ * still sends these headers.
+ */
 function isFromWebPage({ origin, 'sec-fetch-site': site }: FastifyRequest['headers']): boolean {
   return origin !== undefined || site !== undefined;
 }

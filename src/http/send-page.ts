@@ -6,9 +6,9 @@ import { steadyNow } from '../lib/steady-now.ts';
 import { gzipMember } from '../metrics/gzip.ts';
 import type { Page, Representation } from '../metrics/page.ts';
 import { type Piece, toPiece } from '../metrics/piece.ts';
-import { largestCrowd } from './crowd.ts';
+import { largestNetwork } from './network-limit.ts';
 import { contentTypes } from './negotiate.ts';
-import { createQuietLog } from './quiet-log.ts';
+import { createThrottledLog } from './throttled-log.ts';
 
 export interface PageParts {
   readonly form: Representation;
@@ -32,7 +32,7 @@ export interface SendPageLimits {
 export const usualLimits: SendPageLimits = { mostUnfinished: 16, patienceMs: 10_000, longestMs: 30_000 };
 
 export function createSendPage(log: Logger, { mostUnfinished, patienceMs, longestMs }: SendPageLimits): SendPage {
-  const quietLog = createQuietLog({ log, now: steadyNow });
+  const throttledLog = createThrottledLog({ log, now: steadyNow });
   /** Oldest first, with the time of the start. */
   const unfinished = new Map<ServerResponse, number>();
 
@@ -41,20 +41,20 @@ export function createSendPage(log: Logger, { mostUnfinished, patienceMs, longes
     const [oldest] = unfinished;
     if (!oldest || unfinished.size < mostUnfinished) return true;
     const [response, startedAtMs] = oldest;
-    const crowd = largestCrowd({
+    const crowd = largestNetwork({
       all: unfinished.keys(),
       addressOf: ({ socket }) => socket?.remoteAddress,
       newcomer: request.ip,
     });
     const isPatienceOver = steadyNow() - startedAtMs >= patienceMs;
-    const superfluous = isPatienceOver ? response : crowd.isUnfair ? crowd.members[0] : undefined;
+    const superfluous = isPatienceOver ? response : crowd.mayEvict ? crowd.members[0] : undefined;
     if (superfluous) cut(superfluous);
     return superfluous !== undefined;
   }
 
   function cut(response: ServerResponse): void {
     const address = response.socket?.remoteAddress;
-    quietLog.tell('warn', { address }, 'a reader that is too slow for its page was cut off');
+    throttledLog.write('warn', { address }, 'a reader that is too slow for its page was cut off');
     unfinished.delete(response);
     response.destroy();
   }
@@ -77,7 +77,7 @@ export function createSendPage(log: Logger, { mostUnfinished, patienceMs, longes
       return;
     }
     if (!makeRoomFor(request)) {
-      quietLog.tell('warn', { address: request.ip }, 'too many readers at a time, a scrape was refused');
+      throttledLog.write('warn', { address: request.ip }, 'too many readers at a time, a scrape was refused');
       const sentence = `${mostUnfinished} pages are being sent and not read. Scrape less often, or find out who does not read.\n`;
       void reply.code(503).header('retry-after', '5').type('text/plain; charset=utf-8').send(sentence);
       return;

@@ -3,12 +3,17 @@ import type { FastifyInstance } from 'fastify';
 import { createSlice } from '../lib/slice.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { ApplianceStatus } from '../monitor/status.ts';
-import { unknownAppliance, valuesOf } from './appliance-query.ts';
+import { sendUnknownAppliance, valuesOf } from './appliance-query.ts';
 
-/** Keys that are left out where they do not apply; any other key without a value is not known, and null. */
+/**
+ * Keys that are left out where they do not apply; any other key without a value is not known, and
+ * null.
+ */
 const optionalKeys: readonly string[] = ['sinceMs', 'failure', 'configuredBackends', 'readings'];
 
-/** Writes null where a list or a fact is not known, so that a script can tell it from an empty list. */
+/**
+ * Writes null where a list or a fact is not known, so that a script can tell it from an empty list.
+ */
 function toJson(appliance: ApplianceStatus): string {
   return JSON.stringify(appliance, (key, value: unknown) =>
     value === undefined && !optionalKeys.includes(key) ? null : value,
@@ -24,19 +29,22 @@ export interface StatusApiParts {
 }
 
 const path = '/api/status';
-/** After so long everything else has its turn. */
+/** Maximum time in one tick of the event loop. */
 const sliceMs = 5;
-/** Sent at once. */
+/** Characters that are sent at once. */
 const pieceLength = 65_536;
-/** Past this an answer is cut: who does not read it keeps all that it says in memory. */
-const longestMs = 30_000;
+/** Cuts an answer after this time: a client that does not read it keeps it in memory. */
+const maxMs = 30_000;
 
-/** `GET /api/status`: what `/` shows, of all appliances or of those named, as JSON. What is not known is null. */
+/**
+ * Registers `GET /api/status`: what `/` shows as JSON, for all appliances or those named in the
+ * query. Unknown values are null.
+ */
 export function registerStatusApi(
   app: FastifyInstance,
   { monitor, shardWatching, build, isDemonstration }: StatusApiParts,
 ): void {
-  /** What did not change since it was last asked for is the same object, and has its text already. */
+  /** JSON by status: an unchanged appliance keeps its status object, and so its text. */
   const texts = new WeakMap<ApplianceStatus, string>();
 
   function textOf(appliance: ApplianceStatus): string {
@@ -61,8 +69,8 @@ export function registerStatusApi(
 
   app.get(path, (request, reply) => {
     const names = new Set(valuesOf(request, 'appliance'));
-    const stranger = [...names].find((name) => !monitor.watches(name));
-    if (stranger !== undefined) return unknownAppliance(reply, shardWatching(stranger));
+    const unknown = [...names].find((name) => !monitor.watches(name));
+    if (unknown !== undefined) return sendUnknownAppliance(reply, shardWatching(unknown));
     const isAsked = ({ name }: { readonly name: string }): boolean => names.size === 0 || names.has(name);
     const { appliances, transitions } = monitor.describe();
     const head = {
@@ -71,7 +79,7 @@ export function registerStatusApi(
       ready: monitor.ready,
       transitions: transitions.filter(({ appliance }) => isAsked({ name: appliance })),
     };
-    const timer = setTimeout(() => reply.raw.destroy(), longestMs);
+    const timer = setTimeout(() => reply.raw.destroy(), maxMs);
     finished(reply.raw, () => clearTimeout(timer));
     return reply
       .type('application/json; charset=utf-8')

@@ -2,16 +2,19 @@ import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { AdminProblem } from '../admin/problem.ts';
 
-/** Bounds the bodies that one principal has under way: each holds a connection, and all share those of the listener. */
+/** Limits the unfinished bodies of one principal: each holds one of the listener's connections. */
 export interface UnfinishedBodies {
-  /** Takes a request with a body in. Rejects with an {@link AdminProblem} when its principal has too many under way. */
+  /**
+   * Admits a request with a body. Rejects with an {@link AdminProblem} if its principal has too
+   * many under way.
+   */
   admit(principal: string, request: IncomingMessage): Promise<void>;
 }
 
 const maxPerPrincipal = 32;
 
 export function createUnfinishedBodies(): UnfinishedBodies {
-  // By principal: there are no more of them than the configuration has.
+  // By principal, so the configuration bounds its size.
   const underWay = new Map<string, readonly IncomingMessage[]>();
   return {
     async admit(principal, request) {
@@ -21,7 +24,8 @@ export function createUnfinishedBodies(): UnfinishedBodies {
         underWay.set(principal, [...others, request]);
         return;
       }
-      // Node has parsed the headers so far; a short body that came along with them follows within this turn.
+      // Node has parsed only the headers; a short body that came with them follows within this
+      // tick.
       await setImmediate();
       if (!request.complete) throw tooMany(principal);
     },

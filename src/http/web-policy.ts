@@ -3,13 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { SecureVersion, TlsOptions } from 'node:tls';
 import type { Secret } from '../lib/secret.ts';
 
-/** Who may read from the metrics listener, and how it speaks. */
+/** Who may read from the metrics listener, and how it speaks TLS. */
 export interface WebPolicy {
   /** Without it, plain HTTP. */
   readonly tls?: WebTls;
   /** bcrypt hashes by user; without any, everybody may read. */
   readonly users: ReadonlyMap<string, Secret>;
-  /** Of every answer that has none of the same name by itself. */
+  /** Added to every answer that has no header of the same name. */
   readonly headers: Readonly<Record<string, string>>;
   /** One more request each interval, and at most `burst` at once. */
   readonly rateLimit?: { readonly intervalMs: number; readonly burst: number };
@@ -25,13 +25,13 @@ export interface WebTls {
   readonly clientAllowedSans?: readonly string[];
   readonly minVersion: SecureVersion;
   readonly maxVersion: SecureVersion;
-  /** As OpenSSL writes them, separated by colons; without it those of Node. */
+  /** OpenSSL names separated by colons; default: those of Node. */
   readonly ciphers?: string;
   readonly curves?: string;
   readonly honorCipherOrder: boolean;
 }
 
-/** What is asked of a client, under the names of Go's library. */
+/** What a client must show, with the names of Go's crypto/tls. */
 export type ClientAuth =
   | 'NoClientCert'
   | 'RequestClientCert'
@@ -42,7 +42,7 @@ export type ClientAuth =
 /** Plain HTTP for everybody. */
 export const openToAll: WebPolicy = { users: new Map(), headers: {} };
 
-/** Why a listener cannot go over from one policy to another as it listens; undefined when it can. */
+/** Returns why an open listener cannot change from one policy to another; undefined if it can. */
 export function webChangeProblem(before: WebPolicy, after: WebPolicy): string | undefined {
   if ((before.tls === undefined) !== (after.tls === undefined)) {
     return `TLS cannot be turned ${after.tls ? 'on' : 'off'} while the exporter listens; restart it for that`;
@@ -53,17 +53,23 @@ export function webChangeProblem(before: WebPolicy, after: WebPolicy): string | 
   return undefined;
 }
 
-/** True when who was let in under one policy has to prove itself anew under the other. */
-export function asksAnew(before: WebPolicy, after: WebPolicy): boolean {
+/**
+ * Returns true if clients that were accepted under one policy must authenticate again under the
+ * other.
+ */
+export function requiresReauthentication(before: WebPolicy, after: WebPolicy): boolean {
   return !isDeepStrictEqual(rulesOf(before), rulesOf(after));
 }
 
-/** Unix milliseconds of the end of the certificate that is shown. */
+/** Returns when the server certificate ends, in Unix milliseconds. */
 export function certificateEndsAtMs({ cert }: Pick<WebTls, 'cert'>): number {
   return new X509Certificate(cert).validToDate.getTime();
 }
 
-/** What Node makes of it. Whether a client certificate will do is looked at afterwards, by a rule that can change. */
+/**
+ * Returns Node's options. Node does not judge client certificates: `clientCertificateProblem` does,
+ * by a rule that can change.
+ */
 export function tlsOptions(tls: WebTls): TlsOptions {
   return {
     cert: tls.cert,

@@ -20,7 +20,10 @@ export interface OpenApiDocument {
 
 const keyHeaders = ['ZAPI_KEY', 'API_KEY', 'ZAPI-KEY', 'API-KEY'] as const;
 
-/** The admin listener in OpenAPI 3.1: every row of the table, and what the gateway answers by itself. */
+/**
+ * The admin listener in OpenAPI 3.1: every row of the table, and what the gateway answers by
+ * itself.
+ */
 export function openApiDocument({ version }: { readonly version: string }): OpenApiDocument {
   const areas = new Set<string>(Object.values(endpoints).map(({ area }) => area));
   return {

@@ -1,7 +1,8 @@
 /**
- * Runs in the browser, as part of Swagger UI, so that it can use nothing from outside itself. Swagger UI would go through
- * the whole document for each operation that is opened, which takes it a second; ours refers to its own components
- * alone, and never in a circle, so that what is opened can be resolved by itself.
+ * Runs in the browser, as part of Swagger UI, so that it can use nothing from outside itself.
+ * Swagger UI would go through the whole document for each operation that is opened, which takes it
+ * a second; ours refers to its own components alone, and never in a circle, so that what is opened
+ * can be resolved by itself.
  */
 export function pagePlugin() {
   return {

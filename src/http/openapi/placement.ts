@@ -23,9 +23,10 @@ export interface Placement {
 const verbs = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const;
 
 /**
- * Gives every row of the table a path of its own, in the order of the table. The standard forbids two paths that differ
- * in the names of their placeholders only: such rows share the path of the first one. Where the verb is taken there, as
- * `GET /ipds/waf/{path*}` finds `GET /ipds/waf/{set}`, a wildcard moves one segment on, to `/ipds/waf/{set}/{path}`.
+ * Gives every row of the table a path of its own, in the order of the table. The standard forbids
+ * two paths that differ in the names of their placeholders only: such rows share the path of the
+ * first one. Where the verb is taken there, as `GET /ipds/waf/{path*}` finds `GET /ipds/waf/{set}`,
+ * a wildcard moves one segment on, to `/ipds/waf/{set}/{path}`.
  */
 export function placeRows(): readonly Placement[] {
   const paths = new Map<string, string>();
@@ -42,7 +43,8 @@ export function placeRows(): readonly Placement[] {
 
   const rows = endpointRows;
   const placements = new Map<EndpointKey, Placement>();
-  // Those without a wildcard first: theirs are the better names, and the wildcards get what is left.
+  // Those without a wildcard first: theirs are the better names, and the wildcards get what is
+  // left.
   for (const [key, row] of rows.toSorted((a, b) => Number(isWildcard(a[1])) - Number(isWildcard(b[1])))) {
     const { method, template } = parseRoute(row.route);
     const path = place(method, template.replaceAll('*}', '}'));

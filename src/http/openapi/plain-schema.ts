@@ -6,7 +6,10 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 const wireNames: Readonly<Record<WireKind, string>> = { number: 'WireNumber', text: 'WireText', name: 'WireName' };
 
-/** The components that {@link plainSchema} refers to: how this family of appliances writes numbers and texts. */
+/**
+ * The components that {@link plainSchema} refers to: how this family of appliances writes numbers
+ * and texts.
+ */
 export const wireSchemas: JsonObject = {
   [wireNames.number]: {
     type: ['number', 'string', 'null'],

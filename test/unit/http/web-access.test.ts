@@ -219,7 +219,7 @@ describe('another policy while it listens', () => {
 });
 
 describe('clients that mean harm', () => {
-  const patienceMs = 500;
+  const idleTimeoutMs = 500;
 
   it.each([
     ['says nothing', ''],
@@ -228,7 +228,7 @@ describe('clients that mean harm', () => {
     ['stops in the body', 'POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf'],
   ])('are cut off: one that %s', async (_, bytes) => {
     const { url } = await givenWebAccess(openToAll, {
-      patienceMs,
+      idleTimeoutMs,
       handler: (incoming, response) => void incoming.resume().once('end', () => response.end('read')),
     });
 
@@ -236,7 +236,7 @@ describe('clients that mean harm', () => {
   });
 
   it('are cut off when they never shake hands, and when they say nothing afterwards', async () => {
-    const { port } = await givenWebAccess(encrypted(), { patienceMs });
+    const { port } = await givenWebAccess(encrypted(), { idleTimeoutMs });
     const silent = openSocket(port);
     const polite = await handshake(port);
 

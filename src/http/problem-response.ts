@@ -2,21 +2,22 @@ import type { FastifyReply } from 'fastify';
 import { AdminProblem } from '../admin/problem.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** Sends a refusal; a client of the appliance's own API finds the sentence where it looks for one. */
+/** Sends a refusal; on compatible paths it also has the fields of the appliance's own API. */
 export function sendProblem(reply: FastifyReply, problem: AdminProblem, context: RequestContext): FastifyReply {
-  // What is left of a body unread would be taken for the next request, and strangers need no place kept.
+  // The unread rest of a body would be parsed as the next request; unknown callers need no open
+  // connection.
   const unread = !reply.request.raw.complete;
   return (
     reply
       .code(problem.status)
       .headers({ ...problem.headers, ...(unread || problem.status === 401 ? { connection: 'close' } : {}) })
       .header('content-type', 'application/problem+json')
-      // As bytes: to a text Fastify adds a charset, which the type does not know.
+      // As bytes: Fastify adds a charset to a string, and problem+json has no such parameter.
       .send(Buffer.from(JSON.stringify(problemBody(problem, context))))
   );
 }
 
-/** A refusal as RFC 9457 has it. */
+/** Returns a refusal in the form of RFC 9457. */
 export function problemBody(problem: AdminProblem, { id, compatible }: Pick<RequestContext, 'id' | 'compatible'>) {
   const { code, status, title, message: detail, remedy, members } = problem;
   return {
@@ -32,7 +33,10 @@ export function problemBody(problem: AdminProblem, { id, compatible }: Pick<Requ
   };
 }
 
-/** Any failure as a problem; what nobody foresaw says nothing about itself to the caller. */
+/**
+ * Converts any error into a problem; an unexpected error does not disclose its message to the
+ * caller.
+ */
 export function toProblem(error: unknown): AdminProblem {
   if (error instanceof AdminProblem) return error;
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;

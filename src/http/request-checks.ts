@@ -1,24 +1,28 @@
 import type { FastifyRequest } from 'fastify';
 import { AdminProblem } from '../admin/problem.ts';
+import { isOneOf } from '../lib/check.ts';
 import { percentDecoded } from '../lib/percent-decoded.ts';
 import { hasSeveralHosts } from './guarded-server.ts';
 
-/** The path as it came: neither decoded nor normalised, without the query. */
+/** Returns the path as received: neither decoded nor normalised, without the query. */
 export function pathOf({ originalUrl }: FastifyRequest): string {
   return originalUrl.replace(/\?.*$/s, '');
 }
 
-/** A target that the router takes, in place of one that it would give up on: that would meet no hook. */
+/**
+ * Replaces a target that the router rejects by one that it accepts: a rejected target would run no
+ * hook.
+ */
 export function routableTarget(target: string): string {
   if (!target.startsWith('/')) return '/';
   return percentDecoded(target) === undefined ? target.replaceAll('%', '%25') : target;
 }
 
 /**
- * Refuses what the server understands and others may not: versions of HTTP that are none here, and the form that is for
- * proxies, where a host would be taken for a part of the path.
+ * Throws for requests that other readers may interpret differently: several Host headers or none,
+ * other versions of HTTP, and targets in the form for proxies.
  */
-export function refuseOddForm({ originalUrl, raw }: FastifyRequest): void {
+export function rejectUnsupportedRequest({ originalUrl, raw }: FastifyRequest): void {
   const { host, expect } = raw.headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
     throw new AdminProblem('malformed_header', {
@@ -44,4 +48,27 @@ export function refuseOddForm({ originalUrl, raw }: FastifyRequest): void {
     detail: 'The first line of the request is not one of HTTP/1.1 with a path alone; nothing was sent.',
     remedy: 'Send the path without a host, and take the gateway out of the proxy settings of the client.',
   });
+}
+
+/**
+ * Throws for a request from a web page of another origin, which would use a token that the browser
+ * remembers.
+ */
+export function rejectCrossOrigin({ headers }: FastifyRequest): void {
+  if (!isCrossOrigin(headers)) return;
+  throw new AdminProblem('cross_origin', {
+    detail: 'The request comes from a web page of another origin; nothing was sent.',
+    remedy: 'Use the page under /docs of this listener, or a client that is no web page.',
+  });
+}
+
+function isCrossOrigin(headers: FastifyRequest['headers']): boolean {
+  const { origin, host } = headers;
+  if (origin !== undefined && hostOf(origin) !== host) return true;
+  // Images and other embedded resources have no Origin header.
+  return isOneOf(['cross-site', 'same-site'], headers['sec-fetch-site']);
+}
+
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined;
 }

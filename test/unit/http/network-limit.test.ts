@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { largestCrowd, networkOf } from '../../../src/http/crowd.ts';
+import { largestNetwork, networkOf } from '../../../src/http/network-limit.ts';
 
 const addressOf = (address: string): string => address;
 
-describe('a crowd', () => {
-  it('is those of the network that has the most, and unfair to who would have fewer', () => {
+describe('the per-network limit', () => {
+  it('returns the network with most members, and evicts one for a network with fewer', () => {
     const all = ['192.0.2.1', '192.0.2.2', '192.0.2.2', '192.0.2.2'];
 
-    expect(largestCrowd({ all, addressOf, newcomer: '192.0.2.9' })).toEqual({
+    expect(largestNetwork({ all, addressOf, newcomer: '192.0.2.9' })).toEqual({
       members: ['192.0.2.2', '192.0.2.2', '192.0.2.2'],
-      isUnfair: true,
+      mayEvict: true,
     });
-    expect(largestCrowd({ all, addressOf, newcomer: '192.0.2.1' }).isUnfair).toBe(true);
-    expect(largestCrowd({ all, addressOf, newcomer: '192.0.2.2' }).isUnfair).toBe(false);
-    expect(largestCrowd({ all: ['192.0.2.2'], addressOf, newcomer: '192.0.2.1' }).isUnfair).toBe(false);
+    expect(largestNetwork({ all, addressOf, newcomer: '192.0.2.1' }).mayEvict).toBe(true);
+    expect(largestNetwork({ all, addressOf, newcomer: '192.0.2.2' }).mayEvict).toBe(false);
+    expect(largestNetwork({ all: ['192.0.2.2'], addressOf, newcomer: '192.0.2.1' }).mayEvict).toBe(false);
   });
 
-  it('is one machine, however many addresses of its network it takes', () => {
+  it('counts all addresses of one IPv6 network as one', () => {
     const all = ['192.0.2.1', '2001:db8::1', '2001:db8:0:0:ffff::2', '2001:db8:0:1::1', '2001:db8::ffff:1:2'];
 
-    expect(largestCrowd({ all, addressOf, newcomer: undefined }).members).toEqual([
+    expect(largestNetwork({ all, addressOf, newcomer: undefined }).members).toEqual([
       '2001:db8::1',
       '2001:db8:0:0:ffff::2',
       '2001:db8::ffff:1:2',

@@ -1,7 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 
-/** A last answer as bytes on the wire, for where there is no request to answer; the connection ends with it. */
-export function rawAnswer(status: number, body: string, headers: Readonly<Record<string, string>>): string {
+/**
+ * Returns a complete HTTP/1.1 response as text, for connections without a valid request; it closes
+ * the connection.
+ */
+export function rawResponse(status: number, body: string, headers: Readonly<Record<string, string>>): string {
   const all = {
     connection: 'close',
     'content-length': Buffer.byteLength(body),

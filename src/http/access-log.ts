@@ -7,27 +7,27 @@ import type { AdminProblem } from '../admin/problem.ts';
 import type { Recorder } from '../admin/recorder.ts';
 import { codeOfStatus } from '../appliance/answer.ts';
 import type { RequestContext } from './request-context.ts';
-import { pathOf } from './request-target.ts';
+import { pathOf } from './request-checks.ts';
 
-/** What is said of each admin request: to the audit, the metrics and the log. */
-export interface Witness {
-  /** The audit of what was refused; what was sent has its own records. */
-  refused(request: FastifyRequest, context: RequestContext, problem: AdminProblem): Promise<void>;
-  /** Once the connection is done with it, answered or not. */
-  over(request: FastifyRequest, reply: FastifyReply, context: RequestContext): void;
+/** Records each admin request in the audit, the metrics and the log. */
+export interface AccessLog {
+  /** Audits and counts a refusal; the gateway itself records what it sent. */
+  rejected(request: FastifyRequest, context: RequestContext, problem: AdminProblem): Promise<void>;
+  /** Counts and logs a request when its connection is done with it, answered or not. */
+  finished(request: FastifyRequest, reply: FastifyReply, context: RequestContext): void;
 }
 
-export interface WitnessParts {
+export interface AccessLogParts {
   readonly metrics: Pick<AdminMetrics, 'answered' | 'denied' | 'overridden'>;
   readonly recorder: Pick<Recorder, 'note'>;
   readonly log: Logger;
 }
 
-export function createWitness({ metrics, recorder, log }: WitnessParts): Witness {
+export function createAccessLog({ metrics, recorder, log }: AccessLogParts): AccessLog {
   return {
-    async refused(request, context, problem) {
+    async rejected(request, context, problem) {
       const { id, principal, token, appliance, call, sent, reason } = context;
-      // Nobody was refused.
+      // This is no refusal: the request was sent, or its caller has left.
       if (sent || problem.code === 'caller_left') return;
       if (problem.status < 500)
         metrics.denied({ appliance: appliance ?? '', principal: principal?.name ?? '', reason: problem.code });
@@ -45,7 +45,7 @@ export function createWitness({ metrics, recorder, log }: WitnessParts): Witness
       await recorder.note(subject, { event: 'denied', status: problem.status, code: problem.code });
     },
 
-    over(request, reply, { principal, appliance = '', call, id, signal, startedAtMs, overridden = {} }) {
+    finished(request, reply, { principal, appliance = '', call, id, signal, startedAtMs, overridden = {} }) {
       const endpoint = call?.operation.template ?? ownEndpoint(request);
       const code = signal.aborted ? '499' : codeOfStatus(reply.statusCode);
       metrics.answered({ appliance, endpoint, method: request.method, code });
@@ -58,7 +58,7 @@ export function createWitness({ metrics, recorder, log }: WitnessParts): Witness
           principal: principal.name,
           appliance,
           operation: call?.operation.key ?? endpoint,
-          // What the caller would have got, had it stayed.
+          // If the caller has left, the status that it would have got.
           status: reply.statusCode,
           ...(signal.aborted ? { left: true } : {}),
           ...overridden,
@@ -75,7 +75,10 @@ function levelOf(call: OperationCall | undefined, { forced, warned }: Overridden
   return call && call.operation.row.risk !== 'read' ? 'info' : 'debug';
 }
 
-/** The route of the gateway's own paths; unknown ones have none, or strangers would make up label values. */
+/**
+ * Returns the route of a path of the gateway itself; '' for unknown paths, or clients could invent
+ * label values.
+ */
 function ownEndpoint({ routeOptions }: FastifyRequest): string {
   const url = routeOptions.url ?? '';
   return url.includes('*') ? '' : url;

@@ -1,0 +1,103 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Gateway } from '../admin/gateway.ts';
+import type { Principal } from '../admin/principal.ts';
+import { AdminProblem } from '../admin/problem.ts';
+import { knownBasePaths } from '../appliance/base-paths.ts';
+import { assert } from '../lib/check.ts';
+import { percentDecoded } from '../lib/percent-decoded.ts';
+import { readAdminHeaders } from './admin-headers.ts';
+import type { RequestContext } from './request-context.ts';
+import { pathOf } from './request-checks.ts';
+import { createUnfinishedBodies } from './unfinished-bodies.ts';
+
+export interface AdminRelayParts {
+  readonly gateway: Gateway;
+  /** The configured appliances that a principal may know of. */
+  readonly applianceNamesOf: (principal: Principal) => readonly string[];
+  readonly contextOf: (request: FastifyRequest) => RequestContext;
+}
+
+/** What a path names: an appliance, and the path below its API. */
+interface Target {
+  readonly appliance: string;
+  readonly path: string;
+}
+
+/** Registers the paths whose requests the gateway sends to an appliance. */
+export function registerAdminRelay(app: FastifyInstance, parts: AdminRelayParts): void {
+  const { gateway, applianceNamesOf, contextOf } = parts;
+  const unfinishedBodies = createUnfinishedBodies();
+
+  app.all('/appliances/*', (request, reply) => {
+    const [, , name = '', ...rest] = pathOf(request).split('/');
+    if (rest.length === 0) throw unknownPath();
+    return relay(request, reply, { appliance: percentDecoded(name) ?? '', path: `/${rest.join('/')}` });
+  });
+  // Existing clients look for the API under these paths.
+  for (const prefix of knownBasePaths) {
+    app.all(`${prefix}/*`, (request, reply) => {
+      const { principal } = contextOf(request);
+      const appliance = onlyAppliance(principal ? applianceNamesOf(principal) : []);
+      return relay(request, reply, { appliance, path: pathOf(request).slice(prefix.length) });
+    });
+  }
+
+  async function relay(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { appliance, path }: Target,
+  ): Promise<FastifyReply> {
+    const context = contextOf(request);
+    const { principal, token, id, signal } = context;
+    assert(principal && token, 'the request is authenticated');
+    const { raw, headers } = request;
+    const adminHeaders = readAdminHeaders(headers);
+    if (adminHeaders.reason !== undefined) context.reason = adminHeaders.reason;
+    // Set only if the appliance is configured, or clients could invent label values.
+    context.appliance = gateway.applianceFor({ principal, appliance }).name;
+    const contentLength = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
+    const hasBody = headers['transfer-encoding'] !== undefined || (contentLength ?? 0) > 0;
+    if (hasBody) await unfinishedBodies.admit(principal.name, raw);
+    // The connection is silent while an appliance works: the limits of the gateway end the call.
+    raw.socket.setTimeout(0);
+    const answering = gateway.handle({
+      id,
+      principal,
+      token,
+      appliance,
+      method: request.method,
+      path,
+      contentType: headers['content-type'],
+      contentLength,
+      body: hasBody ? raw : undefined,
+      ...adminHeaders,
+      signal,
+      onCall: (call) => {
+        context.call = call;
+      },
+      onSending: (overridden) => {
+        context.sent = true;
+        context.overridden = overridden;
+      },
+    });
+    const answer = await answering.finally(() => raw.socket.setTimeout(app.server.timeout));
+    return reply.code(answer.status).headers(answer.headers).send(answer.body);
+  }
+}
+
+function onlyAppliance(covered: readonly string[]): string {
+  const [only, ...more] = covered;
+  if (only !== undefined && more.length === 0) return only;
+  throw new AdminProblem('appliance_not_named', {
+    detail: `This path names no appliance, and the token covers ${covered.length} of those configured.`,
+    remedy: 'Use /appliances/NAME/…, or a token whose `appliances` names exactly one.',
+  });
+}
+
+/** Returns the refusal of a path that the gateway does not have. */
+export function unknownPath(): AdminProblem {
+  return new AdminProblem('unknown_path', {
+    detail: 'The gateway has no such path; nothing was sent.',
+    remedy: 'The API of an appliance is under /appliances/NAME/…, such as /appliances/NAME/farms; see GET /docs.',
+  });
+}
