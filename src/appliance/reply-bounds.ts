@@ -7,7 +7,7 @@ export interface Excess {
 }
 
 /** Nested containers of a reply that is read. The deepest recorded one has 7. */
-export const maxDepth = 32;
+const maxDepth = 32;
 
 /** Values of a reply that is read; a row of the endpoint table may allow more. */
 const defaultMaxValues = 50_000;

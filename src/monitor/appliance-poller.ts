@@ -90,6 +90,8 @@ export interface AppliancePoller {
 
 /** Why nothing is asked until something else has changed. */
 const lastingReasons = ['breaker_open', 'unlicensed', 'farms_unknown'] as const satisfies readonly SkipReason[];
+/** Farms that wait at once to be read because their state changed: a queue of thousands would stop the loop for seconds. */
+const maxRefreshing = 20;
 /** What an edition lacks stays away, but a 404 may also have been a bad moment. */
 const retryMissingAfterMs = 3_600_000;
 
@@ -225,6 +227,8 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     clockwork,
   });
   const refresh = createRefresh();
+  /** Farms that wait for {@link refreshFarm}, or are read by it. */
+  let refreshing = 0;
   /** Optional collectors whose route is missing, and the age at which they are tried again. */
   const unsupported = new Map<string, number>();
   const snapshots = createSnapshots({
@@ -285,10 +289,14 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     return refresh.after(running.get(collector), collector, () => run(collector, 'at_once'));
   }
 
-  /** Reads the states of a farm's backends now, within the budget. */
+  /** Reads the states of a farm's backends now, within the budget; when very many farms change, the round reads the others. */
   async function refreshFarm(farm: string | undefined): Promise<void> {
+    if (farm === undefined || refreshing >= maxRefreshing) return;
     const withStates = [...jobs.values()].filter((job) => isOfFarms(job) && job.collector.entity !== undefined);
-    if (farm !== undefined) await Promise.all(withStates.map((job) => runFarm(job, farm)));
+    refreshing += 1;
+    await Promise.all(withStates.map((job) => runFarm(job, farm))).finally(() => {
+      refreshing -= 1;
+    });
   }
 
   /** Beside a round that may be under way: the turnstile keeps the calls in order. */

@@ -163,6 +163,32 @@ describe('a farm whose state changed', () => {
   );
 });
 
+describe('farms that all change at once', () => {
+  it('have the backends of twenty read at once, and wait for the next round otherwise', async () => {
+    let status = 'up';
+    const farmList = () => ({
+      body: { farms: Array.from({ length: 500 }, (_, index) => ({ farmname: `f${index}`, profile: 'http', status })) },
+    });
+    const { poller, asked } = givenPoller({
+      names: ['farms', 'backends'],
+      answer: (key) => (key === 'listFarmStats' ? farmList() : answering()(key)),
+    });
+    poller.start();
+    await vi.advanceTimersByTimeAsync(5 * minuteMs);
+
+    const before = asked.length;
+    status = 'down';
+    await vi.advanceTimersByTimeAsync(35 * secondMs);
+    const since = asked.slice(before);
+    const seenAt = since.find(({ key }) => key === 'listFarmStats')?.at ?? 0;
+    const atOnce = since.filter(({ key, at }) => key === 'readFarmStats' && at >= seenAt && at < seenAt + secondMs);
+
+    expect(atOnce.length).toBeGreaterThanOrEqual(20);
+    // The round goes on meanwhile, a farm after the other over the minute.
+    expect(atOnce.length).toBeLessThan(40);
+  });
+});
+
 describe('after an outage', () => {
   it('what was missed is read at once, whatever its schedule', async () => {
     let away = true;
