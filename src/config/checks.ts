@@ -3,7 +3,7 @@ import { formatDuration } from '../lib/duration.ts';
 import { remembered } from '../lib/remembered.ts';
 import { applianceExample } from './appliance-schema.ts';
 import { type CollectorSettings, mergeCollectors } from './collectors.ts';
-import type { Path, Problems } from './problems.ts';
+import { type Path, problemLine, type Problems } from './problems.ts';
 import { findRepeats } from './repeats.ts';
 import { longestGapMs } from './schedule.ts';
 import type { ConfigFile } from './schema.ts';
@@ -39,6 +39,17 @@ function namesDiffer({ config, source, problems }: Checked): void {
     const where = other.file === place.file ? other.key : `${other.key} in ${other.file}`;
     problems.report(place, `is the name of ${where} too; give each appliance its own`);
   }
+}
+
+/** Returns a line for each appliance whose host and port another one before it has. */
+export function sharedAddresses({ appliances }: Pick<ConfigFile, 'appliances'>, source: Source): readonly string[] {
+  return findRepeats(appliances.map(({ url }) => url.host)).map(({ index, first }) => {
+    const place = source.place(['appliances', index, 'url']);
+    const { file, line, column } = source.place(['appliances', first, 'url']);
+    const other = `${appliances[first]?.name} (${[file, line, column].filter((part) => part !== undefined).join(':')})`;
+    const message = `${appliances[index]?.name} has the address ${appliances[index]?.url.host} of ${other}: one appliance under two names is polled twice; keep one of them`;
+    return problemLine({ ...place, message });
+  });
 }
 
 function pinIsChecked({ config, source, problems }: Checked): void {

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert, isRecord } from '../lib/check.ts';
 import { checkAdmin } from './admin-checks.ts';
 import { toAdminSettings } from './admin-settings.ts';
-import { checkTogether } from './checks.ts';
+import { checkTogether, sharedAddresses } from './checks.ts';
 import type { CollectorSettings } from './collectors.ts';
 import { withApplianceFiles } from './appliance-files.ts';
 import { readEnvironment, reportMisspelt } from './environment.ts';
@@ -25,6 +25,8 @@ export interface SettingsSource {
   readonly env: Environment;
   /** How files are read, for who wants to know later whether they changed. */
   readonly files?: Files;
+  /** Called with a line about each thing that is allowed and probably a mistake. */
+  readonly onRemark?: (line: string) => void;
 }
 
 /** What a configuration can be about. */
@@ -50,7 +52,7 @@ export function loadSettings(from: SettingsSource & SettingsScope): Promise<Sett
 }
 
 async function load(
-  { file, env, files: allFiles = createFiles({ path: file }) }: SettingsSource,
+  { file, env, files: allFiles = createFiles({ path: file }), onRemark }: SettingsSource,
   { collectorDefaults, operations }: SettingsScope,
   readStructure: StructureReader<ConfigFile>,
 ): Promise<Settings> {
@@ -79,6 +81,7 @@ async function load(
 
   await nextTurn();
   assert(whole, 'what does not fit the schema is a problem');
+  if (onRemark) sharedAddresses(whole, source).forEach(onRemark);
   const { admin } = whole;
   const folder = source.folderOf(['admin']);
   return {

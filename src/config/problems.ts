@@ -69,7 +69,8 @@ function byPlace(one: Problem, other: Problem): number {
   return (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0);
 }
 
-function problemLine({ file, line, column, key, message }: Problem): string {
+/** The line of a problem for people: its place, its key and what to do. */
+export function problemLine({ file, line, column, key, message }: Problem): string {
   const place = [file, line, column].filter((part) => part !== undefined).join(':');
   return [place, key, message].filter((part) => part !== '').join(': ');
 }

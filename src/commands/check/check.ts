@@ -30,17 +30,20 @@ export const check: Command = async ({ flags, env, stopped, say, warn, shell }) 
   if (!hasAppliances) return 0;
 
   const files = noteKeyFiles(createFiles({ path: file }));
+  const remarks: string[] = [];
   const whole = await loadSettings({
     ...(file === undefined ? {} : { file }),
     env,
     collectorDefaults,
     operations: operationRoutes(),
     files,
+    onRemark: (line) => remarks.push(line),
   });
   const settings = shareOf(whole, parseShard(textFlag(flags, 'shard')));
   say(`The configuration is valid: ${counted(whole.appliances.length, 'appliance')}.`);
   const { share, appliances } = settings;
   if (share) say(`Shard ${share.index}/${share.count} watches ${appliances.length} of them.`);
+  for (const remark of remarks) say(`${shell.paint('yellow', 'Warning')}  ${remark}`);
   (await openKeyLines(files.keyFiles)).forEach(say);
 
   const decode = createDecoder();

@@ -29,19 +29,21 @@ interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;
   /** Contents by name, in the folder of the configuration. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
+  readonly onRemark?: (line: string) => void;
 }
 
 /** Loads a file `zlb.yml` with this text from a folder of its own. */
 export async function loadText(
   text: string | Uint8Array,
-  { env = {}, files = {} }: Surroundings = {},
+  { env = {}, files = {}, onRemark }: Surroundings = {},
 ): Promise<Settings> {
   const folder = await mkdtemp(join(tmpdir(), 'zlb-config-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   for (const [name, contents] of Object.entries({ ...files, 'zlb.yml': text })) {
     await writeFile(join(folder, name), contents);
   }
-  return loadSettings({ file: join(folder, 'zlb.yml'), env, collectorDefaults, operations });
+  const file = join(folder, 'zlb.yml');
+  return loadSettings({ file, env, collectorDefaults, operations, ...(onRemark && { onRemark }) });
 }
 
 /** The lines of a refusal, without the folders of the file. */
