@@ -47,16 +47,13 @@ COPY --from=build /app/dist ./dist
 COPY --from=build /app/commands /usr/local/bin
 # For the audit of the gateway: a volume that is mounted here belongs to who writes it.
 COPY --from=build --chown=1000:1000 /app/state /var/lib/zlb-exporter
-# The threads that compress would each keep memory of their own, which is never given back: 40 MB with 100 appliances.
-# Blocks above 128 kB are mapped apart, and given back when they are free; among short ones they would leave holes that are kept.
-ENV NODE_ENV=production MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=131072 ZLB_EXPORTER_REVISION=${REVISION}
+ENV NODE_ENV=production ZLB_EXPORTER_REVISION=${REVISION}
 # By number, so that Kubernetes can see that it is not root. It owns nothing of the program.
 USER 1000:1000
 EXPOSE 9444
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10s CMD ["node", "/app/dist/main.js", "healthcheck"]
 # Node.js is process 1 and gets the signals: SIGTERM ends it within 5 s, SIGHUP reads the configuration again. It starts no
-# processes, so nobody has to reap any. Left alone it would give new objects up to 128 MiB before it looks which of them are still
-# needed; that buys nothing here. Its own permissions are left to who runs it (docs/security.md): what they would refuse is not
+# processes, so nobody has to reap any. Its own permissions are left to who runs it (docs/security.md): what they would refuse is not
 # there or read-only, and they would have to know every folder that somebody mounts.
-ENTRYPOINT ["node", "--max-semi-space-size=16", "--heap-growing-percent=75", "--concurrent-marking-max-worker-num=1", "/app/dist/main.js"]
+ENTRYPOINT ["node", "/app/dist/main.js"]
 CMD ["--config.file=/etc/zlb-exporter/zlb.yml"]

@@ -13,8 +13,7 @@ const monitor: Monitor = {
   appliances: fleet.appliances.map((name) => ({ name, labels: {} })),
   watches: (appliance) => fleet.appliances.includes(appliance),
   start: () => undefined,
-  page: async ({ format }) => fleet.exposition.page(format),
-  pageOf: (appliances, { format }) => fleet.exposition.page(format, appliances),
+  page: (form, appliances) => fleet.store.page(form, appliances),
   ready: true,
   describe: () => ({ appliances: [], transitions: [] }),
   changed: () => undefined,
@@ -37,5 +36,7 @@ process.send?.({ url: await listen(app, '127.0.0.1:0', 'the address') });
 
 async function takeReadings(appliance: string): Promise<void> {
   fleet.take(appliance, await fleet.collect(appliance));
+  // Resolves once they are rendered and compressed: that is measured by itself.
+  await fleet.store.page({ format: 'text', encoding: 'gzip' }, new Set());
   process.send?.({ taken: appliance });
 }

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { readLogEntry } from './log-entry.ts';
-import { nodeEnvironment, nodeOptions } from './node-options.ts';
 import type { Usage } from './usage.ts';
 
 /** The program as the image and the package have it, in a process of its own. */
@@ -28,8 +27,7 @@ export type Listening = 'listening' | 'admin gateway listening';
 export async function startExporter(file: string, listening: Listening): Promise<Exporter> {
   const child = fork('dist/main.js', [`--config.file=${file}`, '--web.listen-address=127.0.0.1:0'], {
     cwd: repository,
-    execArgv: [...nodeOptions, '--import', './bench/usage-watch.js'],
-    env: { ...process.env, ...nodeEnvironment },
+    execArgv: ['--import', './bench/usage-watch.js'],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   const { stderr } = child;

@@ -3,8 +3,8 @@ import { backends } from '../src/collectors/backends.ts';
 import { farms } from '../src/collectors/farms.ts';
 import { collectorFamilies } from '../src/collectors/registry.ts';
 import { writeReading } from '../src/collectors/rows.ts';
-import { createExposition, type Exposition } from '../src/metrics/exposition.ts';
 import type { Emit } from '../src/metrics/samples.ts';
+import { createMetricsStore, type MetricsStore } from '../src/metrics/store.ts';
 import type { Origin } from '../src/monitor/origin.ts';
 import { createShelf, type Shelf } from '../src/monitor/shelf.ts';
 
@@ -17,7 +17,7 @@ export type Readings = readonly { readonly origin: Origin; readonly write: (emit
 /** The appliances of the benchmarks. The same calls give the same numbers in every process. */
 export interface Fleet {
   readonly appliances: readonly string[];
-  readonly exposition: Exposition;
+  readonly store: MetricsStore;
   /** The next readings of an appliance, with other numbers than the last ones. */
   collect(appliance: string): Promise<Readings>;
   /** Renders, compresses and shows them, as a poller does. */
@@ -27,13 +27,14 @@ export interface Fleet {
 /** Resolves once each appliance has its first readings. */
 export async function createFleet(): Promise<Fleet> {
   const appliances = numbered('lb', fleetSize.appliances);
-  const exposition = createExposition({ families: collectorFamilies, appliances });
-  const shelves = new Map(appliances.map((appliance) => [appliance, createFullShelf(appliance, exposition)]));
+  const store = createMetricsStore(collectorFamilies);
+  store.arrange(appliances);
+  const shelves = new Map(appliances.map((appliance) => [appliance, createFullShelf(appliance, store)]));
   const random = createRandom();
 
   const fleet: Fleet = {
     appliances,
-    exposition,
+    store,
     async collect(appliance) {
       const context = {
         read: answers(appliances.indexOf(appliance), random),
@@ -60,7 +61,7 @@ export async function createFleet(): Promise<Fleet> {
   };
   for (const appliance of appliances) {
     fleet.take(appliance, await fleet.collect(appliance));
-    const series = exposition.series(appliance);
+    const series = store.series(appliance);
     if (series !== fleetSize.seriesPerAppliance) throw new Error(`${appliance} has ${series} series`);
   }
   return fleet;
@@ -78,14 +79,14 @@ const noFacts = {
 
 const neverStale = { maxStaleMs: Number.POSITIVE_INFINITY, promisedMs: Number.POSITIVE_INFINITY };
 
-function createFullShelf(appliance: string, exposition: Exposition): Shelf {
+function createFullShelf(appliance: string, store: MetricsStore): Shelf {
   const refuse = (what: string): never => {
     throw new Error(`the benchmark's page lost series: ${what}`);
   };
   return createShelf({
     appliance,
     held: new Map(),
-    exposition,
+    store,
     maxSeries: 50_000,
     precedence: () => 0,
     outlives: () => true,

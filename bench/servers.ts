@@ -1,4 +1,5 @@
 import { gunzipSync } from 'node:zlib';
+import { textOf } from '../test/support/store-text.ts';
 import { startChild } from './child.ts';
 import type { Fleet } from './fleet.ts';
 import { createScraper, type Scrape, type Scraper } from './scraper.ts';
@@ -21,7 +22,7 @@ export async function startServers(fleet: Fleet): Promise<Servers> {
   const exporter = createScraper(child.url);
   const plain = await exporter.scrape('plain');
   const gzip = await exporter.scrape('gzip');
-  requireSame('the page and ours', pageOf(plain), fleet.exposition.page('text').text);
+  requireSame('the page and ours', pageOf(plain), Buffer.from(await textOf(fleet.store)));
 
   const staticChild = await startChild(new URL('static-server.ts', import.meta.url), {
     plain: { headers: sentHeaders(plain), body: plain.body },

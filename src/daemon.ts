@@ -15,8 +15,8 @@ import type { ReloadOutcome } from './http/reload.ts';
 import { createWebAccess } from './http/web-access.ts';
 import { openToAll, webChangeProblem } from './http/web-policy.ts';
 import { isSame } from './lib/same.ts';
-import { createExposition } from './metrics/exposition.ts';
 import { createSelfMetrics } from './metrics/self.ts';
+import { createMetricsStore } from './metrics/store.ts';
 import { type AppliancePoller, createAppliancePoller } from './monitor/appliance-poller.ts';
 import { createClockwork } from './monitor/clockwork.ts';
 import { createCounters } from './monitor/counters.ts';
@@ -62,12 +62,6 @@ export interface Daemon {
   close(): Promise<void>;
 }
 
-/**
- * Node.js cuts small buffers from blocks of 64 kB, and each TLS connection keeps nine bytes of one (its ALPN protocols): a
- * thousand appliances would hold 64 MB with that.
- */
-const bufferBlockBytes = 4_096;
-
 /** An appliance with everything that decides how it is watched. */
 interface WatchedAppliance extends Pick<Settings, 'polling' | 'limits'> {
   readonly name: string;
@@ -78,18 +72,14 @@ interface WatchedAppliance extends Pick<Settings, 'polling' | 'limits'> {
 /** Puts all parts together; rejects when an address cannot be listened on. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { settings, web = openToAll, source, build, log, now, random } = parts;
-  Buffer.poolSize = bufferBlockBytes;
   const decode = createDecoder();
   const clockwork = createClockwork(log.child({ part: 'clockwork' }));
-  const exposition = createExposition({
-    families: [...collectorFamilies, ...ledgerFamilies],
-    appliances: [],
-  });
+  const store = createMetricsStore([...collectorFamilies, ...ledgerFamilies]);
   const self = createSelfMetrics(build, parts);
 
   const createPoller = (
     { appliance, polling, limits }: WatchedAppliance,
-    { counters = createCounters(), legacy }: Inherited,
+    { counters = createCounters(appliance.name), legacy }: Inherited,
     onTransition: (transition: RecentTransition) => void,
   ): AppliancePoller =>
     createAppliancePoller({
@@ -107,7 +97,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       counters,
       onTransition,
       legacy,
-      exposition,
+      store,
       clockwork,
       log: log.child({ appliance: appliance.name }),
       now,
@@ -115,7 +105,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     });
 
   const monitor = createFleet<WatchedAppliance>({
-    exposition,
+    store,
     createPoller,
     isSame,
     isSameMachine: (one, other) => isSame(one.appliance.url, other.appliance.url),

@@ -62,7 +62,7 @@ export async function watch(parts: WatchParts): Promise<Watched> {
   watched.poller.start();
   while (Date.now() < startedAt + lengthMs) {
     await pass(lookEveryMs, () => watched.outstanding === appliance.sleeping);
-    look(watched.page());
+    look(await watched.page());
   }
   const untilMs = Date.now();
   const { requests } = appliance;

@@ -4,7 +4,6 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { isRecord } from '../../src/lib/check.ts';
 import { readLogEntry } from '../log-entry.ts';
-import { nodeEnvironment, nodeOptions } from '../node-options.ts';
 import type { CanarySearch } from './canaries.ts';
 
 /** The exporter, started as an operator starts it. */
@@ -28,15 +27,14 @@ export interface OutputWatch {
   readonly leaks: readonly string[];
 }
 
-/** As `npm start` has them, and where a warning comes from. */
-const nodeFlags = [...nodeOptions, '--trace-warnings'];
+/** Says where a warning comes from. */
+const nodeFlags = ['--trace-warnings'];
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 export async function startExporterProcess(args: readonly string[], search: CanarySearch): Promise<ExporterProcess> {
   const child = spawn(process.execPath, [...nodeFlags, 'src/main.ts', ...args], {
     cwd: repository,
-    env: { ...process.env, ...nodeEnvironment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'exit') as Promise<[number | null]>;

@@ -36,10 +36,11 @@ export const lifeOfANumber: readonly Step[] = [
     file: 'appliance/answer.ts',
     does: 'Status, type, JSON, schema: a typed reply, where unknown is a state of its own.',
   },
-  { file: 'monitor/shelf.ts', does: 'expose(emit), rendered once: chunks of text, plain and deflated.' },
+  { file: 'monitor/shelf.ts', does: 'Families of the data, as far as the limit of series allows.' },
   { file: 'monitor/transitions.ts', does: 'What changed since the reading before: the log, zlb_transitions_total.' },
-  { file: 'monitor/upkeep.ts', does: 'Once a second: takes away what is too old, joins the chunks, makes the page.' },
-  { file: 'http/send-page.ts', does: 'A scrape: the bytes of that second.' },
+  { file: 'metrics/render.ts', does: 'Gauges and counters of prom-client, rendered once.' },
+  { file: 'metrics/store.ts', does: 'Text and deflated blocks by appliance and family; a page joins them.' },
+  { file: 'http/send-page.ts', does: 'A scrape: removes what is too old, sends the page.' },
 ];
 
 /** From a caller to the appliance, and back. */

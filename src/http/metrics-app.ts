@@ -1,10 +1,12 @@
-import { type FastifyInstance, fastify } from 'fastify';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Logger } from 'pino';
+import { finishPage } from '../metrics/page.ts';
+import { inFormat } from '../metrics/render.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import { sendUnknownAppliance, unknownApplianceMessage, valuesOf } from './appliance-query.ts';
 import { cutConnectionsOnClose } from './cut-connections.ts';
-import { createNegotiate } from './negotiate.ts';
+import { negotiate } from './negotiate.ts';
 import { createSendPage, usualLimits } from './send-page.ts';
 import { registerReload, reloadPath, type ReloadOutcome } from './reload.ts';
 import { registerStatusApi } from './status-api.ts';
@@ -60,7 +62,6 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
         .end('The path has a malformed percent-encoding.\n');
     },
   });
-  const negotiate = createNegotiate();
   const sendPage = createSendPage(log, usualLimits);
   const thermometer = createThermometer(now);
   const paths = new Set<string>();
@@ -69,6 +70,18 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
   function allowedAt(path: string) {
     if (path === reloadPath) return { methods: 'POST', inWords: 'Only POST is allowed here.\n' };
     return paths.has(path) ? { methods: 'GET, HEAD', inWords: 'Only GET and HEAD are allowed here.\n' } : undefined;
+  }
+
+  /** Sends the page of all appliances, or of those named; `end` is classic text that follows it. */
+  async function sendWith(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { names, end }: { readonly names: readonly string[]; readonly end: string },
+  ): Promise<FastifyReply> {
+    const form = negotiate(request.headers);
+    const page = await monitor.page(form, names.length > 0 ? new Set(names) : undefined);
+    const tail = inFormat(end, form.format) + (form.format === 'openmetrics' ? '# EOF\n' : '');
+    return sendPage(request, reply, { form, contents: finishPage(page, form.encoding, tail) });
   }
 
   cutConnectionsOnClose(app, closeGraceMs);
@@ -105,13 +118,10 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
     const names = valuesOf(request, 'appliance');
     const stranger = names.find((name) => !monitor.watches(name));
     if (stranger !== undefined) return sendUnknownAppliance(reply, shardWatching(stranger));
-    const form = negotiate(request.headers);
-    const page = names.length > 0 ? monitor.pageOf(new Set(names), form) : await monitor.page(form);
-    return sendPage(request, reply, { form, page, end: await self.pieces(form.format) });
+    return await sendWith(request, reply, { names, end: await self.text() });
   });
 
-  // Not asynchronous: to go on in a turn of its own takes longer than all that is done here.
-  app.get('/probe', (request, reply) => {
+  app.get('/probe', async (request, reply) => {
     const [target, ...more] = valuesOf(request, 'target');
     if (target === undefined || more.length > 0) {
       return reply
@@ -120,8 +130,7 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
         .send('Name one appliance: /probe?target=NAME, with a name from the configuration.\n');
     }
     if (!monitor.watches(target)) return sendUnknownAppliance(reply, shardWatching(target));
-    const form = negotiate(request.headers);
-    sendPage(request, reply, { form, page: monitor.pageOf(new Set([target]), form), end: [] });
+    return await sendWith(request, reply, { names: [target], end: '' });
   });
 
   app.get('/sd', async (request, reply) => {

@@ -1,29 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Format, Representation } from '../metrics/page.ts';
+import type { Encoding, Format, Representation } from '../metrics/page.ts';
 
 export const contentTypes: Readonly<Record<Format, string>> = {
   text: 'text/plain; version=0.0.4; charset=utf-8',
   openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
 };
 
-/** What the headers of a request ask for. */
-export type Negotiate = (headers: IncomingHttpHeaders) => Representation;
-
-/** More are clients that change their words, of which there is no end. */
-const mostKnown = 100;
-
-/** A client says the same each time: it is read once. */
-export function createNegotiate(): Negotiate {
-  const known = new Map<string, Representation>();
-  return ({ accept, 'accept-encoding': acceptEncoding }) => {
-    const words = `${accept}\n${acceptEncoding}`;
-    const before = known.get(words);
-    if (before) return before;
-    const form = { format: negotiateFormat(accept), compressed: acceptsGzip(acceptEncoding) };
-    if (known.size >= mostKnown) known.clear();
-    known.set(words, form);
-    return form;
-  };
+/** Returns the form that the headers of a request ask for. */
+export function negotiate({ accept, 'accept-encoding': acceptEncoding }: IncomingHttpHeaders): Representation {
+  return { format: negotiateFormat(accept), encoding: negotiateEncoding(acceptEncoding) };
 }
 
 /** OpenMetrics 1.0 where the Accept header prefers it, else Prometheus text, which everybody reads. */
@@ -38,12 +23,22 @@ export function negotiateFormat(accept: string | undefined): Format {
   return openmetrics > 0 && openmetrics >= text ? 'openmetrics' : 'text';
 }
 
+/** Returns zstd for clients that name it and weigh nothing higher, else gzip for those that name that. */
+export function negotiateEncoding(acceptEncoding: string | undefined): Encoding {
+  const gzip = weightOfCoding(acceptEncoding, 'gzip');
+  const zstd = weightOfCoding(acceptEncoding, 'zstd');
+  if (zstd > 0 && zstd >= gzip) return 'zstd';
+  return gzip > 0 ? 'gzip' : 'identity';
+}
+
 /** True where the Accept-Encoding header names gzip with a weight above 0. */
 export function acceptsGzip(acceptEncoding: string | undefined): boolean {
-  return (acceptEncoding ?? '')
-    .split(',')
-    .map(parseRange)
-    .some(({ type, quality }) => type === 'gzip' && quality > 0);
+  return weightOfCoding(acceptEncoding, 'gzip') > 0;
+}
+
+function weightOfCoding(acceptEncoding: string | undefined, coding: string): number {
+  const ranges = (acceptEncoding ?? '').split(',').map(parseRange);
+  return Math.max(0, ...ranges.filter(({ type }) => type === coding).map(({ quality }) => quality));
 }
 
 interface Range {

@@ -1,12 +1,10 @@
-/** A metric family as a value: what HELP, TYPE and the label names are, apart from any number. */
+/** A metric family as a value: HELP, TYPE and the label names, apart from any number. */
 export interface Family<Label extends string = string> {
   readonly name: string;
   readonly help: string;
   readonly type: 'gauge' | 'counter' | 'histogram';
   /** Label names beside `appliance`, in the order in which they are printed. */
   readonly labels: readonly Label[];
-  /** What comes before the value of each label, and ends the one before it. */
-  readonly starts: readonly { readonly label: Label; readonly start: string }[];
   /** Set where every small part has its series, of which there may be thousands: the first to go at the limit of series. */
   readonly detail?: true;
 }
@@ -16,38 +14,36 @@ export interface StateSet<Label extends string = string, State extends string = 
   readonly states: readonly State[];
   /** The label that holds the state. */
   readonly stateLabel: string;
-  /** What ends the line of each state, where it is the current one and where it is not. */
-  readonly endings: readonly { readonly state: State; readonly yes: string; readonly no: string }[];
 }
 
-/** A gauge; `help` ends with the source in brackets. */
+/** Describes a gauge; `help` ends with the source in brackets. */
 export function gauge<const Label extends string = never>(
   name: string,
   help: string,
   labels: readonly Label[] = [],
 ): Family<Label> {
-  return { name, help, type: 'gauge', labels, starts: startsOf(labels) };
+  return { name, help, type: 'gauge', labels };
 }
 
-/** A counter: a number that only a restart of its owner sets back. */
+/** Describes a counter: a number that only a restart of its owner sets back. */
 export function counter<const Label extends string = never>(
   name: string,
   help: string,
   labels: readonly Label[] = [],
 ): Family<Label> {
-  return { name, help, type: 'counter', labels, starts: startsOf(labels) };
+  return { name, help, type: 'counter', labels };
 }
 
-/** A histogram with cumulative buckets in seconds. */
+/** Describes a histogram with cumulative buckets in seconds. */
 export function histogram<const Label extends string = never>(
   name: string,
   help: string,
   labels: readonly Label[] = [],
 ): Family<Label> {
-  return { name, help, type: 'histogram', labels, starts: startsOf(labels) };
+  return { name, help, type: 'histogram', labels };
 }
 
-/** A state set (OpenMetrics' idea in the form that classic Prometheus text knows: gauges with a `status` label). */
+/** Describes a state set (OpenMetrics' idea in the form that classic Prometheus text knows: gauges with a `status` label). */
 export function stateSet<const Label extends string, const State extends string>(
   name: string,
   help: string,
@@ -55,19 +51,10 @@ export function stateSet<const Label extends string, const State extends string>
   states: readonly State[],
   stateLabel = 'status',
 ): StateSet<Label, State> {
-  const endings = states.map((state) => {
-    const end = `,${stateLabel}="${state}"} `;
-    return { state, yes: `${end}1\n`, no: `${end}0\n` };
-  });
-  return { name, help, type: 'gauge', labels, starts: startsOf(labels), states, stateLabel, endings };
+  return { name, help, type: 'gauge', labels, states, stateLabel };
 }
 
-/** Marks a family as detail: sums say in short what its many series tell one by one. */
+/** Marks a family as detail: sums say in short what its many series say one by one. */
 export function detail<const Of extends Family>(family: Of): Of {
   return { ...family, detail: true };
-}
-
-/** Made once: a page has a label text for every sample. */
-function startsOf<Label extends string>(labels: readonly Label[]): Family<Label>['starts'] {
-  return labels.map((label) => ({ label, start: `",${label}="` }));
 }

@@ -1,98 +1,84 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib';
-import { DeflateRaw } from 'minizlib';
-import { assert } from '../lib/check.ts';
-import { ownBytes } from './own-bytes.ts';
 
 /**
- * Finished deflate blocks that can be joined: each is compressed on its own and ends with a full flush, so that any
- * sequence of them is one valid deflate stream (the way pigz joins what its threads compress). The checksum of a join
- * follows from the parts' checksums and lengths, without reading the text again.
+ * Finished deflate blocks that can be joined: each text is compressed on its own and ends with a full flush, so that
+ * any sequence of them is one valid deflate stream (as pigz joins what its threads compress). The checksum of the
+ * whole follows from the checksums and lengths of the texts.
  */
-export interface Packed extends Checksum {
+export interface Deflated extends Checksum {
   readonly blocks: Buffer;
 }
 
-/** Of a text, so that the one of a join follows from those of its parts. */
+/** CRC-32 of a text, in a form in which the checksum of several texts can be computed. */
 export interface Checksum {
-  /** As a signed integer: those beyond half the range would be objects of their own. */
   readonly crc: number;
   /** Bytes before compression. */
   readonly size: number;
-  /** x^(8·size) modulo the CRC polynomial: what shifts a checksum past this part. */
+  /** x^(8·size) modulo the CRC polynomial: shifts a checksum past this text. */
   readonly shift: number;
+}
+
+/** Below this a text does not become shorter, and a stored block costs no time. */
+const minDeflatedBytes = 160;
+/**
+ * Small windows and outputs: texts have some hundred bytes to some ten thousand, and zlib's own sizes take twice the
+ * time for the same result.
+ */
+const options = {
+  level: constants.Z_BEST_SPEED,
+  memLevel: 5,
+  windowBits: 13,
+  chunkSize: 1_024,
+  finishFlush: constants.Z_FULL_FLUSH,
+};
+
+/** Compresses one text. */
+export function deflate(text: string): Deflated {
+  const bytes = Buffer.from(text);
+  const blocks = bytes.length < minDeflatedBytes ? store(bytes) : ownBytes([deflateRawSync(bytes, options)]);
+  return { blocks, crc: crc32(bytes) | 0, size: bytes.length, shift: shiftFor(bytes.length) };
+}
+
+/** Wraps at most 64 kB as they are. */
+function store(bytes: Buffer): Buffer {
+  if (bytes.length === 0) return bytes;
+  const blocks = Buffer.allocUnsafeSlow(5 + bytes.length);
+  // The type of the block, its length, and the length with all bits turned.
+  blocks.writeUInt8(0, 0);
+  blocks.writeUInt16LE(bytes.length, 1);
+  blocks.writeUInt16LE(bytes.length ^ 0xffff, 3);
+  bytes.copy(blocks, 5);
+  return blocks;
+}
+
+/** Copies contents into memory of their own: a part of a larger memory keeps all of that. */
+function ownBytes(contents: readonly Buffer[]): Buffer {
+  const own = Buffer.allocUnsafeSlow(contents.reduce((sum, { length }) => sum + length, 0));
+  let end = 0;
+  for (const content of contents) end += content.copy(own, end);
+  return own;
+}
+
+/** Joins texts into one: their blocks in a row, their checksums combined. A single text is itself. */
+export function joinDeflated(parts: readonly Deflated[]): Deflated {
+  const [first, second] = parts;
+  if (first && !second) return first;
+  return { blocks: ownBytes(parts.map(({ blocks }) => blocks)), ...combineChecksums(parts) };
 }
 
 const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 const lastEmptyBlock = Buffer.from([0x03, 0x00]);
 
-/** Turns the bytes of a part into blocks: {@link pack}, a packer, or {@link store}. */
-export type Finish = (text: Buffer) => Packed;
-
-/** Less than this does not get shorter for being compressed. */
-const leastWorthBytes = 100;
-/** Takes 40 % of the default's time for 8 % more bytes on parts of 20 kB; on parts of 1 kB they are alike. */
-const level = constants.Z_BEST_SPEED;
-
-/** Compresses one part; its blocks are in memory that is larger than they are. */
-export function pack(text: Buffer): Packed {
-  if (text.length < leastWorthBytes) return store(text);
-  return packed(text, deflateRawSync(text, { level, finishFlush: constants.Z_FULL_FLUSH }));
-}
-
-/**
- * {@link pack} for parts that come by the hundred: one compressor for all of them. One for each takes twice the time, and leaves 2 kB of
- * objects and its output that stay until the next collection of old objects.
- */
-export function createPacker(): Finish {
-  const compressor = new DeflateRaw({ level, flush: constants.Z_FULL_FLUSH });
-  return (text) => {
-    if (text.length < leastWorthBytes) return store(text);
-    // At once, unlike the streams of Node itself.
-    compressor.write(text);
-    const blocks = compressor.read();
-    assert(blocks, 'what is flushed can be read');
-    return packed(text, blocks);
-  };
-}
-
-function packed(text: Buffer, blocks: Buffer): Packed {
-  return { blocks, crc: crc32(text) | 0, size: text.length, shift: shiftFor(text.length) };
-}
-
-const mostStoredBytes = 0xffff;
-
-/** Takes one part as it is: for what is another text so soon that to compress it costs more than to send it. */
-export function store(text: Buffer): Packed {
-  const blocks: Buffer[] = [];
-  for (let start = 0; start < text.length; start += mostStoredBytes) {
-    const content = text.subarray(start, start + mostStoredBytes);
-    // The type of the block, its length, and the same with all bits turned.
-    const head = Buffer.alloc(5);
-    head.writeUInt16LE(content.length, 1);
-    head.writeUInt16LE(content.length ^ mostStoredBytes, 3);
-    blocks.push(head, content);
-  }
-  return packed(text, Buffer.concat(blocks));
-}
-
-/** Several parts as one part: their blocks in a row, their checksums combined. A single part is itself. */
-export function joinPacked(parts: readonly Packed[]): Packed {
-  const [first, second] = parts;
-  if (first && !second) return first;
-  return { blocks: ownBytes(parts.map((part) => part.blocks)), ...combineChecksums(parts) };
-}
-
-/** The buffers that, written one after the other, are one gzip member holding all parts in order. */
-export function gzipMember(parts: readonly Packed[]): Buffer[] {
-  const { crc, size } = combineChecksums(parts);
-  const trailer = Buffer.allocUnsafe(8);
+/** Returns the buffers that, one after the other, are one gzip member with these blocks, whose texts have this checksum. */
+export function gzipMember(blocks: readonly Buffer[], { crc, size }: Checksum): Buffer[] {
+  const trailer = Buffer.alloc(8);
   trailer.writeUInt32LE(crc >>> 0, 0);
   trailer.writeUInt32LE(size % 2 ** 32, 4);
-  return [header, ...parts.map((part) => part.blocks), lastEmptyBlock, trailer];
+  return [header, ...blocks, lastEmptyBlock, trailer];
 }
 
-/** Of the texts of all parts in a row. */
-export function combineChecksums(parts: readonly Checksum[]): Checksum {
+/** Computes the checksum of several texts in a row. */
+export function combineChecksums(parts: Iterable<Checksum>): Checksum {
   let crc = 0;
   let size = 0;
   for (const part of parts) {
@@ -106,7 +92,6 @@ export function combineChecksums(parts: readonly Checksum[]): Checksum {
 const polynomial = 0xedb88320;
 const one = 1 << 31; // the polynomial 1
 
-// Without branches, as a page has thousands of parts: 40 ns instead of 200.
 function multiply(a: number, b: number): number {
   let product = 0;
   let shifted = b;

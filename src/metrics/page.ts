@@ -1,58 +1,39 @@
-import type { Family } from './family.ts';
-import type { Packed } from './gzip.ts';
-import type { Joint } from './joint.ts';
-import { toPiece } from './piece.ts';
+import { type Checksum, combineChecksums, type Deflated, deflate, gzipMember } from './gzip.ts';
 
 /** Prometheus text 0.0.4, or OpenMetrics 1.0. Only the headers of counters and the last line differ. */
 export const formats = ['text', 'openmetrics'] as const;
-
 export type Format = (typeof formats)[number];
 
-/** In which form somebody asks for a page. */
+export type Encoding = 'identity' | 'gzip' | 'zstd';
+
+/** The form in which a client asks for a page. */
 export interface Representation {
   readonly format: Format;
-  /** With gzip, or as plain text. */
-  readonly compressed: boolean;
+  readonly encoding: Encoding;
 }
 
-/** Finished bytes in the order of the families, for one scrape or for many. It stays as it is, whatever is read meanwhile. */
+/** Finished lines, as text and compressed. */
+export interface Chunk {
+  text(): Buffer;
+  readonly deflated: Deflated;
+}
+
+/** Finished bytes in the order of the families, for one scrape or for many. They never change. */
 export interface Page {
-  /** What to send as plain text, in order; pages share it, so that 10 MB of text are not copied to change a fortieth. */
-  readonly texts: readonly Buffer[];
-  /** What to send compressed, in order. */
-  readonly packed: readonly Packed[];
-  /** Bytes of the plain text. */
-  readonly size: number;
-  /** All of it in one buffer, made when asked for. */
-  readonly text: Buffer;
+  /** Deflate blocks for gzip, else text: zstd is made of it while it is sent. */
+  readonly bytes: Buffer;
+  readonly checksum: Checksum;
 }
 
-/** The lines above the samples of a family. */
-export type Headers = Readonly<Record<Format, Joint>>;
-
-export function createPage(joints: readonly Joint[]): Page {
-  let texts: readonly Buffer[] | undefined;
-  const packed = joints.map((joint) => joint.packed());
-  return {
-    get texts() {
-      return (texts ??= joints.flatMap((joint) => joint.texts()));
-    },
-    packed,
-    size: packed.reduce((sum, { size }) => sum + size, 0),
-    get text() {
-      return Buffer.concat(this.texts);
-    },
-  };
+export function createPage(chunks: readonly Chunk[], encoding: Encoding): Page {
+  const checksum = combineChecksums(chunks.map(({ deflated }) => deflated));
+  const bytes = Buffer.concat(chunks.map((chunk) => (encoding === 'gzip' ? chunk.deflated.blocks : chunk.text())));
+  return { bytes, checksum };
 }
 
-export function headersOf(family: Family): Headers {
-  // OpenMetrics names the family of a counter without the suffix that its samples carry.
-  const openmetrics = family.type === 'counter' ? family.name.replace(/_total$/, '') : family.name;
-  return { text: toHeader(family, family.name), openmetrics: toHeader(family, openmetrics) };
-}
-
-function toHeader({ help, type }: Family, name: string): Joint {
-  const escaped = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
-  const { text, packed } = toPiece(`# HELP ${name} ${escaped}\n# TYPE ${name} ${type}\n`);
-  return { texts: () => [text], packed: () => packed };
+/** Adds text at the end of a page; for gzip also what makes one member of all. Returns the buffers in their order. */
+export function finishPage({ bytes, checksum }: Page, encoding: Encoding, end: string): readonly Buffer[] {
+  if (encoding !== 'gzip') return [bytes, Buffer.from(end)];
+  const last = deflate(end);
+  return gzipMember([bytes, last.blocks], combineChecksums([checksum, last]));
 }

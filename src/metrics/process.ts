@@ -1,11 +1,10 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { Format } from './page.ts';
-import { type Piece, toPiece } from './piece.ts';
-import { classicText, inFormat } from './registry-text.ts';
+import { renderRegistry } from './render.ts';
 
 /** CPU, memory, files, event loop and garbage collection of this process, under the names that prom-client gives them. */
 export interface ProcessMetrics {
-  piece(format: Format): Promise<Piece>;
+  /** Classic text; the same for a second. */
+  text(): Promise<string>;
 }
 
 /** Names that break the naming rules (a gauge must not end in `_total`), lists of handles, and a minimum that is 2^63 ns when idle. */
@@ -28,21 +27,17 @@ export function createProcessMetrics(): ProcessMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   for (const name of unwanted) registry.removeSingleMetric(name);
-  const pieces = new Map<Format, Promise<Piece>>();
-  let classic = Promise.resolve('');
+  let text = Promise.resolve('');
   let renderedAtMs = Number.NEGATIVE_INFINITY;
 
   return {
-    piece(format) {
+    text() {
       const nowMs = performance.now();
       if (nowMs - renderedAtMs >= sharedForMs) {
         renderedAtMs = nowMs;
-        classic = classicText(registry);
-        pieces.clear();
+        text = renderRegistry(registry);
       }
-      const piece = pieces.get(format) ?? classic.then((text) => toPiece(inFormat(text, format)));
-      pieces.set(format, piece);
-      return piece;
+      return text;
     },
   };
 }

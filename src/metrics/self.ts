@@ -1,13 +1,11 @@
 import { Counter, Gauge, Registry } from 'prom-client';
-import type { Format } from './page.ts';
-import { type Piece, toPiece } from './piece.ts';
 import { createProcessMetrics } from './process.ts';
-import { registryText } from './registry-text.ts';
+import { renderRegistry } from './render.ts';
 
 /** The exporter's own metrics: its process, its build, its configuration. */
 export interface SelfMetrics {
-  /** The end of a page; in OpenMetrics without the closing `# EOF`. What an operator did shows at once. */
-  pieces(format: Format): Promise<readonly Piece[]>;
+  /** Classic text. What an operator did shows at once. */
+  text(): Promise<string>;
   configurationLoaded(atMs: number): void;
   /** What was read last is not what is in force. */
   configurationRefused(): void;
@@ -85,6 +83,6 @@ export function createSelfMetrics(
       configuration = { ...configuration, isInForce: false };
       reloaded.set(0);
     },
-    pieces: async (format) => [await process.piece(format), toPiece(await registryText(registry, format))],
+    text: async () => (await process.text()) + (await renderRegistry(registry)),
   };
 }

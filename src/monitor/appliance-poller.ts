@@ -6,7 +6,7 @@ import { writeReading } from '../collectors/rows.ts';
 import { createAgeClock } from '../lib/age-clock.ts';
 import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/steady-now.ts';
-import type { Exposition } from '../metrics/exposition.ts';
+import type { MetricsStore } from '../metrics/store.ts';
 import { createCaller } from './caller.ts';
 import type { Clockwork } from './clockwork.ts';
 import { createCollecting, type Pace } from './collecting.ts';
@@ -50,7 +50,7 @@ export interface AppliancePollerParts {
   readonly onTransition: (transition: RecentTransition) => void;
   /** Of the poller whose place this one takes, where the readings are still those of the same appliance. */
   readonly legacy?: Legacy | undefined;
-  readonly exposition: Exposition;
+  readonly store: MetricsStore;
   readonly clockwork: Clockwork;
   readonly log: Logger;
   readonly now: () => number;
@@ -71,14 +71,8 @@ export interface AppliancePoller {
    * under way may be older than the change, and is followed by another.
    */
   changed(area: Area, farm: string | undefined): Promise<void>;
-  /** Withholds what is too old. */
-  withhold(): void;
-  /** Whether the page shows all that happened, as whether the appliance is up: readings are shown at once. */
-  isCurrent(): boolean;
-  /** Brings the page up to this moment: withholds what is too old, and shows what happened. */
-  settle(): void;
-  /** Milliseconds from now until something has to be withheld though nothing new was read. */
-  goodForMs(): number;
+  /** Removes what is too old and refreshes `zlb_up`: afterwards the store has what is true now. */
+  expire(): void;
   /** True once every enabled collector has had its turn. */
   readonly hadFirstRuns: boolean;
   describe(): ApplianceStatus;
@@ -96,7 +90,7 @@ const maxRefreshing = 20;
 const retryMissingAfterMs = 3_600_000;
 
 export function createAppliancePoller(parts: AppliancePollerParts): AppliancePoller {
-  const { name, clockwork, exposition, log, now, random, polling, counters, legacy: before } = parts;
+  const { name, clockwork, store, log, now, random, polling, counters, legacy: before } = parts;
   const closing = new AbortController();
   const age = before?.age ?? createAgeClock(now, steadyNow);
   const states: KnownStates = before?.states ?? new Map();
@@ -164,7 +158,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     appliance: name,
     held,
     withheld,
-    exposition,
+    store,
     maxSeries: parts.maxSeries,
     precedence: (collector) => jobs.get(collector)?.precedence ?? jobs.size,
     // By the intervals as they are then, and never for an appliance that has fallen silent.
@@ -195,8 +189,9 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   });
   const display = createDisplay({
     appliance: name,
-    exposition,
+    store,
     ledger,
+    counters,
     shelf,
     breakerState: () => caller.breakerState,
     age,
@@ -267,6 +262,11 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     snapshots.invalidate();
   }
 
+  function runEnded(): void {
+    publish();
+    display.refresh();
+  }
+
   /** Collectors that ask farm by farm wait for the first list of farms; the turnstile keeps the rest in order. */
   async function firstRuns(): Promise<void> {
     const whole = [...jobs].filter(([, { collector }]) => !isFarmCollector(collector));
@@ -305,7 +305,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     return refresh.after(undefined, `${collector.name} ${farm}`, async () => {
       if (!isFarmCollector(collector) || reasonToSkip(job) || closing.signal.aborted) return;
       await collecting.farm(job, collector, farm);
-      publish();
+      runEnded();
     });
   }
 
@@ -316,12 +316,12 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     const reason = current ? 'overlap' : reasonToSkip(job);
     if (reason) {
       skip(job, reason);
-      publish();
+      runEnded();
       return current ?? Promise.resolve();
     }
     const attempt = attemptRun(job, pace).finally(() => {
       running.delete(collector);
-      if (!closing.signal.aborted) publish();
+      if (!closing.signal.aborted) runEnded();
     });
     running.set(collector, attempt);
     return attempt;
@@ -390,6 +390,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       promisedMs: freshForMs > job.maxStaleMs ? freshForMs : 0,
     });
     if (!isFarmCollector(collector)) facts.update(collector, data);
+    display.refresh();
   }
 
   function skip(job: Job, reason: SkipReason): void {
@@ -401,7 +402,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
 
   return {
     name,
-    publish,
+    publish: runEnded,
     start() {
       // A reload may close it while it waits for its turn to start.
       if (closing.signal.aborted) return;
@@ -412,10 +413,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     },
     run: (collector) => run(collector, 'at_once'),
     changed,
-    withhold: () => display.withhold(jobs, age()),
-    isCurrent: () => display.isCurrent(),
-    settle: () => display.settle(jobs),
-    goodForMs: () => display.goodForMs(),
+    expire: () => display.expire(jobs),
     counters,
     get legacy() {
       return { age, newest, held, withheld, states, ledger: ledger.state, opensAtMs: caller.opensAtMs };

@@ -1,8 +1,10 @@
+import { Counter, Histogram, Registry } from 'prom-client';
 import type { CallReport } from '../appliance/client.ts';
 import { type FailureReason, failureReasons } from '../appliance/errors.ts';
 import { type TransitionObject, transitionStates } from '../collectors/collector.ts';
 import { counter, type Family, histogram } from '../metrics/family.ts';
-import { type Counted, createDurationTally, createTally, type DurationTally } from '../metrics/tally.ts';
+import { labelValue } from '../metrics/label-value.ts';
+import type { FilledRegistry } from '../metrics/render.ts';
 import { type DropReason, dropReasons } from './shelf.ts';
 
 /** Why a tick of a collector's schedule did not become a run. */
@@ -47,7 +49,7 @@ const dropped = counter(
   ['reason'],
 );
 
-/** The families of {@link Counters.tallies}. */
+/** The families of {@link Counters.reading}. */
 export const counterFamilies: readonly Family[] = [
   errors,
   skipped,
@@ -60,56 +62,57 @@ export const counterFamilies: readonly Family[] = [
 
 const durationBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30];
 
-/** What was counted about one appliance. It outlives the poller when the configuration of the appliance changes: a counter never falls. */
+/** Counts what the exporter does with one appliance. It outlives the poller when the configuration changes: a counter never falls. */
 export interface Counters {
-  /** Counters start at 0 for what is known in advance. */
+  /** Starts counters at 0 for what is known in advance. */
   expect(collectors: readonly string[]): void;
   called(report: Pick<CallReport, 'method' | 'endpoint' | 'code' | 'seconds'>): void;
   failed(collector: string, reason: FailureReason): void;
   skipped(collector: string, reason: SkipReason): void;
   transitioned(object: TransitionObject, to: string): void;
   dropped(reason: DropReason, series: number): void;
-  /** One for each family, and of a histogram one for each endpoint: what moves is rendered without what stands still. */
-  readonly tallies: readonly Counted[];
+  /** The counts up to now. */
+  reading(): FilledRegistry;
 }
 
-export function createCounters(): Counters {
-  const collectors = new Set<string>();
-  function* ofCollectors<Reason extends string>(reasons: readonly Reason[]) {
-    for (const collector of collectors) for (const reason of reasons) yield { collector, reason };
-  }
-  const errorTally = createTally(errors, () => ofCollectors(failureReasons));
-  const skipTally = createTally(skipped, () => ofCollectors(skipReasons));
-  const requestTally = createTally(requests);
-  const durationTallies = new Map<string, DurationTally>();
-  const busyTally = createTally(busy, () => [{}]);
-  const transitionTally = createTally(transitions, () =>
-    Object.entries(transitionStates).flatMap(([object, states]) => states.map((to) => ({ object, to }))),
-  );
-  const dropTally = createTally(dropped, () => dropReasons.map((reason) => ({ reason })));
+export function createCounters(name: string): Counters {
+  const registry = new Registry();
+  const appliance = labelValue(name, []);
+  const counterOf = (family: Family): Counter => new Counter(configurationOf(family, registry));
+  const errorCounter = counterOf(errors);
+  const skipCounter = counterOf(skipped);
+  const requestCounter = counterOf(requests);
+  const busyCounter = counterOf(busy);
+  const transitionCounter = counterOf(transitions);
+  const dropCounter = counterOf(dropped);
+  const durations = new Histogram({ ...configurationOf(requestDuration, registry), buckets: durationBounds });
 
-  const durationOf = (endpoint: string): DurationTally => {
-    const tally = durationTallies.get(endpoint) ?? createDurationTally(requestDuration, { endpoint }, durationBounds);
-    durationTallies.set(endpoint, tally);
-    return tally;
-  };
+  busyCounter.inc({ appliance }, 0);
+  for (const [object, states] of Object.entries(transitionStates))
+    for (const to of states) transitionCounter.inc({ appliance, object, to }, 0);
+  for (const reason of dropReasons) dropCounter.inc({ appliance, reason }, 0);
 
   return {
-    expect(others) {
-      for (const collector of others) collectors.add(collector);
+    expect(collectors) {
+      for (const collector of collectors) {
+        for (const reason of failureReasons) errorCounter.inc({ appliance, collector, reason }, 0);
+        for (const reason of skipReasons) skipCounter.inc({ appliance, collector, reason }, 0);
+      }
     },
     called({ method, endpoint, code, seconds }) {
-      requestTally.add({ method, endpoint, code });
-      durationOf(endpoint).observe(seconds);
-      busyTally.add({}, seconds);
+      requestCounter.inc({ appliance, method, endpoint, code });
+      durations.observe({ appliance, endpoint }, seconds);
+      busyCounter.inc({ appliance }, seconds);
     },
-    failed: (collector, reason) => errorTally.add({ collector, reason }),
-    skipped: (collector, reason) => skipTally.add({ collector, reason }),
-    transitioned: (object, to) => transitionTally.add({ object, to }),
-    dropped: (reason, series) => dropTally.add({ reason }, series),
-    get tallies() {
-      const ofEndpoints = durationTallies.values();
-      return [errorTally, skipTally, requestTally, busyTally, transitionTally, dropTally, ...ofEndpoints];
-    },
+    failed: (collector, reason) => errorCounter.inc({ appliance, collector, reason }),
+    skipped: (collector, reason) => skipCounter.inc({ appliance, collector, reason }),
+    transitioned: (object, to) => transitionCounter.inc({ appliance, object, to }),
+    dropped: (reason, series) => dropCounter.inc({ appliance, reason }, series),
+    // Series of our own are not limited, and not counted.
+    reading: () => ({ registry, families: counterFamilies.map((family) => ({ family, series: 0 })) }),
   };
+}
+
+function configurationOf({ name, help, labels }: Family, registry: Registry) {
+  return { name, help, labelNames: ['appliance', ...labels], registers: [registry] };
 }

@@ -1,91 +1,73 @@
 import type { BreakerState } from '../appliance/breaker.ts';
-import type { Exposition } from '../metrics/exposition.ts';
-import { type Finish, store } from '../metrics/gzip.ts';
-import { type Emit, renderSamples } from '../metrics/samples.ts';
 import { isFarmCollector } from '../collectors/collector.ts';
 import { writeReading } from '../collectors/rows.ts';
+import { fillRegistry } from '../metrics/render.ts';
+import type { MetricsStore } from '../metrics/store.ts';
+import type { Counters } from './counters.ts';
 import type { Job } from './job.ts';
 import type { Ledger } from './ledger.ts';
-import { totalSeries } from './series-limit.ts';
 import type { Shelf } from './shelf.ts';
 
-/** Brings what stands on the page beside the readings: our own doings, and what to say where there is no reading. */
+/** Puts into the store what is no reading: the exporter's own numbers, and what a collector says without a reading. */
 export interface Display {
-  /** The ledger changed; it is shown at the next `settle`, once for all that happened until then. */
+  /** Notes that the ledger or the counters changed; the next refresh shows it. */
   publish(): void;
-  /** Says what a collector says without a reading, if it has none and says anything. */
+  /** Shows what a collector says without a reading, if it has no reading and says anything. */
   withoutReading(job: Job): void;
-  /** Withholds what is too old. */
+  /** Removes what is too old. */
   withhold(jobs: ReadonlyMap<string, Job>, ageMs: number): void;
-  /** As the ledger says, mostly without asking it. */
+  /** `zlb_up`; undefined until the first call came back. */
   isUp(ageMs: number): boolean | undefined;
-  /** Whether the ledger is shown as it is. */
-  isCurrent(): boolean;
-  /** Brings the page up to this moment: withholds, and shows the ledger if it changed. */
-  settle(jobs: ReadonlyMap<string, Job>): void;
-  /** Milliseconds until something has to go though nothing new was read. */
-  goodForMs(): number;
-  /** Series of all but our own doings. */
+  /** Refreshes `zlb_up` if it changed, so that fresh samples never appear next to `zlb_up 0`, and all else that was published. */
+  refresh(): void;
+  /** Removes what is too old and refreshes the rest: afterwards the store has what is true now. */
+  expire(jobs: ReadonlyMap<string, Job>): void;
+  /** Series of the appliance without the exporter's own. */
   readonly series: number;
 }
 
 export interface DisplayParts {
   readonly appliance: string;
-  readonly exposition: Exposition;
+  readonly store: MetricsStore;
   readonly ledger: Ledger;
+  readonly counters: Counters;
   readonly shelf: Shelf;
   readonly breakerState: () => BreakerState;
   /** See lib/age-clock.ts. */
   readonly age: () => number;
 }
 
-/** The part of the page that is about our own doings. What we count of them has parts of its own, called like metrics, as no collector is. */
-const exporterPart = 'exporter';
+/** Keys of the exporter's own numbers in the store. */
+const ownKeys = { gauges: 'exporter', counters: 'exporter counters' } as const;
 
-export function createDisplay({ appliance, exposition, ledger, shelf, breakerState, age }: DisplayParts): Display {
+export function createDisplay(parts: DisplayParts): Display {
+  const { appliance, store, ledger, counters, shelf, breakerState, age } = parts;
   let shownUp: boolean | undefined;
   let isBehind = false;
-  let upUntilMs = Number.NEGATIVE_INFINITY;
-  /** Versions of what is counted, as it is shown, by name. */
-  const shownVersions = new Map<string, number>();
 
-  // The limit of series protects from what an appliance lists; these are few and ours.
-  function show(part: string, fill: (emit: Emit) => void, finish?: Finish): void {
-    const { families } = renderSamples(appliance, fill);
-    exposition.show(appliance, part, families, finish);
-  }
-
-  function showLedger(ageMs: number): void {
+  function refresh(): void {
+    const ageMs = age();
+    const up = ledger.isUp(ageMs);
+    if (!isBehind && up === shownUp) return;
     isBehind = false;
-    shownUp = ledger.isUp(ageMs);
-    upUntilMs = ledger.upUntilMs();
+    shownUp = up;
     const state = { ageMs, breaker: breakerState(), series: seriesHeld() };
-    // Most of it is another text at each scrape.
-    show(exporterPart, (emit) => ledger.expose(emit, state), store);
-    for (const tally of ledger.tallies) {
-      const { name } = tally;
-      const version = tally.version();
-      if (shownVersions.get(name) === version) continue;
-      shownVersions.set(name, version);
-      show(name, (emit) => tally.expose(emit));
-    }
+    store.put(appliance, ownKeys.counters, counters.reading());
+    store.put(
+      appliance,
+      ownKeys.gauges,
+      fillRegistry(appliance, (emit) => ledger.expose(emit, state)),
+    );
   }
 
   function seriesHeld(): number {
-    const ownParts = [exporterPart, ...ledger.tallies.map(({ name }) => name)];
-    const own = ownParts.flatMap((part) => exposition.chunks(appliance, part));
-    return exposition.series(appliance) - totalSeries(own);
+    return store.series(appliance, Object.values(ownKeys));
   }
-
-  function isUp(ageMs: number): boolean | undefined {
-    return shownUp === true && ageMs < upUntilMs ? true : ledger.isUp(ageMs);
-  }
-
-  const isCurrent = (ageMs: number): boolean => !isBehind && shownUp === isUp(ageMs);
 
   function withoutReading({ collector }: Job): void {
     if (isFarmCollector(collector) || collector.withoutReading === undefined || shelf.has(collector.name)) return;
-    show(collector.name, writeReading(collector.families, collector.withoutReading, { compact: false }));
+    const write = writeReading(collector.families, collector.withoutReading, { compact: false });
+    store.put(appliance, collector.name, fillRegistry(appliance, write));
   }
 
   function withhold(jobs: ReadonlyMap<string, Job>, ageMs: number): void {
@@ -105,20 +87,14 @@ export function createDisplay({ appliance, exposition, ledger, shelf, breakerSta
     },
     withoutReading,
     withhold,
-    isUp,
-    isCurrent: () => isCurrent(age()),
-    settle(jobs) {
-      const ageMs = age();
-      withhold(jobs, ageMs);
-      if (!isCurrent(ageMs)) showLedger(ageMs);
+    isUp: (ageMs) => ledger.isUp(ageMs),
+    refresh,
+    expire(jobs) {
+      withhold(jobs, age());
+      refresh();
     },
     get series() {
       return seriesHeld();
-    },
-    goodForMs() {
-      const ageMs = age();
-      const nextStaleMs = shelf.nextStaleMs(ageMs);
-      return (shownUp ? Math.min(nextStaleMs, ledger.upUntilMs()) : nextStaleMs) - ageMs;
     },
   };
 }

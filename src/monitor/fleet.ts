@@ -1,16 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createAgeClock } from '../lib/age-clock.ts';
-import { createLately } from '../lib/lately.ts';
-import { createRhythm, type Rhythm } from '../lib/rhythm.ts';
 import { sleep } from '../lib/sleep.ts';
-import { steadyNow } from '../lib/steady-now.ts';
-import type { Exposition } from '../metrics/exposition.ts';
-import { type Format, formats, type Page, type Representation } from '../metrics/page.ts';
+import type { MetricsStore } from '../metrics/store.ts';
 import type { AppliancePoller } from './appliance-poller.ts';
 import type { Monitor, MonitoredAppliance } from './monitor.ts';
 import type { FleetStatus, RecentTransition } from './status.ts';
 import { createTransitionHistory } from './transition-history.ts';
-import { createUpkeep } from './upkeep.ts';
 
 /** A monitor whose appliances can be others from one moment to the next. */
 export interface Fleet<Appliance extends MonitoredAppliance> extends Monitor {
@@ -29,7 +23,7 @@ export interface FleetChange {
 }
 
 export interface FleetParts<Appliance extends MonitoredAppliance> {
-  readonly exposition: Exposition;
+  readonly store: MetricsStore;
   readonly createPoller: (
     appliance: Appliance,
     inherited: Inherited,
@@ -47,34 +41,19 @@ export type Inherited = Partial<Pick<AppliancePoller, 'counters' | 'legacy'>>;
 interface Watched<Appliance> {
   readonly appliance: Appliance;
   readonly poller: AppliancePoller;
-  /** When pages of it alone, or of some, were asked for. */
-  readonly asked: Rhythm;
-  /** Until when nothing needs to be brought up for its page. */
-  goodUntilMs: number;
-  /** In which form it was asked for last: who asks again asks for the same. */
-  lastForm: Representation | undefined;
-  /** Its page in that form, made before it was asked for, and until when it may be sent. */
-  finished: { readonly page: Page; readonly untilMs: number } | undefined;
 }
 
 /** A thousand handshakes at once would leave no time for anything else; a few appliances are there in no time. */
 const betweenStartsMs = 10;
-/** No older page is sent: upkeep makes one each second, if there is time. */
-const oldestPageMs = 2_000;
-/** A page is brought up ahead in the turn before it is expected, and in those after, until it is asked for. */
-const expectedWithinMs = 1_200;
-/** The page of the round under way may be without the format that is asked for, or have no time left. */
-const mostRounds = 2;
-
-/** Who asks asks again soon: Prometheus within two minutes at the most, an open status page within seconds. */
-const aheadForMs = 150_000;
+/** How often readings that became too old are looked for, though nobody asks for a page. */
+const maintenanceMs = 1_000;
 
 /** Appliances that are compared and begun before everything else has its turn. */
 const oneTurn = 50;
 
 /** Watches nothing until it is told what. */
 export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetParts<Appliance>): Fleet<Appliance> {
-  const { exposition, createPoller, isSame, isSameMachine } = parts;
+  const { store, createPoller, isSame, isSameMachine } = parts;
   const closing = new AbortController();
   let watched: ReadonlyMap<string, Watched<Appliance>> = new Map();
   let started = false;
@@ -83,78 +62,11 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
   const history = createTransitionHistory();
   let described: FleetStatus = { appliances: [], transitions: [] };
   const pollers = (): readonly AppliancePoller[] => [...watched.values()].map(({ poller }) => poller);
-  // A machine that was paused must not send the page from before as that of this second.
-  const age = createAgeClock(Date.now, steadyNow);
-  /** The page of all appliances in the formats that are asked for, and until when it may be sent. */
-  let kept: { readonly untilMs: number; readonly pages: ReadonlyMap<Format, Page> } | undefined;
-  const lately = createLately<Format | 'plain text' | 'status'>(aheadForMs, age);
-  const upkeep = createUpkeep(function* steps() {
-    const wanted = formats.filter((format) => lately.has(format));
-    const ofThese = watched;
-    let untilMs = Number.POSITIVE_INFINITY;
-    for (const name of watched.keys()) {
-      const one = watched.get(name);
-      if (!one) continue;
-      // What is made for nobody is garbage a second later, and clearing it away delays everything else.
-      const isExpected = one.asked.isExpectedWithin(expectedWithinMs);
-      if (isExpected || wanted.length > 0) untilMs = Math.min(untilMs, settle(one));
-      // Though nobody asks: what is missed is read again as soon as the appliance answers.
-      else one.poller.withhold();
-      // Bit by bit, so that who asks again and again does not have it put together all at once.
-      if (lately.has('status')) one.poller.describe();
-      yield;
-      if (isExpected) yield* finish(name, one);
-      else one.finished = undefined;
-    }
-    if (wanted.length === 0) return;
-    yield* exposition.joinAhead({ texts: lately.has('plain text') });
-    // A reload in between makes it a page of others.
-    if (watched !== ofThese) return;
-    for (const one of watched.values()) catchUp(one);
-    kept = { untilMs, pages: new Map(wanted.map((format) => [format, exposition.page(format)])) };
-  });
+  let maintenance: NodeJS.Timeout | undefined;
 
-  /** Returns until when the page may be sent as it stands. */
-  function settle(one: Watched<Appliance>): number {
-    one.poller.settle();
-    one.goodUntilMs = age() + Math.min(oldestPageMs, one.poller.goodForMs());
-    return one.goodUntilMs;
-  }
-
-  /** What was read since it was settled is on the page already, and must not stand beside an appliance that is not up. */
-  function catchUp(one: Watched<Appliance>): void {
-    if (!one.poller.isCurrent()) settle(one);
-  }
-
-  function keptPage(format: Format): Page | undefined {
-    return kept && age() < kept.untilMs ? kept.pages.get(format) : undefined;
-  }
-
-  function* finish(name: string, one: Watched<Appliance>): Generator<void, void> {
-    yield* exposition.joinAheadOf(name);
-    catchUp(one);
-    const { lastForm: form, goodUntilMs: untilMs } = one;
-    one.finished = form && { page: exposition.finishedPage(name, form), untilMs };
-  }
-
-  function finishedPage(one: Watched<Appliance>, { format, compressed }: Representation): Page | undefined {
-    const { finished, lastForm } = one;
-    const isInForm = lastForm?.format === format && lastForm.compressed === compressed;
-    return isInForm && finished && age() < finished.untilMs ? finished.page : undefined;
-  }
-
-  /** Who asks for the first time in a while waits for it to be made in slices, together with all others who ask meanwhile. */
-  async function wholePage(format: Format): Promise<Page> {
-    lately.asked(format);
-    for (let round = 0; round < mostRounds && !keptPage(format); round += 1) await upkeep.once();
-    return keptPage(format) ?? makeAtOnce(format);
-  }
-
-  function makeAtOnce(format: Format): Page {
-    // No older page is sent after this one, or counters would fall from one scrape to the next.
-    kept = undefined;
-    for (const one of watched.values()) settle(one);
-    return exposition.page(format);
+  /** Removes what is too old, of these appliances or of all: what is missed is read again as soon as the appliance answers. */
+  function expire(names: Iterable<string> = watched.keys()): void {
+    for (const name of names) watched.get(name)?.poller.expire();
   }
 
   /** One after the other, and none that was closed while it waited. */
@@ -185,17 +97,8 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       const { counters, legacy } = before.get(appliance.name)?.poller ?? {};
       const inherited = { ...(counters && { counters }), ...(legacy && isKnownMachine(appliance) && { legacy }) };
       const poller = createPoller(appliance, inherited, history.add);
-      // Or counters would be gone until it is started and its first call is over.
-      if (counters) poller.publish();
       begun.push(poller);
-      return {
-        appliance,
-        poller,
-        asked: createRhythm(aheadForMs, age),
-        lastForm: undefined,
-        finished: undefined,
-        goodUntilMs: Number.NEGATIVE_INFINITY,
-      };
+      return { appliance, poller };
     };
     const next = new Map<string, Watched<Appliance>>();
     for (const appliance of appliances) {
@@ -204,12 +107,13 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
     }
     // From here on all at once: what is held about another machine is dropped, and its poller must not write again.
     const others = appliances.filter((appliance) => !isKnownMachine(appliance)).map(({ name }) => name);
-    exposition.arrange(
+    store.arrange(
       appliances.map(({ name }) => name),
       new Set(others),
     );
     watched = next;
-    kept = undefined;
+    // Or counters would be gone until the first call of the new poller is over.
+    for (const poller of begun) if (before.has(poller.name)) poller.publish();
     history.keepOnly((appliance) => watched.has(appliance));
     if (started) starting = starting.then(() => startAll(begun));
 
@@ -226,34 +130,18 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
     watch,
     start() {
       started = true;
-      upkeep.start();
+      maintenance = setInterval(() => expire(), maintenanceMs);
       starting = startAll(pollers());
     },
-    page({ format, compressed }) {
-      if (!compressed) lately.asked('plain text');
-      return wholePage(format);
-    },
-    pageOf(names, form) {
-      const asked = [...names].flatMap((name) => watched.get(name) ?? []);
-      for (const one of asked) one.asked.beat();
-      const [first, second] = asked;
-      const finished = first && !second ? finishedPage(first, form) : undefined;
-      if (finished) return finished;
-      for (const one of asked) {
-        // No older page is sent after this one, or counters would fall from one scrape to the next.
-        one.finished = undefined;
-        one.lastForm = form;
-        if (age() >= one.goodUntilMs) settle(one);
-        else catchUp(one);
-      }
-      return exposition.page(form.format, names);
+    page(form, appliances) {
+      expire(appliances);
+      return store.page(form, appliances);
     },
     get ready() {
       wasReady ||= pollers().every((poller) => poller.hadFirstRuns);
       return wasReady;
     },
     describe() {
-      lately.asked('status');
       const appliances = pollers().map((poller) => poller.describe());
       const transitions = history.newestFirst;
       const isSame =
@@ -268,7 +156,8 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
     },
     async close() {
       closing.abort();
-      await Promise.all([starting, upkeep.close()]);
+      clearInterval(maintenance);
+      await starting;
       await Promise.all(pollers().map((poller) => poller.close()));
     },
   };

@@ -47,7 +47,7 @@ const clockOffset = gauge(
 );
 const series = gauge('zlb_exporter_series', 'Series held for the appliance (this exporter).');
 
-/** The families of {@link Ledger.expose} and of {@link Ledger.tallies}. */
+/** The families of {@link Ledger.expose} and of its counters. */
 export const ledgerFamilies: readonly Family[] = [
   up,
   breaker,
@@ -82,8 +82,6 @@ export interface Ledger {
   isUp(ageMs: number): boolean | undefined;
   /** Until when it is up though nothing more comes, as far as can be told now; it takes longer to find out than to keep. */
   upUntilMs(): number;
-  /** What was counted; exposed apart from the rest, since most of it stands still for days. */
-  readonly tallies: Counters['tallies'];
   expose(emit: Emit, state: { ageMs: number; breaker: BreakerState; series: number }): void;
 }
 
@@ -131,9 +129,6 @@ export function createLedger(options: {
 
   return {
     state,
-    get tallies() {
-      return counters.tallies;
-    },
     isUp,
     upUntilMs: () =>
       state.answeredAtMs === undefined ? Number.NEGATIVE_INFINITY : state.answeredAtMs + options.upForMs(),

@@ -7,10 +7,8 @@ export interface Monitor {
   readonly appliances: readonly MonitoredAppliance[];
   watches(appliance: string): boolean;
   start(): void;
-  /** The finished page of all appliances, with everything too old withheld. It may have to be made. */
-  page(form: Representation): Promise<Page>;
-  /** The same of those named, at once. */
-  pageOf(appliances: ReadonlySet<string>, form: Representation): Page;
+  /** The page of all appliances, or of those named, as of now: without anything too old. */
+  page(form: Representation, appliances?: ReadonlySet<string>): Promise<Page>;
   /** True once every enabled collector of every appliance has had its turn, whatever came of it; from then on it stays so. */
   readonly ready: boolean;
   /** As of now; the same object until something changes. */

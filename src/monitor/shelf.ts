@@ -1,5 +1,6 @@
-import type { Exposition } from '../metrics/exposition.ts';
-import { type Emit, renderSamples } from '../metrics/samples.ts';
+import { fillRegistry } from '../metrics/render.ts';
+import type { Emit } from '../metrics/samples.ts';
+import type { MetricsStore } from '../metrics/store.ts';
 import { keyOf, type Origin } from './origin.ts';
 import type { Reading } from './snapshot.ts';
 import {
@@ -29,8 +30,6 @@ export interface Shelf {
   readonly version: number;
   /** Removes what is past its time at `ageMs`; returns the collectors that lost something. */
   expire(ageMs: number): ReadonlySet<string>;
-  /** No reading passes its `max_stale` before, exact where that is soon; those that are past it and stay do not count. */
-  nextStaleMs(ageMs: number): number;
 }
 
 export interface FreshReadings {
@@ -58,7 +57,7 @@ export interface ShelfOptions {
   readonly held: Held;
   /** What was withheld for its age; nothing without it. */
   readonly withheld?: Withheld | undefined;
-  readonly exposition: Exposition;
+  readonly store: MetricsStore;
   readonly maxSeries: number;
   /** Above the limit, whose series have their turn first: the least. */
   readonly precedence: (collector: string) => number;
@@ -68,9 +67,6 @@ export interface ShelfOptions {
   /** A state word outside its closed list, shown as `unknown`. */
   readonly onUnknownState: (family: string, word: string) => void;
 }
-
-/** Longer than a page is kept. */
-const soonMs = 5_000;
 
 export const dropReasons = ['limit', 'duplicate'] as const;
 
@@ -90,12 +86,12 @@ export interface HeldReading extends Origin, Omit<ShelvedReading, 'write'> {
 /** Readings that were taken off the page for their age and are not there again, by {@link keyOf}. */
 export type Withheld = Map<string, Origin>;
 
-/** Renders each reading once, when it is put, and hands the bytes to the exposition. */
+/** Hands the samples of each reading to the store, as far as the limit of series allows. */
 export function createShelf({
   appliance,
   held,
   withheld = new Map(),
-  exposition,
+  store,
   maxSeries,
   precedence,
   outlives,
@@ -104,7 +100,6 @@ export function createShelf({
 }: ShelfOptions): Shelf {
   /** Earliest moment at which something expires, so that a scrape need not look at everything. */
   let nextExpiryMs = Math.min(...[...held.values()].map(freshUntilMs));
-  let notStaleBeforeMs = Number.NEGATIVE_INFINITY;
   let version = 0;
   /** Of all readings. There may be thousands, and the limit is looked at for each that is put. */
   let demand = [...held.values()].map(({ sizes }) => sizes).reduce(plus, sizesOf([]));
@@ -117,7 +112,7 @@ export function createShelf({
     demand = minus(demand, demandOf(key));
     held.delete(key);
     forgive(key);
-    exposition.remove(appliance, key);
+    store.remove(appliance, key);
     version += 1;
   }
 
@@ -134,11 +129,9 @@ export function createShelf({
     if (allotted.allowsAll) return;
     for (const [key, reading] of held) {
       if (key === exceptKey) continue;
-      const chunks = exposition.chunks(appliance, key);
-      const kept = chunks.filter(({ family }) => allotted.allows(key, family));
-      if (kept.length === chunks.length) continue;
-      onDropped('limit', totalSeries(chunks) - totalSeries(kept));
-      exposition.put(appliance, key, kept);
+      const refused = store.restrict(appliance, key, (family) => allotted.allows(key, family));
+      if (refused === 0) continue;
+      onDropped('limit', refused);
       held.set(key, within(allotted, key, reading));
     }
   }
@@ -148,7 +141,7 @@ export function createShelf({
     put(origin, { write, ...shown }) {
       const key = keyOf(origin);
       const before = held.get(key);
-      const { families, duplicates, unknownStates } = renderSamples(appliance, write);
+      const { registry, families, duplicates, unknownStates } = fillRegistry(appliance, write);
       const wishes = wishesOf(families, before?.wishes);
       const reading = {
         ...origin,
@@ -165,9 +158,8 @@ export function createShelf({
       held.set(key, within(allotted, key, reading));
       takeBack(allotted, key);
       const allowed = families.filter(({ family }) => allotted.allows(key, family));
-      exposition.show(appliance, key, allowed);
+      store.put(appliance, key, { registry, families: allowed });
       nextExpiryMs = Math.min(nextExpiryMs, freshUntilMs(reading));
-      notStaleBeforeMs = Math.min(notStaleBeforeMs, freshUntilMs(reading));
 
       const beyond = totalSeries(families) - totalSeries(allowed);
       if (beyond > 0) onDropped('limit', beyond);
@@ -177,7 +169,7 @@ export function createShelf({
     remove: (origin) => remove(keyOf(origin)),
     clear(collector) {
       for (const [key, origin] of [...held, ...withheld]) if (origin.collector === collector) remove(key);
-      exposition.remove(appliance, keyOf({ collector }));
+      store.remove(appliance, keyOf({ collector }));
     },
     has: (collector) => held.has(keyOf({ collector })),
     at(ageMs) {
@@ -214,16 +206,6 @@ export function createShelf({
         losers.add(collector);
       }
       return losers;
-    },
-    nextStaleMs(ageMs) {
-      // Asked each second: what is far away is not looked for again, though that reading may be long replaced.
-      if (notStaleBeforeMs - ageMs > soonMs) return notStaleBeforeMs;
-      notStaleBeforeMs = Number.POSITIVE_INFINITY;
-      for (const reading of held.values()) {
-        const untilMs = freshUntilMs(reading);
-        if (untilMs > ageMs && untilMs < notStaleBeforeMs) notStaleBeforeMs = untilMs;
-      }
-      return notStaleBeforeMs;
     },
   };
 }

@@ -27,8 +27,8 @@ describe('a name in backticks', () => {
   const readme = documents.find(({ file }) => file === 'README.md');
 
   it.each([
-    ['`src/monitor/upkeep.ts`', true],
-    ['`monitor/upkeep.ts`', true],
+    ['`src/monitor/fleet.ts`', true],
+    ['`monitor/fleet.ts`', true],
     ['`test/e2e/`', true],
     ['`alerts/tests/*.test.yml`', true],
     ['`src/monitor/keepup.ts`', false],

@@ -10,10 +10,11 @@ import { applianceFacts, type Latest } from '../../src/collectors/appliance-fact
 import { type CollectContext, isFarmCollector, type ReadFrom } from '../../src/collectors/collector.ts';
 import { writeReading } from '../../src/collectors/rows.ts';
 import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
-import { createExposition } from '../../src/metrics/exposition.ts';
-import { renderSamples } from '../../src/metrics/samples.ts';
+import { fillRegistry } from '../../src/metrics/render.ts';
+import { createMetricsStore } from '../../src/metrics/store.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { fuzzing } from '../support/fuzz.ts';
+import { textOf } from '../support/store-text.ts';
 import { damageJson, damages } from './damaged-json.ts';
 import { recordedReplies } from './recorded-replies.ts';
 
@@ -51,7 +52,8 @@ describe('the collectors, of replies that decode and still are not what they sho
 async function pageOf(bodies: ReadonlyMap<ReadKey, string>): Promise<string> {
   const newest = new Map<string, unknown>();
   const latest: Latest = ({ name }) => newest.get(name) as never;
-  const exposition = createExposition({ families: [...new Set(families)], appliances: ['lb'] });
+  const store = createMetricsStore([...new Set(families)]);
+  store.arrange(['lb']);
   const read: ReadFrom = (key) => replyTo(key, bodies) as never;
   const context: CollectContext = {
     read,
@@ -68,15 +70,15 @@ async function pageOf(bodies: ReadonlyMap<ReadKey, string>): Promise<string> {
         ? await readFarms(collector, context)
         : [await collector.collect(context)];
       for (const [index, data] of readings.entries()) {
-        const rendered = renderSamples('lb', writeReading(collector.families, data, { compact: false }));
-        exposition.show('lb', `${collector.name} ${index}`, rendered.families);
+        const write = writeReading(collector.families, data, { compact: false });
+        store.put('lb', `${collector.name} ${index}`, fillRegistry('lb', write));
       }
       if (!isFarmCollector(collector)) newest.set(collector.name, readings[0]);
     } catch (error) {
       if (!(error instanceof ApplianceError)) throw error;
     }
   }
-  return exposition.page('text').text.toString();
+  return await textOf(store);
 }
 
 async function readFarms(collector: Extract<(typeof collectors)[number], { begin: unknown }>, context: CollectContext) {

@@ -104,8 +104,8 @@ function givenHistory(mostFarms: number) {
     return Math.max(0, ...those.map((each) => each[collector])) + minuteMs;
   }
 
-  function look(): void {
-    const page = given.page();
+  async function look(): Promise<void> {
+    const page = await given.page();
     const intervalMs = (collector: CollectorName) =>
       (valueOf(page, 'zlb_collector_interval_seconds', { collector }) ?? 0) * secondMs;
     announced.push({ atMs: nowMs(), farms: intervalMs('farms'), backends: intervalMs('backends') });
@@ -140,10 +140,10 @@ function givenHistory(mostFarms: number) {
     slow: () => void (state.slowness = 6),
     fast: () => void (state.slowness = 1),
     deactivated: () => void (state.unlicensed = true),
-    suspended(minutes: number) {
+    async suspended(minutes: number) {
       suspendedMs += minutes * minuteMs;
       given.setClock((clockMs += minutes * minuteMs));
-      look();
+      await look();
     },
     'clock set back': (minutes: number) => given.setClock((clockMs -= minutes * minuteMs)),
     async 'poller replaced'() {
@@ -161,7 +161,7 @@ function givenHistory(mostFarms: number) {
     async pass(minutes: number) {
       for (let passedMs = 0; passedMs < minutes * minuteMs; passedMs += betweenLooksMs) {
         await vi.advanceTimersByTimeAsync(betweenLooksMs);
-        look();
+        await look();
       }
     },
     async close() {

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
 import { createMetricsApp } from '../../src/http/metrics-app.ts';
 import { isRecord } from '../../src/lib/check.ts';
-import { createExposition } from '../../src/metrics/exposition.ts';
+import { createMetricsStore } from '../../src/metrics/store.ts';
 import { createSelfMetrics } from '../../src/metrics/self.ts';
 import { createFleet } from '../../src/monitor/fleet.ts';
 import { ledgerFamilies } from '../../src/monitor/ledger.ts';
@@ -161,20 +161,18 @@ async function pagesAfterRun(
   poll: (run: (collector: string) => Promise<void>) => Promise<void>,
 ): Promise<ReadonlyMap<'text' | 'openmetrics', string>> {
   const names = ['lb-sound', 'lb-spoilt'];
-  const exposition = createExposition({
-    families: [...collectorFamilies, ...ledgerFamilies],
-    appliances: names,
-  });
+  const store = createMetricsStore([...collectorFamilies, ...ledgerFamilies]);
+  store.arrange(names);
   const watched = [sound, spoilt].map((server, index) =>
     createTestPoller(server, {
       apiKey: server.apiKey,
       timeoutMs: 5_000,
-      parts: { name: names[index] ?? '', exposition },
+      parts: { name: names[index] ?? '', store },
     }),
   );
   const pollers = watched.map(({ poller }) => poller);
   const monitor = createFleet({
-    exposition,
+    store,
     createPoller: ({ index }: { readonly index: number; readonly name: string; readonly labels: {} }) =>
       pollers[index]!,
     isSame: () => true,
@@ -201,7 +199,8 @@ async function pagesAfterRun(
       pages.set(format, payload);
     }
     const status = await app.inject({ url: '/api/status' });
-    for (const each of status.json<FleetStatus>().appliances) expectSameAsMetrics(each, pages.get('text') ?? '');
+    const { appliances } = JSON.parse(status.payload, (_, value: unknown) => value ?? undefined) as FleetStatus;
+    for (const each of appliances) expectSameAsMetrics(each, pages.get('text') ?? '');
     return pages;
   } finally {
     await Promise.all([...watched.map((each) => each.close()), app.close()]);

@@ -53,7 +53,7 @@ describe('three thousand polls that fail, each kind by turns', () => {
     const after = await settled(before);
 
     for (const [index, { what }] of kinds.entries()) {
-      const page = watched[index]?.page() ?? '';
+      const page = (await watched[index]?.page()) ?? '';
       expect(page, what).toMatch(/zlb_up\{appliance="lb-test"\} 0/);
       const failures = [...page.matchAll(/^zlb_collector_errors_total\{.*collector="farms".*\} (\d+)$/gm)];
       expect(

@@ -116,12 +116,12 @@ describe('what /metrics says of a fault, and how it recovers', () => {
     'when $name: the farms collector fails with $reason, nothing else suffers, and it recovers',
     async ({ fault, reason, authenticated }) => {
       const { appliance, poll, page, pass } = await givenWatchedAppliance();
-      const before = page();
+      const before = await page();
 
       appliance.fail('*', fault);
       await poll('farms');
 
-      const during = page();
+      const during = await page();
       expect(valueOf(during, 'zlb_collector_success', { collector: 'farms' })).toBe(0);
       expect(valueOf(during, 'zlb_collector_errors_total', { collector: 'farms', reason })).toBe(1);
       expect(valueOf(during, 'zlb_collector_success', { collector: 'certificates' }), 'another collector').toBe(1);
@@ -129,7 +129,7 @@ describe('what /metrics says of a fault, and how it recovers', () => {
       expect(valueOf(during, 'zlb_up')).toBe(1);
 
       pass(4 * minuteMs);
-      const later = page();
+      const later = await page();
       expect(stateOf(later, 'zlb_farm_status', { farm: 'webshop' }), 'withheld after max_stale').toBeUndefined();
       expect(valueOf(later, 'zlb_farm_established_connections', { farm: 'webshop' })).toBeUndefined();
       expect(
@@ -138,12 +138,12 @@ describe('what /metrics says of a fault, and how it recovers', () => {
       ).toBeDefined();
       expect(valueOf(later, 'zlb_up'), 'no authenticated answer within max_stale').toBe(0);
       await poll('farms');
-      expect(valueOf(page(), 'zlb_up')).toBe(authenticated ? 1 : 0);
+      expect(valueOf(await page(), 'zlb_up')).toBe(authenticated ? 1 : 0);
 
       appliance.heal();
       pass(3 * minuteMs);
       await poll('farms');
-      const after = page();
+      const after = await page();
       expect(valueOf(after, 'zlb_up')).toBe(1);
       expect(valueOf(after, 'zlb_collector_success', { collector: 'farms' })).toBe(1);
       expect(stateOf(after, 'zlb_farm_status', { farm: 'webshop' })).toBe(
@@ -160,8 +160,8 @@ describe('what /metrics says of a fault, and how it recovers', () => {
 
     const { page, logged } = await givenAppliance(world, { runs: ['farms', 'summary', 'backends'] });
 
-    expect(page()).toMatch(/zlb_farm_info\{.*vip="\[redacted\]"/);
-    expect(page() + JSON.stringify(logged)).not.toContain('canary-key');
+    expect(await page()).toMatch(/zlb_farm_info\{.*vip="\[redacted\]"/);
+    expect((await page()) + JSON.stringify(logged)).not.toContain('canary-key');
   });
 
   it('when a 402 comes on any call: deactivated at once, and only the activation is still asked for, until it is over', async () => {
@@ -173,27 +173,29 @@ describe('what /metrics says of a fault, and how it recovers', () => {
     const asked = appliance.requests.length;
     await poll('certificates');
 
-    expect(stateOf(page(), 'zlb_activation_status')).toBe('deactivated');
-    expect(valueOf(page(), 'zlb_up'), 'the key is good').toBe(1);
+    expect(stateOf(await page(), 'zlb_activation_status')).toBe('deactivated');
+    expect(valueOf(await page(), 'zlb_up'), 'the key is good').toBe(1);
     expect(appliance.requests).toHaveLength(asked);
-    expect(valueOf(page(), 'zlb_collector_skipped_total', { collector: 'certificates', reason: 'unlicensed' })).toBe(1);
+    expect(
+      valueOf(await page(), 'zlb_collector_skipped_total', { collector: 'certificates', reason: 'unlicensed' }),
+    ).toBe(1);
 
     appliance.heal();
     await poll('activation');
     await poll('farms');
-    expect(stateOf(page(), 'zlb_activation_status')).not.toBe('deactivated');
-    expect(valueOf(page(), 'zlb_collector_success', { collector: 'farms' })).toBe(1);
+    expect(stateOf(await page(), 'zlb_activation_status')).not.toBe('deactivated');
+    expect(valueOf(await page(), 'zlb_collector_success', { collector: 'farms' })).toBe(1);
   });
 
   it('when the clock of the appliance is off: the offset shows, and nothing else changes', async () => {
     const { appliance, poll, page } = await givenWatchedAppliance();
-    expect(valueOf(page(), 'zlb_appliance_clock_offset_seconds')).toBe(0);
+    expect(valueOf(await page(), 'zlb_appliance_clock_offset_seconds')).toBe(0);
 
     appliance.fail('*', { kind: 'clock_skew', seconds: -7_200 });
     await poll('farms');
 
-    expect(valueOf(page(), 'zlb_appliance_clock_offset_seconds')).toBeCloseTo(-7_200, -1);
-    expect(valueOf(page(), 'zlb_collector_success', { collector: 'farms' })).toBe(1);
+    expect(valueOf(await page(), 'zlb_appliance_clock_offset_seconds')).toBeCloseTo(-7_200, -1);
+    expect(valueOf(await page(), 'zlb_collector_success', { collector: 'farms' })).toBe(1);
   });
 
   it('when the key is refused: the appliance is not asked again before the wait is over, and then once', async () => {
@@ -204,8 +206,10 @@ describe('what /metrics says of a fault, and how it recovers', () => {
 
     for (const collector of ['farms', 'certificates', 'system', 'summary']) await poll(collector);
     expect(appliance.requests).toHaveLength(asked);
-    expect(stateOf(page(), 'zlb_circuit_breaker_state', {}, 'state')).toBe('open');
-    expect(valueOf(page(), 'zlb_collector_skipped_total', { collector: 'system', reason: 'breaker_open' })).toBe(1);
+    expect(stateOf(await page(), 'zlb_circuit_breaker_state', {}, 'state')).toBe('open');
+    expect(valueOf(await page(), 'zlb_collector_skipped_total', { collector: 'system', reason: 'breaker_open' })).toBe(
+      1,
+    );
 
     pass(minuteMs);
     for (const collector of ['farms', 'certificates', 'system', 'summary']) await poll(collector);
@@ -218,8 +222,10 @@ describe('what /metrics says of a fault, and how it recovers', () => {
 
     await poll('backends');
 
-    expect(valueOf(page(), 'zlb_collector_success', { collector: 'backends' })).toBe(0);
-    expect(valueOf(page(), 'zlb_collector_errors_total', { collector: 'backends', reason: 'server_error' })).toBe(1);
-    expect(page().match(/^zlb_farm_sessions\{/gm)).toHaveLength(9);
+    expect(valueOf(await page(), 'zlb_collector_success', { collector: 'backends' })).toBe(0);
+    expect(valueOf(await page(), 'zlb_collector_errors_total', { collector: 'backends', reason: 'server_error' })).toBe(
+      1,
+    );
+    expect((await page()).match(/^zlb_farm_sessions\{/gm)).toHaveLength(9);
   });
 });

@@ -74,7 +74,7 @@ it('watches a hundred farms for an hour with one call at a time, within its shar
   const farmLists = calls.filter(({ route }) => route === 'GET /stats/farms').map(({ startedAt: begins }) => begins);
   const [_beginning, ...gaps] = farmLists.slice(1).map((at, index) => at - (farmLists[index] ?? 0));
   expect(Math.max(...gaps), 'farm status keeps its schedule, but for jitter and a call before it').toBeLessThan(40_000);
-  const page = watched.page();
+  const page = await watched.page();
   expect(page.match(/^zlb_backend_info\{/gm)).toHaveLength(1_000);
   expect(page.match(/^zlb_collector_errors_total\{.* [1-9].*$/gm), 'nobody waits in vain').toBeNull();
   expect(page, 'backends in three times their interval').toMatch(

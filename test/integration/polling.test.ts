@@ -14,24 +14,24 @@ import { seriesOf, stateOf, valueOf } from '../support/samples.ts';
 
 it('drops everything about a farm that was deleted, with the next list of farms', async () => {
   const { world, poll, page } = await givenAppliance(recordedWorld(), { runs: ['farms', 'backends', 'farm_config'] });
-  expect(seriesOf(page(), 'zlb_backend_status', { farm: 'webshop', status: 'up' })).toHaveLength(4);
+  expect(seriesOf(await page(), 'zlb_backend_status', { farm: 'webshop', status: 'up' })).toHaveLength(4);
 
   world.farms.delete('webshop');
   await poll('farms');
 
-  expect(page()).not.toContain('farm="webshop"');
+  expect(await page()).not.toContain('farm="webshop"');
 });
 
 it('counts and logs a change of state once, and none at the first sight of an object', async () => {
   const { world, poll, page, logged } = await givenAppliance(recordedWorld(), { runs: ['farms', 'backends'] });
-  expect(valueOf(page(), 'zlb_transitions_total', { object: 'farm', to: 'down' })).toBe(0);
+  expect(valueOf(await page(), 'zlb_transitions_total', { object: 'farm', to: 'down' })).toBe(0);
 
   const farm = world.farms.get('webshop');
   if (farm) farm.running = false;
   await poll('farms');
   await poll('farms');
 
-  expect(valueOf(page(), 'zlb_transitions_total', { object: 'farm', to: 'down' })).toBe(1);
+  expect(valueOf(await page(), 'zlb_transitions_total', { object: 'farm', to: 'down' })).toBe(1);
   const lines = logged.filter(({ msg }) => msg === 'state changed');
   expect(lines).toEqual([expect.objectContaining({ object: 'farm', farm: 'webshop', from: 'problem', to: 'down' })]);
 });
@@ -43,7 +43,9 @@ it('calls the backends of a stopped farm unknown and never up', async () => {
   await poll('farms');
   await poll('backends');
 
-  expect(seriesOf(page(), 'zlb_backend_status', { status: 'up' }).filter((line) => line.endsWith(' 1'))).toEqual([]);
+  expect(seriesOf(await page(), 'zlb_backend_status', { status: 'up' }).filter((line) => line.endsWith(' 1'))).toEqual(
+    [],
+  );
 });
 
 it('shows a status word that it does not know as unknown, and says so once', async () => {
@@ -54,7 +56,7 @@ it('shows a status word that it does not know as unknown, and says so once', asy
   await poll('farms');
   await poll('farms');
 
-  expect(stateOf(page(), 'zlb_farm_status', { farm: 'webshop' })).toBe('unknown');
+  expect(stateOf(await page(), 'zlb_farm_status', { farm: 'webshop' })).toBe('unknown');
   expect(logged.filter(({ msg }) => String(msg).startsWith('status not known'))).toHaveLength(1);
 });
 
@@ -67,8 +69,8 @@ it('leaves a collector out where the edition lacks its route, without asking aga
   await poll('cluster');
 
   expect(appliance.requests).toHaveLength(asked);
-  expect(seriesOf(page(), 'zlb_collector_success', { collector: 'cluster' })).toEqual([]);
-  expect(valueOf(page(), 'zlb_collector_skipped_total', { collector: 'cluster', reason: 'unsupported' })).toBe(1);
+  expect(seriesOf(await page(), 'zlb_collector_success', { collector: 'cluster' })).toEqual([]);
+  expect(valueOf(await page(), 'zlb_collector_skipped_total', { collector: 'cluster', reason: 'unsupported' })).toBe(1);
 
   world.productVersion = '7.9.1';
   await poll('appliance');
@@ -105,13 +107,13 @@ it('reads what a restricted user may read, and needs no root key', async () => {
 
   const { page } = await givenAppliance(world, { apiKey: 'restricted-key', runs: all });
 
-  expect(seriesOf(page(), 'zlb_collector_success').filter((line) => line.endsWith(' 0'))).toEqual([]);
-  expect(stateOf(page(), 'zlb_activation_status')).toBe('activated');
-  expect(valueOf(page(), 'zlb_activation_not_after_timestamp_seconds'), 'from the days of /info').toBeGreaterThan(
+  expect(seriesOf(await page(), 'zlb_collector_success').filter((line) => line.endsWith(' 0'))).toEqual([]);
+  expect(stateOf(await page(), 'zlb_activation_status')).toBe('activated');
+  expect(valueOf(await page(), 'zlb_activation_not_after_timestamp_seconds'), 'from the days of /info').toBeGreaterThan(
     Date.now() / 1_000,
   );
   expect(
-    valueOf(page(), 'zlb_activation_not_before_timestamp_seconds'),
+    valueOf(await page(), 'zlb_activation_not_before_timestamp_seconds'),
     'the text form is for root alone',
   ).toBeUndefined();
 });
@@ -121,17 +123,17 @@ it('finds an older release under its path, with numbers as strings and a datalin
     runs: ['farms', 'backends', 'appliance', 'summary', 'interfaces'],
   });
 
-  expect(seriesOf(page(), 'zlb_collector_success').filter((line) => line.endsWith(' 0'))).toEqual([]);
-  expect(valueOf(page(), 'zlb_up')).toBe(1);
-  expect(seriesOf(page(), 'zlb_farm_info', { profile: 'datalink' })).toHaveLength(1);
-  expect(page()).not.toMatch(/NaN|undefined/);
+  expect(seriesOf(await page(), 'zlb_collector_success').filter((line) => line.endsWith(' 0'))).toEqual([]);
+  expect(valueOf(await page(), 'zlb_up')).toBe(1);
+  expect(seriesOf(await page(), 'zlb_farm_info', { profile: 'datalink' })).toHaveLength(1);
+  expect(await page()).not.toMatch(/NaN|undefined/);
 });
 
 it('tells a deactivated appliance from one that does not answer', async () => {
   const { page } = await givenAppliance(deactivatedWorld(), { runs: ['farms', 'activation'] });
 
-  expect(stateOf(page(), 'zlb_activation_status')).toBe('deactivated');
-  expect(valueOf(page(), 'zlb_up')).toBe(1);
+  expect(stateOf(await page(), 'zlb_activation_status')).toBe('deactivated');
+  expect(valueOf(await page(), 'zlb_up')).toBe(1);
 });
 
 it('says unknown of an activation that nobody could ask for', async () => {
@@ -141,20 +143,20 @@ it('says unknown of an activation that nobody could ask for', async () => {
 
   await poll('activation');
 
-  expect(stateOf(page(), 'zlb_activation_status')).toBe('unknown');
-  expect(valueOf(page(), 'zlb_collector_success', { collector: 'activation' })).toBe(0);
+  expect(stateOf(await page(), 'zlb_activation_status')).toBe('unknown');
+  expect(valueOf(await page(), 'zlb_collector_success', { collector: 'activation' })).toBe(0);
 });
 
 it('counts interface traffic from the appliance, so that a reboot is a reset and nothing else', async () => {
   const world = busyWorld();
   world.moving = true;
   const { poll, page } = await givenAppliance(world, { runs: ['interfaces'] });
-  const before = valueOf(page(), 'zlb_interface_receive_bytes_total', { interface: 'eth0' }) ?? Number.NaN;
+  const before = valueOf(await page(), 'zlb_interface_receive_bytes_total', { interface: 'eth0' }) ?? Number.NaN;
 
   world.reboot();
   await poll('interfaces');
 
-  expect(valueOf(page(), 'zlb_interface_receive_bytes_total', { interface: 'eth0' })).toBeLessThan(before);
+  expect(valueOf(await page(), 'zlb_interface_receive_bytes_total', { interface: 'eth0' })).toBeLessThan(before);
 });
 
 it('tells two backends of one service with the same address apart by their ids', async () => {
@@ -171,7 +173,7 @@ it('tells two backends of one service with the same address apart by their ids',
 
   const { page } = await givenAppliance(world, { runs: ['farms', 'backends'] });
 
-  const names = seriesOf(page(), 'zlb_backend_info', { farm: 'twins' }).map(
+  const names = seriesOf(await page(), 'zlb_backend_info', { farm: 'twins' }).map(
     (line) => /backend="([^"]*)"/.exec(line)?.[1],
   );
   expect(names).toEqual(['10.0.0.1:80#0', '10.0.0.1:80#1', '10.0.0.2:80']);
@@ -206,10 +208,10 @@ it('keeps the page valid whatever an appliance calls its objects', async () => {
 
   const { page } = await givenAppliance(world, { runs: ['farms', 'certificates', 'backends', 'summary'] });
 
-  expect(seriesOf(page(), 'zlb_certificate_info')).toHaveLength(6 + hostile.length);
-  for (const line of page().trim().split('\n'))
+  expect(seriesOf(await page(), 'zlb_certificate_info')).toHaveLength(6 + hostile.length);
+  for (const line of (await page()).trim().split('\n'))
     expect(line).toMatch(/^(# (HELP|TYPE) |[a-z_]+\{[^\n]*\} -?[\d.e+-]+$)/);
-  const verdict = spawnSync('promtool', ['check', 'metrics'], { input: page(), encoding: 'utf8' });
+  const verdict = spawnSync('promtool', ['check', 'metrics'], { input: await page(), encoding: 'utf8' });
   if (!verdict.error) expect(verdict).toMatchObject({ status: 0, stdout: '', stderr: '' });
 });
 
@@ -219,16 +221,16 @@ it('stays within its limit of series, keeps the aggregates and counts what it le
     runs: ['farms', 'backends'],
   });
 
-  expect(seriesOf(page(), 'zlb_farm_status', { status: 'up' })).toHaveLength(5);
-  expect(seriesOf(page(), 'zlb_farm_backends', { status: 'up' })).toHaveLength(5);
-  expect(valueOf(page(), 'zlb_exporter_series_dropped_total', { reason: 'limit' })).toBeGreaterThan(1_000);
-  expect(valueOf(page(), 'zlb_exporter_series')).toBeLessThanOrEqual(2_000);
+  expect(seriesOf(await page(), 'zlb_farm_status', { status: 'up' })).toHaveLength(5);
+  expect(seriesOf(await page(), 'zlb_farm_backends', { status: 'up' })).toHaveLength(5);
+  expect(valueOf(await page(), 'zlb_exporter_series_dropped_total', { reason: 'limit' })).toBeGreaterThan(1_000);
+  expect(valueOf(await page(), 'zlb_exporter_series')).toBeLessThanOrEqual(2_000);
 });
 
 it('shows nothing about an appliance before it was asked, and no zero for what it does not know', async () => {
   const { page, pass } = await givenAppliance(recordedWorld());
-  expect(page()).toBe('');
+  expect(await page()).toBe('');
 
   pass(minuteMs);
-  expect(page(), 'nothing is made up by waiting').toBe('');
+  expect(await page(), 'nothing is made up by waiting').toBe('');
 });

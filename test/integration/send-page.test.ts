@@ -1,22 +1,24 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { fastify } from 'fastify';
+import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createNegotiate } from '../../src/http/negotiate.ts';
+import { negotiate } from '../../src/http/negotiate.ts';
 import { createSendPage, type SendPageLimits, usualLimits } from '../../src/http/send-page.ts';
-import { createExposition, type Exposition } from '../../src/metrics/exposition.ts';
 import { gauge } from '../../src/metrics/family.ts';
-import { renderSamples } from '../../src/metrics/samples.ts';
+import { finishPage } from '../../src/metrics/page.ts';
+import { fillRegistry } from '../../src/metrics/render.ts';
+import { createMetricsStore } from '../../src/metrics/store.ts';
+import { textOf } from '../support/store-text.ts';
 import { until } from '../support/until.ts';
 
 const number = gauge('zlb_number', 'A number (nothing).', ['line']);
 
 describe('a page', () => {
   it.each([1, 3_000, 100_000])('of %i lines arrives as it is, plain and gzip', async (lines) => {
-    const { url, exposition, show } = await given();
+    const { url, store, show } = await given();
     show(lines, 7);
-    const expected = exposition.page('text').text;
+    const expected = Buffer.from(await textOf(store));
 
     const plain = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
     const gzip = await fetch(url, { headers: { 'accept-encoding': 'gzip' } });
@@ -28,9 +30,9 @@ describe('a page', () => {
   });
 
   it('stays the page of its scrape for a slow reader, whatever is read meanwhile', async () => {
-    const { url, exposition, show } = await given();
+    const { url, store, show } = await given();
     show(400_000, 1);
-    const expected = exposition.page('text').text;
+    const expected = Buffer.from(await textOf(store));
     const reader = await slowReader(url);
 
     show(400_000, 2);
@@ -40,12 +42,12 @@ describe('a page', () => {
   });
 
   it('has its length for HEAD, and no body', async () => {
-    const { url, exposition, show } = await given();
+    const { url, pageBytes, show } = await given();
     show(3_000, 1);
 
     const answer = await fetch(url, { method: 'HEAD', headers: { 'accept-encoding': 'identity' } });
 
-    expect(answer.headers.get('content-length')).toBe(String(exposition.page('text').size));
+    expect(answer.headers.get('content-length')).toBe(String(await pageBytes()));
     expect(await answer.text()).toBe('');
   });
 });
@@ -69,7 +71,7 @@ describe('many readers at a time', () => {
 
 describe('a reader that leaves while its page is being made', () => {
   it('takes no place from those that come after it', async () => {
-    const { url, show, lines } = await given({ mostUnfinished: 1 });
+    const { url, show, lines } = await given({ maxUnfinished: 1 });
     show(3_000, 1);
     const leaving = connect(Number(new URL(url).port), '127.0.0.1');
     leaving.end('GET /once-it-has-left HTTP/1.1\r\nhost: exporter\r\n\r\n');
@@ -87,7 +89,7 @@ describe('a reader that leaves while its page is being made', () => {
 
 describe('readers that do not read', () => {
   it('are refused beyond the number that there can be with good reason, and told when to come back', async () => {
-    const { url, show } = await given({ mostUnfinished: 3 });
+    const { url, show } = await given({ maxUnfinished: 3 });
     show(400_000, 1);
     const readers = await Promise.all([slowReader(url), slowReader(url), slowReader(url)]);
 
@@ -103,37 +105,48 @@ describe('readers that do not read', () => {
     expect(await refused.text()).toMatch(/^3 pages are being sent and not read\./);
   });
 
-  it('make room for who comes next once Prometheus would have given up, the oldest first', async () => {
-    const { url, show, exposition, lines } = await given({ mostUnfinished: 2, patienceMs: 0 });
+  it('are refused when their pages together would fill the memory', async () => {
+    const { url, show, pageBytes } = await given();
     show(400_000, 1);
-    const pageBytes = exposition.page('text').size;
+    const limited = await given({ maxUnfinishedBytes: 2 * (await pageBytes()) });
+    limited.show(400_000, 1);
+    await Promise.all([slowReader(limited.url), slowReader(limited.url)]);
+
+    expect((await fetch(limited.url)).status).toBe(503);
+    expect((await fetch(url)).status).toBe(200);
+  });
+
+  it('make room for who comes next once Prometheus would have given up, the oldest first', async () => {
+    const { url, show, pageBytes, lines } = await given({ maxUnfinished: 2, patienceMs: 0 });
+    show(400_000, 1);
+    const size = await pageBytes();
     const oldest = await slowReader(url);
     const newer = await slowReader(url);
 
     const next = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
 
-    expect((await next.arrayBuffer()).byteLength).toBe(pageBytes);
-    expect(await oldest.rest()).toBeLessThan(pageBytes);
-    expect(await newer.rest()).toBe(pageBytes);
+    expect((await next.arrayBuffer()).byteLength).toBe(size);
+    expect(await oldest.rest()).toBeLessThan(size);
+    expect(await newer.rest()).toBe(size);
     expect(lines.join('')).toContain('a reader that is too slow for its page was cut off');
   });
 
   it('make room for others than themselves at once when they have most of the places', async () => {
-    const { url, show, exposition, lines } = await given({ mostUnfinished: 3 });
+    const { url, show, pageBytes, lines } = await given({ maxUnfinished: 3 });
     show(400_000, 1);
-    const pageBytes = exposition.page('text').size;
+    const size = await pageBytes();
     const [oldest] = await Promise.all(Array.from({ length: 3 }, () => slowReader(url, '127.0.0.2')));
 
     const scrape = await fetch(url, { headers: { 'accept-encoding': 'identity' } });
 
     expect(scrape.status).toBe(200);
-    expect((await scrape.arrayBuffer()).byteLength).toBe(pageBytes);
-    expect(await oldest?.rest()).toBeLessThan(pageBytes);
+    expect((await scrape.arrayBuffer()).byteLength).toBe(size);
+    expect(await oldest?.rest()).toBeLessThan(size);
     expect(lines.join('')).toContain('127.0.0.2');
   });
 
   it('fill no log when they come again and again', async () => {
-    const { url, show, lines } = await given({ mostUnfinished: 1 });
+    const { url, show, lines } = await given({ maxUnfinished: 1 });
     show(400_000, 1);
     await slowReader(url);
 
@@ -143,7 +156,7 @@ describe('readers that do not read', () => {
   });
 
   it('are cut off in the end, though nobody else comes', async () => {
-    const { url, show, exposition, lines } = await given({ longestMs: 50 });
+    const { url, show, pageBytes, lines } = await given({ maxMs: 50 });
     show(400_000, 1);
 
     const reader = await slowReader(url);
@@ -152,35 +165,36 @@ describe('readers that do not read', () => {
       (count) => count > 0,
     );
 
-    expect(await reader.rest()).toBeLessThan(exposition.page('text').size);
+    expect(await reader.rest()).toBeLessThan(await pageBytes());
   });
 
   it('cost no copy of the page each', async () => {
-    const { url, show, exposition } = await given();
+    const { url, show, pageBytes } = await given();
     show(400_000, 1);
-    // Joined once, for all of them.
-    const pageBytes = exposition.page('text').texts.reduce((sum, { length }) => sum + length, 0);
+    const size = await pageBytes();
     const before = process.memoryUsage().arrayBuffers;
 
     await Promise.all(Array.from({ length: 10 }, () => slowReader(url)));
 
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(pageBytes);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(size);
   });
 });
 
 async function given(limits: Partial<SendPageLimits> = {}) {
-  const exposition: Exposition = createExposition({ families: [number], appliances: ['lb'] });
+  const store = createMetricsStore([number]);
+  store.arrange(['lb']);
   const lines: string[] = [];
   const sendPage = createSendPage(pino({}, { write: (line) => lines.push(line) }), { ...usualLimits, ...limits });
-  const negotiate = createNegotiate();
   const app = fastify({ forceCloseConnections: true });
-  app.get('/', async (request, reply) =>
-    sendPage(request, reply, { form: negotiate(request.headers), page: exposition.page('text'), end: [] }),
-  );
+  async function send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const form = negotiate(request.headers);
+    return sendPage(request, reply, { form, contents: finishPage(await store.page(form), form.encoding, '') });
+  }
+  app.get('/', send);
   let left = 0;
   app.get('/once-it-has-left', async (request, reply) => {
     await once(reply.raw, 'close');
-    sendPage(request, reply, { form: negotiate(request.headers), page: exposition.page('text'), end: [] });
+    await send(request, reply);
     left += 1;
   });
   app.get('/left', () => String(left));
@@ -188,16 +202,17 @@ async function given(limits: Partial<SendPageLimits> = {}) {
   onTestFinished(() => app.close());
   return {
     url,
-    exposition,
+    store,
     lines,
+    pageBytes: async () => Buffer.byteLength(await textOf(store)),
     /** So many lines of some 40 bytes, in parts of 1,000. */
     show(count: number, value: number) {
       for (let first = 0; first < count; first += 1_000) {
-        const { families } = renderSamples('lb', (emit) => {
+        const reading = fillRegistry('lb', (emit) => {
           for (let line = first; line < Math.min(count, first + 1_000); line += 1)
             emit.sample(number, { line: String(line) }, value);
         });
-        exposition.show('lb', String(first), families);
+        store.put('lb', String(first), reading);
       }
     },
   };

@@ -27,7 +27,7 @@ it('keeps every sum of 20,000 backends under the limit, and leaves out details b
     runs: ['farms', 'farm_config', 'backends'],
   });
 
-  const first = page();
+  const first = await page();
   expect(seriesOf(first, 'zlb_farm_status', { status: 'up' })).toHaveLength(farms);
   expect(seriesOf(first, 'zlb_farm_backends')).toHaveLength(farms * 4);
   expect(seriesOf(first, 'zlb_farm_sessions')).toHaveLength(farms);
@@ -42,7 +42,7 @@ it('keeps every sum of 20,000 backends under the limit, and leaves out details b
 
   for (const collector of ['backends', 'farm_config', 'farms', 'backends']) {
     await poll(collector);
-    for (const [family] of details) expect(byFarm(page(), family)).toEqual(byFarm(first, family));
+    for (const [family] of details) expect(byFarm(await page(), family)).toEqual(byFarm(first, family));
   }
 
   const lines = logged.filter(({ msg }) => msg === 'series are left out of the page');
@@ -53,25 +53,25 @@ it('keeps every sum of 20,000 backends under the limit, and leaves out details b
 it('takes details back rather than leave out a farm that comes later, and gives them again when it is gone', async () => {
   const world = largeWorld({ farms: 5, backendsPerFarm: 20 });
   const { page, poll } = await givenAppliance(world, { maxSeries: 450, runs: ['backends'] });
-  expect(page(), 'no farm is known yet').not.toContain('zlb_backend_status{');
+  expect(await page(), 'no farm is known yet').not.toContain('zlb_backend_status{');
 
   await poll('farms');
   await poll('backends');
-  const before = byFarm(page(), 'zlb_backend_status');
+  const before = byFarm(await page(), 'zlb_backend_status');
   expect(before.size).toBeGreaterThan(0);
   const another = largeWorld({ farms: 30, backendsPerFarm: 1 }).farms;
   for (const [name, farm] of another) if (!world.farms.has(name)) world.farms.set(name, farm);
   await poll('farms');
 
-  expect(seriesOf(page(), 'zlb_farm_status', { status: 'up' })).toHaveLength(30);
-  const between = byFarm(page(), 'zlb_backend_status');
+  expect(seriesOf(await page(), 'zlb_farm_status', { status: 'up' })).toHaveLength(30);
+  const between = byFarm(await page(), 'zlb_backend_status');
   expect(between.size).toBeLessThan(before.size);
-  expect(valueOf(page(), 'zlb_exporter_series')).toBeLessThanOrEqual(450);
+  expect(valueOf(await page(), 'zlb_exporter_series')).toBeLessThanOrEqual(450);
 
   for (const name of another.keys()) if (Number(name.slice(-4)) > 5) world.farms.delete(name);
   await poll('farms');
   await poll('backends');
-  expect(byFarm(page(), 'zlb_backend_status')).toEqual(before);
+  expect(byFarm(await page(), 'zlb_backend_status')).toEqual(before);
 });
 
 it('shows 20,000 backends in compact mode below the limit: those down or in maintenance, all sums and nothing else of backends', async () => {
@@ -81,16 +81,13 @@ it('shows 20,000 backends in compact mode below the limit: those down or in main
   });
 
   // Of 200, every fifth is down and of the others every seventh is in maintenance.
-  expect(seriesOf(page(), 'zlb_farm_backends', { farm: 'farm-0001' }).map((line) => line.match(/\d+$/)?.[0])).toEqual([
-    '137',
-    '40',
-    '23',
-    '0',
-  ]);
-  expect(seriesOf(page(), 'zlb_farm_backends')).toHaveLength(farms * 4);
-  expect(seriesOf(page(), 'zlb_backend_status')).toHaveLength(farms * 63 * 4);
-  expect(seriesOf(page(), 'zlb_backend_info')).toHaveLength(farms * 63);
-  expect(page()).not.toMatch(/^zlb_backend_(?!status|info)/m);
-  expect(seriesOf(page(), 'zlb_farm_health_check')).toHaveLength(farms);
-  expect(valueOf(page(), 'zlb_exporter_series_dropped_total', { reason: 'limit' })).toBe(0);
+  expect(
+    seriesOf(await page(), 'zlb_farm_backends', { farm: 'farm-0001' }).map((line) => line.match(/\d+$/)?.[0]),
+  ).toEqual(['137', '40', '23', '0']);
+  expect(seriesOf(await page(), 'zlb_farm_backends')).toHaveLength(farms * 4);
+  expect(seriesOf(await page(), 'zlb_backend_status')).toHaveLength(farms * 63 * 4);
+  expect(seriesOf(await page(), 'zlb_backend_info')).toHaveLength(farms * 63);
+  expect(await page()).not.toMatch(/^zlb_backend_(?!status|info)/m);
+  expect(seriesOf(await page(), 'zlb_farm_health_check')).toHaveLength(farms);
+  expect(valueOf(await page(), 'zlb_exporter_series_dropped_total', { reason: 'limit' })).toBe(0);
 }, 60_000);

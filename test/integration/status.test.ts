@@ -29,7 +29,7 @@ describe('the status of an appliance', () => {
     const { page, describe } = await givenAppliance(world, { runs });
 
     const { farms = [], certificates = [], activation, interfaces = [], ...status } = describe();
-    const text = page();
+    const text = await page();
 
     expect(status.up).toBe(true);
     expect(status.series).toBe(valueOf(text, 'zlb_exporter_series'));
@@ -98,7 +98,7 @@ describe('the status of an appliance', () => {
     const limited = await givenAppliance(world(), { runs, maxSeries: 2_000 });
     const compact = await givenAppliance(world(), { runs, maxSeries: 2_000, compact: true });
 
-    expect(seriesOf(limited.page(), 'zlb_backend_info').length).toBeLessThan(1_000);
+    expect(seriesOf(await limited.page(), 'zlb_backend_info').length).toBeLessThan(1_000);
     expect(limited.describe().seriesLeftOut).toBeGreaterThan(0);
     expect(compact.describe().seriesLeftOut).toBe(0);
     for (const { describe } of [limited, compact])

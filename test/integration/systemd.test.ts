@@ -3,7 +3,6 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { nodeEnvironment, nodeOptions } from '../../bench/node-options.ts';
 import { isThere } from '../support/programs.ts';
 
 const unit = 'deploy/systemd/zlb-exporter.service';
@@ -16,9 +15,6 @@ describe('the unit of systemd', () => {
 
     expect(text).toContain(`/opt/zlb-exporter/${bin['zlb-exporter']} `);
     expect(dockerfile).toContain(`"/app/${bin['zlb-exporter']}"`);
-    for (const option of nodeOptions) expect(text).toContain(` ${option} `);
-    for (const [name, value] of Object.entries(nodeEnvironment))
-      expect(text).toContain(`\nEnvironment=${name}=${value}\n`);
   });
 
   it('gives the folders of its README, and no more', () => {

@@ -25,8 +25,7 @@ async function givenPage(directory: string): Promise<string> {
   // What depends on how fast this machine is, and on when the exchanges were recorded, is left out.
   const varies =
     /^(# (HELP|TYPE) )?zlb_(api_|appliance_clock_offset|collector_duration|collector_last_\w+_timestamp|exporter_series )/;
-  return watched
-    .page()
+  return (await watched.page())
     .split('\n')
     .filter((line) => !varies.test(line) && !/^zlb_collector_(errors|skipped)_total\{.* 0$/.test(line))
     .join('\n');

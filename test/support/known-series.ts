@@ -86,7 +86,7 @@ async function seriesOfTheProcess(): Promise<readonly Entry[]> {
   const self = createSelfMetrics({ version: '', revision: '', nodeVersion: '' });
   const defaults = new Registry();
   collectDefaultMetrics({ register: defaults });
-  const page = (await createProcessMetrics().piece('text')).text.toString() + (await self.registry.metrics());
+  const page = (await createProcessMetrics().text()) + (await self.registry.metrics());
   return [...page.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) => {
     const metric = (defaults.getSingleMetric(name) ?? self.registry.getSingleMetric(name)) as unknown as {
       readonly labelNames: readonly string[];

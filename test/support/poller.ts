@@ -3,7 +3,7 @@ import { type ApplianceClient, createApplianceClient } from '../../src/appliance
 import { createDecoder } from '../../src/appliance/decode.ts';
 import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
 import { Secret } from '../../src/lib/secret.ts';
-import { createExposition, type Exposition } from '../../src/metrics/exposition.ts';
+import { createMetricsStore, type MetricsStore } from '../../src/metrics/store.ts';
 import {
   type AppliancePoller,
   type AppliancePollerParts,
@@ -12,6 +12,7 @@ import {
 import { createCounters } from '../../src/monitor/counters.ts';
 import { createClockwork } from '../../src/monitor/clockwork.ts';
 import { ledgerFamilies } from '../../src/monitor/ledger.ts';
+import { textOf } from './store-text.ts';
 
 /** What a poller needs to know of a server that plays an appliance. */
 export interface Target {
@@ -22,7 +23,7 @@ export interface Target {
 export interface TestPoller {
   readonly poller: AppliancePoller;
   /** The page of this appliance, without what is too old. */
-  page(): string;
+  page(): Promise<string>;
   /** Calls that the client has begun and not finished. */
   readonly outstanding: number;
   close(): Promise<void>;
@@ -45,12 +46,7 @@ export function createTestPoller(
     jitterRatio: 0.1,
     ...parts.polling,
   };
-  const exposition: Exposition =
-    parts.exposition ??
-    createExposition({
-      families: [...collectorFamilies, ...ledgerFamilies],
-      appliances: [name],
-    });
+  const store = parts.store ?? createStoreFor(name);
   let outstanding = 0;
 
   const poller = createAppliancePoller({
@@ -62,12 +58,12 @@ export function createTestPoller(
       .filter(({ enabled }) => enabled)
       .map((collector) => ({ collector, schedule: collector.schedule, maxStaleMs: collector.maxStaleMs })),
     maxSeries: 50_000,
-    counters: createCounters(),
+    counters: createCounters(name),
     onTransition: () => undefined,
     random: () => 0.5,
     ...parts,
     polling,
-    exposition,
+    store,
     clockwork,
     log,
     now,
@@ -104,12 +100,18 @@ export function createTestPoller(
       return outstanding;
     },
     page() {
-      poller.settle();
-      return exposition.page('text').text.toString();
+      poller.expire();
+      return textOf(store);
     },
     async close() {
       await poller.close();
       await clockwork.close();
     },
   };
+}
+
+function createStoreFor(appliance: string): MetricsStore {
+  const store = createMetricsStore([...collectorFamilies, ...ledgerFamilies]);
+  store.arrange([appliance]);
+  return store;
 }

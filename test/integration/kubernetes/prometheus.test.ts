@@ -106,7 +106,7 @@ describe('a target for each appliance', () => {
 
   it('leaves of the exporter itself what no appliance has, and nothing else', async () => {
     const self = createSelfMetrics({ version: '', revision: '', nodeVersion: '' });
-    const page = (await createProcessMetrics().piece('text')).text.toString() + (await self.registry.metrics());
+    const page = (await createProcessMetrics().text()) + (await self.registry.metrics());
     const ofExporter = [
       ...[...page.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name),
       ...Object.values(adminMetricFamilies).map(({ name }) => name),

@@ -123,7 +123,7 @@ describe('deploy/systemd/install.sh', () => {
     install(`--node=${link}`);
 
     const unit = readFileSync(pathOf(unitFile), 'utf8');
-    expect(unit).toContain(`\nExecStart=${link} --max-semi-space-size`);
+    expect(unit).toContain(`\nExecStart=${link} --permission`);
     const folders = /^ExecPaths=(.*)$/m.exec(unit)?.[1]?.split(' ');
     expect(folders?.some((folder) => realpathSync(process.execPath).startsWith(`${folder}/`))).toBe(true);
   });

@@ -61,7 +61,7 @@ describe('the appliance collector', () => {
       readSystemInfo: { params: { ...info, hostname: 'a"} 1\nzlb_up 1' } },
     });
 
-    expect(collected.text).toMatch(/hostname="a\\"\} 1zlb_up 1[^"\n]*",version=/);
+    expect(collected.text).toMatch(/hostname="a\\"\} 1\ufffdzlb_up 1[^"\n]*",version=/);
     expect(collected.text.trim().split('\n')).toHaveLength(1);
   });
 });

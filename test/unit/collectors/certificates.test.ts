@@ -123,7 +123,7 @@ describe('the certificates collector', () => {
     const collected = await collectFrom(certificates, { listCertificates: { params: [hostile] } });
 
     expect(linesOf(collected, 'zlb_certificate_info')).toMatchInlineSnapshot(
-      `"zlb_certificate_info{appliance="lb",file="a\\"}.pem~08eab332ccba",common_name="\\\\\\"*~77df08cc2878",issuer="xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx~6f3a9a30ac20",kind="certificate"} 1"`,
+      `"zlb_certificate_info{appliance="lb",file="a\\"}�.pem~08eab332ccba",common_name="\\\\\\"�*~77df08cc2878",issuer="xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx~6f3a9a30ac20",kind="certificate"} 1"`,
     );
   });
 

@@ -87,8 +87,8 @@ describe('the farms collector', () => {
     expect(linesOf(collected, 'zlb_farm_pending_connections')).toMatchInlineSnapshot(`
       "zlb_farm_pending_connections{appliance="lb",farm="a\\"b"} 0
       zlb_farm_pending_connections{appliance="lb",farm="a\\\\b"} 0
-      zlb_farm_pending_connections{appliance="lb",farm="ab~0a397d5744cb"} 0
-      zlb_farm_pending_connections{appliance="lb",farm="ü~2ba3199c03b0"} 0
+      zlb_farm_pending_connections{appliance="lb",farm="a�b~0a397d5744cb"} 0
+      zlb_farm_pending_connections{appliance="lb",farm="ü�~2ba3199c03b0"} 0
       zlb_farm_pending_connections{appliance="lb",farm="xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx~2c19f09126b9"} 0
       zlb_farm_pending_connections{appliance="lb",farm="{le=\\"1\\"}"} 0"
     `);

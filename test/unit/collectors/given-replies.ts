@@ -13,7 +13,7 @@ import type {
   ReadFrom,
 } from '../../../src/collectors/collector.ts';
 import { type WriteOptions, writeReading } from '../../../src/collectors/rows.ts';
-import { renderSamples } from '../../../src/metrics/samples.ts';
+import { rendered } from '../../support/store-text.ts';
 
 /** Bodies as they come off the wire, or how the call is refused. */
 export type Replies = Partial<Readonly<Record<ReadKey, unknown>>>;
@@ -57,7 +57,7 @@ export async function collectFrom<Data>(
   given: Given = {},
 ): Promise<Collected<Data>> {
   const asked: ReadKey[] = [];
-  return show(collector, await collector.collect(contextOf(replies, asked, given)), given, asked);
+  return await show(collector, await collector.collect(contextOf(replies, asked, given)), given, asked);
 }
 
 /** The same for one farm in a round. */
@@ -70,7 +70,7 @@ export async function collectFarmFrom<Data>(
   const asked: ReadKey[] = [];
   const context = contextOf(replies, asked, { ...given, facts: { farms: [farm], ...given.facts } });
   const collectFarm = await collector.begin(context);
-  return show(collector, await collectFarm(farm, context), given, asked);
+  return await show(collector, await collectFarm(farm, context), given, asked);
 }
 
 function contextOf(replies: Replies, asked: ReadKey[], { facts, ...given }: Given): CollectContext {
@@ -98,21 +98,21 @@ function structuredCloneOf(reply: unknown): unknown {
   return reply instanceof Error ? reply : structuredClone(reply);
 }
 
-function show<Data>(
+async function show<Data>(
   { name, families, entity }: Pick<ApplianceCollector<Data>, 'name' | 'families' | 'entity'>,
   data: Data,
   { compact = false }: Given,
   asked: readonly ReadKey[],
-): Collected<Data> {
-  const rendered = renderSamples('lb', writeReading(families, data, { compact }));
+): Promise<Collected<Data>> {
+  const { text, duplicates } = await rendered(writeReading(families, data, { compact }));
   return {
     data,
-    text: rendered.families.map(({ text }) => text).join(''),
+    text,
     states: [...(entity?.states(data) ?? [])].map(({ object, labels, state }) =>
       [object, ...Object.values(labels), state].join(' '),
     ),
     facts: applianceFacts(({ name: other }) => (other === name ? data : undefined) as never),
-    duplicates: rendered.duplicates,
+    duplicates,
     asked,
   };
 }

@@ -1,14 +1,14 @@
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { Client } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMetricsApp } from '../../../src/http/metrics-app.ts';
 import type { ReloadOutcome } from '../../../src/http/reload.ts';
-import { createExposition } from '../../../src/metrics/exposition.ts';
 import { counter, gauge } from '../../../src/metrics/family.ts';
-import { renderSamples } from '../../../src/metrics/samples.ts';
+import { fillRegistry } from '../../../src/metrics/render.ts';
 import { createSelfMetrics } from '../../../src/metrics/self.ts';
+import { createMetricsStore } from '../../../src/metrics/store.ts';
 import type { ApplianceStatus, CollectorStatus } from '../../../src/monitor/status.ts';
 import type { Monitor } from '../../../src/monitor/monitor.ts';
 import { applianceStatus } from '../../support/appliance-status.ts';
@@ -60,6 +60,16 @@ describe('GET /metrics', () => {
       'content-length': String(compressed.rawPayload.length),
     });
     expect(withoutProcess(gunzipSync(compressed.rawPayload).toString())).toBe(withoutProcess(plain.payload));
+  });
+
+  it('is the same with zstd for a client that names it', async () => {
+    const app = givenApp();
+
+    const plain = await get(app, '/metrics');
+    const compressed = await get(app, '/metrics', { 'accept-encoding': 'zstd, gzip' });
+
+    expect(compressed.headers['content-encoding']).toBe('zstd');
+    expect(withoutProcess(zstdDecompressSync(compressed.rawPayload).toString())).toBe(withoutProcess(plain.payload));
   });
 
   it('has the named appliances only when some are named', async () => {
@@ -399,20 +409,20 @@ function givenApp({
   reload,
 }: Given = {}): FastifyInstance {
   const names = ['lb-1', 'lb-2', 'lb-3'];
-  const exposition = createExposition({ families: [up, calls], appliances: names });
+  const store = createMetricsStore([up, calls]);
+  store.arrange(names);
   for (const name of readings ? names : []) {
-    const { families } = renderSamples(name, (emit) => {
+    const reading = fillRegistry(name, (emit) => {
       emit.sample(up, {}, 1);
       emit.sample(calls, {}, 2);
     });
-    exposition.show(name, 'part', families);
+    store.put(name, 'key', reading);
   }
   const monitor: Monitor = {
     appliances: names.map((name) => ({ name, labels: { site: 'paris' } })),
     watches: (appliance) => names.includes(appliance),
     start: () => undefined,
-    page: async ({ format }) => exposition.page(format),
-    pageOf: (appliances, { format }) => exposition.page(format, appliances),
+    page: (form, appliances) => store.page(form, appliances),
     get ready() {
       return state.ready;
     },

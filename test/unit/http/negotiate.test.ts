@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { acceptsGzip, createNegotiate, negotiateFormat } from '../../../src/http/negotiate.ts';
+import { acceptsGzip, negotiateEncoding, negotiateFormat } from '../../../src/http/negotiate.ts';
 
 const openmetrics1 = 'application/openmetrics-text;version=1.0.0';
 
@@ -44,26 +44,17 @@ describe('the format', () => {
   });
 });
 
-describe('what a client asks for', () => {
-  it('is the same each time that it says the same, whatever others say in between', () => {
-    const negotiate = createNegotiate();
-    const headers = [
-      { accept: openmetrics1, 'accept-encoding': 'gzip' },
-      { accept: openmetrics1 },
-      { accept: 'text/plain', 'accept-encoding': 'gzip' },
-      { 'accept-encoding': openmetrics1 },
-    ];
-    const first = headers.map(negotiate);
-    for (let client = 0; client < 1_000; client += 1) negotiate({ accept: `text/x-${client}` });
-
-    expect(first).toEqual([
-      { format: 'openmetrics', compressed: true },
-      { format: 'openmetrics', compressed: false },
-      { format: 'text', compressed: true },
-      { format: 'text', compressed: false },
-    ]);
-    expect(headers.map(negotiate)).toEqual(first);
-    expect(headers.map(negotiate)).toEqual(first);
+describe('the encoding', () => {
+  it.each([
+    ['Prometheus', 'gzip', 'gzip'],
+    ['a client that names zstd', 'zstd', 'zstd'],
+    ['a client that names both', 'gzip, zstd', 'zstd'],
+    ['a client that weighs gzip higher', 'zstd;q=0.5, gzip;q=0.8', 'gzip'],
+    ['a client that refuses zstd', 'gzip, zstd;q=0', 'gzip'],
+    ['a client that takes anything', '*', 'identity'],
+    ['curl', undefined, 'identity'],
+  ])('for %s is negotiated from %s', (_, acceptEncoding, encoding) => {
+    expect(negotiateEncoding(acceptEncoding)).toBe(encoding);
   });
 });
 

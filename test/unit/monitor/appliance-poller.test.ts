@@ -69,12 +69,12 @@ describe('the schedule of a poller', () => {
     const ups = new Set<number | undefined>();
     for (let minute = 0; minute < 60; minute += 1) {
       await vi.advanceTimersByTimeAsync(minuteMs);
-      ups.add(valueOf(page(), 'zlb_up'));
+      ups.add(valueOf(await page(), 'zlb_up'));
     }
 
-    expect(valueOf(page(), 'zlb_collector_interval_seconds', { collector: 'farms' })).toBeGreaterThan(180);
+    expect(valueOf(await page(), 'zlb_collector_interval_seconds', { collector: 'farms' })).toBeGreaterThan(180);
     expect(ups).toEqual(new Set([1]));
-    expect(stateOf(page(), 'zlb_farm_status', { farm: 'shop' })).toBe('up');
+    expect(stateOf(await page(), 'zlb_farm_status', { farm: 'shop' })).toBe('up');
   });
 });
 
@@ -91,10 +91,11 @@ describe('an appliance that is slow with every answer', () => {
       const before = asked.length;
       await vi.advanceTimersByTimeAsync(2 * hourMs);
 
-      for (const collector of names) expect(valueOf(page(), 'zlb_collector_success', { collector }), collector).toBe(1);
-      expect(page()).not.toMatch(/^zlb_collector_errors_total\{.* [1-9]/m);
+      for (const collector of names)
+        expect(valueOf(await page(), 'zlb_collector_success', { collector }), collector).toBe(1);
+      expect(await page()).not.toMatch(/^zlb_collector_errors_total\{.* [1-9]/m);
       for (const farm of ['shop', 'db'])
-        expect(page(), farm).toContain(`zlb_backend_info{appliance="lb",farm="${farm}"`);
+        expect(await page(), farm).toContain(`zlb_backend_info{appliance="lb",farm="${farm}"`);
       expect(((asked.length - before) * callMs) / (2 * hourMs), 'share of its time').toBeLessThanOrEqual(0.26);
       expect(new Set(asked.slice(before).map(({ key }) => key)).size, 'every read comes round').toBe(
         new Set(asked.map(({ key }) => key)).size,
@@ -113,17 +114,22 @@ describe('a route that answers 404 in a bad moment', () => {
     });
     poller.start();
     await vi.advanceTimersByTimeAsync(minuteMs);
-    expect(valueOf(page(), 'zlb_collector_success', { collector: 'certificates' })).toBe(0);
-    expect(valueOf(page(), 'zlb_collector_errors_total', { collector: 'certificates', reason: 'not_found' })).toBe(1);
-    expect(valueOf(page(), 'zlb_collector_success', { collector: 'vpn' }), 'what an edition may lack').toBeUndefined();
+    expect(valueOf(await page(), 'zlb_collector_success', { collector: 'certificates' })).toBe(0);
+    expect(
+      valueOf(await page(), 'zlb_collector_errors_total', { collector: 'certificates', reason: 'not_found' }),
+    ).toBe(1);
+    expect(
+      valueOf(await page(), 'zlb_collector_success', { collector: 'vpn' }),
+      'what an edition may lack',
+    ).toBeUndefined();
 
     upgrading = false;
     await vi.advanceTimersByTimeAsync(20 * minuteMs);
 
     for (const collector of ['farms', 'certificates', 'appliance'])
-      expect(valueOf(page(), 'zlb_collector_success', { collector }), collector).toBe(1);
+      expect(valueOf(await page(), 'zlb_collector_success', { collector }), collector).toBe(1);
     await vi.advanceTimersByTimeAsync(hourMs);
-    expect(valueOf(page(), 'zlb_collector_success', { collector: 'vpn' }), 'tried again after an hour').toBe(1);
+    expect(valueOf(await page(), 'zlb_collector_success', { collector: 'vpn' }), 'tried again after an hour').toBe(1);
   });
 });
 
@@ -196,12 +202,12 @@ describe('after an outage', () => {
     const { poller, page } = givenPoller({ names, answer: (key) => (away ? { fails: 'connect' } : answering()(key)) });
     poller.start();
     await vi.advanceTimersByTimeAsync(5 * minuteMs);
-    expect(stateOf(page(), 'zlb_circuit_breaker_state', {}, 'state')).toBe('open');
+    expect(stateOf(await page(), 'zlb_circuit_breaker_state', {}, 'state')).toBe('open');
 
     away = false;
     await vi.advanceTimersByTimeAsync(3 * minuteMs);
 
-    expect(valueOf(page(), 'zlb_collector_success', { collector: 'certificates' })).toBe(1);
+    expect(valueOf(await page(), 'zlb_collector_success', { collector: 'certificates' })).toBe(1);
   });
 });
 
@@ -215,9 +221,9 @@ describe('a 402', () => {
     poller.start();
     await vi.advanceTimersByTimeAsync(hourMs);
 
-    expect(stateOf(page(), 'zlb_activation_status')).toBe('activated');
-    expect(valueOf(page(), 'zlb_collector_success', { collector: 'vpn' })).toBe(0);
-    expect(valueOf(page(), 'zlb_collector_skipped_total', { collector: 'system', reason: 'unlicensed' })).toBe(0);
+    expect(stateOf(await page(), 'zlb_activation_status')).toBe('activated');
+    expect(valueOf(await page(), 'zlb_collector_success', { collector: 'vpn' })).toBe(0);
+    expect(valueOf(await page(), 'zlb_collector_skipped_total', { collector: 'system', reason: 'unlicensed' })).toBe(0);
     // 120 lists of farms, 60 of the system, 6 VPN lists, and an activation run of 3 or 4 calls for each of those and its own 6.
     expect(asked.length).toBeLessThan(260);
   });
@@ -232,8 +238,8 @@ describe('a 402', () => {
     const settled = asked.length;
     await vi.advanceTimersByTimeAsync(30 * minuteMs);
     const meanwhile = asked.slice(settled);
-    const deactivated = stateOf(page(), 'zlb_activation_status');
-    const upWhileDeactivated = valueOf(page(), 'zlb_up');
+    const deactivated = stateOf(await page(), 'zlb_activation_status');
+    const upWhileDeactivated = valueOf(await page(), 'zlb_up');
     licensed = true;
     await vi.advanceTimersByTimeAsync(70 * secondMs);
 
@@ -243,8 +249,11 @@ describe('a 402', () => {
       new Set(['readSystemVersion', 'readActivationInfo', 'readActivationCertificate']),
     );
     expect(meanwhile.length).toBeLessThanOrEqual(3 * 34);
-    expect(stateOf(page(), 'zlb_activation_status')).toBe('activated');
-    expect(valueOf(page(), 'zlb_collector_success', { collector: 'vpn' }), 'without waiting for its schedule').toBe(1);
+    expect(stateOf(await page(), 'zlb_activation_status')).toBe('activated');
+    expect(
+      valueOf(await page(), 'zlb_collector_success', { collector: 'vpn' }),
+      'without waiting for its schedule',
+    ).toBe(1);
   });
 
   it('shows a licence that was installed at once, though its absence was a 404', async () => {
@@ -260,8 +269,8 @@ describe('a 402', () => {
     installed = true;
     await vi.advanceTimersByTimeAsync(70 * secondMs);
 
-    expect(stateOf(page(), 'zlb_activation_status')).toBe('activated');
-    expect(valueOf(page(), 'zlb_activation_not_after_timestamp_seconds')).toBeGreaterThan(Date.now() / 1_000);
+    expect(stateOf(await page(), 'zlb_activation_status')).toBe('activated');
+    expect(valueOf(await page(), 'zlb_activation_not_after_timestamp_seconds')).toBeGreaterThan(Date.now() / 1_000);
   });
 });
 
@@ -286,9 +295,11 @@ describe('a farm that is deleted', () => {
     await vi.advanceTimersByTimeAsync(5 * minuteMs);
 
     expect(asked.slice(deletedAt).filter(({ params }) => params.farmname === 'f9')).toEqual([]);
-    expect(page()).not.toContain('farm="f9"');
-    expect(page().match(/^zlb_backend_info/gm)).toHaveLength(9);
-    expect(valueOf(page(), 'zlb_collector_errors_total', { collector: 'backends', reason: 'bad_request' })).toBe(0);
+    expect(await page()).not.toContain('farm="f9"');
+    expect((await page()).match(/^zlb_backend_info/gm)).toHaveLength(9);
+    expect(valueOf(await page(), 'zlb_collector_errors_total', { collector: 'backends', reason: 'bad_request' })).toBe(
+      0,
+    );
     expect(lines.filter(({ farm }) => farm === 'f9')).toEqual([]);
   });
 
@@ -310,8 +321,8 @@ describe('a farm that is deleted', () => {
     await vi.advanceTimersByTimeAsync(3 * minuteMs);
 
     expect(lines.filter(({ farm }) => farm === 'shop').map(({ msg }) => msg)).toEqual(['poll failed']);
-    expect(page()).not.toContain('farm="shop"');
-    expect(valueOf(page(), 'zlb_collector_success', { collector: 'backends' })).toBe(1);
+    expect(await page()).not.toContain('farm="shop"');
+    expect(valueOf(await page(), 'zlb_collector_success', { collector: 'backends' })).toBe(1);
   });
 });
 

@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import type { Emit } from '../../../src/metrics/samples.ts';
-import { createExposition } from '../../../src/metrics/exposition.ts';
+import { gauge } from '../../../src/metrics/family.ts';
+import { createMetricsStore } from '../../../src/metrics/store.ts';
 import { createCounters } from '../../../src/monitor/counters.ts';
 import { createDisplay } from '../../../src/monitor/display.ts';
 import { createLedger, ledgerFamilies } from '../../../src/monitor/ledger.ts';
 import { createShelf } from '../../../src/monitor/shelf.ts';
 import { valueOf } from '../../support/samples.ts';
+import { textOf } from '../../support/store-text.ts';
 
-describe('the ledger on the page', () => {
-  it('is rendered once for all that happened, and not at all when nothing did', () => {
-    const { display, counters, settle, renderings } = given();
-    settle();
+describe("the exporter's own numbers", () => {
+  it('are rendered once for all that happened, and not at all when nothing did', async () => {
+    const { display, counters, expire, renderings } = given();
+    await expire();
     const before = renderings();
 
     for (let time = 0; time < 50; time += 1) {
@@ -18,62 +19,85 @@ describe('the ledger on the page', () => {
       display.publish();
     }
     const meanwhile = renderings();
-    const page = settle();
-    settle();
+    const page = await expire();
+    await expire();
 
     expect(meanwhile).toBe(before);
     expect(renderings()).toBe(before + 1);
     expect(valueOf(page, 'zlb_collector_errors_total', { collector: 'farms', reason: 'timeout' })).toBe(50);
   });
 
-  it('renders anew of what it counts what has moved, and nothing else', () => {
-    const { display, counters, settle, tallyRenderings } = given();
-    display.publish();
-    settle();
-    tallyRenderings.clear();
-
-    counters.failed('farms', 'timeout');
-    display.publish();
-    settle();
-
-    expect([...tallyRenderings]).toEqual([['zlb_collector_errors_total', 1]]);
-  });
-
-  it('does not count itself among the series that the appliance holds, nor what the one before it has left', () => {
-    const { counters, settle, display, showAnew } = given();
-    settle();
+  it('do not count among the series of the appliance, nor do those of the display before', async () => {
+    const { counters, expire, display, shelf, replaced } = given();
+    shelf.put({ collector: 'farms' }, { write: (emit) => emit.sample(sessions, {}, 1), ...freshFor(10_000) });
     counters.called(answered);
     display.publish();
-    const seen = valueOf(settle(), 'zlb_exporter_series');
 
-    expect([seen, valueOf(showAnew(), 'zlb_exporter_series')]).toEqual([0, 0]);
+    expect(valueOf(await expire(), 'zlb_exporter_series')).toBe(1);
+    expect(valueOf(await replaced(), 'zlb_exporter_series')).toBe(1);
   });
 
-  it('goes down at the moment after which an answer no longer counts, though nothing is published', () => {
-    const { ledger, settle, clock } = given();
+  it('go down at the moment after which an answer no longer counts, though nothing is published', async () => {
+    const { ledger, expire, clock } = given();
     ledger.called(answered, clock.ms);
-    const up = valueOf(settle(), 'zlb_up');
+    const up = valueOf(await expire(), 'zlb_up');
     clock.ms += 999;
-    const stillUp = valueOf(settle(), 'zlb_up');
+    const stillUp = valueOf(await expire(), 'zlb_up');
     clock.ms += 1;
 
-    expect([up, stillUp, valueOf(settle(), 'zlb_up')]).toEqual([1, 1, 0]);
+    expect([up, stillUp, valueOf(await expire(), 'zlb_up')]).toEqual([1, 1, 0]);
   });
 
-  it('stays up as long as answers come, and is up again with the first of them, though nothing is published', () => {
-    const { ledger, settle, clock } = given();
+  it('stay up as long as answers come, and are up again with the first of them, though nothing is published', async () => {
+    const { ledger, expire, clock } = given();
     ledger.called(answered, clock.ms);
-    settle();
+    await expire();
     clock.ms += 900;
     ledger.called(answered, clock.ms);
     clock.ms += 900;
-    const kept = valueOf(settle(), 'zlb_up');
+    const kept = valueOf(await expire(), 'zlb_up');
     clock.ms += 900;
-    const down = valueOf(settle(), 'zlb_up');
+    const down = valueOf(await expire(), 'zlb_up');
     ledger.called(answered, clock.ms);
 
-    expect([kept, down, valueOf(settle(), 'zlb_up')]).toEqual([1, 0, 1]);
+    expect([kept, down, valueOf(await expire(), 'zlb_up')]).toEqual([1, 0, 1]);
   });
+
+  it('never show a fresh reading next to an appliance that is down', async () => {
+    const { ledger, shelf, display, expire, clock, page } = given();
+    ledger.called(answered, clock.ms);
+    clock.ms += 5_000;
+    const down = valueOf(await expire(), 'zlb_up');
+
+    ledger.called(answered, clock.ms);
+    shelf.put({ collector: 'farms' }, { write: (emit) => emit.sample(sessions, {}, 1), ...freshFor(clock.ms + 100) });
+    display.refresh();
+    const text = await page();
+
+    expect([down, valueOf(text, 'zlb_up'), valueOf(text, 'zlb_sessions')]).toEqual([0, 1, 1]);
+  });
+
+  it('are refreshed when a reading is removed for its age', async () => {
+    const { ledger, shelf, expire, clock } = given();
+    ledger.called(answered, clock.ms);
+    shelf.put({ collector: 'farms' }, { write: (emit) => emit.sample(sessions, {}, 1), ...freshFor(500) });
+    const before = await expire();
+    clock.ms = 500;
+    const after = await expire();
+
+    expect([before, after].map((text) => valueOf(text, 'zlb_sessions'))).toEqual([1, undefined]);
+    expect([before, after].map((text) => valueOf(text, 'zlb_exporter_series'))).toEqual([1, 0]);
+  });
+});
+
+const sessions = gauge('zlb_sessions', 'A number (a test).');
+
+const freshFor = (maxStaleMs: number) => ({
+  data: undefined,
+  sinceMs: undefined,
+  takenAtMs: 0,
+  maxStaleMs,
+  promisedMs: 0,
 });
 
 const answered = {
@@ -90,14 +114,14 @@ const answered = {
 function given() {
   const clock = { ms: 0 };
   let renderings = 0;
-  const tallyRenderings = new Map<string, number>();
-  const exposition = createExposition({ families: ledgerFamilies, appliances: ['lb'] });
-  const counters = createCounters();
+  const store = createMetricsStore([...ledgerFamilies, sessions]);
+  store.arrange(['lb']);
+  const counters = createCounters('lb');
   const ledger = createLedger({ collectors: ['farms'], counters, upForMs: () => 1_000 });
   const shelf = createShelf({
     appliance: 'lb',
     held: new Map(),
-    exposition,
+    store,
     maxSeries: 1_000,
     precedence: () => 0,
     outlives: () => false,
@@ -106,47 +130,40 @@ function given() {
   });
   const parts: Parameters<typeof createDisplay>[0] = {
     appliance: 'lb',
-    exposition,
+    store,
     ledger: {
       ...ledger,
       expose(...parts) {
         renderings += 1;
         ledger.expose(...parts);
       },
-      get tallies() {
-        return ledger.tallies.map(({ name, version, expose }) => ({
-          name,
-          version,
-          expose(emit: Emit) {
-            tallyRenderings.set(name, (tallyRenderings.get(name) ?? 0) + 1);
-            expose(emit);
-          },
-        }));
-      },
     },
+    counters,
     shelf,
     breakerState: () => 'closed',
     age: () => clock.ms,
   };
   const display = createDisplay(parts);
+  const page = () => textOf(store);
   return {
     display,
     ledger,
     counters,
+    shelf,
     clock,
+    page,
     renderings: () => renderings,
-    tallyRenderings,
     /** The page, once another display has taken the place of this one. */
-    showAnew() {
+    async replaced() {
       const other = createDisplay(parts);
       other.publish();
-      other.settle(new Map());
-      return exposition.page('text').text.toString();
+      other.expire(new Map());
+      return await page();
     },
-    /** The page, brought up to this moment. */
-    settle() {
-      display.settle(new Map());
-      return exposition.page('text').text.toString();
+    /** The page as of now. */
+    async expire() {
+      display.expire(new Map());
+      return await page();
     },
   };
 }

@@ -1,212 +1,55 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createExposition } from '../../../src/metrics/exposition.ts';
-import type { Page, Representation } from '../../../src/metrics/page.ts';
+import type { Representation } from '../../../src/metrics/page.ts';
+import { createMetricsStore } from '../../../src/metrics/store.ts';
 import { createCounters } from '../../../src/monitor/counters.ts';
 import { createFleet, type FleetParts } from '../../../src/monitor/fleet.ts';
 import type { Monitor, MonitoredAppliance } from '../../../src/monitor/monitor.ts';
 import type { ApplianceStatus, RecentTransition } from '../../../src/monitor/status.ts';
 import { applianceStatus } from '../../support/appliance-status.ts';
-import { until } from '../../support/until.ts';
 
-const text: Representation = { format: 'text', compressed: true };
+const text: Representation = { format: 'text', encoding: 'gzip' };
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe('a page', () => {
-  it('of some brings no others up to its moment, and one of all everyone', async () => {
-    const { monitor, settled } = await given(['lb-1', 'lb-2', 'lb-3']);
+  it('brings the named appliances up to now, or all of them, at each request', async () => {
+    const { monitor, expired } = await given(['lb-1', 'lb-2', 'lb-3']);
 
-    monitor.pageOf(new Set(['lb-2']), text);
-    const forOne = settled.splice(0);
+    await monitor.page(text, new Set(['lb-2']));
+    const forOne = expired.splice(0);
     await monitor.page(text);
 
     expect(forOne).toEqual(['lb-2']);
-    expect(settled).toEqual(['lb-1', 'lb-2', 'lb-3']);
-  });
-
-  it('tells all that happened while it was made, of all and of one', async () => {
-    const { monitor, settled, behind } = await given(['lb-1', 'lb-2']);
-    behind.add('lb-2');
-    await monitor.page(text);
-    const ofAll = settled.splice(0);
-    monitor.pageOf(new Set(['lb-1']), text);
-    behind.add('lb-1');
-
-    monitor.pageOf(new Set(['lb-1']), text);
-
-    expect(ofAll).toEqual(['lb-1', 'lb-2', 'lb-2']);
-    expect(settled).toEqual(['lb-1']);
-  });
-
-  it('of all is made once for all who ask at a time', async () => {
-    const { monitor, settled } = await given(['lb-1', 'lb-2']);
-
-    await Promise.all([text, { ...text, compressed: false }, text].map((form) => monitor.page(form)));
-
-    expect(settled).toEqual(['lb-1', 'lb-2']);
-  });
-
-  it('of all is sent though something of it has to go at every moment, and brought up for it', async () => {
-    const { monitor, settled } = await given(['lb-1'], { goodForMs: 0 });
-    await monitor.page(text);
-    settled.length = 0;
-
-    await monitor.page(text);
-
-    expect(settled).toEqual(['lb-1', 'lb-1', 'lb-1']);
-  });
-
-  it('of all lets everything else have its turn while it is made for the first time', async () => {
-    vi.useRealTimers();
-    const names = Array.from({ length: 20 }, (_, index) => `lb-${index}`);
-    const { monitor, settled } = await given(names, { settleMs: 2 });
-    let turns = 0;
-    let next = setImmediate(function turn() {
-      turns += 1;
-      next = setImmediate(turn);
-    });
-
-    await monitor.page(text);
-    clearImmediate(next);
-
-    expect(settled).toEqual(names);
-    expect(turns).toBeGreaterThan(10);
+    expect(expired).toEqual(['lb-1', 'lb-2', 'lb-3']);
   });
 });
 
-describe('a page of one appliance', () => {
-  it.each([
-    { goodForMs: Number.POSITIVE_INFINITY, settledAgain: 0 },
-    { goodForMs: 300, settledAgain: 1 },
-  ])('is brought up before it is expected, and good while nothing has to go: $goodForMs ms', async (options) => {
-    const { monitor, settled } = await given(['lb-1', 'lb-2'], options);
+describe('what is too old', () => {
+  it('is removed each second, though nobody asks for a page', async () => {
+    const { monitor, expired } = await given(['lb-1', 'lb-2']);
     monitor.start();
-    for (let time = 0; time < 2; time += 1) {
-      monitor.pageOf(new Set(['lb-2']), text);
-      await vi.advanceTimersByTimeAsync(15_700);
-    }
-    const before = settled.splice(0);
 
-    monitor.pageOf(new Set(['lb-2']), text);
-
-    expect(new Set(before)).toEqual(new Set(['lb-2']));
-    expect(before.length, 'at each of two pages, and before the third').toBeGreaterThan(2);
-    expect(before.length).toBeLessThan(6);
-    expect(settled).toHaveLength(options.settledAgain);
+    await vi.advanceTimersByTimeAsync(3_000);
     await closed(monitor);
-  });
+    const untilClosed = expired.splice(0);
+    await vi.advanceTimersByTimeAsync(3_000);
 
-  it('is finished before it is expected, and not sent any more after a newer one in another form', async () => {
-    const { monitor } = await given(['lb-1', 'lb-2']);
-    monitor.start();
-    const pageIn = (form: Representation): Page => monitor.pageOf(new Set(['lb-1']), form);
-    for (let time = 0; time < 2; time += 1) {
-      pageIn(text);
-      await vi.advanceTimersByTimeAsync(10_000);
-    }
-
-    const [expected, again] = [pageIn(text), pageIn(text)];
-    pageIn({ ...text, format: 'openmetrics' });
-    const later = pageIn(text);
-
-    expect(again).toBe(expected);
-    expect(later).not.toBe(expected);
-    await closed(monitor);
-  });
-
-  it('is not brought up any more once nobody has asked for minutes', async () => {
-    const { monitor, settled, withheld } = await given(['lb-1']);
-    monitor.start();
-    for (let time = 0; time < 2; time += 1) {
-      monitor.pageOf(new Set(['lb-1']), text);
-      await vi.advanceTimersByTimeAsync(10_000);
-    }
-    const whileAsked = settled.length;
-    await vi.advanceTimersByTimeAsync(200_000);
-    for (const list of [settled, withheld]) list.length = 0;
-
-    await vi.advanceTimersByTimeAsync(10_000);
-    await closed(monitor);
-
-    expect(whileAsked).toBeGreaterThan(2);
-    expect(settled).toEqual([]);
-    expect(withheld.length, 'what is too old is withheld all the same').toBeGreaterThan(5);
-  });
-});
-
-describe('a machine that was paused', () => {
-  it('makes its page anew, though by the steady clock the last one is of this second', async () => {
-    const { monitor, settled } = await given(['lb-1']);
-    monitor.start();
-    await monitor.page(text);
-    await vi.advanceTimersByTimeAsync(1_500);
-    settled.length = 0;
-
-    await monitor.page(text);
-    const before = settled.length;
-    vi.setSystemTime(Date.now() + 8 * 3_600_000);
-    await monitor.page(text);
-    const after = settled.length;
-    await closed(monitor);
-
-    expect([before, after]).toEqual([0, 1]);
+    expect(untilClosed).toEqual(['lb-1', 'lb-2', 'lb-1', 'lb-2', 'lb-1', 'lb-2']);
+    expect(expired).toEqual([]);
   });
 });
 
 describe('a fleet that was changed', () => {
-  it('settles nobody any more whose place was taken, though it was about to', async () => {
-    vi.useRealTimers();
-    const { monitor, settled } = await given(['lb-1', 'lb-2', 'lb-3'], { settleMs: 10 });
-    const page = monitor.page(text);
-    expect(settled).toEqual(['lb-1']);
+  it('shows the counters of an appliance again at once, when its poller or its machine is another', async () => {
+    const { monitor, published } = await given(['lb-1', 'lb-2']);
 
-    await monitor.watch([{ name: 'lb-2', labels: { site: 'paris' } }]);
-    await until(
-      () => settled.length,
-      (count) => count >= 2,
-    );
-    await monitor.close();
-    await page;
+    await monitor.watch([
+      { name: 'lb-2', labels: { site: 'paris' } },
+      { name: 'lb-3', labels: {} },
+    ]);
 
-    expect(settled.slice(0, 2)).toEqual(['lb-1', 'lb-2 of paris']);
-  });
-});
-
-describe('a page that was made ahead', () => {
-  it.each([
-    { goodForMs: Number.POSITIVE_INFINITY, settledAgain: 0 },
-    { goodForMs: 300, settledAgain: 1 },
-  ])('is sent for as long as nothing has to go: $goodForMs ms', async ({ goodForMs, settledAgain }) => {
-    const { monitor, settled } = await given(['lb-1'], { goodForMs });
-    await monitor.page(text);
-    monitor.start();
-    await vi.advanceTimersByTimeAsync(10);
-    await monitor.page(text);
-    const atOnce = settled.length;
-    await vi.advanceTimersByTimeAsync(500);
-    await monitor.page(text);
-
-    expect(settled.length - atOnce).toBe(settledAgain);
-    await closed(monitor);
-  });
-});
-
-describe('a page that was made at a scrape', () => {
-  it('in one format is one in all that are asked for: counters would fall from one to the other', async () => {
-    const { monitor, settled } = await given(['lb-1']);
-    await monitor.page(text);
-    monitor.start();
-    await vi.advanceTimersByTimeAsync(10);
-    settled.length = 0;
-
-    await monitor.page(text);
-    const madeAhead = settled.length;
-    await monitor.page({ ...text, format: 'openmetrics' });
-    await monitor.page(text);
-
-    expect([madeAhead, settled.length]).toEqual([0, 1]);
-    await closed(monitor);
+    expect(published).toEqual(['lb-2']);
   });
 });
 
@@ -278,36 +121,26 @@ async function closed(monitor: Monitor): Promise<void> {
   await closing;
 }
 
-/** `settleMs`: for so long nothing else has its turn; `goodForMs`: for so long nothing has to go by itself. */
-async function given(names: readonly string[], { settleMs = 0, goodForMs = Number.POSITIVE_INFINITY } = {}) {
+async function given(names: readonly string[]) {
   const started: string[] = [];
-  const settled: string[] = [];
-  const withheld: string[] = [];
-  /** Something happens to these once it was looked at. */
-  const behind = new Set<string>();
+  const expired: string[] = [];
+  const published: string[] = [];
   const statuses = new Map<string, ApplianceStatus>();
   const nothingKnown = applianceStatus({ name: 'any' });
   const tellers = new Map<string, (transition: RecentTransition) => void>();
-  const settle = (what: string): void => {
-    settled.push(what);
-    for (const endMs = performance.now() + settleMs; performance.now() < endMs; );
-  };
-  const createPoller: FleetParts<MonitoredAppliance>['createPoller'] = ({ name, labels }, _, onTransition) => {
+  const createPoller: FleetParts<MonitoredAppliance>['createPoller'] = ({ name }, _, onTransition) => {
     tellers.set(name, onTransition);
     return {
       name,
-      publish: () => undefined,
+      publish: () => void published.push(name),
       start: () => void started.push(name),
-      withhold: () => void withheld.push(name),
-      isCurrent: () => !behind.delete(name),
-      settle: () => settle(labels.site === undefined ? name : `${name} of ${labels.site}`),
-      goodForMs: () => goodForMs,
+      expire: () => void expired.push(name),
       run: () => Promise.resolve(),
       changed: () => Promise.resolve(),
       hadFirstRuns: true,
       describe: () => statuses.get(name) ?? nothingKnown,
       close: () => Promise.resolve(),
-      counters: createCounters(),
+      counters: createCounters(name),
       legacy: {
         age: () => 0,
         newest: new Map(),
@@ -323,10 +156,10 @@ async function given(names: readonly string[], { settleMs = 0, goodForMs = Numbe
     createPoller,
     isSame: (one, other) => one.labels.site === other.labels.site,
     isSameMachine: () => true,
-    exposition: createExposition({ families: [], appliances: [] }),
+    store: createMetricsStore([]),
   });
   await monitor.watch(names.map((name) => ({ name, labels: {} })));
   const tell = (appliance: string): void =>
     tellers.get(appliance)?.({ atMs: 0, appliance, object: 'farm', labels: {}, from: 'up', to: 'down' });
-  return { monitor, started, settled, behind, withheld, statuses, tell };
+  return { monitor, started, expired, published, statuses, tell };
 }

@@ -3,13 +3,14 @@ import type { CallReport, ReadKey } from '../../../src/appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
 import { collectorFamilies, collectors } from '../../../src/collectors/registry.ts';
 import { sleep } from '../../../src/lib/sleep.ts';
-import { createExposition } from '../../../src/metrics/exposition.ts';
+import { createMetricsStore } from '../../../src/metrics/store.ts';
 import { type AppliancePoller, createAppliancePoller } from '../../../src/monitor/appliance-poller.ts';
 import { createClockwork } from '../../../src/monitor/clockwork.ts';
 import { createCounters } from '../../../src/monitor/counters.ts';
 import type { Inherited } from '../../../src/monitor/fleet.ts';
 import { ledgerFamilies } from '../../../src/monitor/ledger.ts';
 import type { RecentTransition } from '../../../src/monitor/status.ts';
+import { textOf } from '../../support/store-text.ts';
 import { givenLog } from './given-log.ts';
 
 /** A body, or the reason for which the call fails. */
@@ -27,7 +28,7 @@ export interface GivenPoller {
   readonly asked: readonly Asked[];
   readonly transitions: readonly RecentTransition[];
   readonly lines: readonly Record<string, unknown>[];
-  page(): string;
+  page(): Promise<string>;
   /** Moves the clock that may be set, and not the one that timers go by. */
   setClock(offsetMs: number): void;
   /** Another poller in its place, not started, as after a reload with other settings; the page is then what that one shows. */
@@ -74,10 +75,8 @@ export function givenPoller(parts: {
   vi.useFakeTimers({ now: new Date('2026-11-20T21:00:00.500Z') });
   const { name = 'lb', callMs = 10, maxBusyRatio = 1, maxConcurrent = 1 } = parts;
   const { log, lines } = givenLog();
-  const exposition = createExposition({
-    families: [...collectorFamilies, ...ledgerFamilies],
-    appliances: [name],
-  });
+  const store = createMetricsStore([...collectorFamilies, ...ledgerFamilies]);
+  store.arrange([name]);
   const clockwork = createClockwork(log);
   const asked: Asked[] = [];
   const transitions: RecentTransition[] = [];
@@ -116,7 +115,7 @@ export function givenPoller(parts: {
 
   const create = (
     { names, maxStaleMs, watches = () => true }: Settings,
-    { counters = createCounters(), legacy }: Inherited = {},
+    { counters = createCounters(name), legacy }: Inherited = {},
   ): AppliancePoller =>
     createAppliancePoller({
       name,
@@ -140,7 +139,7 @@ export function givenPoller(parts: {
       counters,
       onTransition: (transition) => void transitions.push(transition),
       legacy,
-      exposition,
+      store,
       clockwork,
       log,
       now: () => Date.now() + offsetMs,
@@ -164,8 +163,8 @@ export function givenPoller(parts: {
     transitions,
     lines,
     page() {
-      current.settle();
-      return exposition.page('text').text.toString();
+      current.expire();
+      return textOf(store);
     },
     setClock(ms) {
       offsetMs = ms;

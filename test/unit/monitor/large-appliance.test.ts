@@ -42,7 +42,7 @@ async function watch(given: Pick<GivenPoller, 'page'>, minutes: number): Promise
   const shown: number[] = [];
   for (let look = 0; look < minutes * 6; look += 1) {
     await vi.advanceTimersByTimeAsync(10 * secondMs);
-    shown.push(farmsShown(given.page()));
+    shown.push(farmsShown(await given.page()));
   }
   return shown;
 }
@@ -86,12 +86,12 @@ describe('an appliance with hundreds of farms', () => {
     const given = givenFarms(250);
     given.poller.start();
     await vi.advanceTimersByTimeAsync(40 * minuteMs);
-    expect(intervalOf(given.page(), 'backends'), 'stretched beyond max_stale').toBeGreaterThan(300);
+    expect(intervalOf(await given.page(), 'backends'), 'stretched beyond max_stale').toBeGreaterThan(300);
 
     given.state.silent = true;
     await vi.advanceTimersByTimeAsync(6 * minuteMs);
 
-    expect(farmsShown(given.page())).toBe(0);
+    expect(farmsShown(await given.page())).toBe(0);
   });
 
   it('is not shown for longer either when it falls silent in its first round, right after a slow answer', async () => {
@@ -103,7 +103,7 @@ describe('an appliance with hundreds of farms', () => {
     given.state.silent = true;
     await vi.advanceTimersByTimeAsync(7 * minuteMs);
 
-    expect(farmsShown(given.page())).toBe(0);
+    expect(farmsShown(await given.page())).toBe(0);
   });
 
   it('is shown again within one round once it answers', async () => {
@@ -116,18 +116,18 @@ describe('an appliance with hundreds of farms', () => {
     given.state.silent = false;
     await vi.advanceTimersByTimeAsync(10 * minuteMs);
 
-    expect(farmsShown(given.page())).toBe(250);
+    expect(farmsShown(await given.page())).toBe(250);
   });
 
   it('announces a stretched interval while the first round is under way, and no interval that does not come', async () => {
     const given = givenFarms(250);
     given.poller.start();
     while (timesOf(given, 'readFarmStats', 'f20').length === 0) await vi.advanceTimersByTimeAsync(secondMs);
-    const early = intervalOf(given.page(), 'backends');
+    const early = intervalOf(await given.page(), 'backends');
 
     await vi.advanceTimersByTimeAsync(60 * minuteMs);
 
-    const announced = intervalOf(given.page(), 'backends');
+    const announced = intervalOf(await given.page(), 'backends');
     const [, ...settled] = gapsOf(timesOf(given, 'readFarmStats', 'f0'));
     expect(early).toBeGreaterThan(300);
     expect(settled.length).toBeGreaterThan(3);

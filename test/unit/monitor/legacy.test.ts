@@ -26,17 +26,17 @@ describe('a poller that takes the place of another', () => {
   it('shows the readings of the one before only as long as its own max_stale allows', async () => {
     const { page, replace, answers } = givenAppliance(['farms'], { maxStaleMs: 3 * hourMs });
     await vi.advanceTimersByTimeAsync(minuteMs);
-    expect(stateOf(page(), 'zlb_farm_status', { farm: 'shop' })).toBe('up');
+    expect(stateOf(await page(), 'zlb_farm_status', { farm: 'shop' })).toBe('up');
     answers(() => ({ fails: 'timeout' }));
 
     const successor = await replace({ names: ['farms'], maxStaleMs: 2 * minuteMs });
     successor.start();
     await vi.advanceTimersByTimeAsync(minuteMs);
-    expect(stateOf(page(), 'zlb_farm_status', { farm: 'shop' })).toBe('up');
+    expect(stateOf(await page(), 'zlb_farm_status', { farm: 'shop' })).toBe('up');
     await vi.advanceTimersByTimeAsync(minuteMs);
 
-    expect(seriesOf(page(), 'zlb_farm_status')).toEqual([]);
-    expect(valueOf(page(), 'zlb_up')).toBe(0);
+    expect(seriesOf(await page(), 'zlb_farm_status')).toEqual([]);
+    expect(valueOf(await page(), 'zlb_up')).toBe(0);
   });
 
   it('shows them longer where its max_stale is longer', async () => {
@@ -47,7 +47,7 @@ describe('a poller that takes the place of another', () => {
     await replace({ names: ['farms'], maxStaleMs: hourMs });
     await vi.advanceTimersByTimeAsync(30 * minuteMs);
 
-    expect(stateOf(page(), 'zlb_farm_status', { farm: 'shop' })).toBe('up');
+    expect(stateOf(await page(), 'zlb_farm_status', { farm: 'shop' })).toBe('up');
   });
 
   it('keeps what a stretched interval promised a reading, until there is a newer one', async () => {
@@ -58,18 +58,20 @@ describe('a poller that takes the place of another', () => {
       maxBusyRatio: 0.05,
     });
     answers(answering({ listFarmStats: { body: { farms } } }));
-    const farmsShown = (): number =>
-      farms.filter(({ farmname: farm }) => seriesOf(page(), 'zlb_backend_status', { farm }).length > 0).length;
+    const farmsShown = async (): Promise<number> => {
+      const text = await page();
+      return farms.filter(({ farmname: farm }) => seriesOf(text, 'zlb_backend_status', { farm }).length > 0).length;
+    };
     await vi.advanceTimersByTimeAsync(2 * hourMs);
-    expect(valueOf(page(), 'zlb_collector_interval_seconds', { collector: 'backends' })).toBeGreaterThan(600);
-    expect(farmsShown()).toBe(8);
+    expect(valueOf(await page(), 'zlb_collector_interval_seconds', { collector: 'backends' })).toBeGreaterThan(600);
+    expect(await farmsShown()).toBe(8);
 
     const successor = await replace({ names });
     successor.start();
 
     const shown = new Set<number>();
     for (let minute = 0; minute < 30; minute += 1) {
-      shown.add(farmsShown());
+      shown.add(await farmsShown());
       await vi.advanceTimersByTimeAsync(minuteMs);
     }
     expect(shown).toEqual(new Set([8]));
@@ -93,7 +95,7 @@ describe('a poller that takes the place of another', () => {
   it('does not go by a list of farms that nobody reads any more', async () => {
     const { page, replace, answers, asked } = givenAppliance(['farms', 'backends']);
     await vi.advanceTimersByTimeAsync(minuteMs);
-    expect(seriesOf(page(), 'zlb_backend_status')).not.toEqual([]);
+    expect(seriesOf(await page(), 'zlb_backend_status')).not.toEqual([]);
     const before = asked.length;
     answers(answering({ listFarmStats: { body: { farms: [] } } }));
 
@@ -103,9 +105,9 @@ describe('a poller that takes the place of another', () => {
 
     expect(asked.slice(before)).toEqual([]);
     expect(
-      valueOf(page(), 'zlb_collector_skipped_total', { collector: 'backends', reason: 'farms_unknown' }),
+      valueOf(await page(), 'zlb_collector_skipped_total', { collector: 'backends', reason: 'farms_unknown' }),
     ).toBeGreaterThan(0);
-    expect(seriesOf(page(), 'zlb_backend_status')).toEqual([]);
+    expect(seriesOf(await page(), 'zlb_backend_status')).toEqual([]);
   });
 
   it('does not take an appliance for deactivated that nobody asks any more', async () => {
@@ -125,8 +127,8 @@ describe('a poller that takes the place of another', () => {
 
     await replace({ names: ['farms', 'backends'], watches: (farm) => farm !== 'shop' });
 
-    expect(seriesOf(page(), 'zlb_backend_status', { farm: 'shop' })).toEqual([]);
-    expect(seriesOf(page(), 'zlb_backend_status', { farm: 'db' })).not.toEqual([]);
+    expect(seriesOf(await page(), 'zlb_backend_status', { farm: 'shop' })).toEqual([]);
+    expect(seriesOf(await page(), 'zlb_backend_status', { farm: 'db' })).not.toEqual([]);
   });
 });
 

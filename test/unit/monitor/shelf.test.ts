@@ -1,9 +1,9 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createExposition } from '../../../src/metrics/exposition.ts';
 import { detail, gauge, stateSet } from '../../../src/metrics/family.ts';
 import type { Emit } from '../../../src/metrics/samples.ts';
+import { createMetricsStore } from '../../../src/metrics/store.ts';
 import { createShelf, type Held, type Shelf } from '../../../src/monitor/shelf.ts';
+import { textOf } from '../../support/store-text.ts';
 
 const farmState = stateSet('zlb_state', 'A state.', ['farm'], ['up', 'down', 'unknown']);
 const sessions = gauge('zlb_sessions', 'A number.', ['farm']);
@@ -12,7 +12,7 @@ const weight = detail(gauge('zlb_weight', 'What it weighs.', ['farm', 'backend']
 
 interface Given {
   readonly shelf: Shelf;
-  readonly page: () => string[];
+  readonly page: () => Promise<string[]>;
   readonly told: string[];
   /** Another shelf for the same readings, as a reload makes it. */
   readonly successor: () => Given;
@@ -21,26 +21,22 @@ interface Given {
 function given({
   maxSeries = 100,
   held = new Map() as Held,
-  exposition = createExposition({ families: [farmState, sessions, backend, weight], appliances: ['lb'] }),
+  store = createMetricsStore([farmState, sessions, backend, weight]),
 } = {}): Given {
   const told: string[] = [];
+  store.arrange(['lb']);
   const shelf = createShelf({
     appliance: 'lb',
     held,
-    exposition,
+    store,
     maxSeries,
     precedence: (collector) => ['farms', 'backends'].indexOf(collector),
     outlives: () => false,
     onDropped: (reason, series) => told.push(`${series} dropped: ${reason}`),
     onUnknownState: (family, word) => told.push(`${family}: ${word}`),
   });
-  const page = () =>
-    exposition
-      .page('text')
-      .text.toString()
-      .split('\n')
-      .filter((line) => line !== '' && !line.startsWith('#'));
-  return { shelf, page, told, successor: () => given({ maxSeries, held: new Map(held), exposition }) };
+  const page = async () => (await textOf(store)).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return { shelf, page, told, successor: () => given({ maxSeries, held: new Map(held), store }) };
 }
 
 const nothingSaid = { data: undefined, sinceMs: undefined };
@@ -53,54 +49,57 @@ const reading = (farm: string, value: number, freshUntilMs = 1_000) => ({
 });
 
 describe('the shelf', () => {
-  it('shows the newest reading of each origin', () => {
+  it('shows the newest reading of each origin', async () => {
     const { shelf, page } = given();
 
     shelf.put({ collector: 'backends', farm: 'shop' }, reading('shop', 1));
     shelf.put({ collector: 'backends', farm: 'db' }, reading('db', 2));
     shelf.put({ collector: 'backends', farm: 'shop' }, reading('shop', 3));
 
-    expect(page()).toEqual(['zlb_sessions{appliance="lb",farm="shop"} 3', 'zlb_sessions{appliance="lb",farm="db"} 2']);
+    expect(await page()).toEqual([
+      'zlb_sessions{appliance="lb",farm="shop"} 3',
+      'zlb_sessions{appliance="lb",farm="db"} 2',
+    ]);
   });
 
-  it('drops what a newer reading of the same origin no longer has', () => {
+  it('drops what a newer reading of the same origin no longer has', async () => {
     const { shelf, page } = given();
 
     shelf.put({ collector: 'backends' }, reading('shop', 1));
     shelf.put({ collector: 'backends' }, { ...freshUntil(1_000), write: () => undefined });
 
-    expect(page()).toEqual([]);
+    expect(await page()).toEqual([]);
     expect(shelf.has('backends')).toBe(true);
   });
 
-  it('withholds a reading at the moment it is too old and not before, and says whose it was', () => {
+  it('withholds a reading at the moment it is too old and not before, and says whose it was', async () => {
     const { shelf, page } = given();
     shelf.put({ collector: 'farms' }, reading('shop', 1, 1_000));
     shelf.put({ collector: 'backends', farm: 'db' }, reading('db', 2, 2_000));
 
     const early = shelf.expire(999);
-    const before = page();
+    const before = await page();
     const first = shelf.expire(1_000);
-    const between = page();
+    const between = await page();
     const second = shelf.expire(5_000);
 
     expect([early, first, second].map((losers) => [...losers])).toEqual([[], ['farms'], ['backends']]);
     expect(before).toHaveLength(2);
     expect(between).toEqual(['zlb_sessions{appliance="lb",farm="db"} 2']);
-    expect(page()).toEqual([]);
+    expect(await page()).toEqual([]);
     expect(shelf.has('farms')).toBe(false);
   });
 
-  it('keeps a reading that was renewed in time', () => {
+  it('keeps a reading that was renewed in time', async () => {
     const { shelf, page } = given();
     shelf.put({ collector: 'farms' }, reading('shop', 1, 1_000));
     shelf.put({ collector: 'farms' }, reading('shop', 2, 2_000));
 
     expect([...shelf.expire(1_500)]).toEqual([]);
-    expect(page()).toEqual(['zlb_sessions{appliance="lb",farm="shop"} 2']);
+    expect(await page()).toEqual(['zlb_sessions{appliance="lb",farm="shop"} 2']);
   });
 
-  it('removes one origin and leaves the others', () => {
+  it('removes one origin and leaves the others', async () => {
     const { shelf, page } = given();
     shelf.put({ collector: 'backends', farm: 'shop' }, reading('shop', 1));
     shelf.put({ collector: 'backends', farm: 'db' }, reading('db', 2));
@@ -108,10 +107,10 @@ describe('the shelf', () => {
     shelf.remove({ collector: 'backends', farm: 'shop' });
     shelf.remove({ collector: 'backends', farm: 'never seen' });
 
-    expect(page()).toEqual(['zlb_sessions{appliance="lb",farm="db"} 2']);
+    expect(await page()).toEqual(['zlb_sessions{appliance="lb",farm="db"} 2']);
   });
 
-  it('leaves out a family that does not fit beside what others hold, counts it, and takes it back once there is room', () => {
+  it('leaves out a family that does not fit beside what others hold, counts it, and takes it back once there is room', async () => {
     const { shelf, page, told } = given({ maxSeries: 4 });
     const both = {
       ...freshUntil(1_000),
@@ -123,17 +122,17 @@ describe('the shelf', () => {
     shelf.put({ collector: 'farms' }, reading('shop', 1));
 
     shelf.put({ collector: 'backends', farm: 'db' }, both);
-    const crowded = page();
+    const crowded = await page();
     shelf.remove({ collector: 'farms' });
     shelf.put({ collector: 'backends', farm: 'db' }, both);
 
     expect(crowded.filter((line) => line.startsWith('zlb_state'))).toHaveLength(3);
     expect(crowded).not.toContain('zlb_sessions{appliance="lb",farm="db"} 2');
     expect(told).toEqual(['1 dropped: limit']);
-    expect(page()).toContain('zlb_sessions{appliance="lb",farm="db"} 2');
+    expect(await page()).toContain('zlb_sessions{appliance="lb",farm="db"} 2');
   });
 
-  it('counts what was there before it, as after a reload', () => {
+  it('counts what was there before it, as after a reload', async () => {
     const before = given({ maxSeries: 4 });
     before.shelf.put({ collector: 'farms' }, reading('shop', 1));
     const { shelf, page, told } = before.successor();
@@ -150,10 +149,10 @@ describe('the shelf', () => {
     );
 
     expect(told).toEqual(['1 dropped: limit']);
-    expect(page()).toHaveLength(4);
+    expect(await page()).toHaveLength(4);
   });
 
-  it('takes back what is no detail either for a collector that comes first, in whatever order they are read', () => {
+  it('takes back what is no detail either for a collector that comes first, in whatever order they are read', async () => {
     const stateOf = (farm: string) => ({
       ...freshUntil(1_000),
       write(emit: Emit) {
@@ -166,29 +165,31 @@ describe('the shelf', () => {
       ['backends', 'farms'],
     ];
 
-    const pages = orders.map((order) => {
-      const { shelf, page, told } = given({ maxSeries: 5 });
-      for (const collector of order) shelf.put({ collector }, stateOf(collector));
-      expect(told).toEqual(['3 dropped: limit']);
-      return page().toSorted();
-    });
+    const pages = await Promise.all(
+      orders.map(async (order) => {
+        const { shelf, page, told } = given({ maxSeries: 5 });
+        for (const collector of order) shelf.put({ collector }, stateOf(collector));
+        expect(told).toEqual(['3 dropped: limit']);
+        return (await page()).toSorted();
+      }),
+    );
 
     expect(pages[0]?.filter((line) => line.includes('farm="farms"'))).toHaveLength(4);
     expect(pages[0]).toContain('zlb_sessions{appliance="lb",farm="backends"} 1');
     expect(pages[1]).toEqual(pages[0]);
   });
 
-  it('does not count a reading against itself when it is renewed', () => {
+  it('does not count a reading against itself when it is renewed', async () => {
     const { shelf, page, told } = given({ maxSeries: 1 });
 
     shelf.put({ collector: 'farms' }, reading('shop', 1));
     shelf.put({ collector: 'farms' }, reading('shop', 2));
 
-    expect(page()).toEqual(['zlb_sessions{appliance="lb",farm="shop"} 2']);
+    expect(await page()).toEqual(['zlb_sessions{appliance="lb",farm="shop"} 2']);
     expect(told).toEqual([]);
   });
 
-  it('counts series that are named twice, and passes on words that nobody knows', () => {
+  it('counts series that are named twice, and passes on words that nobody knows', async () => {
     const { shelf, page, told } = given();
 
     shelf.put(
@@ -203,34 +204,9 @@ describe('the shelf', () => {
       },
     );
 
-    expect(page()).toContain('zlb_sessions{appliance="lb",farm="shop"} 1');
-    expect(page()).toContain('zlb_state{appliance="lb",farm="shop",status="unknown"} 1');
+    expect(await page()).toContain('zlb_sessions{appliance="lb",farm="shop"} 1');
+    expect(await page()).toContain('zlb_state{appliance="lb",farm="shop",status="unknown"} 1');
     expect(told).toEqual(['1 dropped: duplicate', 'zlb_state: dancing']);
-  });
-});
-
-describe('when the next reading passes its max_stale', () => {
-  const step = fc.record({ farm: fc.constantFrom('a', 'b', 'c'), staleInMs: fc.integer({ min: 1, max: 20_000 }) });
-  const lapse = fc.integer({ min: 0, max: 3_000 });
-
-  it('is never told too late, and to the millisecond where it is within five seconds', () => {
-    fc.assert(
-      fc.property(fc.array(fc.tuple(step, lapse)), (history) => {
-        const { shelf } = given();
-        const staleAtMs = new Map<string, number>();
-        let ageMs = 0;
-        for (const [{ farm, staleInMs }, lapseMs] of history) {
-          shelf.put({ collector: 'backends', farm }, reading(farm, 1, ageMs + staleInMs));
-          staleAtMs.set(farm, ageMs + staleInMs);
-          ageMs += lapseMs;
-          const told = shelf.nextStaleMs(ageMs);
-          const next = Math.min(...[...staleAtMs.values()].filter((each) => each > ageMs));
-          expect(told).toBeLessThanOrEqual(next);
-          expect(told).toBeGreaterThan(ageMs);
-          if (Math.min(told, next) - ageMs <= 5_000) expect(told).toBe(next);
-        }
-      }),
-    );
   });
 });
 
@@ -247,12 +223,12 @@ describe('details at the limit of series', () => {
   const shown = (page: readonly string[]) =>
     page.map((line) => line.replace(/^zlb_(\w+)\{.*farm="(\w+)".*/, '$2 $1')).sort();
 
-  it('leave a fifth of it to what is not detail, and are left out by whole families', () => {
+  it('leave a fifth of it to what is not detail, and are left out by whole families', async () => {
     const { shelf, page, told } = given({ maxSeries: 10 });
 
     shelf.put({ collector: 'backends', farm: 'shop' }, farmWith('shop', 5));
 
-    expect(shown(page())).toEqual([
+    expect(shown(await page())).toEqual([
       'shop backend',
       'shop backend',
       'shop backend',
@@ -263,13 +239,16 @@ describe('details at the limit of series', () => {
     expect(told).toEqual(['5 dropped: limit']);
   });
 
-  it('are those of the same farms in whatever order these are read', () => {
+  it('are those of the same farms in whatever order these are read', async () => {
     const farms = ['blog', 'db', 'shop', 'wiki'];
-    const pages = [farms, farms.toReversed(), ['shop', 'blog', 'wiki', 'db', 'shop', 'db']].map((order) => {
-      const { shelf, page } = given({ maxSeries: 15 });
-      for (const farm of order) shelf.put({ collector: 'backends', farm }, farmWith(farm, farm === 'db' ? 5 : 3));
-      return shown(page());
-    });
+    const orders = [farms, farms.toReversed(), ['shop', 'blog', 'wiki', 'db', 'shop', 'db']];
+    const pages = await Promise.all(
+      orders.map(async (order) => {
+        const { shelf, page } = given({ maxSeries: 15 });
+        for (const farm of order) shelf.put({ collector: 'backends', farm }, farmWith(farm, farm === 'db' ? 5 : 3));
+        return shown(await page());
+      }),
+    );
 
     expect(new Set(pages[0]).size).toBeGreaterThan(4);
     expect(pages[0]).toContain('blog weight');
@@ -279,23 +258,23 @@ describe('details at the limit of series', () => {
     expect(pages[2]).toEqual(pages[0]);
   });
 
-  it('give way to what is not detail, are counted when they do, and come back with the next reading', () => {
+  it('give way to what is not detail, are counted when they do, and come back with the next reading', async () => {
     const { shelf, page, told } = given({ maxSeries: 10 });
     shelf.put({ collector: 'backends', farm: 'shop' }, farmWith('shop', 4));
-    const before = shown(page());
+    const before = shown(await page());
 
     shelf.put(
       { collector: 'farms' },
       { ...freshUntil(1_000), write: (emit) => ['a', 'b'].forEach((farm) => emit.state(farmState, { farm }, 'up')) },
     );
-    const crowded = shown(page());
+    const crowded = shown(await page());
     shelf.remove({ collector: 'farms' });
     shelf.put({ collector: 'backends', farm: 'shop' }, farmWith('shop', 4));
 
     expect(before).toHaveLength(9);
     expect(crowded).toEqual(['a state', 'a state', 'a state', 'b state', 'b state', 'b state', 'shop sessions']);
     expect(told).toEqual(['8 dropped: limit']);
-    expect(shown(page())).toEqual(before);
+    expect(shown(await page())).toEqual(before);
   });
 });
 
@@ -329,12 +308,12 @@ describe('the readings for people', () => {
     expect(stale(shelf)).toEqual([]);
   });
 
-  it('stay above the series limit, with the number of series that /metrics leaves out', () => {
+  it('stay above the series limit, with the number of series that /metrics leaves out', async () => {
     const { shelf, page } = given({ maxSeries: 10 });
 
     shelf.put(farm, { ...freshUntil(1_000), data: 'backends', write: details(9) });
 
-    expect(page()).toEqual([]);
+    expect(await page()).toEqual([]);
     expect(data(shelf)).toEqual(['backends']);
     expect(shelf.at(0).leftOut).toBe(9);
   });

@@ -142,7 +142,7 @@ describe('what /metrics withholds', () => {
     for (let second = 0; second < 70 * 60; second += 7) {
       await vi.advanceTimersByTimeAsync(7_000);
       const { farms, version, certificates } = describe();
-      const text = page();
+      const text = await page();
       const shown = (family: string) => seriesOf(text, family).length > 0;
       expect(farms !== undefined).toBe(shown('zlb_farm_status'));
       expect(farms?.[0]?.backends !== undefined).toBe(farms !== undefined && shown('zlb_backend_status'));

@@ -7,7 +7,8 @@ const secondMs = 1_000;
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 
-const farmsShown = ({ page }: Pick<GivenPoller, 'page'>) => page().match(/^zlb_backend_info\{/gm)?.length ?? 0;
+const farmsShown = async ({ page }: Pick<GivenPoller, 'page'>) =>
+  (await page()).match(/^zlb_backend_info\{/gm)?.length ?? 0;
 
 /** An appliance with so many farms; `state` is how it answers for one of them, the list is always well. */
 function givenFarms(count: number, state: { answer?: Answer; callMs?: number } = {}) {
@@ -28,14 +29,14 @@ describe('a collector that fails while all else is well', () => {
     const given = givenFarms(60, state);
     given.poller.start();
     await vi.advanceTimersByTimeAsync(5 * minuteMs);
-    expect(farmsShown(given)).toBe(60);
+    expect(await farmsShown(given)).toBe(60);
 
     state.answer = { fails: 'timeout' };
     state.callMs = 20 * secondMs;
     await vi.advanceTimersByTimeAsync(7 * minuteMs);
 
-    expect(valueOf(given.page(), 'zlb_up')).toBe(1);
-    expect(farmsShown(given)).toBe(0);
+    expect(valueOf(await given.page(), 'zlb_up')).toBe(1);
+    expect(await farmsShown(given)).toBe(0);
   });
 
   it('says that its round failed, though the breaker cut it short', async () => {
@@ -47,8 +48,8 @@ describe('a collector that fails while all else is well', () => {
     state.answer = { fails: 'timeout' };
     await vi.advanceTimersByTimeAsync(7 * minuteMs);
 
-    expect(stateOf(given.page(), 'zlb_circuit_breaker_state', {}, 'state')).not.toBe('closed');
-    expect(valueOf(given.page(), 'zlb_collector_success', { collector: 'backends' })).toBe(0);
+    expect(stateOf(await given.page(), 'zlb_circuit_breaker_state', {}, 'state')).not.toBe('closed');
+    expect(valueOf(await given.page(), 'zlb_collector_success', { collector: 'backends' })).toBe(0);
   });
 });
 
@@ -59,15 +60,15 @@ describe('a machine that was suspended for hours', () => {
     await vi.advanceTimersByTimeAsync(5 * minuteMs);
     const roundBegins = given.asked.length;
     while (given.asked.length < roundBegins + 10) await vi.advanceTimersByTimeAsync(secondMs);
-    expect(farmsShown(given)).toBe(60);
+    expect(await farmsShown(given)).toBe(60);
 
     given.setClock(8 * hourMs);
     const run = given.poller.run('farms');
     await vi.advanceTimersByTimeAsync(20);
     await run;
 
-    expect(valueOf(given.page(), 'zlb_up')).toBe(1);
-    expect(farmsShown(given)).toBeLessThan(5);
+    expect(valueOf(await given.page(), 'zlb_up')).toBe(1);
+    expect(await farmsShown(given)).toBeLessThan(5);
   });
 
   it('does not take for new what it had asked for before', async () => {
@@ -83,7 +84,7 @@ describe('a machine that was suspended for hours', () => {
     given.setClock(8 * hourMs);
     await vi.advanceTimersByTimeAsync(6 * secondMs);
 
-    expect(farmsShown(given)).toBe(0);
+    expect(await farmsShown(given)).toBe(0);
   });
 });
 
@@ -115,7 +116,7 @@ describe('an answer that was asked for before a change and comes after it', () =
     await vi.advanceTimersByTimeAsync(10 * secondMs);
     await slow;
 
-    expect(stateOf(page(), 'zlb_backend_status')).toBe('maintenance');
+    expect(stateOf(await page(), 'zlb_backend_status')).toBe('maintenance');
     expect(lines.filter(({ msg }) => msg === 'state changed').map(({ to }) => to)).toEqual(['maintenance']);
   });
 });

@@ -1,0 +1,152 @@
+import { Counter, Gauge, Registry } from 'prom-client';
+import type { Family, StateSet } from './family.ts';
+import { labelValue } from './label-value.ts';
+import type { Format } from './page.ts';
+import type { Emit, Value } from './samples.ts';
+
+/** Metrics of prom-client that are ready to be rendered. */
+export interface FilledRegistry {
+  readonly registry: Registry;
+  /** The families to show, in the order in which they were filled. */
+  readonly families: readonly FamilySize[];
+}
+
+/** A family of a reading, and how many series it has there. */
+export interface FamilySize {
+  readonly family: Family;
+  readonly series: number;
+}
+
+export interface FillResult extends FilledRegistry {
+  /** Series left out because an earlier sample has the same labels. */
+  readonly duplicates: number;
+  /** State words outside their closed list, once each. */
+  readonly unknownStates: readonly { readonly family: Family; readonly word: string }[];
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** A metric while it is filled. */
+interface Filling {
+  readonly family: Family;
+  readonly names: readonly string[];
+  readonly metric: Gauge | Counter;
+  series: number;
+  /** Label values already taken: Prometheus refuses an exposition that has one series twice. */
+  readonly taken: Set<string>;
+}
+
+/** Runs `fill` once and puts what it emits for one appliance into new metrics of prom-client. */
+export function fillRegistry(appliance: string, fill: (emit: Emit) => void): FillResult {
+  const registry = new Registry();
+  const filled = new Map<Family, Filling>();
+  const unknownStates = new Map<string, { readonly family: Family; readonly word: string }>();
+  let duplicates = 0;
+
+  function fillingOf(family: Family, others: readonly string[] = []): Filling {
+    const known = filled.get(family);
+    if (known) return known;
+    const names = ['appliance', ...family.labels, ...others];
+    const filling = {
+      family,
+      names,
+      metric: createMetric(family, names, registry),
+      series: 0,
+      taken: new Set<string>(),
+    };
+    filled.set(family, filling);
+    return filling;
+  }
+
+  /** The labels in their order, or undefined when the family has these labels already. */
+  function claim({ family, names, taken }: Filling, given: Labels, extra: Labels = {}): Labels | undefined {
+    const labels: Record<string, string> = { appliance: labelValue(appliance, names) };
+    for (const name of family.labels) labels[name] = labelValue(given[name] ?? '', names);
+    for (const name in extra) labels[name] = labelValue(extra[name] ?? '', names);
+    // No label value has a line break.
+    const key = Object.values(labels).join('\n');
+    if (taken.has(key)) {
+      duplicates += 1;
+      return undefined;
+    }
+    taken.add(key);
+    return labels;
+  }
+
+  function sample(family: Family, given: Labels, value: Value, extra: Labels = {}): void {
+    if (value === null || value === undefined || !isWritable(family, value)) return;
+    const filling = fillingOf(family, Object.keys(extra));
+    const labels = claim(filling, given, extra);
+    if (!labels) return;
+    write(filling.metric, labels, value);
+    filling.series += 1;
+  }
+
+  fill({
+    sample,
+    state(set: StateSet, given: Labels, state: string) {
+      const filling = fillingOf(set, [set.stateLabel]);
+      const labels = claim(filling, given);
+      if (!labels) return;
+      const current = set.states.includes(state) ? state : 'unknown';
+      if (current !== state) unknownStates.set(`${set.name} ${state}`, { family: set, word: state });
+      for (const each of set.states)
+        write(filling.metric, { ...labels, [set.stateLabel]: each }, each === current ? 1 : 0);
+      filling.series += set.states.length;
+    },
+    info: (family, given, extra) => sample(family, given, 1, extra),
+  });
+  // Without the metrics, which are dropped once they are rendered.
+  const families = [...filled.values()].map(({ family, series }) => ({ family, series }));
+  return { registry, families, duplicates, unknownStates: [...unknownStates.values()] };
+}
+
+function createMetric({ name, help, type }: Family, labelNames: string[], registry: Registry): Gauge | Counter {
+  const configuration = { name, help, labelNames, registers: [registry] };
+  return type === 'counter' ? new Counter(configuration) : new Gauge(configuration);
+}
+
+/** prom-client throws for counters below 0 and beyond all numbers; neither is a count. */
+function isWritable({ type }: Family, value: number): boolean {
+  return type !== 'counter' || (value >= 0 && Number.isFinite(value));
+}
+
+function write(metric: Gauge | Counter, labels: Labels, value: number): void {
+  if (metric instanceof Counter) metric.inc(labels, value);
+  else metric.set(labels, value);
+}
+
+/** Returns the sample lines of one family of a registry, without HELP and TYPE; empty where it has none. */
+export async function renderLines(registry: Registry, name: string): Promise<string> {
+  const text = correct(await registry.getSingleMetricAsString(name));
+  const header = text.indexOf('\n', text.indexOf('\n') + 1);
+  return header < 0 ? '' : `${text.slice(header + 1)}\n`;
+}
+
+/** Returns the HELP and TYPE lines of a family. */
+export async function renderHeader({ name, help, type }: Family): Promise<string> {
+  const registry = new Registry();
+  // A gauge without series has nothing but these two lines, whose last word is the type.
+  createMetric({ name, help, type: 'gauge', labels: [] }, ['appliance'], registry);
+  return (await registry.getSingleMetricAsString(name)).replace(/gauge$/, `${type}\n`);
+}
+
+/** Returns all that a registry has, in the classic format, without blank lines. */
+export async function renderRegistry(registry: Registry): Promise<string> {
+  // Never OpenMetrics: rendering that once makes prom-client 15.1.3 lose `_total` in all later classic ones.
+  return correct(`${await registry.metrics()}\n`).replaceAll(/\n{2,}/g, '\n');
+}
+
+/** Makes OpenMetrics of classic text: counter families are named without their suffix, samples stay as they are. */
+export function inFormat(classic: string, format: Format): string {
+  if (format === 'text') return classic;
+  const counters = new Set([...classic.matchAll(/^# TYPE (\S+)_total counter$/gm)].map(([, name]) => name));
+  return classic.replaceAll(/^(# (?:HELP|TYPE) )(\S+)_total /gm, (line, start: string, name: string) =>
+    counters.has(name) ? `${start}${name} ` : line,
+  );
+}
+
+/** prom-client 15.1.3 writes `Nan`. */
+function correct(text: string): string {
+  return text.includes(' Nan') ? text.replaceAll(/ Nan$/gm, ' NaN') : text;
+}

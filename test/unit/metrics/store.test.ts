@@ -1,0 +1,262 @@
+import { gunzipSync } from 'node:zlib';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { counter, gauge } from '../../../src/metrics/family.ts';
+import { type Format, finishPage } from '../../../src/metrics/page.ts';
+import { fillRegistry } from '../../../src/metrics/render.ts';
+import type { Emit } from '../../../src/metrics/samples.ts';
+import { createMetricsStore, type MetricsStore } from '../../../src/metrics/store.ts';
+import { parseExposition } from '../../support/exposition-parser.ts';
+import { feed, isThere } from '../../support/programs.ts';
+import { textOf } from '../../support/store-text.ts';
+
+const up = gauge('zlb_up', 'Whether it answers (any call).');
+const calls = counter('zlb_calls_total', 'Calls with a \\ and a\nnewline (this exporter).', ['code']);
+const families = [up, calls];
+const plain = { format: 'text', encoding: 'identity' } as const;
+
+describe('a page', () => {
+  it('has the families in their order, each once, with the appliances in theirs', async () => {
+    const store = given();
+
+    put(store, 'lb-2', 'a', (emit) => emit.sample(calls, { code: '200' }, 2));
+    put(store, 'lb-1', 'b', (emit) => emit.sample(calls, { code: '500' }, 1));
+    put(store, 'lb-1', 'a', fillEverything);
+
+    expect(await textOf(store)).toBe(
+      '# HELP zlb_up Whether it answers (any call).\n' +
+        '# TYPE zlb_up gauge\n' +
+        'zlb_up{appliance="lb-1"} 1\n' +
+        '# HELP zlb_calls_total Calls with a \\\\ and a\\nnewline (this exporter).\n' +
+        '# TYPE zlb_calls_total counter\n' +
+        'zlb_calls_total{appliance="lb-1",code="500"} 1\n' +
+        'zlb_calls_total{appliance="lb-1",code="200"} 1\n' +
+        'zlb_calls_total{appliance="lb-2",code="200"} 2\n',
+    );
+  });
+
+  it('is empty before the first reading, in both encodings', async () => {
+    expect([await textOf(given()), await unpacked(given())]).toEqual(['', '']);
+  });
+
+  it('names the families of counters without their suffix in OpenMetrics, and differs in nothing else', async () => {
+    const store = given();
+    put(store, 'lb-1', 'a', fillEverything);
+
+    const openmetrics = await textOf(store, 'openmetrics');
+
+    expect(openmetrics).toBe((await textOf(store)).replaceAll(/^(# \w+ zlb_calls)_total /gm, '$1 '));
+    expect(openmetrics).toMatch(/^zlb_calls_total{/m);
+  });
+
+  it('has the named appliances only, in their order', async () => {
+    const store = given();
+    for (const appliance of ['lb-1', 'lb-2', 'lb-3']) put(store, appliance, 'a', fillEverything);
+
+    const page = await textOf(store, 'text', new Set(['lb-3', 'lb-1', 'lb-9']));
+
+    expect(upLines(page)).toEqual(['zlb_up{appliance="lb-1"} 1', 'zlb_up{appliance="lb-3"} 1']);
+  });
+
+  it('leaves out families without series', async () => {
+    const store = given();
+    put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, null));
+
+    expect(await textOf(store)).toBe('');
+  });
+
+  it('has all that was put before it was asked for, and what is put while it is made comes together', async () => {
+    const store = given();
+    put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
+
+    const page = textOf(store);
+    await Promise.resolve();
+    put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, 1));
+    put(store, 'lb-1', 'b', (emit) => emit.sample(calls, { code: '200' }, 1));
+
+    expect((await page).match(/^zlb_.*$/gm)).toEqual([
+      'zlb_up{appliance="lb-1"} 1',
+      'zlb_calls_total{appliance="lb-1",code="200"} 1',
+    ]);
+  });
+
+  it('is the same object until something changes', async () => {
+    const store = given();
+    put(store, 'lb-1', 'a', fillEverything);
+    const page = await store.page(plain);
+
+    put(store, 'lb-1', 'a', fillEverything);
+    store.remove('lb-1', 'never put');
+    store.remove('lb-9', 'a');
+    put(store, 'lb-9', 'a', fillEverything);
+
+    expect(await store.page(plain)).toBe(page);
+    put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
+    expect(await store.page(plain)).not.toBe(page);
+  });
+
+  it('stays what it was for a slow reader', async () => {
+    const store = given();
+    put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
+    const before = await store.page(plain);
+
+    put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, 1));
+    await store.page(plain);
+
+    expect(before.bytes.toString()).toContain('} 0\n');
+  });
+});
+
+describe('a reading', () => {
+  it('replaces all that its key had, and an older one that is still rendered', async () => {
+    const store = given();
+    put(store, 'lb-1', 'a', fillEverything);
+    put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
+
+    expect((await textOf(store)).match(/^[^#].*$/gm)).toEqual(['zlb_up{appliance="lb-1"} 0']);
+  });
+
+  it('is gone when it is removed, rendered or not, headers included', async () => {
+    const store = given();
+    put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
+    put(store, 'lb-1', 'b', (emit) => emit.sample(calls, { code: '200' }, 1));
+    store.remove('lb-1', 'b');
+    const before = await textOf(store);
+    store.remove('lb-1', 'a');
+
+    expect(before).toContain('zlb_up{');
+    expect(before).not.toContain('zlb_calls');
+    expect(await textOf(store)).toBe('');
+  });
+
+  it('is restricted to some families, rendered or not', async () => {
+    const store = given();
+    put(store, 'lb-1', 'a', fillEverything);
+    const [refused, again] = [1, 2].map(() => store.restrict('lb-1', 'a', (family) => family === up));
+    const early = await textOf(store);
+    put(store, 'lb-1', 'a', fillEverything);
+    await textOf(store);
+    store.restrict('lb-1', 'a', (family) => family === up);
+
+    expect([refused, again]).toEqual([1, 0]);
+    expect(await textOf(store)).toBe(early);
+    expect(early).not.toContain('zlb_calls');
+    expect(store.series('lb-1')).toBe(1);
+  });
+
+  it('counts towards the series of its appliance alone, at once', () => {
+    const store = given();
+    put(store, 'lb-1', 'a', fillEverything);
+    put(store, 'lb-1', 'b', (emit) => emit.sample(calls, { code: '404' }, 1));
+    put(store, 'lb-2', 'a', fillEverything);
+
+    expect([store.series('lb-1'), store.series('lb-1', ['b']), store.series('lb-9')]).toEqual([3, 2, 0]);
+  });
+});
+
+describe('the appliances of a page', () => {
+  it('keep what they have when they stay, leave nothing when they go, and begin empty when they are new', async () => {
+    const store = given();
+    for (const appliance of ['lb-1', 'lb-2', 'lb-3']) put(store, appliance, 'a', fillEverything);
+
+    store.arrange(['lb-4', 'lb-3', 'lb-1']);
+    put(store, 'lb-2', 'a', fillEverything);
+    const arranged = upLines(await textOf(store));
+    store.arrange(['lb-2', 'lb-4', 'lb-3', 'lb-1'], new Set(['lb-3']));
+    put(store, 'lb-4', 'a', fillEverything);
+
+    expect(arranged).toEqual(['zlb_up{appliance="lb-3"} 1', 'zlb_up{appliance="lb-1"} 1']);
+    expect(upLines(await textOf(store))).toEqual(['zlb_up{appliance="lb-4"} 1', 'zlb_up{appliance="lb-1"} 1']);
+  });
+});
+
+describe('any history of readings', () => {
+  const step = fc.record({
+    what: fc.constantFrom('put', 'put', 'remove', 'arrange', 'look'),
+    appliance: fc.constantFrom('lb-1', 'lb-2', 'lb-3'),
+    key: fc.constantFrom('a', 'b'),
+    lines: fc.constantFrom(0, 1, 2, 150),
+    value: fc.nat({ max: 3 }),
+  });
+
+  it('leaves a page with the last reading of each key, the same in both formats and encodings', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        const store = given();
+        let arranged = ['lb-1', 'lb-2', 'lb-3'];
+        const expected = new Map<string, number>();
+        const forget = (start: string) => {
+          for (const each of expected.keys()) if (each.startsWith(start)) expected.delete(each);
+        };
+        for (const { what, appliance, key, lines, value } of steps) {
+          if (what === 'look') await unpacked(store);
+          else if (what === 'arrange') {
+            for (const each of arranged) if (each !== appliance) forget(each);
+            arranged = [appliance];
+            store.arrange(arranged);
+            arranged = ['lb-3', 'lb-2', 'lb-1'];
+            store.arrange(arranged);
+          } else {
+            forget(`${appliance} ${key}`);
+            if (what === 'remove') store.remove(appliance, key);
+            else {
+              put(store, appliance, key, (emit) => {
+                for (let line = 0; line < lines; line += 1) emit.sample(calls, { code: `${key}${line}` }, value);
+              });
+              for (let line = 0; line < lines; line += 1) expected.set(`${appliance} ${key}${line}`, value);
+            }
+          }
+        }
+
+        const page = await textOf(store);
+        const samples = parseExposition(page, 'text').flatMap((family) => family.samples);
+        expect(new Map(samples.map(({ labels, value }) => [`${labels.appliance} ${labels.code}`, value]))).toEqual(
+          expected,
+        );
+        expect(await unpacked(store)).toBe(page);
+        expect(await unpacked(store, 'openmetrics')).toBe(await textOf(store, 'openmetrics'));
+      }),
+    );
+  });
+});
+
+describe.skipIf(!isThere('promtool'))('promtool', () => {
+  it('has nothing to say about a page, not even with labels that mean harm', async () => {
+    const store = given();
+    for (const each of ['lb-1', 'lb-2']) {
+      put(store, each, 'a', (emit) => {
+        fillEverything(emit);
+        for (const code of ['"', '\\', '\\"', '\\n', 'a\nb', '}', '{code="200"} 1', '\ud800', '🏠', ' '.repeat(300)])
+          emit.sample(calls, { code }, 1);
+      });
+    }
+
+    const { status, stdout, stderr } = feed('promtool', ['check', 'metrics'], Buffer.from(await textOf(store)));
+
+    expect({ status, stdout: stdout.toString(), stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
+  });
+});
+
+function given(): MetricsStore {
+  const store = createMetricsStore(families);
+  store.arrange(['lb-1', 'lb-2', 'lb-3']);
+  return store;
+}
+
+function fillEverything(emit: Emit): void {
+  emit.sample(up, {}, 1);
+  emit.sample(calls, { code: '200' }, 1);
+}
+
+function put(store: MetricsStore, appliance: string, key: string, fill: (emit: Emit) => void): void {
+  store.put(appliance, key, fillRegistry(appliance, fill));
+}
+
+function upLines(page: string): readonly string[] | null {
+  return page.match(/^zlb_up.*$/gm);
+}
+
+async function unpacked(store: MetricsStore, format: Format = 'text'): Promise<string> {
+  const page = await store.page({ format, encoding: 'gzip' });
+  return gunzipSync(Buffer.concat(finishPage(page, 'gzip', ''))).toString();
+}
