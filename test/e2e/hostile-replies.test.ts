@@ -178,8 +178,8 @@ it(
       expect(failuresOf(outputs.metrics, name)).toEqual([]);
       expect(farmsReadAt.get(name)?.size).toBeGreaterThanOrEqual(Math.floor(seconds / 30));
     }
-    // A missed cycle would be 30 s; calls wait for their turn behind the first runs of all collectors.
-  expect(seen.lateSeconds).toBeLessThan(30);
+    // A missed cycle would be 30 s. The good appliances share a process with the hostile ones, so that they answer late.
+    expect(seen.lateSeconds).toBeLessThan(30);
     expect(seen.residentMebibytes).toBeLessThan(1_024);
     expect(await exporter.stop('SIGTERM')).toMatchObject({ code: 0 });
   },
