@@ -7,7 +7,7 @@ import { collectors } from '../src/collectors/registry.ts';
 import { environmentVariables } from '../src/config/environment.ts';
 import { configSchema } from '../src/config/schema.ts';
 import { isRecord } from '../src/lib/check.ts';
-import { formatDuration } from '../src/lib/duration.ts';
+import { formatDuration } from '../src/lib/time.ts';
 import { keyTable, plainSchema, type SchemaNode } from './key-table.ts';
 
 /** The page for people. */

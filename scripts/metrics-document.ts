@@ -1,6 +1,6 @@
 import { adminMetricFamilies } from '../src/admin/admin-metrics.ts';
 import { collectors } from '../src/collectors/registry.ts';
-import { formatDuration } from '../src/lib/duration.ts';
+import { formatDuration } from '../src/lib/time.ts';
 import type { Family, StateSet } from '../src/metrics/family.ts';
 import { ledgerFamilies } from '../src/monitor/ledger.ts';
 import { collectorQueries, exporterQueries, gatewayQueries, queryBlock } from './metrics-queries.ts';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 export interface BuildInfo {
   readonly version: string;
-  /** The commit: what the build of an image said, or where a clone is; otherwise `unknown`. */
+  /** The commit of the image or of the clone; otherwise `unknown`. */
   readonly revision: string;
   readonly nodeVersion: string;
 }
@@ -17,9 +17,12 @@ export function readBuildInfo(env: Readonly<Record<string, string | undefined>>)
   return { version, revision, nodeVersion: process.version };
 }
 
-/** Returns the commit that is checked out in a folder, by git's own files; undefined where that is no clone. */
+/**
+ * Returns the commit that is checked out in a folder, from git's own files; undefined if it is no
+ * clone.
+ */
 export function gitRevision(folder: string): string | undefined {
-  // In a worktree or a submodule `.git` is a file that names the folder.
+  // In a worktree or a submodule, `.git` is a file that names the folder.
   const pointer = textOf(folder, '.git')?.replace(/^gitdir: /, '');
   const own = resolve(folder, pointer ?? '.git');
   const head = textOf(own, 'HEAD');

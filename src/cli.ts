@@ -12,7 +12,7 @@ import { FileKindError } from './lib/regular-file.ts';
 
 const defaults: Readonly<Record<string, string>> = { 'web.listen-address': ':9444', 'log.format': 'json' };
 
-/** Loaded when called: a health check every few seconds need not load a server. */
+/** Loaded on demand: a health check every few seconds must not load a server. */
 const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['admin', async () => (await import('./commands/admin/admin.ts')).admin],
   ['audit', async () => (await import('./commands/audit.ts')).audit],
@@ -27,11 +27,14 @@ const run = async (): Promise<Command> => (await import('./commands/run.ts')).ru
 
 export interface Edge extends Omit<CommandContext, 'flags' | 'arguments' | 'spoken'> {
   readonly build: BuildInfo;
-  /** What people type in place of `zlb-exporter`. */
+  /** What users type instead of `zlb-exporter`. */
   readonly name: string;
 }
 
-/** Runs the program with the words of its command line; resolves to the exit code, and rejects only for a bug. */
+/**
+ * Runs the program with its command-line arguments; resolves to the exit code, and rejects only for
+ * a bug.
+ */
 export async function runCommandLine(words: readonly string[], edge: Edge): Promise<number> {
   const spoken = spokenAs(edge.name, [...commands.keys()]);
   const say = (line: string): void => edge.say(spoken(line));

@@ -1,18 +1,19 @@
 import { createFiles, type Files } from './config/files.ts';
 
 /**
- * A configuration that can be read again, by somebody who says so or because a file that it names is another. What is read is
- * handed over to be taken in, and in force once that is done; where it is refused, the one before stays so.
+ * A configuration that can be read again, on request or because a file that it names has changed.
+ * It is in force when the given function has applied it; if that rejects, the one before stays in
+ * force.
  */
 export interface ConfigurationSource<Configuration> {
-  /** All of it anew. Rejects with a ConfigError, or as `takeIn` does. */
-  read<Result>(takeIn: (configuration: Configuration) => Promise<Result>): Promise<Result>;
+  /** Reads all of it. Rejects with a ConfigError, or as `apply` does. */
+  read<Result>(apply: (configuration: Configuration) => Promise<Result>): Promise<Result>;
   /**
-   * The main file as it is in force, with what it points to as it is now: keys, certificates, lists of appliances.
-   * Undefined while nothing of that changed.
+   * Reads the files that the main file in force names: keys, certificates, lists of appliances.
+   * Resolves to undefined if none of them has changed.
    */
-  readChanged<Result>(takeIn: (configuration: Configuration) => Promise<Result>): Promise<Result | undefined>;
-  /** False while the main file that was read last is another than the one in force. */
+  readChanged<Result>(apply: (configuration: Configuration) => Promise<Result>): Promise<Result | undefined>;
+  /** False if the main file that was read last was refused. */
   readonly isMainInForce: boolean;
 }
 
@@ -27,15 +28,18 @@ export function createConfigurationSource<Configuration>({
   load,
 }: ConfigurationSourceParts<Configuration>): ConfigurationSource<Configuration> {
   let inForce: Files | undefined;
-  /** What is compared with the disk; after a change that was refused its files, or it would be refused again and again. */
-  let followed: Files | undefined;
+  /**
+   * Compared with the disk. Includes the files of a refused change, or it would be refused again
+   * and again.
+   */
+  let watched: Files | undefined;
   let isMainInForce = true;
 
-  async function takeInFrom<Result>(
+  async function applyFrom<Result>(
     files: Files,
-    takeIn: (configuration: Configuration) => Promise<Result>,
+    apply: (configuration: Configuration) => Promise<Result>,
   ): Promise<Result> {
-    const result = await takeIn(await load(files));
+    const result = await apply(await load(files));
     inForce = files;
     return result;
   }
@@ -44,21 +48,21 @@ export function createConfigurationSource<Configuration>({
     get isMainInForce() {
       return isMainInForce;
     },
-    async read(takeIn) {
+    async read(apply) {
       const files = createFiles({ path });
       try {
-        return await takeInFrom(files, takeIn);
+        return await applyFrom(files, apply);
       } finally {
         isMainInForce = files.mainText === inForce?.mainText;
-        // Of another main file that was refused nothing is followed but what the one in force names.
-        if (isMainInForce) followed = files;
+        // Of a refused main file nothing is watched but what the main file in force names.
+        if (isMainInForce) watched = files;
       }
     },
-    async readChanged(takeIn) {
-      if (!inForce || !(await followed?.haveChanged())) return undefined;
+    async readChanged(apply) {
+      if (!inForce || !(await watched?.haveChanged())) return undefined;
       const files = createFiles({ path, kept: inForce.mainText });
-      followed = files;
-      return await takeInFrom(files, takeIn);
+      watched = files;
+      return await applyFrom(files, apply);
     },
   };
 }

@@ -6,7 +6,7 @@ export interface ConnectParts extends Pick<ClientOptions, 'decode' | 'now' | 'on
   readonly settings: Pick<Settings, 'polling' | 'limits'>;
 }
 
-/** The client of one appliance as the settings describe it. */
+/** Creates the client of one appliance from the settings. */
 export function connectAppliance({ appliance, settings, decode, now, onCall }: ConnectParts): ApplianceClient {
   const { url, tls, apiKey, adminApiKey, keyHeader } = appliance;
   return createApplianceClient({

@@ -8,7 +8,7 @@ import type { ApplianceSettings, Settings } from './config/settings.ts';
 import type { WebSettings } from './config/web-settings.ts';
 import type { ConfigurationSource } from './configuration-source.ts';
 import { connectAppliance } from './connect-appliance.ts';
-import { createGatewaySwitch } from './gateway-switch.ts';
+import { createGatewayLifecycle } from './gateway-lifecycle.ts';
 import { listen } from './http/listen.ts';
 import { createMetricsApp } from './http/metrics-app.ts';
 import type { ReloadOutcome } from './http/reload.ts';
@@ -45,7 +45,9 @@ export interface DaemonParts extends Configuration {
   /** Puts what can be typed here in place of `zlb-exporter` in the commands of a text. */
   readonly spoken?: (text: string) => string;
   readonly log: Logger;
-  /** Returns the number of lines of `log` that could not be written; none are counted without it. */
+  /**
+   * Returns the number of lines of `log` that could not be written; none are counted without it.
+   */
   readonly droppedLogLines?: () => number;
   readonly now: () => number;
   readonly random: () => number;
@@ -117,7 +119,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const httpLog = log.child({ part: 'http' });
   const access = createWebAccess({ policy: web, log: httpLog });
   let adminMetrics: AdminMetrics | undefined;
-  const gateway = createGatewaySwitch(() => ({
+  const gateway = createGatewayLifecycle(() => ({
     monitor,
     // Counters outlive a gateway that is switched off and on; one that never was has none.
     metrics: (adminMetrics ??= createAdminMetrics(self.registry)),
@@ -133,10 +135,10 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       async apply({ settings: next, web: nextWeb = openToAll }) {
         const problem = webChangeProblem(inForce.web, nextWeb);
         if (problem !== undefined) throw new RestartNeededError(problem);
-        await gateway.become(next);
+        await gateway.reconfigure(next);
         access.update(nextWeb);
         inForce = { settings: next, web: nextWeb };
-        return inWords(await monitor.watch(watchedIn(next)));
+        return describeChange(await monitor.watch(watchedIn(next)));
       },
       self,
       log: log.child({ part: 'configuration' }),
@@ -162,12 +164,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     { url, appliances: appliances.length, ...(share && { shard: `${share.index}/${share.count}` }) },
     appliances.length > 0 ? 'listening' : `listening, and no appliance ${share ? 'falls to this shard' : 'is listed'}`,
   );
-  await gateway.become(settings).catch(async (error: unknown) => {
+  await gateway.reconfigure(settings).catch(async (error: unknown) => {
     await app.close();
     throw error;
   });
   monitor.start();
-  reloading?.follow();
+  reloading?.watchFiles();
 
   return {
     url,
@@ -192,7 +194,7 @@ function watchedIn({ appliances, polling, limits }: Settings): readonly WatchedA
   });
 }
 
-function inWords({ added, changed, removed }: FleetChange): string {
+function describeChange({ added, changed, removed }: FleetChange): string {
   if (added + changed + removed === 0) return 'no appliance differs';
   return `of the appliances ${added} added, ${changed} changed, ${removed} removed`;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// An older Node.js reads this file too. It would end with the stack of a syntax error if it had to read the others to start it,
-// so nothing is imported before its version is known, and nothing is written here that is newer than Node.js 12.
+// An older Node.js must be able to run this file: it imports nothing before it has checked the
+// version, and uses no syntax newer than Node.js 12.
 const needed = 24;
 const found = Number(process.versions.node.split('.')[0]);
 

@@ -2,7 +2,7 @@ import { readBuildInfo } from './build-info.ts';
 import { adminHelp } from './commands/admin/help.ts';
 import { help, helpOf } from './commands/help.ts';
 
-// What an older Node.js can show: the imports above are texts and the package's version.
+// Shows help and version on an older Node.js; the imports above need no newer syntax.
 const words = process.argv.slice(2);
 const { version, revision, nodeVersion } = readBuildInfo(process.env);
 const command = words.find((word) => word === 'admin' || helpOf.has(word)) || '';

@@ -4,15 +4,15 @@ import { watchForHangup } from './commands/hangup.ts';
 import { ownName } from './commands/own-name.ts';
 import { createShell } from './commands/shell.ts';
 
-/** Prometheus, systemd and Kubernetes all give more than this; what hangs beyond it is cut off. */
+/** Time to stop; Prometheus, systemd and Kubernetes all allow more. */
 const shutdownMs = 4_500;
 
 const stopping = new AbortController();
-// npm passes a signal on that the terminal has sent already, so a second one is nothing new.
+// npm forwards a signal that the terminal has sent already, so a second one is ignored.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
 const atHangup = watchForHangup({ env: process.env, stop, stopped: stopping.signal });
 
-// A reader may stop early, as `head` does, a terminal may close and a disk may be full: what is under way goes on.
+// Output may fail: a reader such as `head` stops, a terminal closes, a disk is full. Work goes on.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 try {
@@ -50,7 +50,10 @@ function stop(): void {
   }, shutdownMs).unref();
 }
 
-/** Resolves once everything is with its reader: leaving at once would lose what a pipe has not taken yet. */
+/**
+ * Resolves when the stream has written everything: `process.exit` would lose what a pipe has not
+ * taken yet.
+ */
 function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     stream.write('', () => resolve());

@@ -7,32 +7,34 @@ import { toError } from './lib/check.ts';
 import { FileKindError } from './lib/regular-file.ts';
 import type { SelfMetrics } from './metrics/self.ts';
 
-/** Takes in a configuration while everything runs. One that is refused changes nothing. */
+/** Applies a new configuration while everything runs. A refused configuration changes nothing. */
 export interface Reloading {
-  /** Reads everything anew; all who ask before that begins are answered together. */
+  /** Reads everything again; calls that come before the reading begins share one result. */
   reload(): Promise<ReloadOutcome>;
-  /** Takes in changes of the files that the configuration names, from now on. */
-  follow(): void;
-  /** Resolves once what is under way is over. */
+  /** Starts to apply changes of the files that the configuration names. */
+  watchFiles(): void;
+  /** Resolves when a reload under way has finished. */
   close(): Promise<void>;
 }
 
 export interface ReloadingParts<Configuration> {
   readonly source: ConfigurationSource<Configuration>;
-  /** Puts a configuration in force, in whole or not at all; resolves to what changed, in a few words. */
+  /**
+   * Applies a configuration in whole or not at all; resolves to a short summary of what changed.
+   */
   readonly apply: (configuration: Configuration) => Promise<string>;
   readonly self: Pick<SelfMetrics, 'configurationLoaded' | 'configurationRefused'>;
   readonly log: Logger;
   readonly now: () => number;
 }
 
-/** What a running exporter cannot become; the message names what to change back. */
+/** Says that a change needs a restart; the message names what to change back. */
 export class RestartNeededError extends Error {
   override readonly name = 'RestartNeededError';
 }
 
-/** Soon enough for a key or a certificate, and next to nothing for a thousand files. */
-const lookEveryMs = 2_000;
+/** How often the files are checked; cheap even for a thousand of them. */
+const checkIntervalMs = 2_000;
 
 export function createReloading<Configuration>(parts: ReloadingParts<Configuration>): Reloading {
   const { source, apply, self, log, now } = parts;
@@ -41,47 +43,35 @@ export function createReloading<Configuration>(parts: ReloadingParts<Configurati
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
-  /** One after the other. */
-  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const turn = last.then(work);
-    last = turn.catch(() => undefined);
-    return turn;
+  /** Runs jobs one after the other. */
+  function enqueue<Result>(work: () => Promise<Result>): Promise<Result> {
+    const run = last.then(work);
+    last = run.catch(() => undefined);
+    return run;
   }
 
-  /** Undefined when nobody needs it any more: an exporter that stops has little time for that. */
+  /** Resolves to undefined without applying when the exporter is stopping. */
   async function putInForce(configuration: Configuration, because: string): Promise<string | undefined> {
     if (closed) return undefined;
     const summary = await apply(configuration);
-    log.info({ summary, because }, 'configuration taken in');
+    log.info({ summary, because }, 'configuration applied');
     return summary;
   }
 
-  /** That a key beside it was taken in does not put a main file in force that was refused. */
-  function tellInForce(): void {
+  /** Reports success unless the main file on disk was refused: a changed key does not repair it. */
+  function markLoaded(): void {
     if (source.isMainInForce) self.configurationLoaded(now());
   }
 
-  function refuse(thrown: unknown): string {
-    self.configurationRefused();
-    const said = 'configuration refused, the one before stays in force';
-    if (isForPeople(thrown)) {
-      log.error({ problems: thrown.message.split('\n') }, said);
-      return thrown.message;
-    }
-    // A mistake of ours; its message may hold anything.
-    log.error({ err: toError(thrown) }, said);
-    return 'the exporter failed to take it in; its log says more';
-  }
-
-  async function readAnew(): Promise<ReloadOutcome> {
+  async function readAll(): Promise<ReloadOutcome> {
     waiting = undefined;
     try {
       const summary = closed ? undefined : await source.read((configuration) => putInForce(configuration, 'asked for'));
       if (summary === undefined) return { ok: false, because: 'the exporter is stopping' };
-      tellInForce();
+      markLoaded();
       return { ok: true, summary };
     } catch (thrown) {
-      return { ok: false, because: refuse(thrown) };
+      return { ok: false, because: reportRefused(thrown, parts) };
     }
   }
 
@@ -90,23 +80,23 @@ export function createReloading<Configuration>(parts: ReloadingParts<Configurati
       const summary = await source.readChanged((configuration) =>
         putInForce(configuration, 'a file that it names changed'),
       );
-      if (summary !== undefined) tellInForce();
+      if (summary !== undefined) markLoaded();
     } catch (thrown) {
-      refuse(thrown);
+      reportRefused(thrown, parts);
     }
   }
 
-  function follow(): void {
+  function watchFiles(): void {
     timer = setTimeout(() => {
-      void inTurn(readChanged).then(() => {
-        if (!closed) follow();
+      void enqueue(readChanged).then(() => {
+        if (!closed) watchFiles();
       });
-    }, lookEveryMs).unref();
+    }, checkIntervalMs).unref();
   }
 
   return {
-    reload: () => (waiting ??= inTurn(readAnew)),
-    follow,
+    reload: () => (waiting ??= enqueue(readAll)),
+    watchFiles,
     async close() {
       closed = true;
       clearTimeout(timer);
@@ -115,7 +105,22 @@ export function createReloading<Configuration>(parts: ReloadingParts<Configurati
   };
 }
 
-/** Whether the message of an error is written for the person who changes the configuration. */
+/** Counts and logs a refused configuration; returns what the caller of a reload may read. */
+function reportRefused(thrown: unknown, { self, log }: Pick<ReloadingParts<unknown>, 'self' | 'log'>): string {
+  self.configurationRefused();
+  const message = 'configuration refused, the one before stays in force';
+  if (isForPeople(thrown)) {
+    log.error({ problems: thrown.message.split('\n') }, message);
+    return thrown.message;
+  }
+  // A bug; its message may contain anything.
+  log.error({ err: toError(thrown) }, message);
+  return 'the exporter failed to take it in; its log says more';
+}
+
+/**
+ * Returns true if the message of an error is written for the person who changes the configuration.
+ */
 function isForPeople(thrown: unknown): thrown is Error {
   const kinds = [ConfigError, ListenError, RestartNeededError, FileKindError];
   return kinds.some((kind) => thrown instanceof kind);

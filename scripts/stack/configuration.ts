@@ -1,6 +1,6 @@
 import { parse, stringify } from 'yaml';
 import { isRecord } from '../../src/lib/check.ts';
-import { parseDuration } from '../../src/lib/duration.ts';
+import { parseDuration } from '../../src/lib/time.ts';
 
 export interface PrometheusTargets {
   /** `host:port`. */

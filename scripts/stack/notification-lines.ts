@@ -1,4 +1,4 @@
-import { oneLine } from '../../src/lib/one-line.ts';
+import { oneLine } from '../../src/lib/text.ts';
 import type { Delivery, NotifiedAlert } from './receiver.ts';
 
 /** The labels that say where it is, from the large to the small. */

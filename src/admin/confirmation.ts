@@ -1,4 +1,4 @@
-import { percentDecoded } from '../lib/percent-decoded.ts';
+import { percentDecoded } from '../lib/text.ts';
 import type { OperationCall } from './operation.ts';
 
 export interface Confirmation {

@@ -1,6 +1,6 @@
 import type { Relay } from '../appliance/relay.ts';
 import { isRecord } from '../lib/check.ts';
-import { oneLine } from '../lib/one-line.ts';
+import { oneLine } from '../lib/text.ts';
 import type { OperationCall } from './operation.ts';
 import { AdminProblem } from './problem.ts';
 import { refuseAnswer, upstreamProblem } from './upstream-problem.ts';

@@ -1,7 +1,7 @@
 import type { EndpointRow, Method } from '../appliance/endpoints/row.ts';
 import { type Area, type EndpointKey, endpointRows } from '../appliance/endpoints/table.ts';
 import { createRouteMatcher, fillTemplate, fitsSegment, parseRoute } from '../appliance/route.ts';
-import { percentDecoded } from '../lib/percent-decoded.ts';
+import { percentDecoded } from '../lib/text.ts';
 import { AdminProblem } from './problem.ts';
 
 /** One row of the API's table, as the gateway offers it. */

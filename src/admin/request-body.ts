@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { BodyKind } from '../appliance/endpoints/row.ts';
 import { assert, isRecord } from '../lib/check.ts';
-import { oneLine } from '../lib/one-line.ts';
+import { oneLine } from '../lib/text.ts';
 import { maskBody } from './mask.ts';
 import { AdminProblem } from './problem.ts';
 import { callerLeft } from './refusals.ts';

@@ -1,4 +1,4 @@
-import { redacted, type Secret, shortestFindable } from '../lib/secret.ts';
+import { redacted, type Secret, minFindableLength } from '../lib/secret.ts';
 import { maskText } from './mask.ts';
 
 /** Takes secrets out of what a careless caller may have put them into. */
@@ -23,11 +23,11 @@ const mostEncodings = 4;
 
 export function createScrubber({ keys, isToken }: ScrubberParts): Scrubber {
   const known = (text: string, token: Secret): string => {
-    const secrets = [token, ...keys()].filter((secret) => secret.reveal().length >= shortestFindable);
+    const secrets = [token, ...keys()].filter((secret) => secret.reveal().length >= minFindableLength);
     const withoutKnown = secrets.reduce((scrubbed, secret) => secret.scrub(scrubbed), text);
     return words.reduce(
       (scrubbed, pattern) =>
-        scrubbed.replaceAll(pattern, (word) => (word.length >= shortestFindable && isToken(word) ? redacted : word)),
+        scrubbed.replaceAll(pattern, (word) => (word.length >= minFindableLength && isToken(word) ? redacted : word)),
       withoutKnown,
     );
   };

@@ -1,7 +1,7 @@
 import { ApplianceError } from '../appliance/errors.ts';
 import { messageOf, reasonOfTransportError } from '../appliance/failure.ts';
 import type { Relay, RelayRequest } from '../appliance/relay.ts';
-import { oneLine } from '../lib/one-line.ts';
+import { oneLine } from '../lib/text.ts';
 import { AdminProblem } from './problem.ts';
 
 /** An answer that the gateway itself reads. */

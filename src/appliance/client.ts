@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import { oneLine } from '../lib/one-line.ts';
+import { oneLine } from '../lib/text.ts';
 import { steadyNow } from '../lib/steady-now.ts';
 import {
   type Answer,

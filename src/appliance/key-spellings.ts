@@ -1,4 +1,4 @@
-import { type Secret, shortestFindable } from '../lib/secret.ts';
+import { type Secret, minFindableLength } from '../lib/secret.ts';
 
 /**
  * Returns a pattern that matches the key in every spelling that a JSON text allows: each character as it is, as `\uXXXX`,
@@ -8,7 +8,7 @@ import { type Secret, shortestFindable } from '../lib/secret.ts';
  */
 export function spellingsOf(key: Secret): RegExp | undefined {
   const text = key.reveal();
-  if (text.length < shortestFindable) return undefined;
+  if (text.length < minFindableLength) return undefined;
   return new RegExp(Array.from(text, spellingsOfCharacter).join(''), 'g');
 }
 

@@ -1,6 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { oneLine } from '../lib/one-line.ts';
+import { oneLine } from '../lib/text.ts';
 import { headerOf, isForeign404, mediaTypeOf } from './answer.ts';
 import { basePathsOf } from './base-paths.ts';
 import { readBeginning } from './beginning.ts';

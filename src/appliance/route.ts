@@ -1,4 +1,4 @@
-import { percentDecoded } from '../lib/percent-decoded.ts';
+import { percentDecoded } from '../lib/text.ts';
 import type { Method, Route } from './endpoints/row.ts';
 
 type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { type Fault, type Verification, verifyAudit } from '../admin/audit/verify.ts';
 import { errorCode, toError } from '../lib/check.ts';
-import { counted } from '../lib/counted.ts';
-import { oneLine } from '../lib/one-line.ts';
+import { counted, oneLine } from '../lib/text.ts';
 import { FileKindError } from '../lib/regular-file.ts';
 import { type Command, UsageError } from './command.ts';
 

@@ -1,5 +1,5 @@
 import { messageOf } from '../appliance/failure.ts';
-import { dayOf } from '../lib/day.ts';
+import { dayOf } from '../lib/time.ts';
 import { type Command, UsageError } from './command.ts';
 import { readShownCertificate } from './shown-certificate.ts';
 

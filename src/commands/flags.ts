@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { parseListenAddress } from '../lib/listen-address.ts';
 import { closestWord } from '../config/closest-word.ts';
 import { isOneOf } from '../lib/check.ts';
-import { oneLine } from '../lib/one-line.ts';
+import { oneLine } from '../lib/text.ts';
 import { parseShard } from '../lib/shard.ts';
 import { type Flags, UsageError } from './command.ts';
 import { logFormats, logLevels } from './log.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../lib/counted.ts';
+import { counted } from '../lib/text.ts';
 import type { DemonstrationAppliance } from '../simulator/demo.ts';
 import type { Shell } from './command.ts';
 

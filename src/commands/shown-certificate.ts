@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { fingerprintOf } from '../appliance/connection.ts';
-import { oneLine } from '../lib/one-line.ts';
+import { oneLine } from '../lib/text.ts';
 
 /** A server's certificate, trusted or not. */
 export interface ShownCertificate {

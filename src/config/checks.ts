@@ -1,6 +1,6 @@
 import { isRecord } from '../lib/check.ts';
-import { formatDuration } from '../lib/duration.ts';
-import { remembered } from '../lib/remembered.ts';
+import { formatDuration } from '../lib/time.ts';
+import { remembered } from '../lib/text.ts';
 import { applianceExample } from './appliance-schema.ts';
 import { type CollectorSettings, mergeCollectors } from './collectors.ts';
 import { type Path, problemLine, type Problems } from './problems.ts';

@@ -1,5 +1,5 @@
 import { parseByteSize } from '../lib/byte-size.ts';
-import { parseDuration } from '../lib/duration.ts';
+import { parseDuration } from '../lib/time.ts';
 import type { Outcome } from './problems.ts';
 
 /** What a quantity must be; each limit is written as in the file. */

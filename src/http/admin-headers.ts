@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { AdminProblem } from '../admin/problem.ts';
-import { percentDecoded } from '../lib/percent-decoded.ts';
+import { percentDecoded } from '../lib/text.ts';
 
 /** What a caller asks for in the headers of the gateway. */
 export interface AdminHeaders {

@@ -4,7 +4,7 @@ import type { Principal } from '../admin/principal.ts';
 import { AdminProblem } from '../admin/problem.ts';
 import { knownBasePaths } from '../appliance/base-paths.ts';
 import { assert } from '../lib/check.ts';
-import { percentDecoded } from '../lib/percent-decoded.ts';
+import { percentDecoded } from '../lib/text.ts';
 import { readAdminHeaders } from './admin-headers.ts';
 import type { RequestContext } from './request-context.ts';
 import { pathOf } from './request-checks.ts';

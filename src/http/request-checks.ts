@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { AdminProblem } from '../admin/problem.ts';
 import { isOneOf } from '../lib/check.ts';
-import { percentDecoded } from '../lib/percent-decoded.ts';
+import { percentDecoded } from '../lib/text.ts';
 import { hasSeveralHosts } from './guarded-server.ts';
 
 /** Returns the path as received: neither decoded nor normalised, without the query. */

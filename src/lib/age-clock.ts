@@ -1,6 +1,7 @@
 /**
- * Milliseconds for the age of things, never too few. The steady clock stands still while a virtual machine is paused, and
- * the wall clock can be set back; of two looks at both, whichever moved further counts.
+ * Creates a clock in milliseconds that never understates an age. The monotonic clock stops while a
+ * virtual machine is paused, and the wall clock can be set back; between two calls, the clock that
+ * moved further counts.
  */
 export function createAgeClock(wallNow: () => number, steadyNow: () => number): () => number {
   let wall = wallNow();

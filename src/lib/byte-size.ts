@@ -8,7 +8,7 @@ const unitBytes: Record<string, number> = {
   GiB: 1_073_741_824,
 };
 
-/** Bytes of a size such as `8MiB` or `500KB`; undefined when it is not one. */
+/** Returns the bytes of a size such as `8MiB` or `500KB`; undefined for any other text. */
 export function parseByteSize(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?)\s*([KMG]i?B|B)$/.exec(text);
   const unit = unitBytes[match?.[2] ?? ''];

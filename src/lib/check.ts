@@ -3,7 +3,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Throws where the code itself is wrong, never for input: `because` says which promise was broken. */
+/** Throws for a bug, never for bad input; `because` states the violated assumption. */
 export function assert(condition: unknown, because: string): asserts condition {
   if (!condition) throw new TypeError(`broken promise: ${because}`);
 }
@@ -13,13 +13,13 @@ export function isOneOf<const Word extends string>(words: readonly Word[], value
   return (words as readonly unknown[]).includes(value);
 }
 
-/** The code of a system or library error (`ECONNREFUSED`, `UND_ERR_SOCKET`), or an empty string. */
+/** Returns the code of a system or library error (`ECONNREFUSED`, `UND_ERR_SOCKET`), or ''. */
 export function errorCode(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : '';
   return typeof code === 'string' ? code : '';
 }
 
-/** Any thrown value as an Error. */
+/** Returns any thrown value as an Error. */
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

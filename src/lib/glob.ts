@@ -1,6 +1,7 @@
 /**
- * Tells which whole texts a pattern stands for, in which `*` is any characters. By searching for its parts in their order: an
- * expression of many stars would take years to find that a text does not fit.
+ * Returns a function that matches whole texts with a pattern, in which `*` stands for any
+ * characters. Searches the parts in their order: a regular expression of many stars could backtrack
+ * for ever.
  */
 export function globMatcher(glob: string): (text: string) => boolean {
   const [first = '', ...between] = glob.split('*');

@@ -2,14 +2,18 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { errorCode } from './check.ts';
 
-/** Says that a path leads to a folder, a named pipe, a socket or a device. The message names the path. */
+/**
+ * Says that a path leads to a folder, a named pipe, a socket or a device. The message names the
+ * path.
+ */
 export class FileKindError extends Error {
   override readonly name = 'FileKindError';
 }
 
 /**
  * Opens a regular file, also behind a symbolic link, for reading unless `flags` say otherwise.
- * Never waits for the other end of a named pipe. Rejects with a {@link FileKindError} for anything else than a file.
+ * Never waits for the other end of a named pipe. Rejects with a {@link FileKindError} for anything
+ * else than a file.
  */
 export async function openRegularFile(path: string, flags = constants.O_RDONLY): Promise<FileHandle> {
   // Looks before it opens: opening a device can have effects of its own.

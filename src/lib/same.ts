@@ -1,7 +1,7 @@
 import { isRecord } from './check.ts';
 import { Secret } from './secret.ts';
 
-/** Whether two values say the same, all the way down, the contents of secrets included. */
+/** Compares two values deeply, including the contents of secrets. */
 export function isSame(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true;
   if (one instanceof Secret) return other instanceof Secret && one.equals(other.reveal());
@@ -13,7 +13,7 @@ export function isSame(one: unknown, other: unknown): boolean {
   }
   if (one instanceof Map) return other instanceof Map && isSame([...one], [...other]);
   if (!isRecord(one) || !isRecord(other)) return false;
-  // Without lists of keys: rows of readings are compared by the hundred thousand.
+  // No arrays of keys: hundreds of thousands of rows of readings are compared.
   let more = 0;
   for (const key in one) {
     if (!Object.hasOwn(other, key) || !isSame(one[key], other[key])) return false;

@@ -1,11 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { inspect } from 'node:util';
 
-/** Stands where a secret stood. */
+/** Replaces a secret in a text. */
 export const redacted = '[redacted]';
 
-/** A secret of fewer characters would be found where it is not meant; no real one is that short. */
-export const shortestFindable = 8;
+/** Shorter secrets would match unrelated text; no real one is that short. */
+export const minFindableLength = 8;
 
 /** A value that prints, logs and serialises as `[redacted]`; only `reveal()` gives it away. */
 export class Secret {
@@ -15,7 +15,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The secret itself. Call it where it goes on the wire and nowhere else. */
+  /** Returns the secret itself. Call it only where the secret goes on the wire. */
   reveal(): string {
     return this.#value;
   }
@@ -25,7 +25,7 @@ export class Secret {
     return timingSafeEqual(digest(this.#value), digest(other));
   }
 
-  /** Takes the secret out of a text that came from outside, such as an error message that echoes the key. */
+  /** Removes the secret from an untrusted text, such as an error message that echoes the key. */
   scrub(text: string): string {
     return this.#value === '' ? text : text.replaceAll(this.#value, redacted);
   }

@@ -1,25 +1,26 @@
 import { createHash } from 'node:crypto';
 
-/** One of the processes that share the appliances of a configuration among them. */
+/** One of several processes that divide the appliances of a configuration. */
 export interface Shard {
   /** Counted from 0, as Kubernetes counts the pods of a StatefulSet. */
   readonly index: number;
   readonly count: number;
 }
 
-/** More processes than anybody runs, and few enough that a name is found at once. */
-const mostShards = 1_000;
+/** More processes than anybody runs, and few enough that `shardOf` is fast. */
+const maxShards = 1_000;
 
-/** `0/3` to `2/3`; undefined when the text is no such shard. */
+/** Parses `0/3` to `2/3`; undefined for any other text. */
 export function parseShard(text: string): Shard | undefined {
   const match = /^(\d{1,4})\/(\d{1,4})$/.exec(text);
   const [index, count] = [Number(match?.[1]), Number(match?.[2])];
-  return match && index < count && count <= mostShards ? { index, count } : undefined;
+  return match && index < count && count <= maxShards ? { index, count } : undefined;
 }
 
 /**
- * The index of the shard that watches an appliance, by its name alone and for ever the same: the shard whose hash with the name is
- * the highest (rendezvous hashing). One shard more takes its share from all others, and nothing moves between those.
+ * Returns the index of the shard that watches an appliance. It depends on the name alone: the shard
+ * with the highest hash of index and name (rendezvous hashing). An added shard takes appliances
+ * from all others, and none moves between those.
  */
 export function shardOf(name: string, count: number): number {
   let owner = 0;

@@ -1,4 +1,7 @@
-/** Resolves after `ms`; rejects with the signal's reason when it aborts first. On the global timers, so that a test's clock moves it. */
+/**
+ * Resolves after `ms`; rejects with the signal's reason if it aborts first. Uses the global timers,
+ * which tests can fake.
+ */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason as Error);

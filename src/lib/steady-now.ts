@@ -1,6 +1,6 @@
 /**
- * Milliseconds on a clock that only ever goes forward, at one pace, from no particular moment. Waiting and durations go by
- * it, as timers do: a system clock that is set must neither hold polling up nor look like an hour of work.
+ * Returns milliseconds of a monotonic clock with no particular origin. Use it for waits and
+ * durations: a change of the system clock must neither stop polling nor look like an hour of work.
  */
 export function steadyNow(): number {
   return performance.now();

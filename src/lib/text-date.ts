@@ -1,9 +1,11 @@
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /**
- * Unix seconds of a certificate date, `Mon D HH:MM:SS YYYY GMT` with the day padded to two columns by a space
- * (docs/api.md §3.11); a day that lost its padding, or has a zero for it, is as clear. Undefined for anything else: `NA` of a CSR, `-` of a file that cannot be read, another zone,
- * a day that the month does not have. The lenient parsers of the platform would turn some of those into a date.
+ * Returns the Unix seconds of a certificate date, `Mon D HH:MM:SS YYYY GMT` with the day padded to
+ * two columns by a space (docs/api.md §3.11); a day without padding, or padded by a zero, is
+ * accepted too. Undefined for anything else: `NA` of a CSR, `-` of an unreadable file, another
+ * zone, a day that the month does not have. The lenient parsers of the platform accept some of
+ * those.
  */
 export function certificateDateToSeconds(text: string): number | undefined {
   const match = /^([A-Z][a-z]{2}) ( \d|\d{1,2}) (\d{2}):(\d{2}):(\d{2}) (\d{4}) GMT$/.exec(text);
@@ -19,7 +21,10 @@ export function certificateDateToSeconds(text: string): number | undefined {
   );
 }
 
-/** Unix seconds of a backup date, `2026-11-06  03:00:01 UTC` with two spaces (docs/api.md §3.12); undefined for anything else. */
+/**
+ * Returns the Unix seconds of a backup date, `2026-11-06  03:00:01 UTC` with two spaces
+ * (docs/api.md §3.12); undefined for anything else.
+ */
 export function backupDateToSeconds(text: string): number | undefined {
   const match = /^(\d{4})-(\d{2})-(\d{2}) +(\d{2}):(\d{2}):(\d{2}) UTC$/.exec(text);
   if (!match) return undefined;

@@ -1,6 +1,6 @@
 import { createTask, type ScheduledTask } from 'node-cron';
 import type { Logger } from 'pino';
-import { remembered } from '../lib/remembered.ts';
+import { remembered } from '../lib/text.ts';
 
 /** Ticks by cron expression. One task serves all who wait for the same expression. */
 export interface Clockwork {

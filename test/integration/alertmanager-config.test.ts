@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { parseDuration } from '../../src/lib/duration.ts';
+import { parseDuration } from '../../src/lib/time.ts';
 import { knownSeries } from '../support/known-series.ts';
 import { givenAlertmanager } from '../support/monitoring.ts';
 import { isThere } from '../support/programs.ts';

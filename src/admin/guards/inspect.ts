@@ -1,5 +1,5 @@
 import { ApplianceError } from '../../appliance/errors.ts';
-import { oneLine } from '../../lib/one-line.ts';
+import { oneLine } from '../../lib/text.ts';
 import type { OperationCall } from '../operation.ts';
 import { allGuards } from './all-guards.ts';
 import type { Finding, Guard, GuardContext, GuardRead } from './guard.ts';

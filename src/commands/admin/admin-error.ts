@@ -1,5 +1,5 @@
 import { isRecord } from '../../lib/check.ts';
-import { oneLine } from '../../lib/one-line.ts';
+import { oneLine } from '../../lib/text.ts';
 
 interface AdminErrorDetails {
   /** One sentence about this case. */

@@ -1,4 +1,4 @@
-import { oneLine } from '../../lib/one-line.ts';
+import { oneLine } from '../../lib/text.ts';
 import { UsageError } from '../command.ts';
 
 /** One `name=value` of the command line, or one `name:=json`. */

@@ -4,7 +4,7 @@ import type { Operation } from '../../admin/operation.ts';
 import type { BodyKind } from '../../appliance/endpoints/row.ts';
 import { withFolder } from '../../config/file-text.ts';
 import { errorCode, isRecord } from '../../lib/check.ts';
-import { oneLine } from '../../lib/one-line.ts';
+import { oneLine } from '../../lib/text.ts';
 import { type Shell, UsageError } from '../command.ts';
 import { parseJson } from './admin-error.ts';
 import type { Assignment } from './assignments.ts';

@@ -1,6 +1,6 @@
 import { endpoints } from '../../appliance/endpoints/table.ts';
 import { isRecord } from '../../lib/check.ts';
-import { oneLine } from '../../lib/one-line.ts';
+import { oneLine } from '../../lib/text.ts';
 import { UsageError } from '../command.ts';
 import { quotable } from './assignments.ts';
 import { show } from './built-in-commands.ts';

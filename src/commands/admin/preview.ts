@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { Decode } from '../../appliance/decode.ts';
 import { isRecord } from '../../lib/check.ts';
-import { oneLine } from '../../lib/one-line.ts';
+import { oneLine } from '../../lib/text.ts';
 import { AdminError, parseJson } from './admin-error.ts';
 import { presentStateLines } from './present-state.ts';
 import { jsonText } from './table.ts';

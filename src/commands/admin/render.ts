@@ -1,5 +1,5 @@
 import { isRecord } from '../../lib/check.ts';
-import { oneLine } from '../../lib/one-line.ts';
+import { oneLine } from '../../lib/text.ts';
 import { maxLines } from './output.ts';
 import { jsonText, pairLines, tableLines, valueText } from './table.ts';
 

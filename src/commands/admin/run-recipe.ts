@@ -1,5 +1,5 @@
-import { parseDuration } from '../../lib/duration.ts';
-import { oneLine } from '../../lib/one-line.ts';
+import { parseDuration } from '../../lib/time.ts';
+import { oneLine } from '../../lib/text.ts';
 import { optionalFlag, UsageError } from '../command.ts';
 import { isAgreed } from './agreement.ts';
 import { namedValues } from './assignments.ts';

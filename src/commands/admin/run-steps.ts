@@ -1,4 +1,4 @@
-import { oneLine } from '../../lib/one-line.ts';
+import { oneLine } from '../../lib/text.ts';
 import { AdminError } from './admin-error.ts';
 import type { Write } from './calls.ts';
 import type { Step } from './recipes/recipe.ts';

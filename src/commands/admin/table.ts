@@ -1,5 +1,5 @@
 import { isRecord } from '../../lib/check.ts';
-import { oneLine } from '../../lib/one-line.ts';
+import { oneLine } from '../../lib/text.ts';
 
 /** Maximal characters of a cell; `--json` shows all. */
 const maxCellWidth = 80;

@@ -6,7 +6,7 @@ import { createFiles } from '../../config/files.ts';
 import { loadSettings } from '../../config/load.ts';
 import { shareOf } from '../../config/share.ts';
 import { loadWebSettings, type WebSettings } from '../../config/web-settings.ts';
-import { counted } from '../../lib/counted.ts';
+import { counted } from '../../lib/text.ts';
 import { parseShard } from '../../lib/shard.ts';
 import { type Command, optionalFlag, textFlag, UsageError } from '../command.ts';
 import { readShownCertificate } from '../shown-certificate.ts';

@@ -1,5 +1,5 @@
 import { knownBasePaths } from '../../appliance/base-paths.ts';
-import { dayOf } from '../../lib/day.ts';
+import { dayOf } from '../../lib/time.ts';
 import { ownFingerprintCommand } from '../fingerprint.ts';
 import { addressOf, type ApplianceCheck } from './appliance-check.ts';
 import { exact, type Finding } from './finding.ts';

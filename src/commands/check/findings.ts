@@ -1,6 +1,5 @@
 import type { FailureReason } from '../../appliance/errors.ts';
-import { dayOf } from '../../lib/day.ts';
-import { formatDuration } from '../../lib/duration.ts';
+import { dayOf, formatDuration } from '../../lib/time.ts';
 import { addressOf, type ApplianceCheck } from './appliance-check.ts';
 import { failureFinding, pinLines } from './failure-finding.ts';
 import { exact, type Finding } from './finding.ts';

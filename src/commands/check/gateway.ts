@@ -3,7 +3,7 @@ import { ApplianceError } from '../../appliance/errors.ts';
 import type { AdminSettings } from '../../config/admin-settings.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
 import { connectAppliance } from '../../connect-appliance.ts';
-import { dayOf } from '../../lib/day.ts';
+import { dayOf } from '../../lib/time.ts';
 import type { Finding } from './finding.ts';
 import { ownCertificateLine } from './own-certificate.ts';
 

@@ -1,5 +1,5 @@
 import { certificateEndsAtMs } from '../../http/web-policy.ts';
-import { dayOf } from '../../lib/day.ts';
+import { dayOf } from '../../lib/time.ts';
 
 /** Returns a line about the end of one of the exporter's own certificates; `clients` (a clause) refuse an expired one. */
 export function ownCertificateLine(cert: string, clients: string, nowMs: number): string {

@@ -14,7 +14,7 @@ import { watchesFarm } from '../../config/farm-filter.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
 import { connectAppliance } from '../../connect-appliance.ts';
 import { isOneOf, toError } from '../../lib/check.ts';
-import { oneLine } from '../../lib/one-line.ts';
+import { oneLine } from '../../lib/text.ts';
 import { intervalOf } from '../../monitor/clockwork.ts';
 
 /** The result of one call of each endpoint that polling reads. */

@@ -1,7 +1,5 @@
-import { counted } from '../../lib/counted.ts';
-import { dayOf } from '../../lib/day.ts';
-import { formatDuration } from '../../lib/duration.ts';
-import { oneLine } from '../../lib/one-line.ts';
+import { counted, oneLine } from '../../lib/text.ts';
+import { dayOf, formatDuration } from '../../lib/time.ts';
 import { addressOf, type ApplianceCheck } from './appliance-check.ts';
 import { keyHeadersText } from './failure-finding.ts';
 import type { Finding } from './finding.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { remembered } from '../../../src/lib/remembered.ts';
+import { remembered } from '../../../src/lib/text.ts';
 
 it('finds out once for each text, undefined included', () => {
   const asked: string[] = [];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { impatientRules, quickened } from '../../../scripts/stack/configuration.ts';
-import { parseDuration } from '../../../src/lib/duration.ts';
+import { parseDuration } from '../../../src/lib/time.ts';
 
 interface Rules {
   readonly groups: readonly { readonly rules: readonly Readonly<Record<string, unknown>>[] }[];

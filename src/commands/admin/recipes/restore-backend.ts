@@ -1,4 +1,4 @@
-import { formatDuration } from '../../../lib/duration.ts';
+import { formatDuration } from '../../../lib/time.ts';
 import { AdminError } from '../admin-error.ts';
 import {
   backendParameters,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { oneLine } from '../../../src/lib/one-line.ts';
+import { oneLine } from '../../../src/lib/text.ts';
 
 describe('a text from outside on one line', () => {
   it.each([

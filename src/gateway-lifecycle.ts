@@ -1,25 +1,26 @@
 import type { Settings } from './config/settings.ts';
 import { ListenError } from './http/listen.ts';
 import { RestartNeededError } from './reloading.ts';
-import type { GatewayParts, GatewaySettings, StartedGateway } from './start-gateway.ts';
+import type { StartGatewayParts, GatewaySettings, StartedGateway } from './start-gateway.ts';
 
-/** The admin gateway as the configuration has it at the moment: off, on, or on another address. */
-export interface GatewaySwitch {
-  /** Undefined while it is off. */
+/** Starts, changes and stops the admin gateway as the configuration says. */
+export interface GatewayLifecycle {
+  /** Base URL; undefined while the gateway is off. */
   readonly url: string | undefined;
   /**
-   * Rejects with a RestartNeededError when a freeze would be lost, and when the new address cannot be listened on; the gateway is then as it was, or off where
+   * Applies other settings. Rejects with a RestartNeededError if a freeze would be lost, and with a
+   * ListenError if the new address cannot be listened on; the gateway is then unchanged, or off if
    * the message says so.
    */
-  become(settings: Settings): Promise<void>;
+  reconfigure(settings: Settings): Promise<void>;
   close(): Promise<void>;
 }
 
-export function createGatewaySwitch(createParts: () => GatewayParts): GatewaySwitch {
+export function createGatewayLifecycle(createParts: () => StartGatewayParts): GatewayLifecycle {
   let running: { readonly gateway: StartedGateway; readonly settings: GatewaySettings } | undefined;
 
   async function start(settings: GatewaySettings): Promise<void> {
-    // Loaded only where it is wanted: it brings megabytes of its own.
+    // Loaded only when needed: it takes megabytes of memory.
     const { startGateway } = await import('./start-gateway.ts');
     running = { gateway: await startGateway(settings, createParts()), settings };
   }
@@ -41,7 +42,7 @@ export function createGatewaySwitch(createParts: () => GatewayParts): GatewaySwi
     get url() {
       return running?.gateway.url;
     },
-    async become(settings) {
+    async reconfigure(settings) {
       if (!hasAdmin(settings)) return await stop();
       if (running?.gateway.update(settings)) {
         running = { ...running, settings };
@@ -49,7 +50,7 @@ export function createGatewaySwitch(createParts: () => GatewayParts): GatewaySwi
       }
       refuseToThaw(settings);
       const before = running?.settings;
-      // Two gateways cannot write one audit, nor listen on one address.
+      // Stopped first: two gateways cannot write one audit or listen on one address.
       await stop();
       try {
         await start(settings);
@@ -66,7 +67,7 @@ function hasAdmin(settings: Settings): settings is GatewaySettings {
   return settings.admin !== undefined;
 }
 
-/** What to say of a gateway that could neither change nor go back. */
+/** Returns the error for a gateway that could neither change nor return to its old settings. */
 function offAfter(error: unknown, failure: unknown): unknown {
   if (!(error instanceof ListenError && failure instanceof ListenError)) return failure;
   const message = `${error.message}\nThe admin gateway is off until a reload brings it back: ${failure.message}`;

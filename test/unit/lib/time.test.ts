@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatDuration, parseDuration } from '../../../src/lib/duration.ts';
+import { formatDuration, parseDuration } from '../../../src/lib/time.ts';
 
 describe('a duration', () => {
   it.each([
