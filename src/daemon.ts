@@ -18,7 +18,7 @@ import { isSame } from './lib/same.ts';
 import { createSelfMetrics } from './metrics/self.ts';
 import { createMetricsStore } from './metrics/store.ts';
 import { type AppliancePoller, createAppliancePoller } from './monitor/appliance-poller.ts';
-import { createClockwork } from './monitor/clockwork.ts';
+import { createCron } from './monitor/cron.ts';
 import { createCounters } from './monitor/counters.ts';
 import { createFleet, type FleetChange, type Inherited } from './monitor/fleet.ts';
 import { ledgerFamilies } from './monitor/ledger.ts';
@@ -75,7 +75,7 @@ interface WatchedAppliance extends Pick<Settings, 'polling' | 'limits'> {
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { settings, web = openToAll, source, build, log, now, random } = parts;
   const decode = createDecoder();
-  const clockwork = createClockwork(log.child({ part: 'clockwork' }));
+  const cron = createCron(log.child({ part: 'cron' }));
   const store = createMetricsStore([...collectorFamilies, ...ledgerFamilies]);
   const self = createSelfMetrics(build, parts);
 
@@ -100,7 +100,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       onTransition,
       legacy,
       store,
-      clockwork,
+      cron,
       log: log.child({ appliance: appliance.name }),
       now,
       random,
@@ -182,7 +182,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       await reloading?.close();
       // The gateway first: what it still does is told to the monitor.
       await gateway.close();
-      await Promise.all([app.close(), clockwork.close(), monitor.close()]);
+      await Promise.all([app.close(), cron.close(), monitor.close()]);
     },
   };
 }

@@ -14,10 +14,10 @@ export interface Step {
 
 /** From the appliance to Prometheus. */
 export const lifeOfANumber: readonly Step[] = [
-  { file: 'monitor/clockwork.ts', does: 'A cron tick: it is time for a collector.' },
+  { file: 'monitor/cron.ts', does: 'A cron tick: it is time for a collector.' },
   {
     file: 'monitor/appliance-poller.ts',
-    does: 'May it run? What the governor allows, and no run of it is under way.',
+    does: 'May it run? The interval budget allows it, and no run of it is under way.',
     exit: { to: 'left out, counted in zlb_collector_skipped_total', as: skipReasons },
   },
   {
@@ -27,7 +27,7 @@ export const lifeOfANumber: readonly Step[] = [
   },
   { file: 'collectors/farms.ts', does: 'Or another: says what to read, collect(read).' },
   {
-    file: 'monitor/turnstile.ts',
+    file: 'monitor/call-queue.ts',
     does: 'One call at a time, within the share of the appliance’s time; the breaker behind it.',
   },
   { file: 'appliance/client.ts', does: 'Sends a GET of the table, reads the answer with limits.' },

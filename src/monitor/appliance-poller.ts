@@ -8,13 +8,13 @@ import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/steady-now.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import { createCaller } from './caller.ts';
-import type { Clockwork } from './clockwork.ts';
+import type { Cron } from './cron.ts';
 import { createCollecting, type Pace } from './collecting.ts';
 import { type Counters, type SkipReason, skipReasons } from './counters.ts';
 import { describeAppliance } from './describe.ts';
 import { createDisplay } from './display.ts';
 import { createFailureLog } from './failure-log.ts';
-import { createGovernor } from './governor.ts';
+import { createIntervalBudget } from './interval-budget.ts';
 import { createJob, type Job, type ScheduledCollector } from './job.ts';
 import { createKnownFacts } from './known-facts.ts';
 import { createLedger } from './ledger.ts';
@@ -51,7 +51,7 @@ export interface AppliancePollerParts {
   /** Of the poller whose place this one takes, where the readings are still those of the same appliance. */
   readonly legacy?: Legacy | undefined;
   readonly store: MetricsStore;
-  readonly clockwork: Clockwork;
+  readonly cron: Cron;
   readonly log: Logger;
   readonly now: () => number;
   readonly random: () => number;
@@ -90,7 +90,7 @@ const maxRefreshing = 20;
 const retryMissingAfterMs = 3_600_000;
 
 export function createAppliancePoller(parts: AppliancePollerParts): AppliancePoller {
-  const { name, clockwork, store, log, now, random, polling, counters, legacy: before } = parts;
+  const { name, cron, store, log, now, random, polling, counters, legacy: before } = parts;
   const closing = new AbortController();
   const age = before?.age ?? createAgeClock(now, steadyNow);
   const states: KnownStates = before?.states ?? new Map();
@@ -120,7 +120,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       createJob(each, {
         appliance: name,
         precedence: index,
-        intervalMs: clockwork.intervalMs(each.schedule),
+        intervalMs: cron.intervalMs(each.schedule),
         jitterRatio: polling.jitterRatio,
       }),
     ]),
@@ -131,7 +131,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     before: before?.ledger,
     upForMs: () => Math.min(...[...jobs.values()].map((job) => timing.freshForMs(job))),
   });
-  const governor = createGovernor(
+  const budget = createIntervalBudget(
     [...jobs].map(([collector, { intervalMs }]) => ({ name: collector, intervalMs })),
     polling.maxBusyRatio,
     () => {
@@ -139,7 +139,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       publish();
     },
   );
-  const timing = createTiming({ governor, jitterRatio: polling.jitterRatio, steadyNow });
+  const timing = createTiming({ budget, jitterRatio: polling.jitterRatio, steadyNow });
   const held = heldFrom(before, jobs);
   const withheld = new Map(before?.withheld);
   const failures = createFailureLog(log, now);
@@ -206,7 +206,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     facts: () => facts.current,
     age,
     onReading,
-    onRoundCost: (job, busySeconds) => governor.expects(job.collector.name, busySeconds),
+    onRoundCost: (job, busySeconds) => budget.expects(job.collector.name, busySeconds),
     onFailure(origin, reason) {
       counters.failed(origin.collector, reason);
       if (reason === 'unlicensed') licence.doubt();
@@ -219,7 +219,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     canFindOut: jobs.has('activation'),
     isFindingOut: () => running.has('activation'),
     findOut: () => void run('activation', 'at_once'),
-    clockwork,
+    cron,
   });
   const refresh = createRefresh();
   /** Farms that wait for {@link refreshFarm}, or are read by it. */
@@ -240,8 +240,8 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     age,
   });
   const schedule = createSchedule({
-    clockwork,
-    governor,
+    cron,
+    budget,
     jitterRatio: polling.jitterRatio,
     random,
     age,
@@ -267,7 +267,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     display.refresh();
   }
 
-  /** Collectors that ask farm by farm wait for the first list of farms; the turnstile keeps the rest in order. */
+  /** Collectors that ask farm by farm wait for the first list of farms; the call queue keeps the rest in order. */
   async function firstRuns(): Promise<void> {
     const whole = [...jobs].filter(([, { collector }]) => !isFarmCollector(collector));
     const lists = whole
@@ -299,7 +299,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     });
   }
 
-  /** Beside a round that may be under way: the turnstile keeps the calls in order. */
+  /** Beside a round that may be under way: the call queue keeps the calls in order. */
   function runFarm(job: Job, farm: string): Promise<void> {
     const { collector } = job;
     return refresh.after(undefined, `${collector.name} ${farm}`, async () => {
@@ -355,7 +355,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     if (outcome !== 'ok') display.withoutReading(job);
     if (isOneOf(skipReasons, outcome)) return skip(job, outcome);
     job.heldUp = undefined;
-    if (!isFarmCollector(collector)) governor.spent(collector.name, job.spentSeconds);
+    if (!isFarmCollector(collector)) budget.spent(collector.name, job.spentSeconds);
     if (outcome === 'lacking') {
       unsupported.set(collector.name, age() + retryMissingAfterMs);
       return ledger.lacks(collector.name);

@@ -5,7 +5,7 @@ import { ApplianceError } from '../appliance/errors.ts';
 import type { ReadFrom } from '../collectors/collector.ts';
 import { steadyNow } from '../lib/steady-now.ts';
 import type { SkipReason } from './counters.ts';
-import { createTurnstile } from './turnstile.ts';
+import { createCallQueue } from './call-queue.ts';
 
 /** A call was not made, since something that came to light while it waited for its turn speaks against it. */
 export class NotAskedError extends Error {
@@ -75,12 +75,12 @@ export function createCaller({
   now,
   random,
 }: CallerParts): Caller {
-  const turnstile = createTurnstile({ maxConcurrent, maxBusyRatio, now: steadyNow, opensAtMs });
+  const queue = createCallQueue({ maxConcurrent, maxBusyRatio, now: steadyNow, opensAtMs });
   const breaker = createBreaker({ now, random });
   const missing = new Map<ReadKey, { readonly error: ApplianceError; readonly untilMs: number }>();
   const client = connect((report) => {
     // An appliance that never answered did no work for us that could be known; the breaker spaces those calls.
-    if (report.reason !== 'timeout') turnstile.rest(report.seconds);
+    if (report.reason !== 'timeout') queue.charge(report.seconds);
     judge(report);
     onCall(report);
   });
@@ -110,14 +110,14 @@ export function createCaller({
       return breaker.state === 'closed' || (breaker.state === 'open' && breaker.waitMs === 0);
     },
     get opensAtMs() {
-      return turnstile.opensAtMs;
+      return queue.opensAtMs;
     },
     reader:
       ({ patienceMs, signal, asked, spent, objection }) =>
       async (key, params) => {
         const known = missing.get(key);
         if (known && now() < known.untilMs) throw known.error;
-        return await turnstile.pass(patienceMs, signal, async () => {
+        return await queue.run(patienceMs, signal, async () => {
           const reason = objection() ?? (breaker.admit() ? undefined : 'breaker_open');
           if (reason) throw new NotAskedError(reason);
           const startedAt = steadyNow();

@@ -67,7 +67,7 @@ export function createCollecting(parts: CollectingParts): Collecting {
     },
 
     async round(job, collector, pace) {
-      const farms = job.rota.inTurn((facts().farms ?? []).filter((farm) => collector.covers(farm)));
+      const farms = job.farmOrder.next((facts().farms ?? []).filter((farm) => collector.covers(farm)));
       const startedAtMs = steadyNow();
       const { outcome: beginning, collectFarm } = await begin(job, collector, job.intervalMs);
       if (!collectFarm) return beginning;
@@ -90,8 +90,8 @@ export function createCollecting(parts: CollectingParts): Collecting {
         // What it came to before it was cut off stays what it came to.
         if (isOneOf(skipReasons, outcome)) return worst === 'ok' ? outcome : worst;
         if (outcome !== 'ok') worst = 'failed';
-        job.rota.asked(farm.name, outcome === 'ok' ? job.spentSeconds - before : undefined);
-        onRoundCost(job, beginSeconds + job.rota.roundSeconds(farms.length));
+        job.farmOrder.read(farm.name, outcome === 'ok' ? job.spentSeconds - before : undefined);
+        onRoundCost(job, beginSeconds + job.farmOrder.roundSeconds(farms.length));
       }
       return worst;
     },

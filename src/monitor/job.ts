@@ -1,6 +1,6 @@
 import type { Collector } from '../collectors/collector.ts';
 import type { SkipReason } from './counters.ts';
-import { createRota, type Rota } from './rota.ts';
+import { createFarmOrder, type FarmOrder } from './farm-order.ts';
 
 /** A collector with what the configuration says about it. */
 export interface ScheduledCollector {
@@ -39,7 +39,7 @@ export interface Job extends ScheduledCollector {
   /** True once it ran or was skipped for a reason. */
   hadTurn: boolean;
   /** Of a collector that asks farm by farm. */
-  readonly rota: Rota;
+  readonly farmOrder: FarmOrder;
 }
 
 /** The part of an interval that a round of calls may fill, so that it ends before the next one starts. */
@@ -66,7 +66,7 @@ export function createJob(
     missed: false,
     heldUp: undefined,
     hadTurn: false,
-    rota: createRota(),
+    farmOrder: createFarmOrder(),
   };
 }
 

@@ -1,5 +1,5 @@
 import { steadyNow } from '../lib/steady-now.ts';
-import type { Clockwork } from './clockwork.ts';
+import type { Cron } from './cron.ts';
 
 /** While an appliance refuses everything for want of a licence, only its activation is asked for, to find out when that is over. */
 export interface Licence {
@@ -18,20 +18,20 @@ export interface LicenceParts {
   readonly canFindOut: boolean;
   readonly isFindingOut: () => boolean;
   readonly findOut: () => void;
-  readonly clockwork: Clockwork;
+  readonly cron: Cron;
 }
 
 /** While an appliance is deactivated, it is asked once a minute whether it still is. */
 const whileUnlicensed = '0 * * * * *';
 const betweenDoubtsMs = 60_000;
 
-export function createLicence({ isLicensed, canFindOut, isFindingOut, findOut, clockwork }: LicenceParts): Licence {
+export function createLicence({ isLicensed, canFindOut, isFindingOut, findOut, cron }: LicenceParts): Licence {
   let doubtedAtMs = Number.NEGATIVE_INFINITY;
   let stopAsking = (): void => undefined;
 
   return {
     start() {
-      stopAsking = clockwork.subscribe(whileUnlicensed, () => {
+      stopAsking = cron.subscribe(whileUnlicensed, () => {
         if (isLicensed() === false) findOut();
       });
     },

@@ -1,17 +1,17 @@
-import type { Clockwork } from './clockwork.ts';
+import type { Cron } from './cron.ts';
 import type { Pace } from './collecting.ts';
-import type { Governor } from './governor.ts';
+import type { IntervalBudget } from './interval-budget.ts';
 import type { Job } from './job.ts';
 
-/** Turns ticks into runs: each job at its place in the interval, once in n intervals where the governor says so. */
+/** Turns ticks into runs: each job at its own offset in the interval, once in n intervals where the interval budget says so. */
 export interface Schedule {
   start(jobs: Iterable<Job>): void;
   close(): void;
 }
 
 export interface ScheduleParts {
-  readonly clockwork: Clockwork;
-  readonly governor: Pick<Governor, 'stride'>;
+  readonly cron: Cron;
+  readonly budget: Pick<IntervalBudget, 'multiplier'>;
   readonly jitterRatio: number;
   readonly random: () => number;
   /** See lib/age-clock.ts. */
@@ -23,15 +23,7 @@ export interface ScheduleParts {
 /** Runs come early and late by their jitter and by the calls before them. */
 const tolerance = 0.5;
 
-export function createSchedule({
-  clockwork,
-  governor,
-  jitterRatio,
-  random,
-  age,
-  onStretched,
-  run,
-}: ScheduleParts): Schedule {
+export function createSchedule({ cron, budget, jitterRatio, random, age, onStretched, run }: ScheduleParts): Schedule {
   const timers = new Set<NodeJS.Timeout>();
   const subscriptions: (() => void)[] = [];
 
@@ -39,25 +31,25 @@ export function createSchedule({
     const timer = setTimeout(
       () => {
         timers.delete(timer);
-        onTurn(job);
+        onDue(job);
       },
       job.offsetMs + random() * jitterRatio * job.intervalMs,
     );
     timers.add(timer);
   }
 
-  /** Counted from the last run, and not in ticks: when the stride changes, the next run comes neither at once nor far away. */
-  function onTurn(job: Job): void {
+  /** Counts from the last run and not in ticks: when the multiplier changes, the next run comes neither at once nor too late. */
+  function onDue(job: Job): void {
     const intervals = (age() - job.startedAtMs) / job.intervalMs;
-    // A run that was just made out of turn serves this tick as well.
+    // A run that was just made out of schedule serves this tick as well.
     if (intervals < tolerance) return;
-    if (intervals < governor.stride(job.collector.name) - tolerance) return onStretched(job);
+    if (intervals < budget.multiplier(job.collector.name) - tolerance) return onStretched(job);
     run(job.collector.name, 'spread');
   }
 
   return {
     start(jobs) {
-      for (const job of jobs) subscriptions.push(clockwork.subscribe(job.schedule, () => onTick(job)));
+      for (const job of jobs) subscriptions.push(cron.subscribe(job.schedule, () => onTick(job)));
     },
     close() {
       for (const unsubscribe of subscriptions) unsubscribe();

@@ -1,4 +1,4 @@
-import type { Governor } from './governor.ts';
+import type { IntervalBudget } from './interval-budget.ts';
 import { type Job, type RunLength, shareOfInterval } from './job.ts';
 
 /** The times that follow from a job's schedule, its costs and what the appliance can bear. All of them as things are now. */
@@ -15,13 +15,13 @@ export interface Timing {
 }
 
 export interface TimingParts {
-  readonly governor: Pick<Governor, 'stride'>;
+  readonly budget: Pick<IntervalBudget, 'multiplier'>;
   readonly jitterRatio: number;
   readonly steadyNow: () => number;
 }
 
-export function createTiming({ governor, jitterRatio, steadyNow }: TimingParts): Timing {
-  const stretchedMs = (job: Job): number => job.intervalMs * governor.stride(job.collector.name);
+export function createTiming({ budget, jitterRatio, steadyNow }: TimingParts): Timing {
+  const stretchedMs = (job: Job): number => job.intervalMs * budget.multiplier(job.collector.name);
   // A run that outlasts its interval makes the next tick an overlap.
   const intervalMs = (job: Job, lengthMs: (run: RunLength) => number): number => {
     const { current, lastRun } = job;

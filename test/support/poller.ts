@@ -10,7 +10,7 @@ import {
   createAppliancePoller,
 } from '../../src/monitor/appliance-poller.ts';
 import { createCounters } from '../../src/monitor/counters.ts';
-import { createClockwork } from '../../src/monitor/clockwork.ts';
+import { createCron } from '../../src/monitor/cron.ts';
 import { ledgerFamilies } from '../../src/monitor/ledger.ts';
 import { textOf } from './store-text.ts';
 
@@ -37,7 +37,7 @@ export function createTestPoller(
   const { parts = {} } = options;
   const now = parts.now ?? Date.now;
   const log = parts.log ?? pino({ level: 'silent' });
-  const clockwork = parts.clockwork ?? createClockwork(log);
+  const cron = parts.cron ?? createCron(log);
   const name = parts.name ?? 'lb-test';
   const polling = {
     timeoutMs: 20_000,
@@ -64,7 +64,7 @@ export function createTestPoller(
     ...parts,
     polling,
     store,
-    clockwork,
+    cron,
     log,
     now,
     connect: (onCall): ApplianceClient => {
@@ -105,7 +105,7 @@ export function createTestPoller(
     },
     async close() {
       await poller.close();
-      await clockwork.close();
+      await cron.close();
     },
   };
 }

@@ -15,7 +15,7 @@ import type { ApplianceSettings, Settings } from '../../config/settings.ts';
 import { connectAppliance } from '../../connect-appliance.ts';
 import { isOneOf, toError } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
-import { intervalOf } from '../../monitor/clockwork.ts';
+import { intervalOf } from '../../monitor/cron.ts';
 
 /** The result of one call of each endpoint that polling reads. */
 export interface ProbeResult {

@@ -5,7 +5,7 @@ import { collectorFamilies, collectors } from '../../../src/collectors/registry.
 import { sleep } from '../../../src/lib/sleep.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
 import { type AppliancePoller, createAppliancePoller } from '../../../src/monitor/appliance-poller.ts';
-import { createClockwork } from '../../../src/monitor/clockwork.ts';
+import { createCron } from '../../../src/monitor/cron.ts';
 import { createCounters } from '../../../src/monitor/counters.ts';
 import type { Inherited } from '../../../src/monitor/fleet.ts';
 import { ledgerFamilies } from '../../../src/monitor/ledger.ts';
@@ -77,7 +77,7 @@ export function givenPoller(parts: {
   const { log, lines } = givenLog();
   const store = createMetricsStore([...collectorFamilies, ...ledgerFamilies]);
   store.arrange([name]);
-  const clockwork = createClockwork(log);
+  const cron = createCron(log);
   const asked: Asked[] = [];
   const transitions: RecentTransition[] = [];
   const startedAt = performance.now();
@@ -140,7 +140,7 @@ export function givenPoller(parts: {
       onTransition: (transition) => void transitions.push(transition),
       legacy,
       store,
-      clockwork,
+      cron,
       log,
       now: () => Date.now() + offsetMs,
       random: () => 0.5,
@@ -148,7 +148,7 @@ export function givenPoller(parts: {
   const poller = create(parts);
   let current = poller;
   onTestFinished(async () => {
-    const closed = Promise.all([current.close(), clockwork.close()]);
+    const closed = Promise.all([current.close(), cron.close()]);
     // A test that gives itself several finds the timers real again after the first.
     if (vi.isFakeTimers()) await vi.runOnlyPendingTimersAsync();
     await closed;

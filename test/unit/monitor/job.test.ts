@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { collectors } from '../../../src/collectors/registry.ts';
-import { intervalOf } from '../../../src/monitor/clockwork.ts';
+import { intervalOf } from '../../../src/monitor/cron.ts';
 import { createJob } from '../../../src/monitor/job.ts';
 
 const jobOf = (appliance: string, index = 0) => {

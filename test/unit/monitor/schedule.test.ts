@@ -1,16 +1,16 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { backends } from '../../../src/collectors/backends.ts';
-import type { Clockwork } from '../../../src/monitor/clockwork.ts';
+import type { Cron } from '../../../src/monitor/cron.ts';
 import { createJob } from '../../../src/monitor/job.ts';
 import { createSchedule } from '../../../src/monitor/schedule.ts';
 
 const minuteMs = 60_000;
 
-/** A job each minute; `state.stride` is what the governor says, and a run takes no time. */
+/** A job each minute; `state.multiplier` is what the budget says, and a run takes no time. */
 function given() {
   vi.useFakeTimers({ now: new Date('2026-11-20T21:00:00.500Z') });
   const ticks = new Set<() => void>();
-  const clockwork: Clockwork = {
+  const cron: Cron = {
     subscribe(_expression, tick) {
       ticks.add(tick);
       return () => ticks.delete(tick);
@@ -22,15 +22,15 @@ function given() {
     { collector: backends, schedule: '0 * * * * *', maxStaleMs: 300_000 },
     { appliance: 'lb', precedence: 5, intervalMs: minuteMs, jitterRatio: 0.1 },
   );
-  const state = { stride: 1, stretched: 0 };
+  const state = { multiplier: 1, stretched: 0 };
   const runs: number[] = [];
   const run = (): void => {
     job.startedAtMs = Date.now();
     runs.push(Date.now());
   };
   const schedule = createSchedule({
-    clockwork,
-    governor: { stride: () => state.stride },
+    cron,
+    budget: { multiplier: () => state.multiplier },
     jitterRatio: 0.1,
     random: () => 0.5,
     age: Date.now,
@@ -61,33 +61,33 @@ function given() {
 const gapsOf = (times: readonly number[]) =>
   times.slice(1).map((time, index) => Math.round((time - (times[index] ?? 0)) / minuteMs));
 
-it('a run comes when so many intervals have passed since the last one as the governor says', async () => {
+it('runs when as many intervals have passed since the last run as the budget asks for', async () => {
   const { state, passMinutes } = given();
   await passMinutes(3);
 
-  state.stride = 7;
+  state.multiplier = 7;
   const stretched = await passMinutes(21);
-  state.stride = 5;
+  state.multiplier = 5;
   const shorter = await passMinutes(20);
 
   expect(gapsOf(stretched)).toEqual([7, 7, 7]);
   expect(gapsOf(shorter)).toEqual([5, 5, 5, 5]);
 });
 
-it('a stride that shrinks below the time since the last run brings the run with the next tick', async () => {
+it('a multiplier that shrinks below the time since the last run brings the run with the next tick', async () => {
   const { state, passMinutes } = given();
   await passMinutes(1);
-  state.stride = 30;
+  state.multiplier = 30;
   await passMinutes(10);
 
-  state.stride = 2;
+  state.multiplier = 2;
 
   expect(gapsOf(await passMinutes(5))).toEqual([11, 2, 2]);
 });
 
-it('counts from a run out of turn as well, and counts the ticks that it leaves out', async () => {
+it('counts from an extra run as well, and counts the skipped ticks', async () => {
   const { state, run, passMinutes } = given();
-  state.stride = 4;
+  state.multiplier = 4;
   await passMinutes(3);
 
   run();

@@ -5,20 +5,20 @@ import { createTiming, type Timing } from '../../../src/monitor/timing.ts';
 
 const polling = { jitterRatio: 0.1 };
 
-/** A job each minute whose reading may be five minutes old; `stride` is what the governor says at the moment. */
-function given(): { job: Job; timing: Timing; governor: { stride: number }; clock: { nowMs: number } } {
-  const governor = { stride: 1 };
+/** A job each minute whose reading may be five minutes old; `multiplier` is what the budget says at the moment. */
+function given(): { job: Job; timing: Timing; budget: { multiplier: number }; clock: { nowMs: number } } {
+  const budget = { multiplier: 1 };
   const clock = { nowMs: 0 };
   const job = createJob(
     { collector: backends, schedule: '0 * * * * *', maxStaleMs: 300_000 },
     { appliance: 'lb', precedence: 5, intervalMs: 60_000, jitterRatio: polling.jitterRatio },
   );
   const timing = createTiming({
-    governor: { stride: () => governor.stride },
+    budget: { multiplier: () => budget.multiplier },
     ...polling,
     steadyNow: () => clock.nowMs,
   });
-  return { job, timing, governor, clock };
+  return { job, timing, budget, clock };
 }
 
 describe('the timing of a job', () => {
@@ -30,10 +30,10 @@ describe('the timing of a job', () => {
     expect(timing.freshForMs(job)).toBe(300_000);
   });
 
-  it('grows with the stride, and a reading then lives for two of the intervals that are possible', () => {
-    const { job, timing, governor } = given();
+  it('grows with the multiplier, and a reading then lives for two of the intervals that are possible', () => {
+    const { job, timing, budget } = given();
 
-    governor.stride = 10;
+    budget.multiplier = 10;
 
     expect(timing.effectiveIntervalMs(job)).toBe(600_000);
     expect(timing.roundMs(job)).toBeCloseTo(480_000);
@@ -50,11 +50,11 @@ describe('the timing of a job', () => {
   });
 
   it('comes back to the schedule once the stretching is over: a round is spread over what is asked for, not over what it took', () => {
-    const { job, timing, governor } = given();
-    governor.stride = 10;
+    const { job, timing, budget } = given();
+    budget.multiplier = 10;
     job.lastRun = { tookMs: timing.roundMs(job), lostMs: 0 };
 
-    governor.stride = 1;
+    budget.multiplier = 1;
     for (let round = 0; round < 3; round += 1) job.lastRun = { tookMs: timing.roundMs(job), lostMs: 0 };
 
     expect(timing.effectiveIntervalMs(job)).toBe(60_000);

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sleep } from '../../../src/lib/sleep.ts';
-import { createTurnstile, type Turnstile } from '../../../src/monitor/turnstile.ts';
+import { createCallQueue, type CallQueue } from '../../../src/monitor/call-queue.ts';
 
 const patient = new AbortController().signal;
 
@@ -13,24 +13,24 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function given(options: { maxConcurrent?: number; maxBusyRatio?: number } = {}): Turnstile {
-  return createTurnstile({ maxConcurrent: 1, maxBusyRatio: 1, now: () => performance.now(), ...options });
+function given(options: { maxConcurrent?: number; maxBusyRatio?: number } = {}): CallQueue {
+  return createCallQueue({ maxConcurrent: 1, maxBusyRatio: 1, now: () => performance.now(), ...options });
 }
 
 /** A call that keeps the appliance busy for so long and reports it, as the client does. */
-function busyFor(turnstile: Turnstile, ms: number): () => Promise<void> {
+function busyFor(queue: CallQueue, ms: number): () => Promise<void> {
   return async () => {
     await sleep(ms, patient);
-    turnstile.rest(ms / 1_000);
+    queue.charge(ms / 1_000);
   };
 }
 
-describe('the turnstile', () => {
-  it('lets those through first who can wait least, and by arrival those who can wait alike', async () => {
-    const turnstile = given();
+describe('the call queue', () => {
+  it('runs the calls that can wait least first, and equal ones by arrival', async () => {
+    const queue = given();
     const passed: string[] = [];
     const pass = (name: string, patienceMs: number) =>
-      turnstile.pass(patienceMs, patient, async () => {
+      queue.run(patienceMs, patient, async () => {
         passed.push(name);
         await sleep(10, patient);
       });
@@ -49,12 +49,12 @@ describe('the turnstile', () => {
     expect(passed).toEqual(['first', 'urgent', 'urgent too', 'between', 'late', 'later']);
   });
 
-  it('lets nobody wait for ever behind those who come again and again', async () => {
-    const turnstile = given();
+  it('lets no call wait for ever behind calls that keep coming', async () => {
+    const queue = given();
     const passed: string[] = [];
     const comeAgain = async (): Promise<void> => {
       for (let round = 0; round < 100; round += 1) {
-        await turnstile.pass(30, patient, async () => {
+        await queue.run(30, patient, async () => {
           passed.push('often');
           await sleep(10, patient);
         });
@@ -62,7 +62,7 @@ describe('the turnstile', () => {
     };
 
     const often = [comeAgain(), comeAgain()];
-    const patiently = turnstile.pass(600, patient, async () => {
+    const patiently = queue.run(600, patient, async () => {
       passed.push('patient');
     });
     await vi.runAllTimersAsync();
@@ -73,7 +73,7 @@ describe('the turnstile', () => {
   });
 
   it.each([1, 2, 4])('has at most %i calls under way', async (maxConcurrent) => {
-    const turnstile = given({ maxConcurrent });
+    const queue = given({ maxConcurrent });
     let running = 0;
     let most = 0;
     const call = async (): Promise<void> => {
@@ -83,31 +83,31 @@ describe('the turnstile', () => {
       running -= 1;
     };
 
-    const all = Array.from({ length: 20 }, () => turnstile.pass(0, patient, call));
+    const all = Array.from({ length: 20 }, () => queue.run(0, patient, call));
     await vi.runAllTimersAsync();
     await Promise.all(all);
 
     expect(most).toBe(maxConcurrent);
   });
 
-  it('hands on what a call came to, and its place also when it failed', async () => {
-    const turnstile = given();
+  it('returns what a call returned, and frees its place also when it failed', async () => {
+    const queue = given();
 
-    const failed = turnstile.pass(0, patient, () => Promise.reject(new Error('refused')));
-    const passed = turnstile.pass(0, patient, () => Promise.resolve('reply'));
+    const failed = queue.run(0, patient, () => Promise.reject(new Error('refused')));
+    const passed = queue.run(0, patient, () => Promise.resolve('reply'));
 
     await expect(failed).rejects.toThrow('refused');
     await expect(passed).resolves.toBe('reply');
   });
 
-  it('lets who gives up leave the line, with the reason, and the others keep their places', async () => {
-    const turnstile = given({ maxBusyRatio: 0.5 });
+  it('rejects an aborted call with the reason, and keeps the order of the others', async () => {
+    const queue = given({ maxBusyRatio: 0.5 });
     const impatient = new AbortController();
     const passed: string[] = [];
     const pass = (name: string, signal: AbortSignal) =>
-      turnstile.pass(0, signal, () => {
+      queue.run(0, signal, () => {
         passed.push(name);
-        return busyFor(turnstile, 100)();
+        return busyFor(queue, 100)();
       });
 
     const one = pass('one', patient);
@@ -122,11 +122,11 @@ describe('the turnstile', () => {
     expect(passed).toEqual(['one', 'two']);
   });
 
-  it('does not begin a call for a signal that is aborted already', async () => {
-    const turnstile = given();
+  it('starts no call for a signal that is aborted already', async () => {
+    const queue = given();
     let called = false;
 
-    const call = turnstile.pass(0, AbortSignal.abort(new Error('too late')), () => {
+    const call = queue.run(0, AbortSignal.abort(new Error('too late')), () => {
       called = true;
       return Promise.resolve();
     });
@@ -135,14 +135,14 @@ describe('the turnstile', () => {
     expect(called).toBe(false);
   });
 
-  it('leaves no timer behind when the last one in line gives up', async () => {
-    const turnstile = given({ maxBusyRatio: 0.1 });
+  it('leaves no timer behind when the last waiting call is aborted', async () => {
+    const queue = given({ maxBusyRatio: 0.1 });
     const impatient = new AbortController();
-    const first = turnstile.pass(0, patient, busyFor(turnstile, 100));
+    const first = queue.run(0, patient, busyFor(queue, 100));
     await vi.advanceTimersByTimeAsync(100);
     await first;
 
-    const waiting = turnstile.pass(0, impatient.signal, () => Promise.resolve());
+    const waiting = queue.run(0, impatient.signal, () => Promise.resolve());
     expect(vi.getTimerCount()).toBe(1);
     impatient.abort(new Error('out of time'));
 
@@ -150,7 +150,7 @@ describe('the turnstile', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('never keeps the appliance busy for more than its share, whatever the calls take and whenever they come', async () => {
+  it('never keeps the appliance busy for more than its ratio, whatever the calls take and whenever they come', async () => {
     const calls = fc.array(fc.record({ afterMs: fc.nat(3_000), takesMs: fc.nat(5_000) }), {
       minLength: 1,
       maxLength: 25,
@@ -159,16 +159,16 @@ describe('the turnstile', () => {
 
     await fc.assert(
       fc.asyncProperty(calls, ratios, fc.constantFrom(1, 2, 4), async (list, maxBusyRatio, maxConcurrent) => {
-        const turnstile = given({ maxBusyRatio, maxConcurrent });
+        const queue = given({ maxBusyRatio, maxConcurrent });
         let firstAt: number | undefined;
         let busyMs = 0;
         const shares: number[] = [];
         const pass = (takesMs: number): Promise<void> =>
-          turnstile.pass(0, patient, async () => {
+          queue.run(0, patient, async () => {
             const elapsedMs = performance.now() - (firstAt ??= performance.now());
             // Timers have whole milliseconds.
             shares.push(busyMs / (elapsedMs + 1));
-            await busyFor(turnstile, takesMs)();
+            await busyFor(queue, takesMs)();
             busyMs += takesMs;
           });
 
@@ -188,15 +188,15 @@ describe('the turnstile', () => {
   });
 
   it('does not save up idle time for a burst', async () => {
-    const turnstile = given({ maxBusyRatio: 0.25 });
+    const queue = given({ maxBusyRatio: 0.25 });
     await vi.advanceTimersByTimeAsync(3_600_000);
     const starts: number[] = [];
     const call = (): Promise<void> => {
       starts.push(performance.now());
-      return busyFor(turnstile, 1_000)();
+      return busyFor(queue, 1_000)();
     };
 
-    const all = [1, 2, 3].map(() => turnstile.pass(0, patient, call));
+    const all = [1, 2, 3].map(() => queue.run(0, patient, call));
     await vi.runAllTimersAsync();
     await Promise.all(all);
 

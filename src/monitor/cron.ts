@@ -2,22 +2,22 @@ import { createTask, type ScheduledTask } from 'node-cron';
 import type { Logger } from 'pino';
 import { remembered } from '../lib/text.ts';
 
-/** Ticks by cron expression. One task serves all who wait for the same expression. */
-export interface Clockwork {
+/** Ticks by cron expression. One task of node-cron serves all subscribers of the same expression. */
+export interface Cron {
   /** Calls `tick` at each match until the returned function is called. */
   subscribe(expression: string, tick: () => void): () => void;
-  /** {@link intervalOf}, found out once for all who wait for the same expression: it takes a millisecond. */
+  /** {@link intervalOf}, computed once per expression: it takes a millisecond. */
   intervalMs(expression: string): number;
   close(): Promise<void>;
 }
 
-interface Beating {
+interface RunningTask {
   readonly task: ScheduledTask;
   readonly ticks: Set<() => void>;
 }
 
-export function createClockwork(log: Logger): Clockwork {
-  const tasks = new Map<string, Beating>();
+export function createCron(log: Logger): Cron {
+  const tasks = new Map<string, RunningTask>();
 
   // Without a logger of its own node-cron prints to standard output.
   const logger = {
@@ -27,7 +27,7 @@ export function createClockwork(log: Logger): Clockwork {
     debug: (message: string | Error) => log.debug(message),
   };
 
-  function begin(expression: string): Beating {
+  function startTask(expression: string): RunningTask {
     const ticks = new Set<() => void>();
     const task = createTask(expression, () => ticks.forEach((each) => each()), { logger });
     tasks.set(expression, { task, ticks });
@@ -37,7 +37,7 @@ export function createClockwork(log: Logger): Clockwork {
 
   return {
     subscribe(expression, tick) {
-      const { task, ticks } = tasks.get(expression) ?? begin(expression);
+      const { task, ticks } = tasks.get(expression) ?? startTask(expression);
       ticks.add(tick);
       return () => {
         if (!ticks.delete(tick) || ticks.size > 0) return;
@@ -53,13 +53,13 @@ export function createClockwork(log: Logger): Clockwork {
   };
 }
 
-/** More than an hour of every few minutes, so that a gap at the turn of the hour is seen whenever one looks. */
-const matchesLookedAt = 32;
+/** More than an hour of every few minutes, so that a gap at the change of the hour is always seen. */
+const checkedMatches = 32;
 
 /** Milliseconds between two matches of an expression: the shortest gap among the next matches. */
 export function intervalOf(expression: string): number {
   const task = createTask(expression, () => undefined);
-  const times = task.getNextRuns(matchesLookedAt).map((date) => date.getTime());
+  const times = task.getNextRuns(checkedMatches).map((date) => date.getTime());
   void task.destroy();
   const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
   return Math.max(1_000, Math.min(...gaps, 7 * 86_400_000));

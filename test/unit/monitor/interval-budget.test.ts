@@ -1,20 +1,20 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createGovernor, type GovernedCollector } from '../../../src/monitor/governor.ts';
+import { createIntervalBudget, type BudgetedCollector } from '../../../src/monitor/interval-budget.ts';
 
-interface Costed extends GovernedCollector {
+interface Costed extends BudgetedCollector {
   readonly seconds: number;
 }
 
-/** The strides after each collector has told its cost once. */
+/** The multipliers after each collector has told its cost once. */
 function stretched(collectors: readonly Costed[], maxBusyRatio: number): number[] {
-  const governor = createGovernor(collectors, maxBusyRatio, () => undefined);
-  for (const { name, seconds } of collectors) governor.spent(name, seconds);
-  return collectors.map(({ name }) => governor.stride(name));
+  const budget = createIntervalBudget(collectors, maxBusyRatio, () => undefined);
+  for (const { name, seconds } of collectors) budget.spent(name, seconds);
+  return collectors.map(({ name }) => budget.multiplier(name));
 }
 
-function loads(collectors: readonly Costed[], strides: readonly number[]): number[] {
-  return collectors.map(({ seconds, intervalMs }, index) => (seconds * 1_000) / intervalMs / (strides[index] ?? 1));
+function loads(collectors: readonly Costed[], multipliers: readonly number[]): number[] {
+  return collectors.map(({ seconds, intervalMs }, index) => (seconds * 1_000) / intervalMs / (multipliers[index] ?? 1));
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
@@ -38,9 +38,9 @@ const collectors = fc
   );
 const ratio = fc.double({ min: 0.01, max: 1, noNaN: true });
 
-describe('the governor', () => {
-  it('leaves everything as scheduled while it fits', () => {
-    const strides = stretched(
+describe('the interval budget', () => {
+  it('keeps every schedule while the sum fits', () => {
+    const multipliers = stretched(
       [
         { name: 'farms', intervalMs: 30_000, seconds: 3 },
         { name: 'system', intervalMs: 60_000, seconds: 1 },
@@ -48,11 +48,11 @@ describe('the governor', () => {
       0.25,
     );
 
-    expect(strides).toEqual([1, 1]);
+    expect(multipliers).toEqual([1, 1]);
   });
 
   it('stretches what frees the most, and not the first, which people wait for', () => {
-    const strides = stretched(
+    const multipliers = stretched(
       [
         { name: 'farms', intervalMs: 30_000, seconds: 4 },
         { name: 'backends', intervalMs: 60_000, seconds: 60 },
@@ -61,7 +61,7 @@ describe('the governor', () => {
       0.25,
     );
 
-    expect(strides).toEqual([1, 10, 1]);
+    expect(multipliers).toEqual([1, 10, 1]);
   });
 
   it('stretches the first as well when it alone is too much, and leaves a tenth to the others', () => {
@@ -79,14 +79,14 @@ describe('the governor', () => {
   it('fits whenever it can, and never stretches beyond sixty', () => {
     fc.assert(
       fc.property(collectors, ratio, (list, maxBusyRatio) => {
-        const strides = stretched(list, maxBusyRatio);
+        const multipliers = stretched(list, maxBusyRatio);
         const longest = loads(
           list,
-          list.map((_, index) => (index === 0 ? (strides[0] ?? 1) : 60)),
+          list.map((_, index) => (index === 0 ? (multipliers[0] ?? 1) : 60)),
         );
 
-        for (const stride of strides) expect([...Array(61).keys()].slice(1)).toContain(stride);
-        if (sum(longest) <= maxBusyRatio) expect(sum(loads(list, strides))).toBeLessThanOrEqual(maxBusyRatio);
+        for (const multiplier of multipliers) expect([...Array(61).keys()].slice(1)).toContain(multiplier);
+        if (sum(longest) <= maxBusyRatio) expect(sum(loads(list, multipliers))).toBeLessThanOrEqual(maxBusyRatio);
       }),
       { numRuns: 500 },
     );
@@ -101,18 +101,18 @@ describe('the governor', () => {
     );
   });
 
-  it('leaves alone what costs nothing', () => {
+  it('does not stretch what costs nothing', () => {
     fc.assert(
       fc.property(collectors, ratio, (list, maxBusyRatio) => {
-        const strides = stretched(list, maxBusyRatio);
+        const multipliers = stretched(list, maxBusyRatio);
 
-        expect(strides.filter((stride, index) => stride > 1 && list[index]?.seconds === 0)).toEqual([]);
+        expect(multipliers.filter((multiplier, index) => multiplier > 1 && list[index]?.seconds === 0)).toEqual([]);
       }),
     );
   });
 
   it('smooths, so that one slow answer does not halve the resolution, and lasting slowness does', () => {
-    const governor = createGovernor(
+    const budget = createIntervalBudget(
       [
         { name: 'farms', intervalMs: 30_000 },
         { name: 'backends', intervalMs: 60_000 },
@@ -120,20 +120,20 @@ describe('the governor', () => {
       0.25,
       () => undefined,
     );
-    for (let run = 0; run < 10; run += 1) governor.spent('backends', 5);
+    for (let run = 0; run < 10; run += 1) budget.spent('backends', 5);
 
-    governor.spent('backends', 20);
-    const afterOne = governor.stride('backends');
-    for (let run = 0; run < 20; run += 1) governor.spent('backends', 20);
-    const afterMany = governor.stride('backends');
-    for (let run = 0; run < 20; run += 1) governor.spent('backends', 5);
-    const recovered = governor.stride('backends');
+    budget.spent('backends', 20);
+    const afterOne = budget.multiplier('backends');
+    for (let run = 0; run < 20; run += 1) budget.spent('backends', 20);
+    const afterMany = budget.multiplier('backends');
+    for (let run = 0; run < 20; run += 1) budget.spent('backends', 5);
+    const recovered = budget.multiplier('backends');
 
     expect([afterOne, afterMany, recovered]).toEqual([1, 2, 1]);
   });
 
   it('stretches a cheap one a little before a costly one is stretched without end', () => {
-    const strides = stretched(
+    const multipliers = stretched(
       [
         { name: 'farms', intervalMs: 30_000, seconds: 5 },
         { name: 'backends', intervalMs: 60_000, seconds: 80 },
@@ -142,15 +142,15 @@ describe('the governor', () => {
       0.25,
     );
 
-    expect(strides).toEqual([1, 23, 5]);
+    expect(multipliers).toEqual([1, 23, 5]);
   });
 
-  it('plans a round of calls as the calls tell, without waiting for its end', () => {
-    const governor = createGovernor([{ name: 'backends', intervalMs: 60_000 }], 0.25, () => undefined);
+  it('plans a round by its calls so far, without waiting for its end', () => {
+    const budget = createIntervalBudget([{ name: 'backends', intervalMs: 60_000 }], 0.25, () => undefined);
 
-    governor.expects('backends', 40);
+    budget.expects('backends', 40);
 
-    expect(governor.stride('backends')).toBe(4);
+    expect(budget.multiplier('backends')).toBe(4);
   });
 
   it('keeps its plan while only jitter of a seventh changes what runs cost, whatever that is', () => {
@@ -161,13 +161,13 @@ describe('the governor', () => {
         { name: 'farms', intervalMs: 30_000 },
         { name: 'backends', intervalMs: 60_000 },
       ];
-      const governor = createGovernor(list, 0.25, () => {
+      const budget = createIntervalBudget(list, 0.25, () => {
         changes += 1;
       });
       for (let run = 0; run < 550; run += 1) {
         if (run === 50) changes = 0;
-        governor.spent('farms', 5 * jitter(2 * run));
-        governor.spent('backends', seconds * jitter(2 * run + 1));
+        budget.spent('farms', 5 * jitter(2 * run));
+        budget.spent('backends', seconds * jitter(2 * run + 1));
       }
       return changes > 2;
     });
@@ -175,13 +175,13 @@ describe('the governor', () => {
     expect(restless).toEqual([]);
   });
 
-  it('tells when intervals have changed, and only then', () => {
+  it('reports changed intervals, and only those', () => {
     const told: number[] = [];
-    const governor = createGovernor([{ name: 'backends', intervalMs: 60_000 }], 0.25, () =>
-      told.push(governor.stride('backends')),
+    const budget = createIntervalBudget([{ name: 'backends', intervalMs: 60_000 }], 0.25, () =>
+      told.push(budget.multiplier('backends')),
     );
 
-    for (const seconds of [5, 5, 40, 40, 40, 40, 5, 5, 5]) governor.spent('backends', seconds);
+    for (const seconds of [5, 5, 40, 40, 40, 40, 5, 5, 5]) budget.spent('backends', seconds);
 
     expect(told).toEqual([2, 1]);
   });

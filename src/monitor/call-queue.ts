@@ -1,24 +1,23 @@
-/** Lets calls to one appliance through in order of urgency, few at a time, and bounds the share of time it spends on us. */
-export interface Turnstile {
+/** Runs the calls to one appliance in order of urgency, few at a time, and bounds the ratio of time that they keep it busy. */
+export interface CallQueue {
   /**
-   * Runs `call` when its turn comes: who can wait `patienceMs` from now goes after all who can wait less long, so that those
-   * in a hurry are first and nobody waits for ever. Rejects with the signal's reason when it aborts while waiting. A call
-   * reports the seconds it kept the appliance busy through `rest`.
+   * Runs `call` when it is the most urgent one: a call that can wait `maxWaitMs` from now goes after all calls that can wait
+   * less long, so that no call waits for ever. Rejects with the signal's reason when it aborts while the call waits.
    */
-  pass<Result>(patienceMs: number, signal: AbortSignal, call: () => Promise<Result>): Promise<Result>;
-  /** Keeps the turnstile shut until the busy time just spent is at most the allowed share. */
-  rest(busySeconds: number): void;
-  /** Shut until then, on the clock of the turnstile. */
+  run<Result>(maxWaitMs: number, signal: AbortSignal, call: () => Promise<Result>): Promise<Result>;
+  /** Charges the time that a call kept the appliance busy: no call starts until the ratio is kept again. */
+  charge(busySeconds: number): void;
+  /** No call starts before this time, by the clock of `now`. */
   readonly opensAtMs: number;
 }
 
-export interface TurnstileOptions {
+export interface CallQueueOptions {
   readonly maxConcurrent: number;
-  /** At most this share of time, 0 to 1, is spent in calls. */
+  /** At most this ratio of time, 0 to 1, is spent in calls. */
   readonly maxBusyRatio: number;
   /** Milliseconds on the clock that timers go by. */
   readonly now: () => number;
-  /** Where another one stood before: shut for as long as that one was. */
+  /** `opensAtMs` of the queue that this one replaces. */
   readonly opensAtMs?: number | undefined;
 }
 
@@ -27,15 +26,15 @@ interface Waiting {
   readonly enter: () => void;
 }
 
-/** Those who are due at the same moment keep their order. */
-export function createTurnstile({ maxConcurrent, maxBusyRatio, now, opensAtMs = 0 }: TurnstileOptions): Turnstile {
-  const line: Waiting[] = [];
+/** Calls that are due at the same moment keep their order. */
+export function createCallQueue({ maxConcurrent, maxBusyRatio, now, opensAtMs = 0 }: CallQueueOptions): CallQueue {
+  const waitingCalls: Waiting[] = [];
   let running = 0;
   let opensAt = opensAtMs;
   let timer: NodeJS.Timeout | undefined;
 
   function admit(): void {
-    while (line.length > 0 && running < maxConcurrent) {
+    while (waitingCalls.length > 0 && running < maxConcurrent) {
       const wait = opensAt - now();
       if (wait > 0) {
         timer ??= setTimeout(() => {
@@ -45,34 +44,34 @@ export function createTurnstile({ maxConcurrent, maxBusyRatio, now, opensAtMs = 
         return;
       }
       running += 1;
-      line.shift()?.enter();
+      waitingCalls.shift()?.enter();
     }
   }
 
   function enqueue(waiting: Waiting): void {
-    const index = line.findIndex(({ dueMs }) => dueMs > waiting.dueMs);
-    line.splice(index === -1 ? line.length : index, 0, waiting);
+    const index = waitingCalls.findIndex(({ dueMs }) => dueMs > waiting.dueMs);
+    waitingCalls.splice(index === -1 ? waitingCalls.length : index, 0, waiting);
   }
 
   return {
     get opensAtMs() {
       return opensAt;
     },
-    rest(busySeconds) {
+    charge(busySeconds) {
       // A call of d seconds may be followed by the next one after d / ratio, counted from its start.
       const busyMs = busySeconds * 1_000;
       opensAt = Math.max(opensAt, now() - busyMs) + busyMs / maxBusyRatio;
     },
-    async pass(patienceMs, signal, call) {
+    async run(maxWaitMs, signal, call) {
       signal.throwIfAborted();
       await new Promise<void>((resolve, reject) => {
         const leave = (): void => {
-          line.splice(line.indexOf(waiting), 1);
-          if (line.length === 0) clearTimer();
+          waitingCalls.splice(waitingCalls.indexOf(waiting), 1);
+          if (waitingCalls.length === 0) clearTimer();
           reject(signal.reason as Error);
         };
         const waiting: Waiting = {
-          dueMs: now() + patienceMs,
+          dueMs: now() + maxWaitMs,
           enter: () => {
             signal.removeEventListener('abort', leave);
             resolve();
