@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 
-import { limitsInWords } from '../src/config/quantity.ts';
+import { describeLimits } from '../src/config/quantity.ts';
 import type { Reads } from '../src/config/schema-parts.ts';
 
 /** What the documentation needs of a schema. */
@@ -74,7 +74,7 @@ function typeWords(node: SchemaNode): string {
   if (node.enum) return `one of ${node.enum.join(', ')}`;
   if (node.items) return `list of ${itemWords(node.items)}`;
   if (node.reads)
-    return [readerWords[node.reads.reader], limitsInWords(node.reads)].filter((part) => part !== '').join(', ');
+    return [readerWords[node.reads.reader], describeLimits(node.reads)].filter((part) => part !== '').join(', ');
   if (node.type === 'integer')
     return `number, ${node.maximum === undefined ? `at least ${node.minimum}` : `${node.minimum} to ${node.maximum}`}`;
   return { boolean: 'true or false', object: 'mapping of texts', string: 'path' }[String(node.type)] ?? '';

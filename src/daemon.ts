@@ -3,8 +3,7 @@ import { type AdminMetrics, createAdminMetrics } from './admin/admin-metrics.ts'
 import { createDecoder } from './appliance/decode.ts';
 import type { BuildInfo } from './build-info.ts';
 import { collectorFamilies, collectors } from './collectors/registry.ts';
-import { watchesFarm } from './config/farm-filter.ts';
-import type { ApplianceSettings, Settings } from './config/settings.ts';
+import { type ApplianceSettings, type Settings, watchesFarm } from './config/settings.ts';
 import type { WebSettings } from './config/web-settings.ts';
 import type { ConfigurationSource } from './configuration-source.ts';
 import { connectAppliance } from './connect-appliance.ts';
@@ -146,8 +145,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     });
   const app = createMetricsApp({
     monitor,
-    shardWatching: (appliance) => inForce.settings.share?.elsewhere.get(appliance),
-    share: () => inForce.settings.share,
+    shardWatching: (appliance) => inForce.settings.shard?.elsewhere.get(appliance),
+    shard: () => inForce.settings.shard,
     self,
     build,
     isDemonstration: parts.isDemonstration,
@@ -159,10 +158,10 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     now,
   });
   const url = await listen(app, parts.listenAddress, '--web.listen-address');
-  const { appliances, share } = settings;
+  const { appliances, shard } = settings;
   log.info(
-    { url, appliances: appliances.length, ...(share && { shard: `${share.index}/${share.count}` }) },
-    appliances.length > 0 ? 'listening' : `listening, and no appliance ${share ? 'falls to this shard' : 'is listed'}`,
+    { url, appliances: appliances.length, ...(shard && { shard: `${shard.index}/${shard.count}` }) },
+    appliances.length > 0 ? 'listening' : `listening, and no appliance ${shard ? 'falls to this shard' : 'is listed'}`,
   );
   await gateway.reconfigure(settings).catch(async (error: unknown) => {
     await app.close();

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
-import { isLoopback } from '../../src/config/listen-address.ts';
-import { parseListenAddress } from '../../src/lib/listen-address.ts';
+import { isLoopback, parseListenAddress } from '../../src/lib/listen-address.ts';
 import { StackError } from './stack-error.ts';
 
 /** What listens, in the order in which it is told to people. */

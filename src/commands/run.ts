@@ -2,7 +2,7 @@ import { operationRoutes } from '../admin/operation-routes.ts';
 import { collectorDefaults } from '../collectors/defaults.ts';
 import { hasEnvironmentAppliance } from '../config/environment.ts';
 import { createSettingsLoader } from '../config/load.ts';
-import { shareOf } from '../config/share.ts';
+import { settingsOfShard } from '../config/settings.ts';
 import { createWebSettingsLoader, loadWebSettings } from '../config/web-settings.ts';
 import { createConfigurationSource } from '../configuration-source.ts';
 import { type Daemon, startDaemon } from '../daemon.ts';
@@ -41,7 +41,7 @@ export const run: Command = async (context) => {
     async load(files) {
       const path = file === undefined ? {} : { file };
       const settings = await loadSettings({ ...path, env, files });
-      return { settings: shareOf(settings, shard), web: await loadWeb?.(files) };
+      return { settings: settingsOfShard(settings, shard), web: await loadWeb?.(files) };
     },
   });
   // The first configuration has to be valid, or the exporter does not start.

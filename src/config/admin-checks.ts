@@ -1,10 +1,10 @@
+import { isLoopback } from '../lib/listen-address.ts';
 import { closestWord } from './closest-word.ts';
-import { isLoopback } from './listen-address.ts';
 import type { OpenedAdmin } from './open-files.ts';
 import { matchOperations, type OperationRoutes } from './operation-list.ts';
-import { pairProblem } from './private-key.ts';
+import { pairProblem } from './pem.ts';
 import type { Path, Problems } from './problems.ts';
-import { findRepeats } from './repeats.ts';
+import { findRepeats } from './checks.ts';
 import type { ConfigFile } from './schema.ts';
 import type { Partly } from './structure.ts';
 import type { Source } from './yaml-file.ts';
@@ -19,61 +19,71 @@ interface Checked {
 
 /** Reports what is wrong in the `admin` block beyond its single values. */
 export function checkAdmin(checked: Checked): void {
-  for (const check of [tokensAreEncrypted, keyBelongs, tokensDiffer, appliancesExist, operationsExist]) check(checked);
+  for (const check of [
+    requireEncryption,
+    requireMatchingKey,
+    requireUniqueTokens,
+    requireKnownAppliances,
+    requireKnownOperations,
+  ])
+    check(checked);
 }
 
-function tokensAreEncrypted({ config: { admin }, source, problems }: Checked): void {
+function requireEncryption({ config: { admin }, source, problems }: Checked): void {
   if (admin?.listen_address === undefined || isLoopback(admin.listen_address)) return;
-  // A value that was meant and could not be read has its own problem.
+  // A value that could not be parsed has its own problem.
   const settled = (['tls', 'insecure_plaintext'] as const).some(
-    (key) => admin[key] || problems.knows(source.place(['admin', key])),
+    (key) => admin[key] || problems.isKnown(source.locate(['admin', key])),
   );
   if (settled) return;
   problems.report(
-    source.place(['admin', 'listen_address']),
+    source.locate(['admin', 'listen_address']),
     'lets other machines connect, and without TLS tokens would cross the network in clear text; ' +
       'add admin.tls with cert_file and key_file, or set admin.insecure_plaintext to true where something else encrypts them',
   );
 }
 
-function keyBelongs({ source, opened: { cert, key }, problems }: Checked): void {
+function requireMatchingKey({ source, opened: { cert, key }, problems }: Checked): void {
   const problem = cert !== undefined && key ? pairProblem(cert, key, 'cert_file') : undefined;
-  if (problem !== undefined) problems.report(source.place(['admin', 'tls', 'key_file']), problem);
+  if (problem !== undefined) problems.report(source.locate(['admin', 'tls', 'key_file']), problem);
 }
 
-function tokensDiffer({ config: { admin }, source, problems }: Checked): void {
+function requireUniqueTokens({ config: { admin }, source, problems }: Checked): void {
   const tokens = admin?.tokens ?? [];
   for (const { index, first } of findRepeats(tokens.map((token) => token?.name))) {
     problems.report(
-      source.place(['admin', 'tokens', index, 'name']),
+      source.locate(['admin', 'tokens', index, 'name']),
       `is the name of admin.tokens[${first}] too; give each token its own, the audit tells callers apart by it`,
     );
   }
   for (const { index, first } of findRepeats(tokens.map((token) => token?.sha256))) {
     problems.report(
-      source.place(['admin', 'tokens', index, 'sha256']),
+      source.locate(['admin', 'tokens', index, 'sha256']),
       `is the digest of admin.tokens[${first}] too; make a token of its own with \`zlb-exporter token\``,
     );
   }
 }
 
-/** A pattern may be written for appliances to come; a name without an appliance is a slip. */
-function appliancesExist({ config: { admin, appliances = [] }, source, problems }: Checked): void {
+/**
+ * Reports names of unknown appliances. Patterns are allowed to match none: their appliances may
+ * come later.
+ */
+function requireKnownAppliances({ config: { admin, appliances = [] }, source, problems }: Checked): void {
   const known = appliances.map((appliance) => appliance?.name);
-  // Beside a name that could not be read this one may be right.
+  // If a name of an appliance could not be parsed, this one may be right.
   if (!known.every((name) => name !== undefined)) return;
   for (const [index, token] of admin?.tokens?.entries() ?? []) {
     for (const [position, name] of token?.appliances?.entries() ?? []) {
       if (name === undefined || name.includes('*') || known.includes(name)) continue;
       problems.report(
-        source.place(['admin', 'tokens', index, 'appliances', position]),
+        source.locate(['admin', 'tokens', index, 'appliances', position]),
         `is the name of no appliance; ${suggest(name, known) ?? 'write one of those in appliances, or a pattern such as lb-*'}`,
       );
     }
   }
 }
 
-function operationsExist({ config: { admin }, source, operations, problems }: Checked): void {
+function requireKnownOperations({ config: { admin }, source, operations, problems }: Checked): void {
   const words = [...operations].flat();
   for (const [index, token] of admin?.tokens?.entries() ?? []) {
     for (const list of ['allow', 'deny'] as const) {
@@ -81,7 +91,7 @@ function operationsExist({ config: { admin }, source, operations, problems }: Ch
         if (entry === undefined || matchOperations(entry, operations).length > 0) continue;
         const at: Path = ['admin', 'tokens', index, list, position];
         problems.report(
-          source.place(at),
+          source.locate(at),
           `is no operation; ${suggest(entry, words) ?? 'write the key of one such as readFarm, a route such as PUT /farms/{farmname}/actions, or a pattern such as *Backend*'}`,
         );
       }

@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox';
 
-import { section, value } from './schema-parts.ts';
+import { mapping, value } from './schema-parts.ts';
 
-/** The `admin` block and one of its tokens, read. */
+/** The `admin` block and one of its tokens, parsed. */
 export type AdminFile = Static<typeof adminSchema>;
 export type TokenFile = AdminFile['tokens'][number];
 
-const tls = section(
+const tls = mapping(
   {
     cert_file: Type.String({
       description: 'PEM file of the certificate of the listener, and behind it those of the authorities in between.',
@@ -36,7 +36,7 @@ const tokenExample = {
   role: 'operator',
 };
 
-const token = section(
+const token = mapping(
   {
     name: value('tokenName', {
       description: 'Who calls, as the audit names them; unique. Letters, digits and `. _ @ -`.',
@@ -95,7 +95,7 @@ const token = section(
 );
 
 /** The admin gateway; a file without this block has none. */
-export const adminSchema = section(
+export const adminSchema = mapping(
   {
     listen_address: value('listenAddress', {
       description: 'Where the gateway listens; `:9445` is every address.',

@@ -6,7 +6,7 @@ import type { AdminFile, TokenFile } from './admin-schema.ts';
 import type { OpenedAdmin } from './open-files.ts';
 import { matchOperations, type OperationRoutes } from './operation-list.ts';
 
-/** The admin gateway, checked; without it the gateway does not listen. */
+/** The checked settings of the admin gateway; without them it does not listen. */
 export interface AdminSettings {
   /** `host:port`; an empty host is every address. */
   readonly listenAddress: string;
@@ -14,16 +14,16 @@ export interface AdminSettings {
   /** An absolute path. */
   readonly auditFile: string;
   readonly auditFileBytes: number;
-  /** To the first byte of an answer. */
+  /** Time to the first byte of an answer. */
   readonly timeoutMs: number;
   readonly uploadBytes: number;
   readonly downloadBytes: number;
-  /** Reads at a time; changes go one by one beside them. */
+  /** Concurrent reads; one change at a time comes on top. */
   readonly maxConcurrentPerAppliance: number;
   readonly tokens: readonly TokenSettings[];
 }
 
-/** PEM, all three; the key belongs to the first certificate. */
+/** All three are PEM; the key belongs to the first certificate. */
 interface AdminTlsSettings {
   readonly cert: string;
   readonly key: Secret;
@@ -43,7 +43,7 @@ export interface TokenSettings {
   readonly allow?: readonly string[];
   readonly deny: readonly string[];
   readonly skipConfirmation: boolean;
-  /** What becomes of a blocking finding of a guard. */
+  /** How a blocking finding of a guard is handled. */
   readonly guards: TokenFile['guards'];
 }
 
@@ -55,7 +55,7 @@ interface Checked {
   readonly operations: OperationRoutes;
 }
 
-/** The settings that an `admin` block without problems amounts to. */
+/** Converts an `admin` block without problems to settings. */
 export function toAdminSettings({ admin, opened, folder, operations }: Checked): AdminSettings {
   return {
     listenAddress: admin.listen_address,

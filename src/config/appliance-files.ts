@@ -14,14 +14,17 @@ export interface ApplianceFilesParts {
   readonly problems: Problems;
 }
 
-/** One appliance that a file lists: where in which file. */
+/** An appliance that a file lists, and its position there. */
 interface Listed {
   readonly value: unknown;
   readonly file: Source;
   readonly index: number;
 }
 
-/** The source with the appliances of its `appliance_files` behind its own, each still at the place where it is written. */
+/**
+ * Appends the appliances of `appliance_files` to those of the source; each keeps the location where
+ * it is written.
+ */
 export async function withApplianceFiles({ source, env, files, problems }: ApplianceFilesParts): Promise<Source> {
   const { value } = source;
   if (!isRecord(value) || !Array.isArray(value.appliance_files)) return source;
@@ -32,7 +35,7 @@ export async function withApplianceFiles({ source, env, files, problems }: Appli
   for (const [index, pattern] of value.appliance_files.entries()) {
     if (typeof pattern !== 'string') continue;
     const folder = source.folderOf(['appliance_files', index]);
-    const place = source.place(['appliance_files', index]);
+    const place = source.locate(['appliance_files', index]);
     const found = await files.list(resolve(folder, pattern));
     if ('problem' in found) {
       problems.report(place, `${found.problem}. Let the exporter read it, or take the pattern out`);
@@ -40,8 +43,8 @@ export async function withApplianceFiles({ source, env, files, problems }: Appli
     }
     for (const file of found.value) {
       const remedy = `Put it there, or take it out of ${place.key}`;
-      const least = 'an empty list is []';
-      const read = await readYamlFile({ file, remedy, least, env, readText: files.readText, problems });
+      const minimalContent = 'an empty list is []';
+      const read = await readYamlFile({ file, remedy, minimalContent, env, readText: files.readText, problems });
       if (read) listed.push(...appliancesOf(read, file, problems));
     }
   }
@@ -69,9 +72,9 @@ function joined(source: Source, value: unknown, own: number, listed: readonly Li
       const at = origin(path);
       return at.source.folderOf(at.path);
     },
-    place(path, part) {
+    locate(path, part) {
       const at = origin(path);
-      return at.source.place(at.path, part);
+      return at.source.locate(at.path, part);
     },
   };
 }

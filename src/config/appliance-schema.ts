@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 
-import { section, value } from './schema-parts.ts';
+import { mapping, value } from './schema-parts.ts';
 
 /** Labels that `zlb_appliance_info` has already, or that Prometheus sets. */
 export const reservedLabels = [
@@ -14,7 +14,7 @@ export const reservedLabels = [
   'job',
 ];
 
-const tls = section(
+const tls = mapping(
   {
     ca_file: Type.Optional(
       Type.String({
@@ -46,7 +46,7 @@ const tls = section(
   { description: 'How the certificate of the appliance is checked.', default: {} },
 );
 
-const farms = section(
+const farms = mapping(
   {
     include: Type.Array(value('farmPattern', {}), {
       description:
@@ -64,16 +64,16 @@ const farms = section(
   { description: 'Which farms are watched.', default: {} },
 );
 
-/** The least there is to say about an appliance. */
+/** A minimal appliance. */
 export const applianceExample = {
   name: 'lb-paris',
   url: 'https://192.0.2.10:444',
   api_key_file: '/run/secrets/lb-paris',
 };
 
-/** One entry of `appliances`, with the collectors that may be set for it alone. */
+/** Returns the schema of one entry of `appliances`, with the collectors that it may configure. */
 export function applianceSchema<Collectors extends TSchema>(collectors: Collectors) {
-  return section(
+  return mapping(
     {
       name: value('applianceName', { description: 'The `appliance` label; unique.', examples: ['lb-paris'] }),
       url: value('applianceUrl', {

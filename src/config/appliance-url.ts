@@ -1,10 +1,10 @@
-import type { Outcome } from './problems.ts';
+import type { Parsed } from './problems.ts';
 
 /**
- * The base address of an appliance: https, port 444 unless the text names one, the path as given.
- * A refusal repeats nothing of it: what does not belong into an address may be a password.
+ * Parses the base address of an appliance: https, port 444 unless the text names one, the path as
+ * given. A problem quotes nothing of it: the text may contain a password.
  */
-export function applianceUrl(text: string): Outcome<URL> {
+export function applianceUrl(text: string): Parsed<URL> {
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
   if (/^http:/i.test(address)) {
     return {
@@ -27,7 +27,7 @@ export function applianceUrl(text: string): Outcome<URL> {
     };
   }
   const url = new URL(address);
-  // A URL forgets the port 443 of its scheme, so the text is asked whether it names one.
+  // `URL` drops the default port 443, so the text tells whether a port was given.
   if (!/^https:\/\/(?:\[[^\]]*\]|[^:/]*):\d/i.test(address)) url.port = '444';
   return { value: url };
 }

@@ -4,8 +4,7 @@ import { remembered } from '../lib/text.ts';
 import { applianceExample } from './appliance-schema.ts';
 import { type CollectorSettings, mergeCollectors } from './collectors.ts';
 import { type Path, problemLine, type Problems } from './problems.ts';
-import { findRepeats } from './repeats.ts';
-import { longestGapMs } from './schedule.ts';
+import { maxGapMs } from './schedule.ts';
 import type { ConfigFile } from './schema.ts';
 import type { Partly } from './structure.ts';
 import type { Source } from './yaml-file.ts';
@@ -17,25 +16,26 @@ interface Checked {
   readonly problems: Problems;
 }
 
-/** Reports the values that are right by themselves and wrong together. */
-export function checkTogether(checked: Checked): void {
-  for (const check of [someAreListed, namesDiffer, pinIsChecked, readingsOutliveSchedules]) check(checked);
+/** Reports values that are valid alone and wrong in combination. */
+export function checkCombinations(checked: Checked): void {
+  for (const check of [requireAppliances, requireUniqueNames, requireVerifiedPin, requireLongEnoughMaxStale])
+    check(checked);
 }
 
-function someAreListed({ config, source, problems }: Checked): void {
+function requireAppliances({ config, source, problems }: Checked): void {
   const { appliances = [], appliance_files: files = [] } = config;
-  // What is no mapping was said already.
+  // A file that is no mapping was reported already.
   if (appliances.length > 0 || files.length > 0 || !isRecord(source.value)) return;
   problems.report(
-    source.place(['appliances']),
+    source.locate(['appliances']),
     `lists no appliance; write one, such as ${JSON.stringify([applianceExample])}`,
   );
 }
 
-function namesDiffer({ config, source, problems }: Checked): void {
+function requireUniqueNames({ config, source, problems }: Checked): void {
   for (const { index, first } of findRepeats((config.appliances ?? []).map((appliance) => appliance?.name))) {
-    const place = source.place(['appliances', index, 'name']);
-    const other = source.place(['appliances', first]);
+    const place = source.locate(['appliances', index, 'name']);
+    const other = source.locate(['appliances', first]);
     const where = other.file === place.file ? other.key : `${other.key} in ${other.file}`;
     problems.report(place, `is the name of ${where} too; give each appliance its own`);
   }
@@ -44,31 +44,33 @@ function namesDiffer({ config, source, problems }: Checked): void {
 /** Returns a line for each appliance whose host and port another one before it has. */
 export function sharedAddresses({ appliances }: Pick<ConfigFile, 'appliances'>, source: Source): readonly string[] {
   return findRepeats(appliances.map(({ url }) => url.host)).map(({ index, first }) => {
-    const place = source.place(['appliances', index, 'url']);
-    const { file, line, column } = source.place(['appliances', first, 'url']);
+    const place = source.locate(['appliances', index, 'url']);
+    const { file, line, column } = source.locate(['appliances', first, 'url']);
     const other = `${appliances[first]?.name} (${[file, line, column].filter((part) => part !== undefined).join(':')})`;
     const message = `${appliances[index]?.name} has the address ${appliances[index]?.url.host} of ${other}: one appliance under two names is polled twice; keep one of them`;
     return problemLine({ ...place, message });
   });
 }
 
-function pinIsChecked({ config, source, problems }: Checked): void {
+function requireVerifiedPin({ config, source, problems }: Checked): void {
   for (const [index, appliance] of config.appliances?.entries() ?? []) {
     const { fingerprint_sha256: pin, insecure_skip_verify: skip } = appliance?.tls ?? {};
     if (pin === undefined || !skip) continue;
     const at: Path = ['appliances', index, 'tls'];
-    const { key } = source.place([...at, 'fingerprint_sha256']);
+    const { key } = source.locate([...at, 'fingerprint_sha256']);
     problems.report(
-      source.place([...at, 'insecure_skip_verify']),
+      source.locate([...at, 'insecure_skip_verify']),
       `contradicts ${key}; remove this one, the fingerprint alone makes a self-signed certificate safe`,
     );
   }
 }
 
-/** A reading that is withheld before the next poll would make its series come and go. */
-function readingsOutliveSchedules({ config, source, collectorDefaults, problems }: Checked): void {
+/**
+ * Reports a `max_stale` that is shorter than the time between polls: the series would come and go.
+ */
+function requireLongEnoughMaxStale({ config, source, collectorDefaults, problems }: Checked): void {
   // A thousand appliances have the same few schedules.
-  const gapOf = remembered(longestGapMs);
+  const gapOf = remembered(maxGapMs);
   for (const [index, appliance] of config.appliances?.entries() ?? []) {
     const merged = mergeCollectors(collectorDefaults, config.collectors, appliance?.collectors);
     for (const [name, { enabled, schedule, maxStaleMs }] of Object.entries(merged)) {
@@ -77,10 +79,10 @@ function readingsOutliveSchedules({ config, source, collectorDefaults, problems 
       const own: Path = ['appliances', index, 'collectors', name];
       const forAll: Path = ['collectors', name];
       const [place, ...others] = [own, forAll]
-        .flatMap((at) => [source.place(at.concat('max_stale')), source.place(at.concat('schedule'))])
+        .flatMap((at) => [source.locate(at.concat('max_stale')), source.locate(at.concat('schedule'))])
         .filter(({ written }) => written !== undefined);
-      // Beside a value that could not be read this one may be right.
-      if (place === undefined || [place, ...others].some((written) => problems.knows(written))) continue;
+      // If one of the values could not be parsed, the others may be right.
+      if (place === undefined || [place, ...others].some((written) => problems.isKnown(written))) continue;
       problems.report(
         place,
         `lets readings vanish between polls: "${schedule}" leaves up to ${formatDuration(gapMs)} between two, max_stale is ${formatDuration(maxStaleMs)}; ` +
@@ -88,4 +90,14 @@ function readingsOutliveSchedules({ config, source, collectorDefaults, problems 
       );
     }
   }
+}
+
+/** Returns the positions of repeated values, each with the position of the first one. */
+export function findRepeats(
+  values: readonly (string | undefined)[],
+): readonly { readonly index: number; readonly first: number }[] {
+  return values.flatMap((value, index) => {
+    const first = values.indexOf(value);
+    return value === undefined || first === index ? [] : [{ index, first }];
+  });
 }

@@ -1,13 +1,13 @@
-/** Shorter beginnings of a word say too little. */
+/** Shorter prefixes are ambiguous. */
 const minPrefixLength = 4;
 
 /**
- * The candidate that a mistyped word probably meant: at most two mistakes, and at most one in three letters; or else the only
- * candidate that begins with the word.
+ * Returns the candidate that a mistyped word probably means: at most two mistakes, and at most one
+ * in three letters; otherwise the only candidate that begins with the word.
  */
 export function closestWord(word: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
-    // What differs more than that in length alone need not be compared: it may be a whole file in one word.
+    // Skips words of very different length: a word may be a whole file.
     .filter((candidate) => Math.abs(word.length - candidate.length) <= 2)
     .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ candidate, distance }) => distance <= Math.min(2, candidate.length / 3))
@@ -17,7 +17,7 @@ export function closestWord(word: string, candidates: readonly string[]): string
   return longer.length === 1 ? longer[0] : undefined;
 }
 
-/** Letters to insert, drop, change, or exchange with their neighbour to make one word of the other (Damerau-Levenshtein). */
+/** Returns the Damerau-Levenshtein distance of two words. */
 function editDistance(from: string, to: string): number {
   let beforePrevious: readonly number[] = [];
   let previous = Array.from({ length: to.length + 1 }, (_, index) => index);

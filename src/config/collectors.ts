@@ -1,7 +1,7 @@
 import type { CollectorFile } from './schema.ts';
 import type { Partly } from './structure.ts';
 
-/** When one collector polls one appliance, and how long its readings are good for. */
+/** When a collector polls an appliance, and how long its readings are valid. */
 export interface CollectorSettings {
   readonly enabled: boolean;
   /** A node-cron expression of six fields. */
@@ -11,7 +11,10 @@ export interface CollectorSettings {
 
 type CollectorBlock = Readonly<Record<string, Partly<CollectorFile> | undefined>> | undefined;
 
-/** The settings of every collector that has defaults: the appliance's own win, then the ones for all, key by key. */
+/**
+ * Returns the settings of every collector: the appliance's own win, then the general ones, key by
+ * key.
+ */
 export function mergeCollectors(
   defaults: ReadonlyMap<string, CollectorSettings>,
   forAll: CollectorBlock,

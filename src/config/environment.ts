@@ -4,7 +4,10 @@ import type { Path, Problems } from './problems.ts';
 import type { Environment } from './substitute.ts';
 import type { Source } from './yaml-file.ts';
 
-/** The environment variables that configure one appliance, with the key of an appliance that each stands for. */
+/**
+ * The environment variables that configure one appliance, each with the configuration key that it
+ * sets.
+ */
 export const environmentVariables = [
   { variable: 'ZLB_APPLIANCE_NAME', key: 'name' },
   { variable: 'ZLB_APPLIANCE_URL', key: 'url' },
@@ -17,7 +20,7 @@ export const environmentVariables = [
 type Variable = (typeof environmentVariables)[number]['variable'];
 
 const applianceVariables: readonly string[] = environmentVariables.map(({ variable }) => variable);
-/** Variables that other commands read, the image or the service. */
+/** Variables that other commands, the image or the service read. */
 const otherVariables: readonly string[] = [
   'ZLB_ADMIN_URL',
   'ZLB_ADMIN_TOKEN',
@@ -28,8 +31,8 @@ const otherVariables: readonly string[] = [
 ];
 
 /**
- * True when any of the variables is set, or one that was probably meant to be one: a mistake to report, not a wish for a
- * demonstration.
+ * Returns true if any of the variables is set, or a misspelt one: that is a mistake to report, not
+ * a request for the demonstration.
  */
 export function hasEnvironmentAppliance(env: Environment): boolean {
   return applianceVariables.some((variable) => env[variable]) || misspeltAppliance(env).length > 0;
@@ -42,8 +45,9 @@ export interface MisspeltVariable {
 }
 
 /**
- * Returns the variables that look like one of the program's: mistyped, or with parts of its name alone. Others that start
- * with `ZLB_` belong to somebody else; Kubernetes sets several for a Service of such a name.
+ * Returns the variables that look like one of the program's: mistyped, or with parts of its name
+ * alone. Others that start with `ZLB_` belong to somebody else; Kubernetes sets several for a
+ * Service of such a name.
  */
 export function misspeltVariables(env: Environment): readonly MisspeltVariable[] {
   const known = [...applianceVariables, ...otherVariables];
@@ -59,7 +63,10 @@ function misspeltAppliance(env: Environment): readonly MisspeltVariable[] {
   return misspeltVariables(env).filter(({ meant }) => applianceVariables.includes(meant));
 }
 
-/** Reports the misspelt variables of an appliance, unless a file of the configuration uses them as `${NAME}`. */
+/**
+ * Reports the misspelt variables of an appliance, unless a file of the configuration uses them as
+ * `${NAME}`.
+ */
 export function reportMisspelt(env: Environment, used: ReadonlySet<string>, problems: Problems): void {
   for (const { variable, meant } of misspeltAppliance(env))
     if (!used.has(variable))
@@ -69,7 +76,10 @@ export function reportMisspelt(env: Environment, used: ReadonlySet<string>, prob
       );
 }
 
-/** The appliance of the environment as if a file had listed it. An empty variable is an unset one. */
+/**
+ * Returns the appliance of the environment as if a file had listed it. An empty variable counts as
+ * unset.
+ */
 export function readEnvironment(env: Environment, problems: Problems): Source {
   const set = (variable: Variable) => env[variable] || undefined;
   const report = (variable: Variable, message: string) =>
@@ -93,10 +103,10 @@ export function readEnvironment(env: Environment, problems: Problems): Source {
     },
   };
   return {
-    // Through JSON, which leaves out what is undefined: an unset variable is an absent key.
+    // JSON drops undefined values: an unset variable becomes an absent key.
     value: { appliances: [JSON.parse(JSON.stringify(appliance))] },
     folderOf: () => '',
-    place: (path) => ({ file: 'environment', key: variableOf(path) }),
+    locate: (path) => ({ file: 'environment', key: variableOf(path) }),
   };
 }
 

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 
 import { errorCode } from '../lib/check.ts';
 import { kindOf } from '../lib/regular-file.ts';
-import type { Outcome } from './problems.ts';
+import type { Parsed } from './problems.ts';
 
 const noSuchFile = 'there is no such file';
 
@@ -19,26 +19,27 @@ const reasons: Readonly<Record<string, string>> = {
   EMFILE: 'the process has as many files open as it may; raise its limit (LimitNOFILE, ulimit -n)',
 };
 
-/** Bytes that a file may have, by what it is for; what is longer is something else. */
+/** Maximum size of a file by its purpose. */
 const limits = {
   key: { bytes: 65_536, text: '64 KiB' },
   certificates: { bytes: 1_048_576, text: '1 MiB' },
   configuration: { bytes: 1_048_576, text: '1 MiB' },
 } as const;
 
-/** Reads a file for a purpose; a problem says what is wrong with it, without its path. */
-export type ReadText = (path: string, purpose: keyof typeof limits) => Promise<Outcome<string>>;
+/** Reads a file; a problem says what is wrong with it, without its path. */
+export type ReadText = (path: string, purpose: keyof typeof limits) => Promise<Parsed<string>>;
 
 /**
- * The text of a regular file, also behind a symbolic link; what may never open or never end is refused unopened.
- * A refusal does not repeat the path: it might be a key that was put where its file belongs.
+ * Reads a regular file, also behind a symbolic link. Does not open pipes and devices, which may
+ * never end. A problem does not quote the path: it may be a key instead of the name of its file.
  */
-export async function readFileText(path: string, purpose: keyof typeof limits): Promise<Outcome<string>> {
+export async function readFileText(path: string, purpose: keyof typeof limits): Promise<Parsed<string>> {
   try {
     const status = await stat(path);
     if (!status.isFile()) return { problem: `cannot be read: it is a ${kindOf(status)}, not a file` };
     const limit = limits[purpose];
-    // The end counts too, so that this reads one byte past the limit. Files of /proc say that they have 0 bytes.
+    // `end` is inclusive, so this reads one byte past the limit. The size is unusable: 0 for files
+    // of /proc.
     const bytes = await buffer(createReadStream(path, { end: limit.bytes }));
     if (bytes.length > limit.bytes) return { problem: `cannot be read: it is larger than ${limit.text}` };
     if (bytes.includes(0)) return { problem: 'cannot be read: it is a binary file, not text' };
@@ -49,15 +50,15 @@ export async function readFileText(path: string, purpose: keyof typeof limits): 
 }
 
 /**
- * Adds to a problem where the relative name of a file was looked for, if there is no such file. Does not repeat the
- * name: it may be a key.
+ * Adds to a problem where the relative name of a file was looked for, if there is no such file.
+ * Does not repeat the name: it may be a key.
  */
 export function withFolder(problem: string, name: string, folder = ''): string {
   const isMissing = problem.endsWith(noSuchFile) && !isAbsolute(name);
   return isMissing ? `${problem}; a relative path starts at ${resolve(folder)}` : problem;
 }
 
-/** Why a file or a folder cannot be read, in a few words. */
+/** Returns a short reason why a file or a folder cannot be read. */
 export function causeOf(error: unknown): string {
   return reasons[errorCode(error)] ?? errorCode(error);
 }

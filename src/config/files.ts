@@ -5,32 +5,33 @@ import { errorCode } from '../lib/check.ts';
 import { globMatcher } from '../lib/glob.ts';
 import { isSame } from '../lib/same.ts';
 import { causeOf, type ReadText, readFileText } from './file-text.ts';
-import type { Outcome } from './problems.ts';
+import type { Parsed } from './problems.ts';
 
-/** The files that a configuration is made of, with what they were when they were read. */
+/** The files of a configuration, with their state when they were read. */
 export interface Files {
   readonly readText: ReadText;
   /**
-   * The paths that fit a pattern whose last part may hold `*`, in order; a pattern without one fits itself. A problem says why
-   * nobody knows: what cannot be looked at is not empty.
+   * Resolves to the sorted paths that match a pattern, whose last part may contain `*`; a pattern
+   * without one matches itself. A folder that cannot be read is a problem, not an empty list.
    */
   readonly list: ListFiles;
-  /** Of the main file; undefined before it was read, and where there is none. */
+  /** The text of the main file; undefined before it was read, and if there is none. */
   readonly mainText: string | undefined;
-  /** Whether any of them, but for the main file, is another by now, or is there or gone. */
+  /** Resolves to true if any file except the main one has changed, appeared or vanished. */
   haveChanged(): Promise<boolean>;
 }
 
-export type ListFiles = (pattern: string) => Promise<Outcome<readonly string[]>>;
+export type ListFiles = (pattern: string) => Promise<Parsed<readonly string[]>>;
 
 /**
- * Reads files anew each time. `kept` is the text of the main file as it is in force: what the configuration points to is
- * followed by itself, but the main file, which people edit in steps, is taken in only when somebody says so.
+ * Creates files that are read again each time. `kept` is the text of the main file in force:
+ * changes of the other files are applied automatically, but the main file, which people edit in
+ * steps, only on request.
  */
 export function createFiles(main: { readonly path: string | undefined; readonly kept?: string | undefined }): Files {
   let mainText: string | undefined;
   const seen = new Map<string, string>();
-  const listed = new Map<string, Outcome<readonly string[]>>();
+  const listed = new Map<string, Parsed<readonly string[]>>();
 
   return {
     get mainText() {
@@ -42,7 +43,7 @@ export function createFiles(main: { readonly path: string | undefined; readonly 
         if ('value' in text) mainText = text.value;
         return text;
       }
-      // Before it is read: what changes in between is then seen as changed.
+      // Taken before reading: a change in between then counts as a change.
       seen.set(path, await signatureOf(path));
       return await readFileText(path, purpose);
     },
@@ -53,22 +54,25 @@ export function createFiles(main: { readonly path: string | undefined; readonly 
     },
     async haveChanged() {
       for (const [pattern, paths] of listed) if (!isSame(await pathsOf(pattern), paths)) return true;
-      // One after the other: there may be a thousand, and nothing waits for them.
+      // One after the other: there may be a thousand files, and nothing waits for them.
       for (const [path, signature] of seen) if ((await signatureOf(path)) !== signature) return true;
       return false;
     },
   };
 }
 
-/** A folder that is not there has no files, as for a shell; that a named file is missing is found when it is read. */
-async function pathsOf(pattern: string): Promise<Outcome<readonly string[]>> {
+/**
+ * Returns no files for a missing folder, like a shell; a missing file without `*` fails when it is
+ * read.
+ */
+async function pathsOf(pattern: string): Promise<Parsed<readonly string[]>> {
   const name = basename(pattern);
   if (!name.includes('*')) return { value: [pattern] };
   const folder = dirname(pattern);
   const fits = globMatcher(name);
   try {
     const names = await readdir(folder);
-    // Hidden ones are what editors leave while somebody writes.
+    // Editors leave hidden files while somebody writes.
     const fitting = names.filter((each) => !each.startsWith('.') && fits(each));
     return { value: fitting.toSorted().map((each) => join(folder, each)) };
   } catch (error) {
@@ -77,8 +81,9 @@ async function pathsOf(pattern: string): Promise<Outcome<readonly string[]>> {
 }
 
 /**
- * Differs when a file is replaced, as well behind a symbolic link, where Kubernetes swaps a whole folder. By the time of the
- * change, which nobody can set: keys have the same length, and what unpacks or copies them may give all of them one date.
+ * Returns a text that differs if a file was replaced, also behind a symbolic link, where Kubernetes
+ * swaps a whole folder. Uses the change time, which nobody can set: keys have the same length, and
+ * tools that unpack or copy them may set one date for all.
  */
 async function signatureOf(path: string): Promise<string> {
   try {

@@ -3,14 +3,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert, isRecord } from '../lib/check.ts';
 import { checkAdmin } from './admin-checks.ts';
 import { toAdminSettings } from './admin-settings.ts';
-import { checkTogether, sharedAddresses } from './checks.ts';
+import { checkCombinations, sharedAddresses } from './checks.ts';
 import type { CollectorSettings } from './collectors.ts';
 import { withApplianceFiles } from './appliance-files.ts';
 import { readEnvironment, reportMisspelt } from './environment.ts';
 import type { ReadText } from './file-text.ts';
 import { createFiles, type Files } from './files.ts';
-import { createOpenFile } from './open-file.ts';
-import { openAdminFiles, type Opened, openFiles } from './open-files.ts';
+import { createOpenFile, openAdminFiles, type Opened, openFiles } from './open-files.ts';
 import type { OperationRoutes } from './operation-list.ts';
 import { createProblems, type Path, type Problems } from './problems.ts';
 import { type ConfigFile, configSchema } from './schema.ts';
@@ -23,30 +22,33 @@ export interface SettingsSource {
   /** Path of the YAML file; without one the environment names the appliance. */
   readonly file?: string;
   readonly env: Environment;
-  /** How files are read, for who wants to know later whether they changed. */
+  /** Reads the files; given by a caller that asks later whether they changed. */
   readonly files?: Files;
   /** Called with a line about each thing that is allowed and probably a mistake. */
   readonly onRemark?: (line: string) => void;
 }
 
-/** What a configuration can be about. */
+/** What a configuration may refer to. */
 export interface SettingsScope {
-  /** What each collector does unless the configuration says otherwise; the only names it may configure. */
+  /** The defaults of each collector; the configuration may name only these. */
   readonly collectorDefaults: ReadonlyMap<string, CollectorSettings>;
-  /** What the tokens of the admin gateway may allow and deny. */
+  /** The operations that tokens of the admin gateway may allow and deny. */
   readonly operations: OperationRoutes;
 }
 
-/** The settings of a file, of the environment or of both; rejects with a ConfigError that names everything wrong. */
+/**
+ * Loads the settings from a file, the environment or both; rejects with a ConfigError that names
+ * all problems.
+ */
 export type LoadSettings = (from: SettingsSource) => Promise<Settings>;
 
-/** Once, for who loads them again. */
+/** Creates a loader, which compiles the schema once for many loads. */
 export function createSettingsLoader(scope: SettingsScope): LoadSettings {
   const readStructure = createStructureReader(configSchema([...scope.collectorDefaults.keys()]));
   return (from) => load(from, scope, readStructure);
 }
 
-/** One load alone. */
+/** Loads the settings once. */
 export function loadSettings(from: SettingsSource & SettingsScope): Promise<Settings> {
   return createSettingsLoader(from)(from);
 }
@@ -65,17 +67,17 @@ async function load(
   const source = await withApplianceFiles({ source: main, env, files, problems });
   reportMisspelt(env, usedVariables, problems);
 
-  // An exporter at work goes on with it: each step takes a tenth of a second for a thousand appliances.
+  // Lets other work run: each step takes 0.1 s for a thousand appliances.
   await nextTurn();
   const { whole, partly } = readStructure(source, problems);
   const open = createOpenFile(source, files.readText, problems);
   const opened: Opened[] = [];
-  // One after the other: thousands of files open at once are more than many a process may have.
+  // One after the other: a process may not have thousands of files open at once.
   for (const [index, appliance] of (partly.appliances ?? []).entries())
     opened.push(await openFiles(appliance, ['appliances', index], open));
   const openedAdmin = await openAdminFiles(partly.admin, open);
   await nextTurn();
-  checkTogether({ config: partly, source, collectorDefaults, problems });
+  checkCombinations({ config: partly, source, collectorDefaults, problems });
   checkAdmin({ config: partly, source, opened: openedAdmin, operations, problems });
   if (!problems.isEmpty()) throw problems.error();
 
@@ -101,7 +103,10 @@ function notingVariables({ list, readText }: Pick<Files, 'list' | 'readText'>, u
   return { list, readText: noting };
 }
 
-/** A file may leave the appliance to the environment. Appliances in both would leave open which ones were meant. */
+/**
+ * Reads a file, which may leave the appliance to the environment. Appliances in both are ambiguous,
+ * and a problem.
+ */
 async function readFileAndEnvironment(
   file: string,
   env: Environment,
@@ -111,7 +116,7 @@ async function readFileAndEnvironment(
   const source = await readYamlFile({
     file,
     remedy: 'Give --config.file the path of a YAML file',
-    least: 'list at least one appliance in it (docs/configuration.md)',
+    minimalContent: 'list at least one appliance in it (docs/configuration.md)',
     env,
     readText,
     problems,
@@ -129,6 +134,6 @@ async function readFileAndEnvironment(
   return {
     value: Object.assign(source.value, environment.value),
     folderOf: (path) => originOf(path).folderOf(path),
-    place: (path, part) => originOf(path).place(path, part),
+    locate: (path, part) => originOf(path).locate(path, part),
   };
 }

@@ -1,11 +1,16 @@
+import { resolve } from 'node:path';
 import type { Secret } from '../lib/secret.ts';
 import type { AdminFile } from './admin-schema.ts';
-import { apiKeyFile, certificatesFile, type OpenFile, privateKeyFile } from './open-file.ts';
-import type { Path } from './problems.ts';
+import { type ReadText, withFolder } from './file-text.ts';
+import { certificatesIn, privateKeyIn } from './pem.ts';
+import type { Parsed, Path, Problems } from './problems.ts';
+import { apiKey } from './readers.ts';
 import type { ApplianceFile } from './schema.ts';
 import type { Partly } from './structure.ts';
+import type { TlsServerFile } from './web-schema.ts';
+import type { Source } from './yaml-file.ts';
 
-/** What the files hold that the settings of an appliance name. */
+/** The contents of the files that the settings of an appliance name. */
 export interface Opened {
   readonly apiKey: Secret | undefined;
   readonly adminApiKey: Secret | undefined;
@@ -13,7 +18,7 @@ export interface Opened {
   readonly ca: string | undefined;
 }
 
-/** What the files hold that the settings of the admin listener name. */
+/** The contents of the files that the settings of the admin listener name. */
 export interface OpenedAdmin {
   /** PEM, like the others. */
   readonly cert: string | undefined;
@@ -43,5 +48,50 @@ export async function openAdminFiles(admin: Partly<AdminFile> | undefined, open:
     cert: await open(cert, ['admin', 'tls', 'cert_file'], certificatesFile),
     key: await open(key, ['admin', 'tls', 'key_file'], privateKeyFile),
     clientCa: await open(clientCa, ['admin', 'tls', 'client_ca_file'], certificatesFile),
+  };
+}
+
+/** A kind of file: its purpose, which limits its size, and its parser. */
+export interface FileKind<T> {
+  readonly purpose: 'key' | 'certificates';
+  readonly read: (text: string) => Parsed<T>;
+}
+
+export const apiKeyFile: FileKind<Secret> = { purpose: 'key', read: (text) => apiKey(text.replace(/[\r\n]+$/, '')) };
+export const certificatesFile: FileKind<string> = { purpose: 'certificates', read: certificatesIn };
+export const privateKeyFile: FileKind<Secret> = { purpose: 'key', read: privateKeyIn };
+
+/** Reads the file that the value at a path names, if there is one. */
+export type OpenFile = <T>(name: string | undefined, at: Path, kind: FileKind<T>) => Promise<T | undefined>;
+
+/** Creates an {@link OpenFile} that reports a problem with a file and resolves to undefined. */
+export function createOpenFile(source: Source, readText: ReadText, problems: Problems): OpenFile {
+  return async (name, at, { purpose, read }) => {
+    if (name === undefined) return undefined;
+    const folder = source.folderOf(at);
+    const text = await readText(resolve(folder, name), purpose);
+    const outcome =
+      'value' in text ? read(text.value) : { problem: `${withFolder(text.problem, name, folder)}. ${pathHint}` };
+    if ('value' in outcome) return outcome.value;
+    problems.report(source.locate(at), outcome.problem);
+    return undefined;
+  };
+}
+
+const pathHint = 'Give the path of a file the exporter may read, best an absolute one';
+
+/** The certificates and the key of a web configuration, from its files or inline; PEM. */
+export interface OpenedWeb {
+  readonly cert: string | undefined;
+  readonly key: Secret | undefined;
+  readonly clientCa: string | undefined;
+}
+
+export async function openWebFiles(tls: Partly<TlsServerFile> | undefined, open: OpenFile): Promise<OpenedWeb> {
+  const at = (key: keyof TlsServerFile) => ['tls_server_config', key];
+  return {
+    cert: tls?.cert ?? (await open(tls?.cert_file, at('cert_file'), certificatesFile)),
+    key: tls?.key ?? (await open(tls?.key_file, at('key_file'), privateKeyFile)),
+    clientCa: tls?.client_ca ?? (await open(tls?.client_ca_file, at('client_ca_file'), certificatesFile)),
   };
 }

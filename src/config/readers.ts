@@ -1,15 +1,13 @@
+import { isIPv6 } from 'node:net';
+import { parseListenAddress } from '../lib/listen-address.ts';
 import { Secret } from '../lib/secret.ts';
 import { applianceUrl } from './appliance-url.ts';
-import { certificatesIn } from './certificates.ts';
-import { expiry } from './expiry.ts';
-import { listenAddress } from './listen-address.ts';
-import { passwordHash } from './password-hash.ts';
-import { privateKeyIn } from './private-key.ts';
-import type { Outcome } from './problems.ts';
-import { byteSize, duration, type Limits, ratio } from './quantity.ts';
+import { certificatesIn, privateKeyIn } from './pem.ts';
+import type { Parsed } from './problems.ts';
+import { byteSize, duration, type QuantityLimits, ratio } from './quantity.ts';
 import { schedule } from './schedule.ts';
 
-/** Every kind of text a value can be, with what the program makes of it. The schema names them in `reads`. */
+/** The parsers of values by name; the schema names them in `reads`. */
 export const readers = {
   apiKey,
   applianceName,
@@ -31,15 +29,15 @@ export const readers = {
   serverName,
   tokenDigest,
   tokenName,
-} satisfies Record<string, (text: string, limits: Limits) => Outcome<unknown>>;
+} satisfies Record<string, (text: string, limits: QuantityLimits) => Parsed<unknown>>;
 
 export type ReaderName = keyof typeof readers;
 
-/** What a reader makes of its text. */
+/** The type that a reader returns. */
 export type ReadBy<Name extends ReaderName> = Extract<ReturnType<(typeof readers)[Name]>, { value: unknown }>['value'];
 
-/** An API key as it goes into a header; a refusal says where in the key, never what. */
-export function apiKey(text: string): Outcome<Secret> {
+/** Parses an API key; a problem names the position in the key, never its characters. */
+export function apiKey(text: string): Parsed<Secret> {
   if (text === '') return { problem: 'holds no key; put the API key of the appliance there' };
   const misfit = text.search(/[^\x21-\x7e]/);
   if (misfit === -1) return { value: new Secret(text) };
@@ -48,17 +46,20 @@ export function apiKey(text: string): Outcome<Secret> {
   };
 }
 
-function applianceName(text: string): Outcome<string> {
+function applianceName(text: string): Parsed<string> {
   if (/^\P{Cc}{1,128}$/u.test(text)) return { value: text };
   return { problem: 'must be 1 to 128 characters without line breaks or other control characters' };
 }
 
-/** A pattern that matches whole names, as in Prometheus; its dot stands for a line break too, as a name may hold one. */
-function farmPattern(text: string): Outcome<RegExp> {
+/**
+ * Parses a pattern that matches whole names, as in Prometheus; `.` matches a line break too, which
+ * a name may contain.
+ */
+function farmPattern(text: string): Parsed<RegExp> {
   try {
-    // Alone first: inside the brackets `a)(b` would pass for a pattern.
+    // Compiled alone first: inside the group `a)(b` would be valid.
     const value = new RegExp(`^(?:${new RegExp(text).source})$`, 's');
-    // Only at its first use, and once for names of each width, is it found to be too large.
+    // V8 reports a pattern that is too large only at its first use, for each width of character.
     for (const name of ['a', '\u0100']) value.test(name);
     return { value };
   } catch {
@@ -66,8 +67,10 @@ function farmPattern(text: string): Outcome<RegExp> {
   }
 }
 
-/** 64 lower-case hex digits, also of a line that openssl printed (`sha256 Fingerprint=AB:CD:…`). */
-function fingerprint(text: string): Outcome<string> {
+/**
+ * Parses 64 hex digits to lower case, also from a line of openssl (`sha256 Fingerprint=AB:CD:…`).
+ */
+function fingerprint(text: string): Parsed<string> {
   const digits = text
     .replace(/^sha-?256 fingerprint\s*=\s*/i, '')
     .replaceAll(':', '')
@@ -76,33 +79,85 @@ function fingerprint(text: string): Outcome<string> {
   return { problem: 'must be 64 hex digits, with or without colons; `zlb-exporter fingerprint HOST:PORT` prints it' };
 }
 
-function headerValue(text: string): Outcome<string> {
+function headerValue(text: string): Parsed<string> {
   if (/^[\x20-\x7e]{0,4096}$/.test(text)) return { value: text.trim() };
   return { problem: 'holds what cannot go into an HTTP header; write one line of ASCII' };
 }
 
-/** Milliseconds; a bare 0 needs no unit. */
-function interval(text: string, limits: Limits): Outcome<number> {
+/** Parses a duration to milliseconds; a bare 0 needs no unit. */
+function interval(text: string, limits: QuantityLimits): Parsed<number> {
   return text === '0' ? { value: 0 } : duration(text, limits);
 }
 
-/** A text in which `*` may stand for any characters. */
-function pattern(text: string): Outcome<string> {
+/** Parses a text in which `*` stands for any characters. */
+function pattern(text: string): Parsed<string> {
   return text === '' ? { problem: 'is empty; write a name or a pattern, or take it out of the list' } : { value: text };
 }
 
-function serverName(text: string): Outcome<string> {
+function serverName(text: string): Parsed<string> {
   if (/^(?=.*[a-z])[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/i.test(text)) return { value: text };
   return { problem: 'must be the host name in the certificate, such as lb.example.org; no address, port or path' };
 }
 
-/** 64 lower-case hex digits. A refusal repeats nothing: it may be the token that was put where its digest belongs. */
-function tokenDigest(text: string): Outcome<string> {
+/**
+ * Parses 64 hex digits to lower case. A problem quotes nothing: the text may be the token instead
+ * of its digest.
+ */
+function tokenDigest(text: string): Parsed<string> {
   if (/^[0-9a-f]{64}$/i.test(text)) return { value: text.toLowerCase() };
   return { problem: 'must be the SHA-256 of the token, 64 hex digits; `zlb-exporter token` prints both' };
 }
 
-function tokenName(text: string): Outcome<string> {
+function tokenName(text: string): Parsed<string> {
   if (/^[\w.@-]{1,64}$/.test(text)) return { value: text };
   return { problem: 'must be 1 to 64 characters out of letters, digits and . _ @ -' };
+}
+
+/** Parses a day (its start in UTC), or a time with its zone, to Unix milliseconds. */
+export function expiry(text: string): Parsed<number> {
+  const [, day] =
+    /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/.exec(text) ?? [];
+  if (day === undefined) {
+    return {
+      problem:
+        'must be a day such as 2027-01-01, which stands for its start in UTC, or a time with its zone such as 2027-01-01T18:00:00+01:00; leave the key out for a token that does not expire',
+    };
+  }
+  const atMs = Date.parse(text);
+  return exists(day) && !Number.isNaN(atMs) ? { value: atMs } : { problem: 'is a day or a time that does not exist' };
+}
+
+/** Rejects days such as 2027-02-30, which `Date` reads as the second of March. */
+function exists(day: string): boolean {
+  const date = new Date(day);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
+}
+
+/** Each step doubles the time; this one takes seconds, and the first scrape waits for it. */
+const maxCost = 16;
+
+/**
+ * Parses a bcrypt hash. A problem quotes nothing: the text may be the password instead of its hash.
+ */
+export function passwordHash(text: string): Parsed<Secret> {
+  const [, cost] = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/.exec(text) ?? [];
+  if (cost === undefined || Number(cost) < 4) {
+    return {
+      problem:
+        'is not the bcrypt hash of a password, which has 60 characters and starts with $2y$; `htpasswd -nBC 10 ""` asks for the password and prints one behind a colon',
+    };
+  }
+  if (Number(cost) > maxCost) {
+    return {
+      problem: `has the cost ${Number(cost)}, with which a scrape would time out before the password is checked; make it anew with 10, at most ${maxCost}`,
+    };
+  }
+  return { value: new Secret(text) };
+}
+
+/** Checks `host:port`, `[IPv6]:port`, or `:port` for every address; returns it as written. */
+export function listenAddress(text: string): Parsed<string> {
+  const address = parseListenAddress(text);
+  if (address && (!text.startsWith('[') || isIPv6(address.host))) return { value: text };
+  return { problem: 'must be HOST:PORT such as 127.0.0.1:9445, an IPv6 host in brackets: [::1]:9445' };
 }

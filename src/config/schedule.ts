@@ -1,9 +1,9 @@
 import { type CronFieldError, parse, validateDetailed } from 'node-cron';
 
-import type { Outcome } from './problems.ts';
+import type { Parsed } from './problems.ts';
 
-/** A node-cron expression of six fields, seconds first. */
-export function schedule(text: string): Outcome<string> {
+/** Parses a node-cron expression of six fields, seconds first. */
+export function schedule(text: string): Parsed<string> {
   const fields = text.trim().split(/\s+/);
   const form = 'must have six fields: second, minute, hour, day of month, month, day of week';
   if (fields.length === 5) return { problem: `${form}. Put the second first: "0 ${fields.join(' ')}"` };
@@ -15,10 +15,10 @@ export function schedule(text: string): Outcome<string> {
 }
 
 /**
- * The longest time between two runs on a day the schedule runs at all, midnight included. Days it leaves out
- * make it longer, so this is what an operator has to expect at least.
+ * Returns the longest time between two runs on days on which the schedule runs, midnight included.
+ * Days without runs make the real gap longer, so this is a lower bound.
  */
-export function longestGapMs(expression: string): number {
+export function maxGapMs(expression: string): number {
   const { second, minute, hour } = parse(expression);
   const { first, last, gap } = [second, minute, hour].reduce<Runs>(
     ({ first, last, gap, unit }, values) => {
@@ -36,7 +36,9 @@ export function longestGapMs(expression: string): number {
   return Math.max(gap, 86_400 - last + first) * 1_000;
 }
 
-/** Seconds into a minute, an hour, a day: its first and last run, and the longest gap between two. */
+/**
+ * Seconds into a minute, an hour, a day: its first and last run, and the longest gap between two.
+ */
 interface Runs {
   readonly first: number;
   readonly last: number;

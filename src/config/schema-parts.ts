@@ -1,24 +1,24 @@
 import { type TObjectOptions, type TProperties, type TSchemaOptions, type TUnsafe, Type } from 'typebox';
 
-import type { Limits } from './quantity.ts';
+import type { QuantityLimits } from './quantity.ts';
 import type { ReadBy, ReaderName } from './readers.ts';
 
-/** The schema keyword of a text that is not used as it stands. */
-export interface Reads extends Limits {
+/** The schema keyword of a text that a reader parses. */
+export interface Reads extends QuantityLimits {
   readonly reader: ReaderName;
 }
 
-/** A mapping that knows its keys. */
-export function section<Properties extends TProperties>(properties: Properties, options: TObjectOptions = {}) {
+/** Returns the schema of a mapping with a fixed set of keys. */
+export function mapping<Properties extends TProperties>(properties: Properties, options: TObjectOptions = {}) {
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
 
-/** A text that its reader turns into what the program uses. */
+/** Returns the schema of a text that a reader parses. */
 export function value<Name extends ReaderName>(
   reader: Name,
-  { above, from, to, ...options }: Limits & TSchemaOptions,
+  { above, from, to, ...options }: QuantityLimits & TSchemaOptions,
 ): TUnsafe<ReadBy<Name>> {
-  // A share without a percent sign is a number to an editor.
+  // An editor takes a ratio without a percent sign for a number.
   const type = reader === 'ratio' ? ['string', 'number'] : 'string';
   const reads = { reader, ...(above && { above }), ...(from && { from }), ...(to && { to }) } satisfies Reads;
   return Type.Unsafe({ type, reads, ...options });

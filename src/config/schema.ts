@@ -2,14 +2,14 @@ import { type Static, Type } from 'typebox';
 
 import { adminSchema } from './admin-schema.ts';
 import { applianceExample, applianceSchema } from './appliance-schema.ts';
-import { section, value } from './schema-parts.ts';
+import { mapping, value } from './schema-parts.ts';
 
-/** The configuration once each of its values was read: a duration is a number by then. */
+/** The configuration with parsed values: a duration is a number. */
 export type ConfigFile = Static<ReturnType<typeof configSchema>>;
 export type ApplianceFile = ConfigFile['appliances'][number];
 export type CollectorFile = Static<typeof collector>;
 
-const collector = section({
+const collector = mapping({
   enabled: Type.Optional(Type.Boolean({ description: 'Whether the collector runs.', examples: [false] })),
   schedule: Type.Optional(
     value('schedule', {
@@ -28,7 +28,7 @@ const collector = section({
   ),
 });
 
-const polling = section(
+const polling = mapping(
   {
     timeout: value('duration', {
       description: 'How long one call to an appliance may take.',
@@ -63,7 +63,7 @@ const polling = section(
   { description: 'How politely appliances are polled.', default: {} },
 );
 
-const limits = section(
+const limits = mapping(
   {
     series_per_appliance: Type.Integer({
       description:
@@ -90,10 +90,13 @@ const limits = section(
   { description: 'What protects the exporter and Prometheus.', default: {} },
 );
 
-/** The file as one schema, for the collectors that exist. The loader and the documentation go by it. */
+/**
+ * Returns the schema of the file for the existing collectors; the loader and the documentation use
+ * it.
+ */
 export function configSchema(collectorNames: readonly string[]) {
   const collectors = Type.Unsafe<Readonly<Record<string, CollectorFile>>>(
-    section(Object.fromEntries(collectorNames.map((name) => [name, Type.Optional(collector)])), {
+    mapping(Object.fromEntries(collectorNames.map((name) => [name, Type.Optional(collector)])), {
       description: 'Settings by collector; under an appliance they win over the ones for all, key by key.',
       default: {},
     }),
@@ -115,9 +118,9 @@ export function configSchema(collectorNames: readonly string[]) {
     limits,
     admin: Type.Optional(adminSchema),
   };
-  return section(parts, {
+  return mapping(parts, {
     examples: [{ appliances: [applianceExample] }],
-    // For editors: the loader, which has filled in the defaults by then, says it in its own words.
+    // For editors only: the loader fills in the defaults before, and has a message of its own.
     anyOf: [{ required: ['appliances'] }, { required: ['appliance_files'] }],
   });
 }

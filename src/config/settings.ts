@@ -1,47 +1,49 @@
 import { assert } from '../lib/check.ts';
 import type { Secret } from '../lib/secret.ts';
-import type { Shard } from '../lib/shard.ts';
 import type { AdminSettings } from './admin-settings.ts';
 import { type CollectorSettings, mergeCollectors } from './collectors.ts';
 import type { Opened } from './open-files.ts';
 import type { ApplianceFile, ConfigFile } from './schema.ts';
+import { type Shard, shardOf } from '../lib/shard.ts';
 
-/** Everything an operator can decide, checked, in the program's own units. */
+/** All checked settings of an operator, in the units of the program. */
 export interface Settings {
   readonly appliances: readonly ApplianceSettings[];
   readonly polling: PollingSettings;
   readonly limits: { readonly seriesPerAppliance: number; readonly bodyBytes: number };
   readonly admin?: AdminSettings;
-  /** Where several processes share the appliances; without it, one watches all of them. */
-  readonly share?: ShareSettings;
+  /**
+   * Set if several processes divide the appliances; without it, one process watches all of them.
+   */
+  readonly shard?: ShardSettings;
 }
 
-/** A shard, and the appliances of the other ones: the index of the shard that watches each, by name. */
-export interface ShareSettings extends Shard {
+/** A shard, and for each appliance of the other shards the index of the shard that watches it. */
+export interface ShardSettings extends Shard {
   readonly elsewhere: ReadonlyMap<string, number>;
 }
 
 interface PollingSettings {
   readonly timeoutMs: number;
   readonly maxConcurrentPerAppliance: number;
-  /** Shares of one. */
+  /** From 0 to 1. */
   readonly maxBusyRatio: number;
   readonly jitterRatio: number;
 }
 
 export interface ApplianceSettings {
   readonly name: string;
-  /** With its port; the path is `/` when the client has to find the one the appliance answers on. */
+  /** Includes the port; the path is `/` if the client has to find the base path. */
   readonly url: URL;
   readonly apiKey: Secret;
-  /** For the admin gateway alone; it uses the other one when there is none. */
+  /** Used by the admin gateway only; without it, the gateway uses `apiKey`. */
   readonly adminApiKey?: Secret;
   readonly keyHeader: ApplianceFile['key_header'];
   readonly tls: TlsSettings;
   readonly labels: Readonly<Record<string, string>>;
-  /** Patterns of whole names. */
+  /** Patterns that match whole names. */
   readonly farms: { readonly include: readonly RegExp[]; readonly exclude: readonly RegExp[] };
-  /** Backends that are up have no series of their own. */
+  /** True if backends that are up have no series of their own. */
   readonly compact: boolean;
   /** One entry for each collector that exists. */
   readonly collectors: Readonly<Record<string, CollectorSettings>>;
@@ -56,7 +58,10 @@ interface TlsSettings {
   readonly insecureSkipVerify: boolean;
 }
 
-/** The settings that a configuration without problems amounts to, but for `admin` and `share`; `opened` has the files of each appliance. */
+/**
+ * Converts a configuration without problems to settings, except `admin` and `shard`; `opened` has
+ * the files of each appliance.
+ */
 export function toSettings(
   { appliances, collectors, polling, limits }: ConfigFile,
   opened: readonly Opened[],
@@ -96,4 +101,29 @@ function toTls(tls: ApplianceFile['tls'], ca: string | undefined): TlsSettings {
     ...(tls.fingerprint_sha256 !== undefined && { fingerprintSha256: tls.fingerprint_sha256 }),
     insecureSkipVerify: tls.insecure_skip_verify,
   };
+}
+
+/**
+ * Returns the settings of one shard: its own appliances, and the owners of the others. Without a
+ * shard, returns all.
+ */
+export function settingsOfShard(settings: Settings, shard: Shard | undefined): Settings {
+  if (!shard) return settings;
+  const own: ApplianceSettings[] = [];
+  const elsewhere = new Map<string, number>();
+  for (const appliance of settings.appliances) {
+    const owner = shardOf(appliance.name, shard.count);
+    if (owner === shard.index) own.push(appliance);
+    else elsewhere.set(appliance.name, owner);
+  }
+  return { ...settings, appliances: own, shard: { ...shard, elsewhere } };
+}
+
+/** Compares this many characters of a name: a pattern with two wildcards takes quadratic time. */
+const maxCompared = 128;
+
+/** Returns true for a farm that `farms.include` matches and `farms.exclude` does not. */
+export function watchesFarm({ farms }: Pick<ApplianceSettings, 'farms'>, farm: string): boolean {
+  const name = farm.slice(0, maxCompared);
+  return farms.include.some((pattern) => pattern.test(name)) && !farms.exclude.some((pattern) => pattern.test(name));
 }

@@ -4,13 +4,19 @@ import { isRecord } from '../lib/check.ts';
 import { reservedLabels } from './appliance-schema.ts';
 import { closestWord } from './closest-word.ts';
 
-/** Texts that a message may repeat: nobody puts a key where a duration stands. */
+/** Readers whose texts a message may quote: nobody writes a key in place of a duration. */
 const quotableReaders = new Set<unknown>(['byteSize', 'duration', 'ratio']);
 
-/** As long as what is meant for a number, a duration or a size, shorter than keys are, and nothing that a terminal would obey. */
+/**
+ * Matches texts as short as a number, a duration or a size, shorter than keys, without control
+ * characters.
+ */
 const quotable = /^[^\p{C}\p{Zl}\p{Zp}]{0,15}$/u;
 
-/** What an operator has to do about a value that does not fit the schema; `written` is the value as in the file. */
+/**
+ * Returns what to do about a value that does not fit the schema; `written` is the value as in the
+ * file.
+ */
 export function structureMessage(error: ErrorObject, written: string | undefined): string {
   const { keyword, params, schema, parentSchema = {}, message = 'does not fit' } = error;
   const got = written !== undefined && quotable.test(written) ? `, got ${JSON.stringify(written)}` : '';

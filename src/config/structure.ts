@@ -9,7 +9,9 @@ import type { Reads } from './schema-parts.ts';
 import { structureMessage } from './structure-messages.ts';
 import type { Source } from './yaml-file.ts';
 
-/** What is left of a configuration without its faulty values: anything may be missing, nothing is of a wrong kind. */
+/**
+ * A configuration without its invalid values: anything may be missing, nothing has a wrong type.
+ */
 export type Partly<T> = T extends string | number | boolean | URL | RegExp | Secret
   ? T
   : T extends readonly (infer Item)[]
@@ -17,16 +19,19 @@ export type Partly<T> = T extends string | number | boolean | URL | RegExp | Sec
     : { readonly [Key in keyof T]?: Partly<T[Key]> | undefined };
 
 export interface Structure<File> {
-  /** The configuration when everything in it fits its schema. */
+  /** The configuration if it is valid. */
   readonly whole: File | undefined;
-  /** What can be looked at further in any case. */
+  /** The valid part, for further checks. */
   readonly partly: Partly<File>;
 }
 
-/** Reads every value of a source, in place, as the schema says, fills in the defaults, and reports what does not fit. */
+/**
+ * Parses every value of a source in place, fills in the defaults, and reports what does not fit the
+ * schema.
+ */
 export type StructureReader<File> = (source: Source, problems: Problems) => Structure<File>;
 
-/** The schema is compiled here, which takes 50 ms and leaves machine code behind: who reads more than once keeps the reader. */
+/** Compiles the schema, which takes 50 ms and memory: keep the reader to read more than once. */
 export function createStructureReader<Schema extends TSchema>(schema: Schema): StructureReader<Static<Schema>> {
   const ajv = new Ajv({ allErrors: true, verbose: true, useDefaults: true, coerceTypes: true, allowUnionTypes: true });
   ajv.addKeyword({ keyword: 'reads', type: 'string', modifying: true, errors: true, validate: createReading() });
@@ -35,11 +40,11 @@ export function createStructureReader<Schema extends TSchema>(schema: Schema): S
     if (validate(source.value)) return { whole: source.value, partly: partlyFile(source.value) };
 
     const errors = validate.errors ?? [];
-    // Or they, and the whole source with them, would be kept until the next reading.
+    // With `verbose`, the errors would keep the whole source in memory until the next validation.
     validate.errors = null;
-    for (const error of errors.filter(saysMore)) {
-      const { path, part } = whereOf(error, source.value);
-      const place = source.place(path, part);
+    for (const error of errors.filter(isOwnProblem)) {
+      const { path, part } = locationOf(error, source.value);
+      const place = source.locate(path, part);
       problems.report(place, structureMessage(error, place.written));
       if (part === undefined) drop(source.value, path);
     }
@@ -47,7 +52,7 @@ export function createStructureReader<Schema extends TSchema>(schema: Schema): S
   };
 }
 
-/** The `reads` keyword: replaces a text by what its reader makes of it. */
+/** Creates the keyword `reads`, which replaces a text by the value that its reader returns. */
 function createReading(): SchemaValidateFunction {
   const reading: SchemaValidateFunction = ({ reader, ...limits }: Reads, text: string, _schema, context) => {
     const outcome = readers[reader](text, limits);
@@ -61,14 +66,14 @@ function createReading(): SchemaValidateFunction {
   return reading;
 }
 
-/** False for an error that only explains another one. */
-function saysMore({ keyword, schemaPath, propertyName, data }: ErrorObject): boolean {
+/** Returns false for an error that only explains another one. */
+function isOwnProblem({ keyword, schemaPath, propertyName, data }: ErrorObject): boolean {
   if (/\/(?:one|any)Of\//.test(schemaPath) || keyword === 'anyOf' || propertyName !== undefined) return false;
   return !['oneOf', 'not'].includes(keyword) || isRecord(data);
 }
 
-/** The path of what an error is about, which may be a key that is missing or should not be there. */
-function whereOf({ keyword, instancePath, params }: ErrorObject, root: unknown): { path: Path; part?: 'key' } {
+/** Returns the path that an error is about; the key may be missing or unknown. */
+function locationOf({ keyword, instancePath, params }: ErrorObject, root: unknown): { path: Path; part?: 'key' } {
   const path = pathOf(instancePath, root);
   switch (keyword) {
     case 'additionalProperties':
@@ -109,7 +114,7 @@ function valueAt(inside: unknown, key: string): unknown {
   return isRecord(inside) ? inside[key] : undefined;
 }
 
-/** The border where the type takes over: every value that does not fit the schema was dropped before. */
+/** Casts a value to its type: every value that does not fit the schema was dropped before. */
 function partlyFile<File>(value: unknown): Partly<File> {
   return (isRecord(value) ? value : {}) as Partly<File>;
 }

@@ -1,6 +1,6 @@
 import { DEFAULT_CIPHERS } from 'node:tls';
 
-/** The versions of TLS as Go's libraries and Node call them. */
+/** The versions of TLS: the name in Go's libraries, and the name in Node. */
 export const tlsVersions = new Map([
   ['TLS10', 'TLSv1'],
   ['TLS11', 'TLSv1.1'],
@@ -10,7 +10,7 @@ export const tlsVersions = new Map([
 
 export type TlsVersion = typeof tlsVersions extends Map<unknown, infer Name> ? Name : never;
 
-/** The suites of TLS 1.3, which both call the same; they are not for anybody to choose from. */
+/** The suites of TLS 1.3, which have the same name in both and cannot be chosen. */
 const newestSuites = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'] as const;
 
 /** The cipher suites that Go offers, with their names in OpenSSL. */
@@ -43,10 +43,10 @@ export const curveNames = new Map([
 type Version = typeof tlsVersions extends Map<infer Name, unknown> ? Name : never;
 type Cipher = typeof cipherNames extends Map<infer Name, unknown> ? Name : never;
 
-/** An OpenSSL list of the chosen suites, of Node's own without a choice; undefined for exactly those. */
+/** Returns the chosen suites as an OpenSSL list; undefined for Node's defaults. */
 export function cipherList(chosen: readonly Cipher[] | undefined, oldest: Version): string | undefined {
   const suites = chosen?.flatMap((name) => cipherNames.get(name) ?? []);
-  // OpenSSL gives the versions before 1.2 no cipher at all above its lowest level of security.
+  // OpenSSL allows no cipher for versions before 1.2 above its lowest security level.
   const old = oldest === 'TLS10' || oldest === 'TLS11';
   if (!suites) return old ? `${DEFAULT_CIPHERS}:@SECLEVEL=0` : undefined;
   // Without a suite of TLS 1.3 Node would switch that version off.

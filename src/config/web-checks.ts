@@ -1,8 +1,8 @@
-import { pairProblem } from './private-key.ts';
+import { pairProblem } from './pem.ts';
 import type { Path, Problems } from './problems.ts';
 import type { Partly } from './structure.ts';
 import { tlsVersions } from './tls-names.ts';
-import type { OpenedWeb } from './web-files.ts';
+import type { OpenedWeb } from './open-files.ts';
 import type { TlsServerFile, WebFile } from './web-schema.ts';
 import type { Source } from './yaml-file.ts';
 
@@ -15,16 +15,23 @@ interface Checked {
 
 type TlsKey = keyof TlsServerFile;
 
-/** Reports the values of a web configuration that are right by themselves and wrong together. */
+/** Reports values of a web configuration that are valid alone and wrong in combination. */
 export function checkWeb(checked: Checked): void {
   if (checked.config.tls_server_config) {
-    for (const check of [certificateIsThere, keyBelongs, clientsAreJudged, sansAreShown, versionsMeet]) check(checked);
+    for (const check of [
+      requireCertificate,
+      requireMatchingKey,
+      checkClientAuthorities,
+      checkAllowedSans,
+      checkTlsVersions,
+    ])
+      check(checked);
   }
-  usersCanLogIn(checked);
-  bucketHoldsSomething(checked);
+  checkUsers(checked);
+  checkRateLimit(checked);
 }
 
-function certificateIsThere({ config, source, problems }: Checked): void {
+function requireCertificate({ config, source, problems }: Checked): void {
   const tls = config.tls_server_config ?? {};
   for (const [inline, file] of [
     ['cert', 'cert_file'],
@@ -32,74 +39,76 @@ function certificateIsThere({ config, source, problems }: Checked): void {
     ['client_ca', 'client_ca_file'],
   ] as const) {
     if (tls[inline] !== undefined && tls[file] !== undefined)
-      problems.report(source.place(at(inline), 'key'), `contradicts ${file}; remove one of the two`);
-    const missing = ![inline, file].some((key) => tls[key] !== undefined || problems.knows(source.place(at(key))));
+      problems.report(source.locate(at(inline), 'key'), `contradicts ${file}; remove one of the two`);
+    const missing = ![inline, file].some((key) => tls[key] !== undefined || problems.isKnown(source.locate(at(key))));
     if (missing && file !== 'client_ca_file')
-      problems.report(source.place(at(file)), `is missing; add it, or remove tls_server_config to speak plain HTTP`);
+      problems.report(source.locate(at(file)), `is missing; add it, or remove tls_server_config to speak plain HTTP`);
   }
 }
 
-function keyBelongs({ config, source, opened: { cert, key }, problems }: Checked): void {
+function requireMatchingKey({ config, source, opened: { cert, key }, problems }: Checked): void {
   const { cert: inlineCert, key: inlineKey } = config.tls_server_config ?? {};
   if (cert === undefined || !key) return;
   const problem = pairProblem(cert, key, inlineCert === undefined ? 'cert_file' : 'cert');
-  if (problem !== undefined) problems.report(source.place(at(inlineKey ? 'key' : 'key_file')), problem);
+  if (problem !== undefined) problems.report(source.locate(at(inlineKey ? 'key' : 'key_file')), problem);
 }
 
-function clientsAreJudged({ config, source, problems }: Checked): void {
+function checkClientAuthorities({ config, source, problems }: Checked): void {
   const tls = config.tls_server_config ?? {};
   const { client_auth_type: type } = tls;
   if (type === undefined) return;
   const authorities = (['client_ca', 'client_ca_file'] as const).find(
-    (key) => tls[key] !== undefined || problems.knows(source.place(at(key))),
+    (key) => tls[key] !== undefined || problems.isKnown(source.locate(at(key))),
   );
   if (type === 'NoClientCert' && authorities !== undefined) {
     problems.report(
-      source.place(at(authorities)),
+      source.locate(at(authorities)),
       'is of no use while clients are not asked for a certificate; set client_auth_type to RequireAndVerifyClientCert, or remove it',
     );
   }
   if ((type === 'VerifyClientCertIfGiven' || type === 'RequireAndVerifyClientCert') && authorities === undefined) {
     problems.report(
-      source.place(at('client_auth_type')),
+      source.locate(at('client_auth_type')),
       'needs client_ca_file; without it a certificate of any authority that the world knows would do',
     );
   }
 }
 
-/** Who may connect without a certificate shows no name to compare. */
-function sansAreShown({ config, source, problems }: Checked): void {
+/**
+ * Reports allowed names where a client may connect without a certificate, and so without a name.
+ */
+function checkAllowedSans({ config, source, problems }: Checked): void {
   const { client_allowed_sans: sans, client_auth_type: type } = config.tls_server_config ?? {};
   if (sans === undefined || type === undefined) return;
   if (['RequireAnyClientCert', 'RequireClientCert', 'RequireAndVerifyClientCert'].includes(type)) return;
   problems.report(
-    source.place(at('client_allowed_sans')),
+    source.locate(at('client_allowed_sans')),
     `means nothing where clients may come without a certificate; set client_auth_type to RequireAndVerifyClientCert`,
   );
 }
 
-function versionsMeet({ config, source, problems }: Checked): void {
+function checkTlsVersions({ config, source, problems }: Checked): void {
   const { min_version: oldest, max_version: newest } = config.tls_server_config ?? {};
   if (oldest === undefined || newest === undefined) return;
   const order = [...tlsVersions.keys()];
   if (order.indexOf(oldest) <= order.indexOf(newest)) return;
-  const isWritten = (key: TlsKey) => source.place(at(key)).written !== undefined;
+  const isWritten = (key: TlsKey) => source.locate(at(key)).written !== undefined;
   const written = isWritten('max_version') ? 'max_version' : 'min_version';
-  problems.report(source.place(at(written)), `leaves no version of TLS: from ${oldest} to ${newest}`);
+  problems.report(source.locate(at(written)), `leaves no version of TLS: from ${oldest} to ${newest}`);
 }
 
-function usersCanLogIn({ config, source, problems }: Checked): void {
+function checkUsers({ config, source, problems }: Checked): void {
   const names = Object.keys(config.basic_auth_users ?? {});
-  // Found out here, and not by the first scrape, which would be answered with 500.
+  // Checked here, or the first scrape would get 500.
   if (names.length > 0 && isThreadRefused()) {
     problems.report(
-      source.place(['basic_auth_users'], 'key'),
+      source.locate(['basic_auth_users'], 'key'),
       "cannot be checked: passwords are compared in a thread, which Node's permissions refuse here; add --allow-worker beside --permission (with the unit of deploy/systemd: ZLB_NODE_FLAGS=--allow-worker in its environment file)",
     );
   }
   for (const name of names) {
-    // The place of a user is that of its hash, and a name may be a misplaced password.
-    const place = source.place(['basic_auth_users', name], 'key');
+    // Located by the key path of the hash, which hides a name that may be a misplaced password.
+    const place = source.locate(['basic_auth_users', name], 'key');
     if (name === '') problems.report(place, 'a user has no name; give it one');
     if (name.includes(':'))
       problems.report(place, 'a user has a colon in its name, where the password would begin; give it another name');
@@ -107,15 +116,15 @@ function usersCanLogIn({ config, source, problems }: Checked): void {
 }
 
 function isThreadRefused(): boolean {
-  // Undefined without --permission, whatever its type says.
+  // Undefined without --permission, contrary to its type.
   const { permission }: { readonly permission?: NodeJS.ProcessPermission } = process;
   return permission ? !permission.has('worker') : false;
 }
 
-function bucketHoldsSomething({ config, source, problems }: Checked): void {
+function checkRateLimit({ config, source, problems }: Checked): void {
   const { interval = 0, burst } = config.rate_limit ?? {};
   if (interval === 0 || burst !== 0) return;
-  problems.report(source.place(['rate_limit', 'burst']), 'must be at least 1, or no request would ever be answered');
+  problems.report(source.locate(['rate_limit', 'burst']), 'must be at least 1, or no request would ever be answered');
 }
 
 function at(key: TlsKey): Path {

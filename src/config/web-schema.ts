@@ -1,15 +1,18 @@
 import { type Static, Type } from 'typebox';
 
-import { section, value } from './schema-parts.ts';
+import { mapping, value } from './schema-parts.ts';
 import { cipherNames, curveNames, tlsVersions } from './tls-names.ts';
 
-/** A web configuration once each of its values was read. */
+/** A web configuration with parsed values. */
 export type WebFile = Static<typeof webSchema>;
 export type TlsServerFile = NonNullable<WebFile['tls_server_config']>;
 
 const hashExample = '$2y$10$X0h1gDsPszWURQaxFh.zoubFi6DXncSjhoQNJgRrnGs7EsimhC7zG';
 
-/** Who has to show a certificate; the second name for the third way is one that older exporters know. */
+/**
+ * Which clients must show a certificate; `RequireClientCert` is an older name of
+ * `RequireAnyClientCert`.
+ */
 const clientAuthTypes = [
   'NoClientCert',
   'RequestClientCert',
@@ -22,7 +25,7 @@ const clientAuthTypes = [
 const file = (description: string, example: string) =>
   Type.Optional(Type.String({ description, minLength: 1, examples: [example] }));
 
-const tlsServer = section(
+const tlsServer = mapping(
   {
     cert_file: file(
       'PEM file of the certificate of the listener, and behind it those of the authorities in between.',
@@ -96,7 +99,7 @@ const tlsServer = section(
   { description: 'TLS; without it the listener speaks plain HTTP.' },
 );
 
-const headers = section(
+const headers = mapping(
   {
     'Content-Security-Policy': Type.Optional(
       value('headerValue', {
@@ -126,10 +129,10 @@ const headers = section(
   { description: 'Headers of every answer; one that is blank is left out.', default: {} },
 );
 
-/** The file of the exporter-toolkit of Prometheus, from its docs/web-configuration.md. */
-export const webSchema = section({
+/** The schema of the web configuration of Prometheus' exporter-toolkit, from its documentation. */
+export const webSchema = mapping({
   tls_server_config: Type.Optional(tlsServer),
-  http_server_config: section(
+  http_server_config: mapping(
     {
       http2: Type.Boolean({
         description: 'Read for the sake of files of other exporters; the listener speaks HTTP/1.1 either way.',
@@ -145,7 +148,7 @@ export const webSchema = section({
     default: {},
     examples: [{ prometheus: hashExample }],
   }),
-  rate_limit: section(
+  rate_limit: mapping(
     {
       interval: value('interval', {
         description: 'The time in which one more request is answered, whoever asks; `0` is no limit.',

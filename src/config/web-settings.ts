@@ -1,30 +1,29 @@
 import { assert } from '../lib/check.ts';
 import type { Secret } from '../lib/secret.ts';
 import { createFiles, type Files } from './files.ts';
-import { createOpenFile } from './open-file.ts';
+import { createOpenFile, type OpenedWeb, openWebFiles } from './open-files.ts';
 import { createProblems } from './problems.ts';
 import { createStructureReader, type StructureReader } from './structure.ts';
 import type { Environment } from './substitute.ts';
 import { cipherList, curveNames, tlsVersions, type TlsVersion } from './tls-names.ts';
 import { checkWeb } from './web-checks.ts';
-import { type OpenedWeb, openWebFiles } from './web-files.ts';
 import { type TlsServerFile, type WebFile, webSchema } from './web-schema.ts';
 import { readYamlFile } from './yaml-file.ts';
 
-/** How the metrics listener is protected, checked. */
+/** The checked settings that protect the metrics listener. */
 export interface WebSettings {
   /** Without it, plain HTTP. */
   readonly tls?: WebTlsSettings;
   /** bcrypt hashes by user; without any, everybody may read. */
   readonly users: ReadonlyMap<string, Secret>;
-  /** Of every answer. */
+  /** Added to every answer. */
   readonly headers: Readonly<Record<string, string>>;
   readonly rateLimit?: { readonly intervalMs: number; readonly burst: number };
 }
 
-/** Names are those of OpenSSL. */
+/** TLS settings with the names of OpenSSL. */
 interface WebTlsSettings {
-  /** PEM, like the other two; the key belongs to the first certificate. */
+  /** PEM, as are `key` and `clientCa`; the key belongs to the first certificate. */
   readonly cert: string;
   readonly key: Secret;
   readonly clientCa?: string;
@@ -46,18 +45,18 @@ export interface WebSettingsSource {
 }
 
 /**
- * The settings of a web configuration; rejects with a ConfigError that names everything wrong. `files`: how files are read, for
- * who wants to know later whether they changed.
+ * Loads a web configuration; rejects with a ConfigError that names all problems. `files` is given
+ * by a caller that asks later whether they changed.
  */
 export type LoadWebSettings = (files?: Files) => Promise<WebSettings>;
 
-/** Once, for who loads them again. */
+/** Creates a loader, which compiles the schema once for many loads. */
 export function createWebSettingsLoader(from: WebSettingsSource): LoadWebSettings {
   const readStructure = createStructureReader(webSchema);
   return (files = createFiles({ path: undefined })) => load(from, files, readStructure);
 }
 
-/** One load alone. */
+/** Loads a web configuration once. */
 export function loadWebSettings(from: WebSettingsSource): Promise<WebSettings> {
   return createWebSettingsLoader(from)();
 }
@@ -71,7 +70,7 @@ async function load(
   const source = await readYamlFile({
     file,
     remedy: 'Give --web.config.file the path of a YAML file',
-    least: 'write {} into it for plain HTTP without passwords, or what docs/web-configuration.md explains',
+    minimalContent: 'write {} into it for plain HTTP without passwords, or what docs/web-configuration.md explains',
     env,
     readText: files.readText,
     problems,

@@ -1,8 +1,8 @@
 import type { ErrorCode, YAMLError } from 'yaml';
 
 /**
- * What to do about each error of the YAML parser. Our own words because the parser's repeat the file's text,
- * which may be a key: `api_key: *9f2c` is "Unresolved alias: 9f2c" to it.
+ * What to do about each error of the YAML parser. The parser's own messages quote the file, which
+ * may contain a key: for `api_key: *9f2c` it says "Unresolved alias: 9f2c".
  */
 export const yamlErrors: Readonly<Record<ErrorCode, string>> = {
   ALIAS_PROPS: 'an alias (*name) takes no tag and no anchor; remove them, or put the value in quotes',
@@ -33,8 +33,8 @@ export const yamlErrors: Readonly<Record<ErrorCode, string>> = {
 };
 
 /**
- * The errors worth a line each: one per place, and the first unexpected token alone, because the parser takes the rest
- * of the file for more of them.
+ * Returns the errors worth a line: one per position, and only the first unexpected token, because
+ * the parser reports the rest of the file as more of them.
  */
 export function distinctErrors(errors: readonly YAMLError[]): readonly YAMLError[] {
   return errors.filter(({ code, pos: [offset] }, index) => {

@@ -2,8 +2,8 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import { type Document, LineCounter, type Node, parseDocument } from 'yaml';
 
 import type { ReadText } from './file-text.ts';
-import { keyPath, type Path, type Place, type Problems } from './problems.ts';
-import { type Environment, substitute } from './substitute.ts';
+import { keyPath, type Path, type ConfigLocation, type Problems } from './problems.ts';
+import { type Environment, substituteVariables } from './substitute.ts';
 import { distinctErrors, yamlErrors } from './yaml-errors.ts';
 import {
   dropWordsWithoutValue,
@@ -15,29 +15,34 @@ import {
   unresolvedAliases,
 } from './yaml-tree.ts';
 
-/** Configuration as plain data, every value a string, with the way back to where each value was written. */
+/** A configuration as plain data, every value a string, with the location of each value. */
 export interface Source {
   readonly value: unknown;
-  /** Where the relative path at a place starts. */
+  /** Returns the folder at which a relative file name at a path starts. */
   folderOf(path: Path): string;
-  /** The place of a value, or of its key; of the nearest mapping around it when it is not there. */
-  place(path: Path, part?: 'key'): Place;
+  /**
+   * Returns the location of a value, or of its key; of the nearest mapping around it if it is
+   * missing.
+   */
+  locate(path: Path, part?: 'key'): ConfigLocation;
 }
 
 export interface YamlFileParts {
   readonly file: string;
   /** What to do about a file that cannot be read. */
   readonly remedy: string;
-  /** What to write into a file without anything in it. */
-  readonly least: string;
+  /** What to write into an empty file. */
+  readonly minimalContent: string;
   readonly env: Environment;
   readonly readText: ReadText;
   readonly problems: Problems;
 }
 
-/** Reads a YAML file with its `${NAME}`s replaced; undefined when it is too broken to look at what it says. */
+/**
+ * Reads a YAML file and replaces its `${NAME}`s; undefined if it is too broken for further checks.
+ */
 export async function readYamlFile(parts: YamlFileParts): Promise<Source | undefined> {
-  const { file, remedy, least, env, readText, problems } = parts;
+  const { file, remedy, minimalContent, env, readText, problems } = parts;
   const text = await readText(file, 'configuration');
   if ('problem' in text) {
     const where = isAbsolute(file) ? '' : ` (${resolve(file)})`;
@@ -45,51 +50,18 @@ export async function readYamlFile(parts: YamlFileParts): Promise<Source | undef
     return undefined;
   }
   const lineCounter = new LineCounter();
-  const at = (offset: number, key = ''): Place => {
+  const at: Locate = (offset, key = '') => {
     const { line, col } = lineCounter.linePos(offset);
     return { file, line, column: col, key };
   };
-  // The failsafe schema leaves each value the string it was written as: an API key 0123 or 1e5 is not a number.
-  // A tag such as !!int would make it one after all, and !!binary something that is no text; neither has a meaning here.
-  // Pretty errors would quote the file's text, and with it secrets.
-  const document = parseDocument(text.value, {
-    schema: 'failsafe',
-    resolveKnownTags: false,
-    merge: true,
-    stringKeys: true,
-    prettyErrors: false,
-    logLevel: 'error',
-    lineCounter,
-  });
-  for (const { code, pos } of distinctErrors([...document.errors, ...document.warnings])) {
-    problems.report(at(pos[0]), yamlErrors[code]);
-  }
-  if (document.errors.some(({ code }) => code !== 'DUPLICATE_KEY')) return undefined;
+  const document = parseYaml(text.value, lineCounter);
+  if (!reportParserErrors(document, at, problems)) return undefined;
   if (!hasContents(document)) {
-    problems.report({ file, key: '' }, `is empty; ${least}`);
+    problems.report({ file, key: '' }, `is empty; ${minimalContent}`);
     return undefined;
   }
-
-  for (const offset of dropWordsWithoutValue(document)) {
-    problems.report(at(offset), 'this mapping holds a word without a value; write each as "key: value"');
-  }
-  const unresolved = unresolvedAliases(document);
-  for (const offset of unresolved) {
-    problems.report(at(offset), 'no anchor (&name) above has this name; put a value that starts with * in quotes');
-  }
-  if (unresolved.length > 0) return undefined;
-  const written = new Map<Node, string>();
-  eachScalar(document.contents, [], (scalar, path) => {
-    written.set(scalar, scalar.value);
-    const place = at(offsetOf(scalar), keyPath(path));
-    if (scalar.type === 'PLAIN' && /^(?:|~|null)$/i.test(scalar.value)) {
-      problems.report(place, 'has no value; give it one, or remove the key');
-    }
-    const outcome = substitute(scalar.value, env, mayHoldKey(path));
-    if ('problem' in outcome) problems.report(place, outcome.problem);
-    else scalar.value = outcome.value;
-  });
-
+  if (!reportTreeErrors(document, at, problems)) return undefined;
+  const written = replaceVariables(document, { env, at, problems });
   const value = plainData(document);
   if (value === undefined) {
     problems.report(
@@ -101,15 +73,83 @@ export async function readYamlFile(parts: YamlFileParts): Promise<Source | undef
   return {
     value,
     folderOf: () => dirname(file),
-    place(path, part) {
+    locate(path, part) {
       const node = findNode(document, path, part);
-      const text = written.get(node);
-      return { ...at(offsetOf(node), keyPath(path)), ...(text !== undefined && { written: text }) };
+      const own = written.get(node);
+      return { ...at(offsetOf(node), keyPath(path)), ...(own !== undefined && { written: own }) };
     },
   };
 }
 
-/** True for `api_key`, for the digest of a token, for what may be a misspelling of them, and beside the name of a user. */
+/** Returns the location of an offset in the text. */
+type Locate = (offset: number, key?: string) => ConfigLocation;
+
+/**
+ * Parses with the failsafe schema, which leaves each value a string: an API key 0123 or 1e5 is not
+ * a number. Tags such as !!int and !!binary would convert values, so they have no meaning here.
+ * Pretty errors would quote the file, and with it secrets.
+ */
+function parseYaml(text: string, lineCounter: LineCounter): Document {
+  return parseDocument(text, {
+    schema: 'failsafe',
+    resolveKnownTags: false,
+    merge: true,
+    stringKeys: true,
+    prettyErrors: false,
+    logLevel: 'error',
+    lineCounter,
+  });
+}
+
+/** Reports the errors of the parser; returns false if the document cannot be checked further. */
+function reportParserErrors(document: Document, at: Locate, problems: Problems): boolean {
+  for (const { code, pos } of distinctErrors([...document.errors, ...document.warnings])) {
+    problems.report(at(pos[0]), yamlErrors[code]);
+  }
+  return document.errors.every(({ code }) => code === 'DUPLICATE_KEY');
+}
+
+/**
+ * Reports and removes keys without a value, and reports unknown aliases; returns false if there are
+ * any of these.
+ */
+function reportTreeErrors(document: Tree, at: Locate, problems: Problems): boolean {
+  for (const offset of dropWordsWithoutValue(document)) {
+    problems.report(at(offset), 'this mapping holds a word without a value; write each as "key: value"');
+  }
+  const unresolved = unresolvedAliases(document);
+  for (const offset of unresolved) {
+    problems.report(at(offset), 'no anchor (&name) above has this name; put a value that starts with * in quotes');
+  }
+  return unresolved.length === 0;
+}
+
+interface Replacement {
+  readonly env: Environment;
+  readonly at: Locate;
+  readonly problems: Problems;
+}
+
+/** Replaces `${NAME}` in all values; returns each value as it was written. */
+function replaceVariables(document: Tree, { env, at, problems }: Replacement): ReadonlyMap<Node, string> {
+  const written = new Map<Node, string>();
+  eachScalar(document.contents, [], (scalar, path) => {
+    written.set(scalar, scalar.value);
+    const location = at(offsetOf(scalar), keyPath(path));
+    if (scalar.type === 'PLAIN' && /^(?:|~|null)$/i.test(scalar.value)) {
+      problems.report(location, 'has no value; give it one, or remove the key');
+    }
+    const replaced = substituteVariables(scalar.value, env, mayHoldKey(path));
+    if ('problem' in replaced) problems.report(location, replaced.problem);
+    else scalar.value = replaced.value;
+  });
+  return written;
+}
+
+/**
+ * Returns true for `api_key`, a digest, a token, what may be a misspelling of them, and the hash of
+ * a user.
+ */
 function mayHoldKey(path: Path): boolean {
   return /key|^sha|digest|token/i.test(String(path.at(-1))) || /user/i.test(String(path.at(-2)));
 }

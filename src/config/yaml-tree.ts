@@ -14,10 +14,13 @@ import {
 
 import type { Path } from './problems.ts';
 
-/** A document with something in it; each of its scalars is a string. */
+/** A document that is not empty; each of its scalars is a string. */
 export type Tree = Document & { readonly contents: Node };
 
-/** Every scalar value once, in the order of the file. Aliases are not followed: their values stand elsewhere. */
+/**
+ * Visits every scalar value once, in the order of the file. Does not follow aliases: their values
+ * are visited elsewhere.
+ */
 export function eachScalar(node: unknown, path: Path, meet: (scalar: Scalar<string>, path: Path) => void): void {
   if (isMap(node)) {
     for (const { key, value } of node.items) eachScalar(value, [...path, wordOf(key)], meet);
@@ -28,7 +31,7 @@ export function eachScalar(node: unknown, path: Path, meet: (scalar: Scalar<stri
   }
 }
 
-/** Takes out the words without a value, as in `{ name }`, and returns where the mappings that held them start. */
+/** Removes keys without a value, as in `{ name }`, and returns the offsets of their mappings. */
 export function dropWordsWithoutValue(tree: Tree): readonly number[] {
   const offsets: number[] = [];
   visit(tree, {
@@ -41,7 +44,7 @@ export function dropWordsWithoutValue(tree: Tree): readonly number[] {
   return offsets;
 }
 
-/** Where the aliases stand that name no anchor above them. */
+/** Returns the offsets of the aliases without an anchor above them. */
 export function unresolvedAliases(tree: Tree): readonly number[] {
   const offsets: number[] = [];
   visit(tree, {
@@ -52,7 +55,7 @@ export function unresolvedAliases(tree: Tree): readonly number[] {
   return offsets;
 }
 
-/** The node at a path, or its key; where the path leads nowhere, the innermost node on the way. */
+/** Returns the node at a path, or its key; if there is none, the innermost node on the way. */
 export function findNode(tree: Tree, path: Path, part?: 'key'): Node {
   let node = tree.contents;
   for (const [depth, step] of path.entries()) {
@@ -69,14 +72,14 @@ export function findNode(tree: Tree, path: Path, part?: 'key'): Node {
   return node;
 }
 
-/** Where a node starts in the text. */
+/** Returns the offset of a node in the text. */
 export function offsetOf(node: Node): number {
   return node.range?.[0] ?? 0;
 }
 
 /**
- * The document as plain data, each alias a copy of its own; undefined when it unfolds without end or too far,
- * or when `<<` merges what is no mapping.
+ * Returns the document as plain data with a copy for each alias; undefined if aliases recurse or
+ * expand too far, or if `<<` merges something else than a mapping.
  */
 export function plainData(tree: Tree): unknown {
   try {
@@ -86,7 +89,7 @@ export function plainData(tree: Tree): unknown {
   }
 }
 
-/** The pair of a mapping with a key, from the mappings that `<<` merges into it if it has none of its own. */
+/** Returns the pair of a mapping with a key, its own or one that `<<` merges into it. */
 function pairOf(tree: Tree, map: YAMLMap, step: string | number): Pair | undefined {
   const own = map.items.find(({ key }) => wordOf(key) === step);
   if (own) return own;

@@ -10,7 +10,7 @@ import { negotiate } from './negotiate.ts';
 import { createSendPage, usualLimits } from './send-page.ts';
 import { registerReload, reloadPath, type ReloadOutcome } from './reload.ts';
 import { registerStatusApi } from './status-api.ts';
-import type { Share } from './status-page/exporter-panel.ts';
+import type { ShardInfo } from './status-page/exporter-panel.ts';
 import { registerStatusPage } from './status-page/status-page.ts';
 import { createThermometer } from './status-page/vital-signs.ts';
 import { createWebAccess, type WebAccess } from './web-access.ts';
@@ -27,7 +27,7 @@ export interface MetricsAppParts {
   /** The index of the other shard that watches an appliance; undefined when none does. */
   readonly shardWatching: (appliance: string) => number | undefined;
   /** What of the appliances is watched here; undefined where that is all. */
-  readonly share?: (() => Share | undefined) | undefined;
+  readonly shard?: (() => ShardInfo | undefined) | undefined;
   readonly self: SelfMetrics;
   readonly build: { readonly version: string };
   /** True while simulated appliances are shown because there is no configuration. */
@@ -46,7 +46,7 @@ export interface MetricsAppParts {
 
 /** The listener for Prometheus and for people. It only reads, but for the configuration, where that is switched on. */
 export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
-  const { monitor, shardWatching, share, self, build, adminUrl, reload, log, now } = parts;
+  const { monitor, shardWatching, shard, self, build, adminUrl, reload, log, now } = parts;
   const { isDemonstration = false, spoken = (text: string) => text } = parts;
   const { access = createWebAccess({ policy: openToAll, log }) } = parts;
   const app = fastify({
@@ -160,7 +160,7 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
       vitalSigns: thermometer.read(),
       configuration: self.configuration,
       adminUrl: adminUrl(),
-      share: share?.(),
+      shard: shard?.(),
     }),
     spoken,
     now,

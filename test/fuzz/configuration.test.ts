@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationRoutes } from '../../src/admin/operation-routes.ts';
 import { collectorDefaults } from '../../src/collectors/defaults.ts';
-import { watchesFarm } from '../../src/config/farm-filter.ts';
+import { watchesFarm } from '../../src/config/settings.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { ConfigError } from '../../src/config/problems.ts';
 import { fuzzing } from '../support/fuzz.ts';

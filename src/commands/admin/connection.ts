@@ -1,9 +1,9 @@
 import { createSecureContext } from 'node:tls';
 import { misspeltVariables } from '../../config/environment.ts';
 import { readFileText, withFolder } from '../../config/file-text.ts';
-import { certificatesFile } from '../../config/open-file.ts';
-import { privateKeyIn } from '../../config/private-key.ts';
-import type { Outcome } from '../../config/problems.ts';
+import { certificatesFile } from '../../config/open-files.ts';
+import { privateKeyIn } from '../../config/pem.ts';
+import type { Parsed } from '../../config/problems.ts';
 import { errorCode } from '../../lib/check.ts';
 import { Secret } from '../../lib/secret.ts';
 import { type CommandContext, optionalFlag, UsageError } from '../command.ts';
@@ -91,7 +91,7 @@ async function readToken({ flags, env }: Pick<CommandContext, 'flags' | 'env'>):
   return new Secret(token);
 }
 
-async function contentOf<T>(what: string, path: string, read: (text: string) => Outcome<T>): Promise<T> {
+async function contentOf<T>(what: string, path: string, read: (text: string) => Parsed<T>): Promise<T> {
   const outcome = read(await textOf(what, path, 'certificates'));
   if ('problem' in outcome) throw new UsageError(`${what} ${outcome.problem}`);
   return outcome.value;

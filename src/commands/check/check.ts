@@ -4,7 +4,7 @@ import { collectorDefaults } from '../../collectors/defaults.ts';
 import { hasEnvironmentAppliance } from '../../config/environment.ts';
 import { createFiles } from '../../config/files.ts';
 import { loadSettings } from '../../config/load.ts';
-import { shareOf } from '../../config/share.ts';
+import { settingsOfShard } from '../../config/settings.ts';
 import { loadWebSettings, type WebSettings } from '../../config/web-settings.ts';
 import { counted } from '../../lib/text.ts';
 import { parseShard } from '../../lib/shard.ts';
@@ -39,10 +39,10 @@ export const check: Command = async ({ flags, env, stopped, say, warn, shell }) 
     files,
     onRemark: (line) => remarks.push(line),
   });
-  const settings = shareOf(whole, parseShard(textFlag(flags, 'shard')));
+  const settings = settingsOfShard(whole, parseShard(textFlag(flags, 'shard')));
   say(`The configuration is valid: ${counted(whole.appliances.length, 'appliance')}.`);
-  const { share, appliances } = settings;
-  if (share) say(`Shard ${share.index}/${share.count} watches ${appliances.length} of them.`);
+  const { shard, appliances } = settings;
+  if (shard) say(`Shard ${shard.index}/${shard.count} watches ${appliances.length} of them.`);
   for (const remark of remarks) say(`${shell.paint('yellow', 'Warning')}  ${remark}`);
   (await openKeyLines(files.keyFiles)).forEach(say);
 

@@ -10,8 +10,7 @@ import {
   isFarmCollector,
 } from '../../collectors/collector.ts';
 import { collectors } from '../../collectors/registry.ts';
-import { watchesFarm } from '../../config/farm-filter.ts';
-import type { ApplianceSettings, Settings } from '../../config/settings.ts';
+import { type ApplianceSettings, type Settings, watchesFarm } from '../../config/settings.ts';
 import { connectAppliance } from '../../connect-appliance.ts';
 import { isOneOf, toError } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';

@@ -19,11 +19,11 @@ export interface ExporterFacts {
   /** Of the admin gateway, while it is on. */
   readonly adminUrl: string | undefined;
   /** Undefined where all of the configuration is watched here. */
-  readonly share?: Share | undefined;
+  readonly shard?: ShardInfo | undefined;
 }
 
 /** Which part of the appliances is watched here, and how many by others. */
-export interface Share {
+export interface ShardInfo {
   readonly index: number;
   readonly count: number;
   readonly elsewhere: { readonly size: number };

@@ -97,7 +97,7 @@ export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts)
     const facts = exporter();
     const ownProblem = exporterProblem(facts);
     const problems = ownProblem ? [...taken.problems, ownProblem].toSorted(compareProblems) : taken.problems;
-    const verdict = verdictOn(taken.findings, problems, facts.share);
+    const verdict = verdictOn(taken.findings, problems, facts.shard);
     const whole = { level: verdict.level, title: titleOf(problems, 'zlb-exporter') };
     switch (view.kind) {
       case 'fleet':

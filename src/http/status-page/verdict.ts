@@ -1,6 +1,6 @@
 import { isAnswering } from './answering.ts';
 import { type Counts, sumOf } from './counts.ts';
-import type { Share } from './exporter-panel.ts';
+import type { ShardInfo } from './exporter-panel.ts';
 import type { Freshness } from './freshness.ts';
 import { html, type Markup } from './html.ts';
 import { counted } from './listed.ts';
@@ -19,7 +19,7 @@ export interface Verdict {
 const elsewhere = 'Clusters, VPNs, load, clocks and what vanished are for the alerts.';
 
 /** "Nothing is wrong" is said only where everything was read and is fresh. */
-export function verdictOn(findings: readonly Finding[], problems: readonly Problem[], share?: Share): Verdict {
+export function verdictOn(findings: readonly Finding[], problems: readonly Problem[], share?: ShardInfo): Verdict {
   const basis = [basisOf(findings, share), ...(share ? [shareInWords(share)] : [])].join(' ');
   const critical = problems.filter(({ level }) => level === 'critical').length;
   if (problems.length > 0) {
@@ -57,11 +57,11 @@ export function verdictHeading({ level, sentence, basis }: Verdict): Markup {
 <p>${basis}</p></div></div>`;
 }
 
-function shareInWords({ index, count, elsewhere: { size } }: Share): string {
+function shareInWords({ index, count, elsewhere: { size } }: ShardInfo): string {
   return `This is shard ${index}/${count}: ${counted(size, 'appliance is', 'appliances are')} watched by the others.`;
 }
 
-function basisOf(findings: readonly Finding[], share: Share | undefined): string {
+function basisOf(findings: readonly Finding[], share: ShardInfo | undefined): string {
   if (findings.length === 0) return share ? 'No appliance falls to this shard.' : 'No appliance is configured here.';
   const answering = findings.filter(({ status }) => isAnswering(status)).length;
   const appliances =

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { generate } from 'selfsigned';
 import { describe, expect, it } from 'vitest';
-import { watchesFarm } from '../../../src/config/farm-filter.ts';
+import { watchesFarm } from '../../../src/config/settings.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import { collectorDefaults, loadText, operations, refusal } from './given-config.ts';
 

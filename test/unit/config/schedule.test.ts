@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { createTask } from 'node-cron';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { longestGapMs, schedule } from '../../../src/config/schedule.ts';
+import { maxGapMs, schedule } from '../../../src/config/schedule.ts';
 
 describe('a schedule', () => {
   it.each([
@@ -14,7 +14,7 @@ describe('a schedule', () => {
     ['0 0 4 * * *', 86_400],
     ['*/20 * 23 * * *', 86_400 - 3_600 + 20],
   ])('%s leaves up to %i seconds between two runs', (expression, seconds) => {
-    expect(longestGapMs(expression)).toBe(seconds * 1_000);
+    expect(maxGapMs(expression)).toBe(seconds * 1_000);
   });
 
   it('leaves the gap that its own runs of two days have', () => {
@@ -24,7 +24,7 @@ describe('a schedule', () => {
       fc.property(times(59), times(59), times(23), (seconds, minutes, hours) => {
         const expression = [seconds, minutes, hours, '*', '*', '*'].join(' ');
 
-        expect(longestGapMs(expression)).toBe(longestOf(runsOfTwoDays({ seconds, minutes, hours })));
+        expect(maxGapMs(expression)).toBe(longestOf(runsOfTwoDays({ seconds, minutes, hours })));
       }),
     );
   });
@@ -35,7 +35,7 @@ describe('a schedule', () => {
 
     const runs = task.getNextRuns(4).map((date) => date.getTime());
 
-    expect(longestOf(runs)).toBe(longestGapMs('15 0,20 1 * * *'));
+    expect(longestOf(runs)).toBe(maxGapMs('15 0,20 1 * * *'));
   });
 
   it('is kept with single spaces', () => {

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { certificatesFile } from '../../../config/open-file.ts';
-import { privateKeyIn } from '../../../config/private-key.ts';
+import { certificatesFile } from '../../../config/open-files.ts';
+import { privateKeyIn } from '../../../config/pem.ts';
 import { AdminError } from '../admin-error.ts';
 import { readWhole } from '../content.ts';
 

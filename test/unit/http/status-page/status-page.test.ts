@@ -90,9 +90,9 @@ describe('the sentence at the top', () => {
   });
 
   it('says of how many appliances it says nothing, as other shards watch them', async () => {
-    const share = { index: 2, count: 4, elsewhere: new Map([['lb-9', 0]]) };
+    const shard = { index: 2, count: 4, elsewhere: new Map([['lb-9', 0]]) };
     const basis = async (...appliances: readonly ApplianceStatus[]) =>
-      /<\/h1>\s*<p>([^<]*)</.exec(await textAt(givenPage(fleetStatus(...appliances), { share }), '/'))?.[1];
+      /<\/h1>\s*<p>([^<]*)</.exec(await textAt(givenPage(fleetStatus(...appliances), { shard }), '/'))?.[1];
 
     expect(await basis(applianceStatus({ name: 'lb-1' }))).toContain(
       'This is shard 2/4: 1 appliance is watched by the others.',

@@ -1,12 +1,36 @@
+import type { Parsed } from './problems.ts';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-
 import { errorCode } from '../lib/check.ts';
 import { Secret } from '../lib/secret.ts';
-import type { Outcome } from './problems.ts';
 
-/** The first private key of a PEM text, as PEM. */
-export function privateKeyIn(text: string): Outcome<Secret> {
+/**
+ * Returns only the certificates of a PEM text: a private key in the same file must not stay in
+ * memory.
+ */
+export function certificatesIn(text: string): Parsed<string> {
+  const found = text.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [];
+  if (found.length === 0) {
+    return {
+      problem:
+        'holds no PEM certificate; it needs a part from "-----BEGIN CERTIFICATE-----" to "-----END CERTIFICATE-----"',
+    };
+  }
+  const broken = found.findIndex((pem) => !isCertificate(pem));
+  if (broken === -1) return { value: `${found.join('\n')}\n` };
+  return { problem: `certificate ${broken + 1} of ${found.length} in it is damaged; export it again` };
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).subject !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the first private key of a PEM text, as PEM. */
+export function privateKeyIn(text: string): Parsed<Secret> {
   const [pem] = /-----BEGIN ((?:[A-Z0-9]+ )*PRIVATE KEY)-----.*?-----END \1-----/s.exec(text) ?? [];
   if (pem === undefined) {
     return {
@@ -28,7 +52,10 @@ export function privateKeyIn(text: string): Outcome<Secret> {
   }
 }
 
-/** What keeps a listener from showing the certificate that the setting `where` holds; undefined when nothing does. */
+/**
+ * Returns why a listener cannot use a key with the certificate of the setting `where`; undefined if
+ * it can.
+ */
 export function pairProblem(cert: string, key: Secret, where: string): string | undefined {
   if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key.reveal()))) {
     return `does not belong to the first certificate in ${where}; give the key of that one, and put it before the certificates of its authorities`;
