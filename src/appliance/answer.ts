@@ -6,7 +6,7 @@ import { type FailureReason, reasonOfStatus } from './errors.ts';
 import { type Excess, excessOf } from './reply-bounds.ts';
 
 /** A complete answer to a GET. */
-export interface Answer {
+export interface ApplianceAnswer {
   readonly status: number;
   /** Lower case, without parameters; empty when the answer names none. */
   readonly mediaType: string;
@@ -14,25 +14,28 @@ export interface Answer {
   readonly text: string;
 }
 
-/** What a row of the endpoint table promises of its reply. */
+/** What a row of the endpoint table says about its reply. */
 export interface Expected {
   readonly schema: TSchema;
   /** Values that the reply may hold. */
   readonly maxValues: number;
 }
 
-/** What an answer amounts to; `because` is the appliance's own text in part. */
-export type Verdict = ({ readonly value: unknown } | { readonly reason: FailureReason; readonly because: string }) & {
+/** The result of checking an answer; `because` may quote the appliance. */
+export type CheckedAnswer = (
+  | { readonly value: unknown }
+  | { readonly reason: FailureReason; readonly because: string }
+) & {
   /** True when the answer proves that the key was accepted. */
   readonly provesKey: boolean;
 };
 
-/** A body as JSON, or why it is not read as such. */
+/** A body as JSON, or why it was not parsed. */
 type Body = { readonly json: unknown } | Excess;
 
-/** Reads an answer as the reply that the row promises, or says what is wrong with it. Parses the body once. */
-export function judgeAnswer(answer: Answer, { schema, maxValues }: Expected, decode: Decode): Verdict {
-  if (answer.status !== 200) return judgeRefusal(answer, maxValues);
+/** Checks an answer against its row of the endpoint table. Parses the body once. */
+export function checkAnswer(answer: ApplianceAnswer, { schema, maxValues }: Expected, decode: Decode): CheckedAnswer {
+  if (answer.status !== 200) return checkErrorAnswer(answer, maxValues);
   const { mediaType, text } = answer;
   const malformed = (because: string) => ({ reason: 'malformed', because, provesKey: false }) as const;
   const expected = 'type' in schema && schema.type === 'string' ? 'text/plain' : 'application/json';
@@ -47,11 +50,15 @@ export function judgeAnswer(answer: Answer, { schema, maxValues }: Expected, dec
   return checked.ok ? { value: body.json, provesKey: true } : { ...checked, provesKey: false };
 }
 
-/** The body of a refusal says more than its status only where it is JSON of the API, within the bounds of a reply. */
-function judgeRefusal({ status, mediaType, text }: Answer, maxValues: number): Verdict {
+/**
+ * Checks an answer other than 200. Its body is used only if it is JSON of the API, within the
+ * bounds of a reply.
+ */
+function checkErrorAnswer({ status, mediaType, text }: ApplianceAnswer, maxValues: number): CheckedAnswer {
   const body = mediaType === 'application/json' ? parse(text, maxValues) : undefined;
   const json = body && 'json' in body ? body.json : undefined;
-  // Early releases refuse a deactivated appliance's calls with 403, told apart by the key of the machine (docs/api.md §3.19).
+  // Early releases answer 403 when deactivated; the certificate key in the body marks it
+  // (docs/api.md §3.19).
   const isUnlicensed = status === 402 || (status === 403 && fieldOf(json, 'certificate_key') !== undefined);
   return {
     reason: isUnlicensed ? 'unlicensed' : reasonOfStatus(status),
@@ -61,46 +68,55 @@ function judgeRefusal({ status, mediaType, text }: Answer, maxValues: number): V
 }
 
 /**
- * The key is checked before the route (docs/api.md §1.2), so a refusal in the API's own form proves it as well as the reply
- * asked for. Any other answer may come from something that never looked at the key.
+ * Returns true if a refusal proves that the key was accepted: the API checks the key before the
+ * route (docs/api.md §1.2). An answer in another form may come from something that never checked
+ * the key.
  */
 function provesKey(status: number, isOfTheApi: boolean): boolean {
   return status >= 400 && status < 500 && status !== 401 && isOfTheApi;
 }
 
-/** A web server says that the program is not there; the program itself would say it in JSON. */
-export function isForeign404({ status, mediaType }: Pick<Answer, 'status' | 'mediaType'>): boolean {
+/**
+ * Returns true if a web server says that there is no API under the path; the API itself would
+ * answer in JSON.
+ */
+export function isForeign404({ status, mediaType }: Pick<ApplianceAnswer, 'status' | 'mediaType'>): boolean {
   return status === 404 && mediaType === 'text/html';
 }
 
-/** True when the API itself said that the path or object does not exist. */
-export function isMissingRoute({ status, mediaType }: Answer): boolean {
+/** Returns true if the API itself says that the path or object does not exist. */
+export function isMissingRoute({ status, mediaType }: ApplianceAnswer): boolean {
   return status === 404 && mediaType === 'application/json';
 }
 
-/** The value of a header; the last one where it is sent twice, as some appliances do with Date. */
+/**
+ * Returns the value of a header; the last one if it is repeated, as some appliances do with Date.
+ */
 export function headerOf(headers: Dispatcher.ResponseData['headers'], name: string): string {
   const value = headers[name];
   return (Array.isArray(value) ? value.at(-1) : value) ?? '';
 }
 
-/** The type that a Content-Type header names, in lower case and without its parameters. */
+/** Returns the media type of a Content-Type header, in lower case and without parameters. */
 export function mediaTypeOf(contentType: string): string {
   return (contentType.split(';')[0] ?? '').trim().toLowerCase();
 }
 
-const usualStatuses: ReadonlySet<number> = new Set([
+const knownStatuses: ReadonlySet<number> = new Set([
   200, 201, 204, 301, 302, 307, 400, 401, 402, 403, 404, 405, 406, 408, 409, 410, 411, 413, 414, 415, 422, 429, 500,
   501, 502, 503, 504,
 ]);
 
-/** A status as a label value: an unusual one as its class, or who makes up statuses makes up series. */
+/**
+ * Returns a status as a label value; an unknown one as its class, or an appliance could invent
+ * label values.
+ */
 export function codeOfStatus(status: number): string {
-  if (usualStatuses.has(status)) return String(status);
+  if (knownStatuses.has(status)) return String(status);
   return status >= 100 && status < 600 ? `${Math.floor(status / 100)}xx` : 'other';
 }
 
-/** Characters of a message. A log line has fewer; what follows would cost time for nothing. */
+/** Maximum length of a quoted message; a log line is shorter. */
 const maxMessage = 1_000;
 
 function sentenceOf(json: unknown, mediaType: string): string {

@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
 
 /**
- * Reads a body that ends within so many bytes; a longer one comes back as a stream that still has all of it. What is read
- * whole costs a fraction of a stream. Rejects when the body fails before that is known.
+ * Resolves to the whole body if it has at most `wholeBytes`; otherwise to a stream that still has
+ * all of it. A buffer costs a fraction of a stream. Rejects if the body fails before that is
+ * decided.
  */
 export function readBeginning(body: Readable, wholeBytes: number): Promise<Buffer | Readable> {
   return new Promise((resolve, reject) => {

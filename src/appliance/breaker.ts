@@ -2,18 +2,18 @@ export const breakerStates = ['closed', 'open', 'half_open'] as const;
 
 export type BreakerState = (typeof breakerStates)[number];
 
-/** Keeps calls away from an appliance that does not answer or refuses the key. */
+/** A circuit breaker: stops calls to an appliance that does not answer or refuses the key. */
 export interface Breaker {
   readonly state: BreakerState;
-  /** True when a run may start now. In half-open exactly one may, and its outcome decides. */
+  /** Returns true if a run may start now. In half-open exactly one may, and its outcome decides. */
   admit(): boolean;
-  /** The appliance answered, whatever the answer was. */
+  /** Records an answer of the appliance, whatever it was. */
   succeeded(): void;
-  /** A transport failure; the third in a row opens. */
+  /** Records a transport failure; the third in a row opens the breaker. */
   failed(): void;
-  /** The key was refused: opens at once, since asking again can lock an account out. */
+  /** Records a refused key: opens at once, because further tries can lock an account. */
   rejected(): void;
-  /** Milliseconds until a probe is due; 0 when one may start. */
+  /** Milliseconds until the next probe; 0 if one may start. */
   readonly waitMs: number;
 }
 
@@ -24,9 +24,12 @@ export interface BreakerOptions {
 
 const failuresToOpen = 3;
 const firstWaitMs = 10_000;
-const longestWaitMs = 120_000;
+const maxWaitMs = 120_000;
 
-/** Waits 10 s after it opened, then doubles with each failed probe up to 2 minutes; jitter takes up to half off. */
+/**
+ * Waits 10 s after opening, doubled with each failed probe up to 2 minutes; jitter shortens it by
+ * up to half.
+ */
 export function createBreaker({ now, random }: BreakerOptions): Breaker {
   let state: BreakerState = 'closed';
   let failures = 0;
@@ -35,15 +38,15 @@ export function createBreaker({ now, random }: BreakerOptions): Breaker {
 
   function open(): void {
     state = 'open';
-    const wait = Math.min(firstWaitMs * 2 ** openings, longestWaitMs);
+    const wait = Math.min(firstWaitMs * 2 ** openings, maxWaitMs);
     probeAt = now() + wait * (1 - random() / 2);
     openings += 1;
   }
 
   function untilProbeMs(): number {
     const wait = probeAt - now();
-    // No wait is that long: the system clock was set back meanwhile.
-    return wait > longestWaitMs ? 0 : Math.max(0, wait);
+    // A longer wait means that the system clock was set back.
+    return wait > maxWaitMs ? 0 : Math.max(0, wait);
   }
 
   return {

@@ -1,30 +1,26 @@
 import type { Static, TSchema } from 'typebox';
-import { oneLine } from '../lib/text.ts';
 import { steadyNow } from '../lib/steady-now.ts';
 import {
-  type Answer,
+  type ApplianceAnswer,
   codeOfStatus,
   type Expected,
   headerOf,
   isForeign404,
   isMissingRoute,
-  judgeAnswer,
+  checkAnswer,
   mediaTypeOf,
-  type Verdict,
+  type CheckedAnswer,
 } from './answer.ts';
-import { basePathsOf } from './base-paths.ts';
-import { clockOffset } from './clock-offset.ts';
-import { type ConnectionOptions, createConnection } from './connection.ts';
-import { abortedBy, timeoutOfOurs } from './deadline.ts';
+import { basePathsOf, fillTemplate, parseRoute, type RouteParams } from './route.ts';
+import { type ApplianceConnection, type ConnectionOptions, createConnection } from './connection.ts';
+import { abortedBy, callTimeout, isClosedSocket, messageOf, reasonOfTransportError, remedyFor } from './failure.ts';
 import type { Decode } from './decode.ts';
 import type { EndpointRow } from './endpoints/row.ts';
 import { endpoints } from './endpoints/table.ts';
 import { ApplianceError, type FailureReason } from './errors.ts';
-import { isClosedSocket, messageOf, reasonOfTransportError, remedyFor } from './failure.ts';
 import { type KeyOptions, keyHeaders, keysToHide } from './key-headers.ts';
 import { maxValuesOf } from './reply-bounds.ts';
-import { fillTemplate, parseRoute, type RouteParams } from './route.ts';
-import { createBodyScrubber } from './scrub-body.ts';
+import { createBodyScrubber, presentable, scrub } from './mask-key.ts';
 
 type Rows = typeof endpoints;
 
@@ -33,7 +29,7 @@ export type ReadKey = {
   [Key in keyof Rows]: Rows[Key] extends { readonly route: `GET ${string}`; readonly reply: TSchema } ? Key : never;
 }[keyof Rows];
 
-export type Reply<Key extends ReadKey> = Rows[Key] extends { readonly reply: infer Schema extends TSchema }
+export type ReplyOf<Key extends ReadKey> = Rows[Key] extends { readonly reply: infer Schema extends TSchema }
   ? Static<Schema>
   : never;
 
@@ -41,15 +37,20 @@ export type Params<Key extends ReadKey> = Rows[Key] extends { readonly route: in
   ? RouteParams<R>
   : never;
 
-/** What one exchange with the appliance came to; reported once for every request that reached it, or should have. */
+/**
+ * The result of one request to the appliance; reported for every request that was sent, or failed
+ * to be.
+ */
 export interface CallReport {
   readonly method: string;
   /** The route template. */
   readonly endpoint: string;
-  /** The HTTP status, an unusual one as its class such as `4xx`, or the reason when no answer came. */
+  /**
+   * The HTTP status, an unusual one as its class such as `4xx`, or the reason if no answer came.
+   */
   readonly code: string;
   readonly reason: FailureReason | undefined;
-  /** Seconds the appliance was busy with it, as seen from here. */
+  /** Seconds from the request to the end of the answer. */
   readonly seconds: number;
   /** True when the answer proves that the key was accepted. */
   readonly authenticated: boolean;
@@ -66,14 +67,17 @@ export interface ClientOptions extends Omit<ConnectionOptions, 'keepAliveMs'>, K
 
 /** Reads from one appliance. Every failure is an {@link ApplianceError}. */
 export interface ApplianceClient {
-  /** Rejects with `timeout` when `signal` aborts with a TimeoutError, with `cancelled` when it aborts for another reason. */
-  read<Key extends ReadKey>(key: Key, params: Params<Key>, signal: AbortSignal): Promise<Reply<Key>>;
-  /** Lets what is under way end, and takes nothing new. */
+  /**
+   * Rejects with `timeout` when `signal` aborts with a TimeoutError, with `cancelled` when it
+   * aborts for another reason.
+   */
+  read<Key extends ReadKey>(key: Key, params: Params<Key>, signal: AbortSignal): Promise<ReplyOf<Key>>;
+  /** Lets calls under way end, and accepts no new ones. */
   retire(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Polls of one appliance are seconds apart; the appliance's own keep-alive hint, when it sends one, wins. */
+/** Polls of one appliance are seconds apart. The appliance's own keep-alive hint wins. */
 const keepAliveMs = 60_000;
 
 interface Call {
@@ -84,21 +88,30 @@ interface Call {
 }
 
 interface Exchange {
-  readonly answer: Answer;
-  readonly verdict: Verdict;
+  readonly answer: ApplianceAnswer;
+  readonly checked: CheckedAnswer;
 }
 
-/** Opens no connection until the first call. */
+/** Creates a client; opens no connection until the first call. */
 export function createApplianceClient(options: ClientOptions): ApplianceClient {
-  const { url, decode, now, onCall, timeoutMs, bodyBytes } = options;
+  const { url, timeoutMs, bodyBytes } = options;
   const keys = keysToHide(options);
-  const scrubBody = createBodyScrubber(keys);
   const connection = createConnection({ ...options, keepAliveMs });
+  const exchange = createExchange(options, connection);
   const basePaths = basePathsOf(url);
-  const headers = { accept: '*/*', ...keyHeaders(options) };
   let current = 0;
-  /** True while a connection may be open that has carried an answer, and may have been closed since. */
-  let mayBeIdle = false;
+
+  /** Tries the other known base path if a web server answers with an HTML 404. */
+  async function findBasePath(call: Call, signal: AbortSignal): Promise<Exchange> {
+    const ask = (base: number): Promise<Exchange> =>
+      withDeadline(signal, timeoutMs, (ending) => exchange(call, `${basePaths[base]}${call.path}`, ending));
+    const first = await ask(current);
+    if (!isForeign404(first.answer) || basePaths.length === 1) return first;
+    const other = 1 - current;
+    const second = await ask(other);
+    if (!isForeign404(second.answer)) current = other;
+    return second;
+  }
 
   return {
     async read(key, params, signal) {
@@ -111,44 +124,49 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
         throw new ApplianceError('bad_request', { endpoint, message });
       }
       const reply = { schema: row.reply, maxValues: maxValuesOf(row.maxValues, bodyBytes) };
-      const { answer, verdict } = await findBasePath({ endpoint, path, reply }, signal);
-      if ('value' in verdict) return verdict.value as never;
-      throw new ApplianceError(verdict.reason, {
+      const { answer, checked } = await findBasePath({ endpoint, path, reply }, signal);
+      if ('value' in checked) return checked.value as never;
+      throw new ApplianceError(checked.reason, {
         endpoint,
         status: answer.status,
         routeMissing: isMissingRoute(answer),
-        message: `GET ${endpoint}: ${presentable(verdict.because)}`,
+        message: `GET ${endpoint}: ${presentable(checked.because, keys)}`,
       });
     },
     retire: () => connection.retire(),
     close: () => connection.close(),
   };
+}
 
-  /** A web server's HTML 404 says that the program is not there; the product lines know it under two paths. */
-  async function findBasePath(call: Call, signal: AbortSignal): Promise<Exchange> {
-    const first = await exchange(call, current, signal);
-    // One program path configured means that it is the one to ask.
-    if (!isForeign404(first.answer) || basePaths.length === 1) return first;
-    const other = 1 - current;
-    const second = await exchange(call, other, signal);
-    if (!isForeign404(second.answer)) current = other;
-    return second;
+/** Runs a call with a signal that aborts with the given one or after `timeoutMs`. */
+async function withDeadline<Result>(
+  signal: AbortSignal,
+  timeoutMs: number,
+  call: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  // AbortSignal.any would leave weak references behind at every call.
+  const ending = new AbortController();
+  const leave = (): void => ending.abort(signal.reason);
+  if (signal.aborted) leave();
+  signal.addEventListener('abort', leave, { once: true });
+  const timer = setTimeout(() => ending.abort(callTimeout), timeoutMs);
+  try {
+    return await call(ending.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', leave);
   }
+}
 
-  async function exchange(call: Call, base: number, signal: AbortSignal): Promise<Exchange> {
-    // By hand: AbortSignal.any leaves weak references behind, and this is every call.
-    const ending = new AbortController();
-    const leave = (): void => ending.abort(signal.reason);
-    if (signal.aborted) leave();
-    signal.addEventListener('abort', leave, { once: true });
-    const timer = setTimeout(() => ending.abort(timeoutOfOurs), timeoutMs);
-    try {
-      return await attempt(call, `${basePaths[base]}${call.path}`, ending.signal, mayBeIdle);
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', leave);
-    }
-  }
+/** Creates a function that sends one request, reads and checks its answer, and reports the call. */
+function createExchange({ decode, now, onCall, ...options }: ClientOptions, connection: ApplianceConnection) {
+  const keys = keysToHide(options);
+  const scrubBody = createBodyScrubber(keys);
+  const headers = { accept: '*/*', ...keyHeaders(options) };
+  /** True while an open connection may have been closed by the appliance after its last answer. */
+  let mayBeIdle = false;
+
+  return (call: Call, path: string, signal: AbortSignal): Promise<Exchange> => attempt(call, path, signal, mayBeIdle);
 
   async function attempt(call: Call, path: string, signal: AbortSignal, mayRetry: boolean): Promise<Exchange> {
     const { endpoint, reply } = call;
@@ -164,40 +182,47 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
         answeredAt = now();
         mayBeIdle = true;
       };
-      const whole = await connection.read({ path, headers, signal, onAnswer });
-      const clockOffsetSeconds = clockOffset(headerOf(whole.headers, 'date'), sentAt, answeredAt);
-      // Before anything is read from it: an appliance may echo the key in a name as well as in a message.
-      const text = scrubBody(whole.text);
-      const mediaType = mediaTypeOf(scrubbed(headerOf(whole.headers, 'content-type')));
-      const answer = { status: whole.status, mediaType, text };
-      const verdict = judgeAnswer(answer, reply, decode);
+      const response = await connection.read({ path, headers, signal, onAnswer });
+      const clockOffsetSeconds = clockOffset(headerOf(response.headers, 'date'), sentAt, answeredAt);
+      // Before anything is read from it: an appliance may echo the key in a name or in a message.
+      const text = scrubBody(response.text);
+      const mediaType = mediaTypeOf(scrub(headerOf(response.headers, 'content-type'), keys));
+      const answer = { status: response.status, mediaType, text };
+      const checked = checkAnswer(answer, reply, decode);
       report({
         code: codeOfStatus(answer.status),
-        reason: 'reason' in verdict ? verdict.reason : undefined,
-        authenticated: verdict.provesKey,
+        reason: 'reason' in checked ? checked.reason : undefined,
+        authenticated: checked.provesKey,
         clockOffsetSeconds,
       });
-      return { answer, verdict };
+      return { answer, checked };
     } catch (error) {
       connection.reset();
       mayBeIdle = false;
-      // The appliance closed a kept-alive connection just as we used it: it never saw the request.
+      // The appliance closed a kept-alive connection while we used it: it never saw the request.
       if (mayRetry && !answered && !signal.aborted && isClosedSocket(error))
         return await attempt(call, path, signal, false);
       const reason = reasonOfTransportError(error, abortedBy(signal));
       report({ code: reason, reason, authenticated: false, clockOffsetSeconds: undefined });
-      // Without the cause: a parser's error holds the bytes it tripped over, and an appliance may echo the key in them.
-      const message = `GET ${endpoint}: ${presentable(messageOf(error))}${remedyFor(reason)}`;
+      // Without the cause: a parser's error contains raw bytes, in which an appliance may echo the
+      // key.
+      const message = `GET ${endpoint}: ${presentable(messageOf(error), keys)}${remedyFor(reason)}`;
       throw new ApplianceError(reason, { endpoint, message });
     }
   }
+}
 
-  /** A text from outside as part of a message. Scrubbed before it is cut, or half a key would stay. */
-  function presentable(text: string): string {
-    return oneLine(scrubbed(text), 250);
-  }
+const maxClockOffsetMs = 10 * 365.25 * 86_400_000;
 
-  function scrubbed(text: string): string {
-    return keys.reduce((clean, key) => key.scrub(clean), text);
-  }
+/**
+ * Returns the appliance's clock minus ours, in seconds. The Date header has whole seconds and was
+ * written between `sentAt` and `receivedAt` (Unix milliseconds); 0 means that the clocks agree
+ * within that precision. Undefined if the header is no date, or more than ten years off.
+ */
+export function clockOffset(date: string, sentAt: number, receivedAt: number): number | undefined {
+  const second = Date.parse(date);
+  if (Number.isNaN(second) || Math.abs(second - receivedAt) > maxClockOffsetMs) return undefined;
+  const earliest = second - receivedAt;
+  const latest = second + 1_000 - sentAt;
+  return earliest <= 0 && latest >= 0 ? 0 : Math.round((earliest + latest) / 2) / 1_000;
 }

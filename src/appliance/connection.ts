@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { createSecureContext, type TLSSocket } from 'node:tls';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
-import { readWhole, type WholeAnswer, type WholeAnswerRequest } from './whole-answer.ts';
+import { readResponse, type BufferedResponse, type BufferedRequest } from './buffered-response.ts';
 
 export interface TlsOptions {
   /** PEM of the authority, or of the appliance's own self-signed certificate. */
@@ -30,33 +30,33 @@ export interface ConnectionRequest {
   readonly signal: AbortSignal;
 }
 
-/** The kept-alive connections to one appliance. */
-export interface Connection {
-  /** Resolves at the beginning of the answer, whose body is a stream. */
+/** The pool of connections to one appliance. */
+export interface ApplianceConnection {
+  /** Resolves when the headers have arrived; the body is a stream. */
   request(request: ConnectionRequest): Promise<Dispatcher.ResponseData>;
-  /** Resolves at the end of the answer. */
-  read(request: WholeAnswerRequest): Promise<WholeAnswer>;
+  /** Resolves when the response has ended. */
+  read(request: BufferedRequest): Promise<BufferedResponse>;
   /**
-   * The next request connects anew, since a fail-over leaves sockets that look open and never answer. Requests under way
-   * keep theirs until they end: one that failed says nothing about the others.
+   * Makes the next request open a new connection: a fail-over leaves sockets that look open and
+   * never answer. Requests under way keep their connections.
    */
   reset(): void;
-  /** Lets what is under way end, and takes nothing new. */
+  /** Lets requests under way end, and accepts no new ones. */
   retire(): Promise<void>;
   close(): Promise<void>;
 }
 
-const longestConnectMs = 5_000;
+const maxConnectMs = 5_000;
 
-/** Opens nothing until the first request. */
-export function createConnection(options: ConnectionOptions): Connection {
-  const connect = createConnector(options.tls, Math.min(options.timeoutMs, longestConnectMs));
+/** Creates a pool; opens no connection until the first request. */
+export function createConnection(options: ConnectionOptions): ApplianceConnection {
+  const connect = createConnector(options.tls, Math.min(options.timeoutMs, maxConnectMs));
   let pool = createPool(options, connect);
   return {
     request: (request) => pool.request(request),
-    read: (request) => readWhole(pool, request),
+    read: (request) => readResponse(pool, request),
     reset() {
-      // Or what was retired would come to life again.
+      // A retired pool must not be replaced.
       if (pool.closed || pool.destroyed) return;
       const dropped = pool;
       pool = createPool(options, connect);
@@ -83,7 +83,10 @@ function createPool(
   });
 }
 
-/** A server showed another certificate than the pinned one. The request, and with it the key, was not sent. */
+/**
+ * Says that a server has another certificate than the pinned one. The request, and so the key, was
+ * not sent.
+ */
 class FingerprintMismatchError extends Error {
   override readonly name = 'FingerprintMismatchError';
   readonly code = 'ERR_TLS_FINGERPRINT_MISMATCH';
@@ -93,12 +96,12 @@ function createConnector(tls: TlsOptions, timeout: number): buildConnector.conne
   const pinned = tls.fingerprintSha256;
   let connect: buildConnector.connector | undefined;
 
-  /** Reads the certificates at the first connection, and not again for each of the next. */
+  /** Parses the certificates once, at the first connection. */
   function build(): buildConnector.connector {
     return buildConnector({
       timeout,
       allowH2: false,
-      // Each new connection proves its certificate again.
+      // Every new connection must verify the certificate.
       maxCachedSessions: 0,
       rejectUnauthorized: pinned === undefined && !tls.insecureSkipVerify,
       secureContext: createSecureContext(tls.ca === undefined ? {} : { ca: tls.ca }),
@@ -122,7 +125,7 @@ function createConnector(tls: TlsOptions, timeout: number): buildConnector.conne
   };
 }
 
-/** Lower-case hex of the SHA-256 of the certificate that the other side of a TLS socket showed. */
+/** Returns the SHA-256 of the peer's certificate in lower-case hex. */
 export function fingerprintOf(socket: TLSSocket): string {
   return socket.getPeerCertificate().fingerprint256?.replaceAll(':', '').toLowerCase() ?? '';
 }

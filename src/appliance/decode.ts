@@ -4,12 +4,12 @@ import type { Excess } from './reply-bounds.ts';
 import { maxRows, type WireKind, wireKeyword } from './wire-types.ts';
 
 /**
- * Checks a parsed reply against its schema and coerces the wire's odd types in place; the error names the first wrong field,
- * or the list that has too many rows.
+ * Checks a parsed reply against its schema and coerces the appliance's types in place; the error
+ * names the first wrong field, or the list that has too many rows.
  */
 export type Decode = (schema: TSchema, body: unknown) => { readonly ok: true } | ({ readonly ok: false } & Excess);
 
-/** Compiles each schema once, at its first use. */
+/** Creates a decoder that compiles each schema once, at its first use. */
 export function createDecoder(): Decode {
   const ajv = new Ajv({ strictSchema: false, validateFormats: false });
   ajv.addKeyword({ keyword: wireKeyword, schemaType: 'string', modifying: true, errors: 'full', validate: coerce });
@@ -64,7 +64,7 @@ const expectation: Record<WireKind, string> = {
 const decimal = /^\s*[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\s*$/;
 
 function coerceWire(kind: WireKind, value: unknown): string | number | null | undefined {
-  // JSON's 1e999 is infinite here, and was none of what it would be called.
+  // `JSON.parse` turns 1e999 into Infinity.
   if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) return undefined;
   if (kind === 'name') {
     if (typeof value === 'number') return String(value);

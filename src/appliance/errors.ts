@@ -1,4 +1,7 @@
-/** Every way in which asking an appliance can fail; also the `reason` label of the error counters. */
+/**
+ * Every way in which a call to an appliance can fail; also the `reason` label of the error
+ * counters.
+ */
 export const failureReasons = [
   'timeout',
   'connect',
@@ -21,15 +24,21 @@ export const failureReasons = [
 
 export type FailureReason = (typeof failureReasons)[number];
 
-/** The one error of a failed call. Callers switch on `reason`; the message is for people and holds no secret. */
+/**
+ * The one error of a failed call. Callers switch on `reason`; the message is for people and holds
+ * no secret.
+ */
 export class ApplianceError extends Error {
   override readonly name = 'ApplianceError';
   readonly reason: FailureReason;
   /** The route template of the call. */
   readonly endpoint: string;
-  /** The HTTP status, when an answer came at all. */
+  /** The HTTP status, if there was an answer. */
   readonly status: number | undefined;
-  /** True when the API itself said that the path or object does not exist, not a web server in front of it. */
+  /**
+   * True when the API itself said that the path or object does not exist, not a web server in front
+   * of it.
+   */
   readonly routeMissing: boolean;
 
   constructor(
@@ -45,8 +54,8 @@ export class ApplianceError extends Error {
 }
 
 /**
- * The reason behind a status (docs/api.md §1.5). A redirect is `malformed`: the API has none, and following one
- * would carry the key to another host.
+ * Returns the reason for a status (docs/api.md §1.5). A redirect is `malformed`: the API has none,
+ * and following one would send the key to another host.
  */
 export function reasonOfStatus(status: number): FailureReason {
   switch (status) {

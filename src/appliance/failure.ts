@@ -13,13 +13,14 @@ const reasonByCode: ReadonlyMap<string, FailureReason> = new Map([
   ['EPROTO', 'tls'],
 ]);
 
-// Codes of OpenSSL's certificate verification and of Node's TLS layer; UNSPECIFIED is a key or digest that is too weak.
+// Codes of OpenSSL's certificate verification and of Node's TLS layer; UNSPECIFIED is a key or
+// digest that is too weak.
 const tlsCode =
   /^(ERR_TLS|ERR_SSL|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|HOSTNAME_MISMATCH|ERROR_IN_CERT|UNSPECIFIED$)/;
 
 /**
- * The reason behind an error of the transport. `abortedBy` tells a deadline of ours (`timeout`) from a caller that
- * gave up (`cancelled`). What answers but does not speak HTTP is `malformed`.
+ * Returns the reason for a transport error. `abortedBy` tells our deadline (`timeout`) from a
+ * caller that gave up (`cancelled`). An answer that is not HTTP is `malformed`.
  */
 export function reasonOfTransportError(thrown: unknown, abortedBy: 'deadline' | 'caller' | 'nobody'): FailureReason {
   if (abortedBy === 'deadline') return 'timeout';
@@ -31,18 +32,21 @@ export function reasonOfTransportError(thrown: unknown, abortedBy: 'deadline' | 
   return thrown instanceof errors.HTTPParserError ? 'malformed' : 'connect';
 }
 
-/** True for a connection that ended under a request: the other side closed it, or a firewall forgot it. */
+/**
+ * Returns true if the connection ended during a request: closed by the other side, or dropped by a
+ * firewall.
+ */
 export function isClosedSocket(thrown: unknown): boolean {
   return ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(errorCode(thrown));
 }
 
-/** Node's advice at the end of some messages, for those who start a program with options of Node. */
+/** Node's advice at the end of some messages, which does not help users of this program. */
 const adviceOfNode = /; if the root CA is installed locally, try running Node\.js with --use-system-ca$/;
 
-/** OpenSSL's own message: a thread, a number, its library, its function, the reason, and a line of its sources. */
+/** OpenSSL's messages: thread, number, library, function, reason, and a line of its source. */
 const messageOfOpenssl = /^[0-9A-F]+:error:[0-9A-F]+:([^:]+):[^:]*:([^:]+):/;
 
-/** What happened, in the words of the platform. */
+/** Returns the platform's message of an error, without what only its developers need. */
 export function messageOf(thrown: unknown): string {
   const error = toError(thrown);
   const [, library, reason] = messageOfOpenssl.exec(error.message) ?? [];
@@ -58,8 +62,20 @@ const remedies: Partial<Record<FailureReason, string>> = {
   oversize: 'raise limits.body_bytes if such a reply is expected',
 };
 
-/** What an operator can do about it, to be put after the message; empty when there is nothing to advise. */
+/**
+ * Returns what an operator can do about a failure, to be appended to the message; '' if there is no
+ * advice.
+ */
 export function remedyFor(reason: FailureReason): string {
   const remedy = remedies[reason];
   return remedy ? `; ${remedy}` : '';
+}
+
+/** The reason of a signal that aborts a call after its time limit. */
+export const callTimeout = new DOMException('no complete answer in time', 'TimeoutError');
+
+/** Returns who aborted a call: a time limit, its caller, or nobody. */
+export function abortedBy({ aborted, reason }: AbortSignal): 'deadline' | 'caller' | 'nobody' {
+  if (!aborted) return 'nobody';
+  return reason instanceof Error && reason.name === 'TimeoutError' ? 'deadline' : 'caller';
 }

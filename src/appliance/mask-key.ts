@@ -1,21 +1,21 @@
 import { Transform } from 'node:stream';
-import type { Secret } from '../lib/secret.ts';
-import { spellingsOf } from './key-spellings.ts';
+import { minFindableLength, redacted, type Secret } from '../lib/secret.ts';
+import { oneLine } from '../lib/text.ts';
 
 /**
- * Lets a body through with every occurrence of the key overwritten by asterisks, in every spelling of JSON: an appliance
- * may echo the key it was sent. No other byte changes, and the length stays, so that a Content-Length stays true.
- * Undefined when there is nothing to search for.
+ * Returns a stream that overwrites every occurrence of the key with asterisks, in every spelling of
+ * JSON: an appliance may echo the key. No other byte changes, so a Content-Length stays true.
+ * Undefined if the key is too short to be searched for.
  */
 export function maskStream(secret: Secret): Transform | undefined {
   const mask = createMask(secret);
   if (!mask) return undefined;
-  // So many bytes at the end may be the beginning of the key, each of whose characters takes six bytes at most.
+  // The last bytes may be the beginning of a key, whose characters take at most six bytes each.
   const maxBeginning = secret.reveal().length * '\\u0000'.length - 1;
   let held: Buffer = Buffer.alloc(0);
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      // What was masked before is no longer part of a key.
+      // Masked bytes cannot be part of a key.
       const masked = mask(held.length === 0 ? chunk : Buffer.concat([held, chunk]));
       const end = Math.max(0, masked.length - maxBeginning);
       held = masked.subarray(end);
@@ -27,13 +27,13 @@ export function maskStream(secret: Secret): Transform | undefined {
   });
 }
 
-/** The same for a body that is there as a whole; the same buffer comes back where there is nothing to overwrite. */
+/** Masks the key in a buffer; returns the same buffer if it does not contain the key. */
 export function maskWhole(bytes: Buffer, secret: Secret): Buffer {
   return createMask(secret)?.(bytes) ?? bytes;
 }
 
 function createMask(secret: Secret): ((bytes: Buffer) => Buffer) | undefined {
-  const spellings = spellingsOf(secret);
+  const spellings = keyPattern(secret);
   if (!spellings) return undefined;
   const needle = Buffer.from(secret.reveal());
   return (bytes) => maskSpelled(maskPlain(bytes, needle), spellings);
@@ -49,8 +49,56 @@ function maskPlain(bytes: Buffer, needle: Buffer): Buffer {
 
 function maskSpelled(bytes: Buffer, spellings: RegExp): Buffer {
   if (!bytes.includes('\\')) return bytes;
-  // In this encoding a character is a byte, and every byte comes back as it was.
+  // In latin1, a character is a byte, and every byte is preserved.
   const text = bytes.toString('latin1');
   const masked = text.replaceAll(spellings, (found) => '*'.repeat(found.length));
   return masked === text ? bytes : Buffer.from(masked, 'latin1');
+}
+
+/**
+ * Returns a pattern that matches the key in every spelling that a JSON text allows: each character
+ * as it is, as `\uXXXX`, or as `\"`, `\\` and `\/`. Undefined for a key that is too short to be
+ * searched for. A key is printable ASCII (`apiKey` of the configuration), so no other escape can
+ * stand for a part of it. The pattern repeats nothing, so that no text can make the search long or
+ * fail.
+ */
+function keyPattern(key: Secret): RegExp | undefined {
+  const text = key.reveal();
+  if (text.length < minFindableLength) return undefined;
+  return new RegExp(Array.from(text, spellingsOfCharacter).join(''), 'g');
+}
+
+function spellingsOfCharacter(character: string): string {
+  const hex = character.charCodeAt(0).toString(16).padStart(2, '0');
+  const plain = `\\x${hex}`;
+  const unicode = `\\\\u00${hex.replaceAll(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)}`;
+  // In JSON a backslash is never alone; a plain one would make the pattern ambiguous.
+  if (character === '\\') return `(?:${unicode}|\\\\\\\\)`;
+  if (character === '"' || character === '/') return `(?:${unicode}|\\\\?${plain})`;
+  return `(?:${unicode}|${plain})`;
+}
+
+/**
+ * Returns a function that takes keys out of a body, in whatever way JSON spells them. It works on
+ * the text, so that it covers names of members and bodies that are not JSON, and it never throws.
+ */
+export function createBodyScrubber(keys: readonly Secret[]): (text: string) => string {
+  const patterns = keys.map((key) => ({ key, spellings: keyPattern(key) }));
+  return (text) =>
+    patterns.reduce(
+      (clean, { key, spellings }) => (spellings ? key.scrub(clean).replaceAll(spellings, redacted) : clean),
+      text,
+    );
+}
+
+/** Replaces keys in a short text, such as a header. */
+export function scrub(text: string, keys: readonly Secret[]): string {
+  return keys.reduce((clean, key) => key.scrub(clean), text);
+}
+
+/**
+ * Returns an untrusted text for a message. Scrubs it before it is cut, or half a key would stay.
+ */
+export function presentable(text: string, keys: readonly Secret[]): string {
+  return oneLine(scrub(text, keys), 250);
 }

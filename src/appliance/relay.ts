@@ -1,16 +1,15 @@
 import { pipeline, Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { oneLine } from '../lib/text.ts';
+import type { Secret } from '../lib/secret.ts';
 import { headerOf, isForeign404, mediaTypeOf } from './answer.ts';
-import { basePathsOf } from './base-paths.ts';
+import { basePathsOf } from './route.ts';
 import { readBeginning } from './beginning.ts';
 import { type ConnectionOptions, createConnection } from './connection.ts';
-import { abortedBy, timeoutOfOurs } from './deadline.ts';
+import { abortedBy, callTimeout, messageOf, reasonOfTransportError } from './failure.ts';
 import type { Method } from './endpoints/row.ts';
 import { ApplianceError } from './errors.ts';
-import { messageOf, reasonOfTransportError } from './failure.ts';
 import { type KeyOptions, keyHeaders, keysToHide } from './key-headers.ts';
-import { maskStream, maskWhole } from './mask-key.ts';
+import { maskStream, maskWhole, presentable, scrub } from './mask-key.ts';
 
 export interface RelayRequest {
   readonly method: Method;
@@ -21,39 +20,85 @@ export interface RelayRequest {
   /** Needed with a stream: the appliance refuses a body of unknown length. */
   readonly contentLength?: number;
   readonly signal: AbortSignal;
-  /** Called right before it leaves, once the path of the API is known. What it throws ends the call; nothing was sent then. */
+  /**
+   * Called right before the request is sent, when the base path is known. If it throws, nothing is
+   * sent.
+   */
   readonly beforeSending?: () => void;
 }
 
 export interface RelayAnswer {
   readonly status: number;
-  /** Those that describe the body; all others stay here. */
+  /** The headers that describe the body; others are dropped. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Whole where it is short. */
+  /** A buffer if it is short. */
   readonly body: Buffer | Readable;
 }
 
-/** Forwards requests without reading them, and never sends one twice. Rejects with an {@link ApplianceError}. */
+/**
+ * Forwards requests without reading them, and never sends one twice. Rejects with an
+ * {@link ApplianceError}.
+ */
 export interface Relay {
   send(request: RelayRequest): Promise<RelayAnswer>;
-  /** The URL of a path, for people. */
+  /** Returns the URL of a path, to show to people. */
   urlOf(path: string): string;
-  /** Lets what is under way end, and takes nothing new. */
+  /** Lets requests under way end, and accepts no new ones. */
   retire(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface RelayOptions extends Omit<ConnectionOptions, 'keepAliveMs'>, KeyOptions {}
 
-/** Short: a request on a connection that the appliance has just closed would fail, and is not sent twice. */
+/**
+ * Short: a request on a connection that the appliance just closed would fail, and is not retried.
+ */
 const keepAliveMs = 2_000;
-/** Cheap, allowed to everybody and on every release; asked once, to find out under which path the API is. */
-const anyRead = '/system/version';
-/** Nearly all answers; longer ones are downloads and lists of sessions. */
-const wholeBytes = 65_536;
+/** A cheap read that every role and release allows; sent once to find the base path of the API. */
+const probePath = '/system/version';
+/** Nearly all answers are shorter; longer ones are downloads and lists of sessions. */
+const maxBufferedBytes = 65_536;
 const relayedHeaders = ['content-type', 'content-length', 'content-disposition', 'content-encoding'] as const;
 
-/** Opens no connection until the first request. */
+/**
+ * Sends a request with a signal that also aborts `timeoutMs` after its body was sent. For an upload
+ * the time starts when the file has ended; a streamed answer keeps the connection to the caller's
+ * signal.
+ */
+async function withDeadline(
+  request: RelayRequest,
+  timeoutMs: number,
+  send: (request: RelayRequest) => Promise<RelayAnswer>,
+): Promise<RelayAnswer> {
+  // AbortSignal.any would leave weak references behind at every call.
+  const ending = new AbortController();
+  const leave = (): void => ending.abort(request.signal.reason);
+  if (request.signal.aborted) leave();
+  request.signal.addEventListener('abort', leave, { once: true });
+  let timer: NodeJS.Timeout | undefined;
+  const startTimer = (): void => {
+    timer = setTimeout(() => ending.abort(callTimeout), timeoutMs);
+  };
+  const file = request.body instanceof Readable ? request.body : undefined;
+  if (file) file.once('end', startTimer);
+  else startTimer();
+  // The signal may outlive many calls.
+  const end = (): void => request.signal.removeEventListener('abort', leave);
+  try {
+    const answer = await send({ ...request, signal: ending.signal });
+    if (Buffer.isBuffer(answer.body)) end();
+    else answer.body.once('close', end);
+    return answer;
+  } catch (error) {
+    end();
+    throw error;
+  } finally {
+    file?.off('end', startTimer);
+    clearTimeout(timer);
+  }
+}
+
+/** Creates a relay; opens no connection until the first request. */
 export function createRelay(options: RelayOptions): Relay {
   const { url, timeoutMs } = options;
   const keys = keysToHide(options);
@@ -63,35 +108,7 @@ export function createRelay(options: RelayOptions): Relay {
   let found = basePaths.length === 1 ? basePaths[0] : undefined;
 
   return {
-    async send(request) {
-      // By hand: AbortSignal.any is costly, and this is every call.
-      const ending = new AbortController();
-      const leave = (): void => ending.abort(request.signal.reason);
-      if (request.signal.aborted) leave();
-      request.signal.addEventListener('abort', leave, { once: true });
-      let timer: NodeJS.Timeout | undefined;
-      const startTimer = (): void => {
-        timer = setTimeout(() => ending.abort(timeoutOfOurs), timeoutMs);
-      };
-      // A file takes the time that it takes to go up; then the answer has an end, whatever an appliance sends before it.
-      const file = request.body instanceof Readable ? request.body : undefined;
-      if (file) file.once('end', startTimer);
-      else startTimer();
-      // The signal may outlive many calls.
-      const end = (): void => request.signal.removeEventListener('abort', leave);
-      try {
-        const answer = await sendWithin({ ...request, signal: ending.signal });
-        if (Buffer.isBuffer(answer.body)) end();
-        else answer.body.once('close', end);
-        return answer;
-      } catch (error) {
-        end();
-        throw error;
-      } finally {
-        file?.off('end', startTimer);
-        clearTimeout(timer);
-      }
-    },
+    send: (request) => withDeadline(request, timeoutMs, sendWithin),
     urlOf: (path) => `${url.origin}${found ?? basePaths[0]}${path}`,
     retire: () => connection.retire(),
     close: () => connection.close(),
@@ -101,25 +118,24 @@ export function createRelay(options: RelayOptions): Relay {
     const basePath = found ?? (await findBasePath(request.signal));
     request.beforeSending?.();
     const answer = await exchange(`${basePath}${request.path}`, request);
-    // The program may have moved, as it does with an upgrade; this answer stands, the next call looks again.
+    // An upgrade may move the API. This answer stands; the next call searches again.
     if (basePaths.length > 1 && isElsewhere(answer)) found = undefined;
-    const { statusCode: status, body } = answer;
-    const beginning = await failing(request, readBeginning(body, wholeBytes));
-    return { status, headers: relayable(answer.headers), body: masked(beginning) };
+    const beginning = await failing(request, readBeginning(answer.body, maxBufferedBytes));
+    return { status: answer.statusCode, headers: relayable(answer.headers, keys), body: masked(beginning, keys) };
   }
 
-  /** A read settles it: a write must not be tried under two paths. */
+  /** Finds the base path with a read: a write must not be tried under two paths. */
   async function findBasePath(signal: AbortSignal): Promise<string> {
-    const probe: RelayRequest = { method: 'GET', path: anyRead, signal };
+    const probe: RelayRequest = { method: 'GET', path: probePath, signal };
     for (const basePath of basePaths) {
-      const answer = await exchange(`${basePath}${anyRead}`, probe);
+      const answer = await exchange(`${basePath}${probePath}`, probe);
       await failing(probe, answer.body.dump());
       if (isElsewhere(answer)) continue;
       found = basePath;
       return basePath;
     }
     const because = `${url.host} answers, but has no management API under ${basePaths.join(' or ')}`;
-    throw new ApplianceError('not_found', { endpoint: anyRead, message: because });
+    throw new ApplianceError('not_found', { endpoint: probePath, message: because });
   }
 
   async function exchange(path: string, request: RelayRequest): Promise<Dispatcher.ResponseData> {
@@ -138,38 +154,34 @@ export function createRelay(options: RelayOptions): Relay {
     );
   }
 
-  /** What comes of a step; its failure has a reason. */
+  /** Waits for a step; rejects with an {@link ApplianceError}. */
   async function failing<Result>({ path, signal }: RelayRequest, step: Promise<Result>): Promise<Result> {
     try {
       return await step;
     } catch (error) {
       const by = abortedBy(signal);
-      // A caller that left says nothing about the connection.
+      // After a caller left, the connection may still be good.
       if (by !== 'caller') connection.reset();
       const reason = reasonOfTransportError(error, by);
-      const because = oneLine(scrubbed(messageOf(error)), 250);
-      const what = reason === 'timeout' ? `no answer within ${timeoutMs / 1_000} s` : because;
-      throw new ApplianceError(reason, { endpoint: path, message: what });
+      const isTimeout = reason === 'timeout';
+      const message = isTimeout ? `no answer within ${timeoutMs / 1_000} s` : presentable(messageOf(error), keys);
+      throw new ApplianceError(reason, { endpoint: path, message });
     }
   }
+}
 
-  function masked(body: Buffer | Readable): Buffer | Readable {
-    if (Buffer.isBuffer(body)) return keys.reduce(maskWhole, body);
-    const masks = keys.flatMap((secret) => maskStream(secret) ?? []);
-    // A failure destroys both ends, which whoever reads the body sees.
-    return masks.reduce((source: Readable, mask) => pipeline(source, mask, () => undefined), body);
-  }
+function masked(body: Buffer | Readable, keys: readonly Secret[]): Buffer | Readable {
+  if (Buffer.isBuffer(body)) return keys.reduce(maskWhole, body);
+  const masks = keys.flatMap((secret) => maskStream(secret) ?? []);
+  // A failure destroys both streams, so the reader of the body sees it.
+  return masks.reduce((source: Readable, mask) => pipeline(source, mask, () => undefined), body);
+}
 
-  function scrubbed(text: string): string {
-    return keys.reduce((clean, secret) => secret.scrub(clean), text);
-  }
-
-  function relayable(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
-    const kept = relayedHeaders.map((name) => [name, scrubbed(headerOf(headers, name))] as const);
-    const present = kept.filter(([, value]) => value !== '');
-    // Node reads bytes above ASCII in one way and writes them in another, which can make a line break of them.
-    return Object.fromEntries(present.map(([name, value]) => [name, value.replaceAll(/[^\x20-\x7e]/g, '_')]));
-  }
+function relayable(headers: Dispatcher.ResponseData['headers'], keys: readonly Secret[]): Record<string, string> {
+  const kept = relayedHeaders.map((name) => [name, scrub(headerOf(headers, name), keys)] as const);
+  const present = kept.filter(([, value]) => value !== '');
+  // Node decodes and encodes bytes above ASCII differently, which could produce a line break.
+  return Object.fromEntries(present.map(([name, value]) => [name, value.replaceAll(/[^\x20-\x7e]/g, '_')]));
 }
 
 function isElsewhere({ statusCode: status, headers }: Dispatcher.ResponseData): boolean {

@@ -1,20 +1,23 @@
 import type { FailureReason } from './errors.ts';
 
-/** What speaks against parsing a reply. */
+/** Why a reply must not be parsed. */
 export interface Excess {
   readonly reason: Extract<FailureReason, 'oversize' | 'malformed'>;
   readonly because: string;
 }
 
-/** Nested containers of a reply that is read. The deepest recorded one has 7. */
+/** Maximum nesting of a reply. The deepest recorded one has 7 levels. */
 const maxDepth = 32;
 
-/** Values of a reply that is read; a row of the endpoint table may allow more. */
+/** Maximum number of values of a reply; a row of the endpoint table may allow more. */
 const defaultMaxValues = 50_000;
-/** The bounds of values hold for this limit of bytes, and rise with a higher one. */
+/** The maximum of values applies to this limit of bytes, and rises with a higher one. */
 const defaultBodyBytes = 8 * 1_048_576;
 
-/** Returns how many values a reply may hold, for a row's own bound and the configured limit of bytes. */
+/**
+ * Returns how many values a reply may hold, for a row's own bound and the configured limit of
+ * bytes.
+ */
 export function maxValuesOf(ofRow: number | undefined, bodyBytes: number): number {
   return Math.round((ofRow ?? defaultMaxValues) * Math.max(1, bodyBytes / defaultBodyBytes));
 }
@@ -28,9 +31,9 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /**
- * Looks at a text before it is parsed as JSON, since parsing and all that follows cannot be interrupted. Counts values
- * (commas and opened containers outside of strings, which is at least as many as there are) and the depth of
- * containers, in one pass without recursion. A text that is no JSON has some count as well; parsing refuses it.
+ * Checks a text before it is parsed as JSON, because parsing and decoding cannot be interrupted.
+ * Counts values (commas and opened containers outside strings, an upper bound) and nesting, in one
+ * pass without recursion. Accepts texts that are no JSON; parsing refuses them.
  */
 export function excessOf(text: string, maxValues: number): Excess | undefined {
   let values = 1;
@@ -53,7 +56,10 @@ export function excessOf(text: string, maxValues: number): Excess | undefined {
   return undefined;
 }
 
-/** Returns where the string that begins at `start` ends: the place of its closing quote, or the end of the text. */
+/**
+ * Returns where the string that begins at `start` ends: the place of its closing quote, or the end
+ * of the text.
+ */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   for (; at < text.length; at += 1) {

@@ -21,8 +21,9 @@ export function parseRoute(route: Route): ParsedRoute {
 }
 
 /**
- * Fills a template and encodes it. Returns undefined for a value that would change which route is called: the appliance
- * decodes the whole path before it routes, so `%2F` is a slash to it, and it serves `/farms/webshop%0a` as the farm webshop.
+ * Fills a template and encodes it. Returns undefined for a value that would change which route is
+ * called: the appliance decodes the whole path before it routes, so `%2F` is a slash to it, and it
+ * serves `/farms/webshop%0a` as the farm webshop.
  */
 export function fillTemplate(template: string, params: Readonly<Record<string, string>>): string | undefined {
   let refused = false;
@@ -40,18 +41,25 @@ export function fitsSegment(name: string): boolean {
   return isSafeSegment(name) && !name.includes('/');
 }
 
-/** False for a decoded path segment that must not be sent on: see {@link fillTemplate}. UTF-8 has no half of a surrogate pair. */
+/**
+ * False for a decoded path segment that must not be sent on: see {@link fillTemplate}. UTF-8 has no
+ * half of a surrogate pair.
+ */
 function isSafeSegment(segment: string): boolean {
   if (segment === '' || segment === '.' || segment === '..') return false;
   return segment.isWellFormed() && !/[\u0000-\u001f\u007f]/.test(segment);
 }
 
-// Colons stand in interface names (`eth0:web`), and the appliance's own clients send them as they are.
+// Colons stand in interface names (`eth0:web`), and the appliance's own clients send them as they
+// are.
 function encodeSegment(segment: string): string {
   return encodeURIComponent(segment).replaceAll('%3A', ':');
 }
 
-/** Finds the row of a request; literal segments win over `{x}`, and `{x*}` comes last (docs/api.md, conventions). */
+/**
+ * Finds the row of a request; literal segments win over `{x}`, and `{x*}` comes last (docs/api.md,
+ * conventions).
+ */
 export interface RouteMatcher<Row extends { readonly route: Route }> {
   /** `path` is below the base URL, begins with a slash and is still percent-encoded. */
   match(
@@ -80,7 +88,8 @@ export function createRouteMatcher<Row extends { readonly route: Route }>(rows: 
 
   return {
     match(method, path) {
-      // Decoded first, as the appliance does: `/certificates/%61ctivation` is the licence, not a certificate.
+      // Decoded first, as the appliance does: `/certificates/%61ctivation` is the licence, not a
+      // certificate.
       const decoded = percentDecoded(path);
       if (decoded === undefined) return undefined;
       for (const { row, pattern, names } of byStart.get(startOf(method, decoded)) ?? []) {
@@ -105,10 +114,19 @@ function compile<Row>(row: Row, template: string): Candidate<Row> {
       names.push(name);
       return rest === '*' ? '(.+)' : '([^/]+)';
     });
-  // Rank by segment: '0' literal, '1' one segment, '2' the rest; a string comparison then prefers literals from the left.
+  // Rank by segment: '0' literal, '1' one segment, '2' the rest; a string comparison then prefers
+  // literals from the left.
   const rank = template
     .split('/')
     .map((segment) => (segment.includes('*}') ? '2' : segment.includes('{') ? '1' : '0'))
     .join('');
   return { row, names, rank, pattern: new RegExp(`^${source}$`, 's') };
+}
+
+/** The documented base path, and the one of older product lines (docs/api.md §1.1). */
+export const knownBasePaths = ['/api/v4.0/api.cgi', '/zapi/v4.0/zapi.cgi'] as const;
+
+/** Returns the base paths to try: the one that the URL names, or else every known one. */
+export function basePathsOf(url: URL): readonly string[] {
+  return url.pathname === '/' ? knownBasePaths : [url.pathname.replace(/\/$/, '')];
 }

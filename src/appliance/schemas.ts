@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import { about, WireList, WireListOrNull, WireName, WireNumber, WireRows, WireText } from './wire-types.ts';
 
-// Only what the collectors and the guards read; unknown fields pass. A field may be missing in another release, so nearly all
-// are optional; but a reply without anything that it is about comes from something else, or says nothing.
+// Only what the collectors and the guards read; unknown fields pass. A field may be missing in
+// another release, so nearly all are optional; but a reply without anything that it is about comes
+// from something else, or says nothing.
 
 /** `GET /stats` (docs/api.md §3.1): percent, MiB. */
 export const StatsReply = Type.Object({
@@ -71,7 +72,10 @@ export const FarmsSummaryReply = Type.Object({
   params: Type.Object({ lslb: summaryModule, gslb: summaryModule, dslb: summaryModule }, about('lslb', 'gslb', 'dslb')),
 });
 
-/** `GET /stats/farms/{farmname}` (docs/api.md §3.6), all profiles; null from a GSLB farm that is down. No session is looked into. */
+/**
+ * `GET /stats/farms/{farmname}` (docs/api.md §3.6), all profiles; null from a GSLB farm that is
+ * down. No session is looked into.
+ */
 export const FarmStatsReply = Type.Object({
   backends: WireListOrNull(
     Type.Object({
@@ -99,7 +103,10 @@ const configuredBackend = Type.Object({
   priority: WireNumber,
 });
 
-/** `GET /farms/{farmname}` (docs/api.md §3.9), all profiles. A backend's status in it is not to be trusted and not read. */
+/**
+ * `GET /farms/{farmname}` (docs/api.md §3.9), all profiles. A backend's status in it is not to be
+ * trusted and not read.
+ */
 export const FarmReply = Type.Object({
   params: Type.Object(
     {
@@ -145,7 +152,10 @@ export const CertificateListReply = Type.Object({
   ),
 });
 
-/** `GET /certificates/activation/info` (docs/api.md §3.19); the machine's `certificate_key` of older releases is left alone. */
+/**
+ * `GET /certificates/activation/info` (docs/api.md §3.19); the machine's `certificate_key` of older
+ * releases is left alone.
+ */
 export const ActivationInfoReply = Type.Object({
   params: Type.Object({ days_to_expire: WireNumber, type: WireText }, about('days_to_expire', 'type')),
 });

@@ -6,8 +6,9 @@ export const wireKeyword = 'wire';
 export type WireKind = 'number' | 'text' | 'name';
 
 /**
- * A number as this family of appliances writes it: a number, a string of digits, or "" and null for "not set"
- * (docs/api.md §2.4). Inside, a number or null. Anything else is refused: a wrong number is worse than none.
+ * A number as this family of appliances writes it: a number, a string of digits, or "" and null for
+ * "not set" (docs/api.md §2.4). Inside, a number or null. Anything else is refused: a wrong number
+ * is worse than none.
  */
 export const WireNumber = Type.Optional(Type.Unsafe<number | null>({ [wireKeyword]: 'number' }));
 
@@ -17,7 +18,10 @@ export const WireText = Type.Optional(Type.Unsafe<string | null>({ [wireKeyword]
 /** A text that identifies something; without it the row means nothing. */
 export const WireName = Type.Unsafe<string>({ [wireKeyword]: 'name' });
 
-/** Rows of one list that are read. The series of so many would exceed the usual limit of an appliance by far. */
+/**
+ * Rows of one list that are read. The series of so many would exceed the usual limit of an
+ * appliance by far.
+ */
 export const maxRows = 10_000;
 
 /** A list whose rows are read. */
@@ -25,7 +29,10 @@ export function WireRows<Item extends Parameters<typeof Type.Array>[0]>(item: It
   return Type.Array(item, { maxItems: maxRows });
 }
 
-/** A list that some releases print as null when it is empty, but that is always there: the reply is about it. */
+/**
+ * A list that some releases print as null when it is empty, but that is always there: the reply is
+ * about it.
+ */
 export function WireListOrNull<Item extends Parameters<typeof Type.Array>[0]>(item: Item) {
   return Type.Union([WireRows(item), Type.Null()]);
 }
@@ -35,7 +42,10 @@ export function WireList<Item extends Parameters<typeof Type.Array>[0]>(item: It
   return Type.Optional(WireListOrNull(item));
 }
 
-/** For an object whose fields are all optional: one of these is there, or it is the answer to another question. */
+/**
+ * For an object whose fields are all optional: one of these is there, or it is the answer to
+ * another question.
+ */
 export function about(...fields: readonly string[]) {
   return { anyOf: fields.map((field) => ({ required: [field] })) };
 }

@@ -1,4 +1,4 @@
-import type { Reply } from '../appliance/client.ts';
+import type { ReplyOf } from '../appliance/client.ts';
 import { fitsSegment } from '../appliance/route.ts';
 import { backendLabel, clashingAddresses } from './backend-label.ts';
 import {
@@ -81,7 +81,7 @@ const priority = ofSettings.gauge(
 /** The families that the farm configuration writes for HTTP farms, whose statistics do not have them. */
 export const backendSettings = { weight: weight.family, priority: priority.family } as const;
 
-type Stats = Reply<'readFarmStats'>;
+type Stats = ReplyOf<'readFarmStats'>;
 
 /** Names that the appliance's router keeps for itself under `/stats/farms`, and profiles without statistics (docs/api.md §3.6 and §8, 17). */
 const unreachableNames = ['modules', 'total'];

@@ -1,4 +1,4 @@
-import type { Reply } from '../appliance/client.ts';
+import type { ReplyOf } from '../appliance/client.ts';
 import { certificateDateToSeconds } from '../lib/text-date.ts';
 import { defineCollector, stateWord, transitionStates } from './collector.ts';
 import { rowsOf } from './rows.ts';
@@ -67,7 +67,7 @@ export const certificates = defineCollector<readonly Certificate[]>({
   ],
 });
 
-type Listed = Reply<'listCertificates'>['params'][number];
+type Listed = ReplyOf<'listCertificates'>['params'][number];
 
 function toCertificate(listed: Listed): Certificate {
   const kind = kindOf(listed);

@@ -1,4 +1,4 @@
-import type { Params, ReadKey, Reply } from '../appliance/client.ts';
+import type { Params, ReadKey, ReplyOf } from '../appliance/client.ts';
 import type { Area } from '../appliance/endpoints/table.ts';
 import type { ReadingFamily } from './rows.ts';
 
@@ -36,7 +36,7 @@ export interface CollectContext {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-export type ReadFrom = <Key extends ReadKey>(key: Key, params: Params<Key>) => Promise<Reply<Key>>;
+export type ReadFrom = <Key extends ReadKey>(key: Key, params: Params<Key>) => Promise<ReplyOf<Key>>;
 
 /** An object whose state is worth a line in the log and a count when it changes. */
 export interface ObjectState {

@@ -1,4 +1,4 @@
-import type { Reply } from '../appliance/client.ts';
+import type { ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import { fitsSegment } from '../appliance/route.ts';
 import { backendLabel, clashingAddresses } from './backend-label.ts';
@@ -53,7 +53,7 @@ const ofBackends = rowsOf(
 
 const profilesWithoutCertificates = ['http', 'l4xnat', 'gslb'];
 
-type Farm = Reply<'readFarm'>;
+type Farm = ReplyOf<'readFarm'>;
 type LinkedChecks = ReadonlySet<string> | undefined;
 
 /** What changes only when somebody configures it. Backend states in this reply are not true and not read. */

@@ -1,5 +1,5 @@
 import { ApplianceError } from '../appliance/errors.ts';
-import type { Reply } from '../appliance/client.ts';
+import type { ReplyOf } from '../appliance/client.ts';
 import { type CollectContext, defineCollector } from './collector.ts';
 import { mebibytesToBytes } from './mebibytes.ts';
 import { rowsOf } from './rows.ts';
@@ -80,7 +80,7 @@ export const interfaces = defineCollector<Interfaces>({
   ],
 });
 
-type Listed = NonNullable<Reply<'listInterfaces'>['interfaces']>[number];
+type Listed = NonNullable<ReplyOf<'listInterfaces'>['interfaces']>[number];
 
 /**
  * Lists all interfaces. The newest release leaves the status of a virtual interface empty in the list of all and has it in

@@ -1,4 +1,4 @@
-import type { Reply } from '../appliance/client.ts';
+import type { ReplyOf } from '../appliance/client.ts';
 import { defineCollector, farmAreas } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
@@ -39,7 +39,7 @@ export const summary = defineCollector<FarmsSummary>({
   ],
 });
 
-type Modules = Reply<'readFarmsSummary'>['params'];
+type Modules = ReplyOf<'readFarmsSummary'>['params'];
 
 function summarize(modules: Modules, watches: (farm: string) => boolean): FarmsSummary {
   const { lslb, gslb, dslb } = modules;

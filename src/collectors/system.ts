@@ -1,4 +1,4 @@
-import type { Reply } from '../appliance/client.ts';
+import type { ReplyOf } from '../appliance/client.ts';
 import { defineCollector } from './collector.ts';
 import { mebibytesToBytes } from './mebibytes.ts';
 import { type ReadingFamily, rowsOf } from './rows.ts';
@@ -12,7 +12,7 @@ export interface SystemStats {
   readonly memoryBytes: { readonly [Field in keyof Memory]: number | null };
 }
 
-type Stats = Reply<'readStats'>['params'];
+type Stats = ReplyOf<'readStats'>['params'];
 type Load = Required<NonNullable<Stats['load']>>;
 type Memory = Required<NonNullable<Stats['memory']>>;
 

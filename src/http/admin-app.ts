@@ -8,7 +8,7 @@ import type { Gateway } from '../admin/gateway.ts';
 import { AdminProblem } from '../admin/problem.ts';
 import type { Principals } from '../admin/principal.ts';
 import type { Recorder } from '../admin/recorder.ts';
-import { knownBasePaths } from '../appliance/base-paths.ts';
+import { knownBasePaths } from '../appliance/route.ts';
 import { assert } from '../lib/check.ts';
 import { type AccessLog, createAccessLog } from './access-log.ts';
 import { registerAdminRelay, unknownPath } from './admin-relay.ts';

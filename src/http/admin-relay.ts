@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gateway } from '../admin/gateway.ts';
 import type { Principal } from '../admin/principal.ts';
 import { AdminProblem } from '../admin/problem.ts';
-import { knownBasePaths } from '../appliance/base-paths.ts';
+import { knownBasePaths } from '../appliance/route.ts';
 import { assert } from '../lib/check.ts';
 import { percentDecoded } from '../lib/text.ts';
 import { readAdminHeaders } from './admin-headers.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { judgeAnswer } from '../../src/appliance/answer.ts';
+import { checkAnswer } from '../../src/appliance/answer.ts';
 import type { ReadKey } from '../../src/appliance/client.ts';
 import { createDecoder } from '../../src/appliance/decode.ts';
 import type { EndpointRow } from '../../src/appliance/endpoints/row.ts';
@@ -97,6 +97,6 @@ function replyTo(key: ReadKey, bodies: ReadonlyMap<ReadKey, string>): Promise<un
   const text = bodies.get(key);
   if (text === undefined || !row.reply) return refused('there is none');
   const mediaType = 'type' in row.reply && row.reply.type === 'string' ? 'text/plain' : 'application/json';
-  const verdict = judgeAnswer({ status: 200, mediaType, text }, { schema: row.reply, maxValues: 100_000 }, decode);
+  const verdict = checkAnswer({ status: 200, mediaType, text }, { schema: row.reply, maxValues: 100_000 }, decode);
   return 'value' in verdict ? Promise.resolve(verdict.value) : refused(verdict.because);
 }

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { judgeAnswer } from '../../src/appliance/answer.ts';
+import { checkAnswer } from '../../src/appliance/answer.ts';
 import { createDecoder } from '../../src/appliance/decode.ts';
 import type { EndpointRow } from '../../src/appliance/endpoints/row.ts';
 import { endpointRows, endpoints } from '../../src/appliance/endpoints/table.ts';
-import { createBodyScrubber } from '../../src/appliance/scrub-body.ts';
+import { createBodyScrubber } from '../../src/appliance/mask-key.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { fuzzing } from '../support/fuzz.ts';
 import { damageJson, damages } from './damaged-json.ts';
@@ -57,7 +57,7 @@ describe('a damaged reply', () => {
 function judge(key: (typeof replies)[number]['key'], body: string) {
   const mediaType = isText(key) ? 'text/plain' : 'application/json';
   const expected = { schema: schemaOf(key), maxValues: 100_000 };
-  return judgeAnswer({ status: 200, mediaType, text: scrubBody(body) }, expected, decode);
+  return checkAnswer({ status: 200, mediaType, text: scrubBody(body) }, expected, decode);
 }
 
 function schemaOf(key: (typeof replies)[number]['key']) {

@@ -1,8 +1,8 @@
-import type { Reply } from '../../appliance/client.ts';
+import type { ReplyOf } from '../../appliance/client.ts';
 import { isMissing } from './farm.ts';
 import { type GuardContext, param } from './guard.ts';
 
-type ConfiguredBackend = Reply<'listFarmBackends'>['params'][number];
+type ConfiguredBackend = ReplyOf<'listFarmBackends'>['params'][number];
 
 /** The calls that take a backend by its id out of service; maintenance also brings it back. */
 export const backendOperations = [

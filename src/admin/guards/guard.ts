@@ -1,4 +1,4 @@
-import type { Params, ReadKey, Reply } from '../../appliance/client.ts';
+import type { Params, ReadKey, ReplyOf } from '../../appliance/client.ts';
 import type { EndpointKey } from '../../appliance/endpoints/table.ts';
 import { assert } from '../../lib/check.ts';
 
@@ -17,7 +17,7 @@ export interface Finding {
 export type Trap = Omit<Finding, 'guard'>;
 
 /** Reads from the appliance with the gateway's key. Rejects with an {@link ApplianceError}. */
-export type GuardRead = <Key extends ReadKey>(key: Key, params: Params<Key>) => Promise<Reply<Key>>;
+export type GuardRead = <Key extends ReadKey>(key: Key, params: Params<Key>) => Promise<ReplyOf<Key>>;
 
 export interface GuardContext {
   readonly operation: EndpointKey;

@@ -1,7 +1,7 @@
-import type { Reply } from '../../appliance/client.ts';
+import type { ReplyOf } from '../../appliance/client.ts';
 import type { GuardContext } from './guard.ts';
 
-type ListedFarm = Reply<'listFarms'>['params'][number];
+type ListedFarm = ReplyOf<'listFarms'>['params'][number];
 
 /** What would keep a farm from starting again (docs/api.md §5.1), as the end of a sentence; undefined when nothing would. */
 export async function restartObstacle({ read }: GuardContext, name: string): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 import type { Operations } from '../../admin/operation.ts';
-import { judgeAnswer } from '../../appliance/answer.ts';
-import type { Params, ReadKey, Reply } from '../../appliance/client.ts';
+import { checkAnswer } from '../../appliance/answer.ts';
+import type { Params, ReadKey, ReplyOf } from '../../appliance/client.ts';
 import { createDecoder } from '../../appliance/decode.ts';
 import { type EndpointKey, endpoints } from '../../appliance/endpoints/table.ts';
 import { AdminError, parseJson } from './admin-error.ts';
@@ -21,7 +21,7 @@ export interface Write {
 /** The calls that recipes send to one appliance. Every failure, also a refusal by the appliance, is an {@link AdminError}. */
 export interface Calls {
   readonly appliance: string;
-  read<Key extends ReadKey>(key: Key, params: Params<Key>): Promise<Reply<Key>>;
+  read<Key extends ReadKey>(key: Key, params: Params<Key>): Promise<ReplyOf<Key>>;
   /** Resolves to the JSON of a read whose reply has no schema. */
   readAny(key: EndpointKey, params: Readonly<Record<string, string>>): Promise<unknown>;
   write(write: Write, options: CallOptions): Promise<void>;
@@ -54,7 +54,7 @@ export function createCalls(client: GatewayClient, operations: Operations, appli
       const { answer, body } = await ask({ key, params }, {});
       // A long reply costs memory in this process only.
       const expected = { schema: reply, maxValues: Number.POSITIVE_INFINITY };
-      const checked = judgeAnswer({ ...answer, text: body.toString() }, expected, decode);
+      const checked = checkAnswer({ ...answer, text: body.toString() }, expected, decode);
       if ('value' in checked) return checked.value as never;
       throw new AdminError(`${appliance} gave an unusable answer`, {
         detail: `${route}: ${checked.because}`,

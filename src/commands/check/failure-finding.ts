@@ -1,4 +1,4 @@
-import { knownBasePaths } from '../../appliance/base-paths.ts';
+import { knownBasePaths } from '../../appliance/route.ts';
 import { dayOf } from '../../lib/time.ts';
 import { ownFingerprintCommand } from '../fingerprint.ts';
 import { addressOf, type ApplianceCheck } from './appliance-check.ts';

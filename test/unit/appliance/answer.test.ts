@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { expect, it } from 'vitest';
-import { judgeAnswer } from '../../../src/appliance/answer.ts';
+import { checkAnswer } from '../../../src/appliance/answer.ts';
 import { createDecoder } from '../../../src/appliance/decode.ts';
 
 const expected = { schema: Type.Object({}), maxValues: 10 };
@@ -8,7 +8,7 @@ const expected = { schema: Type.Object({}), maxValues: 10 };
 it('quotes the beginning of a message of megabytes, which would take long to make one line of', () => {
   const text = JSON.stringify({ message: 'no\n'.repeat(1_000_000) });
 
-  const verdict = judgeAnswer({ status: 500, mediaType: 'application/json', text }, expected, createDecoder());
+  const verdict = checkAnswer({ status: 500, mediaType: 'application/json', text }, expected, createDecoder());
 
   expect(verdict).toMatchObject({
     reason: 'server_error',

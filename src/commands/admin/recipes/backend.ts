@@ -1,10 +1,10 @@
-import type { Reply } from '../../../appliance/client.ts';
+import type { ReplyOf } from '../../../appliance/client.ts';
 import { AdminError } from '../admin-error.ts';
 import { jsonContent, type Write } from '../calls.ts';
 import { type FarmSummary, findFarm, isHttpFarm } from './farm.ts';
 import type { RecipeContext } from './recipe.ts';
 
-type StatsRow = NonNullable<Reply<'readFarmStats'>['backends']>[number];
+type StatsRow = NonNullable<ReplyOf<'readFarmStats'>['backends']>[number];
 
 /** A backend from the statistics of its farm, which alone have its health (docs/api.md §8, 10). */
 export interface Backend {

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { Reply } from '../../../appliance/client.ts';
+import type { ReplyOf } from '../../../appliance/client.ts';
 import { certificateDateToSeconds } from '../../../lib/text-date.ts';
 import { AdminError } from '../admin-error.ts';
 import { certificateSteps, farmCertificates, verifyShown } from './certificate-steps.ts';
@@ -79,7 +79,7 @@ function storeName(wanted: string): string {
 }
 
 /** True when the store has this certificate already, from the replacement on another farm. The list shows names and dates only. */
-function isSame(stored: Reply<'listCertificates'>['params'][number], { certificate, names }: PemFile): boolean {
+function isSame(stored: ReplyOf<'listCertificates'>['params'][number], { certificate, names }: PemFile): boolean {
   const seconds = (date: Date): number => date.getTime() / 1_000;
   return (
     names.includes(stored.CN ?? '') &&

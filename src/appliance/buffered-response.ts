@@ -1,42 +1,43 @@
 import type { Dispatcher } from 'undici';
 
-/** An answer that was read to its end. */
-export interface WholeAnswer {
+/** A response that was read to its end. */
+export interface BufferedResponse {
   readonly status: number;
   readonly headers: Dispatcher.ResponseData['headers'];
   /** As UTF-8, without a byte order mark. */
   readonly text: string;
 }
 
-/** Of a GET: what changes something is never read by this. */
-export interface WholeAnswerRequest {
+/** The parameters of a GET; never used for a change. */
+export interface BufferedRequest {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly signal: AbortSignal;
-  /** The beginning of an answer is there. */
+  /** Called when the headers of the response have arrived. */
   readonly onAnswer: () => void;
 }
 
 const utf8 = new TextDecoder();
 
 /**
- * Asks and reads the answer to its end. Not by undici's own `request`: the stream, the promises and the headers that it makes
- * for a call outlive it, and were half of what the garbage collector had to move. Rejects with the signal's reason as
- * soon as it aborts, also while the request waits for a connection; it is not sent then.
+ * Sends a GET and reads the response to its end. Does not use undici's `request`: the stream,
+ * promises and headers that it creates outlive the call and burden the garbage collector. Rejects
+ * with the signal's reason as soon as it aborts, also while the request waits for a connection; it
+ * is not sent then.
  */
-export function readWhole(dispatcher: Dispatcher, request: WholeAnswerRequest): Promise<WholeAnswer> {
+export function readResponse(dispatcher: Dispatcher, request: BufferedRequest): Promise<BufferedResponse> {
   const { signal, onAnswer, path, headers } = request;
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined;
     let chunks: Buffer[] = [];
-    let begun: Pick<WholeAnswer, 'status' | 'headers'> = { status: 0, headers: {} };
+    let begun: Pick<BufferedResponse, 'status' | 'headers'> = { status: 0, headers: {} };
 
     const leave = (): void => {
       const reason = signal.reason as Error;
       controller?.abort(reason);
       fail(reason);
     };
-    /** Lets go of what the call had, so that whoever still knows the call keeps little. */
+    /** Drops the data of the call, so that references to it retain little memory. */
     const end = (): void => {
       signal.removeEventListener('abort', leave);
       controller = undefined;
@@ -57,7 +58,7 @@ export function readWhole(dispatcher: Dispatcher, request: WholeAnswerRequest): 
           else controller = started;
         },
         onResponseStart(_controller, status, headers) {
-          // An interim answer is followed by the real one.
+          // An informational (1xx) response is followed by the final one.
           if (status < 200) return;
           begun = { status, headers };
           onAnswer();

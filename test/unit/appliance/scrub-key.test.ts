@@ -1,6 +1,6 @@
 import { assert, constantFrom, property, array, string } from 'fast-check';
 import { expect, it } from 'vitest';
-import { createBodyScrubber } from '../../../src/appliance/scrub-body.ts';
+import { createBodyScrubber } from '../../../src/appliance/mask-key.ts';
 import { Secret } from '../../../src/lib/secret.ts';
 
 const scrub = (body: string, key = 'canary-key'): string => createBodyScrubber([new Secret(key)])(body);
