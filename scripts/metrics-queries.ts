@@ -60,7 +60,10 @@ export const exporterQueries: readonly ExampleQuery[] = [
     asks: 'what fails, and why',
     query: 'sum by (appliance, collector, reason) (increase(zlb_collector_errors_total[15m])) > 0',
   },
-  { asks: 'share of its time that an appliance spends on us', query: 'rate(zlb_api_busy_seconds_total[15m])' },
+  {
+    asks: 'share of its time that an appliance spends on us',
+    query: 'sum by (appliance) (rate(zlb_api_busy_seconds_total[15m]))',
+  },
   {
     asks: 'how long calls take',
     query: 'histogram_quantile(0.95, sum by (appliance, le) (rate(zlb_api_request_duration_seconds_bucket[15m])))',

@@ -390,7 +390,7 @@ export function appliance(threshold: Threshold): Dashboard {
             height: 9,
             expr: total(
               'le',
-              'appliance, endpoint, le',
+              'appliance, le',
               `rate(${series('zlb_api_request_duration_seconds_bucket')}[$__rate_interval])`,
             ),
           }),

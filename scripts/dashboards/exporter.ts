@@ -25,7 +25,8 @@ export function exporter(threshold: Threshold): Dashboard {
   const breaker = once('appliance', series('zlb_circuit_breaker_state', 'state!="closed"'));
   const calls = series('zlb_api_requests_total');
   const callTimes = (by: string, window: string) =>
-    total(by, 'appliance, endpoint, le', `rate(${series('zlb_api_request_duration_seconds_bucket')}${window})`);
+    total(by, 'appliance, le', `rate(${series('zlb_api_request_duration_seconds_bucket')}${window})`);
+  const ofRoutes = (metric: string, id: string) => total('endpoint', id, `rate(${series(metric)}[$__rate_interval])`);
 
   return board({
     uid: 'zlb-exporter',
@@ -215,13 +216,13 @@ export function exporter(threshold: Threshold): Dashboard {
           }),
           lines({
             title: 'Slowest calls',
-            description: 'The time within which 95 of 100 calls are answered, of the ten slowest routes.',
+            description: 'The mean time of a call, of the ten slowest routes.',
             unit: 's',
             width: 12,
             height: 9,
             queries: [
               {
-                expr: `topk(10, histogram_quantile(0.95, ${callTimes('endpoint, le', '[$__rate_interval]')}) > 0)`,
+                expr: `topk(10, ${ofRoutes('zlb_api_busy_seconds_total', 'appliance, endpoint')} / ${ofRoutes('zlb_api_requests_total', 'appliance, method, endpoint, code')} > 0)`,
                 legend: '{{endpoint}}',
               },
             ],
@@ -235,7 +236,7 @@ export function exporter(threshold: Threshold): Dashboard {
             height: 9,
             queries: [
               {
-                expr: fastest(10, 'appliance', 'appliance', series('zlb_api_busy_seconds_total')),
+                expr: fastest(10, 'appliance', 'appliance, endpoint', series('zlb_api_busy_seconds_total')),
                 legend: '{{appliance}}',
               },
             ],

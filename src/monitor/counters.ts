@@ -19,6 +19,14 @@ export const skipReasons = [
 
 export type SkipReason = (typeof skipReasons)[number];
 
+/** How a tick of a collector's schedule ended. */
+export const runOutcomes = ['success', 'failure', 'skipped'] as const;
+
+const runs = counter(
+  'zlb_collector_runs_total',
+  'Runs of a collector by outcome; skipped is a tick of its schedule without a run (this exporter).',
+  ['collector', 'outcome'],
+);
 const errors = counter('zlb_collector_errors_total', 'Failed calls of a collector by reason (this exporter).', [
   'collector',
   'reason',
@@ -36,9 +44,12 @@ const requests = counter(
 const requestDuration = histogram(
   'zlb_api_request_duration_seconds',
   'Length of calls to the appliance (this exporter).',
+);
+const busy = counter(
+  'zlb_api_busy_seconds_total',
+  'Seconds that the appliance spent on our polls, by route (this exporter).',
   ['endpoint'],
 );
-const busy = counter('zlb_api_busy_seconds_total', 'Seconds that the appliance spent on our polls (this exporter).');
 const transitions = counter('zlb_transitions_total', 'Changes of state seen between two readings (this exporter).', [
   'object',
   'to',
@@ -51,6 +62,7 @@ const dropped = counter(
 
 /** The families of {@link Counters.reading}. */
 export const counterFamilies: readonly Family[] = [
+  runs,
   errors,
   skipped,
   requests,
@@ -60,7 +72,8 @@ export const counterFamilies: readonly Family[] = [
   dropped,
 ];
 
-const durationBounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30];
+/** Upper bounds in seconds; with `+Inf` they are eight. */
+const durationBounds = [0.05, 0.1, 0.25, 0.5, 1, 5, 20];
 
 /** Counts what the exporter does with one appliance. It outlives the poller when the configuration changes: a counter never falls. */
 export interface Counters {
@@ -68,6 +81,9 @@ export interface Counters {
   expect(collectors: readonly string[]): void;
   called(report: Pick<CallReport, 'method' | 'endpoint' | 'code' | 'seconds'>): void;
   failed(collector: string, reason: FailureReason): void;
+  /** A run of a collector ended. */
+  ended(collector: string, ok: boolean): void;
+  /** A tick without a run; its reason appears with the first one. */
   skipped(collector: string, reason: SkipReason): void;
   transitioned(object: TransitionObject, to: string): void;
   dropped(reason: DropReason, series: number): void;
@@ -79,6 +95,7 @@ export function createCounters(name: string): Counters {
   const registry = new Registry();
   const appliance = labelValue(name, []);
   const counterOf = (family: Family): Counter => new Counter(configurationOf(family, registry));
+  const runCounter = counterOf(runs);
   const errorCounter = counterOf(errors);
   const skipCounter = counterOf(skipped);
   const requestCounter = counterOf(requests);
@@ -87,7 +104,6 @@ export function createCounters(name: string): Counters {
   const dropCounter = counterOf(dropped);
   const durations = new Histogram({ ...configurationOf(requestDuration, registry), buckets: durationBounds });
 
-  busyCounter.inc({ appliance }, 0);
   for (const [object, states] of Object.entries(transitionStates))
     for (const to of states) transitionCounter.inc({ appliance, object, to }, 0);
   for (const reason of dropReasons) dropCounter.inc({ appliance, reason }, 0);
@@ -95,17 +111,22 @@ export function createCounters(name: string): Counters {
   return {
     expect(collectors) {
       for (const collector of collectors) {
+        for (const outcome of runOutcomes) runCounter.inc({ appliance, collector, outcome }, 0);
+        // Alerts look for the first failure of each reason.
         for (const reason of failureReasons) errorCounter.inc({ appliance, collector, reason }, 0);
-        for (const reason of skipReasons) skipCounter.inc({ appliance, collector, reason }, 0);
       }
     },
     called({ method, endpoint, code, seconds }) {
       requestCounter.inc({ appliance, method, endpoint, code });
-      durations.observe({ appliance, endpoint }, seconds);
-      busyCounter.inc({ appliance }, seconds);
+      durations.observe({ appliance }, seconds);
+      busyCounter.inc({ appliance, endpoint }, seconds);
     },
     failed: (collector, reason) => errorCounter.inc({ appliance, collector, reason }),
-    skipped: (collector, reason) => skipCounter.inc({ appliance, collector, reason }),
+    ended: (collector, ok) => runCounter.inc({ appliance, collector, outcome: ok ? 'success' : 'failure' }),
+    skipped(collector, reason) {
+      runCounter.inc({ appliance, collector, outcome: 'skipped' });
+      skipCounter.inc({ appliance, collector, reason });
+    },
     transitioned: (object, to) => transitionCounter.inc({ appliance, object, to }),
     dropped: (reason, series) => dropCounter.inc({ appliance, reason }, series),
     // Series of our own are not limited, and not counted.

@@ -80,8 +80,6 @@ export interface Ledger {
   stretchedTo(collector: string, intervalMs: number): void;
   /** Undefined until the first call came back. */
   isUp(ageMs: number): boolean | undefined;
-  /** Until when it is up though nothing more comes, as far as can be told now; it takes longer to find out than to keep. */
-  upUntilMs(): number;
   expose(emit: Emit, state: { ageMs: number; breaker: BreakerState; series: number }): void;
 }
 
@@ -130,8 +128,6 @@ export function createLedger(options: {
   return {
     state,
     isUp,
-    upUntilMs: () =>
-      state.answeredAtMs === undefined ? Number.NEGATIVE_INFINITY : state.answeredAtMs + options.upForMs(),
     called(report, ageMs) {
       const { authenticated, clockOffsetSeconds } = report;
       state.called = true;
@@ -140,6 +136,7 @@ export function createLedger(options: {
       counters.called(report);
     },
     attempted({ collector, startedAtMs, durationMs, ok }) {
+      counters.ended(collector, ok);
       change(collector, {
         ok,
         durationMs,

@@ -8,7 +8,7 @@ import { collectorFamilies, collectors } from '../../src/collectors/registry.ts'
 import type { Family, StateSet } from '../../src/metrics/family.ts';
 import { createProcessMetrics } from '../../src/metrics/process.ts';
 import { createSelfMetrics } from '../../src/metrics/self.ts';
-import { skipReasons } from '../../src/monitor/counters.ts';
+import { runOutcomes, skipReasons } from '../../src/monitor/counters.ts';
 import { ledgerFamilies } from '../../src/monitor/ledger.ts';
 import { selectorsOf } from './promql.ts';
 
@@ -73,6 +73,7 @@ function seriesOfFamily(family: Family): readonly Entry[] {
 function closedValues({ name, labels }: Family): KnownSeries['values'] {
   return {
     ...(labels.includes('collector') ? { collector: collectors.map(({ name }) => name) } : {}),
+    ...(name === 'zlb_collector_runs_total' ? { outcome: runOutcomes } : {}),
     ...(name === 'zlb_collector_errors_total' ? { reason: failureReasons } : {}),
     ...(name === 'zlb_collector_skipped_total' ? { reason: skipReasons } : {}),
     ...(name === 'zlb_transitions_total'

@@ -3,7 +3,7 @@ import type { CallReport } from '../../../src/appliance/client.ts';
 import { failureReasons } from '../../../src/appliance/errors.ts';
 import { transitionStates } from '../../../src/collectors/collector.ts';
 import { fillRegistry, renderLines } from '../../../src/metrics/render.ts';
-import { type Counters, createCounters, skipReasons } from '../../../src/monitor/counters.ts';
+import { type Counters, createCounters, runOutcomes } from '../../../src/monitor/counters.ts';
 import { createLedger, type Ledger, ledgerFamilies } from '../../../src/monitor/ledger.ts';
 
 const answered: CallReport = {
@@ -41,6 +41,7 @@ async function seriesOf({ ledger, counters }: Given, ageMs = 0): Promise<Readonl
     lines.map((line) => {
       const [series = '', value] = line
         .replace('appliance="lb",', '')
+        .replace(',appliance="lb"}', '}')
         .replace('{appliance="lb"}', '')
         .split(/ (?=\S+$)/);
       return [series, Number(value)];
@@ -66,12 +67,12 @@ describe('the ledger', async () => {
     for (const collector of ['farms', 'vpn']) {
       for (const reason of failureReasons)
         expect(series.get(`zlb_collector_errors_total{collector="${collector}",reason="${reason}"}`)).toBe(0);
-      for (const reason of skipReasons)
-        expect(series.get(`zlb_collector_skipped_total{collector="${collector}",reason="${reason}"}`)).toBe(0);
+      for (const outcome of runOutcomes)
+        expect(series.get(`zlb_collector_runs_total{collector="${collector}",outcome="${outcome}"}`)).toBe(0);
     }
     for (const [object, states] of Object.entries(transitionStates))
       for (const to of states) expect(series.get(`zlb_transitions_total{object="${object}",to="${to}"}`)).toBe(0);
-    expect(series.get('zlb_api_busy_seconds_total')).toBe(0);
+    expect([...series.keys()].filter((name) => name.startsWith('zlb_collector_skipped_total'))).toEqual([]);
     expect(series.get('zlb_exporter_series_dropped_total{reason="limit"}')).toBe(0);
     expect(series.get('zlb_exporter_series_dropped_total{reason="duplicate"}')).toBe(0);
     expect(
@@ -147,6 +148,8 @@ describe('the ledger', async () => {
     const series = await seriesOf({ ledger, counters });
 
     expect(series.get('zlb_collector_success{collector="farms"}')).toBe(0);
+    for (const outcome of ['success', 'failure'])
+      expect(series.get(`zlb_collector_runs_total{collector="farms",outcome="${outcome}"}`)).toBe(1);
     expect(series.get('zlb_collector_duration_seconds{collector="farms"}')).toBe(1);
     expect(series.get('zlb_collector_interval_seconds{collector="farms"}')).toBe(60);
     expect(series.get('zlb_collector_last_success_timestamp_seconds{collector="farms"}')).toBe(12.5);
@@ -180,11 +183,12 @@ describe('the ledger', async () => {
 
     expect(series.get('zlb_api_requests_total{method="GET",endpoint="/stats/farms",code="200"}')).toBe(2);
     expect(series.get('zlb_api_requests_total{method="GET",endpoint="/stats/farms",code="connect"}')).toBe(1);
-    expect(series.get('zlb_api_request_duration_seconds_bucket{le="0.25",endpoint="/stats/farms"}')).toBe(2);
-    expect(series.get('zlb_api_request_duration_seconds_count{endpoint="/stats/farms"}')).toBe(3);
-    expect(series.get('zlb_api_busy_seconds_total')).toBeCloseTo(3.21);
+    expect(series.get('zlb_api_request_duration_seconds_bucket{le="0.25"}')).toBe(2);
+    expect(series.get('zlb_api_request_duration_seconds_count')).toBe(3);
+    expect(series.get('zlb_api_busy_seconds_total{endpoint="/stats/farms"}')).toBeCloseTo(3.21);
     expect(series.get('zlb_collector_errors_total{collector="farms",reason="connect"}')).toBe(1);
     expect(series.get('zlb_collector_skipped_total{collector="farms",reason="overlap"}')).toBe(1);
+    expect(series.get('zlb_collector_runs_total{collector="farms",outcome="skipped"}')).toBe(1);
     expect(series.get('zlb_transitions_total{object="farm",to="down"}')).toBe(1);
     expect(series.get('zlb_exporter_series_dropped_total{reason="limit"}')).toBe(40);
     expect(series.get('zlb_exporter_series')).toBe(12);
