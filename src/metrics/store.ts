@@ -24,14 +24,14 @@ interface Lines {
   readonly deflated: Deflated;
 }
 
-/** Text of one appliance. */
+/** Text of one appliance; see {@link MetricsStore}. */
 interface ApplianceText {
-  /** What each key shows, rendered or not yet. */
-  readonly shown: Map<string, Shown>;
-  /** Lines by family and key, in the order in which the keys were put first; undefined until they are rendered. */
-  readonly lines: Map<Family, Map<string, Lines | undefined>>;
-  /** The cache of appliance × family: all lines of a family, joined at the first page that needs them. */
-  readonly chunks: Map<Family, Chunk | undefined>;
+  put(key: string, reading: FilledRegistry): Promise<void>;
+  remove(key: string): void;
+  restrict(key: string, allows: (family: Family) => boolean): number;
+  series(except: readonly string[]): number;
+  /** All lines of a family, undefined where there are none. */
+  chunk(family: Family): Chunk | undefined;
 }
 
 interface Shown {
@@ -49,86 +49,24 @@ export function createMetricsStore(families: readonly Family[]): MetricsStore {
   const rendering = new Set<Promise<void>>();
   /** The cache of pages of all appliances; emptied by every change. */
   const pages = new Map<string, Page>();
-
-  function changed(text: ApplianceText, family: Family): void {
-    text.chunks.delete(family);
-    pages.clear();
-  }
-
-  function drop(text: ApplianceText, family: Family, key: string): void {
-    if (text.lines.get(family)?.delete(key)) changed(text, family);
-  }
-
-  function set(text: ApplianceText, family: Family, key: string, lines: string): void {
-    const ofFamily = linesOf(text, family);
-    if (ofFamily.get(key)?.text === lines) return;
-    ofFamily.set(key, { text: lines, deflated: deflate(lines) });
-    changed(text, family);
-  }
-
-  async function render(text: ApplianceText, key: string, token: object, reading: FilledRegistry): Promise<void> {
-    const names = reading.families.map(({ family }) => family.name);
-    const rendered = await Promise.all(names.map((name) => renderLines(reading.registry, name)));
-    const shown = text.shown.get(key);
-    // A newer reading has taken its place, or it was removed.
-    if (shown?.token !== token) return;
-    const allowed = new Set(shown.families.map(({ family }) => family));
-    for (const family of text.lines.keys()) if (!allowed.has(family)) drop(text, family, key);
-    for (const [index, { family }] of reading.families.entries()) {
-      const lines = rendered[index] ?? '';
-      if (lines === '') drop(text, family, key);
-      else if (allowed.has(family)) set(text, family, key, lines);
-    }
-  }
-
-  function build({ format, encoding }: Representation, known: Headers, chosen: readonly ApplianceText[]): Page {
-    const chunks: Chunk[] = [];
-    for (const [family, header] of known) {
-      const ofFamily = chosen.flatMap((text) => chunkOf(text, family) ?? []);
-      if (ofFamily.length > 0) chunks.push(header[format], ...ofFamily);
-    }
-    return createPage(chunks, encoding);
-  }
+  const onChange = (): void => pages.clear();
 
   return {
     arrange(appliances, emptied = new Set()) {
       const before = texts;
       const kept = (name: string): ApplianceText | undefined => (emptied.has(name) ? undefined : before.get(name));
-      texts = new Map(appliances.map((name) => [name, kept(name) ?? createText()]));
-      pages.clear();
+      texts = new Map(appliances.map((name) => [name, kept(name) ?? createApplianceText(onChange)]));
+      onChange();
     },
     put(appliance, key, reading) {
       const text = texts.get(appliance);
       if (!text) return;
-      const token = {};
-      text.shown.set(key, { token, families: reading.families });
-      for (const { family } of reading.families) {
-        const lines = linesOf(text, family);
-        if (!lines.has(key)) lines.set(key, undefined);
-      }
-      const rendered = render(text, key, token, reading).finally(() => rendering.delete(rendered));
+      const rendered = text.put(key, reading).finally(() => rendering.delete(rendered));
       rendering.add(rendered);
     },
-    remove(appliance, key) {
-      const text = texts.get(appliance);
-      if (!text?.shown.delete(key)) return;
-      for (const family of text.lines.keys()) drop(text, family, key);
-    },
-    restrict(appliance, key, allows) {
-      const text = texts.get(appliance);
-      const shown = text?.shown.get(key);
-      const refused = shown?.families.filter(({ family }) => !allows(family)) ?? [];
-      if (!text || !shown || refused.length === 0) return 0;
-      text.shown.set(key, { ...shown, families: shown.families.filter(({ family }) => allows(family)) });
-      for (const { family } of refused) drop(text, family, key);
-      return totalSeries(refused);
-    },
-    series(appliance, except = []) {
-      let total = 0;
-      for (const [key, { families: shown }] of texts.get(appliance)?.shown ?? [])
-        if (!except.includes(key)) total += totalSeries(shown);
-      return total;
-    },
+    remove: (appliance, key) => texts.get(appliance)?.remove(key),
+    restrict: (appliance, key, allows) => texts.get(appliance)?.restrict(key, allows) ?? 0,
+    series: (appliance, except = []) => texts.get(appliance)?.series(except) ?? 0,
     async page(form, appliances) {
       const known = await headers;
       // All or nothing: readings that were put together come together.
@@ -147,20 +85,82 @@ export function createMetricsStore(families: readonly Family[]): MetricsStore {
   };
 }
 
-function createText(): ApplianceText {
-  return { shown: new Map(), lines: new Map(), chunks: new Map() };
+function build({ format, encoding }: Representation, headers: Headers, chosen: readonly ApplianceText[]): Page {
+  const chunks: Chunk[] = [];
+  for (const [family, header] of headers) {
+    const ofFamily = chosen.flatMap((text) => text.chunk(family) ?? []);
+    if (ofFamily.length > 0) chunks.push(header[format], ...ofFamily);
+  }
+  return createPage(chunks, encoding);
 }
 
-function linesOf(text: ApplianceText, family: Family): Map<string, Lines | undefined> {
-  const lines = text.lines.get(family) ?? new Map<string, Lines | undefined>();
-  text.lines.set(family, lines);
-  return lines;
-}
+function createApplianceText(onChange: () => void): ApplianceText {
+  /** What each key shows, rendered or not yet. */
+  const shown = new Map<string, Shown>();
+  /** Lines by family and key, in the order in which the keys were put first; undefined until they are rendered. */
+  const lines = new Map<Family, Map<string, Lines | undefined>>();
+  /** The cache of appliance × family: all lines of a family, joined at the first page that needs them. */
+  const chunks = new Map<Family, Chunk | undefined>();
 
-function chunkOf(text: ApplianceText, family: Family): Chunk | undefined {
-  if (!text.chunks.has(family))
-    text.chunks.set(family, joinLines([...linesOf(text, family).values()].filter((lines) => lines !== undefined)));
-  return text.chunks.get(family);
+  function linesOf(family: Family): Map<string, Lines | undefined> {
+    const ofFamily = lines.get(family) ?? new Map<string, Lines | undefined>();
+    lines.set(family, ofFamily);
+    return ofFamily;
+  }
+
+  function changed(family: Family): void {
+    chunks.delete(family);
+    onChange();
+  }
+
+  function drop(family: Family, key: string): void {
+    if (lines.get(family)?.delete(key)) changed(family);
+  }
+
+  function set(family: Family, key: string, text: string): void {
+    if (text === '') return drop(family, key);
+    if (linesOf(family).get(key)?.text === text) return;
+    linesOf(family).set(key, { text, deflated: deflate(text) });
+    changed(family);
+  }
+
+  return {
+    async put(key, { registry, families }) {
+      const token = {};
+      shown.set(key, { token, families });
+      // Takes its place among the lines at once, whichever reading is rendered first.
+      for (const { family } of families) if (!linesOf(family).has(key)) linesOf(family).set(key, undefined);
+      const texts = await Promise.all(families.map(({ family }) => renderLines(registry, family.name)));
+      const now = shown.get(key);
+      // A newer reading has taken its place, or it was removed.
+      if (now?.token !== token) return;
+      const allowed = new Set(now.families.map(({ family }) => family));
+      for (const family of lines.keys()) if (!allowed.has(family)) drop(family, key);
+      for (const [index, { family }] of families.entries())
+        if (allowed.has(family)) set(family, key, texts[index] ?? '');
+    },
+    remove(key) {
+      if (shown.delete(key)) for (const family of lines.keys()) drop(family, key);
+    },
+    restrict(key, allows) {
+      const before = shown.get(key);
+      const refused = before?.families.filter(({ family }) => !allows(family)) ?? [];
+      if (!before || refused.length === 0) return 0;
+      shown.set(key, { ...before, families: before.families.filter(({ family }) => allows(family)) });
+      for (const { family } of refused) drop(family, key);
+      return totalSeries(refused);
+    },
+    series(except) {
+      let total = 0;
+      for (const [key, { families }] of shown) if (!except.includes(key)) total += totalSeries(families);
+      return total;
+    },
+    chunk(family) {
+      if (!chunks.has(family))
+        chunks.set(family, joinLines([...(lines.get(family)?.values() ?? [])].filter((each) => each !== undefined)));
+      return chunks.get(family);
+    },
+  };
 }
 
 function joinLines(lines: readonly Lines[]): Chunk | undefined {
