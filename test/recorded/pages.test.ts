@@ -104,6 +104,15 @@ describe('pages of the recorded appliance', () => {
     await expect(stable(page)).toMatchFileSnapshot('../golden/fresh.prom');
   });
 
+  it('has at most 210 series about the exporter itself for an appliance with the default collectors', async () => {
+    const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one')] }));
+
+    const page = await given.get('/probe?target=lb-one');
+
+    const own = page.match(/^zlb_(?:collector_|api_|transitions_|circuit_breaker|exporter_series).*$/gm);
+    expect(own?.length).toBeLessThanOrEqual(210);
+  });
+
   it('shows the same facts on /api/status', async () => {
     const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one')] }));
 
