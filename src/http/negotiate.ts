@@ -11,7 +11,9 @@ export function negotiate({ accept, 'accept-encoding': acceptEncoding }: Incomin
   return { format: negotiateFormat(accept), encoding: negotiateEncoding(acceptEncoding) };
 }
 
-/** OpenMetrics 1.0 where the Accept header prefers it, else Prometheus text, which everybody reads. */
+/**
+ * OpenMetrics 1.0 where the Accept header prefers it, else Prometheus text, which everybody reads.
+ */
 export function negotiateFormat(accept: string | undefined): Format {
   const weights = (accept ?? '').split(',').map(parseRange);
   const weightOf = (matches: (range: Range) => boolean): number =>
@@ -23,7 +25,10 @@ export function negotiateFormat(accept: string | undefined): Format {
   return openmetrics > 0 && openmetrics >= text ? 'openmetrics' : 'text';
 }
 
-/** Returns zstd for clients that name it and weigh nothing higher, else gzip for those that name that. */
+/**
+ * Returns zstd for clients that name it and weigh nothing higher, else gzip for those that name
+ * that.
+ */
 export function negotiateEncoding(acceptEncoding: string | undefined): Encoding {
   const gzip = weightOfCoding(acceptEncoding, 'gzip');
   const zstd = weightOfCoding(acceptEncoding, 'zstd');

@@ -15,21 +15,26 @@ export interface PageParts {
   readonly contents: readonly Buffer[];
 }
 
-/** Sends pages to a limited number of readers at a time. A slow reader costs a socket and a portion, and is cut off. */
+/**
+ * Sends pages to a limited number of readers at a time. A slow reader costs a socket and a portion,
+ * and is cut off.
+ */
 export type SendPage = (request: FastifyRequest, reply: FastifyReply, parts: PageParts) => FastifyReply;
 
 export interface SendPageLimits {
-  /** Answers under way at a time. */
+  /** Maximum of answers under way. */
   readonly maxUnfinished: number;
-  /** Bytes of all answers under way: a page that is not read stays in memory beside newer ones. */
+  /**
+   * Maximum size of all answers under way: an unread page stays in memory together with newer ones.
+   */
   readonly maxUnfinishedBytes: number;
-  /** Past this an answer makes room for the next one: Prometheus has given up on it by then. */
+  /** After this time an answer may be cut for a new one: Prometheus has given up by then. */
   readonly patienceMs: number;
-  /** Past this it is cut in any case. */
+  /** After this time an answer is cut. */
   readonly maxMs: number;
 }
 
-export const usualLimits: SendPageLimits = {
+export const defaultLimits: SendPageLimits = {
   maxUnfinished: 16,
   maxUnfinishedBytes: 268_435_456,
   patienceMs: 10_000,
@@ -42,7 +47,10 @@ export function createSendPage(log: Logger, limits: SendPageLimits): SendPage {
   /** Oldest first. */
   const unfinished = new Map<ServerResponse, { readonly startedAtMs: number; readonly bytes: number }>();
 
-  /** False when all places are taken by readers that may still be reading, and that have not more of them than others. */
+  /**
+   * Cuts an answer at the limits; returns false if none is too old and no network holds more than
+   * its share.
+   */
   function makeRoomFor(request: FastifyRequest, bytes: number): boolean {
     const [oldest] = unfinished;
     const heldBytes = [...unfinished.values()].reduce((sum, each) => sum + each.bytes, 0);
@@ -80,7 +88,7 @@ export function createSendPage(log: Logger, limits: SendPageLimits): SendPage {
   return (request, reply, { form, contents }) => {
     const response = reply.raw;
     const bytes = lengthOf(contents);
-    // Its reader left while the page was made, and takes no place.
+    // The reader left while the page was rendered.
     if (response.closed) return reply.hijack();
     if (!makeRoomFor(request, bytes)) {
       throttledLog.write('warn', { address: request.ip }, 'too many readers at a time, a scrape was refused');
@@ -101,16 +109,17 @@ export function createSendPage(log: Logger, limits: SendPageLimits): SendPage {
   };
 }
 
-/** Below this a page is sent at once. */
+/** Smaller pages are sent at once. */
 const smallBytes = 262_144;
-/** A socket is given so much at a time: TLS would otherwise encrypt all of it for a reader that does not read. */
+/** Bytes per write: otherwise TLS would encrypt the whole page for a reader that does not read. */
 const portionBytes = 262_144;
 
 function toPayload(contents: readonly Buffer[], encoding: Encoding): Buffer | Readable {
   if (encoding !== 'zstd' && lengthOf(contents) <= smallBytes) return Buffer.concat(contents);
   const portions = Readable.from(inPortions(contents), { objectMode: false, highWaterMark: portionBytes });
   if (encoding !== 'zstd') return portions;
-  // While it is sent, outside of the event loop: few clients ask for it, and some decoders read one frame alone.
+  // Compressed outside the event loop while it is sent: few clients ask for it, and some decoders
+  // accept only one frame.
   return pipeline(portions, createZstdCompress({ params: fastestZstd }), () => undefined);
 }
 

@@ -4,7 +4,7 @@ import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { negotiate } from '../../src/http/negotiate.ts';
-import { createSendPage, type SendPageLimits, usualLimits } from '../../src/http/send-page.ts';
+import { createSendPage, type SendPageLimits, defaultLimits } from '../../src/http/send-page.ts';
 import { gauge } from '../../src/metrics/family.ts';
 import { finishPage } from '../../src/metrics/page.ts';
 import { fillRegistry } from '../../src/metrics/render.ts';
@@ -184,7 +184,7 @@ async function given(limits: Partial<SendPageLimits> = {}) {
   const store = createMetricsStore([number]);
   store.arrange(['lb']);
   const lines: string[] = [];
-  const sendPage = createSendPage(pino({}, { write: (line) => lines.push(line) }), { ...usualLimits, ...limits });
+  const sendPage = createSendPage(pino({}, { write: (line) => lines.push(line) }), { ...defaultLimits, ...limits });
   const app = fastify({ forceCloseConnections: true });
   async function send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const form = negotiate(request.headers);

@@ -3,7 +3,9 @@ import type { Problem } from './problem.ts';
 import { span } from './times.ts';
 
 const dayMs = 86_400_000;
-/** As zlb:threshold{name="activation_expiry_soon_seconds"} and "activation_expiry_imminent_seconds". */
+/**
+ * As zlb:threshold{name="activation_expiry_soon_seconds"} and "activation_expiry_imminent_seconds".
+ */
 const soonMs = 30 * dayMs;
 const imminentMs = 7 * dayMs;
 

@@ -1,34 +1,35 @@
 import { html, type Markup } from './html.ts';
 import { linkTo } from './links.ts';
-import { levelOf, badness, stateMark, wordOf } from './sign.ts';
-import type { Finding } from './survey.ts';
+import { severityOf, severityRank, stateMark, wordOf } from './severity.ts';
+import type { ApplianceHealth } from './health-summary.ts';
 import { isoTime, span } from './times.ts';
 
 /** What is not activated first, then what ends first. */
-export function sortedActivations(findings: readonly Finding[]): readonly Finding[] {
-  return findings.toSorted(
-    (one, other) => badness(levelOf(statusOf(one))) - badness(levelOf(statusOf(other))) || endOf(one) - endOf(other),
+export function sortedActivations(appliances: readonly ApplianceHealth[]): readonly ApplianceHealth[] {
+  return appliances.toSorted(
+    (one, other) =>
+      severityRank(severityOf(statusOf(one))) - severityRank(severityOf(statusOf(other))) || endOf(one) - endOf(other),
   );
 }
 
-export function activationTable(findings: readonly Finding[], nowMs: number): Markup {
+export function activationTable(appliances: readonly ApplianceHealth[], nowMs: number): Markup {
   return html`<table class="activations"><thead><tr><th scope="col">Appliance</th><th scope="col">Activation</th><th scope="col">Ends</th></tr></thead>
-<tbody>${findings.map((finding) => row(finding, nowMs))}</tbody></table>`;
+<tbody>${appliances.map((health) => row(health, nowMs))}</tbody></table>`;
 }
 
-function statusOf({ status: { activation, deactivated } }: Finding): string {
+function statusOf({ status: { activation, deactivated } }: ApplianceHealth): string {
   return deactivated ? 'deactivated' : (activation?.status ?? 'unknown');
 }
 
-function endOf({ status }: Finding): number {
+function endOf({ status }: ApplianceHealth): number {
   return status.activation?.notAfterSeconds ?? Number.POSITIVE_INFINITY;
 }
 
-function row(finding: Finding, nowMs: number): Markup {
-  const { name, activation, edition } = finding.status;
-  const state = statusOf(finding);
+function row(health: ApplianceHealth, nowMs: number): Markup {
+  const { name, activation, edition } = health.status;
+  const state = statusOf(health);
   return html`<tr data-key="${name}"><th scope="row"><a href="${linkTo({ kind: 'appliance', appliance: name, page: 1 })}"><bdi>${name}</bdi></a></th>
-<td data-label="Activation">${state === 'not_applicable' ? html`<span class="faint">not needed (${edition || 'this edition'})</span>` : stateMark(levelOf(state), wordOf(state))}${activation?.kind !== undefined && html` <small>${activation.kind}</small>`}</td>
+<td data-label="Activation">${state === 'not_applicable' ? html`<span class="faint">not needed (${edition || 'this edition'})</span>` : stateMark(severityOf(state), wordOf(state))}${activation?.kind !== undefined && html` <small>${activation.kind}</small>`}</td>
 <td data-label="Ends">${end(activation?.notAfterSeconds, state, nowMs)}</td></tr>`;
 }
 

@@ -8,10 +8,10 @@ import { html, type Markup } from './html.ts';
 import type { Problem } from './problem.ts';
 import { problemList } from './problem-list.ts';
 import { allReadingChips } from './reading-chips.ts';
-import { nothing, section, sheet, turner, whole } from './section.ts';
-import { type Level, levelOf, stateMark, wordOf } from './sign.ts';
-import type { Finding, Survey } from './survey.ts';
-import { verdictHeading, verdictOn } from './verdict.ts';
+import { emptyNote, panel, paginate, pagination, singlePanel } from './section.ts';
+import { type Severity, severityOf, stateMark, wordOf } from './severity.ts';
+import type { ApplianceHealth, HealthSummary } from './health-summary.ts';
+import { overallStatusHeading, overallStatusOf } from './overall-status.ts';
 
 const farmsOfSheet = 100;
 const mostBackends = 24;
@@ -19,47 +19,52 @@ const mostCertificates = 100;
 const mostChanges = 30;
 
 /** One appliance, with all of its farms and their backends. */
-export function applianceContent(finding: Finding, page: number, survey: Survey, problems: readonly Problem[]): Markup {
-  const { status } = finding;
+export function applianceContent(
+  health: ApplianceHealth,
+  page: number,
+  summary: HealthSummary,
+  problems: readonly Problem[],
+): Markup {
+  const { status } = health;
   const { name, farms } = status;
-  const nowMs = survey.takenAtMs;
+  const nowMs = summary.takenAtMs;
   const own = problems.filter(({ appliance }) => appliance === name);
-  const certificates = sortedCertificates([finding]);
-  const transitions = survey.transitions.filter(({ appliance }) => appliance === name).slice(0, mostChanges);
+  const certificates = sortedCertificates([health]);
+  const transitions = summary.transitions.filter(({ appliance }) => appliance === name).slice(0, mostChanges);
   return html`<p class="back"><a href="./">All appliances</a></p>
 <p class="name"><bdi>${name}</bdi></p>
-${verdictHeading(verdictOn([finding], own))}
+${overallStatusHeading(overallStatusOf([health], own))}
 <div class="columns"><div>
-${own.length > 0 && section('problems', 'What is wrong now', problemList(own.slice(0, farmsOfSheet), nowMs, name))}
-${section('farms', 'Farms', farmsOf(finding, page, nowMs))}
+${own.length > 0 && panel('problems', 'What is wrong now', problemList(own.slice(0, farmsOfSheet), nowMs, name))}
+${panel('farms', 'Farms', farmsOf(health, page, nowMs))}
 </div><div>
-${section('appliance', 'The appliance', facts(finding))}
-${section('readings', 'Readings', allReadingChips(status, nowMs))}
-${section('certificates', 'Certificates', status.certificates === undefined ? notRead : certificates.length === 0 ? nothing('There is none.') : certificateTable(certificates.slice(0, mostCertificates), nowMs))}
-${section('activations', 'Activation', activationTable([finding], nowMs))}
-${section('interfaces', 'Interfaces', interfaceChips(status))}
-${section('changes', 'Recent changes', transitions.length === 0 ? nothing('No state has changed since the exporter was started.') : changeList(transitions))}
+${panel('appliance', 'The appliance', facts(health))}
+${panel('readings', 'Readings', allReadingChips(status, nowMs))}
+${panel('certificates', 'Certificates', status.certificates === undefined ? notRead : certificates.length === 0 ? emptyNote('There is none.') : certificateTable(certificates.slice(0, mostCertificates), nowMs))}
+${panel('activations', 'Activation', activationTable([health], nowMs))}
+${panel('interfaces', 'Interfaces', interfaceChips(status))}
+${panel('changes', 'Recent changes', transitions.length === 0 ? emptyNote('No state has changed since the exporter was started.') : changeList(transitions))}
 </div></div>`;
 
-  function farmsOf({ status }: Finding, from: number, atMs: number): Markup | (Markup | false)[] {
+  function farmsOf({ status }: ApplianceHealth, from: number, atMs: number): Markup | (Markup | false)[] {
     if (farms === undefined) return notRead;
-    if (farms.length === 0) return nothing('It has no farms.');
-    const part = sheet(sortedFarms(name, farms), from, farmsOfSheet);
+    if (farms.length === 0) return emptyNote('It has no farms.');
+    const part = paginate(sortedFarms(name, farms), from, farmsOfSheet);
     return [
       farmList(part.items, atMs, mostBackends),
-      turner(part, 'farm', (other) => ({ kind: 'appliance', appliance: status.name, page: other })),
+      pagination(part, 'farm', (other) => ({ kind: 'appliance', appliance: status.name, page: other })),
     ];
   }
 }
 
-const notRead = nothing('They were not read, or so long ago that they are not shown.');
+const notRead = emptyNote('They were not read, or so long ago that they are not shown.');
 
 function interfaceChips({ interfaces }: ApplianceStatus): Markup {
   if (interfaces === undefined) return notRead;
-  if (interfaces.length === 0) return nothing('There is none.');
+  if (interfaces.length === 0) return emptyNote('There is none.');
   // One that was down from the first look on may be down by choice.
-  const levelOfInterface = ({ state, sinceMs }: InterfaceStatus): Level =>
-    state === 'down' && sinceMs === undefined ? 'paused' : levelOf(state);
+  const levelOfInterface = ({ state, sinceMs }: InterfaceStatus): Severity =>
+    state === 'down' && sinceMs === undefined ? 'paused' : severityOf(state);
   return html`<ul class="chips">${interfaces.map(
     (each) =>
       html`<li><span class="chip"><b><bdi>${each.name}</bdi></b> ${stateMark(levelOfInterface(each), wordOf(each.state))}</span></li>`,
@@ -67,17 +72,17 @@ function interfaceChips({ interfaces }: ApplianceStatus): Markup {
 }
 
 /** One farm with all of its backends. */
-export function farmContent(finding: Finding, farmName: string, nowMs: number): Markup {
-  const { name, farms } = finding.status;
+export function farmContent(health: ApplianceHealth, farmName: string, nowMs: number): Markup {
+  const { name, farms } = health.status;
   const chosen = sortedFarms(name, farms?.filter((each) => each.name === farmName) ?? []);
   const absent = farms
     ? 'The appliance has no farm of that name now.'
     : 'The farms of the appliance were not read, or so long ago that they are not shown.';
   return html`<p class="back"><a href="./">All appliances</a> · <a href="./?${new URLSearchParams({ appliance: name }).toString()}"><bdi>${name}</bdi></a></p>
-${whole('farms', html`Farm <bdi>${farmName}</bdi>`, chosen.length === 0 ? nothing(absent) : farmList(chosen, nowMs, Number.POSITIVE_INFINITY))}`;
+${singlePanel('farms', html`Farm <bdi>${farmName}</bdi>`, chosen.length === 0 ? emptyNote(absent) : farmList(chosen, nowMs, Number.POSITIVE_INFINITY))}`;
 }
 
-function facts({ status }: Finding): Markup {
+function facts({ status }: ApplianceHealth): Markup {
   const { hostname, labels, breaker, series } = status;
   return html`<dl class="facts-list">
 <div><dt>State</dt><dd>${applianceState(status)}</dd></div>

@@ -2,7 +2,7 @@ import type { ApplianceStatus, InterfaceStatus } from '../../monitor/status.ts';
 import { activationProblem } from './activation-problem.ts';
 import { certificateProblem } from './certificate-problems.ts';
 import { farmProblems } from './farm-problems.ts';
-import { counted } from './listed.ts';
+import { countOf } from './listed.ts';
 import type { Problem } from './problem.ts';
 import { readingProblems } from './reading-problems.ts';
 
@@ -19,7 +19,9 @@ export function applianceProblems(status: ApplianceStatus, nowMs: number): reado
   ].filter((problem) => problem !== undefined);
 }
 
-/** What gives way to the limit is nowhere: neither here nor in the metrics, and no alert goes by it. */
+/**
+ * What gives way to the limit is nowhere: neither here nor in the metrics, and no alert goes by it.
+ */
 function seriesProblem({ name: appliance, seriesLeftOut }: ApplianceStatus): Problem | undefined {
   if (seriesLeftOut === 0) return undefined;
   return {
@@ -27,12 +29,15 @@ function seriesProblem({ name: appliance, seriesLeftOut }: ApplianceStatus): Pro
     appliance,
     sinceMs: undefined,
     title: `Not all of ${appliance} is shown`,
-    meaning: `${counted(seriesLeftOut, 'series', 'series')} of it are above the limit. What they would tell is neither here nor in the metrics.`,
+    meaning: `${countOf(seriesLeftOut, 'series', 'series')} of it are above the limit. What they would tell is neither here nor in the metrics.`,
     alert: 'ZlbSeriesLimitHit',
   };
 }
 
-/** An interface that was seen to go down; one that is down by choice never was up while anybody looked. */
+/**
+ * An interface that was seen to go down; one that is down by choice never was up while anybody
+ * looked.
+ */
 function interfaceProblem(appliance: string, { name, state, sinceMs }: InterfaceStatus): Problem | undefined {
   if (state !== 'down' || sinceMs === undefined) return undefined;
   return {

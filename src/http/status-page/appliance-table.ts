@@ -1,19 +1,19 @@
 import type { ApplianceStatus } from '../../monitor/status.ts';
-import { isAnswering } from './answering.ts';
+import { isAnswering } from './freshness.ts';
 import { html, type Markup } from './html.ts';
 import { linkTo } from './links.ts';
 import { readingSummary } from './reading-chips.ts';
-import { type Level, stateMark } from './sign.ts';
-import type { Finding } from './survey.ts';
+import { type Severity, stateMark } from './severity.ts';
+import type { ApplianceHealth } from './health-summary.ts';
 
 /** One row for each appliance. */
-export function applianceTable(findings: readonly Finding[], nowMs: number): Markup {
+export function applianceTable(appliances: readonly ApplianceHealth[], nowMs: number): Markup {
   return html`<table class="appliances">
 <thead><tr><th scope="col">Appliance</th><th scope="col">State</th><th scope="col">Wrong</th><th scope="col">Farms up</th><th scope="col">Version</th><th scope="col">Readings</th></tr></thead>
-<tbody>${findings.map((finding) => row(finding, nowMs))}</tbody></table>`;
+<tbody>${appliances.map((health) => row(health, nowMs))}</tbody></table>`;
 }
 
-function row({ status, problems }: Finding, nowMs: number): Markup {
+function row({ status, problems }: ApplianceHealth, nowMs: number): Markup {
   const { name, hostname, labels } = status;
   const remarks = [hostname !== undefined && hostname !== name && hostname, ...Object.values(labels)].filter(Boolean);
   return html`<tr data-key="${name}">
@@ -46,7 +46,7 @@ export function farmsUp({ farms }: ApplianceStatus): Markup {
   return html`<span class="number">${up.toLocaleString('en')} <span class="faint">of ${farms.length.toLocaleString('en')}</span></span>`;
 }
 
-function problemCounts(levels: readonly Level[]): Markup {
+function problemCounts(levels: readonly Severity[]): Markup {
   const critical = levels.filter((level) => level === 'critical').length;
   const warnings = levels.length - critical;
   if (levels.length === 0) return html`<span class="faint">nothing</span>`;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { markupText } from './html.ts';
-import { signs, type Level } from './sign.ts';
+import { severityIcons, type Severity } from './severity.ts';
 
 /** What a page loads beside itself. */
 export interface Asset {
@@ -18,7 +18,7 @@ const files = {
   'times.js': script,
 } as const;
 
-const iconColours: Readonly<Record<Level, string>> = {
+const iconColours: Readonly<Record<Severity, string>> = {
   critical: '#d13438',
   warning: '#e3a008',
   unknown: '#7a8794',
@@ -41,7 +41,10 @@ export function loadAssets(): readonly Asset[] {
   return [...read, ...icons];
 }
 
-/** The runbooks of docs/operations.md, which `npm run docs` writes as markup with gaps for the labels of an alert. */
+/**
+ * The runbooks of docs/operations.md, which `npm run docs` writes as markup with gaps for the
+ * labels of an alert.
+ */
 export function loadRunbooks(): string {
   return readFileSync(new URL('assets/runbooks.html', import.meta.url), 'utf8');
 }
@@ -55,6 +58,7 @@ export function digestOf(assets: readonly Asset[]): string {
 
 /** A sign as a picture of its own. */
 function icon(level: string, colour: string): string {
-  const shapes = new RegExp(`<symbol id="sign-${level}" [^>]*>(.*?)</symbol>`, 's').exec(markupText(signs))?.[1] ?? '';
+  const shapes =
+    new RegExp(`<symbol id="icon-${level}" [^>]*>(.*?)</symbol>`, 's').exec(markupText(severityIcons))?.[1] ?? '';
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" fill="${colour}"><style>.inner,.mark,.ring{fill:none;stroke:#fff;stroke-width:1.8;stroke-linecap:round;stroke-linejoin:round}.mark,.ring{stroke:${colour}}</style>${shapes}</svg>`;
 }

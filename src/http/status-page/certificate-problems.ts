@@ -4,11 +4,16 @@ import type { Problem } from './problem.ts';
 import { span } from './times.ts';
 
 const dayMs = 86_400_000;
-/** As zlb:threshold{name="certificate_expiry_soon_seconds"} and "certificate_expiry_imminent_seconds". */
+/**
+ * As zlb:threshold{name="certificate_expiry_soon_seconds"} and
+ * "certificate_expiry_imminent_seconds".
+ */
 export const soonMs = 28 * dayMs;
 export const imminentMs = 7 * dayMs;
 
-/** What is wrong with a certificate; where nobody knows whether a farm uses it, it counts as used. */
+/**
+ * What is wrong with a certificate; where nobody knows whether a farm uses it, it counts as used.
+ */
 export function certificateProblem(
   appliance: string,
   certificate: CertificateStatus,

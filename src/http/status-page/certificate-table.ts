@@ -3,8 +3,8 @@ import { imminentMs, soonMs } from './certificate-problems.ts';
 import { html, type Markup } from './html.ts';
 import { linkTo } from './links.ts';
 import { listed } from './listed.ts';
-import { levelOf, type Level, stateMark, wordOf } from './sign.ts';
-import type { Finding } from './survey.ts';
+import { severityOf, type Severity, stateMark, wordOf } from './severity.ts';
+import type { ApplianceHealth } from './health-summary.ts';
 import { isoTime } from './times.ts';
 
 export interface CertificateOnPage {
@@ -12,9 +12,12 @@ export interface CertificateOnPage {
   readonly certificate: CertificateStatus;
 }
 
-/** The soonest to end first; what cannot be read before all others, since it may be over already; requests are left out. */
-export function sortedCertificates(findings: readonly Finding[]): readonly CertificateOnPage[] {
-  return findings
+/**
+ * The soonest to end first; what cannot be read before all others, since it may be over already;
+ * requests are left out.
+ */
+export function sortedCertificates(appliances: readonly ApplianceHealth[]): readonly CertificateOnPage[] {
+  return appliances
     .flatMap(({ status }) =>
       (status.certificates ?? []).map((certificate) => ({ appliance: status.name, certificate })),
     )
@@ -60,13 +63,13 @@ function daysLeft({ isUnreadable, notAfterSeconds, state }: CertificateStatus, n
   if (isUnreadable || notAfterSeconds === undefined) return stateMark('unknown', 'cannot be read');
   const leftMs = notAfterSeconds * 1_000 - nowMs;
   const day = isoTime(notAfterSeconds * 1_000)?.slice(0, 10) ?? '';
-  const level: Level = leftMs < imminentMs ? 'critical' : leftMs < soonMs ? 'warning' : 'well';
+  const level: Severity = leftMs < imminentMs ? 'critical' : leftMs < soonMs ? 'warning' : 'well';
   const doubt = state === 'valid' || state === 'about_to_expire' || (state === 'expired' && leftMs <= 0);
-  return html`<span class="days ${level}">${bar(leftMs, level)}<span><b>${leftMs > 0 ? Math.floor(leftMs / dayMs).toLocaleString('en') : 'expired'}</b> <small>${day}</small></span></span>${!doubt && html` ${stateMark(levelOf(state), wordOf(state))}`}`;
+  return html`<span class="days ${level}">${bar(leftMs, level)}<span><b>${leftMs > 0 ? Math.floor(leftMs / dayMs).toLocaleString('en') : 'expired'}</b> <small>${day}</small></span></span>${!doubt && html` ${stateMark(severityOf(state), wordOf(state))}`}`;
 }
 
 /** Drawn as SVG: a style of its own would be forbidden by the content security policy. */
-function bar(leftMs: number, level: Level): Markup {
+function bar(leftMs: number, level: Severity): Markup {
   const width = leftMs <= 0 ? 100 : Math.ceil(Math.min(1, leftMs / dayMs / barDays) * 100);
   return html`<svg class="bar ${level}" aria-hidden="true" viewBox="0 0 100 8" preserveAspectRatio="none"><rect class="track" width="100" height="8" rx="2"/><rect width="${width}" height="8" rx="2"/></svg>`;
 }

@@ -1,7 +1,7 @@
 import type { RecentTransition } from '../../monitor/status.ts';
 import { html, type Markup } from './html.ts';
 import { linkTo } from './links.ts';
-import { levelOf, stateMark, wordOf } from './sign.ts';
+import { severityOf, stateMark, wordOf } from './severity.ts';
 import { clockTime } from './times.ts';
 
 /** What changed its state, the newest first. */
@@ -15,6 +15,6 @@ function item({ atMs, appliance, object, labels, from, to }: RecentTransition): 
     .toReversed();
   return html`<li data-key="${`${atMs} ${appliance} ${object} ${Object.values(labels).join(' ')}`}">${clockTime(atMs)}
 <span class="change"><span class="what">${object} <b><bdi>${own}</bdi></b>${within.length > 0 && html` of <bdi>${within.join(', ')}</bdi>`}</span>
-<span class="to"><span class="faint">${wordOf(from)} →</span> ${stateMark(levelOf(to), wordOf(to))}</span>
+<span class="to"><span class="faint">${wordOf(from)} →</span> ${stateMark(severityOf(to), wordOf(to))}</span>
 <a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a></span></li>`;
 }

@@ -1,35 +1,35 @@
 import { html, type Markup, markupText } from './html.ts';
-import { type Level, signs } from './sign.ts';
+import { type Severity, severityIcons } from './severity.ts';
 import { clockTime } from './times.ts';
 
-/** A page without its frame. */
-export interface Content {
+/** The content of a page without its frame. */
+export interface PageContent {
   readonly title: string;
   /** Shown as the icon of the page. */
-  readonly level: Level;
+  readonly level: Severity;
   readonly main: Markup;
 }
 
 export interface Frame {
-  /** What stands in the search field. */
+  /** The text of the search field. */
   readonly search: string;
   readonly takenAtMs: number;
-  /** Of program and assets: a page with another one loads itself again. */
+  /** Identifies program and assets: an open page with another one reloads itself. */
   readonly build: string;
-  /** Above everything else; none where it is undefined. */
+  /** Shown above everything else. */
   readonly banner: Markup | undefined;
 }
 
-/** Says that nothing on the page is real, and with which command it would be. */
+/** Renders the note that nothing on the page is real, with the command for real appliances. */
 export function demonstrationBanner(command: string): Markup {
   return html`<aside class="banner" aria-label="Demonstration"><b>These are simulated load balancers: nothing on this page is real.</b>
 <span>For your own: <code>${command}</code></span></aside>`;
 }
 
-/** How often the page is loaded anew where there is no script. */
+/** How often the page reloads without scripts. */
 const refreshSeconds = 30;
 
-export function documentOf({ title, level, main }: Content, { search, takenAtMs, build, banner }: Frame): string {
+export function documentOf({ title, level, main }: PageContent, { search, takenAtMs, build, banner }: Frame): string {
   return markupText(html`<!doctype html>
 <html lang="en" data-build="${build}">
 <head>
@@ -42,7 +42,7 @@ export function documentOf({ title, level, main }: Content, { search, takenAtMs,
 <noscript><meta http-equiv="refresh" content="${refreshSeconds}"></noscript>
 </head>
 <body>
-${signs}
+${severityIcons}
 <a class="skip" href="#main">Skip to the content</a>
 <header>
 <a class="brand" href="./">zlb-exporter</a>
@@ -62,7 +62,7 @@ ${main}
 `);
 }
 
-/** What stays as it is for as long as the exporter runs needs no script. */
+/** Renders a static page, which needs no script. */
 export function quietDocument(title: string, main: Markup): string {
   return markupText(html`<!doctype html>
 <html lang="en">

@@ -1,28 +1,28 @@
 import type { ConfigurationState } from '../../metrics/self.ts';
 import { html, type Markup } from './html.ts';
-import { sumOf } from './counts.ts';
+import { sumOf } from './listed.ts';
 import type { Problem } from './problem.ts';
-import { stateMark } from './sign.ts';
-import type { Survey } from './survey.ts';
+import { stateMark } from './severity.ts';
+import type { HealthSummary } from './health-summary.ts';
 import { age, clockTime } from './times.ts';
-import type { VitalSigns } from './vital-signs.ts';
+import type { ProcessStatistics } from './process-statistics.ts';
 
-/** What the exporter says of itself. */
+/** What the page shows about the exporter itself. */
 export interface ExporterFacts {
   readonly version: string;
   /** True while simulated appliances are shown because there is no configuration. */
   readonly isDemonstration: boolean;
-  /** Whether every collector has had its first turn. */
+  /** True if every collector has run once. */
   readonly ready: boolean;
-  readonly vitalSigns: VitalSigns;
+  readonly processStatistics: ProcessStatistics;
   readonly configuration: ConfigurationState;
-  /** Of the admin gateway, while it is on. */
+  /** Base URL of the admin gateway; undefined while it is off. */
   readonly adminUrl: string | undefined;
-  /** Undefined where all of the configuration is watched here. */
+  /** Undefined if all configured appliances are watched here. */
   readonly shard?: ShardInfo | undefined;
 }
 
-/** Which part of the appliances is watched here, and how many by others. */
+/** The shard of this process, and the appliances of the others. */
 export interface ShardInfo {
   readonly index: number;
   readonly count: number;
@@ -43,14 +43,17 @@ export function exporterProblem({ configuration }: ExporterFacts): Problem | und
 
 const mebibyte = 1_048_576;
 
-export function exporterPanel({ version, ready, vitalSigns, configuration }: ExporterFacts, survey: Survey): Markup {
-  const nowMs = survey.takenAtMs;
-  const { startedAtMs, memoryBytes, loopDelayMs } = vitalSigns;
-  const readings = sumOf(survey.findings.map((each) => each.readings));
+export function exporterPanel(
+  { version, ready, processStatistics, configuration }: ExporterFacts,
+  summary: HealthSummary,
+): Markup {
+  const nowMs = summary.takenAtMs;
+  const { startedAtMs, memoryBytes, loopDelayMs } = processStatistics;
+  const readings = sumOf(summary.perAppliance.map((each) => each.readings));
   const told = (['fresh', 'late', 'failing', 'stale', 'waiting'] as const)
     .map((each) => ({ word: each === 'waiting' ? 'not read yet' : each, count: readings.get(each) ?? 0 }))
     .filter(({ count }) => count > 0);
-  const series = survey.findings.reduce((sum, { status }) => sum + status.series, 0);
+  const series = summary.perAppliance.reduce((sum, { status }) => sum + status.series, 0);
   return html`<dl class="facts-list">
 <div><dt>Version</dt><dd>${version}</dd></div>
 <div><dt>Runs for</dt><dd>${age(startedAtMs, nowMs)}</dd></div>
@@ -65,7 +68,7 @@ export function exporterPanel({ version, ready, vitalSigns, configuration }: Exp
 
 const onThisMachine = /^https?:\/\/(?:localhost|127\.[\d.]+|\[::1\])(?::|$)/;
 
-/** Where the rest is. */
+/** Renders links to the other pages. */
 export function linkPanel({ adminUrl }: ExporterFacts): Markup {
   return html`<ul class="links">
 <li><a href="./metrics">Metrics</a> <small>what Prometheus scrapes</small></li>

@@ -3,13 +3,13 @@ import { farmProblems } from './farm-problems.ts';
 import { html, type Markup, type Part } from './html.ts';
 import { linkTo } from './links.ts';
 import { compareNames } from './listed.ts';
-import { levelOf, stateMark, worst, badness, type Level, wordOf } from './sign.ts';
+import { severityOf, stateMark, worstSeverity, severityRank, type Severity, wordOf } from './severity.ts';
 import { age } from './times.ts';
 
 export interface FarmOnPage {
   readonly appliance: string;
   readonly farm: FarmStatus;
-  readonly level: Level;
+  readonly level: Severity;
 }
 
 /** Those with something wrong first, then in the order of names. */
@@ -17,15 +17,18 @@ export function sortedFarms(appliance: string, farms: readonly FarmStatus[]): re
   return farms
     .map((farm) => ({ appliance, farm, level: farmLevel(appliance, farm) }))
     .toSorted(
-      (one, other) => badness(one.level) - badness(other.level) || compareNames(one.farm.name, other.farm.name),
+      (one, other) =>
+        severityRank(one.level) - severityRank(other.level) || compareNames(one.farm.name, other.farm.name),
     );
 }
 
-function farmLevel(appliance: string, farm: FarmStatus): Level {
-  return worst([levelOf(farm.state), ...farmProblems(appliance, farm).map(({ level }) => level)]);
+function farmLevel(appliance: string, farm: FarmStatus): Severity {
+  return worstSeverity([severityOf(farm.state), ...farmProblems(appliance, farm).map(({ level }) => level)]);
 }
 
-/** Farms that open to their backends; those with something wrong are open. `mostBackends` of each. */
+/**
+ * Farms that open to their backends; those with something wrong are open. `mostBackends` of each.
+ */
 export function farmList(farms: readonly FarmOnPage[], nowMs: number, mostBackends: number): Markup {
   return html`<ul class="farms">${farms.map((each) => item(each, nowMs, mostBackends))}</ul>`;
 }
@@ -34,7 +37,7 @@ function item({ appliance, farm, level }: FarmOnPage, nowMs: number, mostBackend
   const { name, profile, state, vip, vport, backends, established } = farm;
   const isOpen = level === 'critical' || level === 'warning';
   return html`<li data-key="${name}"><details class="farm" data-open="${isOpen ? 'yes' : 'no'}"${isOpen && html` open`}>
-<summary><span class="farm-state">${stateMark(levelOf(state), wordOf(state))}</span>
+<summary><span class="farm-state">${stateMark(severityOf(state), wordOf(state))}</span>
 <span class="farm-name"><b><bdi>${name}</bdi></b> <small>${profile || 'unknown profile'}</small></span>
 <span class="address"><bdi>${vip && `${vip}${vport ? `:${vport}` : ''}`}</bdi></span>
 <span class="connections">${established !== undefined && html`<b>${established.toLocaleString('en')}</b> <small>${established === 1 ? 'connection' : 'connections'}</small>`}</span>
@@ -90,7 +93,7 @@ function inConfiguration(backends: readonly BackendName[], most: number): Markup
 }
 
 function sortedBackends(backends: readonly BackendStatus[]): readonly BackendStatus[] {
-  return backends.toSorted((one, other) => badness(levelOf(one.state)) - badness(levelOf(other.state)));
+  return backends.toSorted((one, other) => severityRank(severityOf(one.state)) - severityRank(severityOf(other.state)));
 }
 
 function backendTable(backends: readonly BackendStatus[], nowMs: number): Markup {
@@ -104,7 +107,7 @@ function backendTable(backends: readonly BackendStatus[], nowMs: number): Markup
       sinceMs,
       established,
     }) => html`<tr data-key="${`${service} ${backend}`}"><th scope="row"><bdi>${backend}</bdi></th>
-<td data-label="State">${stateMark(levelOf(state), wordOf(state))}${sinceMs !== undefined && html` <small>for ${age(sinceMs, nowMs)}</small>`}</td>${hasServices && html`<td data-label="Service"><bdi>${service}</bdi></td>`}
+<td data-label="State">${stateMark(severityOf(state), wordOf(state))}${sinceMs !== undefined && html` <small>for ${age(sinceMs, nowMs)}</small>`}</td>${hasServices && html`<td data-label="Service"><bdi>${service}</bdi></td>`}
 <td data-label="Connections" class="number">${established?.toLocaleString('en') ?? html`<span class="faint">unknown</span>`}</td></tr>`,
   )}</tbody></table>`;
 }

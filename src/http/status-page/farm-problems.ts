@@ -5,7 +5,10 @@ import type { Problem } from './problem.ts';
 /** As zlb:threshold{name="farm_backends_up_ratio"}. */
 const enoughBackendsUp = 0.75;
 
-/** What is wrong with a farm: one problem for its state, else one for each service without all of its backends. */
+/**
+ * What is wrong with a farm: one problem for its state, else one for each service without all of
+ * its backends.
+ */
 export function farmProblems(appliance: string, farm: FarmStatus): readonly Problem[] {
   const ofState = stateProblem(appliance, farm);
   if (ofState?.level === 'critical') return [ofState];

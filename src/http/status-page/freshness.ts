@@ -1,9 +1,10 @@
-import type { CollectorStatus } from '../../monitor/status.ts';
-import type { Level } from './sign.ts';
+import type { ApplianceStatus, CollectorStatus } from '../../monitor/status.ts';
+import type { Severity } from './severity.ts';
 
 /**
- * `late`: its turn is overdue. `stale`: withheld for its age. `failing`: the last run failed, what is shown is older.
- * `waiting`: its first run is not over. `lacking`: the appliance does not have what it reads.
+ * `late`: its turn is overdue. `stale`: withheld for its age. `failing`: the last run failed, what
+ * is shown is older. `waiting`: its first run is not over. `lacking`: the appliance does not have
+ * what it reads.
  */
 export type Freshness = 'fresh' | 'late' | 'failing' | 'stale' | 'waiting' | 'lacking';
 
@@ -19,7 +20,7 @@ export function freshnessOf(collector: CollectorStatus, nowMs: number): Freshnes
   return nowMs - lastSuccessMs > 2 * intervalMs + graceMs ? 'late' : 'fresh';
 }
 
-export const freshnessLevels: Readonly<Record<Freshness, Level>> = {
+export const freshnessLevels: Readonly<Record<Freshness, Severity>> = {
   fresh: 'well',
   late: 'unknown',
   failing: 'warning',
@@ -31,4 +32,12 @@ export const freshnessLevels: Readonly<Record<Freshness, Level>> = {
 /** Whether what is shown of it is as good as it can be. */
 export function isAsItShould(freshness: Freshness): boolean {
   return freshness === 'fresh' || freshness === 'lacking';
+}
+
+/**
+ * Stricter than `zlb_up`, which stays for as long as what an appliance said last is shown: calls to
+ * it go through.
+ */
+export function isAnswering({ up, breaker }: Pick<ApplianceStatus, 'up' | 'breaker'>): boolean {
+  return up === true && breaker === 'closed';
 }

@@ -5,10 +5,16 @@ export interface Markup {
   readonly [source]: string;
 }
 
-/** What a template takes: texts and numbers are escaped, nothing is written for `undefined` and `false`. */
+/**
+ * What a template takes: texts and numbers are escaped, nothing is written for `undefined` and
+ * `false`.
+ */
 export type Part = string | number | false | undefined | Markup | readonly Part[];
 
-/** Markup with everything that is put into it escaped; attributes that hold a part must be in quotes. */
+/**
+ * Markup with everything that is put into it escaped; attributes that hold a part must be in
+ * quotes.
+ */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   let text = strings[0] ?? '';
   for (const [index, part] of parts.entries()) text += textOf(part) + (strings[index + 1] ?? '');
@@ -39,7 +45,10 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Control characters, and those that turn the direction of what follows them, are shown as what they are: something that cannot be shown. */
+/**
+ * Control characters, and those that turn the direction of what follows them, are shown as what
+ * they are: something that cannot be shown.
+ */
 function escape(text: string): string {
   return text
     .replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')

@@ -1,7 +1,7 @@
 import { html, type Markup } from './html.ts';
 import { linkTo, runbookLink } from './links.ts';
 import type { Problem } from './problem.ts';
-import { sign } from './sign.ts';
+import { severityIcon } from './severity.ts';
 import { age, clockTime } from './times.ts';
 
 /** Problems without a link to the appliance `onPageOf`, whose page it is. */
@@ -23,7 +23,7 @@ function item(
     sinceMs === 'unseen'
       ? html`<span>since before it was watched</span>`
       : sinceMs !== undefined && html`<span>since ${clockTime(sinceMs)} (${age(sinceMs, nowMs)})</span>`;
-  return html`<li class="problem ${level}" data-key="${`${appliance ?? ''} ${title}`}">${sign(level)}
+  return html`<li class="problem ${level}" data-key="${`${appliance ?? ''} ${title}`}">${severityIcon(level)}
 <div><h3><span class="quiet">${level}: </span>${heading}</h3>
 <p><bdi>${meaning}</bdi></p>
 <p class="facts"><span>${appliance !== undefined && appliance !== onPageOf && html`<a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a>`}

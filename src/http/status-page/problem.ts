@@ -1,28 +1,28 @@
 import { compareNames } from './listed.ts';
 import type { RunbookLabels } from './runbooks.ts';
-import { badness } from './sign.ts';
+import { severityRank } from './severity.ts';
 
-/** Something that is wrong now and would be an alert, with its words and its runbook. */
+/** A present problem that would be an alert, with its text and its runbook. */
 export interface Problem {
-  /** As the alert's severity; what is only `info` there is no problem here. */
+  /** The alert's severity; `info` is no problem. */
   readonly level: 'critical' | 'warning';
   /** Undefined for the exporter itself. */
   readonly appliance: string | undefined;
   readonly title: string;
-  /** What follows from it, in a sentence. */
+  /** Its consequence, in a sentence. */
   readonly meaning: string;
-  /** `unseen`: it was so when it was first looked at. Undefined where it is about what comes. */
+  /** `unseen`: it existed at the first reading. Undefined for problems in the future. */
   readonly sinceMs: number | 'unseen' | undefined;
   /** The alert of alerts/zlb.rules.yml, whose runbook is in docs/operations.md. */
   readonly alert: string;
-  /** Labels that the alert has beside `appliance`. */
+  /** Further labels of the alert. */
   readonly labels?: Omit<RunbookLabels, 'appliance'>;
 }
 
-/** The worst first, and of these the newest; then those of unknown age, and what is still to come, in the order of names. */
+/** Sorts by severity, then newest first; then those of unknown age and future ones, by name. */
 export function compareProblems(one: Problem, other: Problem): number {
   return (
-    badness(one.level) - badness(other.level) ||
+    severityRank(one.level) - severityRank(other.level) ||
     beginOf(other) - beginOf(one) ||
     compareNames(one.appliance ?? '', other.appliance ?? '')
   );

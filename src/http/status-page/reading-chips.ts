@@ -4,13 +4,16 @@ import type { ApplianceStatus, CollectorStatus } from '../../monitor/status.ts';
 import { type Freshness, freshnessLevels, freshnessOf, isAsItShould } from './freshness.ts';
 import { html, type Markup, type Part } from './html.ts';
 import { reasonInWords } from './reasons.ts';
-import { sign } from './sign.ts';
+import { severityIcon } from './severity.ts';
 import { age } from './times.ts';
 
 /** Each farm fails and goes stale by itself. */
 const askedFarmByFarm: ReadonlySet<string> = new Set(collectors.filter(isFarmCollector).map(({ name }) => name));
 
-/** How fresh the readings are: what is not as it should be at once, alike ones together; each by itself when it is asked for. */
+/**
+ * How fresh the readings are: what is not as it should be at once, alike ones together; each by
+ * itself when it is asked for.
+ */
 export function readingSummary(status: ApplianceStatus, nowMs: number): Markup {
   const chips = status.collectors.map((collector) => ({ collector, freshness: freshnessOf(collector, nowMs) }));
   const expected = chips.filter(({ freshness }) => freshness !== 'lacking').length;
@@ -29,7 +32,7 @@ function groupChip(group: readonly Chip[], nowMs: number): Markup {
   const [first] = group;
   if (first === undefined || group.length === 1) return html`${first && chip(first, nowMs)}`;
   const { collector, freshness } = first;
-  return html`<span class="chip ${freshnessLevels[freshness]}">${sign(freshnessLevels[freshness])}<b>${group.length} readings</b> ${words({ ...collector, name: '', lastSuccessMs: undefined }, freshness, nowMs)}</span>`;
+  return html`<span class="chip ${freshnessLevels[freshness]}">${severityIcon(freshnessLevels[freshness])}<b>${group.length} readings</b> ${words({ ...collector, name: '', lastSuccessMs: undefined }, freshness, nowMs)}</span>`;
 }
 
 /** All of them in their order. */
@@ -46,7 +49,7 @@ interface Chip {
 
 function chip({ collector, freshness }: Chip, nowMs: number): Markup {
   const level = freshnessLevels[freshness];
-  return html`<span class="chip ${level}">${sign(level)}<b>${collector.name.replaceAll('_', ' ')}</b> ${words(collector, freshness, nowMs)}</span>`;
+  return html`<span class="chip ${level}">${severityIcon(level)}<b>${collector.name.replaceAll('_', ' ')}</b> ${words(collector, freshness, nowMs)}</span>`;
 }
 
 function words({ name, lastSuccessMs, failure }: CollectorStatus, freshness: Freshness, nowMs: number): Part {

@@ -1,5 +1,5 @@
 import type { ApplianceStatus, CollectorFailure, CollectorStatus } from '../../monitor/status.ts';
-import { isAnswering } from './answering.ts';
+import { isAnswering } from './freshness.ts';
 import { listed } from './listed.ts';
 import type { Problem } from './problem.ts';
 import { reasonInWords } from './reasons.ts';
@@ -17,7 +17,10 @@ const explained: readonly CollectorFailure['reason'][] = [
 /** Nothing came back; for other reasons something answers that may be no appliance. */
 const noAnswer: readonly CollectorFailure['reason'][] = ['timeout', 'connect', 'tls', 'gateway_timeout', 'cancelled'];
 
-/** What is wrong with the answers of an appliance: it gives none, it refuses the key, or some readings fail. */
+/**
+ * What is wrong with the answers of an appliance: it gives none, it refuses the key, or some
+ * readings fail.
+ */
 export function readingProblems(status: ApplianceStatus, nowMs: number): readonly Problem[] {
   const { name: appliance, up } = status;
   const failing = status.collectors.filter(({ failure, isSupported }) => failure !== undefined && isSupported);

@@ -1,6 +1,8 @@
 import { html, type Markup, markupText, trusted } from './html.ts';
 
-/** Labels of alerts that commands and queries of the runbooks use, as variables of the same names. */
+/**
+ * Labels of alerts that commands and queries of the runbooks use, as variables of the same names.
+ */
 export const runbookLabels = ['appliance', 'farm', 'service', 'backend', 'file', 'vpn', 'node'] as const;
 
 export type RunbookLabels = Readonly<Partial<Record<(typeof runbookLabels)[number], string>>>;
@@ -8,10 +10,16 @@ export type RunbookLabels = Readonly<Partial<Record<(typeof runbookLabels)[numbe
 const maxNameLength = 200;
 /** What a shell takes as it is. */
 const plainWord = /^[\w.:@%+,/][\w.:@%+,/-]*$/;
-/** What scripts/runbooks.ts leaves to be filled in: the labels that a section uses, and each place where it does. */
+/**
+ * What scripts/runbooks.ts leaves to be filled in: the labels that a section uses, and each place
+ * where it does.
+ */
 const gap = /<!--labels ([a-z ]+)-->|<var data-(shell|query)="([a-z]+)">([^<]*)<\/var>/g;
 
-/** Returns the labels in the query of a request; a name that is repeated, too long or no text for people is left out. */
+/**
+ * Returns the labels in the query of a request; a name that is repeated, too long or no text for
+ * people is left out.
+ */
 export function readRunbookLabels(query: Readonly<Record<string, unknown>>): RunbookLabels {
   const entries = runbookLabels.map((label) => [label, query[label]] as const);
   return Object.fromEntries(
@@ -34,7 +42,10 @@ export function runbooksFor(source: string, labels: RunbookLabels): Markup {
     return Object.hasOwn(labels, label) ? labels[label as keyof RunbookLabels] : undefined;
   }
 
-  /** A name that is no plain word stays a variable in commands: quotes would not be right everywhere. */
+  /**
+   * A name that is no plain word stays a variable in commands: quotes would not be right
+   * everywhere.
+   */
   function placeOf(kind: string, label: string, shown: string): Markup {
     const value = valueOf(label);
     if (value === undefined || (kind === 'shell' && !plainWord.test(value))) return html`<var>${trusted(shown)}</var>`;

@@ -3,20 +3,20 @@ import { certificateTable } from './certificate-table.ts';
 import { sortedFarms, farmList } from './farm-list.ts';
 import { html, type Markup } from './html.ts';
 import { linkTo } from './links.ts';
-import { counted } from './listed.ts';
-import type { Found, FoundBackend, Hits } from './search.ts';
-import { nothing, section } from './section.ts';
-import { levelOf, stateMark, wordOf } from './sign.ts';
+import { countOf } from './listed.ts';
+import type { SearchResult, FoundBackend, Hits } from './search.ts';
+import { emptyNote, panel } from './section.ts';
+import { severityOf, stateMark, wordOf } from './severity.ts';
 
 const mostBackends = 8;
 
 /** What a search found, kind by kind. */
-export function searchContent(text: string, found: Found, nowMs: number): Markup {
+export function searchContent(text: string, found: SearchResult, nowMs: number): Markup {
   const { appliances, farms, backends, certificates } = found;
   const count = appliances.count + farms.count + backends.count + certificates.count;
   return html`<p class="back"><a href="./">All appliances</a></p>
-<h1 class="found" id="verdict" aria-live="polite" aria-atomic="true">${count === 0 ? 'Nothing' : counted(count, 'match', 'matches')} for “<bdi>${text}</bdi>”</h1>
-${count === 0 && nothing('A search goes through the names of appliances and farms, addresses of farms and backends, files and names of certificates, and states such as down, critical or expired, as they are known now.')}
+<h1 class="found" id="overall-status" aria-live="polite" aria-atomic="true">${count === 0 ? 'Nothing' : countOf(count, 'match', 'matches')} for “<bdi>${text}</bdi>”</h1>
+${count === 0 && emptyNote('A search goes through the names of appliances and farms, addresses of farms and backends, files and names of certificates, and states such as down, critical or expired, as they are known now.')}
 ${group('appliances', 'Appliances', appliances, (hits) => applianceTable(hits, nowMs))}
 ${group(
   'farms',
@@ -50,7 +50,7 @@ function group<Hit>(
 ): Markup | false {
   if (count === 0) return false;
   const rest = count - shown.length;
-  return section(id, html`${heading} <small>${count.toLocaleString('en')}</small>`, [
+  return panel(id, html`${heading} <small>${count.toLocaleString('en')}</small>`, [
     content(shown),
     rest > 0 &&
       html`<p class="more faint">and ${rest.toLocaleString('en')} more; search for more of the name to find them</p>`,
@@ -65,7 +65,7 @@ function backendTable(hits: readonly FoundBackend[]): Markup {
       farm,
       backend: { backend, service, state },
     }) => html`<tr data-key="${`${appliance} ${farm.name} ${service} ${backend}`}"><th scope="row"><bdi>${backend}</bdi></th>
-<td data-label="State">${stateMark(levelOf(state), wordOf(state))}</td>
+<td data-label="State">${stateMark(severityOf(state), wordOf(state))}</td>
 <td data-label="Farm"><a href="${linkTo({ kind: 'farm', appliance, farm: farm.name })}"><bdi>${farm.name}</bdi></a>${service !== '' && html` <small><bdi>${service}</bdi></small>`}</td>
 <td data-label="Appliance"><a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a></td></tr>`,
   )}</tbody></table>`;

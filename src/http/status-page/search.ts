@@ -7,12 +7,12 @@ import type {
   FarmStatus,
 } from '../../monitor/status.ts';
 import type { CertificateOnPage } from './certificate-table.ts';
-import { levelOf, wordOf } from './sign.ts';
-import type { Finding, Survey } from './survey.ts';
+import { severityOf, wordOf } from './severity.ts';
+import type { ApplianceHealth, HealthSummary } from './health-summary.ts';
 
-/** What a search found; of each kind the first so many, and how many there are. */
-export interface Found {
-  readonly appliances: Hits<Finding>;
+/** The result of a search: the first hits of each kind, and their total number. */
+export interface SearchResult {
+  readonly appliances: Hits<ApplianceHealth>;
   readonly farms: Hits<FoundFarm>;
   readonly backends: Hits<FoundBackend>;
   readonly certificates: Hits<CertificateOnPage>;
@@ -32,32 +32,32 @@ export interface FoundBackend extends FoundFarm {
   readonly backend: BackendStatus;
 }
 
-/** After so long everything else has its turn. */
+/** Maximum time in one tick of the event loop. */
 const sliceMs = 5;
 
 /**
- * Goes through names, addresses, files and states for all words of `text`, whatever their case. All of it is in memory: fifty
- * thousand backends take a few milliseconds, which no index would be worth that has to follow every reading.
+ * Searches names, addresses, files and states for all words of `text`, ignoring case. There is no
+ * index: fifty thousand backends take a few milliseconds, and it would change with every reading.
  */
 export async function search(
-  { findings, takenAtMs }: Pick<Survey, 'findings' | 'takenAtMs'>,
+  { perAppliance, takenAtMs }: Pick<HealthSummary, 'perAppliance' | 'takenAtMs'>,
   text: string,
-  most: number,
-): Promise<Found> {
+  maxHits: number,
+): Promise<SearchResult> {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const has: Has = (states, ...texts) => {
     const haystack = texts.join('\n').toLowerCase();
     return words.every((word) => haystack.includes(word) || states.includes(word));
   };
-  const appliances = collect<Finding>(most);
-  const farms = collect<FoundFarm>(most);
-  const backends = collect<FoundBackend>(most);
-  const certificates = collect<CertificateOnPage>(most);
+  const appliances = collect<ApplianceHealth>(maxHits);
+  const farms = collect<FoundFarm>(maxHits);
+  const backends = collect<FoundBackend>(maxHits);
+  const certificates = collect<CertificateOnPage>(maxHits);
   const slice = createSlice(sliceMs);
-  for (const finding of findings) {
-    const { status } = finding;
+  for (const health of perAppliance) {
+    const { status } = health;
     const { name: appliance } = status;
-    if (isAppliance(status, has)) appliances.add(finding);
+    if (isAppliance(status, has)) appliances.add(health);
     for (const farm of status.farms ?? []) {
       if (isFarm(farm, has)) farms.add({ appliance, farm });
       for (const backend of farm.backends ?? (farm.configuredBackends ?? []).map(withoutState))
@@ -70,12 +70,15 @@ export async function search(
   return { appliances, farms, backends, certificates };
 }
 
-/** True where each word is in one of the texts, or is a whole word of the states. */
+/** Returns true if each word is in one of the texts, or is a whole word of the states. */
 type Has = (states: readonly string[], ...texts: readonly (string | undefined)[]) => boolean;
 
-/** The words of a state as the page shows it; of what is well none, since nobody searches for all that is up. */
+/**
+ * Returns the words of a state as the page shows it; none for a good state, because nobody searches
+ * for all that is up.
+ */
 function wordsOfState(state: string): readonly string[] {
-  return levelOf(state) === 'well' ? [] : wordOf(state).split(' ');
+  return severityOf(state) === 'well' ? [] : wordOf(state).split(' ');
 }
 
 function isAppliance(status: ApplianceStatus, has: Has): boolean {
@@ -96,7 +99,10 @@ function isBackend({ backend, state }: BackendStatus, has: Has): boolean {
   return has(wordsOfState(state), backend);
 }
 
-/** Expired by its date as well: the appliance calls an expired certificate invalid where its key does not fit. */
+/**
+ * Matches `expired` by the date too: an appliance calls an expired certificate invalid if its key
+ * does not fit.
+ */
 function isCertificate(
   { file, commonName, state, notAfterSeconds }: CertificateStatus,
   has: Has,

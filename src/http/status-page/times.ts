@@ -1,12 +1,18 @@
 import { html, type Markup } from './html.ts';
 
-/** The page is rendered for everybody, so times are in UTC; its script turns them to the reader's own zone. */
+/**
+ * The page is rendered for everybody, so times are in UTC; its script turns them to the reader's
+ * own zone.
+ */
 export function clockTime(atMs: number): Markup {
   const { iso, text } = readable(atMs);
   return html`<time datetime="${iso}" data-show="clock" title="${text}">${text}</time>`;
 }
 
-/** How long ago; to the minute, so that a page on which nothing happened stays the same. Its script counts the seconds. */
+/**
+ * How long ago; to the minute, so that a page on which nothing happened stays the same. Its script
+ * counts the seconds.
+ */
 export function age(atMs: number, nowMs: number): Markup {
   return html`<time datetime="${isoTime(atMs)}" data-show="age">${span(nowMs - atMs)}</time>`;
 }

@@ -4,25 +4,25 @@ export const lists = ['problems', 'appliances', 'certificates', 'activations', '
 
 export type List = (typeof lists)[number];
 
-/** What of the fleet a page shows. */
+/** What a page shows. */
 export type View =
   | { readonly kind: 'fleet' }
-  /** One section in full, in pages that count from 1. */
+  /** One list in full; pages count from 1. */
   | { readonly kind: 'list'; readonly list: List; readonly page: number }
   | { readonly kind: 'appliance'; readonly appliance: string; readonly page: number }
   | { readonly kind: 'farm'; readonly appliance: string; readonly farm: string }
   | { readonly kind: 'search'; readonly text: string };
 
-/** Longer than any name that there is; what follows cannot be found. */
-const longestSearch = 200;
-const lastPage = 100_000;
+/** Longer than any name. */
+const maxSearchLength = 200;
+const maxPage = 100_000;
 
-/** The query of a request for the page; what makes no sense is the fleet. */
+/** Parses the query of a request; returns the fleet for an invalid one. */
 export function readView(query: Readonly<Record<string, unknown>>): View {
   const appliance = textIn(query, 'appliance');
   const farm = textIn(query, 'farm');
   const list = textIn(query, 'list');
-  const search = textIn(query, 'q')?.trim().slice(0, longestSearch);
+  const search = textIn(query, 'q')?.trim().slice(0, maxSearchLength);
   if (appliance !== undefined && farm !== undefined) return { kind: 'farm', appliance, farm };
   if (appliance !== undefined) return { kind: 'appliance', appliance, page: pageIn(query) };
   if (search) return { kind: 'search', text: search };
@@ -37,5 +37,5 @@ function textIn(query: Readonly<Record<string, unknown>>, name: string): string 
 
 function pageIn(query: Readonly<Record<string, unknown>>): number {
   const page = Number(textIn(query, 'page') ?? 1);
-  return Number.isInteger(page) && page >= 1 && page <= lastPage ? page : 1;
+  return Number.isInteger(page) && page >= 1 && page <= maxPage ? page : 1;
 }

@@ -50,12 +50,12 @@ async function pageOf(name: string, query: string): Promise<string> {
   const app = fastify();
   registerStatusPage(app, {
     describe: () => fleetCalled(name),
-    strangerInWords: () => 'Nobody knows it.',
+    unknownApplianceMessage: () => 'Nobody knows it.',
     exporter: () => ({
       version: '1.2.3',
       isDemonstration: false,
       ready: true,
-      vitalSigns: { startedAtMs: nowMs, memoryBytes: 0, loopDelayMs: 0 },
+      processStatistics: { startedAtMs: nowMs, memoryBytes: 0, loopDelayMs: 0 },
       configuration: { isInForce: true, loadedAtMs: nowMs },
       adminUrl: undefined,
     }),

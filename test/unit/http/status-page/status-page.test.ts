@@ -17,7 +17,7 @@ import {
 
 describe('the sentence at the top', () => {
   it('says that nothing is wrong only where everything was read and is fresh', async () => {
-    expect(await verdict(applianceStatus({ name: 'lb-1' }))).toBe('Nothing is wrong');
+    expect(await sentence(applianceStatus({ name: 'lb-1' }))).toBe('Nothing is wrong');
     expect(await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1' }))), '/')).toContain(
       'are for the alerts',
     );
@@ -50,9 +50,9 @@ describe('the sentence at the top', () => {
       },
     ],
   ])('does not say so of an appliance that %s', async (_, given) => {
-    const sentence = await verdict(applianceStatus({ name: 'lb-1', ...given }));
+    const shown = await sentence(applianceStatus({ name: 'lb-1', ...given }));
 
-    expect(sentence).toBe('Nothing is known to be wrong, but not all is known');
+    expect(shown).toBe('Nothing is known to be wrong, but not all is known');
   });
 
   it('does not miss what the API cannot say: the backends of datalink farms, and what an edition lacks', async () => {
@@ -62,18 +62,18 @@ describe('the sentence at the top', () => {
       collectorStatus({ name: 'vpn', isSupported: false, ok: undefined }),
     ];
 
-    expect(await verdict(applianceStatus({ name: 'lb-1', farms, collectors }))).toBe('Nothing is wrong');
+    expect(await sentence(applianceStatus({ name: 'lb-1', farms, collectors }))).toBe('Nothing is wrong');
   });
 
   it('counts what is wrong, and says that nothing is watched where that is so', async () => {
     const down = farmStatus({ name: 'shop', state: 'down' });
     const restart = farmStatus({ name: 'portal', state: 'needed_restart' });
 
-    expect(await verdict(applianceStatus({ name: 'lb-1', farms: [down, restart] }))).toBe(
+    expect(await sentence(applianceStatus({ name: 'lb-1', farms: [down, restart] }))).toBe(
       '1 thing is wrong, 1 more needs attention',
     );
-    expect(await verdict(applianceStatus({ name: 'lb-1', farms: [restart] }))).toBe('1 thing needs attention');
-    expect(await verdict()).toBe('Nothing is watched');
+    expect(await sentence(applianceStatus({ name: 'lb-1', farms: [restart] }))).toBe('1 thing needs attention');
+    expect(await sentence()).toBe('Nothing is watched');
   });
 
   it('does not count an appliance as answering while calls to it are held back after failures', async () => {
@@ -334,12 +334,12 @@ function givenPage(fleet: FleetStatus | (() => FleetStatus), facts: Partial<Expo
   const app = fastify();
   registerStatusPage(app, {
     describe: typeof fleet === 'function' ? fleet : () => fleet,
-    strangerInWords: (appliance) => `No ${appliance} here.`,
+    unknownApplianceMessage: (appliance) => `No ${appliance} here.`,
     exporter: () => ({
       version: '1.2.3',
       isDemonstration: false,
       ready: true,
-      vitalSigns: { startedAtMs: nowMs - 90 * minuteMs, memoryBytes: 90 * 1_048_576, loopDelayMs: 1 },
+      processStatistics: { startedAtMs: nowMs - 90 * minuteMs, memoryBytes: 90 * 1_048_576, loopDelayMs: 1 },
       configuration: { isInForce: true, loadedAtMs: nowMs - 90 * minuteMs },
       adminUrl: undefined,
       ...facts,
@@ -355,9 +355,9 @@ async function textAt(app: FastifyInstance, url: string): Promise<string> {
   return (await app.inject(url)).payload;
 }
 
-async function verdict(...appliances: readonly ApplianceStatus[]): Promise<string | undefined> {
+async function sentence(...appliances: readonly ApplianceStatus[]): Promise<string | undefined> {
   const page = await textAt(givenPage(fleetStatus(...appliances)), '/');
-  return /<h1 id="verdict"[^>]*>([^<]*)<\/h1>/.exec(page)?.[1];
+  return /<h1 id="overall-status"[^>]*>([^<]*)<\/h1>/.exec(page)?.[1];
 }
 
 /** The appliances of the table, in its order. */

@@ -3,97 +3,103 @@ import { createSlice } from '../../lib/slice.ts';
 import { steadyNow } from '../../lib/steady-now.ts';
 import type { ApplianceStatus, FarmStatus, FleetStatus, RecentTransition } from '../../monitor/status.ts';
 import { applianceProblems } from './appliance-problems.ts';
-import { type Counts, countsOf } from './counts.ts';
+import { type Counts, countsOf } from './listed.ts';
 import { type Freshness, freshnessOf, isAsItShould } from './freshness.ts';
 import { compareProblems, type Problem } from './problem.ts';
-import { type Level, worst } from './sign.ts';
+import { type Severity, worstSeverity } from './severity.ts';
 
-/** What the page says of an appliance, worked out. */
-export interface Finding {
+/** What the page says about an appliance. */
+export interface ApplianceHealth {
   readonly status: ApplianceStatus;
   readonly problems: readonly Problem[];
-  readonly level: Level;
+  readonly level: Severity;
   readonly gaps: Gaps;
-  /** How many of its readings are how fresh. */
+  /** Number of readings by freshness. */
   readonly readings: Counts<Freshness>;
-  /** How many of its farms are in which state. */
+  /** Number of farms by state. */
   readonly farmStates: Counts<string>;
 }
 
-/** How much is not known for certain; as long as there is any, nobody may say that all is well. */
+/** Counts of what is not known; "nothing is wrong" requires that all are 0. */
 export interface Gaps {
-  /** 1 before the first call to it came back. */
+  /** 1 before the first call has an answer. */
   readonly unread: number;
-  /** 1 while nobody knows which farms it has, be it that nobody asks. */
+  /** 1 while its list of farms is unknown, also if it is not polled. */
   readonly lists: number;
-  /** Readings that are late, failing, withheld or not there yet. */
+  /** Readings that are late, failing, stale or missing. */
   readonly readings: number;
-  /** Farms whose backends are not known. */
+  /** Farms whose backends are unknown. */
   readonly farms: number;
 }
 
-/** The fleet at one moment. */
-export interface Survey {
+/** The health of all appliances at one time. */
+export interface HealthSummary {
   readonly takenAtMs: number;
   /** In the order of the configuration. */
-  readonly findings: readonly Finding[];
-  /** Of all appliances, the worst first. */
+  readonly perAppliance: readonly ApplianceHealth[];
+  /** The problems of all appliances, the worst first. */
   readonly problems: readonly Problem[];
   readonly transitions: readonly RecentTransition[];
 }
 
-/** Looks at the whole fleet; at most once a second, however many ask. */
-export type Surveyor = () => Promise<Survey>;
+/** Returns the health of all appliances; computed at most once a second, however many ask. */
+export type SummarizeHealth = () => Promise<HealthSummary>;
 
 const sharedForMs = 1_000;
-/** After so long everything else has its turn. */
+/** Maximum time in one tick of the event loop. */
 const sliceMs = 5;
-/** Dates come nearer and readings age although nothing changed. */
-const keptForMs = 5_000;
+/** Expiry dates and ages change even if the status does not. */
+const maxAgeMs = 5_000;
 
 interface Kept {
-  readonly finding: Finding;
+  readonly health: ApplianceHealth;
   readonly untilMs: number;
 }
 
-export function createSurveyor(parts: { readonly describe: () => FleetStatus; readonly now: () => number }): Surveyor {
+export function createHealthSummary(parts: {
+  readonly describe: () => FleetStatus;
+  readonly now: () => number;
+}): SummarizeHealth {
   const { describe, now } = parts;
-  /** By the status itself, which is another object as soon as anything of it changed. */
+  /** By status object: any change creates a new object. */
   const kept = new WeakMap<ApplianceStatus, Kept>();
-  let newest: Promise<Survey> | undefined;
+  let newest: Promise<HealthSummary> | undefined;
 
-  function findingOf(status: ApplianceStatus, nowMs: number): Finding {
+  function healthOf(status: ApplianceStatus, nowMs: number): ApplianceHealth {
     const known = kept.get(status);
-    if (known && steadyNow() < known.untilMs) return known.finding;
+    if (known && steadyNow() < known.untilMs) return known.health;
     const problems = applianceProblems(status, nowMs);
     const readings = countsOf(status.collectors.map((each) => freshnessOf(each, nowMs)));
     const farmStates = countsOf((status.farms ?? []).map(({ state }) => state));
     const gaps = gapsOf(status, readings);
     const isIncomplete = Object.values(gaps).some((count) => count > 0);
-    const level = worst([...problems.map((problem) => problem.level), ...(isIncomplete ? (['unknown'] as const) : [])]);
-    const finding = { status, problems, level, gaps, readings, farmStates };
-    kept.set(status, { finding, untilMs: steadyNow() + keptForMs });
-    return finding;
+    const level = worstSeverity([
+      ...problems.map((problem) => problem.level),
+      ...(isIncomplete ? (['unknown'] as const) : []),
+    ]);
+    const health = { status, problems, level, gaps, readings, farmStates };
+    kept.set(status, { health, untilMs: steadyNow() + maxAgeMs });
+    return health;
   }
 
-  async function take(): Promise<Survey> {
+  async function take(): Promise<HealthSummary> {
     const takenAtMs = now();
     const { appliances, transitions } = describe();
-    const findings: Finding[] = [];
+    const perAppliance: ApplianceHealth[] = [];
     const slice = createSlice(sliceMs);
     for (const status of appliances) {
-      findings.push(findingOf(status, takenAtMs));
+      perAppliance.push(healthOf(status, takenAtMs));
       if (slice.isOver) await slice.next();
     }
     await nextTurn();
-    const problems = findings.flatMap((each) => each.problems);
-    return { takenAtMs, findings, problems: problems.toSorted(compareProblems), transitions };
+    const problems = perAppliance.flatMap((each) => each.problems);
+    return { takenAtMs, perAppliance, problems: problems.toSorted(compareProblems), transitions };
   }
 
   return () => {
     if (newest) return newest;
     newest = take();
-    // Not kept for longer: it holds on to what was read then.
+    // Dropped after that time, because it retains the readings.
     setTimeout(() => (newest = undefined), sharedForMs).unref();
     return newest;
   };
@@ -110,7 +116,10 @@ function gapsOf(status: ApplianceStatus, readings: Counts<Freshness>): Gaps {
   };
 }
 
-/** False for backends that the API has no statistics of: those of datalink farms, and those of stopped farms. */
+/**
+ * Returns false for backends without statistics in the API: those of datalink farms and of stopped
+ * farms.
+ */
 function isUnread({ profile, state, backends }: FarmStatus): boolean {
   if (profile === 'datalink' || state === 'down') return false;
   return backends === undefined || backends.some((each) => each.state === 'unknown');
