@@ -1,47 +1,47 @@
 import type { Logger } from 'pino';
 import { type AdminMetrics, createAdminMetrics } from './admin/admin-metrics.ts';
-import { createDecoder } from './appliance/decode.ts';
+import { createDecoder, type Decode } from './appliance/decode.ts';
 import type { BuildInfo } from './build-info.ts';
 import { collectorFamilies, collectors } from './collectors/registry.ts';
 import { type ApplianceSettings, type Settings, watchesFarm } from './config/settings.ts';
 import type { WebSettings } from './config/web-settings.ts';
 import type { ConfigurationSource } from './configuration-source.ts';
 import { connectAppliance } from './connect-appliance.ts';
-import { createGatewayLifecycle } from './gateway-lifecycle.ts';
+import { createGatewayLifecycle, type GatewayLifecycle } from './gateway-lifecycle.ts';
 import { listen } from './http/listen.ts';
 import { createMetricsApp } from './http/metrics-app.ts';
 import type { ReloadOutcome } from './http/reload.ts';
-import { createWebAccess } from './http/web-access.ts';
-import { openToAll, webChangeProblem } from './http/web-policy.ts';
+import { createWebAccess, type WebAccess } from './http/web-access.ts';
+import { openToAll, webChangeProblem, type WebPolicy } from './http/web-policy.ts';
 import { isSame } from './lib/same.ts';
-import { createSelfMetrics } from './metrics/self.ts';
+import { createSelfMetrics, type SelfMetrics } from './metrics/self.ts';
 import { createMetricsStore } from './metrics/store.ts';
 import { type AppliancePoller, createAppliancePoller } from './monitor/appliance-poller.ts';
-import { createCron } from './monitor/cron.ts';
+import { type Cron, createCron } from './monitor/cron.ts';
 import { createCounters } from './monitor/counters.ts';
-import { createFleet, type FleetChange, type Inherited } from './monitor/fleet.ts';
+import { createFleet, type Fleet, type FleetChange, type Inherited } from './monitor/fleet.ts';
 import { ledgerFamilies } from './monitor/ledger.ts';
 import type { RecentTransition } from './monitor/status.ts';
-import { createReloading, RestartNeededError } from './reloading.ts';
+import { createReloading, type Reloading, RestartNeededError } from './reloading.ts';
 
-/** What an operator decides about the exporter, in whole. */
+/** The whole configuration of the exporter. */
 export interface Configuration {
   readonly settings: Settings;
-  /** Who may read the metrics; everybody without it, over plain HTTP. */
+  /** Who may read the metrics; without it, everybody may, over plain HTTP. */
   readonly web?: WebSettings | undefined;
 }
 
 export interface DaemonParts extends Configuration {
-  /** Where other settings come from while it runs; without it they stay as they are. */
+  /** Where changed settings come from; without it, the settings cannot change. */
   readonly source?: ConfigurationSource<Configuration>;
-  /** Whether a reload can be asked for by HTTP. */
+  /** True if a reload can be requested by HTTP. */
   readonly enableLifecycle?: boolean;
-  /** `host:port`; an empty host is every address. */
+  /** `host:port`; an empty host means every address. */
   readonly listenAddress: string;
   readonly build: BuildInfo;
-  /** True where the appliances are simulated because there is no configuration. */
+  /** True if the appliances are simulated because there is no configuration. */
   readonly isDemonstration?: boolean;
-  /** Puts what can be typed here in place of `zlb-exporter` in the commands of a text. */
+  /** Replaces `zlb-exporter` in commands by what users of this installation type. */
   readonly spoken?: (text: string) => string;
   readonly log: Logger;
   /**
@@ -52,32 +52,100 @@ export interface DaemonParts extends Configuration {
   readonly random: () => number;
 }
 
-/** The exporter, listening and polling. */
+/** The exporter while it listens and polls. */
 export interface Daemon {
   /** Base URL of the metrics listener. */
   readonly url: string;
   /** Base URL of the admin listener; undefined when it is off. */
   readonly adminUrl: string | undefined;
-  /** Takes in the configuration as it is now, or says why not. */
+  /** Reads and applies the configuration, or says why not. */
   reload(): Promise<ReloadOutcome>;
   close(): Promise<void>;
 }
 
-/** An appliance with everything that decides how it is watched. */
+/** An appliance with all settings of its polling. */
 interface WatchedAppliance extends Pick<Settings, 'polling' | 'limits'> {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly appliance: ApplianceSettings;
 }
 
-/** Puts all parts together; rejects when an address cannot be listened on. */
+/** Starts the exporter; rejects if an address cannot be listened on. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
-  const { settings, web = openToAll, source, build, log, now, random } = parts;
+  const { settings, web = openToAll, build, log, now } = parts;
   const decode = createDecoder();
   const cron = createCron(log.child({ part: 'cron' }));
-  const store = createMetricsStore([...collectorFamilies, ...ledgerFamilies]);
   const self = createSelfMetrics(build, parts);
+  const monitor = createMonitor(parts, { decode, cron });
+  const current: Current = { settings, web };
+  await monitor.watch(watchedIn(settings));
+  self.configurationLoaded(now());
 
+  const httpLog = log.child({ part: 'http' });
+  const access = createWebAccess({ policy: web, log: httpLog });
+  let adminMetrics: AdminMetrics | undefined;
+  const gateway = createGatewayLifecycle(() => ({
+    monitor,
+    // Created once, so that counters survive when the gateway is switched off and on again.
+    metrics: (adminMetrics ??= createAdminMetrics(self.registry)),
+    decode,
+    build,
+    log: log.child({ part: 'admin' }),
+    now,
+  }));
+  const reloading = createReload(parts, { current, monitor, gateway, access, self });
+  const app = createMetricsApp({
+    monitor,
+    shardWatching: (appliance) => current.settings.shard?.elsewhere.get(appliance),
+    shard: () => current.settings.shard,
+    self,
+    build,
+    isDemonstration: parts.isDemonstration,
+    spoken: parts.spoken,
+    adminUrl: () => gateway.url,
+    reload: reloading && parts.enableLifecycle ? () => reloading.reload() : undefined,
+    access,
+    log: httpLog,
+    now,
+  });
+  const url = await listen(app, parts.listenAddress, '--web.listen-address');
+  logListening(log, url, settings);
+  await gateway.reconfigure(settings).catch(async (error: unknown) => {
+    await app.close();
+    throw error;
+  });
+  monitor.start();
+  reloading?.watchFiles();
+
+  return {
+    url,
+    get adminUrl() {
+      return gateway.url;
+    },
+    reload: async () => (await reloading?.reload()) ?? { ok: false, because: 'there is no configuration to reload' },
+    async close() {
+      log.info('stopping');
+      await reloading?.close();
+      // The gateway first: its last calls still notify the monitor.
+      await gateway.close();
+      await Promise.all([app.close(), cron.close(), monitor.close()]);
+    },
+  };
+}
+
+/** The configuration in force; a reload replaces its members. */
+interface Current {
+  settings: Settings;
+  web: WebPolicy;
+}
+
+interface PollingParts {
+  readonly decode: Decode;
+  readonly cron: Cron;
+}
+
+function createMonitor({ log, now, random }: DaemonParts, { decode, cron }: PollingParts): Fleet<WatchedAppliance> {
+  const store = createMetricsStore([...collectorFamilies, ...ledgerFamilies]);
   const createPoller = (
     { appliance, polling, limits }: WatchedAppliance,
     { counters = createCounters(appliance.name), legacy }: Inherited,
@@ -105,85 +173,47 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       random,
     });
 
-  const monitor = createFleet<WatchedAppliance>({
+  return createFleet<WatchedAppliance>({
     store,
     createPoller,
     isSame,
     isSameMachine: (one, other) => isSame(one.appliance.url, other.appliance.url),
   });
-  let inForce = { settings, web };
-  await monitor.watch(watchedIn(settings));
-  self.configurationLoaded(now());
+}
 
-  const httpLog = log.child({ part: 'http' });
-  const access = createWebAccess({ policy: web, log: httpLog });
-  let adminMetrics: AdminMetrics | undefined;
-  const gateway = createGatewayLifecycle(() => ({
-    monitor,
-    // Counters outlive a gateway that is switched off and on; one that never was has none.
-    metrics: (adminMetrics ??= createAdminMetrics(self.registry)),
-    decode,
-    build,
-    log: log.child({ part: 'admin' }),
-    now,
-  }));
-  const reloading =
-    source &&
-    createReloading({
-      source,
-      async apply({ settings: next, web: nextWeb = openToAll }) {
-        const problem = webChangeProblem(inForce.web, nextWeb);
-        if (problem !== undefined) throw new RestartNeededError(problem);
-        await gateway.reconfigure(next);
-        access.update(nextWeb);
-        inForce = { settings: next, web: nextWeb };
-        return describeChange(await monitor.watch(watchedIn(next)));
-      },
-      self,
-      log: log.child({ part: 'configuration' }),
-      now,
-    });
-  const app = createMetricsApp({
-    monitor,
-    shardWatching: (appliance) => inForce.settings.shard?.elsewhere.get(appliance),
-    shard: () => inForce.settings.shard,
+interface ReloadParts {
+  readonly current: Current;
+  readonly monitor: Fleet<WatchedAppliance>;
+  readonly gateway: GatewayLifecycle;
+  readonly access: WebAccess;
+  readonly self: SelfMetrics;
+}
+
+/** Creates what applies changes of the configuration; undefined if it cannot change. */
+function createReload({ source, log, now }: DaemonParts, parts: ReloadParts): Reloading | undefined {
+  const { current, monitor, gateway, access, self } = parts;
+  if (!source) return undefined;
+  return createReloading({
+    source,
+    async apply({ settings, web = openToAll }) {
+      const problem = webChangeProblem(current.web, web);
+      if (problem !== undefined) throw new RestartNeededError(problem);
+      await gateway.reconfigure(settings);
+      access.update(web);
+      Object.assign(current, { settings, web });
+      return describeChange(await monitor.watch(watchedIn(settings)));
+    },
     self,
-    build,
-    isDemonstration: parts.isDemonstration,
-    spoken: parts.spoken,
-    adminUrl: () => gateway.url,
-    reload: reloading && parts.enableLifecycle ? () => reloading.reload() : undefined,
-    access,
-    log: httpLog,
+    log: log.child({ part: 'configuration' }),
     now,
   });
-  const url = await listen(app, parts.listenAddress, '--web.listen-address');
-  const { appliances, shard } = settings;
+}
+
+function logListening(log: Logger, url: string, { appliances, shard }: Settings): void {
   log.info(
     { url, appliances: appliances.length, ...(shard && { shard: `${shard.index}/${shard.count}` }) },
     appliances.length > 0 ? 'listening' : `listening, and no appliance ${shard ? 'falls to this shard' : 'is listed'}`,
   );
-  await gateway.reconfigure(settings).catch(async (error: unknown) => {
-    await app.close();
-    throw error;
-  });
-  monitor.start();
-  reloading?.watchFiles();
-
-  return {
-    url,
-    get adminUrl() {
-      return gateway.url;
-    },
-    reload: async () => (await reloading?.reload()) ?? { ok: false, because: 'there is no configuration to reload' },
-    async close() {
-      log.info('stopping');
-      await reloading?.close();
-      // The gateway first: what it still does is told to the monitor.
-      await gateway.close();
-      await Promise.all([app.close(), cron.close(), monitor.close()]);
-    },
-  };
 }
 
 function watchedIn({ appliances, polling, limits }: Settings): readonly WatchedAppliance[] {

@@ -141,7 +141,7 @@ function createRecords(
     isToken: (word) => principals.isToken(word),
     onLost: (error, { id }) => log.error({ err: error, request: id }, 'audit record lost'),
     now,
-    mostDenials: maxDenialsPerMinute,
+    maxDenialsPerMinute: maxDenialsPerMinute,
   });
   return { principals, journal, recorder };
 }

@@ -1,6 +1,5 @@
 import type { ParameterDescriptor } from './discovery.ts';
-import { fitsFormat } from './value-format.ts';
-import { type Limits, limitsOf } from './value-limits.ts';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -66,7 +65,44 @@ function createJudge(parameter: ParameterDescriptor): (value: unknown) => string
   };
 }
 
-function isWithin(word: string, { low, high }: Limits): boolean {
+function isWithin(word: string, { low, high }: ValueLimits): boolean {
   if (!/^-?\d+(?:\.\d+)?$/.test(word)) return false;
   return (low === undefined || Number(word) >= low) && (high === undefined || Number(word) <= high);
+}
+
+export interface ValueLimits {
+  readonly low?: number;
+  readonly high?: number;
+}
+
+/** The limits that a sentence of the appliance sets, themselves included; undefined when it cannot be understood. */
+export function limitsOf(sentence: string): ValueLimits | undefined {
+  const numbers = sentence.match(/-?\d+(?:\.\d+)?/g)?.map(Number) ?? [];
+  const [first, second] = numbers;
+  if (first === undefined || numbers.length > 2) return undefined;
+  if (second !== undefined) return first <= second ? { low: first, high: second } : undefined;
+  const [isLow, isHigh] = [lowWords.test(sentence), highWords.test(sentence)];
+  if (isLow === isHigh) return undefined;
+  return isLow ? { low: first } : { high: first };
+}
+
+const lowWords = /\b(?:from|least|minimum|min|greater|bigger|higher|more|above|low limit)\b/i;
+const highWords = /\b(?:up to|most|maximum|max|less|lower|smaller|below|high limit)\b/i;
+
+/** Words for kinds of data that are the same on every release. */
+const kinds: Readonly<Record<string, (word: string) => boolean>> = {
+  ip_addr: (word) => isIP(word) !== 0,
+  ipv4: isIPv4,
+  ipv6: isIPv6,
+  port: (word) => /^[1-9]\d{0,4}$/.test(word) && Number(word) <= 65_535,
+  farm_name: (word) => /^[a-zA-Z0-9-]+$/.test(word),
+};
+
+/**
+ * Whether a value fits a format of the appliance; true when that cannot be decided here. Regular expressions are not
+ * tried: they come from the other side, and one that backtracks would stop the whole process.
+ */
+export function fitsFormat(word: string, format: string): boolean {
+  const kind = Object.hasOwn(kinds, format) ? kinds[format] : undefined;
+  return kind ? kind(word) : true;
 }

@@ -6,7 +6,7 @@ import type { Relay } from '../appliance/relay.ts';
 import { createRouteMatcher } from '../appliance/route.ts';
 import { maskValue } from './mask.ts';
 import type { OperationCall } from './operation.ts';
-import { wholeAnswer } from './whole-answer.ts';
+import { readAnswer } from './buffered-answer.ts';
 
 /** The object of a call as it is now. */
 export interface CurrentObject {
@@ -25,7 +25,7 @@ export interface CurrentObjectParts {
   readonly signal: AbortSignal;
 }
 
-const mostBytes = 262_144;
+const maxBytes = 262_144;
 
 /**
  * Reads the object that a call is about, or the list that it is or would be in: the read of the same path, else of the
@@ -41,7 +41,7 @@ export async function currentObject({
   if (!found) return null;
   const { operation, path } = found;
   try {
-    const { status, headers, text } = await wholeAnswer(relay, { method: 'GET', path, signal }, mostBytes);
+    const { status, headers, text } = await readAnswer(relay, { method: 'GET', path, signal }, maxBytes);
     return { operation, status, body: presentable(text, headers['content-type'] ?? '') };
   } catch (error) {
     if (!(error instanceof ApplianceError)) throw error;

@@ -17,7 +17,7 @@ export interface Denials {
 export interface DenialsParts {
   readonly now: () => number;
   /** Of one principal. */
-  readonly mostPerMinute: number;
+  readonly maxPerMinute: number;
 }
 
 interface Tally extends Suppressed {
@@ -25,14 +25,14 @@ interface Tally extends Suppressed {
   readonly written: number;
 }
 
-export function createDenials({ now, mostPerMinute }: DenialsParts): Denials {
+export function createDenials({ now, maxPerMinute }: DenialsParts): Denials {
   // By name: there are no more of them than the configuration has.
   const tallies = new Map<string, Tally>();
   const thisMinute = (): number => Math.floor(now() / 60_000);
   return {
     admit(principal) {
       const tally = tallies.get(principal.name) ?? { principal, minute: thisMinute(), written: 0, count: 0 };
-      const isAdmitted = tally.written < mostPerMinute;
+      const isAdmitted = tally.written < maxPerMinute;
       tallies.set(
         principal.name,
         isAdmitted ? { ...tally, written: tally.written + 1 } : { ...tally, count: tally.count + 1 },

@@ -4,7 +4,7 @@ import { oneLine } from '../lib/text.ts';
 import type { OperationCall } from './operation.ts';
 import { AdminProblem } from './problem.ts';
 import { refuseAnswer, upstreamProblem } from './upstream-problem.ts';
-import { wholeAnswer } from './whole-answer.ts';
+import { readAnswer } from './buffered-answer.ts';
 
 /** One parameter as the appliance describes it (docs/api.md §1.4). */
 export interface ParameterDescriptor {
@@ -35,12 +35,12 @@ export interface Discovery {
   discover(call: OperationCall, signal: AbortSignal): Promise<Discovered>;
 }
 
-const mostBytes = 1_048_576;
+const maxBytes = 1_048_576;
 /** Far more than any call takes: what the appliance says is compared with what the caller sends. */
-const mostParameters = 500;
-const longestName = 128;
+const maxParameters = 500;
+const maxNameLength = 128;
 /** A longer list is left to the appliance: a part of it would make the rest look wrong. */
-const mostValues = 1_000;
+const maxValues = 1_000;
 
 export function createDiscovery(relay: Pick<Relay, 'send'>): Discovery {
   return {
@@ -50,7 +50,7 @@ export function createDiscovery(relay: Pick<Relay, 'send'>): Discovery {
       if (row.body !== 'json') throw takesNoJson(row.route);
       const body = Buffer.from('{}');
       const request = { method, path, contentType: 'application/json', body, contentLength: body.length, signal };
-      const { status, text } = await wholeAnswer(relay, request, mostBytes).catch((error: unknown) => {
+      const { status, text } = await readAnswer(relay, request, maxBytes).catch((error: unknown) => {
         throw upstreamProblem(error, 'The appliance', false);
       });
       refuseAnswer(status, 'The appliance');
@@ -58,7 +58,7 @@ export function createDiscovery(relay: Pick<Relay, 'send'>): Discovery {
       const { params, description } = answer;
       // Early builds answer with the sentence in another place, and some with another status.
       if ((status !== 400 && status !== 200) || !Array.isArray(params)) throw noList(row.route, status, answer);
-      if (params.length > mostParameters) throw tooMany(row.route, params.length);
+      if (params.length > maxParameters) throw tooMany(row.route, params.length);
       return { description: textOf(description) ?? '', parameters: params.flatMap(descriptorOf) };
     },
   };
@@ -72,7 +72,7 @@ export function parameterMembers({ nonBlank, possibleValues, ...rest }: Paramete
 function descriptorOf(param: unknown): readonly ParameterDescriptor[] {
   if (!isRecord(param)) return [];
   const { name, options, possible_values: values, ref } = param;
-  if (typeof name !== 'string' || name === '' || name.length > longestName) return [];
+  if (typeof name !== 'string' || name === '' || name.length > maxNameLength) return [];
   const possibleValues = wordsOf(values);
   const words = Array.isArray(options) ? options : [];
   const [interval, format, description] = [param.interval, param.format, param.description].map(textOf);
@@ -92,7 +92,7 @@ function descriptorOf(param: unknown): readonly ParameterDescriptor[] {
 
 /** Nothing else has a text that a value could be. */
 function wordsOf(values: unknown): readonly string[] {
-  if (!Array.isArray(values) || values.length > mostValues) return [];
+  if (!Array.isArray(values) || values.length > maxValues) return [];
   return values.filter((value) => typeof value === 'string' || typeof value === 'number').map(String);
 }
 

@@ -6,7 +6,7 @@ import { problemsOf } from './body-problems.ts';
 import { confirmationOf, isConfirmed } from './confirmation.ts';
 import { type CurrentObject, currentObject } from './current-object.ts';
 import { type Discovery, parameterMembers } from './discovery.ts';
-import type { Finding } from './guards/guard.ts';
+import type { GuardFinding } from './guards/guard.ts';
 import { inspectCall } from './guards/inspect.ts';
 import { type Overridden, overriddenBy } from './guards/overridden.ts';
 import type { OperationCall } from './operation.ts';
@@ -15,7 +15,7 @@ import { AdminProblem } from './problem.ts';
 import type { RequestBody } from './request-body.ts';
 
 /** What a call would be and do; the answer to a dry run. */
-export interface Plan extends Overridden {
+export interface DryRunPlan extends Overridden {
   readonly dry_run: true;
   readonly operation: EndpointKey;
   readonly risk: Risk;
@@ -31,7 +31,7 @@ export interface Plan extends Overridden {
   readonly because: readonly string[];
   readonly confirmation: { readonly required: boolean; readonly expected: readonly string[]; readonly given: boolean };
   readonly validation: Validation;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly GuardFinding[];
   readonly current: CurrentObject | null;
 }
 
@@ -62,7 +62,7 @@ export interface PlanParts {
 }
 
 /** Looks at everything that stands between a call and its appliance, and sends nothing but reads and the question for parameters. */
-export async function planCall(parts: PlanParts): Promise<Plan> {
+export async function planCall(parts: PlanParts): Promise<DryRunPlan> {
   const { call, client, relay, body, signal } = parts;
   const { key, row, method } = call.operation;
   const isRead = method === 'GET';
@@ -117,8 +117,8 @@ async function validate({ call, discovery, body, frozen, signal }: PlanParts): P
 
 function refusals(
   { frozen, force, reason, principal }: PlanParts,
-  { required, expected, given }: Plan['confirmation'],
-  findings: readonly Finding[],
+  { required, expected, given }: DryRunPlan['confirmation'],
+  findings: readonly GuardFinding[],
 ): readonly string[] {
   const blocking = findings.filter(({ severity }) => severity === 'blocking').map(({ message }) => message);
   const because: string[] = [];

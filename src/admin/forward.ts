@@ -12,10 +12,10 @@ import type { Particulars } from './recorder.ts';
 import { callerLeft, changes } from './refusals.ts';
 import type { AdminAnswer } from './request.ts';
 import { minBytesPerSecond, type RequestBody } from './request-body.ts';
-import type { Place } from './request-queue.ts';
+import type { QueueSlot } from './request-queue.ts';
 import type { Spool } from './spool.ts';
 import { refuseAnswer, upstreamProblem } from './upstream-problem.ts';
-import { bodyError } from './whole-answer.ts';
+import { bodyError } from './buffered-answer.ts';
 
 export interface Forwarding {
   readonly appliance: string;
@@ -24,7 +24,7 @@ export interface Forwarding {
   readonly call: OperationCall;
   readonly body: RequestBody | undefined;
   /** Kept until the exchange is over, whether the caller waits for its end or not. */
-  readonly place: Place;
+  readonly slot: QueueSlot;
   /** For answers that are too large for the memory. */
   readonly spool: Spool;
   readonly freeze: Pick<FreezeSwitch, 'state' | 'signal'>;
@@ -45,7 +45,7 @@ const readerGraceMs = 20_000;
 
 /** Sends one call, once. Rejects with an {@link AdminProblem}, also where an answer breaks off before it was passed on. */
 export async function forward(parts: Forwarding): Promise<AdminAnswer> {
-  const { appliance, relay, call, body, place, timeoutMs, signal } = parts;
+  const { appliance, relay, call, body, slot, timeoutMs, signal } = parts;
   const { operation, path } = call;
   const content = body?.content({
     graceMs: timeoutMs,
@@ -54,13 +54,13 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
   });
   if (content instanceof Readable) cutWhenFrozen(content, parts.freeze);
   const outcome = createOutcome(parts);
-  place.keepFor(outcome.told);
+  slot.keepFor(outcome.told);
   const progress = { isSent: false, isLate: false };
   const isUncertain = (): boolean => progress.isSent && changes(operation.row.risk);
   const answered = relay.send({
     method: operation.method,
     path,
-    signal: place.signal,
+    signal: slot.signal,
     beforeSending() {
       parts.beforeSending();
       // The caller was told that there is no answer: nothing may happen after that.
@@ -138,7 +138,7 @@ function refuse({ status, body }: RelayAnswer, appliance: string): void {
 }
 
 /**
- * Takes a large answer into a file at the pace of the appliance, so that a slow caller does not keep the place. Resolves
+ * Takes a large answer into a file at the pace of the appliance, so that a slow caller does not keep the slot. Resolves
  * when it is whole, or after a time to what grows still.
  */
 async function keepAnswer(
@@ -147,10 +147,10 @@ async function keepAnswer(
   status: number,
   source: Readable,
 ): Promise<Readable> {
-  const { principal, place, spool, timeoutMs } = parts;
+  const { principal, slot, spool, timeoutMs } = parts;
   const { path } = parts.call;
   const problemOf = (error: unknown) =>
-    answerProblem(bodyError(error, { path, signal: place.signal }, status), parts, status);
+    answerProblem(bodyError(error, { path, signal: slot.signal }, status), parts, status);
   const cameTooSlowly = () =>
     new ApplianceError('timeout', { endpoint: path, message: 'the answer came too slowly', status });
   let reader: Readable | undefined;
@@ -158,7 +158,7 @@ async function keepAnswer(
     const spooled = await spool.take({
       principal,
       source,
-      signal: place.signal,
+      signal: slot.signal,
       pace: { graceMs: timeoutMs, bytesPerSecond: minBytesPerSecond, tooSlow: cameTooSlowly },
       async onEnd(bytes, error) {
         const code = error === undefined ? {} : { code: problemOf(error).code };

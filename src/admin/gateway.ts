@@ -16,27 +16,27 @@ import {
   callerLeft,
   changes,
   refuseExpired,
-  refuseTraps,
+  refuseFindings,
   refuseUnlessConfirmed,
   refuseUnlessPermitted,
   refuseWhileFrozen,
   tokenWithdrawn,
 } from './refusals.ts';
 import type { AdminAnswer, AdminRequest } from './request.ts';
-import { type BodyLimits, readBody, type RequestBody } from './request-body.ts';
-import type { Place, RequestQueue, Turn } from './request-queue.ts';
+import { type BodyLimits, readRequestBody, type RequestBody } from './request-body.ts';
+import type { QueueSlot, RequestQueue, QueueRequest } from './request-queue.ts';
 
-/** One appliance as the gateway reaches it, with the key for changes. */
+/** The connections of the gateway to one appliance, with the key for changes. */
 export interface AdminAppliance {
   readonly name: string;
   readonly relay: Relay;
   readonly client: ApplianceClient;
 }
 
-/** An appliance while a request holds a place on it. */
-interface Held {
+/** A slot of the queue that a request holds, with the connections for its calls. */
+interface HeldSlot {
   readonly appliance: AdminAppliance;
-  readonly place: Place;
+  readonly slot: QueueSlot;
   readonly reach: Reach;
 }
 
@@ -50,175 +50,180 @@ export interface GatewayParts {
   /** See {@link Principals.isInForce}. */
   readonly isInForce: (principal: Principal) => boolean;
   readonly bodyLimits: BodyLimits;
-  /** How long a caller waits for an answer of an appliance. */
+  /** Maximum time until an appliance begins its answer. */
   readonly timeoutMs: number;
-  /** After a call that may have changed something, whatever came of it. */
+  /** Called after each call that may have changed something, whatever its outcome. */
   readonly onChanged: (appliance: string, area: Area, farm: string | undefined) => void;
 }
 
-/** What stands between a caller and an appliance: policy, freeze, confirmation, guards, audit, in this order. */
+/** Sends calls to appliances after policy, freeze, confirmation, guards and audit, in this order. */
 export interface Gateway {
   /** Resolves to the appliance's answer, or to the plan of a dry run; rejects with an {@link AdminProblem}. */
   handle(request: AdminRequest): Promise<AdminAnswer>;
-  /** The appliance of that name, if the principal may know of it. Throws an {@link AdminProblem}. */
-  applianceFor(request: Pick<AdminRequest, 'principal' | 'appliance'>): AdminAppliance;
+  /** Returns the appliance of a name if the principal may know of it. Throws an {@link AdminProblem}. */
+  applianceFor(request: ApplianceRequest): AdminAppliance;
+}
+
+type ApplianceRequest = Pick<AdminRequest, 'principal' | 'appliance'>;
+
+/** A request whose operation is known and permitted, with its body. */
+interface PermittedCall {
+  readonly request: AdminRequest;
+  readonly call: OperationCall;
+  readonly body: RequestBody | undefined;
 }
 
 export function createGateway(parts: GatewayParts): Gateway {
-  const { appliances, operations, queue, recorder, freeze, isInForce, now, bodyLimits, timeoutMs, onChanged } = parts;
+  return {
+    applianceFor: (request) => applianceFor(parts, request),
+    async handle(request) {
+      // First: an unknown or denied appliance must not be parsed any further.
+      applianceFor(parts, request);
+      const call = parts.operations.find(request.method, request.path);
+      request.onCall(call);
+      refuseUnlessPermitted(request.principal, call);
+      const body = await readRequestBody(call.operation.row.body, request, parts.bodyLimits);
+      const permitted = { request, call, body };
+      return request.dryRun ? await planInQueue(parts, permitted) : await carryOut(parts, permitted);
+    },
+  };
+}
 
-  function applianceFor({ principal, appliance: name }: Pick<AdminRequest, 'principal' | 'appliance'>): AdminAppliance {
-    // Before it is looked up: who may not use a name does not learn whether there is one.
-    if (!principal.covers(name)) {
-      throw new AdminProblem('appliance_denied', {
-        detail: `The token of ${principal.name} does not cover an appliance of this name; nothing was sent.`,
-        remedy: 'GET /appliances lists those that it covers; admin.tokens in the configuration says which they are.',
-      });
-    }
-    const appliance = appliances.get(name);
-    if (appliance) return appliance;
-    throw new AdminProblem('unknown_appliance', {
-      detail: 'No appliance of this name is configured.',
-      remedy: 'GET /appliances lists the names.',
+function applianceFor({ appliances }: GatewayParts, { principal, appliance: name }: ApplianceRequest): AdminAppliance {
+  // Checked before the lookup: a caller without access must not learn whether the name exists.
+  if (!principal.covers(name)) {
+    throw new AdminProblem('appliance_denied', {
+      detail: `The token of ${principal.name} does not cover an appliance of this name; nothing was sent.`,
+      remedy: 'GET /appliances lists those that it covers; admin.tokens in the configuration says which they are.',
     });
   }
+  const appliance = appliances.get(name);
+  if (appliance) return appliance;
+  throw new AdminProblem('unknown_appliance', {
+    detail: 'No appliance of this name is configured.',
+    remedy: 'GET /appliances lists the names.',
+  });
+}
 
-  async function handle(request: AdminRequest): Promise<AdminAnswer> {
-    // Before all else: what it does not know it does not look at.
-    applianceFor(request);
-    const call = operations.find(request.method, request.path);
-    request.onCall(call);
-    refuseUnlessPermitted(request.principal, call);
-    const body = await readBody(call.operation.row.body, request, bodyLimits);
-    if (!request.dryRun) return await carryOut(request, call, body);
-    const turn = { kind: 'read', signal: request.signal } as const;
-    return await inQueue(turn, request, (held) => dryRun(request, held, call, body));
-  }
+/** Runs the work in a slot of the queue. Looks the appliance up again after the wait: a reload may have replaced it. */
+async function inQueue(
+  parts: GatewayParts,
+  { request, ...queued }: { readonly request: AdminRequest } & Pick<QueueRequest, 'kind' | 'signal' | 'urgent'>,
+  work: (held: HeldSlot) => Promise<AdminAnswer>,
+): Promise<AdminAnswer> {
+  const { queue, timeoutMs } = parts;
+  const { appliance, principal } = request;
+  return await queue.run({ ...queued, appliance, principal: principal.name }, async (slot) => {
+    const current = applianceFor(parts, request);
+    return await work({ appliance: current, slot, reach: createReach({ ...current, slot, timeoutMs }) });
+  });
+}
 
-  /** Runs the work once there is a place. Looks the appliance up again after the wait: a reload may have replaced it. */
-  async function inQueue(
-    turn: Pick<Turn, 'kind' | 'signal' | 'urgent'>,
-    request: AdminRequest,
-    work: (held: Held) => Promise<AdminAnswer>,
-  ): Promise<AdminAnswer> {
-    const { appliance, principal } = request;
-    return await queue.run({ ...turn, appliance, principal: principal.name }, async (place) => {
-      const current = applianceFor(request);
-      return await work({ appliance: current, place, reach: createReach({ ...current, place, timeoutMs }) });
+async function carryOut(parts: GatewayParts, permitted: PermittedCall): Promise<AdminAnswer> {
+  const { freeze } = parts;
+  const { request, call, body } = permitted;
+  refuseWhileFrozen(freeze.state, call);
+  refuseUnlessConfirmed(request, call, request.appliance);
+  const isChange = changes(call.operation.row.risk);
+  // A freeze cancels changes that were not sent yet.
+  const signal = isChange ? AbortSignal.any([request.signal, freeze.signal]) : request.signal;
+  // Before the queue: a slow upload must not keep others from changing the appliance.
+  await body?.receive(request.principal.name, signal);
+  const kind = isChange ? 'change' : 'read';
+  try {
+    return await inQueue(parts, { request, kind, signal, urgent: isEmergencyStop(permitted) }, async (held) => {
+      const findings = await inspectCall(call, body?.fields ?? {}, (key, params) =>
+        held.reach.client.read(key, params, request.signal),
+      );
+      return await send(parts, { ...permitted, held, overridden: refuseFindings(findings, request) });
     });
+  } finally {
+    body?.release();
   }
+}
 
-  async function carryOut(
-    request: AdminRequest,
-    call: OperationCall,
-    body: RequestBody | undefined,
-  ): Promise<AdminAnswer> {
-    refuseWhileFrozen(freeze.state, call);
-    refuseUnlessConfirmed(request, call, request.appliance);
-    const isChange = changes(call.operation.row.risk);
-    // A freeze takes back whatever was not sent yet.
-    const signal = isChange ? AbortSignal.any([request.signal, freeze.signal]) : request.signal;
-    // Before it waits for its turn: a slow upload must not keep others from changing the appliance.
-    await body?.receive(request.principal.name, signal);
-    const turn = { kind: isChange ? 'change' : 'read', signal, urgent: isEmergencyStop(request, call, body) } as const;
-    try {
-      return await inQueue(turn, request, async (held) => {
-        const findings = await inspectCall(call, body?.fields ?? {}, (key, params) =>
-          held.reach.client.read(key, params, request.signal),
-        );
-        return await send(request, held, call, body, refuseTraps(findings, request));
-      });
-    } finally {
-      body?.release();
-    }
+interface ReadyCall extends PermittedCall {
+  readonly held: HeldSlot;
+  readonly overridden: Overridden;
+}
+
+async function send(parts: GatewayParts, { request, call, body, held, overridden }: ReadyCall): Promise<AdminAnswer> {
+  const { recorder, bodyLimits, freeze, timeoutMs, onChanged } = parts;
+  const { appliance, slot } = held;
+  const { row } = call.operation;
+  const subject = subjectOf(request, call);
+  const isPlain = riskOf(call) === 'read';
+  refuseIfTooLate(parts, { request, slot, call });
+  if (!isPlain) {
+    await recorder.record(subject, { event: 'intent', ...(body ? { body: body.masked } : {}), ...overridden });
   }
+  request.onSending(overridden);
+  return await forward({
+    appliance: appliance.name,
+    principal: request.principal.name,
+    relay: appliance.relay,
+    call,
+    body,
+    slot,
+    spool: bodyLimits.spool,
+    freeze,
+    timeoutMs,
+    signal: request.signal,
+    beforeSending: () => refuseIfTooLate(parts, { request, slot, call }),
+    async onOver(outcome) {
+      if (changes(row.risk)) onChanged(appliance.name, row.area, farmOf(call, body));
+      if (!isPlain) await recorder.note(subject, outcome);
+    },
+  });
+}
 
-  async function send(
-    request: AdminRequest,
-    { appliance, place }: Held,
-    call: OperationCall,
-    body: RequestBody | undefined,
-    overridden: Overridden,
-  ): Promise<AdminAnswer> {
-    const { row } = call.operation;
-    const subject = subjectOf(request, call);
-    const isPlain = riskOf(call) === 'read';
-    refuseIfTooLate(request, place, call);
-    if (!isPlain) {
-      await recorder.record(subject, {
-        event: 'intent',
-        ...(body ? { body: body.masked } : {}),
-        ...overridden,
-      });
-    }
-    request.onSending(overridden);
-    return await forward({
-      appliance: appliance.name,
-      principal: request.principal.name,
-      relay: appliance.relay,
-      call,
-      body,
-      place,
-      spool: bodyLimits.spool,
-      freeze,
-      timeoutMs,
-      signal: request.signal,
-      beforeSending: () => refuseIfTooLate(request, place, call),
-      async onOver(outcome) {
-        if (changes(row.risk)) onChanged(appliance.name, row.area, farmOf(call, body));
-        if (!isPlain) await recorder.note(subject, outcome);
-      },
-    });
-  }
+interface WaitedCall {
+  readonly request: AdminRequest;
+  readonly slot: QueueSlot;
+  readonly call: OperationCall;
+}
 
-  /** A request may have waited: what was right when it came need not be any more. */
-  function refuseIfTooLate({ principal, signal }: AdminRequest, place: Place, call: OperationCall): void {
-    refuseWhileFrozen(freeze.state, call);
-    refuseExpired(principal, now());
-    if (!isInForce(principal)) throw tokenWithdrawn(principal.name);
-    if (signal.aborted || place.signal.aborted) throw callerLeft();
-  }
+/** Checks again what may have changed while the request waited. */
+function refuseIfTooLate({ freeze, isInForce, now }: GatewayParts, { request, slot, call }: WaitedCall): void {
+  const { principal, signal } = request;
+  refuseWhileFrozen(freeze.state, call);
+  refuseExpired(principal, now());
+  if (!isInForce(principal)) throw tokenWithdrawn(principal.name);
+  if (signal.aborted || slot.signal.aborted) throw callerLeft();
+}
 
-  async function dryRun(
-    request: AdminRequest,
-    { appliance, reach }: Held,
-    call: OperationCall,
-    body: RequestBody | undefined,
-  ): Promise<AdminAnswer> {
-    const { principal, confirm: given, force, reason, signal } = request;
-    // The question for parameters is no GET, so that it too is on record before it leaves.
-    if (call.operation.row.risk !== 'read') await recorder.record(subjectOf(request, call), { event: 'dry_run' });
+function planInQueue(parts: GatewayParts, { request, call, body }: PermittedCall): Promise<AdminAnswer> {
+  const { recorder, freeze } = parts;
+  const { principal, confirm, force, reason, signal } = request;
+  const { risk } = call.operation.row;
+  return inQueue(parts, { request, kind: 'read', signal }, async ({ appliance, reach }) => {
+    // The dry run of a change asks the appliance for parameters with a method other than GET, so it is audited first.
+    if (risk !== 'read') await recorder.record(subjectOf(request, call), { event: 'dry_run' });
     const plan = await planCall({
       call,
       appliance: appliance.name,
       ...reach,
       body,
-      confirm: given,
+      confirm,
       force,
       reason,
-      frozen: freeze.state !== undefined && changes(call.operation.row.risk),
+      frozen: freeze.state !== undefined && changes(risk),
       principal,
       mayRead: (key, row) => may(principal, key, row).allowed,
       signal,
     });
     return { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(plan)) };
-  }
-
-  return { handle, applianceFor };
+  });
 }
 
-/** The farm that a call is about, also where it brings it into being. */
+/** Returns the farm of a call, also of one that creates it. */
 function farmOf({ params }: OperationCall, body: RequestBody | undefined): string | undefined {
   const named = params.farmname ?? body?.fields.farmname;
   return typeof named === 'string' ? named : undefined;
 }
 
-/** Stopping a farm is what an emergency may need: from an admin it passes the changes that wait. */
-function isEmergencyStop(
-  { principal }: AdminRequest,
-  { operation }: OperationCall,
-  body: RequestBody | undefined,
-): boolean {
+/** Returns true for an admin that stops a farm: an emergency may need that, so it passes waiting changes. */
+function isEmergencyStop({ request: { principal }, call: { operation }, body }: PermittedCall): boolean {
   return principal.role === 'admin' && operation.key === 'actOnFarm' && body?.fields.action === 'stop';
 }
 

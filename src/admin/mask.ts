@@ -6,14 +6,14 @@ import { shorten } from './shorten.ts';
 /** What is nested deeper is redacted as a whole: no setting of the API is. */
 const deepest = 32;
 /** A line of the audit is for reading. */
-const mostWrittenBytes = 16_384;
+const maxWrittenBytes = 16_384;
 
 /** What may be written of a body: JSON without its secrets, and of what is very long in it a start; anything else as its size and digest. */
 export function maskBody(body: Buffer, contentType: string): unknown {
   if (contentType.startsWith('application/json')) {
     try {
       // Masked first: of a secret that was cut in two, neither half could be told.
-      return shorten(maskValue(JSON.parse(body.toString())), mostWrittenBytes);
+      return shorten(maskValue(JSON.parse(body.toString())), maxWrittenBytes);
     } catch {
       // Told by its digest, as all that is not JSON.
     }

@@ -32,7 +32,7 @@ export interface Operations {
 }
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
-const longestPath = 2_048;
+const maxPathLength = 2_048;
 
 export function createOperations(): Operations {
   const all = endpointRows.map(([key, row]) => ({
@@ -75,9 +75,9 @@ export function createOperations(): Operations {
 
 /** Refuses every spelling of a path that could mean another one to somebody on the way (docs/api.md §1.1, §8). */
 function refuseUnsafe(path: string): void {
-  if (path.length > longestPath) {
+  if (path.length > maxPathLength) {
     throw new AdminProblem('path_too_long', {
-      detail: `The path has ${path.length} characters, ${longestPath} are the most.`,
+      detail: `The path has ${path.length} characters, ${maxPathLength} are the most.`,
       remedy: 'Check what the client puts into the path; names are short.',
     });
   }

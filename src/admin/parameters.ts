@@ -39,10 +39,10 @@ export function createParameters({ queue, recorder, freeze, timeoutMs }: Paramet
       refuseWhileFrozen(freeze.state, call);
       return await queue.run(
         { appliance: name, kind: 'read', principal: subject.principal.name, signal },
-        async (place) => {
+        async (slot) => {
           refuseWhileFrozen(freeze.state, call);
           await recorder.record(subject, { event: 'discovery' });
-          const { discovery } = createReach({ relay, client, place, timeoutMs });
+          const { discovery } = createReach({ relay, client, slot, timeoutMs });
           return await ask(discovery, call, signal);
         },
       );

@@ -2,7 +2,7 @@ import type { EndpointRow, Risk } from '../appliance/endpoints/row.ts';
 import type { EndpointKey } from '../appliance/endpoints/table.ts';
 import type { AuditRecord } from './audit/record.ts';
 import type { OperationCall } from './operation.ts';
-import type { OwnOperation } from './own-operations.ts';
+import type { OwnOperation } from './operation-routes.ts';
 import type { Principal } from './principal.ts';
 
 /** `viewer` reads what is not confidential, `operator` also does what another call puts back, `admin` does everything. */

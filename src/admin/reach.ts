@@ -4,7 +4,7 @@ import { ApplianceError } from '../appliance/errors.ts';
 import type { Relay } from '../appliance/relay.ts';
 import { createDiscovery, type Discovery } from './discovery.ts';
 import { callerLeft } from './refusals.ts';
-import type { Place } from './request-queue.ts';
+import type { QueueSlot } from './request-queue.ts';
 
 /**
  * Reaches an appliance for one caller. The signals that its methods take are the caller's: nothing is sent once the
@@ -19,18 +19,18 @@ export interface Reach {
 export interface ReachParts {
   readonly relay: Pick<Relay, 'send' | 'urlOf'>;
   readonly client: Pick<ApplianceClient, 'read'>;
-  readonly place: Place;
-  /** How long the caller waits for an answer; the place is kept for longer. */
+  readonly slot: QueueSlot;
+  /** How long the caller waits for an answer; the slot is kept for longer. */
   readonly timeoutMs: number;
 }
 
-export function createReach({ relay, client, place, timeoutMs }: ReachParts): Reach {
+export function createReach({ relay, client, slot, timeoutMs }: ReachParts): Reach {
   const attended: Reach['relay'] = {
     urlOf: (path) => relay.urlOf(path),
     async send(request) {
-      if (request.signal.aborted || place.signal.aborted) throw callerLeft();
-      const exchange = relay.send({ ...request, signal: place.signal });
-      place.keepFor(exchange);
+      if (request.signal.aborted || slot.signal.aborted) throw callerLeft();
+      const exchange = relay.send({ ...request, signal: slot.signal });
+      slot.keepFor(exchange);
       return await inTime(exchange, { path: request.path, timeoutMs, dispose: ({ body }) => discard(body) });
     },
   };
@@ -38,8 +38,8 @@ export function createReach({ relay, client, place, timeoutMs }: ReachParts): Re
     relay: attended,
     client: {
       async read(key, params, signal) {
-        if (signal.aborted || place.signal.aborted) throw callerLeft();
-        return await client.read(key, params, place.signal);
+        if (signal.aborted || slot.signal.aborted) throw callerLeft();
+        return await client.read(key, params, slot.signal);
       },
     },
     discovery: createDiscovery(attended),

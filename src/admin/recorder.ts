@@ -41,23 +41,23 @@ export interface RecorderParts extends ScrubberParts {
   readonly onLost: (error: unknown, subject: Pick<Subject, 'id'>) => void;
   readonly now: () => number;
   /** Refusals of one principal a minute that are written down one by one. */
-  readonly mostDenials: number;
+  readonly maxDenialsPerMinute: number;
 }
 
 /** For what a record of the recorder itself has not. */
 const nobody = '-';
 /** Paths of operations and reasons are shorter. */
-const longestText = 2_048;
+const maxTextLength = 2_048;
 /** Refusals are cheap to make, and who makes them chooses the texts. */
-const longestDenied = 256;
+const maxDeniedLength = 256;
 
-export function createRecorder({ journal, keys, isToken, onLost, now, mostDenials }: RecorderParts): Recorder {
+export function createRecorder({ journal, keys, isToken, onLost, now, maxDenialsPerMinute }: RecorderParts): Recorder {
   const scrubber = createScrubber({ keys, isToken });
-  const denials = createDenials({ now, mostPerMinute: mostDenials });
+  const denials = createDenials({ now, maxPerMinute: maxDenialsPerMinute });
 
   function recordOf(subject: Subject, particulars: Particulars): AuditRecord {
     const { id, principal, token, appliance, operation, method, path, reason } = subject;
-    const longest = particulars.event === 'denied' ? longestDenied : longestText;
+    const longest = particulars.event === 'denied' ? maxDeniedLength : maxTextLength;
     // Cut only once it is scrubbed: half a secret would not be found.
     const shown = (text: string): string => scrubber.text(text, token).slice(0, longest);
     return {

@@ -1,10 +1,10 @@
 import type { Risk } from '../appliance/endpoints/row.ts';
 import { confirmationOf, isConfirmed } from './confirmation.ts';
 import { type Freeze, frozenProblem } from './freeze.ts';
-import type { Finding } from './guards/guard.ts';
+import type { GuardFinding } from './guards/guard.ts';
 import { type Overridden, overriddenBy } from './guards/overridden.ts';
 import type { OperationCall } from './operation.ts';
-import type { OwnOperation } from './own-operations.ts';
+import type { OwnOperation } from './operation-routes.ts';
 import { type Decision, listsAllow, may, mayOwn, riskOf } from './policy.ts';
 import type { Principal } from './principal.ts';
 import { AdminProblem } from './problem.ts';
@@ -130,8 +130,8 @@ export function refuseUnlessConfirmed(
 }
 
 /** Throws for findings that block the call; returns those that are overridden instead. */
-export function refuseTraps(
-  findings: readonly Finding[],
+export function refuseFindings(
+  findings: readonly GuardFinding[],
   request: Pick<AdminRequest, 'force' | 'principal'>,
 ): Overridden {
   const overridden = overriddenBy(findings, request);

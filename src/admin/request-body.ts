@@ -8,7 +8,7 @@ import { AdminProblem } from './problem.ts';
 import { callerLeft } from './refusals.ts';
 import { repeatedName } from './repeated-name.ts';
 import type { AdminRequest } from './request.ts';
-import type { Pace, Spool, Spooled } from './spool.ts';
+import type { TransferRate, Spool, Spooled } from './spool.ts';
 
 /** A body as it goes to the appliance, and as it may be written down. */
 export interface RequestBody {
@@ -22,7 +22,7 @@ export interface RequestBody {
   /** Takes in a file, which stays with its sender until then; other bodies are here already. Rejects with an {@link AdminProblem}. */
   receive(principal: string, signal: AbortSignal): Promise<void>;
   /** Called once, when it is sent. A file fails when it is read more slowly than at this pace. */
-  content(pace: Pace): Buffer | Readable;
+  content(pace: TransferRate): Buffer | Readable;
   /** What has left so far; the digest, in lower-case hex, once a file left whole. */
   sent(): { readonly bytes: number; readonly sha256?: string };
   /** Gives back the room of a file, once it is not being sent any more. */
@@ -52,7 +52,7 @@ const acceptedTypes: Readonly<Record<Exclude<BodyKind, 'none'>, readonly string[
 };
 
 /** Reads what the operation takes, or refuses it; undefined for an operation without a body. */
-export async function readBody(
+export async function readRequestBody(
   kind: BodyKind,
   request: Pick<AdminRequest, 'contentType' | 'contentLength' | 'body'>,
   limits: BodyLimits,

@@ -1,8 +1,8 @@
 import { AdminProblem } from './problem.ts';
 import { callerLeft } from './refusals.ts';
 
-/** A request that wants a place on an appliance. */
-export interface Turn {
+/** A request that wants a slot on an appliance. */
+export interface QueueRequest {
   readonly appliance: string;
   readonly kind: 'read' | 'change';
   readonly principal: string;
@@ -12,11 +12,11 @@ export interface Turn {
   readonly signal: AbortSignal;
 }
 
-/** A place on an appliance, from the first call of a request to the end of the last one. */
-export interface Place {
+/** A slot on an appliance, from the first call of a request to the end of the last one. */
+export interface QueueSlot {
   /** Aborts when the gateway closes. It outlasts the caller: an appliance goes on with a call whose caller left. */
   readonly signal: AbortSignal;
-  /** Keeps the place until the promise has settled, even if the work has ended before. */
+  /** Keeps the slot until the promise has settled, even if the work has ended before. */
   keepFor(exchange: Promise<unknown>): void;
 }
 
@@ -26,7 +26,7 @@ export interface Place {
  */
 export interface RequestQueue {
   /** Runs the work when its turn comes. Rejects with an {@link AdminProblem} when too many wait, or for too long. */
-  run<Result>(turn: Turn, work: (place: Place) => Promise<Result>): Promise<Result>;
+  run<Result>(request: QueueRequest, work: (slot: QueueSlot) => Promise<Result>): Promise<Result>;
   /** Gives what is running some time to end, aborts the rest, and resolves when all of it has ended. */
   close(graceMs: number): Promise<void>;
 }
@@ -40,7 +40,7 @@ export interface RequestQueueParts {
   readonly maxWaitMs: number;
 }
 
-interface Waiting extends Turn {
+interface Waiting extends QueueRequest {
   readonly admit: () => void;
 }
 
@@ -56,27 +56,27 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
   const underWay = new Set<Promise<void>>();
   const closing = new AbortController();
 
-  function lineOf({ appliance, kind }: Turn): Line {
+  function lineOf({ appliance, kind }: QueueRequest): Line {
     const key = `${kind} ${appliance}`;
     const line = lines.get(key) ?? { slots: kind === 'read' ? maxReads : 1, running: 0, waiting: [] };
     lines.set(key, line);
     return line;
   }
 
-  function refuseTooMany({ waiting }: Line, { appliance, principal, urgent = false }: Turn): void {
+  function refuseTooMany({ waiting }: Line, { appliance, principal, urgent = false }: QueueRequest): void {
     const own = waiting.filter((each) => each.principal === principal && (each.urgent ?? false) === urgent).length;
     if (own < maxWaiting / 2 && (urgent || waiting.length < maxWaiting)) return;
     throw busy(`${appliance} has ${waiting.length} requests of the gateway waiting, ${own} of them from ${principal}`);
   }
 
   /** Resolves when it is the request's turn. */
-  async function enter(line: Line, turn: Turn): Promise<void> {
+  async function enter(line: Line, request: QueueRequest): Promise<void> {
     if (line.running < line.slots && line.waiting.length === 0) {
       line.running += 1;
       return;
     }
-    refuseTooMany(line, turn);
-    await wait(line, turn, maxWaitMs);
+    refuseTooMany(line, request);
+    await wait(line, request, maxWaitMs);
   }
 
   function leave(line: Line): void {
@@ -85,10 +85,10 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
   }
 
   return {
-    async run(turn, work) {
-      if (turn.signal.aborted) throw takenBack(turn);
-      const line = lineOf(turn);
-      await enter(line, turn);
+    async run(request, work) {
+      if (request.signal.aborted) throw abortReason(request);
+      const line = lineOf(request);
+      await enter(line, request);
       const exchanges: Promise<unknown>[] = [];
       const working = work({ signal: closing.signal, keepFor: (exchange) => void exchanges.push(exchange) });
       const ended = settled([working])
@@ -110,19 +110,19 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
   };
 }
 
-/** Resolves when a place has become free for a request, and taken for it. */
-function wait(line: Line, turn: Turn, maxWaitMs: number): Promise<void> {
+/** Resolves when a slot has become free for a request, and taken for it. */
+function wait(line: Line, request: QueueRequest, maxWaitMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       end();
-      reject(busy(`${turn.appliance} was busy with other requests of the gateway for ${maxWaitMs / 1_000} s`));
+      reject(busy(`${request.appliance} was busy with other requests of the gateway for ${maxWaitMs / 1_000} s`));
     }, maxWaitMs);
     const takeBack = (): void => {
       end();
-      reject(takenBack(turn));
+      reject(abortReason(request));
     };
     const mine: Waiting = {
-      ...turn,
+      ...request,
       admit() {
         end();
         line.running += 1;
@@ -131,17 +131,17 @@ function wait(line: Line, turn: Turn, maxWaitMs: number): Promise<void> {
     };
     function end(): void {
       clearTimeout(timer);
-      turn.signal.removeEventListener('abort', takeBack);
+      request.signal.removeEventListener('abort', takeBack);
       line.waiting = line.waiting.filter((each) => each !== mine);
     }
-    line.waiting = turn.urgent
+    line.waiting = request.urgent
       ? [...line.waiting.filter(({ urgent }) => urgent), mine, ...line.waiting.filter(({ urgent }) => !urgent)]
       : [...line.waiting, mine];
-    turn.signal.addEventListener('abort', takeBack, { once: true });
+    request.signal.addEventListener('abort', takeBack, { once: true });
   });
 }
 
-function takenBack({ signal }: Turn): AdminProblem {
+function abortReason({ signal }: QueueRequest): AdminProblem {
   const reason: unknown = signal.reason;
   return reason instanceof AdminProblem ? reason : callerLeft();
 }

@@ -19,7 +19,7 @@ export interface ScrubberParts {
 /** Where a token may begin and end: at blanks, at slashes, at whatever tokens are not made of. */
 const words = [/\S+/g, /[^\s/]+/g, /[\w-]+/g] as const;
 /** A path is encoded once, or twice by mistake. */
-const mostEncodings = 4;
+const maxEncodings = 4;
 
 export function createScrubber({ keys, isToken }: ScrubberParts): Scrubber {
   const known = (text: string, token: Secret): string => {
@@ -32,7 +32,7 @@ export function createScrubber({ keys, isToken }: ScrubberParts): Scrubber {
     );
   };
 
-  const text = (given: string, token: Secret, encodings = mostEncodings): string => {
+  const text = (given: string, token: Secret, encodings = maxEncodings): string => {
     const clean = maskText(known(given, token));
     const decoded = percentDecoded(clean);
     if (decoded === clean) return clean;

@@ -4,7 +4,7 @@ import { isRecord } from '../lib/check.ts';
 /** What is said of what is left out takes less, its digest included. */
 const remarkBytes = 120;
 /** The least that an entry gets: half of it is enough for a remark in the place of its name, half for one in that of its value. */
-const leastBytes = 256;
+const minBytes = 256;
 
 type Entry = readonly [name: string, value: unknown];
 
@@ -12,19 +12,19 @@ type Entry = readonly [name: string, value: unknown];
  * A value out of JSON in at most so many bytes of JSON: what is short stands there whole, before anything that is long;
  * of a long text there is a start, of many entries as many as there is room for, and a remark with the digest each.
  */
-export function shorten(value: unknown, mostBytes: number): unknown {
-  if (bytesOf(value) <= mostBytes) return value;
-  if (typeof value === 'string') return shortenText(value, mostBytes);
+export function shorten(value: unknown, maxBytes: number): unknown {
+  if (bytesOf(value) <= maxBytes) return value;
+  if (typeof value === 'string') return shortenText(value, maxBytes);
   if (Array.isArray(value)) {
     const items = value.map((item): Entry => ['', item]);
-    return shortenEntries(items, mostBytes).map(([, item]) => item);
+    return shortenEntries(items, maxBytes).map(([, item]) => item);
   }
-  return isRecord(value) ? Object.fromEntries(shortenEntries(Object.entries(value), mostBytes)) : value;
+  return isRecord(value) ? Object.fromEntries(shortenEntries(Object.entries(value), maxBytes)) : value;
 }
 
-function shortenEntries(entries: readonly Entry[], mostBytes: number): readonly Entry[] {
+function shortenEntries(entries: readonly Entry[], maxBytes: number): readonly Entry[] {
   const needs = entries.map(([name, value]) => bytesOf(name) + bytesOf(value) + 2);
-  const shares = divide(needs, mostBytes - remarkBytes);
+  const shares = divide(needs, maxBytes - remarkBytes);
   const shown = entries.flatMap(([name, value], index): readonly Entry[] => {
     const share = shares.get(index);
     if (share === undefined) return [];
@@ -43,7 +43,7 @@ function divide(needs: readonly number[], room: number): ReadonlyMap<number, num
   let left = room;
   for (const [served, { need, index }] of byNeed.entries()) {
     const fair = Math.floor(left / (byNeed.length - served));
-    const share = Math.min(need, Math.max(fair, leastBytes));
+    const share = Math.min(need, Math.max(fair, minBytes));
     if (share > left) break;
     shares.set(index, share);
     left -= share;
@@ -51,17 +51,17 @@ function divide(needs: readonly number[], room: number): ReadonlyMap<number, num
   return shares;
 }
 
-function shortenText(text: string, mostBytes: number): string {
-  if (bytesOf(text) <= mostBytes) return text;
+function shortenText(text: string, maxBytes: number): string {
+  if (bytesOf(text) <= maxBytes) return text;
   const remark = `…[${text.length} characters, sha256 ${digestOf(text)}]`;
-  return `${startOf(text, mostBytes - bytesOf(remark))}${remark}`;
+  return `${startOf(text, maxBytes - bytesOf(remark))}${remark}`;
 }
 
 /** Ends with a whole word: half a word may be half a key, which nobody would find in it any more. */
-function startOf(text: string, mostBytes: number): string {
-  for (let length = mostBytes; length >= 1; length = Math.floor(length * 0.9)) {
+function startOf(text: string, maxBytes: number): string {
+  for (let length = maxBytes; length >= 1; length = Math.floor(length * 0.9)) {
     const start = /^.*\s/s.exec(text.slice(0, length))?.[0] ?? '';
-    if (bytesOf(start) <= mostBytes) return start;
+    if (bytesOf(start) <= maxBytes) return start;
   }
   return '';
 }

@@ -8,7 +8,7 @@ import { makeFolder } from './audit/disk.ts';
 import { AdminProblem } from './problem.ts';
 
 /** The lowest average rate of a transfer, asked once the grace time has passed. */
-export interface Pace {
+export interface TransferRate {
   readonly graceMs: number;
   readonly bytesPerSecond: number;
   /** The error that ends a transfer which is slower. */
@@ -21,7 +21,7 @@ export interface Intake {
   readonly source: Readable;
   /** Where it is known, room for all of it is claimed at once. */
   readonly bytes?: number;
-  readonly pace: Pace;
+  readonly pace: TransferRate;
   /** Ends the intake; its reason is the failure. */
   readonly signal: AbortSignal;
   readonly onChunk?: (chunk: Buffer) => void;
@@ -30,7 +30,7 @@ export interface Intake {
 }
 
 export interface ReadOptions {
-  readonly pace?: Pace;
+  readonly pace?: TransferRate;
   /** Called with the bytes that are handed on. */
   readonly onPiece?: (bytes: number) => void;
 }
@@ -294,7 +294,7 @@ async function* paced(source: Readable, { pace, signal }: Pick<Intake, 'pace' | 
   }
 }
 
-function watchPace({ graceMs, bytesPerSecond }: Pace, onTooSlow: () => void) {
+function watchPace({ graceMs, bytesPerSecond }: TransferRate, onTooSlow: () => void) {
   const startedAt = steadyNow();
   let bytes = 0;
   let timer = setTimeout(check, graceMs);

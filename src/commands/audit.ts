@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type Fault, type Verification, verifyAudit } from '../admin/audit/verify.ts';
+import { type AuditFault, type Verification, verifyAudit } from '../admin/audit/verify.ts';
 import { errorCode, toError } from '../lib/check.ts';
 import { counted, oneLine } from '../lib/text.ts';
 import { FileKindError } from '../lib/regular-file.ts';
@@ -76,7 +76,7 @@ function headline(file: string, { isEmpty, files, lines, faults }: Verification)
     : `${file} is NOT whole: ${counted(faults.length, 'fault')}, ${amount}.`;
 }
 
-function sentence({ file, line, what }: Fault): string {
+function sentence({ file, line, what }: AuditFault): string {
   return `${file}${line === undefined ? '' : `, line ${line}`} ${what}.`;
 }
 

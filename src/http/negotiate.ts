@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Encoding, Format, Representation } from '../metrics/page.ts';
 
-export const contentTypes: Readonly<Record<Format, string>> = {
+export const expositionTypes: Readonly<Record<Format, string>> = {
   text: 'text/plain; version=0.0.4; charset=utf-8',
   openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
 };

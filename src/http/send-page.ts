@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { steadyNow } from '../lib/steady-now.ts';
 import type { Encoding, Representation } from '../metrics/page.ts';
 import { largestNetwork } from './network-limit.ts';
-import { contentTypes } from './negotiate.ts';
+import { expositionTypes } from './negotiate.ts';
 import { createThrottledLog } from './throttled-log.ts';
 
 export interface PageParts {
@@ -98,7 +98,7 @@ export function createSendPage(log: Logger, limits: SendPageLimits): SendPage {
     track(response, bytes);
     const { format, encoding } = form;
     reply.headers({
-      'content-type': contentTypes[format],
+      'content-type': expositionTypes[format],
       vary: 'accept, accept-encoding',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',

@@ -11,7 +11,7 @@ import type { AuditPosition, AuditRecord } from './record.ts';
 import { fileBefore, rotatedPath } from './rotated-files.ts';
 
 /** A record and the moment it was made. */
-export interface Entry {
+export interface AuditEntry {
   readonly record: AuditRecord;
   /** ISO 8601, UTC. */
   readonly time: string;
@@ -25,7 +25,7 @@ export interface AuditFile {
   /** Resolves to false once the file was moved, cut or written to by somebody else, or its lock was lost. */
   isUntouched(): Promise<boolean>;
   /** Writes the first entries, as many as go into one file and at least one, and syncs them; rejects with none of them written. */
-  write(entries: readonly Entry[]): Promise<readonly AuditPosition[]>;
+  write(entries: readonly AuditEntry[]): Promise<readonly AuditPosition[]>;
   close(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export interface AuditFileParts {
 export function createAuditFile({ file, maxBytes, log, head, lock, ...found }: AuditFileParts): AuditFile {
   let { handle, last, length } = found;
 
-  function seal(entries: readonly Entry[]): readonly SealedLine[] {
+  function seal(entries: readonly AuditEntry[]): readonly SealedLine[] {
     const lines: SealedLine[] = [];
     let end = length;
     let position = last;

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { sleep } from '../../lib/sleep.ts';
 import { AuditError, toAuditError } from './audit-error.ts';
-import type { AuditFile, Entry } from './audit-file.ts';
+import type { AuditFile, AuditEntry } from './audit-file.ts';
 import { openAuditFile } from './open-audit-file.ts';
 import { type AuditQuery, queryAudit } from './query.ts';
 import type { AuditLine, AuditPosition, AuditRecord } from './record.ts';
@@ -32,7 +32,7 @@ export interface AuditJournal {
 /** A folder of another machine may never answer. */
 const maxOpeningMs = 10_000;
 
-interface Waiting extends Entry {
+interface Waiting extends AuditEntry {
   readonly resolve: (position: AuditPosition) => void;
   readonly reject: (error: Error) => void;
 }

@@ -36,7 +36,7 @@ export async function verifyAudit(file: string): Promise<Verification> {
 async function verifyFiles(older: readonly string[], file: string, head: FoundHead): Promise<Verification> {
   const headCheck = createHeadCheck(head, genesis);
   const read = await readChain([...older, file], file, headCheck.pass);
-  const faults: Fault[] = [...read.faults];
+  const faults: AuditFault[] = [...read.faults];
   const headFault = headCheck.faultAt(read.last?.seq ?? 0);
   if (headFault !== undefined) faults.push({ file: headPath(file), what: headFault });
   const isEmpty = read.lines === 0 && faults.length === 0;
@@ -69,7 +69,7 @@ function noneIfMissing(error: unknown): FoundHead {
 }
 
 /** Something wrong in a file, or with a file as a whole. */
-export interface Fault extends Omit<LineFault, 'line'> {
+export interface AuditFault extends Omit<LineFault, 'line'> {
   readonly file: string;
   readonly line?: number;
 }
@@ -80,9 +80,9 @@ export interface ReadChain {
   readonly lines: number;
   readonly first?: AuditLine;
   readonly last?: AuditLine;
-  readonly faults: readonly Fault[];
+  readonly faults: readonly AuditFault[];
   /** An unfinished line at the end of the file that may have one; not among the faults. */
-  readonly torn?: Fault;
+  readonly torn?: AuditFault;
   /** Ids of requests that have an intent and no outcome. */
   readonly unfinished: readonly string[];
 }
@@ -96,8 +96,8 @@ async function readChain(
   const chain = createChain();
   const unfinished = createUnfinished();
   const files: string[] = [];
-  const faults: Fault[] = [];
-  let torn: Fault | undefined;
+  const faults: AuditFault[] = [];
+  let torn: AuditFault | undefined;
   let first: AuditLine | undefined;
   let lines = 0;
 

@@ -1,6 +1,6 @@
 import type { ReplyOf } from '../../appliance/client.ts';
 import { isMissing } from './farm.ts';
-import { type GuardContext, param } from './guard.ts';
+import { type GuardContext, callParam } from './guard.ts';
 
 type ConfiguredBackend = ReplyOf<'listFarmBackends'>['params'][number];
 
@@ -18,7 +18,7 @@ export const backendOperations = [
  */
 export async function configuredBackends(context: GuardContext): Promise<readonly ConfiguredBackend[] | undefined> {
   const { params, read } = context;
-  const farmname = param(context, 'farmname');
+  const farmname = callParam(context, 'farmname');
   const { service } = params;
   try {
     if (service === undefined) return (await read('listFarmBackends', { farmname })).params;

@@ -1,4 +1,4 @@
-import { type Guard, param } from './guard.ts';
+import { type Guard, callParam } from './guard.ts';
 
 /** docs/api.md §8, 23. */
 export const backupNamePrefix: Guard = {
@@ -7,7 +7,7 @@ export const backupNamePrefix: Guard = {
   operations: ['deleteBackup', 'restoreBackup'],
   about: 'Backups are looked up by the beginning of their names, so that a name cut short means another backup.',
   async inspect(context) {
-    const wanted = param(context, 'name');
+    const wanted = callParam(context, 'name');
     const { params: backups } = await context.read('listBackups', {});
     const longer = backups.map(({ name }) => name).filter((name) => name !== wanted && name.startsWith(wanted));
     if (longer.length === 0) return [];

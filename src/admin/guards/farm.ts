@@ -1,5 +1,5 @@
 import { ApplianceError } from '../../appliance/errors.ts';
-import { type GuardContext, param } from './guard.ts';
+import { type GuardContext, callParam } from './guard.ts';
 
 export interface FarmFacts {
   readonly name: string;
@@ -10,8 +10,8 @@ export interface FarmFacts {
 }
 
 /** The farm in the path, by the two cheapest reads; undefined when the appliance has none of that name. */
-export async function farmOf(context: GuardContext): Promise<FarmFacts | undefined> {
-  const name = param(context, 'farmname');
+export async function calledFarm(context: GuardContext): Promise<FarmFacts | undefined> {
+  const name = callParam(context, 'farmname');
   const { params: modules } = await context.read('readFarmsSummary', {});
   const listed = [modules.lslb, modules.gslb, modules.dslb]
     .flatMap((farms) => farms ?? [])

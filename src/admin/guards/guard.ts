@@ -3,7 +3,7 @@ import type { EndpointKey } from '../../appliance/endpoints/table.ts';
 import { assert } from '../../lib/check.ts';
 
 /** One thing to know before a call is sent. A `blocking` one stops the call unless it is forced with a reason. */
-export interface Finding {
+export interface GuardFinding {
   /** Stable name of the guard, such as `hard_restart`. */
   readonly guard: string;
   readonly severity: 'blocking' | 'warning';
@@ -14,7 +14,7 @@ export interface Finding {
 }
 
 /** A finding as a guard makes it; the name is added for it. */
-export type Trap = Omit<Finding, 'guard'>;
+export type Trap = Omit<GuardFinding, 'guard'>;
 
 /** Reads from the appliance with the gateway's key. Rejects with an {@link ApplianceError}. */
 export type GuardRead = <Key extends ReadKey>(key: Key, params: Params<Key>) => Promise<ReplyOf<Key>>;
@@ -42,7 +42,7 @@ export interface Guard {
 }
 
 /** The value of a placeholder that all operations of the guard have. */
-export function param({ operation, params }: GuardContext, name: string): string {
+export function callParam({ operation, params }: GuardContext, name: string): string {
   const value = params[name];
   assert(value !== undefined, `${operation} has no {${name}}`);
   return value;

@@ -1,4 +1,4 @@
-import { farmOf } from './farm.ts';
+import { calledFarm } from './farm.ts';
 import { couldMean, type Guard } from './guard.ts';
 
 /** docs/api.md §5.1: only L4xNAT farms are known to take a second start for what it is. */
@@ -10,7 +10,7 @@ export const hardRestart: Guard = {
     'Starting a running HTTP farm kills it first: its connections drop, and if it cannot start again it stays down.',
   async inspect(context) {
     if (!couldMean(context, 'action', 'start')) return [];
-    const farm = await farmOf(context);
+    const farm = await calledFarm(context);
     if (!farm || farm.status === 'down' || farm.profile === 'l4xnat') return [];
     return [
       {

@@ -2,28 +2,28 @@ import { ApplianceError } from '../../appliance/errors.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { OperationCall } from '../operation.ts';
 import { allGuards } from './all-guards.ts';
-import type { Finding, Guard, GuardContext, GuardRead } from './guard.ts';
+import type { GuardFinding, Guard, GuardContext, GuardRead } from './guard.ts';
 
 /** Runs the guards of a call one after the other, since an appliance is asked one thing at a time. Changes nothing. */
 export async function inspectCall(
   { operation, params }: OperationCall,
   body: Readonly<Record<string, unknown>>,
   read: GuardRead,
-): Promise<readonly Finding[]> {
+): Promise<readonly GuardFinding[]> {
   const context = { operation: operation.key, params, body, read: readOnce(read) };
-  const findings: Finding[] = [];
+  const findings: GuardFinding[] = [];
   for (const guard of allGuards)
     if (guard.operations.includes(operation.key)) findings.push(...(await inspected(guard, context)));
   return findings;
 }
 
 /** Names in it come from the appliance. */
-const longestMessage = 4_000;
+const maxMessageLength = 4_000;
 
-async function inspected(guard: Guard, context: GuardContext): Promise<readonly Finding[]> {
+async function inspected(guard: Guard, context: GuardContext): Promise<readonly GuardFinding[]> {
   try {
     const traps = await guard.inspect(context);
-    return traps.map((trap) => ({ guard: guard.name, ...trap, message: oneLine(trap.message, longestMessage) }));
+    return traps.map((trap) => ({ guard: guard.name, ...trap, message: oneLine(trap.message, maxMessageLength) }));
   } catch (error) {
     if (!(error instanceof ApplianceError)) throw error;
     // A deactivated appliance refuses the call as well, unless it is the upload that activates it (docs/api.md §3.19).

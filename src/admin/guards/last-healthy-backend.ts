@@ -1,7 +1,7 @@
 import type { EndpointKey } from '../../appliance/endpoints/table.ts';
 import { backendOperations, backendText, ownerOf } from './backends.ts';
-import { farmOf } from './farm.ts';
-import { couldMean, type Guard, param } from './guard.ts';
+import { calledFarm } from './farm.ts';
+import { couldMean, type Guard, callParam } from './guard.ts';
 
 const deletions: readonly EndpointKey[] = ['deleteFarmBackend', 'deleteServiceBackend'];
 /** Words that say for sure that a backend serves nobody (docs/api.md §2.2). */
@@ -16,11 +16,11 @@ export const lastHealthyBackend: Guard = {
     'Taking the last backend that is up out of a service, or out of an L4xNAT farm, leaves nobody to serve its clients.',
   async inspect(context) {
     if (!deletions.includes(context.operation) && !couldMean(context, 'action', 'maintenance')) return [];
-    const farm = await farmOf(context);
+    const farm = await calledFarm(context);
     if (!farm || farm.status === 'down') return [];
 
     const { service } = context.params;
-    const wanted = param(context, 'backend');
+    const wanted = callParam(context, 'backend');
     const { backends } = await context.read('readFarmStats', { farmname: farm.name });
     const rows = (backends ?? []).filter((row) => service === undefined || row.service === service);
     const status = rows.find(({ id }) => id === wanted)?.status ?? '';

@@ -1,4 +1,4 @@
-import { farmOf } from './farm.ts';
+import { calledFarm } from './farm.ts';
 import { type Guard } from './guard.ts';
 
 /** docs/api.md §5.2. */
@@ -9,7 +9,7 @@ export const maintenanceOnStoppedFarm: Guard = {
   about:
     'On a stopped HTTP farm the maintenance call crashes the newest release; before a pending restart it is refused.',
   async inspect(context) {
-    const farm = await farmOf(context);
+    const farm = await calledFarm(context);
     if (farm?.status === 'down') {
       return [
         {

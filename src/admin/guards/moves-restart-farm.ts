@@ -1,4 +1,4 @@
-import { farmOf } from './farm.ts';
+import { calledFarm } from './farm.ts';
 import type { Guard } from './guard.ts';
 
 /** docs/api.md §4.2 and §8, 35. */
@@ -8,7 +8,7 @@ export const movesRestartFarm: Guard = {
   operations: ['moveService'],
   about: 'Moving a service stops and starts a running farm within the call; a failed start leaves it down.',
   async inspect(context) {
-    const farm = await farmOf(context);
+    const farm = await calledFarm(context);
     if (!farm || farm.status === 'down') return [];
     return [
       {

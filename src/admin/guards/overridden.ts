@@ -1,4 +1,4 @@
-import type { Finding } from './guard.ts';
+import type { GuardFinding } from './guard.ts';
 
 /** Names of the guards whose blocking findings do not stop a call, by what overrides them; as the audit and a dry run have them. */
 export interface Overridden {
@@ -14,7 +14,7 @@ export interface Overrider {
 }
 
 /** Returns what a request overrides; nothing where no finding blocks, or where the guards are obeyed. */
-export function overriddenBy(findings: readonly Finding[], { force, principal }: Overrider): Overridden {
+export function overriddenBy(findings: readonly GuardFinding[], { force, principal }: Overrider): Overridden {
   const blocking = new Set(findings.filter(({ severity }) => severity === 'blocking').map(({ guard }) => guard));
   if (blocking.size === 0) return {};
   if (force) return { forced: [...blocking] };

@@ -1,4 +1,4 @@
-import { farmOf } from './farm.ts';
+import { calledFarm } from './farm.ts';
 import { couldMean, type Guard } from './guard.ts';
 import { restartObstacle } from './restart-obstacle.ts';
 
@@ -12,7 +12,7 @@ export const restartMayLeaveDown: Guard = {
   async inspect(context) {
     const isRestart = couldMean(context, 'action', 'restart');
     if (!isRestart && !couldMean(context, 'action', 'start')) return [];
-    const farm = await farmOf(context);
+    const farm = await calledFarm(context);
     // What is down already cannot be left down; L4xNAT farms take a second start for what it is.
     if (!farm || farm.status === 'down' || (!isRestart && farm.profile === 'l4xnat')) return [];
 

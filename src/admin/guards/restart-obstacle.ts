@@ -37,11 +37,11 @@ function meets(own: readonly PortRange[], { vport }: ListedFarm): boolean {
 }
 
 /** Fifty ports of five digits. A longer text counts as every port: comparing two that are made to be long would take too long. */
-const longestVport = 300;
+const maxVportLength = 300;
 
 /** `80,443,6000:6010` and `*` of L4xNAT farms as ranges; a datalink farm has an interface there, which meets no port. */
 function portRanges(vport: string): readonly PortRange[] {
-  if (vport === '*' || vport.length > longestVport) return [[1, 65_535]];
+  if (vport === '*' || vport.length > maxVportLength) return [[1, 65_535]];
   return vport.split(',').map((part) => {
     const [from = '', to = from] = part.split(':');
     return [Number(from), Number(to)];

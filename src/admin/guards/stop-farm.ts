@@ -1,4 +1,4 @@
-import { couldMean, type Guard, param } from './guard.ts';
+import { couldMean, type Guard, callParam } from './guard.ts';
 
 /** Looks at nothing: in an emergency a farm must be stoppable on an appliance that answers nothing else. */
 export const stopFarm: Guard = {
@@ -11,7 +11,7 @@ export const stopFarm: Guard = {
     return [
       {
         severity: 'warning',
-        message: `The farm ${param(context, 'farmname')} serves nobody once it is stopped: its open connections end, and it stays stopped when the appliance reboots.`,
+        message: `The farm ${callParam(context, 'farmname')} serves nobody once it is stopped: its open connections end, and it stays stopped when the appliance reboots.`,
         remedy: 'Drain its backends first if connections are to end by themselves; the action start puts it back.',
       },
     ];

@@ -1,5 +1,5 @@
 import { backendOperations, backendText, configuredBackends, ownerOf } from './backends.ts';
-import { type Guard, param } from './guard.ts';
+import { type Guard, callParam } from './guard.ts';
 
 /** docs/api.md §5.2: the appliance's own check lets an id pass that is one too high. */
 export const unknownBackend: Guard = {
@@ -10,7 +10,7 @@ export const unknownBackend: Guard = {
     'The appliance accepts the id of a backend that is one past the last, and answers as if it had done something.',
   async inspect(context) {
     const backends = await configuredBackends(context);
-    const wanted = param(context, 'backend');
+    const wanted = callParam(context, 'backend');
     if (!backends || backends.some(({ id }) => id === wanted)) return [];
     const known = backends.length === 0 ? 'it has none' : `those it has are ${backends.map(backendText).join(', ')}`;
     return [

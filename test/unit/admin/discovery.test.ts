@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { problemsOf } from '../../../src/admin/body-problems.ts';
+import { fitsFormat, problemsOf } from '../../../src/admin/body-problems.ts';
 import { createDiscovery, type ParameterDescriptor } from '../../../src/admin/discovery.ts';
 import { createOperations } from '../../../src/admin/operation.ts';
 import { AdminProblem } from '../../../src/admin/problem.ts';
-import { fitsFormat } from '../../../src/admin/value-format.ts';
 import { type EndpointKey, endpoints } from '../../../src/appliance/endpoints/table.ts';
 import type { EndpointRow } from '../../../src/appliance/endpoints/row.ts';
 import { ApplianceError } from '../../../src/appliance/errors.ts';

@@ -24,7 +24,7 @@ async function givenLongAnswer(body: Readable, room: { maxBytesPerPrincipal?: nu
     beforeSending: () => undefined,
     call: createOperations().find('PUT', '/farms/shop/actions'),
     body: undefined,
-    place: { signal: new AbortController().signal, keepFor: (exchange) => void (over = exchange) },
+    slot: { signal: new AbortController().signal, keepFor: (exchange) => void (over = exchange) },
     spool,
     freeze: { state: undefined, signal: new AbortController().signal },
     timeoutMs: 5_000,

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { EndpointKey } from '../../../src/appliance/endpoints/table.ts';
-import { endpoints } from '../../../src/appliance/endpoints/table.ts';
+import { type EndpointKey, endpoints } from '../../../src/appliance/endpoints/table.ts';
 import { createOperations } from '../../../src/admin/operation.ts';
-import { ownOperations } from '../../../src/admin/own-operations.ts';
+import { ownOperations } from '../../../src/admin/operation-routes.ts';
 import { may, mayOwn, maySee, riskOf, roleMay, roles } from '../../../src/admin/policy.ts';
 import type { Principal } from '../../../src/admin/principal.ts';
 

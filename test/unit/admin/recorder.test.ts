@@ -34,7 +34,7 @@ function givenRecorder() {
     isToken: (word) => principals.isToken(word),
     onLost: (_, { id }) => lost.push(id),
     now: () => state.nowMs,
-    mostDenials: 60,
+    maxDenialsPerMinute: 60,
   });
   return { recorder, written, lost, state };
 }

@@ -2,7 +2,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { AdminProblem } from '../../../src/admin/problem.ts';
-import { readBody } from '../../../src/admin/request-body.ts';
+import { readRequestBody } from '../../../src/admin/request-body.ts';
 import { givenSpool } from '../../support/given-spool.ts';
 
 const pace = { graceMs: 60_000, bytesPerSecond: 1, tooSlow: () => new Error('too slow') };
@@ -11,7 +11,7 @@ const here = new AbortController().signal;
 async function givenUpload(body: Readable, contentLength: number) {
   const { spool } = await givenSpool();
   const limits = { uploadBytes: 1_000_000, patienceMs: 50, spool };
-  const read = await readBody('gzip', { contentType: 'application/gzip', contentLength, body }, limits);
+  const read = await readRequestBody('gzip', { contentType: 'application/gzip', contentLength, body }, limits);
   if (!read) throw new Error('an upload has a body');
   return read;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createRequestQueue, type Place, type Turn } from '../../../src/admin/request-queue.ts';
+import { createRequestQueue, type QueueSlot, type QueueRequest } from '../../../src/admin/request-queue.ts';
 
 const here = new AbortController().signal;
 
@@ -8,25 +8,25 @@ function givenQueue(options: { maxReads?: number; maxWaiting?: number } = {}) {
   const queue = createRequestQueue({ maxReads: 1, maxWaiting: 4, maxWaitMs: 1_000, ...options });
   return {
     queue,
-    request(principal: string, turn: Partial<Turn> = {}) {
+    request(principal: string, turn: Partial<QueueRequest> = {}) {
       const { promise: work, resolve: end } = Promise.withResolvers<void>();
-      let place: Place | undefined;
+      let slot: QueueSlot | undefined;
       const ran = queue.run({ appliance: 'lb-1', kind: 'read', principal, signal: here, ...turn }, (held) => {
-        place = held;
+        slot = held;
         return work;
       });
       ran.catch(() => undefined);
       return {
         end,
         ran,
-        place: () => place,
+        slot: () => slot,
         /** Once everything has happened that waits for nothing else. */
         async state() {
           const pending = Symbol('pending');
           const settled = new Promise((resolve) => setImmediate(() => resolve(pending)));
           try {
             if ((await Promise.race([ran, settled])) !== pending) return 'done';
-            return place ? 'runs' : 'waits';
+            return slot ? 'runs' : 'waits';
           } catch (error) {
             return error instanceof Error && 'code' in error ? String(error.code) : String(error);
           }
@@ -62,12 +62,12 @@ describe('the request queue', () => {
     expect(await Promise.all(states)).toEqual(['runs', 'waits', 'runs', 'runs']);
   });
 
-  it('keeps a place as long as an exchange goes on, also when the work has ended', async () => {
+  it('keeps a slot as long as an exchange goes on, also when the work has ended', async () => {
     const { request } = givenQueue();
     const exchange = Promise.withResolvers<void>();
     const first = request('alice');
     expect(await first.state()).toBe('runs');
-    first.place()?.keepFor(exchange.promise);
+    first.slot()?.keepFor(exchange.promise);
     const second = request('bob');
 
     first.end();
@@ -122,7 +122,7 @@ describe('the request queue', () => {
     }
   });
 
-  it('keeps no place for a caller that leaves while it waits', async () => {
+  it('keeps no slot for a caller that leaves while it waits', async () => {
     const { request } = givenQueue();
     const first = request('alice');
     const leaving = new AbortController();
@@ -143,12 +143,12 @@ describe('the request queue', () => {
     expect(await first.state()).toBe('runs');
     const closed = queue.close(1);
 
-    await new Promise((resolve) => first.place()?.signal.addEventListener('abort', resolve));
+    await new Promise((resolve) => first.slot()?.signal.addEventListener('abort', resolve));
     const second = request('bob');
     first.end();
     await first.ran;
     expect(await second.state()).toBe('runs');
-    expect(second.place()?.signal.aborted).toBe(true);
+    expect(second.slot()?.signal.aborted).toBe(true);
     second.end();
 
     await closed;

@@ -3,7 +3,7 @@ import { createDecoder } from '../../../../src/appliance/decode.ts';
 import type { EndpointRow } from '../../../../src/appliance/endpoints/row.ts';
 import { type EndpointKey, endpoints } from '../../../../src/appliance/endpoints/table.ts';
 import { ApplianceError, type FailureReason } from '../../../../src/appliance/errors.ts';
-import type { Finding } from '../../../../src/admin/guards/guard.ts';
+import type { GuardFinding } from '../../../../src/admin/guards/guard.ts';
 import { inspectCall } from '../../../../src/admin/guards/inspect.ts';
 import { createOperations } from '../../../../src/admin/operation.ts';
 
@@ -29,7 +29,7 @@ export async function inspect(
   key: EndpointKey,
   replies: Replies,
   { params = {}, body = {} }: { params?: Record<string, string>; body?: Record<string, unknown> } = {},
-): Promise<{ readonly findings: readonly Finding[]; readonly asked: readonly string[] }> {
+): Promise<{ readonly findings: readonly GuardFinding[]; readonly asked: readonly string[] }> {
   const operations = createOperations();
   const operation = operations.named(key)!;
   const named = Object.entries({ ...usualParams, ...params }).filter(([name]) =>
@@ -72,7 +72,7 @@ export function unclear(action: string): readonly string[] {
 }
 
 /** Names and severities, for what a test counts on. */
-export function namesOf({ findings }: { readonly findings: readonly Finding[] }): readonly string[] {
+export function namesOf({ findings }: { readonly findings: readonly GuardFinding[] }): readonly string[] {
   return findings.map(({ guard, severity }) => `${guard} ${severity}`);
 }
 

@@ -3,8 +3,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Static } from 'typebox';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { AuditLine } from '../../../../src/admin/audit/record.ts';
-import type { Plan } from '../../../../src/admin/dry-run.ts';
-import type { Finding } from '../../../../src/admin/guards/guard.ts';
+import type { DryRunPlan } from '../../../../src/admin/dry-run.ts';
+import type { GuardFinding } from '../../../../src/admin/guards/guard.ts';
 import { problemCodes } from '../../../../src/admin/problem.ts';
 import type { EndpointRow } from '../../../../src/appliance/endpoints/row.ts';
 import { type EndpointKey, endpoints } from '../../../../src/appliance/endpoints/table.ts';
@@ -253,8 +253,8 @@ describe('the schemas', () => {
 
   it('have the fields of what the gateway answers', () => {
     expectTypeOf<keyof Static<typeof AuditLineSchema>>().toEqualTypeOf<keyof AuditLine>();
-    expectTypeOf<keyof Static<typeof DryRunSchema>>().toEqualTypeOf<keyof Plan>();
-    expectTypeOf<keyof Static<typeof FindingSchema>>().toEqualTypeOf<keyof Finding>();
+    expectTypeOf<keyof Static<typeof DryRunSchema>>().toEqualTypeOf<keyof DryRunPlan>();
+    expectTypeOf<keyof Static<typeof FindingSchema>>().toEqualTypeOf<keyof GuardFinding>();
   });
 });
 

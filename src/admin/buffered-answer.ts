@@ -5,32 +5,32 @@ import { oneLine } from '../lib/text.ts';
 import { AdminProblem } from './problem.ts';
 
 /** An answer that the gateway itself reads. */
-export interface WholeAnswer {
+export interface BufferedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
 }
 
 /** Sends a request and reads its answer up to a limit. Rejects with an {@link ApplianceError}, `oversize` for a longer one. */
-export async function wholeAnswer(
+export async function readAnswer(
   relay: Pick<Relay, 'send'>,
   request: RelayRequest,
-  mostBytes: number,
-): Promise<WholeAnswer> {
+  maxBytes: number,
+): Promise<BufferedAnswer> {
   const { status, headers, body } = await relay.send(request);
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of Buffer.isBuffer(body) ? [body] : body) {
       size += (chunk as Buffer).length;
-      if (size > mostBytes) break;
+      if (size > maxBytes) break;
       chunks.push(chunk as Buffer);
     }
   } catch (error) {
     throw bodyError(error, request, status);
   }
-  if (size <= mostBytes) return { status, headers, text: Buffer.concat(chunks).toString() };
-  const message = `the answer is longer than ${mostBytes} bytes`;
+  if (size <= maxBytes) return { status, headers, text: Buffer.concat(chunks).toString() };
+  const message = `the answer is longer than ${maxBytes} bytes`;
   throw new ApplianceError('oversize', { endpoint: request.path, message, status });
 }
 
