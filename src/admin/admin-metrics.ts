@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Overridden } from './guards/overridden.ts';
 import type { ProblemCode } from './problem.ts';
 
-/** What the gateway counts of itself; a label that is not known is empty. */
+/** The metrics of the gateway; an unknown label is empty. */
 export interface AdminMetrics {
   /** `endpoint` is a route template, never a path. */
   answered(call: { appliance: string; endpoint: string; method: string; code: string }): void;
@@ -15,7 +15,7 @@ export interface AdminMetrics {
   frozen(state: boolean | undefined): void;
 }
 
-/** Names and help texts, for the page and for the documentation. */
+/** Names and help texts, for the exposition and for the documentation. */
 export const adminMetricFamilies = {
   requests: {
     name: 'zlb_admin_requests_total',
@@ -60,7 +60,7 @@ export function createAdminMetrics(registry: Registry): AdminMetrics {
   const failureCounter = new Counter({ ...failures, registers });
   const lastWriteGauge = new Gauge({ ...lastWrite, registers });
   const frozenGauge = new Gauge({ ...frozen, registers });
-  // prom-client begins a gauge at 0, which would be a write in 1970.
+  // prom-client starts a gauge at 0, which would mean a write in 1970.
   lastWriteGauge.remove();
 
   return {

@@ -4,11 +4,11 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * What the appliance would refuse in a body, one sentence each, by its own descriptors. Says no value: it may be a
- * password. What cannot be decided from here is left to the appliance.
+ * What the appliance would refuse in a body, one sentence each, by its own descriptors. Says no
+ * value: it may be a password. What cannot be decided from here is left to the appliance.
  */
 export function problemsOf(body: Body, parameters: readonly ParameterDescriptor[]): readonly string[] {
-  // Some builds describe nothing and yet take something.
+  // Some builds accept parameters without describing any.
   if (parameters.length === 0) return [];
   const known = new Map(parameters.map((parameter) => [parameter.name, parameter]));
   const missing = [...known.values()]
@@ -19,12 +19,12 @@ export function problemsOf(body: Body, parameters: readonly ParameterDescriptor[
     const problem = parameter && problemOf(value, parameter);
     return problem === undefined ? [] : [`${name} ${problem}.`];
   });
-  // Nothing at all asks for the parameters and changes nothing.
+  // An empty body asks for the parameters and changes nothing.
   const empty = Object.keys(body).length === 0 && missing.length === 0 ? ['At least one parameter must be sent.'] : [];
   return [...empty, ...missing, ...wrong, ...strangers(body, [...known.keys()])];
 }
 
-/** One sentence for all of them: each would name everything that the call takes. */
+/** Returns one sentence for all unknown names: each alone would list all parameters of the call. */
 function strangers(body: Body, names: readonly string[]): readonly string[] {
   const known = new Set(names);
   const strange = Object.keys(body).filter((name) => !known.has(name));
@@ -33,7 +33,7 @@ function strangers(body: Body, names: readonly string[]): readonly string[] {
   return [`${strange.join(', ')} ${are} of this call, which takes ${names.toSorted().join(', ')}.`];
 }
 
-/** The rest of a sentence that begins with the name. */
+/** Returns the rest of a sentence that begins with the name. */
 function problemOf(value: unknown, parameter: ParameterDescriptor): string | undefined {
   const { list } = parameter;
   const judge = createJudge(parameter);
@@ -46,7 +46,7 @@ function problemOf(value: unknown, parameter: ParameterDescriptor): string | und
   return undefined;
 }
 
-/** Prepared once for all items of a list: both it and what it is compared with may be long. */
+/** Prepared once for all items of a list: the list and the allowed values may be long. */
 function createJudge(parameter: ParameterDescriptor): (value: unknown) => string | undefined {
   const { nonBlank, possibleValues, interval = '', format = '' } = parameter;
   const possible = possibleValues && new Set(possibleValues);
@@ -54,7 +54,7 @@ function createJudge(parameter: ParameterDescriptor): (value: unknown) => string
   return (value) => {
     // The appliance takes true for 1 (docs/api.md §1.3).
     if (typeof value === 'boolean') return `is a JSON ${value}; send the text "${value}"`;
-    // Objects are for a few calls of the Enterprise Edition, whose inside no descriptor describes.
+    // A few calls of the Enterprise Edition take objects, whose members no descriptor describes.
     if (typeof value === 'object' && value !== null) return undefined;
     const word = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
     // The document says the opposite; the appliance refuses them (docs/api.md §1.4).
@@ -75,7 +75,9 @@ export interface ValueLimits {
   readonly high?: number;
 }
 
-/** The limits that a sentence of the appliance sets, themselves included; undefined when it cannot be understood. */
+/**
+ * Parses the inclusive limits in a sentence of the appliance; undefined if it is not understood.
+ */
 export function limitsOf(sentence: string): ValueLimits | undefined {
   const numbers = sentence.match(/-?\d+(?:\.\d+)?/g)?.map(Number) ?? [];
   const [first, second] = numbers;
@@ -89,7 +91,7 @@ export function limitsOf(sentence: string): ValueLimits | undefined {
 const lowWords = /\b(?:from|least|minimum|min|greater|bigger|higher|more|above|low limit)\b/i;
 const highWords = /\b(?:up to|most|maximum|max|less|lower|smaller|below|high limit)\b/i;
 
-/** Words for kinds of data that are the same on every release. */
+/** The kinds of data with the same meaning on every release. */
 const kinds: Readonly<Record<string, (word: string) => boolean>> = {
   ip_addr: (word) => isIP(word) !== 0,
   ipv4: isIPv4,
@@ -99,8 +101,9 @@ const kinds: Readonly<Record<string, (word: string) => boolean>> = {
 };
 
 /**
- * Whether a value fits a format of the appliance; true when that cannot be decided here. Regular expressions are not
- * tried: they come from the other side, and one that backtracks would stop the whole process.
+ * Whether a value fits a format of the appliance; true when that cannot be decided here. Regular
+ * expressions are not tried: they come from the other side, and one that backtracks would stop the
+ * whole process.
  */
 export function fitsFormat(word: string, format: string): boolean {
   const kind = Object.hasOwn(kinds, format) ? kinds[format] : undefined;

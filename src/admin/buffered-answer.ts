@@ -4,14 +4,17 @@ import type { Relay, RelayRequest } from '../appliance/relay.ts';
 import { oneLine } from '../lib/text.ts';
 import { AdminProblem } from './problem.ts';
 
-/** An answer that the gateway itself reads. */
+/** An answer that the gateway reads itself. */
 export interface BufferedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
 }
 
-/** Sends a request and reads its answer up to a limit. Rejects with an {@link ApplianceError}, `oversize` for a longer one. */
+/**
+ * Sends a request and reads its answer up to a limit. Rejects with an {@link ApplianceError},
+ * `oversize` for a longer one.
+ */
 export async function readAnswer(
   relay: Pick<Relay, 'send'>,
   request: RelayRequest,
@@ -34,7 +37,7 @@ export async function readAnswer(
   throw new ApplianceError('oversize', { endpoint: request.path, message, status });
 }
 
-/** The failure of an answer that had begun; one that has its reason stays as it is. */
+/** Converts the failure of an answer that had begun; returns an error with a reason unchanged. */
 export function bodyError(
   error: unknown,
   { path, signal }: Pick<RelayRequest, 'path' | 'signal'>,

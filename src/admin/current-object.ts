@@ -8,19 +8,19 @@ import { maskValue } from './mask.ts';
 import type { OperationCall } from './operation.ts';
 import { readAnswer } from './buffered-answer.ts';
 
-/** The object of a call as it is now. */
+/** The present state of the object of a call. */
 export interface CurrentObject {
-  /** The read that showed it. */
+  /** The operation that read it. */
   readonly operation: EndpointKey;
   readonly status: number;
-  /** JSON or text without its secrets; a sentence where it cannot be shown. */
+  /** JSON or text without secrets; a sentence if it cannot be shown. */
   readonly body: unknown;
 }
 
 export interface CurrentObjectParts {
   readonly call: OperationCall;
   readonly relay: Pick<Relay, 'send'>;
-  /** Whether the caller may have what a read shows. */
+  /** Returns true if the caller may see the result of a read. */
   readonly mayRead: (key: EndpointKey, row: EndpointRow) => boolean;
   readonly signal: AbortSignal;
 }
@@ -28,8 +28,9 @@ export interface CurrentObjectParts {
 const maxBytes = 262_144;
 
 /**
- * Reads the object that a call is about, or the list that it is or would be in: the read of the same path, else of the
- * nearest path above it. Null when nothing there may be read, or the appliance does not answer.
+ * Reads the object that a call is about, or the list that it is or would be in: the read of the
+ * same path, else of the nearest path above it. Null when nothing there may be read, or the
+ * appliance does not answer.
  */
 export async function currentObject({
   call,
@@ -62,7 +63,10 @@ function readAbove(path: string, mayRead: CurrentObjectParts['mayRead']) {
   return undefined;
 }
 
-/** A file is no state to be shown, and may be a private key; a row for many paths would be found for paths that are none. */
+/**
+ * Excludes files, which may be private keys, and wildcard rows, which match paths that do not
+ * exist.
+ */
 function isState(key: EndpointKey, { route }: EndpointRow): boolean {
   return route.startsWith('GET ') && !key.startsWith('download') && !route.includes('*}');
 }

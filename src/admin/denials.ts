@@ -1,22 +1,25 @@
 import type { Principal } from './principal.ts';
 
-/** Refusals of a principal that were not written down one by one. */
+/** The number of refusals of a principal that were not recorded one by one. */
 export interface Suppressed {
   readonly principal: Principal;
   readonly count: number;
 }
 
-/** Bounds how many refusals are written down: whoever may do nothing could fill the disk with them. */
+/** Limits the recorded refusals: a client without permissions could fill the disk with them. */
 export interface Denials {
-  /** Whether one more of this principal may be written down in this minute; it is counted otherwise. Those of minutes that are over are taken first. */
+  /**
+   * Returns true if another refusal of this principal may be recorded in this minute; otherwise
+   * counts it. Drain finished minutes first.
+   */
   admit(principal: Principal): boolean;
-  /** Takes what was counted, and was not told yet: of the minutes that are over, or up to now. */
+  /** Drains the counts of finished minutes, or including the current one. */
   take(until: 'minute' | 'now'): readonly Suppressed[];
 }
 
 export interface DenialsParts {
   readonly now: () => number;
-  /** Of one principal. */
+  /** Per principal. */
   readonly maxPerMinute: number;
 }
 
@@ -26,7 +29,7 @@ interface Tally extends Suppressed {
 }
 
 export function createDenials({ now, maxPerMinute }: DenialsParts): Denials {
-  // By name: there are no more of them than the configuration has.
+  // By name, so the configuration bounds its size.
   const tallies = new Map<string, Tally>();
   const thisMinute = (): number => Math.floor(now() / 60_000);
   return {
@@ -41,7 +44,7 @@ export function createDenials({ now, maxPerMinute }: DenialsParts): Denials {
     },
     take(until) {
       const minute = thisMinute();
-      // Another minute, not a later one: the clock may have been set back.
+      // Any other minute: the clock may have been set back.
       const over = [...tallies].filter(([, tally]) => until === 'now' || tally.minute !== minute);
       for (const [name] of over) tallies.delete(name);
       return over.map(([, tally]) => tally).filter(({ count }) => count > 0);

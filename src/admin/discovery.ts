@@ -6,20 +6,20 @@ import { AdminProblem } from './problem.ts';
 import { refuseAnswer, upstreamProblem } from './upstream-problem.ts';
 import { readAnswer } from './buffered-answer.ts';
 
-/** One parameter as the appliance describes it (docs/api.md §1.4). */
+/** A parameter as described by the appliance (docs/api.md §1.4). */
 export interface ParameterDescriptor {
   readonly name: string;
   readonly required: boolean;
   /** An empty value is refused. */
   readonly nonBlank: boolean;
-  /** Some are live data, such as the addresses of the appliance. Never empty. */
+  /** The allowed values; some are live data, such as the appliance's addresses. Never empty. */
   readonly possibleValues?: readonly string[];
   /** A sentence, not two numbers. */
   readonly interval?: string;
-  /** A regular expression, which is shown and never tried, or a word for a kind of data. */
+  /** A regular expression, which is shown and never executed, or the name of a kind of data. */
   readonly format?: string;
   readonly description?: string;
-  /** A list of values is expected; `optional` where one value will do as well. */
+  /** True if a list of values is expected; `optional` if a single value is accepted too. */
   readonly list: boolean | 'optional';
 }
 
@@ -29,24 +29,24 @@ export interface Discovered {
   readonly parameters: readonly ParameterDescriptor[];
 }
 
-/** Asks an appliance what the body of a call may hold. */
+/** Asks an appliance for the parameters of a call. */
 export interface Discovery {
   /** Changes nothing on the appliance. Rejects with an {@link AdminProblem}. */
   discover(call: OperationCall, signal: AbortSignal): Promise<Discovered>;
 }
 
 const maxBytes = 1_048_576;
-/** Far more than any call takes: what the appliance says is compared with what the caller sends. */
+/** Far more than any call has; bounds the comparison of descriptors with a body. */
 const maxParameters = 500;
 const maxNameLength = 128;
-/** A longer list is left to the appliance: a part of it would make the rest look wrong. */
+/** A longer list is not checked here: a part of it would make valid values look wrong. */
 const maxValues = 1_000;
 
 export function createDiscovery(relay: Pick<Relay, 'send'>): Discovery {
   return {
     async discover({ operation, path }, signal) {
       const { row, method } = operation;
-      // An upload would be stored, whatever it holds.
+      // An appliance would store any upload.
       if (row.body !== 'json') throw takesNoJson(row.route);
       const body = Buffer.from('{}');
       const request = { method, path, contentType: 'application/json', body, contentLength: body.length, signal };
@@ -56,7 +56,7 @@ export function createDiscovery(relay: Pick<Relay, 'send'>): Discovery {
       refuseAnswer(status, 'The appliance');
       const answer = parsed(text);
       const { params, description } = answer;
-      // Early builds answer with the sentence in another place, and some with another status.
+      // Early builds have the sentence in another member, and some answer with another status.
       if ((status !== 400 && status !== 200) || !Array.isArray(params)) throw noList(row.route, status, answer);
       if (params.length > maxParameters) throw tooMany(row.route, params.length);
       return { description: textOf(description) ?? '', parameters: params.flatMap(descriptorOf) };
@@ -64,7 +64,7 @@ export function createDiscovery(relay: Pick<Relay, 'send'>): Discovery {
   };
 }
 
-/** A descriptor as answers of the gateway spell it. */
+/** Returns a descriptor with the names of the gateway's own API. */
 export function parameterMembers({ nonBlank, possibleValues, ...rest }: ParameterDescriptor) {
   return { ...rest, non_blank: nonBlank, ...(possibleValues ? { possible_values: possibleValues } : {}) };
 }
@@ -90,7 +90,7 @@ function descriptorOf(param: unknown): readonly ParameterDescriptor[] {
   ];
 }
 
-/** Nothing else has a text that a value could be. */
+/** Returns true for strings, numbers and booleans. */
 function wordsOf(values: unknown): readonly string[] {
   if (!Array.isArray(values) || values.length > maxValues) return [];
   return values.filter((value) => typeof value === 'string' || typeof value === 'number').map(String);
@@ -110,7 +110,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(text);
     return isRecord(value) ? value : {};
   } catch {
-    // A web server's page: told by its status.
+    // A page of a web server: the status alone is used.
     return {};
   }
 }

@@ -14,12 +14,12 @@ import type { Principal } from './principal.ts';
 import { AdminProblem } from './problem.ts';
 import type { RequestBody } from './request-body.ts';
 
-/** What a call would be and do; the answer to a dry run. */
+/** The answer to a dry run: what a call would send and do. */
 export interface DryRunPlan extends Overridden {
   readonly dry_run: true;
   readonly operation: EndpointKey;
   readonly risk: Risk;
-  /** As it would be sent, but for the key. */
+  /** The request without the key. */
   readonly request: {
     readonly method: string;
     readonly url: string;
@@ -38,7 +38,7 @@ export interface DryRunPlan extends Overridden {
 interface Validation {
   readonly checked: boolean;
   readonly note?: string;
-  /** What the appliance would refuse. */
+  /** What the appliance would refuse, one sentence each. */
   readonly problems: readonly string[];
   readonly parameters?: readonly unknown[];
 }
@@ -53,15 +53,17 @@ export interface PlanParts {
   readonly confirm: string | undefined;
   readonly force: boolean;
   readonly reason: string | undefined;
-  /** Whether changes are frozen and the call is one. */
+  /** True if changes are frozen and the call is a change. */
   readonly frozen: boolean;
   readonly principal: Pick<Principal, 'skipConfirmation' | 'guards'>;
-  /** Whether the caller may have what a read shows. */
+  /** Returns true if the caller may see the result of a read. */
   readonly mayRead: (key: EndpointKey, row: EndpointRow) => boolean;
   readonly signal: AbortSignal;
 }
 
-/** Looks at everything that stands between a call and its appliance, and sends nothing but reads and the question for parameters. */
+/**
+ * Runs all checks of a call without sending it; sends only reads and the request for parameters.
+ */
 export async function planCall(parts: PlanParts): Promise<DryRunPlan> {
   const { call, client, relay, body, signal } = parts;
   const { key, row, method } = call.operation;

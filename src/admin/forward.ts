@@ -23,27 +23,30 @@ export interface Forwarding {
   readonly relay: Pick<Relay, 'send'>;
   readonly call: OperationCall;
   readonly body: RequestBody | undefined;
-  /** Kept until the exchange is over, whether the caller waits for its end or not. */
+  /** Held until the exchange is over, even if the caller has left. */
   readonly slot: QueueSlot;
-  /** For answers that are too large for the memory. */
+  /** Stores answers that are too large for memory. */
   readonly spool: Spool;
   readonly freeze: Pick<FreezeSwitch, 'state' | 'signal'>;
-  /** How long the caller waits for the answer to begin. */
+  /** Maximum time until the answer begins. */
   readonly timeoutMs: number;
-  /** Aborts when the caller leaves, which ends nothing but the passing on of the answer. */
+  /** Aborts when the caller leaves; this ends only the transfer of the answer. */
   readonly signal: AbortSignal;
-  /** Called right before the call leaves: what was right when it came need not be any more. Throws an {@link AdminProblem}. */
+  /** Called right before the call is sent, to check it again. Throws an {@link AdminProblem}. */
   readonly beforeSending: () => void;
-  /** Called once, when the last byte has come or nothing more will; the caller's last byte waits for it. */
+  /** Called once, when the answer has ended or failed; the caller's last byte waits for it. */
   readonly onOver: (outcome: Particulars) => Promise<void>;
 }
 
-/** A large answer begins to go to its caller after this time, also when it has not come whole. */
+/** After this time a large answer is sent to its caller even if it is not complete. */
 const beginAfterMs = 5_000;
-/** A caller may read nothing for this time, and must keep the lowest rate from then on. */
+/** A caller may read nothing for this time, and must keep the minimum rate afterwards. */
 const readerGraceMs = 20_000;
 
-/** Sends one call, once. Rejects with an {@link AdminProblem}, also where an answer breaks off before it was passed on. */
+/**
+ * Sends one call, once. Rejects with an {@link AdminProblem}, also if an answer breaks off before
+ * it was forwarded.
+ */
 export async function forward(parts: Forwarding): Promise<AdminAnswer> {
   const { appliance, relay, call, body, slot, timeoutMs, signal } = parts;
   const { operation, path } = call;
@@ -63,7 +66,7 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
     signal: slot.signal,
     beforeSending() {
       parts.beforeSending();
-      // The caller was told that there is no answer: nothing may happen after that.
+      // The caller got "no answer": nothing may be sent after that.
       if (progress.isLate) throw callerLeft();
       progress.isSent = true;
     },
@@ -80,7 +83,7 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
     await inTime(begun, {
       path,
       timeoutMs,
-      // A file takes the time that it takes to go up.
+      // The time of an upload does not count.
       ...(content instanceof Readable ? { from: finished(content) } : {}),
       dispose: () => void exchange.then((late) => discard(late.body)).catch(() => undefined),
     });
@@ -98,11 +101,11 @@ interface Exchange {
   readonly answered: Promise<RelayAnswer>;
   readonly outcome: ReturnType<typeof createOutcome>;
   readonly content: Buffer | Readable | undefined;
-  /** Whether it may have changed something although it failed. */
+  /** True if the call may have changed something although it failed. */
   readonly isUncertain: () => boolean;
 }
 
-/** Sees an exchange to its end and tells its outcome, whether the caller still waits or not. */
+/** Follows an exchange to its end and reports its outcome, even if the caller has left. */
 async function finish({ parts, answered, outcome, content, isUncertain }: Exchange): Promise<AdminAnswer> {
   const { appliance } = parts;
   try {
@@ -117,12 +120,12 @@ async function finish({ parts, answered, outcome, content, isUncertain }: Exchan
     await outcome.tell(outcomeOf(problem, isUncertain()));
     throw problem;
   } finally {
-    // An upload that was not taken to its end.
+    // The appliance did not read the whole upload.
     discard(content);
   }
 }
 
-/** An upload that we cut ourselves fails with the reason for that, whatever the connection makes of it. */
+/** Returns our own reason for an upload that we cut, instead of the error of the connection. */
 function causeOf(error: unknown, content: Exchange['content']): unknown {
   const cut = content instanceof Readable && !(error instanceof AdminProblem) ? content.errored : undefined;
   return cut instanceof AdminProblem || cut instanceof ApplianceError ? cut : error;
@@ -138,8 +141,8 @@ function refuse({ status, body }: RelayAnswer, appliance: string): void {
 }
 
 /**
- * Takes a large answer into a file at the pace of the appliance, so that a slow caller does not keep the slot. Resolves
- * when it is whole, or after a time to what grows still.
+ * Takes a large answer into a file at the pace of the appliance, so that a slow caller does not
+ * keep the slot. Resolves when it is whole, or after a time to what grows still.
  */
 async function keepAnswer(
   parts: Forwarding,
@@ -181,7 +184,7 @@ async function keepAnswer(
   }
 }
 
-/** Tells what came of a call, once. */
+/** Reports the outcome of a call, once. */
 function createOutcome({ body, onOver }: Pick<Forwarding, 'body' | 'onOver'>) {
   const startedAt = steadyNow();
   const told = Promise.withResolvers<void>();
@@ -209,12 +212,12 @@ function createOutcome({ body, onOver }: Pick<Forwarding, 'body' | 'onOver'>) {
 }
 
 function outcomeOf({ code, status }: AdminProblem, isUncertain: boolean): Partial<Particulars> {
-  // A refused key and a certificate that is not the right one were seen before anything could be done.
+  // A refused key or a wrong certificate is found before anything could be changed.
   const certain = code === 'upstream_unauthorized' || code === 'upstream_redirect';
   return { code, status, ...(isUncertain && !certain ? { uncertain: true as const } : {}) };
 }
 
-/** Ends an upload that is on its way when all changes are frozen; one that was sent whole is left to its outcome. */
+/** Aborts an upload when all changes are frozen; one that was sent whole continues. */
 function cutWhenFrozen(content: Readable, freeze: Forwarding['freeze']): void {
   const { signal } = freeze;
   const cut = (): void => {
@@ -225,7 +228,7 @@ function cutWhenFrozen(content: Readable, freeze: Forwarding['freeze']): void {
   content.once('close', () => signal.removeEventListener('abort', cut));
 }
 
-/** Says that the appliance answered, and why its answer does not reach the caller. */
+/** Returns the problem for an answer that cannot be forwarded to the caller. */
 function answerProblem(error: unknown, { appliance, call }: Forwarding, status: number): AdminProblem {
   const { code, message, remedy } = upstreamProblem(error, appliance, changes(call.operation.row.risk));
   return new AdminProblem(code, {

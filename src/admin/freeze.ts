@@ -5,7 +5,7 @@ import { AdminProblem } from './problem.ts';
 import { errorCode, isOneOf, isRecord } from '../lib/check.ts';
 import { FileKindError, openRegularFile } from '../lib/regular-file.ts';
 
-/** Who froze all changes, why and since when. */
+/** Who froze all changes, why, and since when. */
 export interface Freeze {
   readonly by: string;
   readonly reason: string;
@@ -13,23 +13,29 @@ export interface Freeze {
   readonly since: string;
 }
 
-/** The switch that lets nothing change on any appliance. Kept in a file, so that a restart does not thaw. */
+/**
+ * The switch that refuses all changes on all appliances. Stored in a file, so that a restart does
+ * not thaw.
+ */
 export interface FreezeSwitch {
   readonly state: Freeze | undefined;
-  /** Aborts when changes are frozen, with a `frozen` {@link AdminProblem}; another one takes its place with each thaw. */
+  /**
+   * Aborts with a `frozen` {@link AdminProblem} when changes are frozen; each thaw replaces it by a
+   * new signal.
+   */
   readonly signal: AbortSignal;
-  /** Rejects when it cannot be kept; then nothing has changed. */
+  /** Freezes all changes. Rejects if the file cannot be written; then nothing has changed. */
   freeze(by: string, reason: string): Promise<Freeze>;
   thaw(): Promise<void>;
 }
 
 const remedyOfKind = 'move it away and start the exporter again';
-/** The file holds one short line; what is longer is something else. */
+/** The file contains one short line. */
 const maxBytes = 65_536;
 
 /**
- * Reads whether changes are frozen. A file that cannot be read counts as frozen: somebody wanted it so.
- * Rejects with a FileKindError for a path that is no regular file: a thaw could not remove it.
+ * Reads whether changes are frozen. A file that cannot be read counts as frozen: somebody wanted it
+ * so. Rejects with a FileKindError for a path that is no regular file: a thaw could not remove it.
  */
 export async function openFreezeSwitch(file: string, now: () => number): Promise<FreezeSwitch> {
   let state = await readState(file);
@@ -50,7 +56,8 @@ export async function openFreezeSwitch(file: string, now: () => number): Promise
       return wanted;
     },
     async thaw() {
-      // A loss of power may bring it back: then everything is frozen, which somebody notices.
+      // After a loss of power the file may reappear: then all changes are frozen, which somebody
+      // notices.
       await rm(file, { force: true });
       state = undefined;
       if (thawed.signal.aborted) thawed = new AbortController();
@@ -58,7 +65,7 @@ export async function openFreezeSwitch(file: string, now: () => number): Promise
   };
 }
 
-/** Says who froze all changes and why, and what that means for a call. */
+/** Returns the refusal of a call while changes are frozen, with who froze them and why. */
 export function frozenProblem({ by, since, reason }: Freeze, outcome = 'Nothing was sent.'): AdminProblem {
   return new AdminProblem('frozen', {
     detail: `${by} froze all changes on ${since}: ${reason}. ${outcome}`,
@@ -98,7 +105,10 @@ function unreadable(file: string): Freeze {
   return { by: 'unknown', reason: `${file} is there and cannot be read`, since: 'unknown' };
 }
 
-/** Under another name first: a crash leaves the old state or the new one, and once it is told, a loss of power leaves the new one. */
+/**
+ * Writes the file under another name first: a crash leaves the old or the new state, and after
+ * resolving, a loss of power leaves the new one.
+ */
 async function writeState(file: string, state: Freeze): Promise<void> {
   await makeFolder(dirname(file));
   const draft = `${file}.new`;

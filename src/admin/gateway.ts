@@ -56,11 +56,19 @@ export interface GatewayParts {
   readonly onChanged: (appliance: string, area: Area, farm: string | undefined) => void;
 }
 
-/** Sends calls to appliances after policy, freeze, confirmation, guards and audit, in this order. */
+/**
+ * Sends calls to appliances after policy, freeze, confirmation, guards and audit, in this order.
+ */
 export interface Gateway {
-  /** Resolves to the appliance's answer, or to the plan of a dry run; rejects with an {@link AdminProblem}. */
+  /**
+   * Resolves to the appliance's answer, or to the plan of a dry run; rejects with an
+   * {@link AdminProblem}.
+   */
   handle(request: AdminRequest): Promise<AdminAnswer>;
-  /** Returns the appliance of a name if the principal may know of it. Throws an {@link AdminProblem}. */
+  /**
+   * Returns the appliance of a name if the principal may know of it. Throws an
+   * {@link AdminProblem}.
+   */
   applianceFor(request: ApplianceRequest): AdminAppliance;
 }
 
@@ -105,7 +113,10 @@ function applianceFor({ appliances }: GatewayParts, { principal, appliance: name
   });
 }
 
-/** Runs the work in a slot of the queue. Looks the appliance up again after the wait: a reload may have replaced it. */
+/**
+ * Runs the work in a slot of the queue. Looks the appliance up again after the wait: a reload may
+ * have replaced it.
+ */
 async function inQueue(
   parts: GatewayParts,
   { request, ...queued }: { readonly request: AdminRequest } & Pick<QueueRequest, 'kind' | 'signal' | 'urgent'>,
@@ -197,7 +208,8 @@ function planInQueue(parts: GatewayParts, { request, call, body }: PermittedCall
   const { principal, confirm, force, reason, signal } = request;
   const { risk } = call.operation.row;
   return inQueue(parts, { request, kind: 'read', signal }, async ({ appliance, reach }) => {
-    // The dry run of a change asks the appliance for parameters with a method other than GET, so it is audited first.
+    // The dry run of a change asks the appliance for parameters with a method other than GET, so it
+    // is audited first.
     if (risk !== 'read') await recorder.record(subjectOf(request, call), { event: 'dry_run' });
     const plan = await planCall({
       call,
@@ -222,7 +234,10 @@ function farmOf({ params }: OperationCall, body: RequestBody | undefined): strin
   return typeof named === 'string' ? named : undefined;
 }
 
-/** Returns true for an admin that stops a farm: an emergency may need that, so it passes waiting changes. */
+/**
+ * Returns true for an admin that stops a farm: an emergency may need that, so it passes waiting
+ * changes.
+ */
 function isEmergencyStop({ request: { principal }, call: { operation }, body }: PermittedCall): boolean {
   return principal.role === 'admin' && operation.key === 'actOnFarm' && body?.fields.action === 'stop';
 }

@@ -3,25 +3,31 @@ import { isRecord } from '../lib/check.ts';
 import { redacted } from '../lib/secret.ts';
 import { shorten } from './shorten.ts';
 
-/** What is nested deeper is redacted as a whole: no setting of the API is. */
+/** Deeper values are redacted as a whole; no setting of the API is nested that deep. */
 const deepest = 32;
-/** A line of the audit is for reading. */
+/** Limits a line of the audit, which people read. */
 const maxWrittenBytes = 16_384;
 
-/** What may be written of a body: JSON without its secrets, and of what is very long in it a start; anything else as its size and digest. */
+/**
+ * Returns what may be recorded of a body: JSON without secrets and with long values shortened;
+ * otherwise size and digest.
+ */
 export function maskBody(body: Buffer, contentType: string): unknown {
   if (contentType.startsWith('application/json')) {
     try {
-      // Masked first: of a secret that was cut in two, neither half could be told.
+      // Masked before shortening: half a secret would not be recognised.
       return shorten(maskValue(JSON.parse(body.toString())), maxWrittenBytes);
     } catch {
-      // Told by its digest, as all that is not JSON.
+      // Recorded by its digest, like everything that is not JSON.
     }
   }
   return { bytes: body.length, sha256: createHash('sha256').update(body).digest('hex') };
 }
 
-/** A value out of JSON without its secrets: by the names of its fields, and in its texts PEM and passwords in URLs, headers and commands. */
+/**
+ * Masks a JSON value: secrets by field name, and in texts PEM and passwords in URLs, headers and
+ * commands.
+ */
 export function maskValue(value: unknown): unknown {
   return maskNested(value, '', 0);
 }
@@ -34,29 +40,35 @@ function maskNested(value: unknown, name: string, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, maskNested(item, key, depth + 1)]));
 }
 
-/** Names of the API (docs/api.md §3, §4, §6), and what the fields of unknown shape may be called, such as those of cloud credentials. */
+/**
+ * Field names of the API (docs/api.md §3, §4, §6), and likely names in fields of unknown shape,
+ * such as cloud credentials.
+ */
 const secretName =
   /passw|passphrase|passcode|pwd|(?<!by|com)pass$|secret|credential|token|community|psk|keys?$|(?:api|access|private|ssh)key|authori[sz]ation|^cookie$|^(?:user)?pin(?:code)?$/;
-/** What people call a secret in a text; as the name of a field, `auth` is a method. */
+/** Usual names of secrets in texts; as a field name, `auth` is a method. */
 const secretWord = /pw\d*$|auth$|creds?$|^bearer$/;
 
 function isSecretName(name: string): boolean {
   return secretName.test(plainName(name));
 }
 
-/** Strips a name to its small letters and digits, so that one pattern fits all spellings. */
+/** Reduces a name to lower-case letters and digits, so that one pattern matches all spellings. */
 function plainName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
-/** A text without PEM, passwords in URLs and what stands behind names such as `password`; what is masked already stays as it is. */
+/**
+ * Masks PEM, passwords in URLs and values after names such as `password` in a text; leaves masked
+ * values unchanged.
+ */
 export function maskText(text: string): string {
   if (text.includes('-----BEGIN')) return '[redacted PEM]';
-  // The quantifiers are bounded, so that a long text cannot keep them busy.
+  // The quantifiers are bounded, so that a long text cannot cause long backtracking.
   return maskAssignments(text.replaceAll(/:\/\/[^\s/?#]{1,512}@/g, `://${redacted}@`));
 }
 
-/** `Authorization: …` to the end of its line, `password=…` to the end of its word. */
+/** Matches `Authorization: …` to the end of its line, and `password=…` to the end of its word. */
 function maskAssignments(text: string): string {
   let masked = '';
   let from = 0;
@@ -74,7 +86,10 @@ function maskAssignments(text: string): string {
   return masked + text.slice(from);
 }
 
-/** A health check gets its secrets as options; those of one letter are the ones of the usual checks. */
+/**
+ * Matches options with secrets of health-check commands; the one-letter options are those of the
+ * usual checks.
+ */
 function maskOptions(command: string): string {
   return command.replaceAll(
     /(?<!\S)--?([\w-]{1,64}) {1,8}(?!-)("[^"]*"?|'[^']*'?|\S+)/g,

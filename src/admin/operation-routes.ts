@@ -1,12 +1,17 @@
 import { endpoints } from '../appliance/endpoints/table.ts';
 
-/** Returns the route of every operation by its key, for the lists of operations in a configuration. */
+/**
+ * Returns the route of every operation by its key, for the lists of operations in a configuration.
+ */
 export function operationRoutes(): ReadonlyMap<string, string> {
   const routes = Object.entries(endpoints).map(([key, { route }]) => [key, route] as const);
   return new Map([...routes, ...Object.entries(ownOperations)]);
 }
 
-/** The operations of the gateway itself that `allow` and `deny` of a token know, by key, with their routes. */
+/**
+ * The gateway's own operations that `allow` and `deny` of a token may name, by key, with their
+ * routes.
+ */
 export const ownOperations = {
   readAudit: 'GET /audit',
   freeze: 'PUT /freeze',

@@ -4,7 +4,7 @@ import { createRouteMatcher, fillTemplate, fitsSegment, parseRoute } from '../ap
 import { percentDecoded } from '../lib/text.ts';
 import { AdminProblem } from './problem.ts';
 
-/** One row of the API's table, as the gateway offers it. */
+/** An operation of the API, from one row of the endpoint table. */
 export interface Operation {
   readonly key: EndpointKey;
   readonly row: EndpointRow & { readonly area: Area };
@@ -12,22 +12,31 @@ export interface Operation {
   readonly template: string;
 }
 
-/** One operation on one object. */
+/** An operation on one object. */
 export interface OperationCall {
   readonly operation: Operation;
   /** The decoded values of the placeholders. */
   readonly params: Readonly<Record<string, string>>;
-  /** Below the appliance's base URL, encoded anew from the decoded values: what was judged is what is sent. */
+  /**
+   * Below the appliance's base URL, encoded again from the decoded values: what was checked is what
+   * is sent.
+   */
   readonly path: string;
 }
 
-/** Finds operations; nothing that it does not find reaches an appliance. */
+/** Finds operations; only these reach an appliance. */
 export interface Operations {
-  /** `path` is below the base URL and still percent-encoded. Throws an {@link AdminProblem}. */
+  /**
+   * Finds the operation of a path below the base URL, still percent-encoded. Throws an
+   * {@link AdminProblem}.
+   */
   find(method: string, path: string): OperationCall;
-  /** By key, or by route as in the table. */
+  /** Finds an operation by its key, or by its route in the table. */
   named(name: string): Operation | undefined;
-  /** The call of an operation on the object that the values name; undefined when a value is missing or no path can carry it. */
+  /**
+   * Returns the call of an operation on the named object; undefined if a value is missing or no
+   * path can carry it.
+   */
   call(operation: Operation, params: Readonly<Record<string, string>>): OperationCall | undefined;
 }
 
@@ -73,7 +82,10 @@ export function createOperations(): Operations {
   };
 }
 
-/** Refuses every spelling of a path that could mean another one to somebody on the way (docs/api.md §1.1, §8). */
+/**
+ * Refuses every spelling of a path that another program on the way may interpret differently
+ * (docs/api.md §1.1, §8).
+ */
 function refuseUnsafe(path: string): void {
   if (path.length > maxPathLength) {
     throw new AdminProblem('path_too_long', {
@@ -82,7 +94,7 @@ function refuseUnsafe(path: string): void {
     });
   }
   const segments = path.split('/').slice(1).map(percentDecoded);
-  // A number sign would be where the path ends to somebody else.
+  // Other programs may end the path at a number sign.
   const isWhole = path.startsWith('/') && !path.includes('#');
   if (isWhole && segments.every((segment) => segment !== undefined && isPlain(segment))) return;
   throw new AdminProblem('unsafe_path', {

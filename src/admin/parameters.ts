@@ -7,7 +7,7 @@ import { createReach } from './reach.ts';
 import { refuseUnlessPermitted, refuseWhileFrozen } from './refusals.ts';
 import type { RequestQueue } from './request-queue.ts';
 
-/** What an operation takes, as the appliance itself says. */
+/** Asks appliances for the parameters of operations. */
 export interface ParameterList {
   readonly operation: string;
   readonly route: string;
@@ -19,7 +19,7 @@ export interface ParametersParts {
   readonly queue: RequestQueue;
   readonly recorder: Recorder;
   readonly freeze: Pick<FreezeSwitch, 'state'>;
-  /** How long a caller waits for an answer of an appliance. */
+  /** Maximum time until an appliance begins its answer. */
   readonly timeoutMs: number;
 }
 
@@ -29,8 +29,8 @@ export interface Parameters {
 }
 
 /**
- * The question changes nothing, and yet it is a POST or a PUT to the appliance: it is for those who may call the operation,
- * it is in the audit before it leaves, and a freeze stops it.
+ * The question changes nothing, and yet it is a POST or a PUT to the appliance: it is for those who
+ * may call the operation, it is in the audit before it leaves, and a freeze stops it.
  */
 export function createParameters({ queue, recorder, freeze, timeoutMs }: ParametersParts): Parameters {
   return {

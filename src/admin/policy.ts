@@ -5,18 +5,21 @@ import type { OperationCall } from './operation.ts';
 import type { OwnOperation } from './operation-routes.ts';
 import type { Principal } from './principal.ts';
 
-/** `viewer` reads what is not confidential, `operator` also does what another call puts back, `admin` does everything. */
+/**
+ * `viewer` reads what is not confidential, `operator` also makes reversible changes, `admin` does
+ * everything.
+ */
 export const roles = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
-/** What a role may do, by the risk of the operation; what is not listed is refused. */
+/** The risks that each role may take; others are refused. */
 const allowedRisks: Readonly<Record<Role, readonly Risk[]>> = {
   viewer: ['read'],
   operator: ['read', 'reversible'],
   admin: ['read', 'secret', 'reversible', 'disruptive', 'destructive'],
 };
 
-/** The answer of the policy; a no says why. */
+/** The decision of the policy; a refusal has a reason. */
 export type Decision =
   | { readonly allowed: true }
   | { readonly allowed: false; readonly because: 'role_too_low' | 'operation_denied' | 'appliance_denied' };
@@ -25,13 +28,19 @@ export function roleMay(role: Role, risk: Risk): boolean {
   return allowedRisks[role].includes(risk);
 }
 
-/** Decides by role first, then by the token's own lists: `deny` wins over `allow`, and neither adds to the role. */
+/**
+ * Decides by role first, then by the token's own lists: `deny` wins over `allow`, and neither adds
+ * to the role.
+ */
 export function may(principal: Principal, key: EndpointKey, { risk }: Pick<EndpointRow, 'risk'>): Decision {
   if (!roleMay(principal.role, risk)) return { allowed: false, because: 'role_too_low' };
   return listsAllow(principal, key) ? { allowed: true } : { allowed: false, because: 'operation_denied' };
 }
 
-/** Decides on an operation of the gateway itself. Each is for the role admin; a freeze concerns all appliances, so that only a token for all may set or lift it. */
+/**
+ * Decides on an operation of the gateway itself. Each needs the role admin; freeze and thaw also
+ * need a token for all appliances.
+ */
 export function mayOwn(principal: Principal, key: OwnOperation): Decision {
   if (principal.role !== 'admin') return { allowed: false, because: 'role_too_low' };
   if (!listsAllow(principal, key)) return { allowed: false, because: 'operation_denied' };
@@ -39,7 +48,10 @@ export function mayOwn(principal: Principal, key: OwnOperation): Decision {
   return isForAll ? { allowed: true } : { allowed: false, because: 'appliance_denied' };
 }
 
-/** Whether a record of the audit, or the filter of a query, is about what the token covers. A record without an appliance is for a token of all. */
+/**
+ * Returns true if the token covers a record of the audit, or the filter of a query. A record
+ * without an appliance needs a token for all.
+ */
 export function maySee(
   principal: Principal,
   { appliance, operation }: Pick<AuditRecord, 'appliance' | 'operation'>,
@@ -48,17 +60,20 @@ export function maySee(
   return isCovered && (operation === undefined || listsAllow(principal, operation));
 }
 
-/** Whether the token is for all appliances, those to come included. */
+/** Returns true if the token covers all appliances, future ones included. */
 function coversAll({ appliances }: Principal): boolean {
   return appliances.some((glob) => /^\*+$/.test(glob));
 }
 
-/** Answers by the token's own lists alone, whatever its role. */
+/** Decides by the token's own lists, regardless of its role. */
 export function listsAllow({ allow, deny }: Pick<Principal, 'allow' | 'deny'>, key: string): boolean {
   return !deny.includes(key) && (allow?.includes(key) ?? true);
 }
 
-/** The risk of a call: that of its row, except where a release serves private keys under a harmless route (docs/api.md §3.11). */
+/**
+ * Returns the risk of a call: that of its row, except if a release serves private keys under a
+ * harmless route (docs/api.md §3.11).
+ */
 export function riskOf({ operation, params }: OperationCall): Risk {
   const isKey = operation.key === 'readCertificateInfo' && params.file?.toLowerCase().endsWith('.key');
   return isKey ? 'secret' : operation.row.risk;

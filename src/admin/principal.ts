@@ -3,7 +3,7 @@ import { globMatcher } from '../lib/glob.ts';
 import { isSame } from '../lib/same.ts';
 import type { Role } from './policy.ts';
 
-/** Who called, as the configuration names and limits them. */
+/** A caller, with its name and limits from the configuration. */
 export interface Principal {
   readonly name: string;
   readonly role: Role;
@@ -11,15 +11,23 @@ export interface Principal {
   readonly appliances: readonly string[];
   /** Unix milliseconds. */
   readonly expiresAtMs?: number;
-  /** Keys of the only operations the token may call, within its role; all of them when left out. */
+  /** Keys of the only operations that the token may call, within its role; without it, all. */
   readonly allow?: readonly string[];
-  /** Keys of operations it may never call. */
+  /** Keys of operations that the token may never call. */
   readonly deny: readonly string[];
-  /** True for a client that cannot send X-Confirm, such as one that was written for the appliance itself. */
+  /**
+   * True for a client that cannot send X-Confirm, such as one that was written for the appliance
+   * itself.
+   */
   readonly skipConfirmation: boolean;
-  /** With `warn`, a blocking finding of a guard goes through and is audited: for a client that cannot send X-Force. */
+  /**
+   * With `warn`, a blocking finding of a guard goes through and is audited: for a client that
+   * cannot send X-Force.
+   */
   readonly guards: 'refuse' | 'warn';
-  /** Whether it may know of an appliance of that name, whether or not there is one. */
+  /**
+   * Returns true if the principal may know of an appliance of that name, whether or not it exists.
+   */
   readonly covers: (appliance: string) => boolean;
 }
 
@@ -30,15 +38,17 @@ export interface PrincipalEntry extends Omit<Principal, 'covers'> {
 
 export type Identification = { readonly principal: Principal } | { readonly expired: Principal } | undefined;
 
-/** Knows the principals by the digests of their tokens, and no token. */
+/** Identifies principals by the digests of their tokens; stores no token. */
 export interface Principals {
-  /** Takes the same time whichever token is wrong, and wherever. */
+  /** Identifies a token in constant time. */
   identify(token: string): Identification;
-  /** Whether a word is the token of anybody, expired ones included: such a word must not be written down. */
+  /** Returns true if a word is any token, also an expired one: it must not be recorded. */
   isToken(word: string): boolean;
-  /** False once the entry of a principal was changed or taken out, also for a request that came before. */
+  /**
+   * Returns false if the entry of a principal was changed or removed, also for earlier requests.
+   */
   isInForce(principal: Principal): boolean;
-  /** From now on these, and no others. */
+  /** Replaces all tokens. */
   replace(entries: readonly PrincipalEntry[]): void;
 }
 
@@ -50,7 +60,8 @@ interface Known {
 
 export function createPrincipals(entries: readonly PrincipalEntry[], now: () => number): Principals {
   let known = entries.map(toKnown);
-  // Those of before too: a token that leaked is taken out, and must not be written down all the same.
+  // Includes former tokens: a leaked token is removed from the configuration, and still must not be
+  // recorded.
   const digests = new Set(entries.map(({ sha256 }) => sha256));
   return {
     isToken: (word) => digests.has(createHash('sha256').update(word).digest('hex')),
@@ -63,7 +74,7 @@ export function createPrincipals(entries: readonly PrincipalEntry[], now: () => 
     identify(token) {
       const presented = createHash('sha256').update(token).digest();
       let found: Principal | undefined;
-      // All are compared, the right one included: the time says nothing about which one it was.
+      // Compares all of them, so that the time does not tell which one matched.
       for (const { digest, principal } of known) if (timingSafeEqual(digest, presented)) found = principal;
       if (!found) return undefined;
       return found.expiresAtMs !== undefined && now() >= found.expiresAtMs ? { expired: found } : { principal: found };

@@ -1,4 +1,4 @@
-/** Every way in which the gateway itself says no: its stable code, the status that carries it, and what it is called. */
+/** All refusals of the gateway itself: stable code, HTTP status and title. */
 const problemKinds = {
   unauthenticated: [401, 'No valid token'],
   token_expired: [401, 'The token has expired'],
@@ -45,15 +45,15 @@ const problemKinds = {
 
 export type ProblemCode = keyof typeof problemKinds;
 
-/** The codes as documents and metrics list them. */
+/** The codes in the order of the documentation and the metrics. */
 export const problemCodes = Object.keys(problemKinds) as readonly ProblemCode[];
 
 export interface ProblemDetails {
-  /** One sentence about this very case. Never holds a secret. */
+  /** A sentence about this case, without secrets. */
   readonly detail: string;
   /** What to do now. */
   readonly remedy: string;
-  /** Where the usual status of the code does not fit. */
+  /** Replaces the usual status of the code. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Further members of the answer. */

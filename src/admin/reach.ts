@@ -7,8 +7,8 @@ import { callerLeft } from './refusals.ts';
 import type { QueueSlot } from './request-queue.ts';
 
 /**
- * Reaches an appliance for one caller. The signals that its methods take are the caller's: nothing is sent once the
- * caller has left. What was sent runs to its end, as it does on the appliance.
+ * Reaches an appliance for one caller. The signals that its methods take are the caller's: nothing
+ * is sent once the caller has left. What was sent runs to its end, as it does on the appliance.
  */
 export interface Reach {
   readonly relay: Pick<Relay, 'send' | 'urlOf'>;
@@ -20,7 +20,7 @@ export interface ReachParts {
   readonly relay: Pick<Relay, 'send' | 'urlOf'>;
   readonly client: Pick<ApplianceClient, 'read'>;
   readonly slot: QueueSlot;
-  /** How long the caller waits for an answer; the slot is kept for longer. */
+  /** How long the caller waits for an answer; the slot is held for longer. */
   readonly timeoutMs: number;
 }
 
@@ -49,13 +49,16 @@ export function createReach({ relay, client, slot, timeoutMs }: ReachParts): Rea
 export interface Limit<Result> {
   readonly path: string;
   readonly timeoutMs: number;
-  /** When the time begins; at once without it. */
+  /** Resolves when the time begins; default: at once. */
   readonly from?: Promise<unknown>;
-  /** Called with a result that comes too late. */
+  /** Called with a result after the limit. */
   readonly dispose: (late: Result) => void;
 }
 
-/** Resolves to the result of an exchange, or rejects with `timeout` after the limit. The exchange goes on then. */
+/**
+ * Resolves to the result of an exchange, or rejects with `timeout` after the limit. The exchange
+ * continues.
+ */
 export async function inTime<Result>(exchange: Promise<Result>, limit: Limit<Result>): Promise<Result> {
   const { path, timeoutMs, from, dispose } = limit;
   let timer: NodeJS.Timeout | undefined;
@@ -82,7 +85,7 @@ function timeout(path: string, timeoutMs: number): ApplianceError {
   return new ApplianceError('timeout', { endpoint: path, message: `no answer within ${timeoutMs / 1_000} s` });
 }
 
-/** Ends a body that nobody reads; it would hold its connection. */
+/** Destroys an unread body, which would hold its connection. */
 export function discard(body: unknown): void {
   if (body instanceof Readable) body.destroy();
 }

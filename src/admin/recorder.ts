@@ -7,7 +7,7 @@ import type { Principal } from './principal.ts';
 import { AdminProblem } from './problem.ts';
 import { createScrubber, type ScrubberParts } from './scrubber.ts';
 
-/** Who did what, as every record of a request begins. */
+/** The common part of all records of a request: who did what. */
 export interface Subject {
   readonly id: string;
   readonly principal: Principal;
@@ -24,15 +24,18 @@ export type Particulars = Omit<
   'request' | 'principal' | 'role' | 'appliance' | 'operation' | 'method' | 'path' | 'reason'
 >;
 
-/** Writes what the gateway did into the audit, without the secrets it may have come across; of many refusals in a minute only their number. */
+/** Writes records to the audit, without secrets; of many refusals in a minute only their number. */
 export interface Recorder {
-  /** Rejects with `audit_unavailable` when it is not on disk. */
+  /** Writes a record. Rejects with `audit_unavailable` if it is not on disk. */
   record(subject: Subject, particulars: Particulars): Promise<AuditPosition>;
-  /** For what can no longer be prevented: a failure is logged and counted by the journal, and does not reject. */
+  /**
+   * Writes a record of something that has happened. Does not reject: the journal logs and counts a
+   * failure.
+   */
   note(subject: Subject, particulars: Particulars): Promise<void>;
-  /** A text of the caller as it may be kept and shown to others. */
+  /** Removes secrets from a text of the caller. */
   scrubbed(text: string, token: Secret): string;
-  /** Writes down what was counted only, before the journal closes; does not reject. */
+  /** Writes the counted refusals before the journal closes; does not reject. */
   close(): Promise<void>;
 }
 
@@ -40,15 +43,15 @@ export interface RecorderParts extends ScrubberParts {
   readonly journal: Pick<AuditJournal, 'append'>;
   readonly onLost: (error: unknown, subject: Pick<Subject, 'id'>) => void;
   readonly now: () => number;
-  /** Refusals of one principal a minute that are written down one by one. */
+  /** Maximum of refusals per principal and minute that are recorded one by one. */
   readonly maxDenialsPerMinute: number;
 }
 
-/** For what a record of the recorder itself has not. */
+/** Placeholder for missing fields of the recorder's own records. */
 const nobody = '-';
 /** Paths of operations and reasons are shorter. */
 const maxTextLength = 2_048;
-/** Refusals are cheap to make, and who makes them chooses the texts. */
+/** Shorter: refusals are cheap to cause, and the client chooses their texts. */
 const maxDeniedLength = 256;
 
 export function createRecorder({ journal, keys, isToken, onLost, now, maxDenialsPerMinute }: RecorderParts): Recorder {
@@ -58,7 +61,7 @@ export function createRecorder({ journal, keys, isToken, onLost, now, maxDenials
   function recordOf(subject: Subject, particulars: Particulars): AuditRecord {
     const { id, principal, token, appliance, operation, method, path, reason } = subject;
     const longest = particulars.event === 'denied' ? maxDeniedLength : maxTextLength;
-    // Cut only once it is scrubbed: half a secret would not be found.
+    // Cut after scrubbing: half a secret would not be found.
     const shown = (text: string): string => scrubber.text(text, token).slice(0, longest);
     return {
       ...(scrubber.value(particulars, token) as Particulars),
@@ -73,7 +76,7 @@ export function createRecorder({ journal, keys, isToken, onLost, now, maxDenials
     };
   }
 
-  /** Does not reject: what else is to be written must not be lost with it. */
+  /** Does not reject: other records must not be lost with this one. */
   async function tellSuppressed(until: 'minute' | 'now'): Promise<void> {
     for (const suppressed of denials.take(until)) {
       try {

@@ -12,12 +12,12 @@ import type { AdminRequest } from './request.ts';
 
 type Denial = Extract<Decision, { readonly allowed: false }>['because'];
 
-/** True for a call that can leave the appliance another than it was. */
+/** Returns true for a call that may change the appliance. */
 export function changes(risk: Risk): boolean {
   return risk !== 'read' && risk !== 'secret';
 }
 
-/** Each of these throws an {@link AdminProblem} where the gateway must not send a call. */
+/** The functions below throw an {@link AdminProblem} if the gateway must not send a call. */
 export function refuseUnlessPermitted(principal: Principal, call: OperationCall): void {
   const { key } = call.operation;
   const risk = riskOf(call);
@@ -57,7 +57,10 @@ function ownDenied({ name, role, appliances }: Principal, key: OwnOperation, bec
   }
 }
 
-/** Refuses filters of the audit that the token can have no line for: an empty answer would read as "nothing happened". */
+/**
+ * Refuses filters of the audit that the token does not cover: an empty answer would read as
+ * "nothing happened".
+ */
 export function refuseUnseen(
   principal: Principal,
   { appliance, operation }: { readonly appliance?: string | undefined; readonly operation?: string | undefined },
@@ -80,10 +83,10 @@ export function refuseWhileFrozen(freeze: Freeze | undefined, { operation }: Ope
   if (freeze && changes(operation.row.risk)) throw frozenProblem(freeze);
 }
 
-/** How a client is told to send its token. */
+/** The header that tells a client how to send its token. */
 export const challenge = { 'www-authenticate': 'Bearer realm="zlb-exporter"' } as const;
 
-/** A token may run out while its request waits. */
+/** Refuses a token that expired while its request waited. */
 export function refuseExpired({ name, expiresAtMs }: Principal, nowMs: number): void {
   if (expiresAtMs !== undefined && nowMs >= expiresAtMs) throw tokenExpired(name, expiresAtMs);
 }
@@ -96,7 +99,7 @@ export function tokenExpired(name: string, expiredAtMs: number): AdminProblem {
   });
 }
 
-/** A reload came while the request waited. */
+/** Returns the refusal of a token that a reload removed while its request waited. */
 export function tokenWithdrawn(name: string): AdminProblem {
   return new AdminProblem('unauthenticated', {
     detail: `The token of ${name} was changed or taken out of the configuration before the call was sent; nothing was sent.`,
@@ -105,7 +108,7 @@ export function tokenWithdrawn(name: string): AdminProblem {
   });
 }
 
-/** For the audit: nobody is there to be told. */
+/** Returns the outcome of a request whose caller has left, for the audit. */
 export function callerLeft(): AdminProblem {
   return new AdminProblem('caller_left', {
     detail: 'The caller left before the call was sent; nothing was sent.',

@@ -1,11 +1,12 @@
 /**
- * Finds a name that one object of a JSON text has twice, at any depth; escaped spellings count as the letters that they
- * stand for. Readers differ in which of the two they take. The text must be valid JSON.
+ * Finds a name that one object of a JSON text has twice, at any depth; escaped spellings count as
+ * the letters that they stand for. Readers differ in which of the two they take. The text must be
+ * valid JSON.
  */
 export function repeatedName(json: string): string | undefined {
-  /** The names of each enclosing object so far, the innermost last; undefined for a list. */
+  /** The names so far of each enclosing object, innermost last; undefined for a list. */
   const enclosing: (Set<string> | undefined)[] = [];
-  // A loop and no recursion: the depth is for the sender to choose.
+  // No recursion: the sender chooses the depth.
   for (let at = 0; at < json.length; at += 1) {
     const sign = json[at];
     if (sign === '{') enclosing.push(new Set());
@@ -25,14 +26,14 @@ export function repeatedName(json: string): string | undefined {
   return undefined;
 }
 
-/** Returns where the string that begins at a quote is over, its last quote included. */
+/** Returns the offset behind the string that begins at a quote. */
 function endOfString(json: string, start: number): number {
   let at = start + 1;
   while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
   return at + 1;
 }
 
-/** Whether a colon follows, as it does behind names alone. */
+/** Returns true if a colon follows, which marks a name. */
 function isName(json: string, end: number): boolean {
   let at = end;
   while (json[at] === ' ' || json[at] === '\n' || json[at] === '\r' || json[at] === '\t') at += 1;

@@ -10,36 +10,39 @@ import { repeatedName } from './repeated-name.ts';
 import type { AdminRequest } from './request.ts';
 import type { TransferRate, Spool, Spooled } from './spool.ts';
 
-/** A body as it goes to the appliance, and as it may be written down. */
+/** A body for the appliance, and its form for the audit. */
 export interface RequestBody {
-  /** Exactly one of those that the appliance knows: it compares the whole header (docs/api.md §1.3). */
+  /** Exactly one of the appliance's types: it compares the whole header (docs/api.md §1.3). */
   readonly contentType: string;
   readonly contentLength: number;
-  /** The fields of a JSON body; empty for any other. */
+  /** The fields of a JSON body; empty for other bodies. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** For the audit: without secrets, and of a file its length and digest alone. */
+  /** For the audit: without secrets; of a file only length and digest. */
   readonly masked: unknown;
-  /** Takes in a file, which stays with its sender until then; other bodies are here already. Rejects with an {@link AdminProblem}. */
+  /**
+   * Takes in a file, which stays with its sender until then; other bodies are here already. Rejects
+   * with an {@link AdminProblem}.
+   */
   receive(principal: string, signal: AbortSignal): Promise<void>;
   /** Called once, when it is sent. A file fails when it is read more slowly than at this pace. */
   content(pace: TransferRate): Buffer | Readable;
-  /** What has left so far; the digest, in lower-case hex, once a file left whole. */
+  /** The bytes sent so far; the digest in lower-case hex once a file was sent whole. */
   sent(): { readonly bytes: number; readonly sha256?: string };
-  /** Gives back the room of a file, once it is not being sent any more. */
+  /** Frees the disk space of a file once it is no longer being sent. */
   release(): void;
 }
 
 export interface BodyLimits {
-  /** Of a file: backups and packages. */
+  /** Maximum size of a file, such as a backup or a package. */
   readonly uploadBytes: number;
-  /** How long a body may take; a file must keep a lowest rate from then on. */
+  /** Time for a whole body; a file must keep the minimum rate afterwards. */
   readonly patienceMs: number;
   readonly spool: Spool;
 }
 
-/** What is read into the memory: settings and certificates are far smaller. */
+/** Maximum size of a body in memory; settings and certificates are far smaller. */
 const wholeBytes = 1_048_576;
-/** The lowest average rate of a file; that of a slow mobile line. */
+/** The minimum average rate of a file: that of a slow mobile line. */
 export const minBytesPerSecond = 16_384;
 
 const maxShownName = 100;
@@ -51,7 +54,10 @@ const acceptedTypes: Readonly<Record<Exclude<BodyKind, 'none'>, readonly string[
   gzip: ['application/gzip'],
 };
 
-/** Reads what the operation takes, or refuses it; undefined for an operation without a body. */
+/**
+ * Reads the body that the operation takes, or refuses it; undefined for an operation without a
+ * body.
+ */
 export async function readRequestBody(
   kind: BodyKind,
   request: Pick<AdminRequest, 'contentType' | 'contentLength' | 'body'>,
@@ -77,7 +83,7 @@ export async function readRequestBody(
   };
 }
 
-/** Parameters such as a charset are common and harmless; the appliance refuses them, so that they stay here. */
+/** Removes parameters such as a charset, which are harmless and which the appliance refuses. */
 function checkType(accepted: readonly string[], given: string | undefined): string {
   const type = given?.split(';')[0]?.trim().toLowerCase();
   if (type !== undefined && accepted.includes(type)) return type;
@@ -88,7 +94,7 @@ function checkType(accepted: readonly string[], given: string | undefined): stri
 }
 
 function fieldsOf(content: Buffer): Readonly<Record<string, unknown>> {
-  // Older releases take nothing at all for "no parameters" (docs/api.md §1.3).
+  // Older releases take an empty body for "no parameters" (docs/api.md §1.3).
   if (content.length === 0) return {};
   try {
     const text = content.toString();
@@ -99,7 +105,7 @@ function fieldsOf(content: Buffer): Readonly<Record<string, unknown>> {
     }
   } catch (error) {
     if (error instanceof AdminProblem) throw error;
-    // Told below, without the parser's words: they hold what was sent.
+    // Reported below, without the parser's message: it quotes the body.
   }
   throw new AdminProblem('malformed_body', {
     detail: 'The body is not a JSON object, which the appliance would fail on; nothing was sent.',
@@ -107,7 +113,7 @@ function fieldsOf(content: Buffer): Readonly<Record<string, unknown>> {
   });
 }
 
-/** The guards and the audit know the last of two members with one name; a release may take the first. */
+/** Refuses repeated names: guards and audit see the last value, and a release may use the first. */
 function refuseRepeated(json: string): void {
   const name = repeatedName(json);
   if (name === undefined) return;
@@ -128,7 +134,7 @@ async function readWhole(body: Readable | undefined, patienceMs: number): Promis
     return await Promise.race([whole, deadline]);
   } finally {
     clearTimeout(timer);
-    // What comes of it after the deadline is of no interest.
+    // Its result after the deadline is not needed.
     whole.catch(() => undefined);
   }
 }
@@ -136,7 +142,7 @@ async function readWhole(body: Readable | undefined, patienceMs: number): Promis
 async function collect(body: Readable): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // Left open when it is too long: destroying it would take away the socket that the refusal goes to.
+  // Not destroyed if it is too long: that would close the socket of the refusal.
   for await (const chunk of body.iterator({ destroyOnReturn: false })) {
     size += (chunk as Buffer).length;
     refuseLong(size, wholeBytes);

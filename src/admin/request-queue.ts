@@ -1,42 +1,54 @@
 import { AdminProblem } from './problem.ts';
 import { callerLeft } from './refusals.ts';
 
-/** A request that wants a slot on an appliance. */
+/** A request for a slot on an appliance. */
 export interface QueueRequest {
   readonly appliance: string;
   readonly kind: 'read' | 'change';
   readonly principal: string;
-  /** Passes all requests that wait and are not urgent; never the ones that are running. */
+  /** True to overtake waiting requests that are not urgent; never running ones. */
   readonly urgent?: boolean;
-  /** Takes the request back while it waits; an {@link AdminProblem} as its reason is what the caller gets. */
+  /**
+   * Cancels the request while it waits; an {@link AdminProblem} as its reason is sent to the
+   * caller.
+   */
   readonly signal: AbortSignal;
 }
 
-/** A slot on an appliance, from the first call of a request to the end of the last one. */
+/** A slot on an appliance, held from the first call of a request to the end of the last one. */
 export interface QueueSlot {
-  /** Aborts when the gateway closes. It outlasts the caller: an appliance goes on with a call whose caller left. */
+  /**
+   * Aborts when the gateway closes, not when the caller leaves: an appliance continues a call whose
+   * caller left.
+   */
   readonly signal: AbortSignal;
-  /** Keeps the slot until the promise has settled, even if the work has ended before. */
+  /** Holds the slot until the promise has settled, even if the work ends before. */
   keepFor(exchange: Promise<unknown>): void;
 }
 
 /**
- * Limits the requests of the gateway that an appliance works on at a time. Changes go one by one, so that what a guard
- * saw still holds when the change is sent. Reads have places of their own, so that neither holds up the other.
+ * Limits the requests of the gateway that an appliance works on at a time. Changes go one by one,
+ * so that what a guard saw still holds when the change is sent. Reads have places of their own, so
+ * that neither holds up the other.
  */
 export interface RequestQueue {
-  /** Runs the work when its turn comes. Rejects with an {@link AdminProblem} when too many wait, or for too long. */
+  /**
+   * Runs the work in a slot. Rejects with an {@link AdminProblem} if too many requests wait, or for
+   * too long.
+   */
   run<Result>(request: QueueRequest, work: (slot: QueueSlot) => Promise<Result>): Promise<Result>;
-  /** Gives what is running some time to end, aborts the rest, and resolves when all of it has ended. */
+  /** Gives running requests `graceMs` to end, aborts the rest, and resolves when all have ended. */
   close(graceMs: number): Promise<void>;
 }
 
 export interface RequestQueueParts {
-  /** Reads of one appliance that run at the same time. */
+  /** Maximum of concurrent reads per appliance. */
   readonly maxReads: number;
-  /** Requests of one kind that wait for an appliance; one principal has at most half of these places. */
+  /**
+   * Maximum of waiting requests of one kind per appliance; one principal gets at most half of it.
+   */
   readonly maxWaiting: number;
-  /** How long one may wait. */
+  /** Maximum wait. */
   readonly maxWaitMs: number;
 }
 
@@ -69,7 +81,7 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
     throw busy(`${appliance} has ${waiting.length} requests of the gateway waiting, ${own} of them from ${principal}`);
   }
 
-  /** Resolves when it is the request's turn. */
+  /** Resolves when the request has a slot. */
   async function enter(line: Line, request: QueueRequest): Promise<void> {
     if (line.running < line.slots && line.waiting.length === 0) {
       line.running += 1;
@@ -102,7 +114,7 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
     },
     async close(graceMs) {
       const timer = setTimeout(() => closing.abort(), graceMs);
-      // What waits gets its turn as places become free, and sees then that the gateway closes.
+      // Waiting requests get freed slots, and then see that the gateway closes.
       while (underWay.size > 0) await Promise.all(underWay);
       clearTimeout(timer);
       closing.abort();
@@ -110,7 +122,7 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
   };
 }
 
-/** Resolves when a slot has become free for a request, and taken for it. */
+/** Resolves when a freed slot was assigned to a request. */
 function wait(line: Line, request: QueueRequest, maxWaitMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {

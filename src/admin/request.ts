@@ -4,34 +4,36 @@ import type { Overridden } from './guards/overridden.ts';
 import type { OperationCall } from './operation.ts';
 import type { Principal } from './principal.ts';
 
-/** A request for an appliance, authenticated and otherwise unread. */
+/** An authenticated request for an appliance, not parsed yet. */
 export interface AdminRequest {
-  /** Ours, shown to the caller and in the audit. */
+  /** The gateway's own id, shown to the caller and in the audit. */
   readonly id: string;
   readonly principal: Principal;
-  /** What the caller proved itself with; taken out of everything that is written down. */
+  /** The caller's token; removed from everything that is recorded. */
   readonly token: Secret;
   readonly appliance: string;
   readonly method: string;
-  /** Below the appliance's base URL, percent-encoded as it came. */
+  /** Below the appliance's base URL, percent-encoded as received. */
   readonly path: string;
   readonly contentType: string | undefined;
-  /** Bytes, where the caller says. */
+  /** Bytes, if the caller sent the header. */
   readonly contentLength: number | undefined;
-  /** Undefined when the request carries none. */
+  /** Undefined if the request has no body. */
   readonly body: Readable | undefined;
   readonly confirm: string | undefined;
   readonly reason: string | undefined;
   readonly dryRun: boolean;
   readonly force: boolean;
-  /** Aborts when the caller is gone. */
+  /** Aborts when the caller has left. */
   readonly signal: AbortSignal;
   readonly onCall: (call: OperationCall) => void;
-  /** From here on what comes of it has its outcome in the audit, and is not a refusal. */
+  /**
+   * Called before the request is sent: from then on the audit has an outcome instead of a refusal.
+   */
   readonly onSending: (overridden: Overridden) => void;
 }
 
-/** What the caller gets; the appliance's own answer, or the gateway's. */
+/** The answer for the caller, from the appliance or from the gateway. */
 export interface AdminAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

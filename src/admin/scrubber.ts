@@ -1,24 +1,30 @@
 import { redacted, type Secret, minFindableLength } from '../lib/secret.ts';
 import { maskText } from './mask.ts';
 
-/** Takes secrets out of what a careless caller may have put them into. */
+/** Removes secrets from texts and values of callers. */
 export interface Scrubber {
-  /** A text that somebody wrote, as it is or percent-encoded: without the tokens and keys known here, and masked as texts in bodies are. */
+  /**
+   * Removes known tokens and keys (plain or percent-encoded) from a text, and masks it like texts
+   * in bodies.
+   */
   text(text: string, token: Secret): string;
-  /** A value that is masked already: without known tokens and keys, in the names of its fields too. */
+  /** Removes known tokens and keys from a masked value, also from its field names. */
   value(value: unknown, token: Secret): unknown;
 }
 
 export interface ScrubberParts {
-  /** Keys of the appliances, as they are now. */
+  /** Returns the present keys of the appliances. */
   readonly keys: () => readonly Secret[];
-  /** Whether a word is the token of anybody at all. */
+  /** Returns true if a word is any token. */
   readonly isToken: (word: string) => boolean;
 }
 
-/** Where a token may begin and end: at blanks, at slashes, at whatever tokens are not made of. */
+/**
+ * Matches the separators between possible tokens: blanks, slashes, any character that tokens do not
+ * contain.
+ */
 const words = [/\S+/g, /[^\s/]+/g, /[\w-]+/g] as const;
-/** A path is encoded once, or twice by mistake. */
+/** A path is encoded once, or by mistake twice. */
 const maxEncodings = 4;
 
 export function createScrubber({ keys, isToken }: ScrubberParts): Scrubber {
@@ -38,7 +44,7 @@ export function createScrubber({ keys, isToken }: ScrubberParts): Scrubber {
     if (decoded === clean) return clean;
     if (encodings === 0) return redacted;
     const cleanInside = text(decoded, token, encodings - 1);
-    // Left as it was written unless that hides something.
+    // Unchanged unless it contains a secret.
     return cleanInside === decoded ? clean : cleanInside;
   };
 
@@ -52,7 +58,10 @@ export function createScrubber({ keys, isToken }: ScrubberParts): Scrubber {
   return { text: (given, token) => text(given, token), value };
 }
 
-/** Unlike decodeURIComponent it goes on where something is no UTF-8, or no hexadecimal number: that must not hide the rest. */
+/**
+ * Decodes like decodeURIComponent, but skips malformed parts, which must not hide a secret in the
+ * rest.
+ */
 function percentDecoded(text: string): string {
   return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString());
 }

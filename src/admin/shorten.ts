@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto';
 import { isRecord } from '../lib/check.ts';
 
-/** What is said of what is left out takes less, its digest included. */
+/** A remark about omitted data is shorter, its digest included. */
 const remarkBytes = 120;
-/** The least that an entry gets: half of it is enough for a remark in the place of its name, half for one in that of its value. */
+/**
+ * Minimum size of an entry: enough for a remark instead of its name and one instead of its value.
+ */
 const minBytes = 256;
 
 type Entry = readonly [name: string, value: unknown];
 
 /**
- * A value out of JSON in at most so many bytes of JSON: what is short stands there whole, before anything that is long;
- * of a long text there is a start, of many entries as many as there is room for, and a remark with the digest each.
+ * A value out of JSON in at most so many bytes of JSON: what is short stands there whole, before
+ * anything that is long; of a long text there is a start, of many entries as many as there is room
+ * for, and a remark with the digest each.
  */
 export function shorten(value: unknown, maxBytes: number): unknown {
   if (bytesOf(value) <= maxBytes) return value;
@@ -36,7 +39,10 @@ function shortenEntries(entries: readonly Entry[], maxBytes: number): readonly E
   return [...shown, ['…', remark]];
 }
 
-/** Who needs little gets all of it, the others the same each; where that is too little, those who need most get nothing. */
+/**
+ * Divides the room: short entries get what they need, the others equal parts; if that is too
+ * little, the longest get nothing.
+ */
 function divide(needs: readonly number[], room: number): ReadonlyMap<number, number> {
   const shares = new Map<number, number>();
   const byNeed = needs.map((need, index) => ({ need, index })).sort((a, b) => a.need - b.need);
@@ -57,7 +63,7 @@ function shortenText(text: string, maxBytes: number): string {
   return `${startOf(text, maxBytes - bytesOf(remark))}${remark}`;
 }
 
-/** Ends with a whole word: half a word may be half a key, which nobody would find in it any more. */
+/** Cuts a text after a whole word: half a word may be half a key, which would not be found. */
 function startOf(text: string, maxBytes: number): string {
   for (let length = maxBytes; length >= 1; length = Math.floor(length * 0.9)) {
     const start = /^.*\s/s.exec(text.slice(0, length))?.[0] ?? '';

@@ -7,47 +7,56 @@ import { steadyNow } from '../lib/steady-now.ts';
 import { makeFolder } from './audit/disk.ts';
 import { AdminProblem } from './problem.ts';
 
-/** The lowest average rate of a transfer, asked once the grace time has passed. */
+/** The minimum average rate of a transfer, enforced after the grace time. */
 export interface TransferRate {
   readonly graceMs: number;
   readonly bytesPerSecond: number;
-  /** The error that ends a transfer which is slower. */
+  /** Returns the error that ends a slower transfer. */
   readonly tooSlow: () => Error;
 }
 
 export interface Intake {
   readonly principal: string;
-  /** Left open when the intake fails: what ends it is its owner's business. */
+  /** The source; not destroyed if the transfer fails. */
   readonly source: Readable;
-  /** Where it is known, room for all of it is claimed at once. */
+  /** If it is known, space for all of it is reserved at once. */
   readonly bytes?: number;
   readonly pace: TransferRate;
-  /** Ends the intake; its reason is the failure. */
+  /** Aborts the transfer with its reason. */
   readonly signal: AbortSignal;
   readonly onChunk?: (chunk: Buffer) => void;
-  /** Called once, at the end or at the failure of the intake. Readers see neither before this has resolved. */
+  /**
+   * Called once, at the end or the failure of the transfer. Readers see neither before it has
+   * resolved.
+   */
   readonly onEnd?: (bytes: number, failure: unknown) => Promise<void>;
 }
 
 export interface ReadOptions {
   readonly pace?: TransferRate;
-  /** Called with the bytes that are handed on. */
+  /** Called with the bytes that a reader gets. */
   readonly onPiece?: (bytes: number) => void;
 }
 
-/** A body in a file that has no name any more. */
+/** A body in an unlinked file. */
 export interface Spooled {
-  /** Resolves to its length at the end of the source. Rejects with what ended the intake before. */
+  /** Resolves to its length at the end of the source. Rejects if the transfer fails. */
   readonly whole: Promise<number>;
-  /** Reads it from its beginning, once, while it still grows too. A reader is asked for its pace once the body is whole. */
+  /**
+   * Reads it from its beginning, once, while it still grows too. A reader is asked for its pace
+   * once the body is whole.
+   */
   read(options?: ReadOptions): Readable;
-  /** Gives its room back, after the reader has closed. */
+  /** Frees its disk space after the reader has closed. */
   release(): void;
 }
 
-/** Takes in what is too large for the memory, so that neither a slow client nor a slow appliance holds up the other. */
+/**
+ * Stores bodies that are too large for memory, so that a slow client and a slow appliance do not
+ * block each other.
+ */
 export interface Spool {
-  /** Rejects with an {@link AdminProblem} when there is no room. */
+  /** Stores a body. Rejects with an {@link AdminProblem} if there is no space. */
   take(intake: Intake): Promise<Spooled>;
 }
 
@@ -55,13 +64,13 @@ export interface SpoolParts {
   readonly folder: string;
   readonly maxBytes: number;
   readonly maxBytesPerPrincipal: number;
-  /** Left free on the disk, for the audit. */
+  /** Bytes to leave free on the disk for the audit. */
   readonly keepFreeBytes: number;
 }
 
-/** Bytes that are read and handed on at a time. */
+/** Bytes that are read at a time. */
 const chunkBytes = 65_536;
-/** Room that is claimed at a time where the length is not known. */
+/** Bytes that are reserved at a time if the length is not known. */
 const stepBytes = 1_048_576;
 
 export function createSpool(parts: SpoolParts): Spool {
@@ -81,7 +90,9 @@ export function createSpool(parts: SpoolParts): Spool {
   };
 }
 
-/** Opens a file that only this process can read, and that is gone when it ends, however it ends. */
+/**
+ * Opens an unlinked file that only this process can read, and that vanishes when the process ends.
+ */
 async function openNameless(folder: string): Promise<FileHandle> {
   await makeFolder(folder);
   const path = join(folder, `.spool-${randomUUID()}`);
@@ -95,15 +106,18 @@ async function openNameless(folder: string): Promise<FileHandle> {
   }
 }
 
-/** The room that one body takes on the disk. */
+/** The disk space of one body. */
 interface Room {
   claim(bytes: number): Promise<void>;
-  /** Counts bytes that are about to be written, and claims more room where they need it. */
+  /** Counts bytes about to be written, and reserves more space if needed. */
   claimFor(bytes: number): Promise<void>;
   release(): void;
 }
 
-/** Counts the room of all bodies: one principal leaves half of it to others, and all of them leave the audit its disk. */
+/**
+ * Counts the space of all bodies: one principal gets at most half, and the audit's part of the disk
+ * stays free.
+ */
 function createClaims({ folder, maxBytes, maxBytesPerPrincipal, keepFreeBytes }: SpoolParts) {
   const byPrincipal = new Map<string, number>();
   let claimedBytes = 0;
@@ -131,7 +145,7 @@ function createClaims({ folder, maxBytes, maxBytesPerPrincipal, keepFreeBytes }:
   async function refuseFullDisk(): Promise<void> {
     await makeFolder(folder);
     const { bavail, bsize } = await statfs(folder);
-    // What is claimed and not written yet is free on the disk still.
+    // Reserved bytes that are not written yet still count as free on the disk.
     if (bavail * bsize - (claimedBytes - writtenBytes) < keepFreeBytes)
       throw unavailable(`the disk has to keep ${keepFreeBytes} bytes free for the audit`);
   }
@@ -164,12 +178,15 @@ function createClaims({ folder, maxBytes, maxBytesPerPrincipal, keepFreeBytes }:
   };
 }
 
-/** A body in an open file. It closes the file when the intake has ended, nobody reads it, and it was released. */
+/**
+ * A body in an open file. Closes the file when the transfer has ended, nobody reads it, and it was
+ * released.
+ */
 class SpooledBody implements Spooled {
   readonly whole: Promise<number>;
   readonly #file: FileHandle;
   readonly #room: Room;
-  /** Bytes that came so far; all of them are in the file unless nobody reads them any more. */
+  /** Bytes received so far; all of them are in the file unless nobody reads them. */
   #bytes = 0;
   #hasEnded = false;
   #isReleased = false;
@@ -184,7 +201,7 @@ class SpooledBody implements Spooled {
       this.#progress.resolve();
       this.#closeUnused();
     });
-    // Readers see the failure too, and there may be nobody else.
+    // Readers see the failure too; nobody else may wait for it.
     this.whole.catch(() => undefined);
   }
 
@@ -201,7 +218,7 @@ class SpooledBody implements Spooled {
       this.#readers -= 1;
       this.#closeUnused();
     });
-    // Whoever reads it sees the failure; it may be destroyed before anybody does.
+    // The reader sees the failure; the stream may be destroyed before it is read.
     reader.on('error', () => undefined);
     const watchRest = (): void => {
       if (pace && !reader.destroyed) watch = watchPace(pace, () => reader.destroy(pace.tooSlow()));
@@ -220,7 +237,7 @@ class SpooledBody implements Spooled {
     try {
       for await (const chunk of paced(source, intake)) {
         onChunk?.(chunk);
-        // A body that nobody reads is taken to its end all the same: its outcome counts.
+        // A body without a reader is read to its end too: its outcome counts.
         if (!this.#isReleased || this.#readers > 0) await this.#write(chunk);
         this.#bytes += chunk.length;
         this.#progress.resolve();
@@ -268,7 +285,7 @@ class SpooledBody implements Spooled {
   }
 }
 
-/** The chunks of a source, until it ends, is too slow or is not wanted any more. */
+/** Yields the chunks of a source until it ends, is too slow or is aborted. */
 async function* paced(source: Readable, { pace, signal }: Pick<Intake, 'pace' | 'signal'>): AsyncGenerator<Buffer> {
   const interrupted = Promise.withResolvers<never>();
   interrupted.promise.catch(() => undefined);
@@ -276,7 +293,8 @@ async function* paced(source: Readable, { pace, signal }: Pick<Intake, 'pace' | 
   if (signal.aborted) interrupt();
   signal.addEventListener('abort', interrupt, { once: true });
   const watch = watchPace(pace, () => interrupted.reject(pace.tooSlow()));
-  // Left open when it is not read to its end: with a request would go the socket that its answer needs.
+  // Not destroyed if it is not read to its end: destroying a request closes the socket of its
+  // answer.
   const chunks = source.iterator({ destroyOnReturn: false });
   try {
     for (;;) {

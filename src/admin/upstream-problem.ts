@@ -1,7 +1,7 @@
 import { ApplianceError } from '../appliance/errors.ts';
 import { AdminProblem } from './problem.ts';
 
-/** What the caller is told when the appliance gave no answer that could be passed on. */
+/** Returns the problem for the caller if the appliance gave no answer that can be forwarded. */
 export function upstreamProblem(error: unknown, appliance: string, changes: boolean): AdminProblem {
   if (error instanceof AdminProblem) return error;
   if (!(error instanceof ApplianceError)) {
@@ -55,7 +55,7 @@ function remedyOf({ reason }: ApplianceError): string {
 
 /** Refuses the answers that must not reach a caller. */
 export function refuseAnswer(status: number, appliance: string): void {
-  // It was our key that was refused: the caller's credentials were fine.
+  // The appliance refused our key; the caller's token is valid.
   if (status === 401) {
     throw new AdminProblem('upstream_unauthorized', {
       detail: `${appliance} refused the key of the gateway with 401; nothing was changed.`,
@@ -68,7 +68,7 @@ export function refuseAnswer(status: number, appliance: string): void {
       remedy: strangerRemedy,
     });
   }
-  // The API knows no redirects, and a client that follows one would carry its token to another host.
+  // The API has no redirects, and a client that follows one would send its token to another host.
   if (status >= 300 && status < 400) {
     throw new AdminProblem('upstream_redirect', {
       detail: `${appliance} answered ${status} where the API has no such answer; it was not followed.`,

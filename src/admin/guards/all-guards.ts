@@ -11,7 +11,7 @@ import { stopFarm } from './stop-farm.ts';
 import { strayActivationFile } from './stray-activation-file.ts';
 import { unknownBackend } from './unknown-backend.ts';
 
-/** Every trap that is looked for, in the order in which findings are shown. */
+/** All guards, in the order in which their findings are shown. */
 export const allGuards: readonly Guard[] = [
   hardRestart,
   restartMayLeaveDown,

@@ -4,7 +4,7 @@ import { type GuardContext, callParam } from './guard.ts';
 
 type ConfiguredBackend = ReplyOf<'listFarmBackends'>['params'][number];
 
-/** The calls that take a backend by its id out of service; maintenance also brings it back. */
+/** The calls that take a backend out of service by its id; maintenance also puts it back. */
 export const backendOperations = [
   'setFarmBackendMaintenance',
   'setServiceBackendMaintenance',
@@ -13,8 +13,9 @@ export const backendOperations = [
 ] as const;
 
 /**
- * The backends of the service in the path, or of its farm, as configured; nothing of their health (docs/api.md §8, 10).
- * Undefined when the appliance has no such farm or service, so that it refuses the call itself.
+ * The backends of the service in the path, or of its farm, as configured; nothing of their health
+ * (docs/api.md §8, 10). Undefined when the appliance has no such farm or service, so that it
+ * refuses the call itself.
  */
 export async function configuredBackends(context: GuardContext): Promise<readonly ConfiguredBackend[] | undefined> {
   const { params, read } = context;
@@ -29,14 +30,14 @@ export async function configuredBackends(context: GuardContext): Promise<readonl
   }
 }
 
-/** What the backends belong to, for people. */
+/** Returns what the backends belong to, for messages. */
 export function ownerOf({ params }: GuardContext): string {
   return params.service === undefined
     ? `the farm ${params.farmname}`
     : `the service ${params.service} of ${params.farmname}`;
 }
 
-/** A backend for people. */
+/** Returns a backend for messages. */
 export function backendText({ id, ip, port }: Pick<ConfiguredBackend, 'id' | 'ip' | 'port'>): string {
   return `${id} (${ip}${port ? `:${port}` : ''})`;
 }

@@ -2,7 +2,7 @@ import type { Params, ReadKey, ReplyOf } from '../../appliance/client.ts';
 import type { EndpointKey } from '../../appliance/endpoints/table.ts';
 import { assert } from '../../lib/check.ts';
 
-/** One thing to know before a call is sent. A `blocking` one stops the call unless it is forced with a reason. */
+/** A warning about a call. A `blocking` one stops the call unless it is forced with a reason. */
 export interface GuardFinding {
   /** Stable name of the guard, such as `hard_restart`. */
   readonly guard: string;
@@ -13,7 +13,7 @@ export interface GuardFinding {
   readonly remedy: string;
 }
 
-/** A finding as a guard makes it; the name is added for it. */
+/** A finding without the name of its guard, which is added. */
 export type Trap = Omit<GuardFinding, 'guard'>;
 
 /** Reads from the appliance with the gateway's key. Rejects with an {@link ApplianceError}. */
@@ -29,10 +29,10 @@ export interface GuardContext {
   readonly read: GuardRead;
 }
 
-/** Knows one trap of the API (docs/api.md §5, §8), and looks before a call whether it would spring. */
+/** Checks a call for one known hazard of the API (docs/api.md §5, §8). */
 export interface Guard {
   readonly name: string;
-  /** For the documentation: a warning is shown where somebody looks first, and stops nothing. */
+  /** For the documentation; a warning appears in dry runs and stops nothing. */
   readonly effect: 'refuses' | 'warns' | 'refuses or warns';
   readonly operations: readonly EndpointKey[];
   /** One sentence for the documentation. */
@@ -41,7 +41,7 @@ export interface Guard {
   inspect(context: GuardContext): Promise<readonly Trap[]>;
 }
 
-/** The value of a placeholder that all operations of the guard have. */
+/** Returns the value of a placeholder that all operations of the guard have. */
 export function callParam({ operation, params }: GuardContext, name: string): string {
   const value = params[name];
   assert(value !== undefined, `${operation} has no {${name}}`);
@@ -49,8 +49,9 @@ export function callParam({ operation, params }: GuardContext, name: string): st
 }
 
 /**
- * Whether any release could take a value of the body for this word of small letters: blanks, case and the like make no
- * difference, and a list or an object, which the known releases refuse, may mean anything.
+ * Whether any release could take a value of the body for this word of small letters: blanks, case
+ * and the like make no difference, and a list or an object, which the known releases refuse, may
+ * mean anything.
  */
 export function couldMean({ body }: GuardContext, name: string, word: string): boolean {
   const value = body[name];

@@ -4,7 +4,10 @@ import type { OperationCall } from '../operation.ts';
 import { allGuards } from './all-guards.ts';
 import type { GuardFinding, Guard, GuardContext, GuardRead } from './guard.ts';
 
-/** Runs the guards of a call one after the other, since an appliance is asked one thing at a time. Changes nothing. */
+/**
+ * Runs the guards of a call one after the other: an appliance gets one call at a time. Changes
+ * nothing.
+ */
 export async function inspectCall(
   { operation, params }: OperationCall,
   body: Readonly<Record<string, unknown>>,
@@ -17,7 +20,7 @@ export async function inspectCall(
   return findings;
 }
 
-/** Names in it come from the appliance. */
+/** Messages contain names from the appliance, which may be long. */
 const maxMessageLength = 4_000;
 
 async function inspected(guard: Guard, context: GuardContext): Promise<readonly GuardFinding[]> {
@@ -26,7 +29,8 @@ async function inspected(guard: Guard, context: GuardContext): Promise<readonly 
     return traps.map((trap) => ({ guard: guard.name, ...trap, message: oneLine(trap.message, maxMessageLength) }));
   } catch (error) {
     if (!(error instanceof ApplianceError)) throw error;
-    // A deactivated appliance refuses the call as well, unless it is the upload that activates it (docs/api.md §3.19).
+    // A deactivated appliance refuses the call itself, except the upload that activates it
+    // (docs/api.md §3.19).
     if (error.reason === 'unlicensed') return [];
     return [
       {
@@ -39,7 +43,7 @@ async function inspected(guard: Guard, context: GuardContext): Promise<readonly 
   }
 }
 
-/** The same question is asked once, whatever comes of it. */
+/** Makes the same read once, whatever its result. */
 function readOnce(read: GuardRead): GuardRead {
   const asked = new Map<string, Promise<unknown>>();
   return (key, params) => {

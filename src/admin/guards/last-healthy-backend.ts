@@ -4,10 +4,13 @@ import { calledFarm } from './farm.ts';
 import { couldMean, type Guard, callParam } from './guard.ts';
 
 const deletions: readonly EndpointKey[] = ['deleteFarmBackend', 'deleteServiceBackend'];
-/** Words that say for sure that a backend serves nobody (docs/api.md §2.2). */
+/** The states in which a backend certainly gets no traffic (docs/api.md §2.2). */
 const outOfService: readonly string[] = ['down', 'maintenance', 'fgDOWN'];
 
-/** Health comes from the statistics: elsewhere the backends of a stopped farm are up (docs/api.md §8, 10). */
+/**
+ * Reads health from the statistics: other calls show the backends of a stopped farm as up
+ * (docs/api.md §8, 10).
+ */
 export const lastHealthyBackend: Guard = {
   name: 'last_healthy_backend',
   effect: 'refuses',

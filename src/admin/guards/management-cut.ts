@@ -1,6 +1,9 @@
 import type { Guard } from './guard.ts';
 
-/** docs/api.md §4.6 and §4.7. Looks at nothing: which way leads to the appliance cannot be seen from here. */
+/**
+ * docs/api.md §4.6 and §4.7. Looks at nothing: which way leads to the appliance cannot be seen from
+ * here.
+ */
 export const managementCut: Guard = {
   name: 'management_cut',
   effect: 'warns',

@@ -1,6 +1,9 @@
 import type { GuardFinding } from './guard.ts';
 
-/** Names of the guards whose blocking findings do not stop a call, by what overrides them; as the audit and a dry run have them. */
+/**
+ * Names of the guards whose blocking findings were overridden, by what overrides them; used in the
+ * audit and in dry runs.
+ */
 export interface Overridden {
   /** Overridden by X-Force. */
   readonly forced?: readonly string[];
@@ -13,7 +16,10 @@ export interface Overrider {
   readonly principal: { readonly guards: 'refuse' | 'warn' };
 }
 
-/** Returns what a request overrides; nothing where no finding blocks, or where the guards are obeyed. */
+/**
+ * Returns the guards that a request overrides; empty if no finding blocks, or if the guards are
+ * obeyed.
+ */
 export function overriddenBy(findings: readonly GuardFinding[], { force, principal }: Overrider): Overridden {
   const blocking = new Set(findings.filter(({ severity }) => severity === 'blocking').map(({ guard }) => guard));
   if (blocking.size === 0) return {};

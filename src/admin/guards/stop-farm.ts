@@ -1,6 +1,9 @@
 import { couldMean, type Guard, callParam } from './guard.ts';
 
-/** Looks at nothing: in an emergency a farm must be stoppable on an appliance that answers nothing else. */
+/**
+ * Looks at nothing: in an emergency a farm must be stoppable on an appliance that answers nothing
+ * else.
+ */
 export const stopFarm: Guard = {
   name: 'stop_farm',
   effect: 'warns',

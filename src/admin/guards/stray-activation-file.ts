@@ -1,6 +1,9 @@
 import type { Guard } from './guard.ts';
 
-/** docs/api.md §5.5; a deactivated appliance answers the read with 402, which proves Enterprise (see inspect.ts). */
+/**
+ * docs/api.md §5.5; a deactivated appliance answers the read with 402, which proves Enterprise (see
+ * inspect.ts).
+ */
 export const strayActivationFile: Guard = {
   name: 'stray_activation_file',
   effect: 'refuses',
