@@ -6,7 +6,7 @@ import { writeReading } from '../src/collectors/rows.ts';
 import type { Emit } from '../src/metrics/samples.ts';
 import { createMetricsStore, type MetricsStore } from '../src/metrics/store.ts';
 import type { Origin } from '../src/monitor/origin.ts';
-import { createShelf, type Shelf } from '../src/monitor/shelf.ts';
+import { createReadingStore, type ReadingStore } from '../src/monitor/reading-store.ts';
 
 /** 40 appliances of 2,501 series: one, and 20 L4 farms (10 series each, and 5 about their backends) of 11 backends (10 each). */
 export const fleetSize = { appliances: 40, farms: 20, backends: 11, seriesPerAppliance: 2_501 } as const;
@@ -77,19 +77,19 @@ const noFacts = {
   activationEndSeconds: undefined,
 };
 
-const neverStale = { maxStaleMs: Number.POSITIVE_INFINITY, promisedMs: Number.POSITIVE_INFINITY };
+const neverStale = { maxStaleMs: Number.POSITIVE_INFINITY, extendedMs: Number.POSITIVE_INFINITY };
 
-function createFullShelf(appliance: string, store: MetricsStore): Shelf {
+function createFullShelf(appliance: string, store: MetricsStore): ReadingStore {
   const refuse = (what: string): never => {
     throw new Error(`the benchmark's page lost series: ${what}`);
   };
-  return createShelf({
+  return createReadingStore({
     appliance,
-    held: new Map(),
+    stored: new Map(),
     store,
     maxSeries: 50_000,
-    precedence: () => 0,
-    outlives: () => true,
+    priority: () => 0,
+    isExtended: () => true,
     onDropped: refuse,
     onUnknownState: refuse,
   });

@@ -2,7 +2,7 @@ import { adminMetricFamilies } from '../src/admin/admin-metrics.ts';
 import { collectors } from '../src/collectors/registry.ts';
 import { formatDuration } from '../src/lib/time.ts';
 import type { Family, StateSet } from '../src/metrics/family.ts';
-import { ledgerFamilies } from '../src/monitor/ledger.ts';
+import { ownFamilies } from '../src/monitor/collector-statistics.ts';
 import { collectorQueries, exporterQueries, gatewayQueries, queryBlock } from './metrics-queries.ts';
 
 /** docs/metrics.md: every family that is served, by the collector that feeds it. */
@@ -36,7 +36,7 @@ ${parts.join('\n\n')}
 
 ## Of the exporter, for each appliance
 
-${table(ledgerFamilies)}
+${table(ownFamilies)}
 
 ${queryBlock(exporterQueries)}
 

@@ -20,7 +20,7 @@ import { type AppliancePoller, createAppliancePoller } from './monitor/appliance
 import { type Cron, createCron } from './monitor/cron.ts';
 import { createCounters } from './monitor/counters.ts';
 import { createFleet, type Fleet, type FleetChange, type Inherited } from './monitor/fleet.ts';
-import { ledgerFamilies } from './monitor/ledger.ts';
+import { ownFamilies } from './monitor/collector-statistics.ts';
 import type { RecentTransition } from './monitor/status.ts';
 import { createReloading, type Reloading, RestartNeededError } from './reloading.ts';
 
@@ -145,10 +145,10 @@ interface PollingParts {
 }
 
 function createMonitor({ log, now, random }: DaemonParts, { decode, cron }: PollingParts): Fleet<WatchedAppliance> {
-  const store = createMetricsStore([...collectorFamilies, ...ledgerFamilies]);
+  const store = createMetricsStore([...collectorFamilies, ...ownFamilies]);
   const createPoller = (
     { appliance, polling, limits }: WatchedAppliance,
-    { counters = createCounters(appliance.name), legacy }: Inherited,
+    { counters = createCounters(appliance.name), state }: Inherited,
     onTransition: (transition: RecentTransition) => void,
   ): AppliancePoller =>
     createAppliancePoller({
@@ -165,7 +165,7 @@ function createMonitor({ log, now, random }: DaemonParts, { decode, cron }: Poll
       maxSeries: limits.seriesPerAppliance,
       counters,
       onTransition,
-      legacy,
+      state,
       store,
       cron,
       log: log.child({ appliance: appliance.name }),

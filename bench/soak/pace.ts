@@ -50,6 +50,6 @@ export function offsetMsOf(appliance: string, paced: PacedCollector): number {
   const { name, schedule, intervalMs, maxStaleMs } = paced;
   const collector = collectors.find((each) => each.name === name);
   if (!collector) throw new Error(`there is no collector ${name}`);
-  const parts = { appliance, precedence: 0, jitterRatio: 0, intervalMs };
+  const parts = { appliance, priority: 0, jitterRatio: 0, intervalMs };
   return createJob({ collector, schedule, maxStaleMs }, parts).offsetMs;
 }

@@ -1,6 +1,6 @@
 import { collectorFamilies } from '../../src/collectors/registry.ts';
 import type { StateSet } from '../../src/metrics/family.ts';
-import { ledgerFamilies } from '../../src/monitor/ledger.ts';
+import { ownFamilies } from '../../src/monitor/collector-statistics.ts';
 import { MappingType, type ValueMap, type ValueMappingResult } from '@grafana/grafana-foundation-sdk/dashboard';
 import { leastUp, once, series } from './queries.ts';
 
@@ -71,7 +71,7 @@ function numbered(metric: string, matchers: readonly string[]): string {
 }
 
 function statesOf(metric: string): StateSet {
-  const families = [...collectorFamilies, ...ledgerFamilies];
+  const families = [...collectorFamilies, ...ownFamilies];
   const family = families.find(({ name }) => name === metric);
   if (!family || !('states' in family)) throw new Error(`${metric} is no state set`);
   return family as StateSet;

@@ -21,7 +21,7 @@ export const lifeOfANumber: readonly Step[] = [
     exit: { to: 'left out, counted in zlb_collector_skipped_total', as: skipReasons },
   },
   {
-    file: 'monitor/collecting.ts',
+    file: 'monitor/runner.ts',
     does: 'Runs the collector; the one place where failures end.',
     exit: { to: 'failed: counted, logged; the old reading until max_stale', as: failureReasons },
   },
@@ -36,7 +36,7 @@ export const lifeOfANumber: readonly Step[] = [
     file: 'appliance/answer.ts',
     does: 'Status, type, JSON, schema: a typed reply, where unknown is a state of its own.',
   },
-  { file: 'monitor/shelf.ts', does: 'Families of the data, as far as the limit of series allows.' },
+  { file: 'monitor/reading-store.ts', does: 'Families of the data, as far as the limit of series allows.' },
   { file: 'monitor/transitions.ts', does: 'What changed since the reading before: the log, zlb_transitions_total.' },
   { file: 'metrics/render.ts', does: 'Gauges and counters of prom-client, rendered once.' },
   { file: 'metrics/store.ts', does: 'Text and deflated blocks by appliance and family; a page joins them.' },

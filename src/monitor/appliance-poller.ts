@@ -9,21 +9,21 @@ import { steadyNow } from '../lib/steady-now.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import { createCaller } from './caller.ts';
 import type { Cron } from './cron.ts';
-import { createCollecting, type Pace } from './collecting.ts';
+import { createRunner, type Pace } from './runner.ts';
 import { type Counters, type SkipReason, skipReasons } from './counters.ts';
 import { describeAppliance } from './describe.ts';
-import { createDisplay } from './display.ts';
+import { createExposition } from './exposition.ts';
 import { createFailureLog } from './failure-log.ts';
 import { createIntervalBudget } from './interval-budget.ts';
 import { createJob, type Job, type ScheduledCollector } from './job.ts';
 import { createKnownFacts } from './known-facts.ts';
-import { createLedger } from './ledger.ts';
-import { heldFrom, type Legacy, newestFrom } from './legacy.ts';
+import { createCollectorStatistics } from './collector-statistics.ts';
+import { storedFrom, type PollerState, newestFrom } from './poller-state.ts';
 import { createLicence } from './licence.ts';
 import type { Origin } from './origin.ts';
 import { createRefresh } from './refresh.ts';
 import { createSchedule } from './schedule.ts';
-import { createShelf } from './shelf.ts';
+import { createReadingStore } from './reading-store.ts';
 import type { Snapshot } from './snapshot.ts';
 import { createSnapshots } from './snapshots.ts';
 import type { ApplianceStatus, RecentTransition } from './status.ts';
@@ -34,9 +34,9 @@ export interface AppliancePollerParts {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly watches: (farm: string) => boolean;
-  /** Of backends, those alone have series that are down or in maintenance. */
+  /** Backends that are up have no series of their own. */
   readonly compact: boolean;
-  /** Enabled collectors in order of precedence. */
+  /** Enabled collectors in order of priority. */
   readonly collectors: readonly ScheduledCollector[];
   readonly connect: (onCall: (report: CallReport) => void) => ApplianceClient;
   readonly polling: {
@@ -48,8 +48,8 @@ export interface AppliancePollerParts {
   readonly maxSeries: number;
   readonly counters: Counters;
   readonly onTransition: (transition: RecentTransition) => void;
-  /** Of the poller whose place this one takes, where the readings are still those of the same appliance. */
-  readonly legacy?: Legacy | undefined;
+  /** State of the poller that this one replaces, if it polled the same appliance. */
+  readonly state?: PollerState | undefined;
   readonly store: MetricsStore;
   readonly cron: Cron;
   readonly log: Logger;
@@ -60,11 +60,11 @@ export interface AppliancePollerParts {
 /** Polls one appliance. */
 export interface AppliancePoller {
   readonly name: string;
-  /** Shows what is counted, before anything was read. */
+  /** Shows the counters, before anything was read. */
   publish(): void;
   /** Runs every collector once, then by its schedule. */
   start(): void;
-  /** One run now, whatever the schedule; resolves when it is over, whatever came of it. */
+  /** Runs a collector now, whatever its schedule; resolves when the run is over, whatever its outcome. */
   run(collector: string): Promise<void>;
   /**
    * Something in an area of the API was changed, of one farm where it is named: reads at once what shows it. A reading
@@ -78,19 +78,19 @@ export interface AppliancePoller {
   describe(): ApplianceStatus;
   readonly counters: Counters;
   /** For the poller that takes its place; once this one is closed. */
-  readonly legacy: Legacy;
+  readonly state: PollerState;
   close(): Promise<void>;
 }
 
-/** Why nothing is asked until something else has changed. */
+/** Reasons for which a collector does not run until something else has changed. */
 const lastingReasons = ['breaker_open', 'unlicensed', 'farms_unknown'] as const satisfies readonly SkipReason[];
 /** Farms that wait at once to be read because their state changed: a queue of thousands would stop the loop for seconds. */
 const maxRefreshing = 20;
-/** What an edition lacks stays away, but a 404 may also have been a bad moment. */
+/** A route that an edition lacks stays missing, but a 404 may also have been a bad moment. */
 const retryMissingAfterMs = 3_600_000;
 
 export function createAppliancePoller(parts: AppliancePollerParts): AppliancePoller {
-  const { name, cron, store, log, now, random, polling, counters, legacy: before } = parts;
+  const { name, cron, store, log, now, random, polling, counters, state: before } = parts;
   const closing = new AbortController();
   const age = before?.age ?? createAgeClock(now, steadyNow);
   const states: KnownStates = before?.states ?? new Map();
@@ -104,12 +104,12 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     },
     onFarmGone(farm) {
       for (const collector of jobs.keys()) {
-        shelf.remove({ collector, farm });
+        readingStore.remove({ collector, farm });
         transitions.forget({ collector, farm });
         failures.forget({ collector, farm });
       }
     },
-    // What waited for the licence need not wait for its schedule as well.
+    // Collectors that waited for the licence need not wait for their schedule as well.
     onLicensedAgain() {
       for (const each of jobs.keys()) if (each !== 'activation') void run(each, 'at_once');
     },
@@ -119,16 +119,16 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
       each.collector.name,
       createJob(each, {
         appliance: name,
-        precedence: index,
+        priority: index,
         intervalMs: cron.intervalMs(each.schedule),
         jitterRatio: polling.jitterRatio,
       }),
     ]),
   );
-  const ledger = createLedger({
+  const statistics = createCollectorStatistics({
     collectors: [...jobs.keys()],
     counters,
-    before: before?.ledger,
+    before: before?.statistics,
     upForMs: () => Math.min(...[...jobs.values()].map((job) => timing.freshForMs(job))),
   });
   const budget = createIntervalBudget(
@@ -140,8 +140,8 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     },
   );
   const timing = createTiming({ budget, jitterRatio: polling.jitterRatio, steadyNow });
-  const held = heldFrom(before, jobs);
-  const withheld = new Map(before?.withheld);
+  const stored = storedFrom(before, jobs);
+  const evicted = new Map(before?.evicted);
   const failures = createFailureLog(log, now);
   const transitions = createTransitions({
     log,
@@ -154,18 +154,18 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     },
     now,
   });
-  const shelf = createShelf({
+  const readingStore = createReadingStore({
     appliance: name,
-    held,
-    withheld,
+    stored,
+    evicted,
     store,
     maxSeries: parts.maxSeries,
-    precedence: (collector) => jobs.get(collector)?.precedence ?? jobs.size,
-    // By the intervals as they are then, and never for an appliance that has fallen silent.
-    outlives({ collector, takenAtMs, promisedMs }, ageMs) {
+    priority: (collector) => jobs.get(collector)?.priority ?? jobs.size,
+    // By the intervals at that moment, and never for an appliance that does not answer.
+    isExtended({ collector, takenAtMs, extendedMs }, ageMs) {
       const job = jobs.get(collector);
-      const allowedMs = job ? Math.max(promisedMs, timing.freshForMs(job)) : 0;
-      return ageMs - takenAtMs < allowedMs && ledger.isUp(ageMs) === true;
+      const allowedMs = job ? Math.max(extendedMs, timing.freshForMs(job)) : 0;
+      return ageMs - takenAtMs < allowedMs && statistics.isUp(ageMs) === true;
     },
     onDropped(reason, series) {
       counters.dropped(reason, series);
@@ -175,7 +175,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   });
   const caller = createCaller({
     connect: parts.connect,
-    onCall: (report) => ledger.called(report, age()),
+    onCall: (report) => statistics.called(report, age()),
     // A certificate that was not read during an outage need not wait ten minutes more.
     onRecovered() {
       for (const [collector, { missed }] of jobs) if (missed && !running.has(collector)) void run(collector, 'at_once');
@@ -187,21 +187,21 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     now: age,
     random,
   });
-  const display = createDisplay({
+  const exposition = createExposition({
     appliance: name,
     store,
-    ledger,
+    statistics,
     counters,
-    shelf,
+    readingStore,
     breakerState: () => caller.breakerState,
     age,
   });
-  const collecting = createCollecting({
+  const runner = createRunner({
     caller,
     timing,
     failures,
     closing: closing.signal,
-    objection: ({ collector }) => licence.objection(collector.name),
+    skipReason: ({ collector }) => licence.skipReason(collector.name),
     context: { watches: parts.watches, now, labels: parts.labels },
     facts: () => facts.current,
     age,
@@ -231,9 +231,9 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     labels: parts.labels,
     jobs,
     isLicensed: () => facts.current.licensed,
-    shelf,
-    display,
-    ledger,
+    readingStore,
+    exposition,
+    statistics,
     failures,
     breakerState: () => caller.breakerState,
     isSupported: (collector) => !unsupported.has(collector),
@@ -248,26 +248,27 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     onStretched: (job) => skip(job, 'stretched'),
     run: (collector, pace) => void run(collector, pace),
   });
-  for (const collector of before?.ledger.entries.keys() ?? []) if (!jobs.has(collector)) shelf.clear(collector);
-  for (const { collector, farm } of [...held.values(), ...withheld.values()]) {
+  for (const collector of before?.statistics.entries.keys() ?? [])
+    if (!jobs.has(collector)) readingStore.clear(collector);
+  for (const { collector, farm } of [...stored.values(), ...evicted.values()]) {
     if (farm === undefined || parts.watches(farm)) continue;
-    shelf.remove({ collector, farm });
+    readingStore.remove({ collector, farm });
     transitions.forget({ collector, farm });
   }
 
   let described: { readonly snapshot: Snapshot; readonly status: ApplianceStatus } | undefined;
 
   function publish(): void {
-    display.publish();
+    exposition.publish();
     snapshots.invalidate();
   }
 
   function runEnded(): void {
     publish();
-    display.refresh();
+    exposition.refresh();
   }
 
-  /** Collectors that ask farm by farm wait for the first list of farms; the call queue keeps the rest in order. */
+  /** Runs the collectors that ask farm by farm once the first list of farms is there; the call queue orders the rest. */
   async function firstRuns(): Promise<void> {
     const whole = [...jobs].filter(([, { collector }]) => !isFarmCollector(collector));
     const lists = whole
@@ -280,7 +281,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   async function changed(area: Area, farm: string | undefined): Promise<void> {
     const touched = [...jobs.values()].filter(({ collector }) => collector.refreshedBy.includes(area));
     const [ofFarms, whole] = [touched.filter(isOfFarms), touched.filter((job) => !isOfFarms(job))];
-    // A farm that was just created is known to the others once it is listed.
+    // A farm that was just created is known to the other collectors once it is listed.
     await Promise.all(whole.map(({ collector: { name: collector } }) => again(collector)));
     await Promise.all(ofFarms.map((job) => (farm === undefined ? again(job.collector.name) : runFarm(job, farm))));
   }
@@ -304,7 +305,7 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     const { collector } = job;
     return refresh.after(undefined, `${collector.name} ${farm}`, async () => {
       if (!isFarmCollector(collector) || reasonToSkip(job) || closing.signal.aborted) return;
-      await collecting.farm(job, collector, farm);
+      await runner.farm(job, collector, farm);
       runEnded();
     });
   }
@@ -330,8 +331,8 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   function reasonToSkip(job: Job): SkipReason | undefined {
     const { collector } = job;
     if (age() < (unsupported.get(collector.name) ?? 0)) return 'unsupported';
-    const objection = licence.objection(collector.name);
-    if (objection) return objection;
+    const skipReason = licence.skipReason(collector.name);
+    if (skipReason) return skipReason;
     if (!caller.wouldAdmit) return 'breaker_open';
     if (isFarmCollector(collector) && !facts.current.farms) return 'farms_unknown';
     return undefined;
@@ -345,23 +346,23 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     job.current = current;
     job.spentSeconds = 0;
     const outcome = isFarmCollector(collector)
-      ? await collecting.round(job, collector, pace)
-      : await collecting.once(job, collector, pace);
-    job.hadTurn = true;
+      ? await runner.round(job, collector, pace)
+      : await runner.once(job, collector, pace);
+    job.hadFirstRun = true;
     job.current = undefined;
     job.lastRun = { tookMs: steadyNow() - current.sinceMs, lostMs: current.lostMs };
     job.missed = outcome === 'failed' || outcome === 'breaker_open';
     if (outcome === 'closing') return;
-    if (outcome !== 'ok') display.withoutReading(job);
+    if (outcome !== 'ok') exposition.withoutReading(job);
     if (isOneOf(skipReasons, outcome)) return skip(job, outcome);
-    job.heldUp = undefined;
+    job.blocked = undefined;
     if (!isFarmCollector(collector)) budget.spent(collector.name, job.spentSeconds);
-    if (outcome === 'lacking') {
+    if (outcome === 'unsupported_route') {
       unsupported.set(collector.name, age() + retryMissingAfterMs);
-      return ledger.lacks(collector.name);
+      return statistics.unsupported(collector.name);
     }
     unsupported.delete(collector.name);
-    ledger.attempted({
+    statistics.attempted({
       collector: collector.name,
       startedAtMs,
       durationMs: job.lastRun.tookMs,
@@ -373,30 +374,30 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
   /** All of them: what one collector costs stretches others as well. */
   function announceIntervals(): void {
     for (const [collector, job] of jobs)
-      if (!unsupported.has(collector)) ledger.stretchedTo(collector, timing.effectiveIntervalMs(job));
+      if (!unsupported.has(collector)) statistics.stretchedTo(collector, timing.effectiveIntervalMs(job));
   }
 
   function onReading(job: Job, origin: Origin, data: unknown, askedAtMs: number): void {
-    if (shelf.isOvertaken(origin, askedAtMs)) return;
+    if (readingStore.isOvertaken(origin, askedAtMs)) return;
     const { collector } = job;
     const freshForMs = timing.freshForMs(job);
     transitions.compare(origin, [...(collector.entity?.states(data) ?? [])]);
-    shelf.put(origin, {
+    readingStore.put(origin, {
       write: writeReading(collector.families, data, { compact: parts.compact }),
       data,
       sinceMs: transitions.changesOf(origin),
       takenAtMs: askedAtMs,
       maxStaleMs: job.maxStaleMs,
-      promisedMs: freshForMs > job.maxStaleMs ? freshForMs : 0,
+      extendedMs: freshForMs > job.maxStaleMs ? freshForMs : 0,
     });
     if (!isFarmCollector(collector)) facts.update(collector, data);
-    display.refresh();
+    exposition.refresh();
   }
 
   function skip(job: Job, reason: SkipReason): void {
-    job.hadTurn = true;
+    job.hadFirstRun = true;
     if (reason === 'breaker_open') job.missed = true;
-    if (isOneOf(lastingReasons, reason)) job.heldUp = { reason, sinceMs: job.heldUp?.sinceMs ?? now() };
+    if (isOneOf(lastingReasons, reason)) job.blocked = { reason, sinceMs: job.blocked?.sinceMs ?? now() };
     counters.skipped(job.collector.name, reason);
   }
 
@@ -406,20 +407,20 @@ export function createAppliancePoller(parts: AppliancePollerParts): AppliancePol
     start() {
       // A reload may close it while it waits for its turn to start.
       if (closing.signal.aborted) return;
-      for (const job of jobs.values()) ledger.stretchedTo(job.collector.name, job.intervalMs);
+      for (const job of jobs.values()) statistics.stretchedTo(job.collector.name, job.intervalMs);
       schedule.start(jobs.values());
       licence.start();
       void firstRuns();
     },
     run: (collector) => run(collector, 'at_once'),
     changed,
-    expire: () => display.expire(jobs),
+    expire: () => exposition.expire(jobs),
     counters,
-    get legacy() {
-      return { age, newest, held, withheld, states, ledger: ledger.state, opensAtMs: caller.opensAtMs };
+    get state() {
+      return { age, newest, stored, evicted, states, statistics: statistics.state, opensAtMs: caller.opensAtMs };
     },
     get hadFirstRuns() {
-      return [...jobs.values()].every(({ hadTurn }) => hadTurn);
+      return [...jobs.values()].every(({ hadFirstRun }) => hadFirstRun);
     },
     describe() {
       const snapshot = snapshots.current();

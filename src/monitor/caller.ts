@@ -7,7 +7,7 @@ import { steadyNow } from '../lib/steady-now.ts';
 import type { SkipReason } from './counters.ts';
 import { createCallQueue } from './call-queue.ts';
 
-/** A call was not made, since something that came to light while it waited for its turn speaks against it. */
+/** A call that was not made, for a reason that appeared while it waited in the queue. */
 export class NotAskedError extends Error {
   override readonly name = 'NotAskedError';
   readonly reason: SkipReason;
@@ -20,27 +20,27 @@ export class NotAskedError extends Error {
 
 /** One run, as its calls see it. */
 export interface CallingRun {
-  /** How long a call can wait for its turn behind others. */
-  readonly patienceMs: number;
+  /** How long a call can wait behind others. */
+  readonly maxWaitMs: number;
   readonly signal: AbortSignal;
-  /** A call leaves now. */
+  /** Called when a call leaves. */
   readonly asked: () => void;
   /** Receives the seconds of each call. */
   readonly spent: (seconds: number) => void;
-  /** What speaks against another call of this run, asked right before it leaves. */
-  readonly objection: () => SkipReason | undefined;
+  /** Returns why no further call of this run may leave; called right before each one. */
+  readonly skipReason: () => SkipReason | undefined;
 }
 
-/** Makes the calls to one appliance: one at a time, within its busy share, behind the breaker, and rarely for a route it lacks. */
+/** Makes the calls to one appliance: through the call queue and the circuit breaker, and rarely for a route that it lacks. */
 export interface Caller {
   /** Reads on behalf of one run. */
   reader(run: CallingRun): ReadFrom;
-  /** After a change of version the routes that were missing are worth another try. */
+  /** Tries missing routes again, after a change of version. */
   forgetMissingRoutes(): void;
   readonly breakerState: BreakerState;
-  /** False while a run would be refused at its first call. */
+  /** False while the breaker would refuse the first call of a run. */
   readonly wouldAdmit: boolean;
-  /** No call leaves before then, by the steady clock: what the last ones cost the appliance. */
+  /** No call leaves before this time, by the steady clock; see {@link CallQueue.charge}. */
   readonly opensAtMs: number;
   close(): Promise<void>;
 }
@@ -48,19 +48,19 @@ export interface Caller {
 export interface CallerParts {
   readonly connect: (onCall: (report: CallReport) => void) => ApplianceClient;
   readonly onCall: (report: CallReport) => void;
-  /** The breaker closed again. */
+  /** Called when the breaker has closed again. */
   readonly onRecovered: () => void;
   readonly maxConcurrent: number;
   readonly maxBusyRatio: number;
-  /** Of the caller whose place this one takes: the appliance is at rest until then. */
+  /** `opensAtMs` of the caller that this one replaces. */
   readonly opensAtMs?: number | undefined;
   readonly log: Logger;
-  /** See lib/age-clock.ts; the waits of the breaker go by it. */
+  /** See lib/age-clock.ts; the breaker measures its waits with it. */
   readonly now: () => number;
   readonly random: () => number;
 }
 
-/** Reads that a collector can do without, since it has another one or leaves a part out; asking again and again is idle. */
+/** Reads that a collector can do without, since it has another one or leaves a part out: a missing route is not asked for each time. */
 const dispensable: readonly ReadKey[] = ['listFarmStats', 'readSystemInfo', 'listVirtualInterfaces'];
 const rememberMissingForMs = 600_000;
 
@@ -113,12 +113,12 @@ export function createCaller({
       return queue.opensAtMs;
     },
     reader:
-      ({ patienceMs, signal, asked, spent, objection }) =>
+      ({ maxWaitMs, signal, asked, spent, skipReason }) =>
       async (key, params) => {
         const known = missing.get(key);
         if (known && now() < known.untilMs) throw known.error;
-        return await queue.run(patienceMs, signal, async () => {
-          const reason = objection() ?? (breaker.admit() ? undefined : 'breaker_open');
+        return await queue.run(maxWaitMs, signal, async () => {
+          const reason = skipReason() ?? (breaker.admit() ? undefined : 'breaker_open');
           if (reason) throw new NotAskedError(reason);
           const startedAt = steadyNow();
           asked();

@@ -5,7 +5,7 @@ import type { TransitionObject } from '../collectors/collector.ts';
 import { counter, type Family, histogram } from '../metrics/family.ts';
 import { labelValue } from '../metrics/label-value.ts';
 import type { FilledRegistry } from '../metrics/render.ts';
-import { type DropReason, dropReasons } from './shelf.ts';
+import { type DropReason, dropReasons } from './reading-store.ts';
 
 /** Why a tick of a collector's schedule did not become a run. */
 export const skipReasons = [
@@ -75,7 +75,7 @@ export const counterFamilies: readonly Family[] = [
 /** Upper bounds in seconds; with `+Inf` they are eight. */
 const durationBounds = [0.05, 0.1, 0.25, 0.5, 1, 5, 20];
 
-/** Counts what the exporter does with one appliance. It outlives the poller when the configuration changes: a counter never falls. */
+/** Counts what the exporter does with one appliance. It isExtended the poller when the configuration changes: a counter never falls. */
 export interface Counters {
   /** Starts counters at 0 for what is known in advance. */
   expect(collectors: readonly string[]): void;

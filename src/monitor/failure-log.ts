@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import type { FailureReason } from '../appliance/errors.ts';
 import { keyOf, type Origin } from './origin.ts';
-import type { DropReason } from './shelf.ts';
+import type { DropReason } from './reading-store.ts';
 
 /** Says each trouble of a collector once: at its first occurrence, when another reason comes, and when all of it is over. */
 export interface FailureLog {
   failed(origin: Origin, reason: FailureReason, error: Error): void;
-  lacking(collector: string, error: Error): void;
+  unsupported(collector: string, error: Error): void;
   recovered(origin: Origin): void;
   /** What is gone neither fails nor recovers. */
   forget(origin: Origin): void;
@@ -17,7 +17,7 @@ export interface FailureLog {
 }
 
 /** An appliance that invents a new word at every poll must not fill the memory or the log. */
-const mostWords = 100;
+const maxWords = 100;
 
 /** What fails of one collector: two hundred farms that fail alike are one line, and the error counter has the number. */
 interface Trouble {
@@ -57,7 +57,7 @@ export function createFailureLog(log: Logger, now: () => number): FailureLog {
       trouble.reasons.add(reason);
       log.warn({ ...origin, reason, because: error.message }, 'poll failed');
     },
-    lacking(collector, error) {
+    unsupported(collector, error) {
       log.info(
         { collector, because: error.message },
         'appliance does not have what this collector reads, left out for an hour or until its version changes',
@@ -79,7 +79,7 @@ export function createFailureLog(log: Logger, now: () => number): FailureLog {
     unknownWord(family, longWord) {
       const word = longWord.slice(0, 64);
       const key = `${family} ${word}`;
-      if (words.has(key) || words.size >= mostWords) return;
+      if (words.has(key) || words.size >= maxWords) return;
       words.add(key);
       log.warn({ family, word }, 'status not known to this exporter, shown as unknown');
     },

@@ -36,7 +36,7 @@ export interface FleetParts<Appliance extends MonitoredAppliance> {
 }
 
 /** What a poller goes on with. */
-export type Inherited = Partial<Pick<AppliancePoller, 'counters' | 'legacy'>>;
+export type Inherited = Partial<Pick<AppliancePoller, 'counters' | 'state'>>;
 
 interface Watched<Appliance> {
   readonly appliance: Appliance;
@@ -94,8 +94,8 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
     };
     const begun: AppliancePoller[] = [];
     const begin = (appliance: Appliance): Watched<Appliance> => {
-      const { counters, legacy } = before.get(appliance.name)?.poller ?? {};
-      const inherited = { ...(counters && { counters }), ...(legacy && isKnownMachine(appliance) && { legacy }) };
+      const { counters, state } = before.get(appliance.name)?.poller ?? {};
+      const inherited = { ...(counters && { counters }), ...(state && isKnownMachine(appliance) && { state }) };
       const poller = createPoller(appliance, inherited, history.add);
       begun.push(poller);
       return { appliance, poller };
@@ -105,7 +105,7 @@ export function createFleet<Appliance extends MonitoredAppliance>(parts: FleetPa
       next.set(appliance.name, staying(appliance) ?? begin(appliance));
       if (next.size % oneTurn === 0) await nextTurn();
     }
-    // From here on all at once: what is held about another machine is dropped, and its poller must not write again.
+    // From here on all at once: what is stored about another machine is dropped, and its poller must not write again.
     const others = appliances.filter((appliance) => !isKnownMachine(appliance)).map(({ name }) => name);
     store.arrange(
       appliances.map(({ name }) => name),

@@ -11,19 +11,19 @@ export interface ScheduledCollector {
 
 /** In steady milliseconds: a machine that was suspended has not run for so long. */
 export interface RunLength {
-  /** From the start to the end, waiting for turns included. */
+  /** From the start to the end, waits in the call queue included. */
   readonly tookMs: number;
-  /** Of that, what went by for what was not got in the end. */
+  /** The part of it that was spent on calls that failed. */
   readonly lostMs: number;
 }
 
 /** A collector at work for one appliance. */
 export interface Job extends ScheduledCollector {
-  /** Place in the list of collectors: the order of runs that are made at once. */
-  readonly precedence: number;
+  /** Position in the list of collectors: the order of runs that are made at once. */
+  readonly priority: number;
   /** Of the schedule as written. */
   readonly intervalMs: number;
-  /** Where in its interval the job has its turn, so that many appliances do not start at once. */
+  /** Offset of the run in its interval, so that many appliances do not start at once. */
   readonly offsetMs: number;
   /** When the last run started, see lib/age-clock.ts. */
   startedAtMs: number;
@@ -32,40 +32,40 @@ export interface Job extends ScheduledCollector {
   /** The run under way, from its start to its end, whatever comes of it. */
   current: { readonly sinceMs: number; lostMs: number } | undefined;
   lastRun: RunLength;
-  /** True while the breaker or a failure cost it its last run, or something that it read had to be withheld. */
+  /** True while the breaker or a failure cost it its last run, or a reading of it was evicted. */
   missed: boolean;
-  /** Why it is not asked for at present, and since when in Unix milliseconds; a tick that comes too early or too late does not count. */
-  heldUp: { readonly reason: SkipReason; readonly sinceMs: number } | undefined;
+  /** Why it does not run at present, and since when in Unix milliseconds; ticks that come too early or too late do not count. */
+  blocked: { readonly reason: SkipReason; readonly sinceMs: number } | undefined;
   /** True once it ran or was skipped for a reason. */
-  hadTurn: boolean;
+  hadFirstRun: boolean;
   /** Of a collector that asks farm by farm. */
   readonly farmOrder: FarmOrder;
 }
 
 /** The part of an interval that a round of calls may fill, so that it ends before the next one starts. */
-export const shareOfInterval = 0.9;
+export const ratioOfInterval = 0.9;
 
 /** Nobody wants a weekly job spread over the week. */
-const longestOffsetMs = 600_000;
+const maxOffsetMs = 600_000;
 
 export function createJob(
   scheduled: ScheduledCollector,
-  parts: { appliance: string; precedence: number; intervalMs: number; jitterRatio: number },
+  parts: { appliance: string; priority: number; intervalMs: number; jitterRatio: number },
 ): Job {
   const { intervalMs } = parts;
-  const share = hashShare(`${parts.appliance}/${scheduled.collector.name}`) * (shareOfInterval - parts.jitterRatio);
+  const share = hashShare(`${parts.appliance}/${scheduled.collector.name}`) * (ratioOfInterval - parts.jitterRatio);
   return {
     ...scheduled,
-    precedence: parts.precedence,
+    priority: parts.priority,
     intervalMs,
-    offsetMs: share * Math.min(intervalMs, longestOffsetMs),
+    offsetMs: share * Math.min(intervalMs, maxOffsetMs),
     startedAtMs: Number.NEGATIVE_INFINITY,
     spentSeconds: 0,
     current: undefined,
     lastRun: { tookMs: 0, lostMs: 0 },
     missed: false,
-    heldUp: undefined,
-    hadTurn: false,
+    blocked: undefined,
+    hadFirstRun: false,
     farmOrder: createFarmOrder(),
   };
 }

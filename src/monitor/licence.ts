@@ -5,7 +5,7 @@ import type { Cron } from './cron.ts';
 export interface Licence {
   start(): void;
   /** Why a collector need not ask. */
-  objection(collector: string): 'unlicensed' | undefined;
+  skipReason(collector: string): 'unlicensed' | undefined;
   /** One module may answer 402 for itself (docs/api.md §8, 18): whether all is refused is for the activation to say. */
   doubt(): void;
   close(): void;
@@ -35,7 +35,7 @@ export function createLicence({ isLicensed, canFindOut, isFindingOut, findOut, c
         if (isLicensed() === false) findOut();
       });
     },
-    objection: (collector) =>
+    skipReason: (collector) =>
       isLicensed() === false && collector !== 'activation' && canFindOut ? 'unlicensed' : undefined,
     doubt() {
       if (isFindingOut() || steadyNow() - doubtedAtMs < betweenDoubtsMs) return;

@@ -1,6 +1,6 @@
 /** Runs something again after what is under way, once, however often it is asked for meanwhile. */
 export interface Refresh {
-  /** Resolves when the run is over; an earlier wish whose run has not begun yet is the same wish. */
+  /** Resolves when the run is over; an earlier request whose run has not begun yet is the same request. */
   after(current: Promise<void> | undefined, key: string, run: () => Promise<void>): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 import type { Cron } from './cron.ts';
-import type { Pace } from './collecting.ts';
+import type { Pace } from './runner.ts';
 import type { IntervalBudget } from './interval-budget.ts';
 import type { Job } from './job.ts';
 

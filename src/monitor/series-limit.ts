@@ -1,42 +1,45 @@
 import type { Family } from '../metrics/family.ts';
 
-/** How many series a part of the page would like to show in one family. */
-export interface Wish {
+/** The series that a reading has in one family. */
+export interface SeriesRequest {
   readonly family: Family;
   readonly series: number;
 }
 
-/** What details may fill of the limit. The rest is kept for farms, certificates and sums, which say what is wrong at all. */
-const detailShare = 0.8;
+/** The part of the limit that details may fill. The rest is kept for farms, certificates and sums, which show what is wrong at all. */
+const maxDetailRatio = 0.8;
 
-/** Which families each part of the page may show. */
-export interface Allotment {
-  /** Nothing has to give way. */
+/** The families that each reading may show. */
+export interface Quota {
+  /** True when all series fit. */
   readonly allowsAll: boolean;
   allows(key: string, family: Family): boolean;
 }
 
-/** A part of the page with all that it would like to show. */
+/** A reading with the series of its families. */
 interface Part {
-  readonly wishes: readonly Wish[];
+  readonly requests: readonly SeriesRequest[];
 }
 
-/** How many series wishes come to. */
+/** Numbers of series. */
 export interface Sizes {
   readonly details: number;
   readonly others: number;
 }
 
-/** What rendered families would like to show; the list of before where that says the same. */
-export function wishesOf(families: readonly Wish[], before: readonly Wish[] = []): readonly Wish[] {
+/** Returns the series of rendered families; the list of before where it has the same content. */
+export function requestsOf(
+  families: readonly SeriesRequest[],
+  before: readonly SeriesRequest[] = [],
+): readonly SeriesRequest[] {
   const isSame =
     before.length === families.length &&
     families.every(({ family, series }, index) => family === before[index]?.family && series === before[index].series);
   return isSame ? before : families.map(({ family, series }) => ({ family, series }));
 }
 
-export function sizesOf(wishes: readonly Wish[]): Sizes {
-  return { details: totalSeries(wishes.filter(isDetail)), others: totalSeries(wishes.filter(isNoDetail)) };
+export function sizesOf(requests: readonly SeriesRequest[]): Sizes {
+  return { details: totalSeries(requests.filter(isDetail)), others: totalSeries(requests.filter(isOther)) };
 }
 
 export function plus(one: Sizes, other: Sizes): Sizes {
@@ -48,64 +51,64 @@ export function minus(one: Sizes, other: Sizes): Sizes {
 }
 
 /**
- * Shares the limit among all parts, which come to `demand`: first what is not detail, by the rank of the part, then
- * details; both by the parts' keys. It goes by that and by sizes and not by who was read last, so that from poll to poll
- * the same farms have theirs.
+ * Divides the limit among all readings, which need `demand`: first what is no detail, by the rank of the reading, then
+ * details; both in the order of the keys. The result depends on names and sizes, not on the order of polls, so that the
+ * same farms keep their series from poll to poll.
  */
-export function allot<Of extends Part>(
+export function divideLimit<Of extends Part>(
   parts: ReadonlyMap<string, Of>,
   demand: Sizes,
   maxSeries: number,
   rank: (part: Of) => number,
-): Allotment {
+): Quota {
   const { details, others } = demand;
   if (others <= maxSeries && details <= roomForDetails(maxSeries, others))
     return { allowsAll: true, allows: () => true };
 
-  const allotted = new Map<string, Wish[]>();
-  const share = (key: string, wishes: readonly Wish[], room: number): number => {
-    const fit = fitting(wishes, room);
-    allotted.set(key, [...(allotted.get(key) ?? []), ...fit]);
+  const quota = new Map<string, SeriesRequest[]>();
+  const grant = (key: string, requests: readonly SeriesRequest[], room: number): number => {
+    const fit = fitting(requests, room);
+    quota.set(key, [...(quota.get(key) ?? []), ...fit]);
     return totalSeries(fit);
   };
   const byKey = [...parts].toSorted(([one], [other]) => (one < other ? -1 : 1));
   let shown = 0;
-  for (const [key, { wishes }] of byKey.toSorted(([, one], [, other]) => rank(one) - rank(other)))
-    shown += share(key, wishes.filter(isNoDetail), maxSeries - shown);
+  for (const [key, { requests }] of byKey.toSorted(([, one], [, other]) => rank(one) - rank(other)))
+    shown += grant(key, requests.filter(isOther), maxSeries - shown);
   let room = roomForDetails(maxSeries, shown);
-  for (const [key, { wishes }] of byKey) room -= share(key, wishes.filter(isDetail), room);
+  for (const [key, { requests }] of byKey) room -= grant(key, requests.filter(isDetail), room);
   return {
     allowsAll: false,
-    allows: (key, family) => allotted.get(key)?.some((wish) => wish.family === family) ?? false,
+    allows: (key, family) => quota.get(key)?.some((request) => request.family === family) ?? false,
   };
 }
 
-function isDetail({ family }: Wish): boolean {
+function isDetail({ family }: SeriesRequest): boolean {
   return family.detail === true;
 }
 
-function isNoDetail(wish: Wish): boolean {
-  return !isDetail(wish);
+function isOther(request: SeriesRequest): boolean {
+  return !isDetail(request);
 }
 
-/** Room for details beside so many series of all else. */
+/** Returns how many series of details fit beside so many others. */
 function roomForDetails(maxSeries: number, others: number): number {
-  return Math.max(0, Math.min(Math.floor(maxSeries * detailShare), maxSeries - others));
+  return Math.max(0, Math.min(Math.floor(maxSeries * maxDetailRatio), maxSeries - others));
 }
 
 /**
- * The wishes that fit, the first ones first. A family is left out whole: half of it would read as if the other half were
- * gone.
+ * Returns the requests that fit, the first ones first. A family is left out whole: half of it would read as if the other
+ * half were gone.
  */
-function fitting(wishes: readonly Wish[], room: number): readonly Wish[] {
+function fitting(requests: readonly SeriesRequest[], room: number): readonly SeriesRequest[] {
   let left = room;
-  return wishes.filter(({ series }) => {
+  return requests.filter(({ series }) => {
     if (series > left) return false;
     left -= series;
     return true;
   });
 }
 
-export function totalSeries(wishes: readonly Wish[]): number {
-  return wishes.reduce((total, { series }) => total + series, 0);
+export function totalSeries(requests: readonly SeriesRequest[]): number {
+  return requests.reduce((total, { series }) => total + series, 0);
 }

@@ -1,9 +1,9 @@
 import type { BreakerState } from '../appliance/breaker.ts';
-import type { Display } from './display.ts';
+import type { Exposition } from './exposition.ts';
 import type { FailureLog } from './failure-log.ts';
 import type { Job } from './job.ts';
-import type { Ledger } from './ledger.ts';
-import type { Shelf } from './shelf.ts';
+import type { CollectorStatistics } from './collector-statistics.ts';
+import type { ReadingStore } from './reading-store.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { CollectorStatus } from './status.ts';
 
@@ -20,9 +20,9 @@ export interface SnapshotsParts {
   readonly labels: Readonly<Record<string, string>>;
   readonly jobs: ReadonlyMap<string, Job>;
   readonly isLicensed: () => boolean | undefined;
-  readonly shelf: Pick<Shelf, 'at' | 'version'>;
-  readonly display: Pick<Display, 'isUp' | 'series'>;
-  readonly ledger: Pick<Ledger, 'state'>;
+  readonly readingStore: Pick<ReadingStore, 'at' | 'version'>;
+  readonly exposition: Pick<Exposition, 'isUp' | 'series'>;
+  readonly statistics: Pick<CollectorStatistics, 'state'>;
   readonly failures: Pick<FailureLog, 'trouble'>;
   readonly breakerState: () => BreakerState;
   readonly isSupported: (collector: string) => boolean;
@@ -31,12 +31,24 @@ export interface SnapshotsParts {
 }
 
 export function createSnapshots(parts: SnapshotsParts): Snapshots {
-  const { name, labels, jobs, isLicensed, shelf, display, ledger, failures, breakerState, isSupported, age } = parts;
+  const {
+    name,
+    labels,
+    jobs,
+    isLicensed,
+    readingStore,
+    exposition,
+    statistics,
+    failures,
+    breakerState,
+    isSupported,
+    age,
+  } = parts;
   let newest: { readonly snapshot: Snapshot; readonly version: number; readonly untilMs: number } | undefined;
 
   function describeCollector(job: Job, stale: ReadonlySet<string>): CollectorStatus {
     const collector = job.collector.name;
-    const { ok, lastSuccessMs, intervalMs = job.intervalMs } = ledger.state.entries.get(collector) ?? {};
+    const { ok, lastSuccessMs, intervalMs = job.intervalMs } = statistics.state.entries.get(collector) ?? {};
     const isThere = isSupported(collector);
     return {
       name: collector,
@@ -45,19 +57,19 @@ export function createSnapshots(parts: SnapshotsParts): Snapshots {
       intervalMs,
       isStale: stale.has(collector),
       isSupported: isThere,
-      failure: isThere ? (failures.trouble(collector) ?? job.heldUp) : undefined,
+      failure: isThere ? (failures.trouble(collector) ?? job.blocked) : undefined,
     };
   }
 
   return {
     current() {
       const ageMs = age();
-      const up = display.isUp(ageMs);
+      const up = exposition.isUp(ageMs);
       const breaker = breakerState();
-      const isCurrent = newest && newest.version === shelf.version && ageMs < newest.untilMs;
+      const isCurrent = newest && newest.version === readingStore.version && ageMs < newest.untilMs;
       if (newest && isCurrent && newest.snapshot.up === up && newest.snapshot.breaker === breaker)
         return newest.snapshot;
-      const { readings, stale, leftOut, untilMs } = shelf.at(ageMs);
+      const { readings, stale, leftOut, untilMs } = readingStore.at(ageMs);
       const snapshot = {
         name,
         labels,
@@ -65,11 +77,11 @@ export function createSnapshots(parts: SnapshotsParts): Snapshots {
         deactivated: isLicensed() === false,
         breaker,
         readings,
-        series: display.series,
+        series: exposition.series,
         seriesLeftOut: leftOut,
         collectors: [...jobs.values()].map((job) => describeCollector(job, stale)),
       };
-      newest = { snapshot, version: shelf.version, untilMs };
+      newest = { snapshot, version: readingStore.version, untilMs };
       return snapshot;
     },
     invalidate() {

@@ -37,7 +37,7 @@ export interface ApplianceStatus {
   readonly seriesLeftOut: number;
   /** Data of collectors that nothing above presents, by name. */
   readonly readings?: Readonly<Record<string, unknown>> | undefined;
-  /** Those that are on, in order of precedence. */
+  /** Those that are on, in order of priority. */
   readonly collectors: readonly CollectorStatus[];
 }
 

@@ -1,5 +1,5 @@
 import type { IntervalBudget } from './interval-budget.ts';
-import { type Job, type RunLength, shareOfInterval } from './job.ts';
+import { type Job, type RunLength, ratioOfInterval } from './job.ts';
 
 /** The times that follow from a job's schedule, its costs and what the appliance can bear. All of them as things are now. */
 export interface Timing {
@@ -32,7 +32,7 @@ export function createTiming({ budget, jitterRatio, steadyNow }: TimingParts): T
   return {
     effectiveIntervalMs: (job) => intervalMs(job, ({ tookMs }) => tookMs),
     // Not over the effective interval: a round that took long once would then be made to take long for ever.
-    roundMs: (job) => stretchedMs(job) * (shareOfInterval - jitterRatio),
+    roundMs: (job) => stretchedMs(job) * (ratioOfInterval - jitterRatio),
     freshForMs(job) {
       const neededMs = intervalMs(job, ({ tookMs, lostMs }) => tookMs - lostMs);
       return neededMs > job.intervalMs ? Math.max(job.maxStaleMs, neededMs * 2) : job.maxStaleMs;

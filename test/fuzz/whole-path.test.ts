@@ -8,7 +8,7 @@ import { isRecord } from '../../src/lib/check.ts';
 import { createMetricsStore } from '../../src/metrics/store.ts';
 import { createSelfMetrics } from '../../src/metrics/self.ts';
 import { createFleet } from '../../src/monitor/fleet.ts';
-import { ledgerFamilies } from '../../src/monitor/ledger.ts';
+import { ownFamilies } from '../../src/monitor/collector-statistics.ts';
 import type { ApplianceStatus, FleetStatus } from '../../src/monitor/status.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { fuzzing } from '../support/fuzz.ts';
@@ -161,7 +161,7 @@ async function pagesAfterRun(
   poll: (run: (collector: string) => Promise<void>) => Promise<void>,
 ): Promise<ReadonlyMap<'text' | 'openmetrics', string>> {
   const names = ['lb-sound', 'lb-spoilt'];
-  const store = createMetricsStore([...collectorFamilies, ...ledgerFamilies]);
+  const store = createMetricsStore([...collectorFamilies, ...ownFamilies]);
   store.arrange(names);
   const watched = [sound, spoilt].map((server, index) =>
     createTestPoller(server, {

@@ -15,7 +15,7 @@ import { until } from './until.ts';
 
 const alertsFolder = new URL('../../alerts/', import.meta.url);
 const rulesFile = 'zlb.rules.yml';
-const patienceMs = 90_000;
+const maxWaitMs = 90_000;
 
 interface Rules {
   readonly groups: readonly { readonly rules: readonly Record<string, unknown>[] }[];
@@ -105,7 +105,7 @@ scrape_configs: [{ job_name: zlb, static_configs: [{ targets: ['${address}'] }] 
       const last = await until(
         () => ({ word: heard(alertname, labels).at(-1), before: everythingHeard() }),
         ({ word }) => word?.status === status,
-        patienceMs,
+        maxWaitMs,
       );
       return last.word!;
     },

@@ -9,7 +9,7 @@ import type { Family, StateSet } from '../../src/metrics/family.ts';
 import { createProcessMetrics } from '../../src/metrics/process.ts';
 import { createSelfMetrics } from '../../src/metrics/self.ts';
 import { runOutcomes, skipReasons } from '../../src/monitor/counters.ts';
-import { ledgerFamilies } from '../../src/monitor/ledger.ts';
+import { ownFamilies } from '../../src/monitor/collector-statistics.ts';
 import { selectorsOf } from './promql.ts';
 
 export interface KnownSeries {
@@ -26,7 +26,7 @@ const configuredLabels = ['site'];
 /** Every series that a Prometheus has which scrapes the exporter and loads its rules, by metric. */
 export async function knownSeries(): Promise<ReadonlyMap<string, KnownSeries>> {
   const served = new Map([
-    ...[...collectorFamilies, ...ledgerFamilies].flatMap(seriesOfFamily),
+    ...[...collectorFamilies, ...ownFamilies].flatMap(seriesOfFamily),
     ...Object.values(adminMetricFamilies).map(({ name, ...rest }) =>
       seriesOf(name, 'labelNames' in rest ? rest.labelNames : []),
     ),

@@ -11,7 +11,7 @@ import {
 } from '../../src/monitor/appliance-poller.ts';
 import { createCounters } from '../../src/monitor/counters.ts';
 import { createCron } from '../../src/monitor/cron.ts';
-import { ledgerFamilies } from '../../src/monitor/ledger.ts';
+import { ownFamilies } from '../../src/monitor/collector-statistics.ts';
 import { textOf } from './store-text.ts';
 
 /** What a poller needs to know of a server that plays an appliance. */
@@ -111,7 +111,7 @@ export function createTestPoller(
 }
 
 function createStoreFor(appliance: string): MetricsStore {
-  const store = createMetricsStore([...collectorFamilies, ...ledgerFamilies]);
+  const store = createMetricsStore([...collectorFamilies, ...ownFamilies]);
   store.arrange([appliance]);
   return store;
 }

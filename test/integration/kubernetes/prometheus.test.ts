@@ -8,7 +8,7 @@ import { adminMetricFamilies } from '../../../src/admin/admin-metrics.ts';
 import { collectorFamilies } from '../../../src/collectors/registry.ts';
 import { createProcessMetrics } from '../../../src/metrics/process.ts';
 import { createSelfMetrics } from '../../../src/metrics/self.ts';
-import { ledgerFamilies } from '../../../src/monitor/ledger.ts';
+import { ownFamilies } from '../../../src/monitor/collector-statistics.ts';
 import { prometheusRule } from '../../../scripts/prometheus-rule.ts';
 import { knownSeries } from '../../support/known-series.ts';
 import { onlyOf, readManifests } from '../../support/manifests.ts';
@@ -111,7 +111,7 @@ describe('a target for each appliance', () => {
       ...[...page.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name),
       ...Object.values(adminMetricFamilies).map(({ name }) => name),
     ];
-    const ofAppliances = [...collectorFamilies, ...ledgerFamilies].map(({ name }) => name);
+    const ofAppliances = [...collectorFamilies, ...ownFamilies].map(({ name }) => name);
 
     expect(ofExporter.filter((name) => !whole(kept).test(name))).toEqual([]);
     expect(ofAppliances.filter((name) => whole(kept).test(name))).toEqual([]);

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { metricsDocument } from '../../../scripts/metrics-document.ts';
 import { collectorQueries, exporterQueries, gatewayQueries } from '../../../scripts/metrics-queries.ts';
 import { collectorFamilies, collectors } from '../../../src/collectors/registry.ts';
-import { ledgerFamilies } from '../../../src/monitor/ledger.ts';
+import { ownFamilies } from '../../../src/monitor/collector-statistics.ts';
 import { knownSeries } from '../../support/known-series.ts';
 import { selectorsOf } from '../../support/promql.ts';
 import { complaintsAbout } from '../../support/query-complaints.ts';
 
-const families = [...collectorFamilies, ...ledgerFamilies];
+const families = [...collectorFamilies, ...ownFamilies];
 const contract = new URL('../../../../shared/design/INTERFACE.md', import.meta.url);
 
 it('docs/metrics.md is what the families in the code say; npm run docs writes it', () => {

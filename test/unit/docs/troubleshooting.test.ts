@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { problemCodes, problemStatus } from '../../../src/admin/problem.ts';
 import { failureReasons } from '../../../src/appliance/errors.ts';
 import { skipReasons } from '../../../src/monitor/counters.ts';
-import { dropReasons } from '../../../src/monitor/shelf.ts';
+import { dropReasons } from '../../../src/monitor/reading-store.ts';
 import { codeSpansIn, tablesIn } from '../../support/document-tables.ts';
 
 const root = new URL('../../../', import.meta.url);

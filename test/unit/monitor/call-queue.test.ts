@@ -29,8 +29,8 @@ describe('the call queue', () => {
   it('runs the calls that can wait least first, and equal ones by arrival', async () => {
     const queue = given();
     const passed: string[] = [];
-    const pass = (name: string, patienceMs: number) =>
-      queue.run(patienceMs, patient, async () => {
+    const pass = (name: string, maxWaitMs: number) =>
+      queue.run(maxWaitMs, patient, async () => {
         passed.push(name);
         await sleep(10, patient);
       });

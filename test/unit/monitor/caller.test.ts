@@ -34,15 +34,15 @@ function given() {
     now: () => clock.ms,
     random: () => 0,
   });
-  const objection: { reason: SkipReason | undefined } = { reason: undefined };
+  const skipReason: { reason: SkipReason | undefined } = { reason: undefined };
   const read = caller.reader({
-    patienceMs: 0,
+    maxWaitMs: 0,
     signal: new AbortController().signal,
     asked: () => undefined,
     spent: (seconds) => spent.push(seconds),
-    objection: () => objection.reason,
+    skipReason: () => skipReason.reason,
   });
-  return { caller, read, appliance, clock, asked, spent, objection, lines };
+  return { caller, read, appliance, clock, asked, spent, skipReason, lines };
 }
 
 describe('a route that the appliance lacks', () => {
@@ -165,9 +165,9 @@ describe('the breaker before the calls', () => {
 
 describe('a call', () => {
   it('is not made when something speaks against it at the moment it would leave', async () => {
-    const { read, asked, objection } = given();
+    const { read, asked, skipReason } = given();
 
-    objection.reason = 'unlicensed';
+    skipReason.reason = 'unlicensed';
 
     await expect(read('readStats', {})).rejects.toEqual(new NotAskedError('unlicensed'));
     expect(asked).toEqual([]);

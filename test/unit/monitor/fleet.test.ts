@@ -141,13 +141,13 @@ async function given(names: readonly string[]) {
       describe: () => statuses.get(name) ?? nothingKnown,
       close: () => Promise.resolve(),
       counters: createCounters(name),
-      legacy: {
+      state: {
         age: () => 0,
         newest: new Map(),
-        held: new Map(),
-        withheld: new Map(),
+        stored: new Map(),
+        evicted: new Map(),
         states: new Map(),
-        ledger: { entries: new Map(), answeredAtMs: undefined, called: false, offsetSeconds: undefined },
+        statistics: { entries: new Map(), answeredAtMs: undefined, called: false, offsetSeconds: undefined },
         opensAtMs: 0,
       },
     };

@@ -8,7 +8,7 @@ import { type AppliancePoller, createAppliancePoller } from '../../../src/monito
 import { createCron } from '../../../src/monitor/cron.ts';
 import { createCounters } from '../../../src/monitor/counters.ts';
 import type { Inherited } from '../../../src/monitor/fleet.ts';
-import { ledgerFamilies } from '../../../src/monitor/ledger.ts';
+import { ownFamilies } from '../../../src/monitor/collector-statistics.ts';
 import type { RecentTransition } from '../../../src/monitor/status.ts';
 import { textOf } from '../../support/store-text.ts';
 import { givenLog } from './given-log.ts';
@@ -75,7 +75,7 @@ export function givenPoller(parts: {
   vi.useFakeTimers({ now: new Date('2026-11-20T21:00:00.500Z') });
   const { name = 'lb', callMs = 10, maxBusyRatio = 1, maxConcurrent = 1 } = parts;
   const { log, lines } = givenLog();
-  const store = createMetricsStore([...collectorFamilies, ...ledgerFamilies]);
+  const store = createMetricsStore([...collectorFamilies, ...ownFamilies]);
   store.arrange([name]);
   const cron = createCron(log);
   const asked: Asked[] = [];
@@ -115,7 +115,7 @@ export function givenPoller(parts: {
 
   const create = (
     { names, maxStaleMs, watches = () => true }: Settings,
-    { counters = createCounters(name), legacy }: Inherited = {},
+    { counters = createCounters(name), state }: Inherited = {},
   ): AppliancePoller =>
     createAppliancePoller({
       name,
@@ -138,7 +138,7 @@ export function givenPoller(parts: {
       maxSeries: 50_000,
       counters,
       onTransition: (transition) => void transitions.push(transition),
-      legacy,
+      state,
       store,
       cron,
       log,

@@ -7,7 +7,7 @@ const jobOf = (appliance: string, index = 0) => {
   const collector = collectors[index % collectors.length] ?? collectors[0]!;
   return createJob(
     { collector, schedule: collector.schedule, maxStaleMs: collector.maxStaleMs },
-    { appliance, precedence: index, intervalMs: intervalOf(collector.schedule), jitterRatio: 0.1 },
+    { appliance, priority: index, intervalMs: intervalOf(collector.schedule), jitterRatio: 0.1 },
   );
 };
 

@@ -28,21 +28,21 @@ it('waits for what is under way, since that may have read before the change', as
   expect(begun).toEqual(['current', 'again']);
 });
 
-it('makes one run of many wishes that come before it begins', async () => {
+it('makes one run of many requests that come before it begins', async () => {
   const { begun, endNext, run } = givenRuns();
   const refresh = createRefresh();
   const current = run('current')();
 
-  const wishes = [1, 2, 3].map((count) => refresh.after(current, 'farms', run(`wish ${count}`)));
+  const requests = [1, 2, 3].map((count) => refresh.after(current, 'farms', run(`request ${count}`)));
   endNext();
   await settled();
   endNext();
-  await Promise.all(wishes);
+  await Promise.all(requests);
 
-  expect(begun).toEqual(['current', 'wish 1']);
+  expect(begun).toEqual(['current', 'request 1']);
 });
 
-it('runs once more for a wish that comes while its run is under way', async () => {
+it('runs once more for a request that comes while its run is under way', async () => {
   const { begun, endNext, run } = givenRuns();
   const refresh = createRefresh();
 

@@ -20,7 +20,7 @@ function given() {
   };
   const job = createJob(
     { collector: backends, schedule: '0 * * * * *', maxStaleMs: 300_000 },
-    { appliance: 'lb', precedence: 5, intervalMs: minuteMs, jitterRatio: 0.1 },
+    { appliance: 'lb', priority: 5, intervalMs: minuteMs, jitterRatio: 0.1 },
   );
   const state = { multiplier: 1, stretched: 0 };
   const runs: number[] = [];

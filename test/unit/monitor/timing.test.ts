@@ -11,7 +11,7 @@ function given(): { job: Job; timing: Timing; budget: { multiplier: number }; cl
   const clock = { nowMs: 0 };
   const job = createJob(
     { collector: backends, schedule: '0 * * * * *', maxStaleMs: 300_000 },
-    { appliance: 'lb', precedence: 5, intervalMs: 60_000, jitterRatio: polling.jitterRatio },
+    { appliance: 'lb', priority: 5, intervalMs: 60_000, jitterRatio: polling.jitterRatio },
   );
   const timing = createTiming({
     budget: { multiplier: () => budget.multiplier },

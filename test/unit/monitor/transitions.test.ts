@@ -73,7 +73,7 @@ describe('a transition', () => {
     const { transitions, counted } = given();
     transitions.compare(origin, [farm('shop', 'up')]);
 
-    // Hours pass, the reading is withheld meanwhile, and then an answer comes again.
+    // Hours pass, the reading is evicted meanwhile, and then an answer comes again.
     transitions.compare(origin, [farm('shop', 'down')]);
 
     expect(counted).toEqual(['farm down']);

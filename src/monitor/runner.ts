@@ -10,47 +10,47 @@ import type { Job } from './job.ts';
 import type { Origin } from './origin.ts';
 import type { Timing } from './timing.ts';
 
-/** How a run ended. `closing`: we stop; `lacking`: the appliance has no such route; a skip reason: its calls were not made. */
-export type Outcome = 'ok' | 'failed' | 'lacking' | 'closing' | SkipReason;
+/** How a run ended. `closing`: the poller closes; `unsupported_route`: the appliance has no such route; a skip reason: no calls were made. */
+export type Outcome = 'ok' | 'failed' | 'unsupported_route' | 'closing' | SkipReason;
 
-/** Carries out one run of a collector; the one place where its failures end. */
-export interface Collecting {
+/** Runs collectors; the one place where their failures end. */
+export interface Runner {
   once(job: Job, collector: Exclude<Collector, FarmCollector>, pace: Pace): Promise<Outcome>;
-  /** All farms, one call after the other, spread over the interval or as fast as the appliance may be asked. */
+  /** Reads all farms, one call after the other, spread over the interval or as fast as the budget allows. */
   round(job: Job, collector: FarmCollector, pace: Pace): Promise<Outcome>;
-  /** One farm alone, at once; a farm that is not watched, or not covered, is no failure. */
+  /** Reads one farm at once; a farm that is not watched, or not covered, is no failure. */
   farm(job: Job, collector: FarmCollector, farm: string): Promise<Outcome>;
 }
 
 export type Pace = 'at_once' | 'spread';
 
-/** The start of a round; without a way to collect a farm it failed. */
+/** The start of a round; it failed if `collectFarm` is undefined. */
 interface Beginning {
   readonly outcome: Outcome;
   readonly collectFarm: Awaited<ReturnType<FarmCollector['begin']>> | undefined;
 }
 
-export interface CollectingParts {
+export interface RunnerParts {
   readonly caller: Caller;
   readonly timing: Timing;
   readonly failures: FailureLog;
   readonly closing: AbortSignal;
-  /** What speaks against another call for a job. */
-  readonly objection: (job: Job) => SkipReason | undefined;
-  /** What does not change of a collector's context. */
+  /** Returns why no further call for a job may leave. */
+  readonly skipReason: (job: Job) => SkipReason | undefined;
+  /** The part of a collector's context that does not change. */
   readonly context: Omit<CollectContext, 'read' | 'facts'>;
   readonly facts: () => Facts;
   /** See lib/age-clock.ts. */
   readonly age: () => number;
-  /** `askedAtMs`: the age at which the first call for it was made; what it says may be as old as that. */
+  /** `askedAtMs`: the age at which the first call was made; the data may be as old as that. */
   readonly onReading: (job: Job, origin: Origin, data: unknown, askedAtMs: number) => void;
-  /** What a round costs the appliance, as far as it is known by now. */
+  /** Called with the cost of a round, as far as it is known by now. */
   readonly onRoundCost: (job: Job, busySeconds: number) => void;
   readonly onFailure: (origin: Origin, reason: FailureReason) => void;
 }
 
-export function createCollecting(parts: CollectingParts): Collecting {
-  const { caller, timing, failures, closing, objection, context, facts, age, onReading, onRoundCost, onFailure } =
+export function createRunner(parts: RunnerParts): Runner {
+  const { caller, timing, failures, closing, skipReason, context, facts, age, onReading, onRoundCost, onFailure } =
     parts;
   /** The newest list of farms as a set, made anew when the list is another. */
   let listed: { readonly from: readonly FarmFact[] | undefined; readonly names: ReadonlySet<string> } = {
@@ -61,9 +61,9 @@ export function createCollecting(parts: CollectingParts): Collecting {
   return {
     once(job, collector, pace) {
       const origin = { collector: collector.name };
-      // What is wanted at once comes in the order of the list, before all that can wait for an interval; the first never waits.
-      const patienceMs = pace === 'at_once' || job.precedence === 0 ? job.precedence : job.intervalMs;
-      return step(job, patienceMs, origin, (stepContext) => collector.collect(stepContext));
+      // Runs that are wanted at once come in the order of the list, before all that can wait for an interval.
+      const maxWaitMs = pace === 'at_once' || job.priority === 0 ? job.priority : job.intervalMs;
+      return step(job, maxWaitMs, origin, (stepContext) => collector.collect(stepContext));
     },
 
     async round(job, collector, pace) {
@@ -77,7 +77,7 @@ export function createCollecting(parts: CollectingParts): Collecting {
       let turnMs = startedAtMs;
       for (const farm of farms) {
         if (!(await sleepUntil(turnMs))) return 'closing';
-        // Looked up at every turn: what the calls cost changes how far apart they may be.
+        // Looked up each time: the cost of the calls changes how far apart they may be.
         if (pace === 'spread') turnMs += timing.roundMs(job) / farms.length;
         if (!isStillListed(farm)) continue;
         const before = job.spentSeconds;
@@ -87,7 +87,7 @@ export function createCollecting(parts: CollectingParts): Collecting {
           return isStillListed(farm) ? data : undefined;
         });
         if (outcome === 'closing') return outcome;
-        // What it came to before it was cut off stays what it came to.
+        // A failure before the round was cut off counts.
         if (isOneOf(skipReasons, outcome)) return worst === 'ok' ? outcome : worst;
         if (outcome !== 'ok') worst = 'failed';
         job.farmOrder.read(farm.name, outcome === 'ok' ? job.spentSeconds - before : undefined);
@@ -99,45 +99,45 @@ export function createCollecting(parts: CollectingParts): Collecting {
     async farm(job, collector, name) {
       const farm = facts().farms?.find((each) => each.name === name);
       if (!farm || !collector.covers(farm)) return 'ok';
-      const { outcome: beginning, collectFarm } = await begin(job, collector, job.precedence);
+      const { outcome: beginning, collectFarm } = await begin(job, collector, job.priority);
       if (!collectFarm) return beginning;
       const origin = { collector: collector.name, farm: name };
-      return await step(job, job.precedence, origin, async (stepContext) => {
+      return await step(job, job.priority, origin, async (stepContext) => {
         const data = await collectFarm(farm, stepContext);
         return isStillListed(farm) ? data : undefined;
       });
     },
   };
 
-  async function begin(job: Job, collector: FarmCollector, patienceMs: number): Promise<Beginning> {
+  async function begin(job: Job, collector: FarmCollector, maxWaitMs: number): Promise<Beginning> {
     let collectFarm: Beginning['collectFarm'];
-    const outcome = await step(job, patienceMs, { collector: collector.name }, async (stepContext) => {
+    const outcome = await step(job, maxWaitMs, { collector: collector.name }, async (stepContext) => {
       collectFarm = await collector.begin(stepContext);
       return undefined;
     });
     return { outcome, collectFarm };
   }
 
-  /** A farm that was deleted in the course of a round is not asked for: the refusal would pass for trouble. */
+  /** False for a farm that was deleted in the course of a round: the refusal would count as a failure. */
   function isStillListed({ name }: FarmFact): boolean {
     const { farms } = facts();
     if (listed.from !== farms) listed = { from: farms, names: new Set(farms?.map((farm) => farm.name)) };
     return listed.names.has(name);
   }
 
-  /** Waits for turns are bounded by the calls before them, and each call by its own time-out: a step needs no deadline. */
+  /** A step needs no deadline: waits are bounded by the calls before them, and each call by its own time-out. */
   async function step(
     job: Job,
-    patienceMs: number,
+    maxWaitMs: number,
     origin: Origin,
     work: (context: CollectContext) => Promise<unknown>,
   ): Promise<Outcome> {
     const startedAtMs = steadyNow();
     let askedAtMs: number | undefined;
     const read = caller.reader({
-      patienceMs,
+      maxWaitMs,
       signal: closing,
-      objection: () => objection(job),
+      skipReason: () => skipReason(job),
       asked() {
         askedAtMs ??= age();
       },
@@ -167,10 +167,10 @@ export function createCollecting(parts: CollectingParts): Collecting {
 
   function judge({ collector }: Job, origin: Origin, error: Error): Outcome {
     if (error instanceof ApplianceError && error.routeMissing && collector.optional) {
-      failures.lacking(origin.collector, error);
-      return 'lacking';
+      failures.unsupported(origin.collector, error);
+      return 'unsupported_route';
     }
-    // What a collector trips over in a reply that passed its schema is a reply that makes no sense.
+    // A collector that throws on a reply which passed its schema met a reply that makes no sense.
     const reason = error instanceof ApplianceError ? error.reason : 'malformed';
     failures.failed(origin, reason, error);
     onFailure(origin, reason);

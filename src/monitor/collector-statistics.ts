@@ -47,8 +47,8 @@ const clockOffset = gauge(
 );
 const series = gauge('zlb_exporter_series', 'Series held for the appliance (this exporter).');
 
-/** The families of {@link Ledger.expose} and of its counters. */
-export const ledgerFamilies: readonly Family[] = [
+/** The families of {@link CollectorStatistics.expose} and of its counters. */
+export const ownFamilies: readonly Family[] = [
   up,
   breaker,
   success,
@@ -70,13 +70,13 @@ export interface Attempt {
 }
 
 /** What the exporter did with one appliance; all of it becomes metrics, and the state page reads it too. */
-export interface Ledger {
-  readonly state: LedgerState;
+export interface CollectorStatistics {
+  readonly state: CollectorStatisticsState;
   /** `ageMs` is when, on the clock by which `isUp` is asked. */
   called(report: CallReport, ageMs: number): void;
   attempted(attempt: Attempt): void;
   /** The appliance lacks what the collector reads; it neither succeeds nor fails. */
-  lacks(collector: string): void;
+  unsupported(collector: string): void;
   stretchedTo(collector: string, intervalMs: number): void;
   /** Undefined until the first call came back. */
   isUp(ageMs: number): boolean | undefined;
@@ -92,7 +92,7 @@ export interface Entry {
 }
 
 /** What was seen of the appliance last; a poller that takes another's place goes on with it. */
-export interface LedgerState {
+export interface CollectorStatisticsState {
   readonly entries: Map<string, Entry>;
   /** On the clock by which `isUp` is asked. */
   answeredAtMs: number | undefined;
@@ -101,16 +101,16 @@ export interface LedgerState {
 }
 
 /** `upForMs`: how long an authenticated answer counts at present; longer once intervals are stretched, or up would blink. */
-export function createLedger(options: {
+export function createCollectorStatistics(options: {
   readonly collectors: readonly string[];
   readonly counters: Counters;
-  readonly before?: LedgerState | undefined;
+  readonly before?: CollectorStatisticsState | undefined;
   /** How long an authenticated answer counts at present; longer once intervals are stretched, or up would blink. */
   readonly upForMs: () => number;
-}): Ledger {
+}): CollectorStatistics {
   const { collectors, counters, before } = options;
   counters.expect(collectors);
-  const state: LedgerState = {
+  const state: CollectorStatisticsState = {
     answeredAtMs: undefined,
     called: false,
     offsetSeconds: undefined,
@@ -144,7 +144,7 @@ export function createLedger(options: {
         ...(ok ? { lastSuccessMs: startedAtMs + durationMs } : {}),
       });
     },
-    lacks: (collector) => change(collector, emptyEntry()),
+    unsupported: (collector) => change(collector, emptyEntry()),
     stretchedTo(collector, intervalMs) {
       // Said of all of them after each run, and nearly always what it was.
       if (entries.get(collector)?.intervalMs !== intervalMs) change(collector, { intervalMs });

@@ -5,33 +5,33 @@ import { fillRegistry } from '../metrics/render.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { Counters } from './counters.ts';
 import type { Job } from './job.ts';
-import type { Ledger } from './ledger.ts';
-import type { Shelf } from './shelf.ts';
+import type { CollectorStatistics } from './collector-statistics.ts';
+import type { ReadingStore } from './reading-store.ts';
 
-/** Puts into the store what is no reading: the exporter's own numbers, and what a collector says without a reading. */
-export interface Display {
-  /** Notes that the ledger or the counters changed; the next refresh shows it. */
+/** Puts into the metrics store what is no reading: the exporter's own numbers, and what a collector shows without a reading. */
+export interface Exposition {
+  /** Notes that the statistics or the counters changed; the next refresh shows it. */
   publish(): void;
   /** Shows what a collector says without a reading, if it has no reading and says anything. */
   withoutReading(job: Job): void;
-  /** Removes what is too old. */
-  withhold(jobs: ReadonlyMap<string, Job>, ageMs: number): void;
+  /** Evicts stale readings. */
+  evict(jobs: ReadonlyMap<string, Job>, ageMs: number): void;
   /** `zlb_up`; undefined until the first call came back. */
   isUp(ageMs: number): boolean | undefined;
   /** Refreshes `zlb_up` if it changed, so that fresh samples never appear next to `zlb_up 0`, and all else that was published. */
   refresh(): void;
-  /** Removes what is too old and refreshes the rest: afterwards the store has what is true now. */
+  /** Evicts stale readings and refreshes the rest: afterwards the store has what is true now. */
   expire(jobs: ReadonlyMap<string, Job>): void;
   /** Series of the appliance without the exporter's own. */
   readonly series: number;
 }
 
-export interface DisplayParts {
+export interface ExpositionParts {
   readonly appliance: string;
   readonly store: MetricsStore;
-  readonly ledger: Ledger;
+  readonly statistics: CollectorStatistics;
   readonly counters: Counters;
-  readonly shelf: Shelf;
+  readonly readingStore: ReadingStore;
   readonly breakerState: () => BreakerState;
   /** See lib/age-clock.ts. */
   readonly age: () => number;
@@ -40,14 +40,14 @@ export interface DisplayParts {
 /** Keys of the exporter's own numbers in the store. */
 const ownKeys = { gauges: 'exporter', counters: 'exporter counters' } as const;
 
-export function createDisplay(parts: DisplayParts): Display {
-  const { appliance, store, ledger, counters, shelf, breakerState, age } = parts;
+export function createExposition(parts: ExpositionParts): Exposition {
+  const { appliance, store, statistics, counters, readingStore, breakerState, age } = parts;
   let shownUp: boolean | undefined;
   let isBehind = false;
 
   function refresh(): void {
     const ageMs = age();
-    const up = ledger.isUp(ageMs);
+    const up = statistics.isUp(ageMs);
     if (!isBehind && up === shownUp) return;
     isBehind = false;
     shownUp = up;
@@ -56,7 +56,7 @@ export function createDisplay(parts: DisplayParts): Display {
     store.put(
       appliance,
       ownKeys.gauges,
-      fillRegistry(appliance, (emit) => ledger.expose(emit, state)),
+      fillRegistry(appliance, (emit) => statistics.expose(emit, state)),
     );
   }
 
@@ -65,13 +65,14 @@ export function createDisplay(parts: DisplayParts): Display {
   }
 
   function withoutReading({ collector }: Job): void {
-    if (isFarmCollector(collector) || collector.withoutReading === undefined || shelf.has(collector.name)) return;
+    if (isFarmCollector(collector) || collector.withoutReading === undefined || readingStore.has(collector.name))
+      return;
     const write = writeReading(collector.families, collector.withoutReading, { compact: false });
     store.put(appliance, collector.name, fillRegistry(appliance, write));
   }
 
-  function withhold(jobs: ReadonlyMap<string, Job>, ageMs: number): void {
-    for (const loser of shelf.expire(ageMs)) {
+  function evict(jobs: ReadonlyMap<string, Job>, ageMs: number): void {
+    for (const loser of readingStore.expire(ageMs)) {
       isBehind = true;
       const job = jobs.get(loser);
       if (!job) continue;
@@ -86,11 +87,11 @@ export function createDisplay(parts: DisplayParts): Display {
       isBehind = true;
     },
     withoutReading,
-    withhold,
-    isUp: (ageMs) => ledger.isUp(ageMs),
+    evict,
+    isUp: (ageMs) => statistics.isUp(ageMs),
     refresh,
     expire(jobs) {
-      withhold(jobs, age());
+      evict(jobs, age());
       refresh();
     },
     get series() {
