@@ -121,10 +121,6 @@ export function createReadingStore({
     return freshUntilMs(reading) <= ageMs && !isExtended(reading, ageMs);
   }
 
-  function forgive(key: string): void {
-    evicted.delete(key);
-  }
-
   /** Removes families of other readings that no longer fit beside the new one. */
   function removeAboveQuota(quota: Quota, exceptKey: string): void {
     if (quota.allowsAll) return;
