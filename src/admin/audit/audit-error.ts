@@ -2,12 +2,15 @@ import { errorCode, toError } from '../../lib/check.ts';
 import { FileKindError } from '../../lib/regular-file.ts';
 
 /**
- * Why a record is not on disk: the disk is full, another process writes the file, it cannot be written, its chain is
- * broken, or the journal has been closed.
+ * Why a record is not on disk: the disk is full, another process writes the file, it cannot be
+ * written, its chain is broken, or the journal has been closed.
  */
 export type AuditFailure = 'full' | 'locked' | 'unwritable' | 'broken' | 'closed';
 
-/** A record that is not on disk, so that what it stands for must not happen. The message is one line with the remedy; it names a file of this machine. */
+/**
+ * Says that a record is not on disk, so that its call must not be sent. The message is one line
+ * with the remedy; it names a local file.
+ */
 export class AuditError extends Error {
   override readonly name = 'AuditError';
   readonly reason: AuditFailure;
@@ -29,7 +32,7 @@ const remedies: Readonly<Record<string, string>> = {
   EMFILE: 'the exporter has too many files open; raise its limit',
 };
 
-/** What went wrong at a file as an AuditError; what is no trouble of a file comes back as it was. */
+/** Wraps file-system errors in an AuditError; returns other errors unchanged. */
 export function toAuditError(thrown: unknown, file: string): Error {
   const error = toError(thrown);
   const code = errorCode(thrown);
@@ -47,7 +50,10 @@ export function toAuditError(thrown: unknown, file: string): Error {
   return new AuditError('unwritable', `cannot write the audit ${file} (${code}): ${remedy}`, options);
 }
 
-/** The chain on disk is not the one that was written: nobody may add to it. */
+/**
+ * Returns the error for a chain on disk that is not the one that was written: nothing may be
+ * appended to it.
+ */
 export function brokenAudit(file: string, what: string): AuditError {
   return new AuditError(
     'broken',

@@ -10,7 +10,7 @@ import type { Lock } from './lock.ts';
 import type { AuditPosition, AuditRecord } from './record.ts';
 import { fileBefore, rotatedPath } from './rotated-files.ts';
 
-/** A record and the moment it was made. */
+/** A record and its time. */
 export interface AuditEntry {
   readonly record: AuditRecord;
   /** ISO 8601, UTC. */
@@ -22,16 +22,21 @@ export interface AuditFile {
   readonly last: AuditPosition;
   /** Bytes that are written and synced. */
   readonly length: number;
-  /** Resolves to false once the file was moved, cut or written to by somebody else, or its lock was lost. */
+  /**
+   * Resolves to false if another process moved, truncated or changed the file, or took its lock.
+   */
   isUntouched(): Promise<boolean>;
-  /** Writes the first entries, as many as go into one file and at least one, and syncs them; rejects with none of them written. */
+  /**
+   * Writes and syncs the first entries: as many as fit into one file, and at least one. If it
+   * rejects, none is written.
+   */
   write(entries: readonly AuditEntry[]): Promise<readonly AuditPosition[]>;
   close(): Promise<void>;
 }
 
 export interface AuditFileParts {
   readonly file: string;
-  /** A new file begins before one would pass this. */
+  /** Maximum size of a file; a new one begins before. */
   readonly maxBytes: number;
   readonly log: Logger;
   readonly handle: FileHandle;
@@ -44,26 +49,12 @@ export interface AuditFileParts {
 export function createAuditFile({ file, maxBytes, log, head, lock, ...found }: AuditFileParts): AuditFile {
   let { handle, last, length } = found;
 
-  function seal(entries: readonly AuditEntry[]): readonly SealedLine[] {
-    const lines: SealedLine[] = [];
-    let end = length;
-    let position = last;
-    for (const { record, time } of entries) {
-      const line = sealLine(record, { time, last: position, after: fileBefore(file, position, end) });
-      if (end > 0 && end + line.bytes.length > maxBytes) break;
-      lines.push(line);
-      end += line.bytes.length;
-      position = line.position;
-    }
-    return lines;
-  }
-
   async function rotate(): Promise<void> {
     const path = rotatedPath(file, last.seq);
     if (await isThere(path)) throw brokenAudit(file, `${path} is there already`);
     await head.sync();
     await rename(file, path);
-    // Stopped here, the next one to open the audit goes on from the file that was put aside.
+    // After a crash here, the next process that opens the audit continues from the rotated file.
     const full = handle;
     handle = await open(file, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
     length = 0;
@@ -77,7 +68,8 @@ export function createAuditFile({ file, maxBytes, log, head, lock, ...found }: A
     const position = lines.at(-1)?.position ?? last;
     await writeFully(handle, bytes, length);
     await handle.datasync();
-    // A record is acknowledged only if nobody took the lock meanwhile: then these lines may not be part of the audit.
+    // Acknowledged only if the lock is still held; otherwise these lines may not be part of the
+    // audit.
     if (!(await lock.isHeld())) throw lostLock(file);
     await head.write(position);
     last = position;
@@ -104,28 +96,53 @@ export function createAuditFile({ file, maxBytes, log, head, lock, ...found }: A
     },
     async write(entries) {
       try {
-        let lines = seal(entries);
+        let lines = seal(entries, { file, maxBytes, last, length });
         if (lines.length === 0) {
           await rotate();
-          lines = seal(entries);
+          lines = seal(entries, { file, maxBytes, last, length });
         }
         await put(lines);
         return lines.map(({ position }) => position);
       } catch (error) {
-        // Should this fail as well, the file counts as touched, and is opened and checked anew.
+        // If this fails too, the file counts as touched, and is opened and checked again.
         await cleanUp().catch(() => undefined);
         throw error;
       }
     },
-    async close() {
-      try {
-        await head.sync();
-      } finally {
-        await Promise.allSettled([head.close(), handle.close()]);
-        await lock.release();
-      }
-    },
+    close: () => closeAll(head, handle, lock),
   };
+}
+
+interface End extends Pick<AuditFileParts, 'file' | 'maxBytes'> {
+  readonly last: AuditPosition;
+  readonly length: number;
+}
+
+/**
+ * Returns the lines of the first entries: as many as fit into the file, and at least one if it is
+ * empty.
+ */
+function seal(entries: readonly AuditEntry[], { file, maxBytes, last, length }: End): readonly SealedLine[] {
+  const lines: SealedLine[] = [];
+  let end = length;
+  let position = last;
+  for (const { record, time } of entries) {
+    const line = sealLine(record, { time, last: position, after: fileBefore(file, position, end) });
+    if (end > 0 && end + line.bytes.length > maxBytes) break;
+    lines.push(line);
+    end += line.bytes.length;
+    position = line.position;
+  }
+  return lines;
+}
+
+async function closeAll(head: KeptHead, handle: FileHandle, lock: Lock): Promise<void> {
+  try {
+    await head.sync();
+  } finally {
+    await Promise.allSettled([head.close(), handle.close()]);
+    await lock.release();
+  }
 }
 
 function lostLock(file: string): AuditError {

@@ -3,11 +3,11 @@ import { genesis, hashOf, maxLineBytes, readLine } from './line.ts';
 import type { AuditLine, AuditPosition } from './record.ts';
 import { scanLines } from './scan.ts';
 
-/** Checks that lines follow one another. */
+/** Checks that lines follow each other. */
 export interface Chain {
   /** The line with the highest number so far. */
   readonly last: AuditLine | undefined;
-  /** Takes the next line, without its newline; what is wrong with it comes back in one sentence. */
+  /** Checks the next line, without its newline; returns what is wrong with it in one sentence. */
   take(bytes: Buffer): Taken;
 }
 
@@ -18,7 +18,10 @@ export interface Taken {
 
 const notALine = 'is not a line of an audit';
 
-/** Begins after a line, or wherever the first line says that its file begins. After a fault it goes on, so that each fault is reported once. */
+/**
+ * Begins after a line, or wherever the first line says that its file begins. After a fault it goes
+ * on, so that each fault is reported once.
+ */
 export function createChain(after?: AuditLine): Chain {
   let last = after;
   return {
@@ -44,18 +47,18 @@ function faultAfter(last: AuditPosition, { seq, prev }: AuditLine): string | und
   return undefined;
 }
 
-/** Older files may have been put away, but only whole ones. */
+/** Older files may have been removed, but only whole ones. */
 function faultOfFirst({ seq, prev, after }: AuditLine): string | undefined {
   if (seq > 1) return after === undefined ? `has number ${seq}: ${missing(1, seq - 1)}` : undefined;
   return prev === genesis.hash ? undefined : 'has number 1 and names a line before it: it was replaced';
 }
 
-/** Lines that are not there, for a sentence. */
+/** Returns the missing lines, for a sentence. */
 export function missing(from: number, to: number): string {
   return from === to ? `line ${from} is missing` : `lines ${from} to ${to} are missing`;
 }
 
-/** Something wrong with one line of a file. */
+/** A fault in one line of a file. */
 export interface LineFault {
   /** From 1. */
   readonly line: number;
@@ -65,7 +68,10 @@ export interface LineFault {
 
 export interface FileCheck {
   readonly faults: readonly LineFault[];
-  /** A last line without its newline, as a killed process or a loss of power leaves it; not among the faults. */
+  /**
+   * A last line without its newline, as a killed process or a loss of power leaves it; not among
+   * the faults.
+   */
   readonly torn?: TornLine;
   /** Bytes up to the end of the last finished line. */
   readonly length: number;
@@ -76,7 +82,7 @@ export interface TornLine {
   readonly bytes: number;
 }
 
-/** Reads a file as the next part of a chain, from its beginning to its end. */
+/** Reads a whole file as the next part of a chain. */
 export async function checkFile(
   handle: FileHandle,
   chain: Chain,
@@ -90,7 +96,7 @@ export async function checkFile(
     if (fault !== undefined) faults.push({ line: count, what: fault });
     if (line) onLine(line);
   });
-  // No line that could have been written is as long.
+  // No valid line is that long.
   if (bytes > maxLineBytes) faults.push({ line: count + 1, what: notALine });
   else if (bytes > 0) return { faults, torn: { line: count + 1, bytes }, length: offset };
   return { faults, length: offset };

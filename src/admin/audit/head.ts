@@ -6,9 +6,12 @@ import { writeFully } from './disk.ts';
 import { genesis } from './line.ts';
 import type { AuditLine, AuditPosition } from './record.ts';
 
-/** The number and the hash of the last line, kept apart from the lines: without it nobody could tell that the last ones are missing. */
+/**
+ * The number and the hash of the last line, kept apart from the lines: without it nobody could tell
+ * that the last ones are missing.
+ */
 export interface KeptHead {
-  /** As it was when it was opened. */
+  /** The head when it was opened. */
   readonly found: FoundHead;
   /** One write in place, always of the same length. */
   write(position: AuditPosition): Promise<void>;
@@ -16,10 +19,10 @@ export interface KeptHead {
   close(): Promise<void>;
 }
 
-/** `none` where no line was ever written; `damaged` where something else than a head stands. */
+/** `none` if no line was ever written; `damaged` if the file contains something else. */
 export type FoundHead = AuditPosition | 'none' | 'damaged';
 
-/** Beside the audit. */
+/** Returns the path of the head, next to the audit. */
 export function headPath(file: string): string {
   return `${file}.head`;
 }
@@ -40,7 +43,7 @@ export async function openHead(file: string): Promise<KeptHead> {
   };
 }
 
-/** Rejects where the file cannot be opened, `ENOENT` included. */
+/** Opens the head. Rejects if the file cannot be opened, also with `ENOENT`. */
 export async function readHead(file: string): Promise<FoundHead> {
   const handle = await openRegularFile(headPath(file));
   try {
@@ -52,7 +55,7 @@ export async function readHead(file: string): Promise<FoundHead> {
 
 async function read(handle: FileHandle): Promise<FoundHead> {
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(128), 0, 128, 0);
-  // A full disk may have let the file be made, and nothing be written to it.
+  // On a full disk the file may have been created but not written.
   if (bytesRead === 0) return 'none';
   const [, seq, hash] = /^(\d{16}) ([0-9a-f]{64})\n$/.exec(buffer.toString('latin1', 0, bytesRead)) ?? [];
   return seq === undefined || hash === undefined ? 'damaged' : { seq: Number(seq), hash };
@@ -61,18 +64,21 @@ async function read(handle: FileHandle): Promise<FoundHead> {
 /** Compares the head that is kept apart with the lines as they pass. */
 export interface HeadCheck {
   readonly pass: (line: AuditLine) => void;
-  /** What is wrong with the head when the lines end with that number, as the rest of a sentence that begins with its file. */
+  /**
+   * What is wrong with the head when the lines end with that number, as the rest of a sentence that
+   * begins with its file.
+   */
   faultAt(lastSeq: number): string | undefined;
 }
 
-/** `start` is the line before the first one that passes. */
+/** `start` is the line before the first one to compare. */
 export function createHeadCheck(head: FoundHead, start: AuditPosition): HeadCheck {
   const kept = head === 'none' || head === 'damaged' ? genesis : head;
   let hash = start.seq === kept.seq ? start.hash : undefined;
   return {
     pass(line) {
       if (line.seq === kept.seq) hash = line.hash;
-      // The line of the head may be in a file that has been put away.
+      // The line of the head may be in a file that was removed.
       if (line.seq === kept.seq + 1) hash ??= line.prev;
     },
     faultAt(lastSeq) {

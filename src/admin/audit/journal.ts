@@ -9,18 +9,21 @@ import type { AuditLine, AuditPosition, AuditRecord } from './record.ts';
 export interface AuditJournalParts {
   /** The current file; older ones, the head and the lock lie beside it and begin with its name. */
   readonly file: string;
-  /** A new file begins before one would pass this. */
+  /** Maximum size of a file; a new one begins before. */
   readonly maxBytes: number;
   readonly now: () => number;
   readonly log: Logger;
   readonly onAppended: (count: number, atMs: number) => void;
-  /** Once for each write that failed, however many records waited for it. */
+  /** Called once for each failed write, however many records waited for it. */
   readonly onFailed: () => void;
 }
 
-/** What happened, line by line, each with the hash of the one before; nothing is ever taken out of it. */
+/** The audit: a line for each record, with the hash of the line before; lines are never removed. */
 export interface AuditJournal {
-  /** Resolves when the record is on disk; rejects with an AuditError when it is not. Who waits at the same time is written and synced together. */
+  /**
+   * Resolves when the record is on disk; rejects with an AuditError if it is not. Waiting records
+   * are written and synced together.
+   */
   append(record: AuditRecord): Promise<AuditPosition>;
   /** The newest first. */
   query(query: AuditQuery): Promise<readonly AuditLine[]>;
@@ -29,7 +32,7 @@ export interface AuditJournal {
   close(): Promise<void>;
 }
 
-/** A folder of another machine may never answer. */
+/** A network file system may never answer. */
 const maxOpeningMs = 10_000;
 
 interface Waiting extends AuditEntry {
@@ -38,55 +41,26 @@ interface Waiting extends AuditEntry {
 }
 
 /**
- * Opens the file at the first append, and again at the next one for as long as that fails: room on the disk heals it
- * without a restart. What it has written it remembers: a file that is opened again must go on from there, and only a
- * restart begins a new chain.
+ * Opens the file at the first append, and again at the next one for as long as that fails: room on
+ * the disk heals it without a restart. What it has written it remembers: a file that is opened
+ * again must go on from there, and only a restart begins a new chain.
  */
 export function createAuditJournal(parts: AuditJournalParts): AuditJournal {
   const { file, now, log, onAppended, onFailed } = parts;
-  let opened: AuditFile | undefined;
-  /** Goes on when nobody waits for it any more: there are never two at once. */
-  let opening: Promise<AuditFile> | undefined;
-  /** Where the file ended that was taken away or changed. */
-  let known: AuditPosition | undefined;
+  const current = createCurrentFile(parts);
   let waiting: Waiting[] = [];
   let writing: Promise<void> | undefined;
   let failing: string | undefined;
   let closed = false;
-
-  async function currentFile(): Promise<AuditFile> {
-    if (opened && !(await opened.isUntouched())) {
-      if (opened.last.seq > 0) known = opened.last;
-      await release();
-    }
-    if (opened) return opened;
-    opening ??= openAnew();
-    return await inTime(opening, file);
-  }
-
-  async function openAnew(): Promise<AuditFile> {
-    try {
-      opened = await openAuditFile(parts, known);
-      return opened;
-    } finally {
-      opening = undefined;
-    }
-  }
-
-  async function release(): Promise<void> {
-    const file = opened;
-    opened = undefined;
-    await file?.close();
-  }
 
   async function writeWaiting(): Promise<void> {
     while (waiting.length > 0) {
       const batch = waiting;
       waiting = [];
       try {
-        const positions = await (await currentFile()).write(batch);
+        const positions = await (await current.open()).write(batch);
         for (const [index, position] of positions.entries()) batch[index]?.resolve(position);
-        // What did not go into one file comes first in the next.
+        // Records that did not fit into one file come first in the next.
         waiting = [...batch.slice(positions.length), ...waiting];
         onAppended(positions.length, now());
         if (failing !== undefined) log.info({ file }, 'audit is written again');
@@ -104,6 +78,7 @@ export function createAuditJournal(parts: AuditJournalParts): AuditJournal {
 
   return {
     get head() {
+      const { file: opened } = current;
       return opened && opened.last.seq > 0 ? opened.last : undefined;
     },
     async append(record) {
@@ -118,12 +93,63 @@ export function createAuditJournal(parts: AuditJournalParts): AuditJournal {
       return await written;
     },
     async query(query) {
-      return await queryAudit(file, query, opened?.length ?? Number.POSITIVE_INFINITY);
+      return await queryAudit(file, query, current.file?.length ?? Number.POSITIVE_INFINITY);
     },
     async close() {
       closed = true;
       await writing;
-      // A stop does not wait for a disk that does not answer; should it yet, the lock is given back.
+      await current.close();
+    },
+  };
+}
+
+/** The file of the journal, which is opened again after it was moved or changed. */
+interface CurrentFile {
+  /** Undefined while it is not open. */
+  readonly file: AuditFile | undefined;
+  /** Resolves to the open file. Rejects with an AuditError if it cannot be opened in time. */
+  open(): Promise<AuditFile>;
+  close(): Promise<void>;
+}
+
+function createCurrentFile(parts: AuditJournalParts): CurrentFile {
+  let opened: AuditFile | undefined;
+  /** Continues when nobody waits for it any more, so that there are never two at once. */
+  let opening: Promise<AuditFile> | undefined;
+  /** The end of a file that was moved or changed. */
+  let known: AuditPosition | undefined;
+
+  async function start(): Promise<AuditFile> {
+    try {
+      opened = await openAuditFile(parts, known);
+      return opened;
+    } finally {
+      opening = undefined;
+    }
+  }
+
+  async function release(): Promise<void> {
+    const file = opened;
+    opened = undefined;
+    await file?.close();
+  }
+
+  return {
+    get file() {
+      return opened;
+    },
+    async open() {
+      if (opened && !(await opened.isUntouched())) {
+        if (opened.last.seq > 0) known = opened.last;
+        await release();
+      }
+      if (opened) return opened;
+      opening ??= start();
+      return await inTime(opening, parts.file);
+    },
+    async close() {
+      // Does not wait for a disk that does not answer; if it answers later, the lock is released
+      // then.
       void Promise.allSettled([opening?.then(release)]);
       await release();
     },

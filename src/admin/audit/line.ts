@@ -5,7 +5,7 @@ import type { AuditLine, AuditPosition, AuditRecord } from './record.ts';
 /** Before the first line. */
 export const genesis: AuditPosition = { seq: 0, hash: '0'.repeat(64) };
 
-/** What is longer is no line: records are masked and short. */
+/** Maximum length of a line; records are masked and shortened. */
 export const maxLineBytes = 1_048_576;
 
 const seal = /^,"hash":"[0-9a-f]{64}"\}$/;
@@ -18,7 +18,7 @@ export interface SealedLine {
   readonly position: AuditPosition;
 }
 
-/** What the journal adds to a record. */
+/** The members that the journal adds to a record. */
 export interface Circumstances {
   readonly time: string;
   /** The line before. */
@@ -28,8 +28,8 @@ export interface Circumstances {
 }
 
 /**
- * The line that follows `last`. Its hash is the SHA-256 of the line's text without the hash member, which therefore comes
- * last: sed 's/,"hash":"[^"]*"}$/}/' gives the text back.
+ * The line that follows `last`. Its hash is the SHA-256 of the line's text without the hash member,
+ * which therefore comes last: sed 's/,"hash":"[^"]*"}$/}/' gives the text back.
  */
 export function sealLine(record: AuditRecord, { time, last, after }: Circumstances): SealedLine {
   const seq = last.seq + 1;
@@ -40,7 +40,7 @@ export function sealLine(record: AuditRecord, { time, last, after }: Circumstanc
   return { bytes, position: { seq, hash } };
 }
 
-/** The line that the bytes hold, without a newline; undefined when they hold none. Whether its hash fits is another question. */
+/** Parses a line without its newline; undefined if it is none. Does not check its hash. */
 export function readLine(bytes: Buffer): AuditLine | undefined {
   if (bytes.length > maxLineBytes || !seal.test(bytes.toString('latin1', bytes.length - sealBytes))) return undefined;
   try {
@@ -51,12 +51,12 @@ export function readLine(bytes: Buffer): AuditLine | undefined {
   }
 }
 
-/** The hash that the text of a line ought to carry. */
+/** Returns the expected hash of the text of a line. */
 export function hashOf(bytes: Buffer): string {
   return createHash('sha256').update(bytes.subarray(0, -sealBytes)).update('}').digest('hex');
 }
 
-/** What the chain needs of a line; the rest is the text that the hash covers. */
+/** The members of a line that the chain needs, and the text that the hash covers. */
 function isAuditLine(value: unknown): value is AuditLine {
   return (
     isRecord(value) &&

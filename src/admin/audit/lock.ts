@@ -8,7 +8,10 @@ import { AuditError } from './audit-error.ts';
 
 /** The sole right to write an audit. It ends with the process, however that ends. */
 export interface Lock {
-  /** Resolves to false once another process has entered itself as the writer; nothing may be written then. */
+  /**
+   * Resolves to false once another process has entered itself as the writer; nothing may be written
+   * then.
+   */
   isHeld(): Promise<boolean>;
   release(): Promise<void>;
 }
@@ -25,14 +28,15 @@ interface Writer {
 }
 
 /**
- * Takes the lock of an audit, or rejects with an AuditError that names its holder. The kernel keeps the lock on the empty
- * file `.lock`: it holds between containers, lasts while its process is paused, and is free as soon as that is dead. See
- * docs/decisions/audit-lock.md.
+ * Takes the lock of an audit, or rejects with an AuditError that names its holder. The kernel keeps
+ * the lock on the empty file `.lock`: it holds between containers, lasts while its process is
+ * paused, and is free as soon as that is dead. See docs/decisions/audit-lock.md.
  */
 export async function takeLock(file: string, now: () => number): Promise<Lock> {
   const path = `${file}.lock`;
   const writerPath = `${file}.writer`;
-  // SQLite blocks the process while it opens a file. A disk that does not answer must be noticed before that.
+  // SQLite blocks the process while it opens a file. A disk that does not answer must be noticed
+  // before that.
   await readWriter(writerPath);
   await refuseOther(path, file);
   const unlock = await lockFile(path, file);
@@ -66,19 +70,21 @@ async function refuseOther(path: string, file: string): Promise<void> {
 }
 
 /**
- * Locks a file by `fcntl`, which Node.js reaches through SQLite alone; undefined while another process or another journal
- * of this one has it. The result gives it back.
+ * Locks a file by `fcntl`, which Node.js reaches through SQLite alone; undefined while another
+ * process or another journal of this one has it. The result gives it back.
  */
 async function lockFile(path: string, file: string): Promise<(() => void) | undefined> {
-  // Loaded when an audit is opened: Node.js before 24.15 warns of an experimental module, and some are built without it.
+  // Loaded when an audit is opened: Node.js before 24.15 warns of an experimental module, and some
+  // are built without it.
   const { DatabaseSync } = await import('node:sqlite');
   let database: InstanceType<typeof DatabaseSync> | undefined;
   try {
     makeEmpty(path);
     const opened = new DatabaseSync(path, { timeout: 0 });
     database = opened;
-    // Only one process can have the lock for writing that BEGIN IMMEDIATE takes. Nothing is ever committed, so the file
-    // stays empty. The last statement fails if the file is read-only, where BEGIN IMMEDIATE would lock nothing.
+    // Only one process can have the lock for writing that BEGIN IMMEDIATE takes. Nothing is ever
+    // committed, so the file stays empty. The last statement fails if the file is read-only, where
+    // BEGIN IMMEDIATE would lock nothing.
     opened.exec('PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE; PRAGMA user_version = 1');
     return () => opened.close();
   } catch (error) {
@@ -91,9 +97,10 @@ async function lockFile(path: string, file: string): Promise<(() => void) | unde
 }
 
 /**
- * Makes the file of the lock, which stays for good: whoever removed it could remove one that is just being taken. It is never
- * opened but by SQLite once it is there, since a process loses its locks on a file when it closes any descriptor of it.
- * Synchronous, so that no other journal of this process locks it before it is closed here.
+ * Makes the file of the lock, which stays for good: whoever removed it could remove one that is
+ * just being taken. It is never opened but by SQLite once it is there, since a process loses its
+ * locks on a file when it closes any descriptor of it. Synchronous, so that no other journal of
+ * this process locks it before it is closed here.
  */
 function makeEmpty(path: string): void {
   try {

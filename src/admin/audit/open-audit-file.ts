@@ -30,8 +30,9 @@ const maxTextBytes = 4_096;
 const nobody = '-';
 
 /**
- * Locks and checks an audit, or begins one. Rejects with an AuditError, or with the error of the file system. A position that
- * this process has reached must still be on disk: no new audit is begun then.
+ * Locks and checks an audit, or begins one. Rejects with an AuditError, or with the error of the
+ * file system. A position that this process has reached must still be on disk: no new audit is
+ * begun then.
  */
 export async function openAuditFile(
   { file, maxBytes, now, log }: OpeningParts,
@@ -96,8 +97,8 @@ interface Found extends Ending {
 }
 
 /**
- * Checks the current file against itself, the file before it, the head kept apart and the position that this process
- * itself remembers; rejects with an AuditError when anything does not fit.
+ * Checks the current file against itself, the file before it, the head kept apart and the position
+ * that this process itself remembers; rejects with an AuditError when anything does not fit.
  */
 async function inspect(
   file: string,
@@ -146,7 +147,8 @@ async function readFileBefore(file: string, onLine: (line: AuditLine) => void): 
 }
 
 /**
- * Replaces an unfinished last line by a `recovered` record that contains it. On a full disk the line stays as it was.
+ * Replaces an unfinished last line by a `recovered` record that contains it. On a full disk the
+ * line stays as it was.
  */
 async function recoverTorn(
   file: string,

@@ -18,8 +18,8 @@ export interface AuditQuery {
 }
 
 /**
- * The newest lines that fit, the newest first; of the current file those before `end`. Nothing is checked here: what does
- * not read as a line is left out, and it is for `audit verify` to say so.
+ * The newest lines that fit, the newest first; of the current file those before `end`. Nothing is
+ * checked here: what does not read as a line is left out, and it is for `audit verify` to say so.
  */
 export async function queryAudit(
   file: string,

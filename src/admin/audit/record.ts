@@ -1,9 +1,9 @@
 import type { ProblemCode } from '../problem.ts';
 
 /**
- * `intent` stands before a call leaves, `outcome` after it; the others stand alone. `started` is each start of the
- * gateway. `recovered` is the journal's own: it
- * stands where a line was left unfinished by a process that was killed, or by a loss of power.
+ * `intent` stands before a call leaves, `outcome` after it; the others stand alone. `started` is
+ * each start of the gateway. `recovered` is the journal's own: it stands where a line was left
+ * unfinished by a process that was killed, or by a loss of power.
  */
 export const auditEvents = [
   'intent',
@@ -50,9 +50,15 @@ export interface AuditRecord {
   readonly received_bytes?: number;
   /** True when the appliance may have carried out a call whose answer never came. */
   readonly uncertain?: true;
-  /** Alone in a `denied`: refusals of the principal before it that were too many in a minute to be written down each. */
+  /**
+   * Alone in a `denied`: refusals of the principal before it that were too many in a minute to be
+   * written down each.
+   */
   readonly suppressed?: number;
-  /** With `recovered`: the unfinished line. Its text is cut at 4 KiB; the digest is of all its bytes. */
+  /**
+   * With `recovered`: the unfinished line. Its text is cut at 4 KiB; the digest is of all its
+   * bytes.
+   */
   readonly torn?: { readonly bytes: number; readonly sha256: string; readonly text: string };
 }
 

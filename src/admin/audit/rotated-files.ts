@@ -3,30 +3,36 @@ import { basename, dirname, join } from 'node:path';
 import { errorCode } from '../../lib/check.ts';
 import type { AuditPosition } from './record.ts';
 
-/** A file that was full and has been put aside. */
+/** A full file that was rotated. */
 export interface RotatedFile {
   readonly path: string;
   /** The number of its last line, which is its name. */
   readonly lastSeq: number;
 }
 
-/** The name that a full file gets. */
+/** Returns the name of a rotated file. */
 export function rotatedPath(file: string, lastSeq: number): string {
   return `${file}.${String(lastSeq).padStart(16, '0')}`;
 }
 
-/** The number of the last line that the name of a file tells which was put aside; undefined for any other name. */
+/**
+ * The number of the last line that the name of a file tells which was put aside; undefined for any
+ * other name.
+ */
 export function seqInName(path: string): number | undefined {
   const [, seq] = /\.(\d{16})$/.exec(path) ?? [];
   return seq === undefined ? undefined : Number(seq);
 }
 
-/** The name of the file before, for the first line of a file: without it nobody could tell that lines are missing at its beginning. */
+/**
+ * The name of the file before, for the first line of a file: without it nobody could tell that
+ * lines are missing at its beginning.
+ */
 export function fileBefore(file: string, last: AuditPosition, length: number): string | undefined {
   return length === 0 && last.seq > 0 ? basename(rotatedPath(file, last.seq)) : undefined;
 }
 
-/** The files that were put aside, the oldest first. */
+/** Lists the rotated files, the oldest first. */
 export async function rotatedFiles(file: string): Promise<readonly RotatedFile[]> {
   const folder = dirname(file);
   const prefix = `${basename(file)}.`;

@@ -11,8 +11,8 @@ export interface Tail {
 }
 
 /**
- * Gives each line of a file to `visit`, without its newline. Reads in blocks; of a line that is too long to be one, only
- * so much comes that this shows. The bytes are good until `visit` returns.
+ * Gives each line of a file to `visit`, without its newline. Reads in blocks; of a line that is too
+ * long to be one, only so much comes that this shows. The bytes are good until `visit` returns.
  */
 export async function scanLines(handle: FileHandle, visit: (bytes: Buffer) => void): Promise<Tail> {
   const buffer = Buffer.allocUnsafe(blockBytes);
@@ -36,7 +36,10 @@ export async function scanLines(handle: FileHandle, visit: (bytes: Buffer) => vo
   }
 }
 
-/** The lines before `end`, the last one first, without their newlines; what follows the last newline comes first of all. */
+/**
+ * The lines before `end`, the last one first, without their newlines; what follows the last newline
+ * comes first of all.
+ */
 export async function* linesFromEnd(handle: FileHandle, end: number): AsyncGenerator<Buffer> {
   let position = end;
   let rest = Buffer.alloc(0);
@@ -49,7 +52,7 @@ export async function* linesFromEnd(handle: FileHandle, end: number): AsyncGener
       yield block.subarray(at + 1, to);
       to = at;
     }
-    // Too long for a line: its beginning alone will not be taken for one.
+    // Longer than any line: its beginning alone does not parse as one.
     rest = to > maxLineBytes ? Buffer.alloc(0) : block.subarray(0, to);
     position = from;
   }

@@ -6,7 +6,10 @@ import { genesis } from './line.ts';
 import type { AuditLine } from './record.ts';
 import { rotatedFiles, seqInName } from './rotated-files.ts';
 
-/** An audit is whole if there are no faults. A torn line is none: the next process that writes to the audit recovers it. */
+/**
+ * An audit is whole if there are no faults. A torn line is none: the next process that writes to
+ * the audit recovers it.
+ */
 export interface Verification extends ReadChain {
   /** True for one file that was put aside: its unfinished requests may go on in the next. */
   readonly isPart: boolean;
@@ -15,8 +18,8 @@ export interface Verification extends ReadChain {
 }
 
 /**
- * Reads a whole audit, files that were put aside included, without writing to it, or one file that was put aside by
- * itself; rejects when a file cannot be read.
+ * Reads a whole audit, files that were put aside included, without writing to it, or one file that
+ * was put aside by itself; rejects when a file cannot be read.
  */
 export async function verifyAudit(file: string): Promise<Verification> {
   const lastSeq = seqInName(file);
@@ -87,7 +90,10 @@ export interface ReadChain {
   readonly unfinished: readonly string[];
 }
 
-/** Reads files that follow one another as one chain, without writing to them; only `growing` is still written to. */
+/**
+ * Reads files that follow one another as one chain, without writing to them; only `growing` is
+ * still written to.
+ */
 async function readChain(
   paths: readonly string[],
   growing: string | undefined,

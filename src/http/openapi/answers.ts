@@ -18,7 +18,7 @@ const applianceErrors = {
   504: 'the work took longer than the server waits',
 } as const;
 
-/** What the API's documents describe as text instead of JSON. */
+/** The operations that the API's documents describe as text instead of JSON. */
 const textAnswers: readonly string[] = [
   'readCertificateInfo',
   'readActivationCertificate',

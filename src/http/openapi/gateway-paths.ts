@@ -5,7 +5,7 @@ import type { JsonObject } from './plain-schema.ts';
 
 export const gatewayTag = 'gateway';
 
-/** What the gateway answers by itself, beside the operations of the appliances. */
+/** The paths that the gateway answers itself. */
 export const gatewayPaths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>> = {
   '/appliances': {
     get: own('listAppliances', 'the appliances that the token covers', {

@@ -4,14 +4,14 @@ import { answersOf } from './answers.ts';
 import { type JsonObject, schemaRef } from './plain-schema.ts';
 import type { PathParameter, Placement } from './placement.ts';
 
-/** What programs and the page look for in an operation; the rest is JSON. */
+/** The members of an operation that programs and the page use; the rest is JSON. */
 export interface OpenApiOperation extends JsonObject {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
 }
 
-/** The operation of a row. Says what the row says, and nothing else. */
+/** Returns the OpenAPI operation of a row. */
 export function operationOf({ key, row, method, template, parameters }: Placement): OpenApiOperation {
   const { area, since, risk, summary } = row;
   const allowed = roles.filter((role) => roleMay(role, risk));

@@ -4,11 +4,11 @@ import { parseRoute } from '../../appliance/route.ts';
 
 export interface PathParameter {
   readonly name: string;
-  /** True when it stands for the rest of the path, which OpenAPI has no word for. */
+  /** True if it matches the rest of the path, which OpenAPI cannot express. */
   readonly rest: boolean;
 }
 
-/** A row, and where it stands in the document. */
+/** A row and its path in the document. */
 export interface Placement {
   readonly key: EndpointKey;
   readonly row: EndpointRow;

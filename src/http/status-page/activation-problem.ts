@@ -9,7 +9,10 @@ const dayMs = 86_400_000;
 const soonMs = 30 * dayMs;
 const imminentMs = 7 * dayMs;
 
-/** What is wrong with the activation of an appliance. A permanent one only ends its support. */
+/**
+ * Returns the problem of an appliance's activation. When a permanent one ends, only its support
+ * ends.
+ */
 export function activationProblem(status: ApplianceStatus, nowMs: number): Problem | undefined {
   const { name: appliance, activation, deactivated } = status;
   const about = { appliance, sinceMs: undefined };

@@ -4,7 +4,7 @@ import { severityOf, severityRank, stateMark, wordOf } from './severity.ts';
 import type { ApplianceHealth } from './health-summary.ts';
 import { isoTime, span } from './times.ts';
 
-/** What is not activated first, then what ends first. */
+/** Sorts by activation: not activated first, then by end. */
 export function sortedActivations(appliances: readonly ApplianceHealth[]): readonly ApplianceHealth[] {
   return appliances.toSorted(
     (one, other) =>

@@ -14,7 +14,7 @@ import type { ApplianceHealth, HealthSummary } from './health-summary.ts';
 import { overallStatusHeading, overallStatusOf } from './overall-status.ts';
 
 const farmsOfSheet = 100;
-const mostBackends = 24;
+const maxBackends = 24;
 const mostCertificates = 100;
 const mostChanges = 30;
 
@@ -51,7 +51,7 @@ ${panel('changes', 'Recent changes', transitions.length === 0 ? emptyNote('No st
     if (farms.length === 0) return emptyNote('It has no farms.');
     const part = paginate(sortedFarms(name, farms), from, farmsOfSheet);
     return [
-      farmList(part.items, atMs, mostBackends),
+      farmList(part.items, atMs, maxBackends),
       pagination(part, 'farm', (other) => ({ kind: 'appliance', appliance: status.name, page: other })),
     ];
   }

@@ -6,7 +6,7 @@ import { countOf } from './listed.ts';
 import type { Problem } from './problem.ts';
 import { readingProblems } from './reading-problems.ts';
 
-/** Everything that is wrong with an appliance and on it, by what is known of it. */
+/** Returns all problems of an appliance and its objects. */
 export function applianceProblems(status: ApplianceStatus, nowMs: number): readonly Problem[] {
   const { name, farms = [], certificates = [], interfaces = [] } = status;
   return [

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { markupText } from './html.ts';
 import { severityIcons, type Severity } from './severity.ts';
 
-/** What a page loads beside itself. */
+/** A file that a page loads. */
 export interface Asset {
   readonly path: string;
   readonly type: string;

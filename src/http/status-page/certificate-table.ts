@@ -49,7 +49,7 @@ function nameOf({ commonName, file }: CertificateStatus): string {
   return isName(commonName) ? commonName : file;
 }
 
-/** For what it cannot read an appliance gives a dash. */
+/** An appliance writes a dash for what it cannot read. */
 function isName(text: string): boolean {
   return text !== '' && text !== '-';
 }

@@ -4,7 +4,7 @@ import { linkTo } from './links.ts';
 import { severityOf, stateMark, wordOf } from './severity.ts';
 import { clockTime } from './times.ts';
 
-/** What changed its state, the newest first. */
+/** Renders state changes, the newest first. */
 export function changeList(transitions: readonly RecentTransition[]): Markup {
   return html`<ol class="changes">${transitions.map(item)}</ol>`;
 }

@@ -12,7 +12,7 @@ export interface FarmOnPage {
   readonly level: Severity;
 }
 
-/** Those with something wrong first, then in the order of names. */
+/** Sorts farms with problems first, then by name. */
 export function sortedFarms(appliance: string, farms: readonly FarmStatus[]): readonly FarmOnPage[] {
   return farms
     .map((farm) => ({ appliance, farm, level: farmLevel(appliance, farm) }))
@@ -27,13 +27,13 @@ function farmLevel(appliance: string, farm: FarmStatus): Severity {
 }
 
 /**
- * Farms that open to their backends; those with something wrong are open. `mostBackends` of each.
+ * Farms that open to their backends; those with something wrong are open. `maxBackends` of each.
  */
-export function farmList(farms: readonly FarmOnPage[], nowMs: number, mostBackends: number): Markup {
-  return html`<ul class="farms">${farms.map((each) => item(each, nowMs, mostBackends))}</ul>`;
+export function farmList(farms: readonly FarmOnPage[], nowMs: number, maxBackends: number): Markup {
+  return html`<ul class="farms">${farms.map((each) => item(each, nowMs, maxBackends))}</ul>`;
 }
 
-function item({ appliance, farm, level }: FarmOnPage, nowMs: number, mostBackends: number): Markup {
+function item({ appliance, farm, level }: FarmOnPage, nowMs: number, maxBackends: number): Markup {
   const { name, profile, state, vip, vport, backends, established } = farm;
   const isOpen = level === 'critical' || level === 'warning';
   return html`<li data-key="${name}"><details class="farm" data-open="${isOpen ? 'yes' : 'no'}"${isOpen && html` open`}>
@@ -42,8 +42,8 @@ function item({ appliance, farm, level }: FarmOnPage, nowMs: number, mostBackend
 <span class="address"><bdi>${vip && `${vip}${vport ? `:${vport}` : ''}`}</bdi></span>
 <span class="connections">${established !== undefined && html`<b>${established.toLocaleString('en')}</b> <small>${established === 1 ? 'connection' : 'connections'}</small>`}</span>
 <span class="backends-up">${backendsUp(farm)}</span></summary>
-${details(farm, nowMs, mostBackends)}
-${backends !== undefined && backends.length > mostBackends && html`<p class="more"><a href="${linkTo({ kind: 'farm', appliance, farm: name })}">and ${(backends.length - mostBackends).toLocaleString('en')} more backends</a></p>`}</details></li>`;
+${details(farm, nowMs, maxBackends)}
+${backends !== undefined && backends.length > maxBackends && html`<p class="more"><a href="${linkTo({ kind: 'farm', appliance, farm: name })}">and ${(backends.length - maxBackends).toLocaleString('en')} more backends</a></p>`}</details></li>`;
 }
 
 function backendsUp({ backends, profile, configuredBackends }: FarmStatus): Part {
@@ -84,7 +84,7 @@ function noBackends({ profile, state, backends, configuredBackends }: FarmStatus
   return html`<p class="faint">${why}${configuredBackends && html` ${inConfiguration(configuredBackends, most)}`}</p>`;
 }
 
-/** What the configuration of a farm names; it says nothing about their states. */
+/** Renders the configured backends of a farm, whose states are unknown. */
 function inConfiguration(backends: readonly BackendName[], most: number): Markup {
   if (backends.length === 0) return html`None is configured.`;
   const rest = backends.length - most;

@@ -12,42 +12,42 @@ import type { ApplianceHealth, HealthSummary } from './health-summary.ts';
 import { type OverallStatus, overallStatusHeading } from './overall-status.ts';
 import type { List, View } from './view.ts';
 
-/** What fits on the first page, so that a fleet of a thousand is one glance and few bytes. */
-const most = { problems: 20, appliances: 50, certificates: 12, activations: 8, changes: 15 } as const;
+/** Maximum rows on the first page, so that a thousand appliances stay readable and small. */
+const maxRows = { problems: 20, appliances: 50, certificates: 12, activations: 8, changes: 15 } as const;
 const rowsOfSheet = 100;
 
 export interface FleetContentParts {
   readonly summary: HealthSummary;
-  /** Those of the exporter itself included. */
+  /** Includes the problems of the exporter itself. */
   readonly problems: readonly Problem[];
   readonly overallStatus: OverallStatus;
   readonly facts: ExporterFacts;
 }
 
-/** All appliances, what is wrong first. */
+/** Renders the fleet, problems first. */
 export function fleetContent({ summary, problems, overallStatus, facts }: FleetContentParts): Markup {
   const { perAppliance, transitions, takenAtMs } = summary;
   const appliances = sortedAppliances(perAppliance);
   const certificates = sortedCertificates(perAppliance);
   const activations = sortedActivations(perAppliance);
   const rest = (all: readonly unknown[], list: List): Markup | false =>
-    moreLink(all.length - most[list], { kind: 'list', list, page: 1 });
+    moreLink(all.length - maxRows[list], { kind: 'list', list, page: 1 });
   return html`${overallStatusHeading(overallStatus)}
 <div class="columns"><div>
-${problems.length > 0 && panel('problems', 'What is wrong now', [problemList(problems.slice(0, most.problems), takenAtMs), rest(problems, 'problems')])}
+${problems.length > 0 && panel('problems', 'What is wrong now', [problemList(problems.slice(0, maxRows.problems), takenAtMs), rest(problems, 'problems')])}
 ${panel(
   'appliances',
   'Appliances',
   perAppliance.length === 0
     ? emptyNote('None is configured, or none falls to this shard.')
-    : [applianceTable(appliances.slice(0, most.appliances), takenAtMs), rest(appliances, 'appliances')],
+    : [applianceTable(appliances.slice(0, maxRows.appliances), takenAtMs), rest(appliances, 'appliances')],
 )}
 ${panel(
   'changes',
   'Recent changes',
   transitions.length === 0
     ? emptyNote('No state has changed since the exporter was started.')
-    : [changeList(transitions.slice(0, most.changes)), rest(transitions, 'changes')],
+    : [changeList(transitions.slice(0, maxRows.changes)), rest(transitions, 'changes')],
 )}
 </div><div>
 ${panel(
@@ -55,9 +55,9 @@ ${panel(
   'Certificates',
   certificates.length === 0
     ? emptyNote('No certificate is known.')
-    : [certificateTable(certificates.slice(0, most.certificates), takenAtMs), rest(certificates, 'certificates')],
+    : [certificateTable(certificates.slice(0, maxRows.certificates), takenAtMs), rest(certificates, 'certificates')],
 )}
-${perAppliance.length > 0 && panel('activations', 'Activation', [activationTable(activations.slice(0, most.activations), takenAtMs), rest(activations, 'activations')])}
+${perAppliance.length > 0 && panel('activations', 'Activation', [activationTable(activations.slice(0, maxRows.activations), takenAtMs), rest(activations, 'activations')])}
 ${panel('exporter', 'The exporter itself', exporterPanel(facts, summary))}
 ${panel('links', 'Elsewhere', linkPanel(facts))}
 </div></div>`;

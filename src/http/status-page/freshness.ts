@@ -8,7 +8,7 @@ import type { Severity } from './severity.ts';
  */
 export type Freshness = 'fresh' | 'late' | 'failing' | 'stale' | 'waiting' | 'lacking';
 
-/** What a round over many farms, its jitter and a short queue may take beyond two intervals. */
+/** Allowance beyond two intervals for a round over many farms, its jitter and a short queue. */
 const graceMs = 10_000;
 
 export function freshnessOf(collector: CollectorStatus, nowMs: number): Freshness {
@@ -29,7 +29,7 @@ export const freshnessLevels: Readonly<Record<Freshness, Severity>> = {
   lacking: 'paused',
 };
 
-/** Whether what is shown of it is as good as it can be. */
+/** Returns true if a reading is as fresh as it can be. */
 export function isAsItShould(freshness: Freshness): boolean {
   return freshness === 'fresh' || freshness === 'lacking';
 }

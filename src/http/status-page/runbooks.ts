@@ -8,7 +8,7 @@ export const runbookLabels = ['appliance', 'farm', 'service', 'backend', 'file',
 export type RunbookLabels = Readonly<Partial<Record<(typeof runbookLabels)[number], string>>>;
 
 const maxNameLength = 200;
-/** What a shell takes as it is. */
+/** Matches texts that a shell needs no quotes for. */
 const plainWord = /^[\w.:@%+,/][\w.:@%+,/-]*$/;
 /**
  * What scripts/runbooks.ts leaves to be filled in: the labels that a section uses, and each place

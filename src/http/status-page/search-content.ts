@@ -8,9 +8,9 @@ import type { SearchResult, FoundBackend, Hits } from './search.ts';
 import { emptyNote, panel } from './section.ts';
 import { severityOf, stateMark, wordOf } from './severity.ts';
 
-const mostBackends = 8;
+const maxBackends = 8;
 
-/** What a search found, kind by kind. */
+/** Renders the result of a search by kind. */
 export function searchContent(text: string, found: SearchResult, nowMs: number): Markup {
   const { appliances, farms, backends, certificates } = found;
   const count = appliances.count + farms.count + backends.count + certificates.count;
@@ -34,7 +34,7 @@ ${farmList(
     ofIt.map(({ farm }) => farm),
   ),
   nowMs,
-  mostBackends,
+  maxBackends,
 )}`,
     )}`,
 )}
