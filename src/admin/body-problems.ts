@@ -4,8 +4,8 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * What the appliance would refuse in a body, one sentence each, by its own descriptors. Says no
- * value: it may be a password. What cannot be decided from here is left to the appliance.
+ * Returns what the appliance would refuse in a body by its own descriptors, one sentence each.
+ * Quotes no values, which may be passwords. Leaves to the appliance what cannot be decided here.
  */
 export function problemsOf(body: Body, parameters: readonly ParameterDescriptor[]): readonly string[] {
   // Some builds accept parameters without describing any.
@@ -21,11 +21,11 @@ export function problemsOf(body: Body, parameters: readonly ParameterDescriptor[
   });
   // An empty body asks for the parameters and changes nothing.
   const empty = Object.keys(body).length === 0 && missing.length === 0 ? ['At least one parameter must be sent.'] : [];
-  return [...empty, ...missing, ...wrong, ...strangers(body, [...known.keys()])];
+  return [...empty, ...missing, ...wrong, ...unknownNames(body, [...known.keys()])];
 }
 
 /** Returns one sentence for all unknown names: each alone would list all parameters of the call. */
-function strangers(body: Body, names: readonly string[]): readonly string[] {
+function unknownNames(body: Body, names: readonly string[]): readonly string[] {
   const known = new Set(names);
   const strange = Object.keys(body).filter((name) => !known.has(name));
   if (strange.length === 0) return [];
@@ -78,7 +78,7 @@ export interface ValueLimits {
 /**
  * Parses the inclusive limits in a sentence of the appliance; undefined if it is not understood.
  */
-export function limitsOf(sentence: string): ValueLimits | undefined {
+function limitsOf(sentence: string): ValueLimits | undefined {
   const numbers = sentence.match(/-?\d+(?:\.\d+)?/g)?.map(Number) ?? [];
   const [first, second] = numbers;
   if (first === undefined || numbers.length > 2) return undefined;
@@ -101,9 +101,8 @@ const kinds: Readonly<Record<string, (word: string) => boolean>> = {
 };
 
 /**
- * Whether a value fits a format of the appliance; true when that cannot be decided here. Regular
- * expressions are not tried: they come from the other side, and one that backtracks would stop the
- * whole process.
+ * Returns true if a value fits a format of the appliance, or if that cannot be decided here. Does
+ * not execute the appliance's regular expressions: one that backtracks would block the process.
  */
 export function fitsFormat(word: string, format: string): boolean {
   const kind = Object.hasOwn(kinds, format) ? kinds[format] : undefined;

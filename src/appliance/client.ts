@@ -219,7 +219,7 @@ const maxClockOffsetMs = 10 * 365.25 * 86_400_000;
  * written between `sentAt` and `receivedAt` (Unix milliseconds); 0 means that the clocks agree
  * within that precision. Undefined if the header is no date, or more than ten years off.
  */
-export function clockOffset(date: string, sentAt: number, receivedAt: number): number | undefined {
+function clockOffset(date: string, sentAt: number, receivedAt: number): number | undefined {
   const second = Date.parse(date);
   if (Number.isNaN(second) || Math.abs(second - receivedAt) > maxClockOffsetMs) return undefined;
   const earliest = second - receivedAt;

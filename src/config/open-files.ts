@@ -57,9 +57,9 @@ export interface FileKind<T> {
   readonly read: (text: string) => Parsed<T>;
 }
 
-export const apiKeyFile: FileKind<Secret> = { purpose: 'key', read: (text) => apiKey(text.replace(/[\r\n]+$/, '')) };
+const apiKeyFile: FileKind<Secret> = { purpose: 'key', read: (text) => apiKey(text.replace(/[\r\n]+$/, '')) };
 export const certificatesFile: FileKind<string> = { purpose: 'certificates', read: certificatesIn };
-export const privateKeyFile: FileKind<Secret> = { purpose: 'key', read: privateKeyIn };
+const privateKeyFile: FileKind<Secret> = { purpose: 'key', read: privateKeyIn };
 
 /** Reads the file that the value at a path names, if there is one. */
 export type OpenFile = <T>(name: string | undefined, at: Path, kind: FileKind<T>) => Promise<T | undefined>;

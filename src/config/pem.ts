@@ -64,6 +64,6 @@ export function pairProblem(cert: string, key: Secret, where: string): string | 
     createSecureContext({ cert, key: key.reveal() });
     return undefined;
   } catch (error) {
-    return `cannot be used for TLS with the certificate in ${where} (${errorCode(error)}); make both anew, with an EC key or an RSA key of 2048 bits or more`;
+    return `cannot be used for TLS with the certificate in ${where} (${errorCode(error)}); make new ones, with an EC key or an RSA key of 2048 bits or more`;
   }
 }

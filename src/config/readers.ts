@@ -114,7 +114,7 @@ function tokenName(text: string): Parsed<string> {
 }
 
 /** Parses a day (its start in UTC), or a time with its zone, to Unix milliseconds. */
-export function expiry(text: string): Parsed<number> {
+function expiry(text: string): Parsed<number> {
   const [, day] =
     /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/.exec(text) ?? [];
   if (day === undefined) {
@@ -139,7 +139,7 @@ const maxCost = 16;
 /**
  * Parses a bcrypt hash. A problem quotes nothing: the text may be the password instead of its hash.
  */
-export function passwordHash(text: string): Parsed<Secret> {
+function passwordHash(text: string): Parsed<Secret> {
   const [, cost] = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/.exec(text) ?? [];
   if (cost === undefined || Number(cost) < 4) {
     return {
@@ -149,14 +149,14 @@ export function passwordHash(text: string): Parsed<Secret> {
   }
   if (Number(cost) > maxCost) {
     return {
-      problem: `has the cost ${Number(cost)}, with which a scrape would time out before the password is checked; make it anew with 10, at most ${maxCost}`,
+      problem: `has the cost ${Number(cost)}, with which a scrape would time out before the password is checked; make a new one with 10, at most ${maxCost}`,
     };
   }
   return { value: new Secret(text) };
 }
 
 /** Checks `host:port`, `[IPv6]:port`, or `:port` for every address; returns it as written. */
-export function listenAddress(text: string): Parsed<string> {
+function listenAddress(text: string): Parsed<string> {
   const address = parseListenAddress(text);
   if (address && (!text.startsWith('[') || isIPv6(address.host))) return { value: text };
   return { problem: 'must be HOST:PORT such as 127.0.0.1:9445, an IPv6 host in brackets: [::1]:9445' };

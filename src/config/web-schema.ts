@@ -46,7 +46,7 @@ const tlsServer = mapping(
     ),
     client_auth_type: Type.Enum([...clientAuthTypes], {
       description:
-        'Whether clients are asked for a certificate, must show one, and must show one of `client_ca_file`. Only `RequireAndVerifyClientCert` keeps strangers out.',
+        'Whether clients are asked for a certificate, must show one, and must show one of `client_ca_file`. Only `RequireAndVerifyClientCert` keeps unknown clients out.',
       default: 'NoClientCert',
       examples: ['RequireAndVerifyClientCert'],
     }),

@@ -1,6 +1,6 @@
 import { finished, Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { createSlice } from '../lib/slice.ts';
+import { createTimeSlice } from '../lib/time-slice.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import type { ApplianceStatus } from '../monitor/status.ts';
 import { sendUnknownAppliance, valuesOf } from './appliance-query.ts';
@@ -54,7 +54,7 @@ export function registerStatusApi(
   }
 
   async function* inPieces(head: object, appliances: readonly ApplianceStatus[]): AsyncGenerator<string> {
-    const slice = createSlice(sliceMs);
+    const slice = createTimeSlice(sliceMs);
     let piece = `${JSON.stringify(head).slice(0, -1)},"appliances":[`;
     for (const [index, appliance] of appliances.entries()) {
       piece += (index === 0 ? '' : ',') + textOf(appliance);

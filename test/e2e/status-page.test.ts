@@ -207,7 +207,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     await page.goto(url);
 
     expect(await page.locator('.problem').count()).toBeGreaterThan(3);
-    expect(await page.locator('header').textContent()).toContain('without script this page is loaded anew every 30 s');
+    expect(await page.locator('header').textContent()).toContain('without scripts this page reloads every 30 s');
     await page.getByRole('searchbox').fill('shop');
     await page.getByRole('button', { name: 'Search' }).click();
     await page.waitForURL(`${url}/?q=shop`);

@@ -6,14 +6,14 @@ import type { AuditEvent, AuditLine } from './record.ts';
 import { rotatedFiles } from './rotated-files.ts';
 import { linesFromEnd } from './scan.ts';
 
-/** What is left out does not matter. */
+/** The filters of a query; omitted ones match everything. */
 export interface AuditQuery {
   readonly limit: number;
   readonly principal?: string | undefined;
   readonly appliance?: string | undefined;
   readonly operation?: string | undefined;
   readonly event?: AuditEvent | undefined;
-  /** Whether the caller may see a line. */
+  /** Returns true if the caller may see a line. */
   readonly maySee?: (line: AuditLine) => boolean;
 }
 

@@ -18,7 +18,7 @@ export const auditEvents = [
 ] as const;
 export type AuditEvent = (typeof auditEvents)[number];
 
-/** What the gateway says of one event. Holds no secret: see mask.ts. */
+/** A record of one event, without secrets: see mask.ts. */
 export interface AuditRecord {
   readonly event: AuditEvent;
   /** The request's id; intent and outcome share it. */
@@ -31,7 +31,7 @@ export interface AuditRecord {
   readonly method: string;
   /** Below the appliance's base URL. */
   readonly path: string;
-  /** What the caller gave as X-Reason. */
+  /** The caller's X-Reason. */
   readonly reason?: string;
   /** Guards that X-Force overrode. */
   readonly forced?: readonly string[];

@@ -4,7 +4,7 @@ import { maxLineBytes } from './line.ts';
 const blockBytes = 262_144;
 const newline = 0x0a;
 
-/** What follows the last newline of a file. */
+/** The bytes after the last newline of a file. */
 export interface Tail {
   readonly offset: number;
   readonly bytes: number;

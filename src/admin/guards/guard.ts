@@ -49,9 +49,8 @@ export function callParam({ operation, params }: GuardContext, name: string): st
 }
 
 /**
- * Whether any release could take a value of the body for this word of small letters: blanks, case
- * and the like make no difference, and a list or an object, which the known releases refuse, may
- * mean anything.
+ * Returns true if any release could read a value of the body as this lower-case word: blanks and
+ * case are ignored, and a list or an object, which the known releases refuse, may mean anything.
  */
 export function couldMean({ body }: GuardContext, name: string, word: string): boolean {
   const value = body[name];

@@ -13,7 +13,7 @@ export const restartMayLeaveDown: Guard = {
     const isRestart = couldMean(context, 'action', 'restart');
     if (!isRestart && !couldMean(context, 'action', 'start')) return [];
     const farm = await calledFarm(context);
-    // What is down already cannot be left down; L4xNAT farms take a second start for what it is.
+    // A farm that is down already cannot be left down; L4xNAT farms accept a second start.
     if (!farm || farm.status === 'down' || (!isRestart && farm.profile === 'l4xnat')) return [];
 
     const obstacle = await restartObstacle(context, farm.name);

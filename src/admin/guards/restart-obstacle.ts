@@ -4,8 +4,8 @@ import type { GuardContext } from './guard.ts';
 type ListedFarm = ReplyOf<'listFarms'>['params'][number];
 
 /**
- * What would keep a farm from starting again (docs/api.md §5.1), as the end of a sentence;
- * undefined when nothing would.
+ * Returns what would prevent a farm from starting again (docs/api.md §5.1), as the end of a
+ * sentence; undefined if nothing would.
  */
 export async function restartObstacle({ read }: GuardContext, name: string): Promise<string | undefined> {
   const { params: farms } = await read('listFarms', {});

@@ -43,8 +43,7 @@ export function placeRows(): readonly Placement[] {
 
   const rows = endpointRows;
   const placements = new Map<EndpointKey, Placement>();
-  // Those without a wildcard first: theirs are the better names, and the wildcards get what is
-  // left.
+  // Rows without a wildcard first, so that wildcards get the paths that are left.
   for (const [key, row] of rows.toSorted((a, b) => Number(isWildcard(a[1])) - Number(isWildcard(b[1])))) {
     const { method, template } = parseRoute(row.route);
     const path = place(method, template.replaceAll('*}', '}'));

@@ -20,7 +20,8 @@ export function applianceProblems(status: ApplianceStatus, nowMs: number): reado
 }
 
 /**
- * What gives way to the limit is nowhere: neither here nor in the metrics, and no alert goes by it.
+ * Warns of series above the limit: they are neither here nor in the metrics, and no alert uses
+ * them.
  */
 function seriesProblem({ name: appliance, seriesLeftOut }: ApplianceStatus): Problem | undefined {
   if (seriesLeftOut === 0) return undefined;

@@ -11,9 +11,7 @@ const dayMs = 86_400_000;
 export const soonMs = 28 * dayMs;
 export const imminentMs = 7 * dayMs;
 
-/**
- * What is wrong with a certificate; where nobody knows whether a farm uses it, it counts as used.
- */
+/** Returns the problem of a certificate; it counts as used if its farms are unknown. */
 export function certificateProblem(
   appliance: string,
   certificate: CertificateStatus,

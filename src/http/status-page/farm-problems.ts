@@ -6,8 +6,8 @@ import type { Problem } from './problem.ts';
 const enoughBackendsUp = 0.75;
 
 /**
- * What is wrong with a farm: one problem for its state, else one for each service without all of
- * its backends.
+ * Returns the problems of a farm: one for its state, or else one for each service that lacks
+ * backends.
  */
 export function farmProblems(appliance: string, farm: FarmStatus): readonly Problem[] {
   const ofState = stateProblem(appliance, farm);

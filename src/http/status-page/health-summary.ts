@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createSlice } from '../../lib/slice.ts';
+import { createTimeSlice } from '../../lib/time-slice.ts';
 import { steadyNow } from '../../lib/steady-now.ts';
 import type { ApplianceStatus, FarmStatus, FleetStatus, RecentTransition } from '../../monitor/status.ts';
 import { applianceProblems } from './appliance-problems.ts';
@@ -86,7 +86,7 @@ export function createHealthSummary(parts: {
     const takenAtMs = now();
     const { appliances, transitions } = describe();
     const perAppliance: ApplianceHealth[] = [];
-    const slice = createSlice(sliceMs);
+    const slice = createTimeSlice(sliceMs);
     for (const status of appliances) {
       perAppliance.push(healthOf(status, takenAtMs));
       if (slice.isOver) await slice.next();

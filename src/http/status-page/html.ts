@@ -5,10 +5,7 @@ export interface Markup {
   readonly [source]: string;
 }
 
-/**
- * What a template takes: texts and numbers are escaped, nothing is written for `undefined` and
- * `false`.
- */
+/** A value in a template: texts and numbers are escaped, `undefined` and `false` write nothing. */
 export type Part = string | number | false | undefined | Markup | readonly Part[];
 
 /**
@@ -45,10 +42,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/**
- * Control characters, and those that turn the direction of what follows them, are shown as what
- * they are: something that cannot be shown.
- */
+/** Escapes a text, and replaces control and bidirectional characters by a visible one. */
 function escape(text: string): string {
   return text
     .replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')

@@ -19,7 +19,7 @@ export function compareNames(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
 
-/** How many there are of each. */
+/** The number of occurrences by key. */
 export type Counts<Key> = ReadonlyMap<Key, number>;
 
 export function countsOf<Key>(all: readonly Key[]): Counts<Key> {

@@ -16,7 +16,7 @@ const askedFarmByFarm: ReadonlySet<string> = new Set(collectors.filter(isFarmCol
  */
 export function readingSummary(status: ApplianceStatus, nowMs: number): Markup {
   const chips = status.collectors.map((collector) => ({ collector, freshness: freshnessOf(collector, nowMs) }));
-  const expected = chips.filter(({ freshness }) => freshness !== 'lacking').length;
+  const expected = chips.filter(({ freshness }) => freshness !== 'unsupported').length;
   const fresh = chips.filter(({ freshness }) => freshness === 'fresh').length;
   const alike = Map.groupBy(
     chips.filter(({ freshness }) => !isAsItShould(freshness)),
@@ -67,7 +67,7 @@ function words({ name, lastSuccessMs, failure }: CollectorStatus, freshness: Fre
       return html`${some}too old to be shown${because !== undefined && html`: ${because}`}${last && html`, last read ${last} ago`}`;
     case 'waiting':
       return 'not read yet';
-    case 'lacking':
+    case 'unsupported':
       return 'not on this edition';
   }
 }

@@ -18,7 +18,7 @@ const explained: readonly CollectorFailure['reason'][] = [
 const noAnswer: readonly CollectorFailure['reason'][] = ['timeout', 'connect', 'tls', 'gateway_timeout', 'cancelled'];
 
 /**
- * What is wrong with the answers of an appliance: it gives none, it refuses the key, or some
+ * Returns the problems of an appliance's answers: there are none, it refuses the key, or some
  * readings fail.
  */
 export function readingProblems(status: ApplianceStatus, nowMs: number): readonly Problem[] {
@@ -57,7 +57,7 @@ function unreachable(
   const successes = collectors.map(({ lastSuccessMs }) => lastSuccessMs).filter((each) => each !== undefined);
   const isSilent = reason === undefined || noAnswer.includes(reason);
   return {
-    // What it said last may be true still, and the alert waits until that is too old.
+    // The last readings may still be true; the alert waits until they are stale.
     level: up ? 'warning' : 'critical',
     appliance: name,
     sinceMs: earliest(failing),

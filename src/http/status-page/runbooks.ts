@@ -11,8 +11,7 @@ const maxNameLength = 200;
 /** Matches texts that a shell needs no quotes for. */
 const plainWord = /^[\w.:@%+,/][\w.:@%+,/-]*$/;
 /**
- * What scripts/runbooks.ts leaves to be filled in: the labels that a section uses, and each place
- * where it does.
+ * Matches the placeholders of scripts/runbooks.ts: the labels of a section, and each use of them.
  */
 const gap = /<!--labels ([a-z ]+)-->|<var data-(shell|query)="([a-z]+)">([^<]*)<\/var>/g;
 

@@ -1,4 +1,4 @@
-import { createSlice } from '../../lib/slice.ts';
+import { createTimeSlice } from '../../lib/time-slice.ts';
 import type {
   ApplianceStatus,
   BackendName,
@@ -53,7 +53,7 @@ export async function search(
   const farms = collect<FoundFarm>(maxHits);
   const backends = collect<FoundBackend>(maxHits);
   const certificates = collect<CertificateOnPage>(maxHits);
-  const slice = createSlice(sliceMs);
+  const slice = createTimeSlice(sliceMs);
   for (const health of perAppliance) {
     const { status } = health;
     const { name: appliance } = status;

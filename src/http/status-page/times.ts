@@ -1,8 +1,8 @@
 import { html, type Markup } from './html.ts';
 
 /**
- * The page is rendered for everybody, so times are in UTC; its script turns them to the reader's
- * own zone.
+ * Renders a time in UTC, because a page is cached for all users; its script converts it to the
+ * user's zone.
  */
 export function clockTime(atMs: number): Markup {
   const { iso, text } = readable(atMs);

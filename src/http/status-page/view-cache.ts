@@ -39,9 +39,9 @@ export function createViewCache(): ViewCache {
 
   /** Renders one view after the other: many at once would block the event loop. */
   function enqueue(render: () => Promise<Rendered>): Promise<Rendering> {
-    const turn = last.then(render).then(toRendering);
-    last = turn.catch(() => undefined);
-    return turn;
+    const rendering = last.then(render).then(toRendering);
+    last = rendering.catch(() => undefined);
+    return rendering;
   }
 
   return {

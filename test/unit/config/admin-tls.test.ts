@@ -83,7 +83,7 @@ describe('the certificate of the admin listener', () => {
         const made = await generate([{ name: 'commonName', value: 'short' }], { keySize: 1_024, algorithm: 'sha256' });
         return { 'cert.pem': made.cert, 'key.pem': made.private };
       },
-      'cannot be used for TLS with the certificate in cert_file (ERR_SSL_EE_KEY_TOO_SMALL); make both anew, with an EC key or an RSA key of 2048 bits or more',
+      'cannot be used for TLS with the certificate in cert_file (ERR_SSL_EE_KEY_TOO_SMALL); make new ones, with an EC key or an RSA key of 2048 bits or more',
     ],
   ])('is refused when its key %s', async (_what, given, message) => {
     const refused = await refusal(loadText(block(), { files: await given() }));
