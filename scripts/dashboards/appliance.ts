@@ -12,7 +12,7 @@ import {
   exporterProblems,
   farmProblems,
 } from './problems.ts';
-import { age, busiest, farmId, fastest, leastUp, once, series, total } from './queries.ts';
+import { age, busiest, counted, farmId, fastest, leastUp, once, series, total } from './queries.ts';
 import { numberedWords, stateNumber, words, yesNo } from './states.ts';
 import { table } from './table.ts';
 import type { Threshold } from './thresholds.ts';
@@ -403,7 +403,7 @@ export function appliance(threshold: Threshold): Dashboard {
             height: 9,
             queries: [
               {
-                expr: `${total('object, to', 'appliance, object, to', `increase(${series('zlb_transitions_total')}[$__rate_interval])`)} > 0`,
+                expr: `${total('object, to', 'appliance, object, to', counted(series('zlb_transitions_total'), '$__rate_interval'))} > 0`,
                 legend: '{{object}} {{to}}',
               },
             ],

@@ -5,7 +5,19 @@ import { latency, lines, tile, timeline } from './graphs.ts';
 import { toAppliance } from './links.ts';
 import { anyIs, highIs, neutral, noneIs } from './look.ts';
 import { blindness, exporterProblems } from './problems.ts';
-import { age, busiest, collectorId, count, exporterSeries, fastest, leastUp, once, series, total } from './queries.ts';
+import {
+  age,
+  busiest,
+  collectorId,
+  count,
+  counted,
+  exporterSeries,
+  fastest,
+  leastUp,
+  once,
+  series,
+  total,
+} from './queries.ts';
 import { numberedWords, stateNumber, yesNo } from './states.ts';
 import { table } from './table.ts';
 import type { Threshold } from './thresholds.ts';
@@ -128,7 +140,7 @@ export function exporter(threshold: Threshold): Dashboard {
               },
               {
                 title: 'Errors in an hour',
-                expr: total(collectorId, `${collectorId}, reason`, `increase(${errors}[1h])`),
+                expr: total(collectorId, `${collectorId}, reason`, counted(errors, '1h')),
                 decimals: 0,
                 steps: anyIs('orange'),
               },
@@ -160,13 +172,13 @@ export function exporter(threshold: Threshold): Dashboard {
           }),
           lines({
             title: 'Errors',
-            description: 'Failed calls a second by collector and reason, the ten that were the most.',
-            unit: 'reqps',
+            description: 'Failed calls by collector and reason, the ten that are the most at each moment.',
+            unit: 'short',
             width: 12,
             height: 9,
             queries: [
               {
-                expr: `${fastest(10, 'collector, reason', `${collectorId}, reason`, errors)} > 0`,
+                expr: `topk(10, ${total('collector, reason', `${collectorId}, reason`, counted(errors, '$__rate_interval'))}) > 0`,
                 legend: '{{collector}}: {{reason}}',
               },
             ],
