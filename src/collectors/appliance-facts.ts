@@ -4,11 +4,12 @@ import type { ApplianceCollector, Edition, FarmFact, Facts } from './collector.t
 import { farms } from './farms.ts';
 import { summary } from './summary.ts';
 
-/** The newest data of a collector, however old; undefined before its first reading, and while it is off. */
-export type Latest = <Data>(collector: ApplianceCollector<Data>) => Data | undefined;
+type Latest = <Data>(collector: ApplianceCollector<Data>) => Data | undefined;
 
-/** Derives what collectors know of each other from their newest data. */
-export function applianceFacts(latest: Latest): Facts {
+/** Derives what collectors know of each other from the newest data of each, by name, however old it is. */
+export function applianceFacts(newest: ReadonlyMap<string, unknown>): Facts {
+  // Only the data of this very collector is stored under its name.
+  const latest: Latest = <Data>({ name }: ApplianceCollector<Data>) => newest.get(name) as Data | undefined;
   const description = latest(appliance);
   const activated = latest(activation);
   return {

@@ -1,4 +1,4 @@
-import { applianceFacts, type Latest } from '../collectors/appliance-facts.ts';
+import { applianceFacts } from '../collectors/appliance-facts.ts';
 import type { ApplianceCollector, Facts } from '../collectors/collector.ts';
 
 /** What the collectors of one appliance know of each other, and what follows when it changes. */
@@ -19,9 +19,7 @@ export interface KnownFactsParts {
 
 export function createKnownFacts(parts: KnownFactsParts): KnownFacts {
   const { newest, onVersionChanged, onFarmGone, onLicensedAgain } = parts;
-  // Only the data of this very collector is stored under its name.
-  const latest: Latest = <Data>({ name }: ApplianceCollector<Data>) => newest.get(name) as Data | undefined;
-  let current = applianceFacts(latest);
+  let current = applianceFacts(newest);
 
   return {
     get current() {
@@ -30,7 +28,7 @@ export function createKnownFacts(parts: KnownFactsParts): KnownFacts {
     update({ name }, data) {
       const before = current;
       newest.set(name, data);
-      current = applianceFacts(latest);
+      current = applianceFacts(newest);
       if (before.version !== undefined && current.version !== before.version)
         onVersionChanged(before.version, current.version);
       const listed = new Set(current.farms?.map((farm) => farm.name));

@@ -6,7 +6,7 @@ import { createDecoder } from '../../src/appliance/decode.ts';
 import type { EndpointRow } from '../../src/appliance/endpoints/row.ts';
 import { endpoints } from '../../src/appliance/endpoints/table.ts';
 import { ApplianceError } from '../../src/appliance/errors.ts';
-import { applianceFacts, type Latest } from '../../src/collectors/appliance-facts.ts';
+import { applianceFacts } from '../../src/collectors/appliance-facts.ts';
 import { type CollectContext, isFarmCollector, type ReadFrom } from '../../src/collectors/collector.ts';
 import { writeReading } from '../../src/collectors/rows.ts';
 import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
@@ -51,14 +51,13 @@ describe('the collectors, of replies that decode and still are not what they sho
 /** The page after one run of every collector; what is thrown other than a failed call is thrown on. */
 async function pageOf(bodies: ReadonlyMap<ReadKey, string>): Promise<string> {
   const newest = new Map<string, unknown>();
-  const latest: Latest = ({ name }) => newest.get(name) as never;
   const store = createMetricsStore([...new Set(families)]);
   store.arrange(['lb']);
   const read: ReadFrom = (key) => replyTo(key, bodies) as never;
   const context: CollectContext = {
     read,
     get facts() {
-      return applianceFacts(latest);
+      return applianceFacts(newest);
     },
     watches: () => true,
     now: () => Date.UTC(2026, 10, 20, 21),

@@ -1,14 +1,8 @@
 import type { ApplianceClient, CallReport } from '../../appliance/client.ts';
 import type { Decode } from '../../appliance/decode.ts';
 import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
-import { applianceFacts, type Latest } from '../../collectors/appliance-facts.ts';
-import {
-  type ApplianceCollector,
-  type CollectContext,
-  type Collector,
-  type Facts,
-  isFarmCollector,
-} from '../../collectors/collector.ts';
+import { applianceFacts } from '../../collectors/appliance-facts.ts';
+import { type CollectContext, type Collector, type Facts, isFarmCollector } from '../../collectors/collector.ts';
 import { collectors } from '../../collectors/registry.ts';
 import { type ApplianceSettings, type Settings, watchesFarm } from '../../config/settings.ts';
 import { connectAppliance } from '../../connect-appliance.ts';
@@ -135,11 +129,10 @@ function contextOf(
   signal: AbortSignal,
 ): CollectContext {
   // The map has only data of this collector under its name.
-  const latest: Latest = <Data>({ name }: ApplianceCollector<Data>) => newest.get(name) as Data | undefined;
   return {
     read: (key, params) => client.read(key, params, signal),
     get facts() {
-      return applianceFacts(latest);
+      return applianceFacts(newest);
     },
     watches: (farm) => watchesFarm(appliance, farm),
     now: Date.now,

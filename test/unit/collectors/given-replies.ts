@@ -111,7 +111,7 @@ async function show<Data>(
     states: [...(entity?.states(data) ?? [])].map(({ object, labels, state }) =>
       [object, ...Object.values(labels), state].join(' '),
     ),
-    facts: applianceFacts(({ name: other }) => (other === name ? data : undefined) as never),
+    facts: applianceFacts(new Map([[name, data]])),
     duplicates,
     asked,
   };
