@@ -38,7 +38,7 @@ export interface DryRunPlan extends Overridden {
 interface Validation {
   readonly checked: boolean;
   readonly note?: string;
-  /** What the appliance would refuse, one sentence each. */
+  /** Reasons for which the appliance would refuse the call, one sentence each. */
   readonly problems: readonly string[];
   readonly parameters?: readonly unknown[];
 }

@@ -5,7 +5,7 @@ import { AdminProblem } from './problem.ts';
 import { errorCode, isOneOf, isRecord } from '../lib/check.ts';
 import { FileKindError, openRegularFile } from '../lib/regular-file.ts';
 
-/** Who froze all changes, why, and since when. */
+/** Describes a freeze: its author, its reason and its time. */
 export interface Freeze {
   readonly by: string;
   readonly reason: string;

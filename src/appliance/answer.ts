@@ -14,7 +14,7 @@ export interface ApplianceAnswer {
   readonly text: string;
 }
 
-/** What a row of the endpoint table says about its reply. */
+/** Describes the reply of a row of the endpoint table. */
 export interface Expected {
   readonly schema: TSchema;
   /** Values that the reply may hold. */

@@ -78,7 +78,7 @@ export interface AuditFault extends Omit<LineFault, 'line'> {
 }
 
 export interface ReadChain {
-  /** Those that are there, the oldest first. */
+  /** Existing ones, the oldest first. */
   readonly files: readonly string[];
   readonly lines: number;
   readonly first?: AuditLine;
