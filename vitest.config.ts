@@ -1,12 +1,43 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
+/** Minutes of fuzzing, simulated hours, killed processes, images: `npm run test:all` runs them. */
+const long = [
+  'test/fuzz/**/*.test.ts',
+  'test/docs/{code,commands,new-alert,runbooks-even,runbooks-odd,session,typing}.test.ts',
+  'test/e2e/admin-{full-disk,kill,two-writers}.test.ts',
+  'test/e2e/{acme,hostile-replies,image,log-output,new-user,package,permissions,shards,soak,status-page}.test.ts',
+  'test/integration/{alert-rules,descriptors,politeness,send-page}.test.ts',
+  'test/integration/systemd-install/install.test.ts',
+  'test/integration/audit/{full-disk,killed}.test.ts',
+  'test/integration/kubernetes/{pods,prometheus,shards}.test.ts',
+  'test/unit/poller/large-appliance.test.ts',
+];
+
+// Projects run one after the other, in this order.
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Real sockets, real processes and a machine of two cores: files side by side would only time each other out.
-    maxWorkers: 2,
+    projects: [
+      // Files of a worker share the modules they import: importing takes longer than most of them.
+      // A fixed seed for the properties, so that a failure is the same for everyone.
+      project('unit', {
+        include: ['test/unit/**/*.test.ts'],
+        setupFiles: ['test/support/fixed-seed.ts'],
+      }),
+      project('integration', {
+        include: ['test/{integration,recorded,docs}/**/*.test.ts'],
+        maxWorkers: 3,
+        sequence: { groupOrder: 1 },
+      }),
+      // They wait for other processes most of the time.
+      project('e2e', { include: ['test/e2e/**/*.test.ts'], maxWorkers: 3, sequence: { groupOrder: 2 } }),
+      { extends: true, test: { name: 'long', include: long, maxWorkers: 2, sequence: { groupOrder: 3 } } },
+    ],
   },
 });
+
+function project(name: string, test: TestProjectInlineConfiguration['test']) {
+  return { extends: true as const, test: { name, exclude: long, isolate: false, maxWorkers: 2, ...test } };
+}

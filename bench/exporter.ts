@@ -1,59 +1,46 @@
-import { execFileSync, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { readLogEntry } from './log-entry.ts';
-import type { Usage } from './usage.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from '../test/support/until.ts';
+import { type Program, startExporterProcess } from './exporter-process.ts';
 
-/** The program as the image and the package have it, in a process of its own. */
+/** A running exporter that has read all of its appliances. */
 export interface Exporter {
+  readonly pid: number;
   readonly url: string;
-  /** What it used since the last look. */
-  usage(): Promise<Usage>;
-  stop(): void;
+  /** Resolves once it has ended. */
+  stop(): Promise<void>;
 }
 
-const repository = fileURLToPath(new URL('..', import.meta.url));
+/** All appliances have been read by then. */
+const maxWarmUpMs = 240_000;
 
-/** Builds what {@link startExporter} starts. */
-export function buildExporter(): void {
-  execFileSync('npm', ['run', '--silent', 'build'], { cwd: repository, stdio: 'inherit' });
-}
-
-/** What it logs once a listener is there. */
-export type Listening = 'listening' | 'admin gateway listening';
-
-/** Resolves with the URL of that listener. */
-export async function startExporter(file: string, listening: Listening): Promise<Exporter> {
-  const child = fork('dist/main.js', [`--config.file=${file}`, '--web.listen-address=127.0.0.1:0'], {
-    cwd: repository,
-    execArgv: ['--import', './bench/usage-watch.js'],
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+/**
+ * Starts the exporter on a configuration; resolves once every collector of every appliance had its
+ * first run.
+ */
+export async function startExporter(program: Program, configuration: object): Promise<Exporter> {
+  const folder = mkdtempSync(join(tmpdir(), 'zlb-bench-'));
+  const file = join(folder, 'zlb.yml');
+  // JSON is YAML.
+  writeFileSync(file, JSON.stringify(configuration));
+  const { pid, metricsUrl, stop } = await startExporterProcess({
+    program,
+    args: [`--config.file=${file}`, '--web.listen-address=127.0.0.1:0'],
+    hasGateway: false,
+    onLine: () => undefined,
   });
-  const { stderr } = child;
-  if (!stderr) throw new Error('the exporter has no log');
-  let log = '';
-  const url = await new Promise<string>((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`the exporter ended with ${code}:\n${log}`)));
-    const lines = createInterface({ input: stderr });
-    // The rest is read away and not looked at, or it would fill the pipe, or the benchmark with work.
-    lines.once('close', () => stderr.resume());
-    lines.on('line', (line) => {
-      const entry = readLogEntry(line);
-      if (entry?.['msg'] === listening && typeof entry['url'] === 'string') {
-        resolve(entry['url']);
-        lines.close();
-      } else if (log.length < 10_000) log += `${line}\n`;
-    });
-  });
+  await until(
+    async () => (await fetch(`${metricsUrl}/-/ready`)).status,
+    (status) => status === 200,
+    maxWarmUpMs,
+  );
   return {
-    url,
-    async usage() {
-      const answered = once(child, 'message');
-      child.send({});
-      const [usage] = (await answered) as [Usage];
-      return usage;
+    pid,
+    url: metricsUrl,
+    async stop() {
+      await stop();
+      rmSync(folder, { recursive: true });
     },
-    stop: () => child.connected && child.disconnect(),
   };
 }

@@ -1,17 +1,18 @@
-import { writeFileSync } from 'node:fs';
-
-/** One line of `results.json`. */
+/** One line of results. */
 export interface Result {
   readonly name: string;
   readonly value: number;
-  readonly unit: 'ms' | 's' | 'calls/s' | 'MB' | 'CPU s/s' | 'exponent';
-  /** The same for what we compare ourselves with, in the same run. */
+  readonly unit: 'ms' | 's' | 'MB' | 'CPU s/s' | 'exponent';
+  /** The same of the reference, in the same run. */
   readonly reference?: number;
   /** Value divided by reference. */
   readonly ratio?: number;
-  /** Which ratio is good enough, or which value where there is no reference; what has no goal stands beside the others. */
+  /**
+   * The highest ratio that is good enough, or the highest value without a reference; absent for a
+   * figure without a goal.
+   */
   readonly goal?: string;
-  readonly holds?: boolean;
+  readonly held?: boolean;
 }
 
 export interface Compared {
@@ -19,47 +20,36 @@ export interface Compared {
   readonly unit: Result['unit'];
   readonly ours: number;
   readonly reference: number;
-  readonly goal?: { readonly atMost: number } | { readonly atLeast: number };
+  readonly atMost?: number;
 }
 
-export function compare({ name, unit, ours, reference, goal }: Compared): Result {
+export function compare({ name, unit, ours, reference, atMost }: Compared): Result {
   const ratio = ours / reference;
-  return {
-    name,
-    value: rounded(ours),
-    unit,
-    reference: rounded(reference),
-    ratio: rounded(ratio),
-    ...(goal && 'atMost' in goal ? { goal: `at most ${goal.atMost}`, holds: ratio <= goal.atMost } : {}),
-    ...(goal && 'atLeast' in goal ? { goal: `at least ${goal.atLeast}`, holds: ratio >= goal.atLeast } : {}),
-  };
+  const goal = atMost === undefined ? {} : { goal: `at most ${atMost} ×`, held: ratio <= atMost };
+  return { name, value: rounded(ours), unit, reference: rounded(reference), ratio: rounded(ratio), ...goal };
 }
 
-/** Something that there is nothing like to compare it with. */
+/** Makes the result of a measure without a reference. */
 export function absolute({
   name,
   unit,
   value,
   atMost,
 }: Pick<Result, 'name' | 'unit' | 'value'> & { readonly atMost?: number }): Result {
-  const goal = atMost === undefined ? {} : { goal: `at most ${atMost} ${unit}`, holds: value <= atMost };
+  const goal = atMost === undefined ? {} : { goal: `at most ${atMost} ${unit}`, held: value <= atMost };
   return { name, value: rounded(value), unit, ...goal };
-}
-
-export function writeResults(results: readonly Result[]): void {
-  writeFileSync(new URL('results.json', import.meta.url), `${JSON.stringify(results, undefined, 2)}\n`);
 }
 
 export function table(results: readonly Result[]): string {
   return inColumns([
-    ['', 'ours', 'reference', 'ratio', 'goal', 'holds'],
-    ...results.map(({ name, value, unit, reference, ratio, goal = '', holds }) => [
+    ['', 'ours', 'reference', 'ratio', 'goal', ''],
+    ...results.map(({ name, value, unit, reference, ratio, goal = '', held }) => [
       name,
       `${value} ${unit}`,
       reference === undefined ? '' : `${reference} ${unit}`,
       String(ratio ?? ''),
       goal,
-      holds === undefined ? '' : holds ? 'yes' : 'NO',
+      held === undefined ? '' : held ? 'held' : 'MISSED',
     ]),
   ]);
 }

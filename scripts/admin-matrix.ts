@@ -1,10 +1,14 @@
-import { roleMay, roles } from '../src/admin/policy.ts';
-import type { Risk } from '../src/appliance/endpoints/row.ts';
-import { endpoints } from '../src/appliance/endpoints/table.ts';
+import { roleMay } from '../src/gateway/policy.ts';
+import { roles } from '../src/gateway/principal.ts';
+import type { Risk } from '../src/appliance/api/row.ts';
+import { endpoints } from '../src/appliance/api/table.ts';
 
 const risks: readonly Risk[] = ['read', 'secret', 'reversible', 'disruptive', 'destructive'];
 
-/** Who may do what, as a Markdown table: a row for each role, a column for each risk with the number of its operations. */
+/**
+ * Returns the permissions as a Markdown table: a row for each role, a column for each risk with the
+ * number of its operations.
+ */
 export function roleRiskMatrix(): string {
   const all = Object.values<{ readonly risk: Risk }>(endpoints);
   const countOf = (wanted: readonly Risk[]): number => all.filter(({ risk }) => wanted.includes(risk)).length;

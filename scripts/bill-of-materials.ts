@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What of CycloneDX 1.5 is read or changed here. */
+/** The part of CycloneDX 1.5 that is read or changed here. */
 export interface BillOfMaterials {
   serialNumber?: string;
   readonly metadata: { timestamp?: string; readonly component: { name: string; readonly version: string } };
@@ -23,8 +23,8 @@ interface LockFile {
 }
 
 /**
- * What ships, as CycloneDX: the packages that run and none of those that test. The same commit gives the same bill, which
- * therefore has no serial number and no time of its own. Throws where npm does.
+ * Returns the packages that run as CycloneDX, without those for tests. The same commit gives the
+ * same bill, which therefore has no serial number and no time. Throws if npm fails.
  */
 export function billOfMaterials(): BillOfMaterials {
   const { devDependencies: _, ...manifest } = readJson<{ devDependencies: unknown; name: string }>('package.json');
@@ -33,8 +33,8 @@ export function billOfMaterials(): BillOfMaterials {
   const shipped = Object.entries(packages).filter(([, { dev }]) => !dev);
   const folder = mkdtempSync(join(tmpdir(), 'zlb-bill-'));
   try {
-    // `npm sbom --omit=dev` would do, did it not leave out what ships and is used by a test as well (npm/cli issue 7909): here,
-    // ajv and yaml. So npm is shown a project without tests.
+    // `npm sbom --omit=dev` would do, did it not leave out what ships and is used by a test as well
+    // (npm/cli issue 7909): here, ajv and yaml. So npm is shown a project without tests.
     writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
     writeFileSync(
       join(folder, 'package-lock.json'),

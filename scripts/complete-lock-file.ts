@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /**
- * Puts the packages for other platforms back into the lock file. A registry that does not hold them makes npm leave them out,
- * and `npm ci` then refuses the file everywhere. Named by version and platform alone, they are fetched only where they fit.
+ * Puts the packages for other platforms back into the lock file. A registry that does not hold them
+ * makes npm leave them out, and `npm ci` then refuses the file everywhere. Named by version and
+ * platform alone, they are fetched only where they fit.
  */
 interface LockedPackage {
   readonly version?: string;

@@ -1,6 +1,7 @@
-import { roleMay, roles } from '../src/admin/policy.ts';
-import type { EndpointRow } from '../src/appliance/endpoints/row.ts';
-import { endpoints } from '../src/appliance/endpoints/table.ts';
+import { roleMay } from '../src/gateway/policy.ts';
+import { roles } from '../src/gateway/principal.ts';
+import type { EndpointRow } from '../src/appliance/api/row.ts';
+import { endpoints } from '../src/appliance/api/table.ts';
 import { parseRoute } from '../src/appliance/route.ts';
 
 const rows = Object.entries<EndpointRow>(endpoints);

@@ -1,9 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { prometheusRule } from './prometheus-rule.ts';
-
-const pathOf = (file: string): URL => new URL(`../${file}`, import.meta.url);
+import { readRuleFiles } from './rule-files.ts';
 
 writeFileSync(
-  pathOf('deploy/kubernetes/components/prometheus-operator/prometheus-rule.yml'),
-  prometheusRule(readFileSync(pathOf('alerts/zlb.rules.yml'), 'utf8')),
+  new URL('../deploy/kubernetes/components/prometheus-operator/prometheus-rule.yml', import.meta.url),
+  prometheusRule(readRuleFiles()),
 );

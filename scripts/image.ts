@@ -7,8 +7,9 @@ import { openDebian } from './image/debian.ts';
 import { ImageError, run } from './image/run.ts';
 import { layBase, layNode } from './image/stand-ins.ts';
 
-// Builds the image with buildah, twice, and runs its tests on what came out. No registry of images is asked: what the Dockerfile
-// begins with is made here, of Debian's packages. For root on Debian, with buildah and runc.
+// Builds the image with buildah, twice, and runs its tests on what came out. No registry of images
+// is asked: what the Dockerfile begins with is made here, of Debian's packages. For root on Debian,
+// with buildah and runc.
 
 interface Parts {
   readonly folder: string;

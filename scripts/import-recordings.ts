@@ -10,8 +10,9 @@ import {
   wireBody,
 } from '../test/support/recordings.ts';
 
-// Copies the recordings beside the clone into test/recorded/exchanges, with the appliance's sentences replaced by ours:
-// keys, types, values and statuses stay. Run again whenever there are new recordings: node scripts/import-recordings.ts
+// Copies the recordings beside the clone into test/recorded/exchanges, with the appliance's
+// sentences replaced by ours: keys, types, values and statuses stay. Run again whenever there are
+// new recordings: node scripts/import-recordings.ts
 
 const sentences: Readonly<Record<string, string>> = {
   description: 'What this is about.',
@@ -69,7 +70,10 @@ function rewordedValue(key: string, value: unknown): unknown {
   return sentences[key] !== undefined && value !== '' ? sentences[key] : value;
 }
 
-/** The text form of a certificate without its long numbers and with nobody's name; anything else is a sentence. */
+/**
+ * The text form of a certificate without its long numbers and with nobody's name; anything else is
+ * a sentence.
+ */
 function rewordedText(body: string): string {
   if (!body.startsWith('Certificate')) return 'Nothing to show.';
   const lines = body

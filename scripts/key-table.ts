@@ -1,9 +1,9 @@
 import type { TSchema } from 'typebox';
 
-import { describeLimits } from '../src/config/quantity.ts';
+import { describeLimits } from '../src/config/readers.ts';
 import type { Reads } from '../src/config/schema-parts.ts';
 
-/** What the documentation needs of a schema. */
+/** The part of a schema that the documentation needs. */
 export interface SchemaNode {
   readonly type?: string | readonly string[];
   readonly enum?: readonly string[];
@@ -16,6 +16,7 @@ export interface SchemaNode {
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly required?: readonly string[];
   readonly items?: SchemaNode;
+  readonly additionalProperties?: boolean | SchemaNode;
 }
 
 const readerWords: Readonly<Record<Reads['reader'], string>> = {
@@ -25,12 +26,14 @@ const readerWords: Readonly<Record<Reads['reader'], string>> = {
   byteSize: 'size',
   certificates: 'PEM text',
   duration: 'duration',
+  endpoint: 'address, or address:port',
   expiry: 'day, or time with zone',
   farmPattern: 'regular expression',
   fingerprint: '64 hex digits, colons allowed',
   headerValue: 'text',
   interval: 'duration, or 0',
   listenAddress: 'host:port',
+  network: 'network',
   passwordHash: 'bcrypt hash',
   pattern: 'pattern',
   privateKey: 'PEM text',
@@ -41,7 +44,10 @@ const readerWords: Readonly<Record<Reads['reader'], string>> = {
   tokenName: 'text, 1 to 64 characters',
 };
 
-/** The border to a foreign type: TypeBox knows its schemas by what they let through, not by what they say. */
+/**
+ * The border to a foreign type: TypeBox knows its schemas by what they let through, not by what
+ * they say.
+ */
 export function plainSchema(schema: TSchema): SchemaNode {
   return JSON.parse(JSON.stringify(schema));
 }
@@ -75,6 +81,8 @@ function typeWords(node: SchemaNode): string {
   if (node.items) return `list of ${itemWords(node.items)}`;
   if (node.reads)
     return [readerWords[node.reads.reader], describeLimits(node.reads)].filter((part) => part !== '').join(', ');
+  if (typeof node.additionalProperties === 'object' && node.additionalProperties.items)
+    return `mapping to a ${typeWords(node.additionalProperties)}`;
   if (node.type === 'integer')
     return `number, ${node.maximum === undefined ? `at least ${node.minimum}` : `${node.minimum} to ${node.maximum}`}`;
   return { boolean: 'true or false', object: 'mapping of texts', string: 'path' }[String(node.type)] ?? '';

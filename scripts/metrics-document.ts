@@ -1,8 +1,8 @@
-import { adminMetricFamilies } from '../src/admin/admin-metrics.ts';
+import { adminMetricFamilies } from '../src/gateway/admin-metrics.ts';
 import { collectors } from '../src/collectors/registry.ts';
 import { formatDuration } from '../src/lib/time.ts';
 import type { Family, StateSet } from '../src/metrics/family.ts';
-import { ownFamilies } from '../src/monitor/collector-statistics.ts';
+import { ownFamilies } from '../src/poller/collector-statistics.ts';
 import { collectorQueries, exporterQueries, gatewayQueries, queryBlock } from './metrics-queries.ts';
 
 /** docs/metrics.md: every family that is served, by the collector that feeds it. */
@@ -16,7 +16,7 @@ export function metricsDocument(): string {
     return [
       `## ${name}`,
       '',
-      `Schedule \`${schedule}\`, withheld after ${formatDuration(maxStaleMs)}, ${enabled ? 'on' : 'off'} by default.${shared.length > 0 ? ` It also feeds ${shared.join(' and ')}.` : ''}`,
+      `Schedule \`${schedule}\`, removed after ${formatDuration(maxStaleMs)}, ${enabled ? 'on' : 'off'} by default.${shared.length > 0 ? `\nIt also feeds ${shared.join(' and ')}.` : ''}`,
       '',
       table(own),
       '',
@@ -25,12 +25,20 @@ export function metricsDocument(): string {
   });
   return `# Metrics
 
-Written by \`npm run docs\` from the families in the code; a test fails when it is out of date.
+Written by \`npm run docs\` from the code.
 
-Every series here carries \`appliance\`, the configured name. A *set* has one series per state, of which exactly one is 1;
-a state that this exporter does not know sets \`unknown\`. What is not known has no series: absent is not 0. *Detail* has series for
-each of many small things: it is what is left out first at \`limits.series_per_appliance\` ([scaling.md](scaling.md)).
-Below each table are questions to ask Prometheus about it.
+- Every series has the label \`appliance\`, the configured name.
+- A *set* has one series per state; exactly one is 1. A state that this exporter does not know sets
+  \`unknown\`.
+- Unknown values have no series: absent is not 0.
+- *Detail* metrics have series for many small things. They are left out first at
+  [the limit of series](scaling.md#the-limit-of-series).
+
+**Contents**, collectors:
+${collectors.map(({ name }) => `[${name}](#${name})`).join(' ·\n')}
+
+**Contents**, others: [the exporter, per appliance](#of-the-exporter-for-each-appliance) ·
+[the admin gateway](#of-the-admin-gateway) · [the exporter itself](#of-the-exporter-itself)
 
 ${parts.join('\n\n')}
 
@@ -42,7 +50,7 @@ ${queryBlock(exporterQueries)}
 
 ## Of the admin gateway
 
-On \`/metrics\` alone, once the gateway is configured. \`appliance\` is empty where a request named none.
+On \`/metrics\` only, if the gateway is configured. \`appliance\` is empty if a request named none.
 
 ${adminTable()}
 
@@ -50,11 +58,13 @@ ${queryBlock(gatewayQueries)}
 
 ## Of the exporter itself
 
-Without the label \`appliance\`, on \`/metrics\` alone: \`zlb_exporter_build_info\` (version, revision, node_version),
-\`zlb_exporter_demonstration\` (1 while simulated appliances are shown because there is no configuration, else 0),
-\`zlb_exporter_config_last_reload_successful\`, \`zlb_exporter_config_last_reload_success_timestamp_seconds\`, and the \`process_*\` and \`nodejs_*\` families of prom-client.
-\`zlb_exporter_log_lines_dropped_total\` counts the log lines that could not be written: the disk is full, the terminal was
-closed, or the program that reads the log does not read.
+Without the label \`appliance\`, on \`/metrics\` only:
+
+- \`zlb_exporter_build_info\` (version, revision, node_version)
+- \`zlb_exporter_demonstration\`: 1 while the demonstration runs
+- \`zlb_exporter_config_last_reload_successful\`, \`zlb_exporter_config_last_reload_success_timestamp_seconds\`
+- \`zlb_exporter_log_lines_dropped_total\`: log lines that could not be written
+- the \`process_*\` and \`nodejs_*\` families of prom-client
 `;
 }
 

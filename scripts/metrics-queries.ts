@@ -50,6 +50,26 @@ export const collectorQueries: Readonly<Record<string, readonly ExampleQuery[]>>
     { asks: 'days since the newest', query: '(time() - zlb_backup_last_timestamp_seconds) / 86400' },
     { asks: 'where there is none', query: 'zlb_backups == 0' },
   ],
+  letsencrypt: [
+    { asks: 'not renewed by the appliance', query: 'zlb_letsencrypt_certificate_info{autorenewal="false"}' },
+    {
+      asks: 'days left of the others',
+      query:
+        'zlb_letsencrypt_certificate_info{autorenewal="true"} * on (appliance, file) group_left () (zlb_certificate_not_after_timestamp_seconds - time()) / 86400',
+    },
+  ],
+  vip: [
+    { asks: 'farms that cannot be reached', query: 'zlb_farm_reachable == 0' },
+    {
+      asks: 'farms that do not serve the certificate of the store',
+      query: 'zlb_farm_served_certificate_in_store == 0',
+    },
+    {
+      asks: 'days left of what is served',
+      query: 'sort((zlb_farm_served_certificate_not_after_timestamp_seconds - time()) / 86400)',
+    },
+    { asks: 'why a probe failed', query: 'count by (reason) (zlb_farm_probe_failure_info)' },
+  ],
   ipds: [{ asks: 'rules that are down', query: 'zlb_ipds_rule_status{status="down"} == 1' }],
 };
 

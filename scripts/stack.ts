@@ -1,5 +1,5 @@
-import { watchForHangup } from '../src/commands/hangup.ts';
-import { swallowedFlags } from '../src/commands/swallowed-flags.ts';
+import { watchForHangup } from '../src/commands/shell.ts';
+import { swallowedFlags } from '../src/commands/flags.ts';
 import { help, options, parseStackFlags } from './stack/flags.ts';
 import { painted } from './stack/painted.ts';
 import { runStack } from './stack/run-stack.ts';
@@ -8,7 +8,7 @@ import { StackError } from './stack/stack-error.ts';
 const stopping = new AbortController();
 // npm passes a signal on that the terminal has sent already; a second one is nothing new.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
-// Who reads us may stop early, as `head` does; everything is still to be stopped then.
+// The reader of the output may stop early, as `head` does; everything must still be stopped then.
 process.stdout.on('error', () => stopping.abort());
 
 watchForHangup({ env: process.env, stop: () => stopping.abort(), stopped: stopping.signal });

@@ -6,8 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
-// `npm run pictures`: starts the demonstration as `npm start` does, changes a few things on it through the gateway, and
-// photographs its pages for README and docs. Needs Chromium.
+// `npm run pictures`: starts the demonstration as `npm start` does, changes a few things on it
+// through the gateway, and photographs its pages for README and docs. Needs Chromium.
 
 const folder = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
 const program = process.env['CHROMIUM'] ?? '/usr/bin/chromium';

@@ -1,14 +1,12 @@
-import type { BuildInfo } from './build-info.ts';
-import { adminHelp } from './commands/admin/help.ts';
+import type { BuildInfo } from './app/build-info.ts';
+import { adminHelp, help, helpOf } from './commands/help.ts';
 import { type Command, type CommandContext, UsageError } from './commands/command.ts';
-import { options, parseFlags, refuseForeignFlags } from './commands/flags.ts';
-import { help, helpOf } from './commands/help.ts';
-import { spokenAs } from './commands/own-name.ts';
-import { swallowedFlags } from './commands/swallowed-flags.ts';
-import { closestWord } from './config/closest-word.ts';
+import { options, parseFlags, refuseForeignFlags, swallowedFlags } from './commands/flags.ts';
+import { spokenAs } from './commands/shell.ts';
+import { closestWord } from './lib/text.ts';
 import { ConfigError } from './config/problems.ts';
 import { ListenError } from './http/listen.ts';
-import { FileKindError } from './lib/regular-file.ts';
+import { FileKindError } from './lib/disk.ts';
 
 const defaults: Readonly<Record<string, string>> = { 'web.listen-address': ':9444', 'log.format': 'json' };
 
@@ -17,17 +15,18 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['admin', async () => (await import('./commands/admin/admin.ts')).admin],
   ['audit', async () => (await import('./commands/audit.ts')).audit],
   ['check', async () => (await import('./commands/check/check.ts')).check],
+  ['deliver', async () => (await import('./commands/deliver/deliver.ts')).deliver],
   ['fingerprint', async () => (await import('./commands/fingerprint.ts')).fingerprint],
   ['healthcheck', async () => (await import('./commands/healthcheck.ts')).healthcheck],
   ['simulate', async () => (await import('./commands/simulate.ts')).simulate],
   ['token', async () => (await import('./commands/token.ts')).token],
 ]);
-const withArguments: readonly string[] = ['admin', 'audit', 'fingerprint', 'simulate'];
+const withArguments: readonly string[] = ['admin', 'audit', 'deliver', 'fingerprint', 'simulate'];
 const run = async (): Promise<Command> => (await import('./commands/run.ts')).run;
 
 export interface Edge extends Omit<CommandContext, 'flags' | 'arguments' | 'spoken'> {
   readonly build: BuildInfo;
-  /** What users type instead of `zlb-exporter`. */
+  /** The command that users type, such as `zlb-exporter`. */
   readonly name: string;
 }
 

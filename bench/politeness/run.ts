@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util';
 import { inColumns } from '../results.ts';
-import { passTime, stopTime } from './simulated-time.ts';
-import { watch, type Watched, type WatchParts } from './watch.ts';
+import { passTime, stopTime, watch, type Watched, type WatchParts } from './watch.ts';
 
 /** An appliance as the table names it. */
 interface Case {
@@ -28,7 +27,8 @@ const slow: readonly Case[] = [
   },
 ];
 
-// Simulated time unless minutes of real time are asked for, in which the appliances are watched side by side.
+// Simulated time unless minutes of real time are asked for, in which the appliances are watched
+// side by side.
 const { values } = parseArgs({ options: { 'real-minutes': { type: 'string' } } });
 const realMinutes = values['real-minutes'];
 const rows = realMinutes === undefined ? await simulated() : await real(Number(realMinutes) * minuteMs);

@@ -1,8 +1,8 @@
-import { largeWorld } from '../../src/simulator/scenarios.ts';
-import type { SimulatedRequest } from '../../src/simulator/request-log.ts';
-import { startSimulatedAppliance } from '../../src/simulator/server.ts';
+import { mock } from 'node:test';
+import type { SimulatedRequest } from '../../simulator/request-log.ts';
+import { largeWorld } from '../../simulator/scenes/sizes.ts';
+import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { createTestPoller } from '../../test/support/poller.ts';
-import { type Ages, agesOf } from './ages.ts';
 
 export interface Watched {
   /** Share of the appliance's time that our calls took. */
@@ -42,7 +42,10 @@ export interface WatchParts {
 const lookEveryMs = 10_000;
 const polling = { timeoutMs: 20_000, maxConcurrentPerAppliance: 1, maxBusyRatio: 0.25, jitterRatio: 0.1 };
 
-/** One poller with default settings on one appliance of that many farms, looked at every ten seconds. */
+/**
+ * One poller with default settings on one appliance of that many farms, looked at every ten
+ * seconds.
+ */
 export async function watch(parts: WatchParts): Promise<Watched> {
   const { farms, backendsPerFarm, slowness, settleMs, lengthMs, pass } = parts;
   const startedAt = Date.now();
@@ -120,4 +123,49 @@ function createRandom(): () => number {
     state = (state * 48_271) % 2_147_483_647;
     return state / 2_147_483_647;
   };
+}
+
+/** Milliseconds. */
+interface Ages {
+  readonly max: number;
+  readonly p99: number;
+}
+
+/**
+ * Returns the age of the newest answer to a path, second by second. An answer may be as old as its
+ * question, so the age counts from there.
+ */
+function agesOf(requests: readonly SimulatedRequest[], fromMs: number, untilMs: number): Ages {
+  const answers = requests.flatMap(({ startedAt, endedAt }) => (endedAt === undefined ? [] : [{ startedAt, endedAt }]));
+  const ages: number[] = [];
+  let next = 0;
+  for (let nowMs = fromMs; nowMs < untilMs; nowMs += 1_000) {
+    while ((answers[next]?.endedAt ?? Number.POSITIVE_INFINITY) <= nowMs) next += 1;
+    const newest = answers[next - 1];
+    if (newest) ages.push(nowMs - newest.startedAt);
+  }
+  ages.sort((a, b) => a - b);
+  return { max: ages.at(-1) ?? Number.NaN, p99: ages[Math.floor(ages.length * 0.99)] ?? Number.NaN };
+}
+
+const realImmediate = setImmediate;
+const stepMs = 10;
+
+/** From here on timers and clocks of this process stand still until {@link passTime} moves them. */
+export function stopTime(nowMs: number): void {
+  mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'], now: nowMs });
+  Object.defineProperty(performance, 'now', { value: () => Date.now() - nowMs });
+}
+
+/**
+ * Moves time in steps of 10 ms, and waits with it while bytes are on the wire: `isQuiet` says when
+ * none are.
+ */
+export async function passTime(ms: number, isQuiet: () => boolean): Promise<void> {
+  const untilMs = Date.now() + ms;
+  while (Date.now() < untilMs) {
+    mock.timers.tick(stepMs);
+    do await new Promise((resolve) => realImmediate(resolve));
+    while (!isQuiet());
+  }
 }

@@ -6,13 +6,12 @@ import {
   l4Backend,
   l4Farm,
   service,
-} from '../../src/simulator/world-parts.ts';
-import { byFile, byName, createWorld } from '../../src/simulator/world-creation.ts';
-import type { BackendStatus, Farm } from '../../src/simulator/world-farms.ts';
-import { card, enterprise, virtual } from '../../src/simulator/scenes/parts.ts';
-import type { World } from '../../src/simulator/world.ts';
+} from '../../simulator/world-parts.ts';
+import { byFile, byName, card, createWorld, enterprise, virtual } from '../../simulator/world-creation.ts';
+import type { BackendState, Farm } from '../../simulator/world-farms.ts';
+import type { World } from '../../simulator/world.ts';
 
-/** Of one appliance. Every two farms share an address. */
+/** The size of one appliance. Every two farms share an address. */
 export const size = { farms: 50, httpsFarms: 30, backends: 10, certificates: 40, cards: 2, addresses: 25, vpns: 4 };
 
 /** `usual`: nearly all is well. `bad`: nothing is. */
@@ -22,8 +21,8 @@ const dayMs = 86_400_000;
 const vip = (farm: number) => `192.0.2.${20 + Math.floor(farm / 2)}`;
 
 /**
- * A full Enterprise appliance. On a bad day no backend of any farm is up and all certificates end within the same week: as
- * many alerts as there can be, and as many of them as can be in one rule.
+ * A full Enterprise appliance. On a bad day no backend of any farm is up and all certificates end
+ * within the same week: as many alerts as there can be, and as many of them as can be in one rule.
  */
 export function createApplianceWorld(mood: Mood, nowMs: number): World {
   const bad = mood === 'bad';
@@ -110,7 +109,7 @@ function createFarm(farm: number, bad: boolean, file: (index: number) => string)
 }
 
 /** On a usual day one backend in fifty is down, and one in fifty in maintenance. */
-function statusOf(backend: number, bad: boolean): BackendStatus {
+function statusOf(backend: number, bad: boolean): BackendState {
   if (bad) return 'down';
   return backend % 50 === 7 ? 'down' : backend % 50 === 31 ? 'maintenance' : 'up';
 }

@@ -2,17 +2,20 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { operationRoutes } from '../../src/admin/operation-routes.ts';
-import { readBuildInfo } from '../../src/build-info.ts';
-import { collectorDefaults } from '../../src/collectors/defaults.ts';
-import { makeToken } from '../../src/commands/make-token.ts';
+import { startSimulatedAppliance } from '../../simulator/server.ts';
+import type { World } from '../../simulator/world.ts';
+import { readBuildInfo } from '../../src/app/build-info.ts';
+import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
+import { collectorDefaults } from '../../src/collectors/registry.ts';
+import { makeToken } from '../../src/commands/token.ts';
 import { loadSettings } from '../../src/config/load.ts';
-import { type Daemon, startDaemon } from '../../src/daemon.ts';
-import { startSimulatedAppliance } from '../../src/simulator/server.ts';
-import type { World } from '../../src/simulator/world.ts';
+import { operationRoutes } from '../../src/gateway/policy.ts';
 import { until } from '../../test/support/until.ts';
 
-/** /metrics of the whole exporter, its gateway included, once every collector has read one appliance in this state. */
+/**
+ * /metrics of the whole exporter, its gateway included, once every collector has read one appliance
+ * in this state.
+ */
 export async function readExporterPage(world: World): Promise<string> {
   const apiKey = 'benchmark0123456789';
   const folder = mkdtempSync(join(tmpdir(), 'zlb-bench-'));
@@ -59,4 +62,47 @@ async function startExporter(folder: string, url: string, apiKey: string): Promi
     now: Date.now,
     random: Math.random,
   });
+}
+
+/** One sample of the exporter's page. */
+export interface Sample {
+  readonly metric: string;
+  /** As on the page, but for `appliance`. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Whether it is one of an appliance, and not the exporter's own. */
+  readonly ofAppliance: boolean;
+  readonly value: string;
+}
+
+export const job = 'zlb';
+/** The instance of the exporter's own metrics, a separate target. */
+const ownInstance = 'exporter';
+
+/** Reads a page with one appliance. */
+export function readSamples(page: string): readonly Sample[] {
+  return [...page.matchAll(/^([a-z]\w*)(?:\{(.*)\})? (\S+)$/gm)].map(([, metric = '', text = '', value = '']) => {
+    const { appliance, ...labels } = Object.fromEntries(
+      [...text.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name = '', is = '']) => [name, is]),
+    );
+    return {
+      metric,
+      labels: { ...labels, ...(appliance === '' ? { appliance } : {}) },
+      ofAppliance: !!appliance,
+      value,
+    };
+  });
+}
+
+/**
+ * How a sample is written on the page of an appliance, and how Prometheus keeps it: with the labels
+ * of the target.
+ */
+export function seriesOf(sample: Sample, appliance: string, kept: 'scraped' | 'stored' = 'scraped'): string {
+  const labels = {
+    ...(sample.ofAppliance ? { appliance } : {}),
+    ...sample.labels,
+    ...(kept === 'stored' ? { instance: sample.ofAppliance ? appliance : ownInstance, job } : {}),
+  };
+  const text = Object.entries(labels).map(([name, value]) => `${name}="${value}"`);
+  return `${sample.metric}{${text.join(',')}}`;
 }

@@ -3,9 +3,9 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type LookBack, matches } from './look-backs.ts';
-import { job, type Sample, seriesOf } from './samples.ts';
-import type { Course } from './story.ts';
+import { job, type Sample, seriesOf } from './exporter-page.ts';
+import { type LookBack, matches } from './measured-rules.ts';
+import { type Course, scrapeSeconds, type Story } from './story.ts';
 
 /** A sample with what it showed, and how often Prometheus kept it. */
 export interface PastSample {
@@ -30,14 +30,14 @@ const blockSeconds = 7_200;
 const lastsSeconds = 300;
 const promtoolsAtATime = 2;
 
-/** What has to be there of the past so that every rule finds what it looks back at from this moment. */
+/** Creates the past that every rule needs at this moment. */
 export function remember(
   samples: readonly PastSample[],
   lookBacks: readonly LookBack[],
   nowSeconds: number,
 ): readonly Remembered[] {
-  // No alert fired before and every appliance answered; `up` is one series per target: its past costs nothing.
-  const known = new Set(['ALERTS', 'zlb:appliance_unreachable', 'up', ...samples.map(({ sample }) => sample.metric)]);
+  // `up` is one series per target: its past costs nothing.
+  const known = new Set(['up', ...samples.map(({ sample }) => sample.metric)]);
   for (const { metric } of lookBacks)
     if (!known.has(metric)) throw new Error(`a rule looks back at ${metric}, which has no past here; give it one`);
   return samples
@@ -119,4 +119,44 @@ function windowsOf({ fromSeconds, toSeconds }: Span): readonly Span[] {
     fromSeconds: Math.max(fromSeconds, first + index * blockSeconds),
     toSeconds: Math.min(toSeconds, first + (index + 1) * blockSeconds),
   }));
+}
+
+/**
+ * Returns the stored samples of Prometheus: scraped ones, and those recorded by rules that need the
+ * past.
+ */
+export function pastSamples(samples: readonly Sample[], story: Story): readonly PastSample[] {
+  return samples.flatMap((sample, index): PastSample[] => {
+    const scraped = { sample, course: story.past(sample, index), stepSeconds: scrapeSeconds };
+    const { status, ...labels } = sample.labels;
+    const recorded = (metric: string, parts: Partial<PastSample>) => ({
+      ...scraped,
+      ...parts,
+      sample: { ...sample, metric, labels },
+    });
+    switch (sample.metric) {
+      case 'zlb_farm_established_connections':
+        return [scraped, recorded('farm:zlb_farm_established_connections:min5m', { stepSeconds: 300 })];
+      case 'zlb_farm_status':
+        if (status !== 'down') return [scraped];
+        return [
+          scraped,
+          recorded('farm:zlb_farm_stopped:min5m', { stepSeconds: 300 }),
+          recorded('farm:zlb_farm_stopped:min1d', { stepSeconds: 300 }),
+        ];
+      case 'zlb_interface_up':
+        return [
+          scraped,
+          recorded('interface:zlb_interface_up:max5m', { stepSeconds: 300 }),
+          recorded('interface:zlb_interface_up:max1d', { stepSeconds: 300 }),
+        ];
+      case 'zlb_packages_pending':
+        return [scraped, recorded('appliance:zlb_packages_pending:min5m', { stepSeconds: 300 })];
+      case 'zlb_backend_status':
+        if (status !== 'maintenance' || sample.value !== '1') return [scraped];
+        return [scraped, recorded('backend:zlb_backend_maintenance:last5m', { stepSeconds: 300 })];
+      default:
+        return [scraped];
+    }
+  });
 }

@@ -1,28 +1,38 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { parser } from '@prometheus-io/lezer-promql';
 import { parse, stringify } from 'yaml';
-import { type LookBack, lookBacksOf } from './look-backs.ts';
+import { type Matcher, selectorsOf } from '../../test/support/promql.ts';
+
+/** The rules as the benchmark has them. */
+export interface MeasuredRules {
+  /**
+   * As YAML: every group as often as the others, and an alert fires as soon as its expression holds
+   * and no longer. Expressions are as in the file.
+   */
+  readonly hurried: string;
+  /** The offsets and ranges of their expressions. */
+  readonly lookBacks: readonly LookBack[];
+}
+
+/** Samples that an expression reads beside the newest. */
+export interface LookBack {
+  readonly metric: string;
+  readonly matchers: readonly Matcher[];
+  /** How long ago they begin and end. */
+  readonly fromSeconds: number;
+  readonly toSeconds: number;
+}
 
 interface Rules {
   readonly groups: readonly { readonly rules: readonly { readonly expr: string | number }[] }[];
 }
 
-/** The rules as the benchmark has them. */
-export interface MeasuredRules {
-  /**
-   * As YAML: every group as often as the others, and an alert fires as soon as its expression holds and no longer. Expressions
-   * are as in the file.
-   */
-  readonly hurried: string;
-  /** What their expressions look back at. */
-  readonly lookBacks: readonly LookBack[];
-}
-
 export const evaluationSeconds = 15;
-export const shippedRules = fileURLToPath(new URL('../../alerts/zlb.rules.yml', import.meta.url));
+/** How long Prometheus takes a sample for the newest. */
+const newestSeconds = 300;
 
-export function readRules(file: string): MeasuredRules {
-  const { groups } = parse(readFileSync(file, 'utf8')) as Rules;
+export function readRules(files: readonly string[]): MeasuredRules {
+  const groups = files.flatMap((file) => (parse(readFileSync(file, 'utf8')) as Rules).groups);
   return {
     hurried: stringify({
       groups: groups.map((group) => ({
@@ -33,4 +43,38 @@ export function readRules(file: string): MeasuredRules {
     }),
     lookBacks: groups.flatMap(({ rules }) => rules.flatMap(({ expr }) => lookBacksOf(String(expr)))),
   };
+}
+
+/** True for a series that matchers ask for. */
+export function matches(matchers: readonly Matcher[], labels: Readonly<Record<string, string>>): boolean {
+  return matchers.every(({ label, op, value }) => {
+    const is = labels[label] ?? '';
+    const meets = op.endsWith('~') ? new RegExp(`^(?:${value})$`).test(is) : is === value;
+    return meets === op.startsWith('=');
+  });
+}
+
+/** Every range and every offset of an expression. */
+function lookBacksOf(expression: string): readonly LookBack[] {
+  const found: LookBack[] = [];
+  parser.parse(expression).iterate({
+    enter(node) {
+      if (node.name !== 'OffsetExpr' && node.name !== 'MatrixSelector') return true;
+      const text = expression.slice(node.from, node.to);
+      const [selector] = selectorsOf(text);
+      if (!selector) throw new Error(`neither range nor offset of a metric: ${text}`);
+      const range = secondsOf(/\[(\w+)\]/.exec(text)?.[1]) ?? newestSeconds;
+      const offset = secondsOf(/ offset (\w+)$/.exec(text)?.[1]) ?? 0;
+      found.push({ ...selector, fromSeconds: offset + range, toSeconds: offset });
+      return false;
+    },
+  });
+  return found;
+}
+
+function secondsOf(duration: string | undefined): number | undefined {
+  if (duration === undefined) return undefined;
+  const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+  const parts = [...duration.matchAll(/(\d+)([smhd])/g)];
+  return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (units[unit] ?? Number.NaN), 0);
 }

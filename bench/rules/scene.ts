@@ -1,15 +1,12 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { startPrometheus } from '../../scripts/stack/prometheus.ts';
 import { until } from '../../test/support/until.ts';
 import { freeAddress } from '../free-address.ts';
 import { createApplianceWorld, type Mood } from './appliance-worlds.ts';
-import { watchDisturbance } from './disturbance.ts';
-import { type GroupTime, slowestEvaluations } from './evaluations.ts';
-import { readExporterPage } from './exporter-page.ts';
-import { remember } from './history.ts';
-import { pastSamples } from './past.ts';
-import { job, readSamples, type Sample } from './samples.ts';
+import { job, readExporterPage, readSamples, type Sample } from './exporter-page.ts';
+import { pastSamples, remember } from './history.ts';
 import type { MeasuredRules } from './measured-rules.ts';
 import { createStory, scrapeSeconds } from './story.ts';
 import { startTargets } from './targets.ts';
@@ -20,7 +17,7 @@ export interface SceneParts {
   readonly mood: Mood;
   readonly appliances: readonly string[];
   readonly rules: MeasuredRules;
-  /** Of one appliance on a usual day. */
+  /** The samples of one appliance on a usual day. */
   readonly usual: readonly Sample[];
   /** Blocks up to a moment, in Unix seconds. */
   readonly past: { readonly folder: string; readonly untilSeconds: number };
@@ -29,18 +26,17 @@ export interface SceneParts {
 export interface Played {
   readonly mood: Mood;
   readonly series: number;
-  /** Of Prometheus, at the end. */
-  readonly memoryBytes: number;
   readonly groups: readonly GroupTime[];
-  /** Of the machine, while the rules were evaluated: what other programs took makes evaluations longer. */
-  readonly othersShare: number;
 }
 
 const evaluations = 3;
 /** All targets are scraped after two intervals, unless something else keeps the machine busy. */
 const patienceMs = 300_000;
 
-/** Starts a Prometheus with the history of the fleet, lets it scrape the fleet and evaluate the rules. */
+/**
+ * Starts a Prometheus with the history of the fleet, lets it scrape the fleet and evaluate the
+ * rules.
+ */
 export async function play({ folder, mood, appliances, rules, usual, past }: SceneParts): Promise<Played> {
   const page = await readExporterPage(createApplianceWorld(mood, Date.now()));
   const nowSeconds = Math.floor(Date.now() / 1_000);
@@ -51,7 +47,7 @@ export async function play({ folder, mood, appliances, rules, usual, past }: Sce
     samples: readSamples(page),
     story,
     recent: {
-      past: remember(pastSamples(usual, story, mood, nowSeconds), rules.lookBacks, nowSeconds),
+      past: remember(pastSamples(usual, story), rules.lookBacks, nowSeconds),
       span: { fromSeconds: past.untilSeconds, toSeconds: nowSeconds },
     },
   });
@@ -71,17 +67,7 @@ export async function play({ folder, mood, appliances, rules, usual, past }: Sce
         (scraped) => scraped === appliances.length + 1,
         patienceMs,
       );
-      const disturbance = await watchDisturbance(prometheus.url);
-      const groups = await slowestEvaluations(prometheus.url, evaluations);
-      const othersShare = await disturbance();
-      const memory = await fetch(`${prometheus.url}/metrics`).then((answer) => answer.text());
-      return {
-        mood,
-        series: targets.series,
-        memoryBytes: Number(/^process_resident_memory_bytes (\S+)$/m.exec(memory)?.[1]),
-        groups,
-        othersShare,
-      };
+      return { mood, series: targets.series, groups: await slowestEvaluations(prometheus.url, evaluations) };
     } finally {
       await prometheus.stop();
     }
@@ -118,4 +104,76 @@ async function query(prometheus: string, expression: string): Promise<number> {
   const answer = await fetch(`${prometheus}/api/v1/query?query=${encodeURIComponent(expression)}`);
   const { data } = (await answer.json()) as { data: { result: readonly { value: readonly [number, string] }[] } };
   return Number(data.result[0]?.value[1] ?? 0);
+}
+
+/** The slowest of some evaluations. */
+export interface RuleTime {
+  readonly name: string;
+  readonly seconds: number;
+  /** How many it has; 0 for a recording. */
+  readonly alerts: number;
+}
+
+export interface GroupTime {
+  readonly name: string;
+  readonly seconds: number;
+  readonly rules: readonly RuleTime[];
+}
+
+interface Group {
+  readonly name: string;
+  readonly evaluationTime: number;
+  readonly rules: readonly {
+    readonly name: string;
+    readonly evaluationTime: number;
+    readonly lastError?: string;
+    readonly alerts?: readonly unknown[];
+  }[];
+}
+
+/**
+ * Waits for that many evaluations of every group that begin after now; resolves with the slowest of
+ * each group and of each rule.
+ */
+async function slowestEvaluations(prometheus: string, evaluations: number): Promise<readonly GroupTime[]> {
+  const looks: (readonly Group[])[] = [];
+  let seenSeconds: ReadonlyMap<string, number> = new Map();
+  const nowSeconds = Date.now() / 1_000;
+  while (looks.length < evaluations) {
+    await delay(500);
+    const last = await lastEvaluations(prometheus);
+    if (![...last].every(([group, seconds]) => seconds > (seenSeconds.get(group) ?? nowSeconds))) continue;
+    looks.push(await rules(prometheus));
+    seenSeconds = last;
+  }
+  return (looks.at(-1) ?? []).map((group, place) => ({
+    name: group.name,
+    seconds: slowest(looks.map((groups) => groups[place]?.evaluationTime)),
+    rules: group.rules.map(({ name, alerts }, index) => ({
+      name,
+      seconds: slowest(looks.map((groups) => groups[place]?.rules[index]?.evaluationTime)),
+      alerts: alerts?.length ?? 0,
+    })),
+  }));
+}
+
+/**
+ * When the last evaluation of each group began that has ended. /api/v1/rules tells that too, but
+ * with all alerts, which costs Prometheus time.
+ */
+async function lastEvaluations(prometheus: string): Promise<ReadonlyMap<string, number>> {
+  const page = await (await fetch(`${prometheus}/metrics`)).text();
+  const metric = /^prometheus_rule_group_last_evaluation_timestamp_seconds\{rule_group="(.*)"\} (\S+)$/gm;
+  return new Map([...page.matchAll(metric)].map(([, group = '', seconds]) => [group, Number(seconds)]));
+}
+
+async function rules(prometheus: string): Promise<readonly Group[]> {
+  const { data } = (await (await fetch(`${prometheus}/api/v1/rules`)).json()) as { data: { groups: readonly Group[] } };
+  for (const { name, lastError } of data.groups.flatMap((group) => group.rules))
+    if (lastError) throw new Error(`Prometheus could not evaluate ${name}: ${lastError}`);
+  return data.groups;
+}
+
+function slowest(times: readonly (number | undefined)[]): number {
+  return Math.max(...times.map((time) => time ?? Number.NaN));
 }

@@ -1,14 +1,14 @@
 import type { Mood } from './appliance-worlds.ts';
-import type { Sample } from './samples.ts';
+import type { Sample } from './exporter-page.ts';
 
-/** What a sample shows at a time, in Unix seconds. */
+/** Returns the value of a sample at a time in Unix seconds. */
 export type Course = (seconds: number) => string;
 
 /** How the numbers of an appliance move. */
 export interface Story {
-  /** Of a sample as Prometheus kept it before it was started. */
+  /** Returns the values of a sample from before the start of Prometheus. */
   past(sample: Sample, index: number): Course;
-  /** Of a sample as it is scraped. */
+  /** Returns the values of a sample as it is scraped. */
   present(sample: Sample, index: number): Course;
 }
 
@@ -39,7 +39,9 @@ function usualCourse({ metric, value }: Sample, index: number, nowSeconds: numbe
   return () => value;
 }
 
-/** One backend in ten is up for a minute, then down for one; every kind of call fails once a minute. */
+/**
+ * One backend in ten is up for a minute, then down for one; every kind of call fails once a minute.
+ */
 function troubledCourse({ metric, labels }: Sample, sinceSeconds: number): Course | undefined {
   const minutes = (seconds: number) => Math.max(0, Math.floor((seconds - sinceSeconds) / 60));
   if (metric === 'zlb_collector_errors_total') return (seconds) => String(minutes(seconds));

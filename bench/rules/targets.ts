@@ -1,10 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type Sample, seriesOf } from './exporter-page.ts';
 import { type Remembered, type Span, timesIn } from './history.ts';
-import { type Sample, seriesOf } from './samples.ts';
 import type { Story } from './story.ts';
 
-/** What Prometheus talks to: every appliance's page, the exporter's own, and an Alertmanager that only listens. */
+/**
+ * The servers that Prometheus uses: the page of every appliance, the exporter's own, and an
+ * Alertmanager that only listens.
+ */
 export interface Targets {
   /** `host:port`. */
   readonly address: string;
@@ -20,8 +23,8 @@ interface TargetsParts {
 }
 
 /**
- * What Prometheus is to have in memory, as if it had run for a while: the first scrape of a page brings it, as samples with
- * timestamps.
+ * The recent past that Prometheus has in memory: the first scrape of a page brings it, as samples
+ * with timestamps.
  */
 export interface RecentPast {
   readonly past: readonly Remembered[];
@@ -39,7 +42,7 @@ export async function startTargets({ appliances, samples, story, recent }: Targe
   const server = createServer((request, response) => {
     request.resume();
     const target = new URL(request.url ?? '', 'http://localhost').searchParams.get('target') ?? '';
-    // What is posted is for the Alertmanager.
+    // A POST is for the Alertmanager.
     const page = request.method === 'POST' ? () => [] : pages.get(target);
     response.writeHead(page ? 200 : 404, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
     for (const piece of page?.(Math.floor(Date.now() / 1_000)) ?? []) response.write(piece);
@@ -58,7 +61,7 @@ export async function startTargets({ appliances, samples, story, recent }: Targe
 
 type Page = (seconds: number) => readonly (string | Buffer)[];
 
-/** What never moves is written once. */
+/** Constant samples are rendered once. */
 function createPage(samples: readonly Sample[], appliance: string, story: Story, recent: RecentPast): Page {
   const now = Math.floor(Date.now() / 1_000);
   const lines = samples.map((sample, index) => {

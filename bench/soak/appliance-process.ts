@@ -1,7 +1,17 @@
-import type { Fault } from '../../src/simulator/faults.ts';
-import type { SimulatedRequest } from '../../src/simulator/request-log.ts';
-import { type SimulatedAppliance, startSimulatedAppliance } from '../../src/simulator/server.ts';
-import { soakWorld, type SoakWorld } from './soak-world.ts';
+import type { Fault } from '../../simulator/faults.ts';
+import type { SimulatedRequest } from '../../simulator/request-log.ts';
+import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
+import { byFile, byName, card, createWorld } from '../../simulator/world-creation.ts';
+import {
+  certificate,
+  farmguardian,
+  httpBackend,
+  httpFarm,
+  l4Backend,
+  l4Farm,
+  service,
+} from '../../simulator/world-parts.ts';
+import type { World } from '../../simulator/world.ts';
 import { answerCalls } from './worker.ts';
 
 /** A call as an appliance saw it, once it was over. */
@@ -17,7 +27,7 @@ export interface SeenCall {
 
 export interface ApplianceToStart extends SoakWorld {
   readonly name: string;
-  /** Of root. */
+  /** The key of root. */
   readonly adminKey: string;
 }
 
@@ -79,7 +89,10 @@ function seen(appliance: string, request: SimulatedRequest & { readonly endedAt:
   return { appliance, route, startedAt, endedAt, authenticated: isAuthenticated(request) };
 }
 
-/** Of the answers that faults make, only a refusal in the API's own form says that somebody looked at the key. */
+/**
+ * Returns true if the key was checked; of the answers of faults, only a refusal in the form of the
+ * API shows that.
+ */
 function isAuthenticated({ status = 0, fault, leftEarly }: SimulatedRequest): boolean {
   if (leftEarly) return false;
   if (fault === undefined || fault === 'slow_body' || fault === 'clock_skew')
@@ -89,4 +102,53 @@ function isAuthenticated({ status = 0, fault, leftEarly }: SimulatedRequest): bo
 
 function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 401;
+}
+
+/** The world of an appliance of the soak. */
+interface SoakWorld {
+  readonly farms: number;
+  readonly backendsPerFarm: number;
+  /** The key of a user who may only read; root has the other one. */
+  readonly pollingKey: string;
+  /** Secrets that the appliance shows where names and addresses should be. */
+  readonly planted: readonly string[];
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * Every other farm is an L4 one. Nothing changes by itself, so that a series that goes away was
+ * lost.
+ */
+function soakWorld({ farms, backendsPerFarm, pollingKey, planted }: SoakWorld): World {
+  const nowMs = Date.now();
+  const numbers = Array.from({ length: farms }, (_, number) => number);
+  const backends = Array.from({ length: backendsPerFarm }, (_, index) => index);
+  return createWorld({
+    hostname: 'lb-soak',
+    interfaces: byName([card('eth0', '192.0.2.80', 0)]),
+    farmguardians: byName([farmguardian('check_tcp', { template: true })]),
+    users: byName([
+      { name: 'root', key: '', enabled: true, password: '' },
+      { name: 'watcher', key: pollingKey, enabled: true, password: '', group: 'watchers' },
+    ]),
+    groups: byName([{ name: 'watchers', role: {}, farms: ['*'], interfaces: ['*'] }]),
+    certificates: byFile([
+      certificate('shop_example_com.pem', { notBefore: nowMs - 100 * dayMs, notAfter: nowMs + 265 * dayMs }),
+    ]),
+    farms: byName([
+      ...numbers.map((number) => {
+        const place = { name: `farm-${number}`, vip: '192.0.2.80', vport: String(10_000 + number) };
+        if (number % 2 === 0)
+          return l4Farm({ ...place, backends: backends.map((index) => l4Backend(index, `10.0.0.${index + 1}`, 443)) });
+        const main = service('main', {
+          backends: backends.map((index) => httpBackend(index, `10.0.1.${index + 1}`, 80)),
+        });
+        return httpFarm({ ...place, services: [main] });
+      }),
+      ...planted.map((secret, index) =>
+        l4Farm({ name: secret, vip: secret, vport: String(20_000 + index), backends: [l4Backend(0, secret, 443)] }),
+      ),
+    ]),
+  });
 }

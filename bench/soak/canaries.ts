@@ -32,7 +32,7 @@ export function createCanarySearch(others: readonly string[] = []): CanarySearch
   };
 }
 
-/** What base64 makes of a text wherever it stands: only the characters that nothing beside it decides. */
+/** Returns the base64 characters of a text at any offset that do not depend on its neighbours. */
 function base64Forms(text: string): string[] {
   return [0, 1, 2].map((before) => {
     const encoded = Buffer.from(`${'-'.repeat(before)}${text}`).toString('base64');

@@ -1,10 +1,10 @@
-import { sleep } from '../../src/lib/sleep.ts';
+import { sleep } from '../../src/lib/time.ts';
 import { createCanarySearch } from './canaries.ts';
 import { createRandom } from './random.ts';
 import { type Rudeness, rudenesses, type Target } from './rude-clients.ts';
 import { answerCalls } from './worker.ts';
 
-/** What the clients of a soak did, and what came back. */
+/** The actions of the clients of a soak, and the answers. */
 export interface ClientReport {
   /** How often each kind of client came. */
   readonly counts: Readonly<Record<string, number>>;

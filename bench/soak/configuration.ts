@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { hashSync } from 'bcryptjs';
-import { createTlsMaterial, type TlsMaterial } from '../../src/simulator/tls.ts';
+import { createTlsMaterial, type TlsMaterial } from '../../simulator/tls.ts';
 import type { StartedAppliance } from './appliance-process.ts';
 import { canary } from './canaries.ts';
-import type { Pace } from './pace.ts';
+import type { Pace } from './plan.ts';
 
 /** The keys of an entry of `appliances`. */
 export interface ApplianceEntry {
@@ -14,12 +14,15 @@ export interface ApplianceEntry {
   readonly [key: string]: unknown;
 }
 
-/** The files of an exporter in a folder of their own. All that can be secret there is a canary. */
+/**
+ * The files of an exporter in a folder of their own, with TLS and passwords. All that can be secret
+ * there is a canary.
+ */
 export interface Configuration {
   readonly folder: string;
   readonly file: string;
   readonly args: readonly string[];
-  /** Sent with each scrape; empty without a web configuration. */
+  /** Sent with each scrape. */
   readonly scrapeHeaders: Readonly<Record<string, string>>;
   readonly tls: TlsMaterial;
   write(entries: readonly ApplianceEntry[]): void;
@@ -35,29 +38,26 @@ const scrapePassword = canary('scrape-password');
 
 export interface ConfigurationParts {
   readonly pace: Pace;
-  /** TLS and basic authentication for the metrics. */
-  readonly webConfig: boolean;
   /** Follows SIGHUP, `/-/reload` and files. */
   readonly reloads: boolean;
 }
 
-export async function createConfiguration({ pace, webConfig, reloads }: ConfigurationParts): Promise<Configuration> {
+export function createConfiguration({ pace, reloads }: ConfigurationParts): Configuration {
   const folder = mkdtempSync(join(tmpdir(), 'zlb-soak-'));
   const file = join(folder, 'zlb.yml');
   const listed = join(folder, 'appliances', 'listed.yml');
-  const tls = await createTlsMaterial();
+  const tls = createTlsMaterial();
   const files = { cert: join(folder, 'tls.pem'), key: join(folder, 'tls.key'), web: join(folder, 'web.yml') };
   mkdirSync(join(folder, 'appliances'));
   writeFileSync(files.cert, tls.cert);
   writeFileSync(files.key, tls.key, { mode: 0o600 });
-  if (webConfig)
-    writeFileSync(
-      files.web,
-      JSON.stringify({
-        tls_server_config: { cert_file: files.cert, key_file: files.key },
-        basic_auth_users: { prometheus: hashSync(scrapePassword, 4) },
-      }),
-    );
+  writeFileSync(
+    files.web,
+    JSON.stringify({
+      tls_server_config: { cert_file: files.cert, key_file: files.key },
+      basic_auth_users: { prometheus: hashSync(scrapePassword, 4) },
+    }),
+  );
 
   function write(entries: readonly ApplianceEntry[]): void {
     writeText(
@@ -91,11 +91,9 @@ export async function createConfiguration({ pace, webConfig, reloads }: Configur
       `--config.file=${file}`,
       '--web.listen-address=127.0.0.1:0',
       ...(reloads ? ['--web.enable-lifecycle'] : []),
-      ...(webConfig ? [`--web.config.file=${files.web}`] : []),
+      `--web.config.file=${files.web}`,
     ],
-    scrapeHeaders: webConfig
-      ? { authorization: `Basic ${Buffer.from(`prometheus:${scrapePassword}`).toString('base64')}` }
-      : {},
+    scrapeHeaders: { authorization: `Basic ${Buffer.from(`prometheus:${scrapePassword}`).toString('base64')}` },
     tls,
     write,
     writeListed: (entries) => replace(listed, JSON.stringify(entries)),
@@ -123,7 +121,10 @@ export function adminKeyOf(name: string): string {
   return canary(`admin-key-of-${name}`);
 }
 
-/** By renaming, so that nobody reads half of it; in the folder beside, since every file of its own is listed. */
+/**
+ * By renaming, so that nobody reads half of it; in the folder beside, since every file of its own
+ * is listed.
+ */
 function replace(file: string, text: string): void {
   const fresh = join(dirname(dirname(file)), 'fresh.yml');
   writeFileSync(fresh, text);

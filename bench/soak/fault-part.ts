@@ -1,29 +1,27 @@
-import { sleep } from '../../src/lib/sleep.ts';
+import { sleep } from '../../src/lib/time.ts';
 import { until } from '../../test/support/until.ts';
-import type { ClientCalls, ClientReport } from './client-process.ts';
+import { usageOf } from '../process-usage.ts';
+import type { ClientReport } from './client-process.ts';
 import { adminToken } from './configuration.ts';
 import { atLeast, type Finding, none } from './finding.ts';
 import { describe } from './hanging-part.ts';
 import { punctualityOf } from './punctuality.ts';
 import { breakAtRandom } from './random-faults.ts';
 import type { Stage } from './stage.ts';
-import { flatness } from './flatness.ts';
-import { usageOf } from './usage.ts';
-import { startWorker } from './worker.ts';
+import { memoryGrowth } from './memory.ts';
 
-/** The share of the part that only warms up. */
-const warmUpShare = 0.15;
-/** What a client that held its connection leaves behind until the listener notices. */
+/** The time after which the listener has noticed that a client left. */
 const calmWithinMs = 150_000;
 
-/** All but the control group break at random while clients misbehave. */
+/** Until the end of the soak, all but the control group break at random while clients misbehave. */
 export async function faultPart(stage: Stage): Promise<readonly Finding[]> {
-  const { options, pace, plan, random, fleet, exporter, watch, waits } = stage;
+  const { options, pace, plan, random, fleet, clients, exporter, watch, waits } = stage;
   const before = usageOf(exporter.pid);
   watch.follow(plan.control);
   const fromMs = Date.now();
-  const over = AbortSignal.any([options.signal, AbortSignal.timeout(options.minutes * 60_000)]);
-  const clients = startWorker<ClientCalls>(new URL('client-process.ts', import.meta.url));
+  const halfMs = options.minutes * 30_000;
+  const untilMs = Math.max(stage.startedAtMs + 2 * halfMs, fromMs + halfMs / 2);
+  const over = AbortSignal.any([options.signal, AbortSignal.timeout(untilMs - fromMs)]);
   await clients.ask('start', {
     metricsUrl: exporter.metricsUrl,
     adminUrl: exporter.adminUrl,
@@ -43,14 +41,12 @@ export async function faultPart(stage: Stage): Promise<readonly Finding[]> {
   ]);
   const toMs = Date.now();
   const report = await clients.ask('finish', undefined);
-  await clients.stop();
   await sleep(pace.cycleMs, options.signal);
   await watch.look();
 
-  const stretch = { fromMs: fromMs + warmUpShare * (toMs - fromMs), toMs };
   return [
     ...describe('faults', 'control group', punctualityOf(plan.control, watch.calls, { fromMs, toMs, pace, waits })),
-    ...flatness('faults', watch.measured, stretch),
+    ...memoryGrowth('faults', watch.measured, { fromMs: Math.max(fromMs, toMs - halfMs), toMs }),
     await handlesAfterwards(stage, before.handles),
     ...aboutFaults(faults),
     ...aboutClients(report),

@@ -5,12 +5,12 @@ export interface Finding {
   readonly part: string;
   readonly name: string;
   readonly value: string;
-  /** What has no goal stands beside the others. */
+  /** The goal, if there is one. */
   readonly goal?: string;
   readonly holds?: boolean;
 }
 
-/** Something of which there must be none; the first few are told. */
+/** Creates a finding that must have no entries; it shows the first few. */
 export function none(part: string, name: string, found: readonly string[]): Finding {
   const value = found.length === 0 ? '0' : `${found.length}: ${found.slice(0, 3).join(' | ')}`;
   return { part, name, value, goal: 'none', holds: found.length === 0 };

@@ -1,4 +1,4 @@
-import type { Fault } from '../../src/simulator/faults.ts';
+import type { Fault } from '../../simulator/faults.ts';
 import type { ApplianceCalls, ApplianceToStart, SeenCall, StartedAppliance } from './appliance-process.ts';
 import { startWorker } from './worker.ts';
 
@@ -28,7 +28,7 @@ export async function startFleet(appliances: readonly ApplianceToStart[]): Promi
     ),
   );
 
-  // What a worker does not have it passes over.
+  // Ignores calls that a worker does not have.
   return {
     pids: workers.map(({ pid }) => pid),
     appliances: started.flat(),

@@ -1,11 +1,11 @@
-import type { Fault } from '../../src/simulator/faults.ts';
-import { sleep } from '../../src/lib/sleep.ts';
+import type { Fault } from '../../simulator/faults.ts';
+import { sleep } from '../../src/lib/time.ts';
+import { parseExposition } from '../../test/support/exposition-parser.ts';
 import { until } from '../../test/support/until.ts';
 import { type Finding, none } from './finding.ts';
+import { samplesOf } from './page-checks.ts';
 import { type Punctuality, punctualityOf } from './punctuality.ts';
 import type { Stage, Trouble } from './stage.ts';
-import { samplesOf } from './up-check.ts';
-import { parseExposition } from '../../test/support/exposition-parser.ts';
 
 const faultOf: { readonly [Name in Trouble]: Fault } = {
   hang: { kind: 'hang' },
@@ -17,7 +17,7 @@ const faultOf: { readonly [Name in Trouble]: Fault } = {
 /** How much later than without trouble the p99 may be; below the second figure nobody minds. */
 const mostTimes = 2;
 const unnoticedMs = 50;
-/** Of a few, the p99 is the worst. */
+/** The minimum number of cycles: of a few, the p99 is the worst. */
 const leastCycles = 200;
 
 /** Three in ten appliances have a trouble, and the others keep their schedules. */

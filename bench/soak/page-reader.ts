@@ -1,6 +1,5 @@
-import { Agent, type Dispatcher, request } from 'undici';
-import { isClosedSocket } from '../../src/appliance/failure.ts';
-import type { ExporterProcess } from './exporter-process.ts';
+import { Agent, request } from 'undici';
+import type { ExporterProcess } from '../exporter-process.ts';
 
 /** An answer of the metrics listener. */
 export interface ReadPage {
@@ -9,7 +8,6 @@ export interface ReadPage {
   readonly format: 'text' | 'openmetrics';
   /** Unix milliseconds at which it was asked for. */
   readonly askedAtMs: number;
-  readonly tookMs: number;
 }
 
 /** Reads pages as Prometheus does. */
@@ -26,22 +24,16 @@ export function createPageReader(
   const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
   const accept = { text: 'text/plain;version=0.0.4', openmetrics: 'application/openmetrics-text;version=1.0.0' };
 
-  /** A kept connection may have been closed just now; as Prometheus does, it is asked again on another one. */
-  async function get(path: string, format: ReadPage['format']): Promise<Dispatcher.ResponseData> {
-    const ask = () => request(metricsUrl + path, { dispatcher, headers: { ...headers, accept: accept[format] } });
-    return await ask().catch((error: unknown) => {
-      if (!isClosedSocket(error)) throw error;
-      return ask();
-    });
+  async function get(path: string, format: ReadPage['format']): Promise<ReadPage> {
+    const askedAtMs = Date.now();
+    const answer = await request(metricsUrl + path, { dispatcher, headers: { ...headers, accept: accept[format] } });
+    const text = await answer.body.text();
+    return { status: answer.statusCode, text, format, askedAtMs };
   }
 
   return {
-    async read(path, format = 'text') {
-      const askedAtMs = Date.now();
-      const answer = await get(path, format);
-      const text = await answer.body.text();
-      return { status: answer.statusCode, text, format, askedAtMs, tookMs: Date.now() - askedAtMs };
-    },
+    // A kept connection may have been closed just now: it is asked again on another one.
+    read: (path, format = 'text') => get(path, format).catch(() => get(path, format)),
     async reload() {
       const answer = await request(`${metricsUrl}/-/reload`, { dispatcher, headers, method: 'POST' });
       return { status: answer.statusCode, text: await answer.body.text() };

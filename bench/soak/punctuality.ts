@@ -1,7 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { percentile } from '../measure.ts';
 import type { SeenCall } from './appliance-process.ts';
-import type { Waits } from './waits.ts';
-import { offsetMsOf, type Pace } from './pace.ts';
+import { offsetMsOf, type Pace } from './plan.ts';
 
 /** How the calls of some appliances kept to their schedules in a stretch of time. */
 export interface Punctuality {
@@ -23,7 +23,10 @@ export interface Stretch {
   readonly toMs: number;
 }
 
-/** The schedules that the requests show: the calls that one collector alone makes, once for each run. */
+/**
+ * The schedules that the requests show: the calls that one collector alone makes, once for each
+ * run.
+ */
 const routes = [
   ['farms', 'GET /stats/farms'],
   ['summary', 'GET /farms/modules/summary'],
@@ -83,4 +86,46 @@ export function punctualityOf(
     p99Ms: percentile(lateMs, 0.99),
     maxMs: Math.max(...lateMs),
   };
+}
+
+/**
+ * How long the machine kept processes waiting that had something to do: what is late for that is
+ * not late by itself.
+ */
+export interface Waits {
+  sample(): void;
+  /** Milliseconds that they waited in a stretch of time, all together. */
+  between(fromMs: number, toMs: number): number;
+}
+
+interface Sample {
+  readonly atMs: number;
+  /** Since the processes began. */
+  readonly waitedMs: number;
+}
+
+export function createWaits(pids: readonly number[]): Waits {
+  const samples: Sample[] = [];
+
+  function waitedBy(timeMs: number): number {
+    const after = samples.findIndex(({ atMs }) => atMs >= timeMs);
+    const [first, second] = after === -1 ? [samples.at(-1), undefined] : [samples[after - 1], samples[after]];
+    if (!first || !second) return (first ?? second)?.waitedMs ?? 0;
+    const share = (timeMs - first.atMs) / (second.atMs - first.atMs);
+    return first.waitedMs + share * (second.waitedMs - first.waitedMs);
+  }
+
+  return {
+    sample() {
+      const waited = pids.map(waitedMsOf).reduce((sum, ms) => sum + ms, 0);
+      samples.push({ atMs: Date.now(), waitedMs: waited });
+    },
+    between: (fromMs, toMs) => waitedBy(toMs) - waitedBy(fromMs),
+  };
+}
+
+/** Returns the time that the main thread waited on the kernel's run queue. */
+function waitedMsOf(pid: number): number {
+  const [, waitedNs] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ');
+  return Number(waitedNs) / 1e6;
 }

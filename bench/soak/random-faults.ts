@@ -1,5 +1,5 @@
-import { sleep } from '../../src/lib/sleep.ts';
-import type { Fault } from '../../src/simulator/faults.ts';
+import { sleep } from '../../src/lib/time.ts';
+import type { Fault } from '../../simulator/faults.ts';
 import { adminKeyOf, apiKeyOf } from './configuration.ts';
 import type { Fleet } from './fleet.ts';
 import type { Random } from './random.ts';
@@ -47,7 +47,10 @@ export interface FaultParts {
   readonly signal: AbortSignal;
 }
 
-/** Breaks and heals each appliance at random until the signal aborts; resolves to how often each kind came. */
+/**
+ * Breaks and heals each appliance at random until the signal aborts; resolves to how often each
+ * kind came.
+ */
 export async function breakAtRandom({
   fleet,
   names,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { sleep } from '../../src/lib/sleep.ts';
+import { sleep } from '../../src/lib/time.ts';
 
 /** An address of this machine that is not the scraper's: bad clients are somebody else. */
 const localAddress = '127.0.0.2';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { StartedAppliance } from './appliance-process.ts';
-import { brokenFiles, brokenLists } from './broken-files.ts';
+import { canary } from './canaries.ts';
 import { type ApplianceEntry, type Configuration, entryOf } from './configuration.ts';
 import type { Random } from './random.ts';
 
-/** What one round did to the files. */
+/** The changes of one round to the files. */
 export type Round =
   | { readonly kind: 'broken' }
   /** Nothing differs from what is in force. */
@@ -26,7 +26,10 @@ export interface ReloadRoundsParts {
   readonly random: Random;
   readonly appliances: readonly StartedAppliance[];
   readonly unchanged: readonly string[];
-  /** Configured at the beginning; half of them go into the file that the main one names by a pattern. */
+  /**
+   * Configured at the beginning; half of them go into the file that the main one names by a
+   * pattern.
+   */
   readonly editable: readonly string[];
 }
 
@@ -93,4 +96,40 @@ const changes: readonly ((round: number) => Partial<ApplianceEntry>)[] = [
 /** Two names of this machine; the pinned certificate is the same. */
 function otherAddress(url: string): string {
   return url.includes('127.0.0.1') ? url.replace('127.0.0.1', 'localhost') : url.replace('localhost', '127.0.0.1');
+}
+
+/** Ways to break a good configuration; the errors are next to secrets. */
+const brokenFiles: readonly ((good: string) => string)[] = [
+  () => '',
+  () => `appliances: [ { name: lb, api_key: '${canary('unclosed')}'`,
+  (good) => good.slice(0, good.length / 2),
+  (good) => changed(good, (file) => ({ ...file, appliancess: [], password: canary('unknown-key') })),
+  (good) => changed(good, (file) => ({ ...file, appliances: [...file.appliances, ...file.appliances] })),
+  (good) => changed(good, (file) => ({ ...file, appliances: file.appliances.map(withoutKey) })),
+  (good) => changed(good, (file) => ({ ...file, appliances: file.appliances.map(withMissingFile) })),
+  (good) => changed(good, (file) => ({ ...file, appliances: [canary('no-appliance')] })),
+  (good) => changed(good, (file) => ({ ...file, polling: { timeout: 'soon' } })),
+];
+
+const brokenLists: readonly string[] = [
+  `- { name: lb, api_key: '${canary('unclosed-list')}'`,
+  `{ name: lb, api_key: '${canary('no-list')}' }`,
+  `- { name: lb-broken, url: 'https://127.0.0.1:1', api_key: '${canary('unknown-key-in-list')}', nmae: lb }`,
+];
+
+interface GoodFile {
+  readonly appliances: readonly ApplianceEntry[];
+}
+
+function changed(good: string, change: (file: GoodFile) => unknown): string {
+  return JSON.stringify(change(JSON.parse(good) as GoodFile));
+}
+
+/** JSON leaves out what is undefined. */
+function withoutKey(entry: ApplianceEntry): unknown {
+  return { ...entry, api_key: undefined };
+}
+
+function withMissingFile(entry: ApplianceEntry): unknown {
+  return { ...entry, api_key: undefined, api_key_file: 'nowhere.key' };
 }

@@ -1,10 +1,10 @@
-import { sleep } from '../../src/lib/sleep.ts';
+import { sleep } from '../../src/lib/time.ts';
 import { canary, canaryPem } from './canaries.ts';
 import { formerToken } from './configuration.ts';
 import type { Random } from './random.ts';
 import { comes, exchangeFor, openRaw } from './raw-client.ts';
 
-/** Where clients go, and what they know. */
+/** The addresses and secrets of clients. */
 export interface Target {
   readonly metricsUrl: string;
   readonly adminUrl: string;

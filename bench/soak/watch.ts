@@ -1,43 +1,39 @@
-import { sleep } from '../../src/lib/sleep.ts';
-import { feed } from '../../test/support/programs.ts';
+import { sleep } from '../../src/lib/time.ts';
 import { parseExposition, type ReadFamily } from '../../test/support/exposition-parser.ts';
+import { feed } from '../../test/support/programs.ts';
+import { usageOf } from '../process-usage.ts';
 import type { SeenCall } from './appliance-process.ts';
 import type { CanarySearch } from './canaries.ts';
-import { createCounterWatch } from './counters.ts';
 import type { Fleet } from './fleet.ts';
-import { objectBytesOf } from './heap.ts';
-import type { Pace } from './pace.ts';
+import type { Point } from './memory.ts';
+import { createCounterWatch, createSteadySeries, createUpCheck, samplesOf } from './page-checks.ts';
 import type { PageReader } from './page-reader.ts';
-import { createSteadySeries } from './steady-series.ts';
-import type { Point } from './trend.ts';
-import { createUpCheck, samplesOf } from './up-check.ts';
-import { usageOf } from './usage.ts';
-import type { Waits } from './waits.ts';
+import type { Pace } from './plan.ts';
+import type { Waits } from './punctuality.ts';
 
 /** Scrapes all the time and holds every page against everything that has to be true of it. */
 export interface Watch {
   readonly problems: Readonly<Record<Problem, readonly string[]>>;
   readonly measured: Readonly<Record<Measure, readonly Point[]>>;
-  /** What the simulated appliances saw, newest last. */
+  /** The calls that the simulated appliances saw, newest last. */
   readonly calls: readonly SeenCall[];
   /** Looks that began, and how many of them are over. */
   readonly begun: number;
   readonly over: number;
   readonly comparedCounters: number;
   readonly seen: { readonly up: number; readonly down: number };
-  /** Those which are configured at present; undefined for all. */
+  /** Sets the appliances that are configured at present; undefined for all. */
   expect(appliances: ReadonlySet<string> | undefined): void;
-  /** Those to which nothing is done from now on. */
+  /** Sets the appliances that have no faults from now on. */
   follow(appliances: readonly string[]): void;
   look(): Promise<void>;
   /** Looks again and again until the signal aborts. */
   keepLooking(everyMs: number, signal: AbortSignal): Promise<void>;
 }
 
-export const problems = ['invalid', 'counter', 'steady', 'up', 'stale', 'leak'] as const;
+export const problems = ['unanswered', 'invalid', 'counter', 'steady', 'up', 'stale', 'leak'] as const;
 export type Problem = (typeof problems)[number];
-export const measures = ['resident', 'heap', 'objects', 'handles', 'sockets', 'scrape', 'age'] as const;
-export type Measure = (typeof measures)[number];
+export type Measure = 'resident' | 'heap';
 
 export interface WatchParts {
   readonly pid: number;
@@ -53,16 +49,16 @@ const promtoolEvery = 20;
 const mostProblems = 1_000;
 
 export function createWatch({ pid, reader, fleet, pace, search, waits, promtool }: WatchParts): Watch {
-  const found: Record<Problem, string[]> = { invalid: [], counter: [], steady: [], up: [], stale: [], leak: [] };
-  const measured: Record<Measure, Point[]> = {
-    resident: [],
-    heap: [],
-    objects: [],
-    handles: [],
-    sockets: [],
-    scrape: [],
-    age: [],
+  const found: Record<Problem, string[]> = {
+    unanswered: [],
+    invalid: [],
+    counter: [],
+    steady: [],
+    up: [],
+    stale: [],
+    leak: [],
   };
+  const measured: Record<Measure, Point[]> = { resident: [], heap: [] };
   const calls: SeenCall[] = [];
   const counters = createCounterWatch();
   const upCheck = createUpCheck(pace);
@@ -81,15 +77,19 @@ export function createWatch({ pid, reader, fleet, pace, search, waits, promtool 
   async function look(): Promise<void> {
     begun += 1;
     waits.sample();
+    const askedAtMs = Date.now();
     try {
       await lookAt(begun % 2 === 0 ? 'openmetrics' : 'text');
+    } catch (error) {
+      // The soak goes on: what memory does is worth knowing in any case.
+      note('unanswered', `${new Date(askedAtMs).toISOString()}: ${String(error)}`);
     } finally {
       over += 1;
     }
   }
 
   async function lookAt(format: 'text' | 'openmetrics'): Promise<void> {
-    const { status, text, askedAtMs, tookMs } = await reader.read('/metrics', format);
+    const { status, text, askedAtMs } = await reader.read('/metrics', format);
     const seen = await fleet.drain();
     for (const call of seen) calls.push(call);
     upCheck.saw(seen);
@@ -104,7 +104,8 @@ export function createWatch({ pid, reader, fleet, pace, search, waits, promtool 
     note('steady', steadySeries.next(text));
     note('up', upCheck.check(page, askedAtMs));
     note('leak', search.findIn(text) ?? []);
-    measure(page, askedAtMs, tookMs);
+    measure(page, askedAtMs);
+    checkAges(page, askedAtMs);
   }
 
   function readPage(text: string, format: 'text' | 'openmetrics'): ReadFamily[] | undefined {
@@ -121,20 +122,14 @@ export function createWatch({ pid, reader, fleet, pace, search, waits, promtool 
     if (status !== 0) note('invalid', `promtool: ${stdout.toString()}${stderr}`);
   }
 
-  function measure(page: readonly ReadFamily[], atMs: number, tookMs: number): void {
-    const usage = usageOf(pid);
+  function measure(page: readonly ReadFamily[], atMs: number): void {
     const take = (name: Measure, value: number): void => void measured[name].push({ atMs, value });
-    take('resident', usage.residentBytes);
-    take('handles', usage.handles);
-    take('sockets', usage.sockets);
+    take('resident', usageOf(pid).residentBytes);
     take('heap', samplesOf(page, 'nodejs_heap_size_used_bytes')[0]?.value ?? Number.NaN);
-    take('objects', objectBytesOf(page));
-    take('scrape', tookMs);
-    take('age', checkAges(page, atMs));
   }
 
-  /** The oldest list of farms of the steady appliances, in intervals. */
-  function checkAges(page: readonly ReadFamily[], atMs: number): number {
+  /** The list of farms of each steady appliance is as new as the schedule makes it. */
+  function checkAges(page: readonly ReadFamily[], atMs: number): void {
     const times = samplesOf(page, 'zlb_collector_last_success_timestamp_seconds').filter(
       ({ labels: { appliance = '', collector } }) => steady.has(appliance) && collector === 'farms',
     );
@@ -146,7 +141,6 @@ export function createWatch({ pid, reader, fleet, pace, search, waits, promtool 
         note('stale', `the farms of ${name} were read ${(ageMs / 1_000).toFixed(1)} s ago`);
     for (const { labels, value } of samplesOf(page, 'zlb_up'))
       if (value !== 1 && steady.has(labels['appliance'] ?? '')) note('stale', `${labels['appliance']} is down`);
-    return Math.max(0, ...ages.map(({ ageMs }) => ageMs)) / pace.cycleMs;
   }
 
   return {

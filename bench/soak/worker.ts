@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** What a worker can be asked for, by name. */
+/** The functions of a worker, by name. */
 type Calls = { readonly [Name in string]: (input: never) => unknown };
 
 interface Asked {

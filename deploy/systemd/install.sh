@@ -80,7 +80,7 @@ check_systemd() {
 }
 
 check_source() {
-  [ -f "$source/dist/main.js" ] || fail "$source/dist is not there; run 'npm ci && npm run build' in a clone first"
+  [ -f "$source/dist/src/main.js" ] || fail "$source/dist is not there; run 'npm ci && npm run build' in a clone first"
   [ -d "$source/node_modules" ] ||
     fail "$source/node_modules is not there; run 'npm ci' in a clone, 'npm install --omit=dev' in an unpacked package first"
 }

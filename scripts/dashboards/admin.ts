@@ -1,18 +1,17 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
+import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
 import { board } from './board.ts';
-import { alertTable, problemTable } from './common-tables.ts';
+import { alertTable } from './common-tables.ts';
 import { lines, tile, timeline } from './graphs.ts';
 import { toAppliance } from './links.ts';
 import { anyIs, highIs, neutral } from './look.ts';
-import { adminProblems, blindness } from './problems.ts';
 import { age, counted, exporterSeries, once, series } from './queries.ts';
 import { yesNo } from './states.ts';
 import { table } from './table.ts';
-import type { Threshold } from './thresholds.ts';
 
 const requestId = 'appliance, method, endpoint, code';
 
-export function admin(threshold: Threshold): Dashboard {
+export function admin(): Dashboard {
   // Not `once`: each exporter has a gateway of its own, and what one counts the other does not.
   const sum = (by: string, expr: string) => `sum by (${by}) (${expr})`;
   const requests = (...matchers: string[]) => series('zlb_admin_requests_total', ...matchers);
@@ -30,7 +29,7 @@ export function admin(threshold: Threshold): Dashboard {
       {
         title: 'Now',
         panels: [
-          problemTable([...blindness(), ...adminProblems()]),
+          alertTable('alertname=~"Zlb(Admin|Audit).*"'),
           tile({
             title: 'Changes',
             description: 'Whether changes are frozen on any gateway.',
@@ -202,7 +201,7 @@ export function admin(threshold: Threshold): Dashboard {
             unit: 'short',
             width: 12,
             height: 9,
-            steps: highIs('orange', threshold('admin_denied_per_15m')),
+            steps: highIs('orange', alertThresholds.adminDeniedPer15m),
             queries: [
               {
                 expr: `topk(10, ${sum('principal, reason', counted(denied, '15m'))}) > 0`,
@@ -245,7 +244,6 @@ export function admin(threshold: Threshold): Dashboard {
             words: yesNo.frozen,
             empty: 'No gateway is known.',
           }),
-          alertTable({ width: 24, height: 8 }, 'alertname=~"Zlb(Admin|Audit).*"'),
         ],
       },
     ],

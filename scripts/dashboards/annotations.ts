@@ -2,7 +2,7 @@ import { AnnotationQueryBuilder } from '@grafana/grafana-foundation-sdk/dashboar
 import { exporterSeries, firing, series } from './queries.ts';
 import { datasource } from './variables.ts';
 
-/** What happened meanwhile, drawn across the panels. */
+/** Returns the events that are drawn across the panels. */
 export function annotations(): AnnotationQueryBuilder[] {
   const version = `group by (appliance, version) (${series('zlb_appliance_info')}`;
   const writes = series('zlb_admin_requests_total', 'method!="GET"', 'code=~"2.."');

@@ -1,27 +1,31 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
+import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
 import { board } from './board.ts';
-import { alertTable, farmTable, problemTable } from './common-tables.ts';
+import { alertTable, farmTable } from './common-tables.ts';
 import { latency, lines, tile, timeline } from './graphs.ts';
 import { toCertificates, toExporter } from './links.ts';
 import { ageSteps, highIs, neutral } from './look.ts';
 import {
-  activationProblems,
-  applianceProblems,
-  blindness,
-  certificateProblems,
-  exporterProblems,
-  farmProblems,
-} from './problems.ts';
-import { age, busiest, counted, farmId, fastest, leastUp, once, series, total } from './queries.ts';
+  age,
+  busiest,
+  counted,
+  cpuBusy,
+  farmId,
+  fastest,
+  leastUp,
+  memoryUsed,
+  once,
+  series,
+  total,
+} from './queries.ts';
 import { numberedWords, stateNumber, words, yesNo } from './states.ts';
 import { table } from './table.ts';
-import type { Threshold } from './thresholds.ts';
 
 const interfaceId = 'appliance, interface';
 
-export function appliance(threshold: Threshold): Dashboard {
-  const busy = threshold('cpu_busy_ratio');
-  const used = threshold('memory_used_ratio');
+export function appliance(): Dashboard {
+  const busy = alertThresholds.cpuBusyRatio;
+  const used = alertThresholds.memoryUsedRatio;
   const one = (metric: string) => once('appliance', series(metric));
   const sum = (metric: string) => `sum(${one(metric)})`;
 
@@ -34,14 +38,7 @@ export function appliance(threshold: Threshold): Dashboard {
       {
         title: 'Now',
         panels: [
-          problemTable([
-            ...blindness(),
-            ...applianceProblems(threshold),
-            ...activationProblems(threshold),
-            ...farmProblems(),
-            ...certificateProblems(threshold),
-            ...exporterProblems(threshold),
-          ]),
+          alertTable(),
           tile({
             title: 'Answers now',
             description: 'Whether the API gives an authenticated answer; of several appliances, the worst.',
@@ -62,14 +59,14 @@ export function appliance(threshold: Threshold): Dashboard {
               "The appliance's clock against the exporter's; of several appliances, the farthest. A wrong clock makes its own words on certificates, its trial licence and its logs wrong.",
             unit: 's',
             expr: `max(abs(${one('zlb_appliance_clock_offset_seconds')}))`,
-            steps: highIs('red', threshold('clock_offset_seconds')),
+            steps: highIs('red', alertThresholds.clockOffsetSeconds),
           }),
           tile({
             title: 'CPU busy',
             description: 'Share of CPU time that was not idle; of several appliances, the highest.',
             unit: 'percentunit',
             decimals: 0,
-            expr: `max(${one('zlb:system_cpu_busy:ratio')})`,
+            expr: `max(${cpuBusy})`,
             steps: highIs('red', busy),
           }),
           tile({
@@ -77,7 +74,7 @@ export function appliance(threshold: Threshold): Dashboard {
             description: 'Share of memory in use, caches left out; of several appliances, the highest.',
             unit: 'percentunit',
             decimals: 0,
-            expr: `max(${one('zlb:system_memory_used:ratio')})`,
+            expr: `max(${memoryUsed})`,
             steps: highIs('red', used),
           }),
           tile({
@@ -99,7 +96,7 @@ export function appliance(threshold: Threshold): Dashboard {
               'Age of the newest backup of the configuration on the appliance; of several appliances, the oldest.',
             unit: 'dtdurations',
             expr: `max(${age('appliance', series('zlb_backup_last_timestamp_seconds'))})`,
-            steps: highIs('orange', threshold('backup_age_seconds')),
+            steps: highIs('orange', alertThresholds.backupAgeSeconds),
           }),
         ],
       },
@@ -108,7 +105,7 @@ export function appliance(threshold: Threshold): Dashboard {
         panels: [
           table({
             title: 'What it is',
-            description: 'Version, licence, cluster and care. Pending since is not known without the recording rules.',
+            description: 'Version, licence, cluster and care.',
             unit: 'none',
             width: 24,
             height: 7,
@@ -142,18 +139,12 @@ export function appliance(threshold: Threshold): Dashboard {
                 words: numberedWords('zlb_cluster_node_status'),
               },
               { title: 'Packages pending', expr: one('zlb_packages_pending') },
-              {
-                title: 'Pending for',
-                expr: age('appliance', series('zlb:packages_pending:since_timestamp_seconds')),
-                unit: 'dtdurations',
-                steps: highIs('orange', threshold('packages_pending_seconds')),
-              },
               { title: 'Backups', expr: one('zlb_backups') },
               {
                 title: 'Newest backup',
                 expr: age('appliance', series('zlb_backup_last_timestamp_seconds')),
                 unit: 'dtdurations',
-                steps: highIs('orange', threshold('backup_age_seconds')),
+                steps: highIs('orange', alertThresholds.backupAgeSeconds),
               },
             ],
           }),
@@ -162,7 +153,7 @@ export function appliance(threshold: Threshold): Dashboard {
       {
         title: 'Farms and traffic',
         panels: [
-          farmTable(threshold),
+          farmTable(),
           lines({
             title: 'Connections by farm',
             description: 'Established connections of the ten farms that had the most over this time.',
@@ -217,7 +208,7 @@ export function appliance(threshold: Threshold): Dashboard {
             description:
               'Interfaces and virtual interfaces with their addresses. An appliance does not say of all whether they are up.',
             unit: 'none',
-            width: 12,
+            width: 24,
             height: 10,
             sortBy: 'Interface',
             empty: 'No interface is known.',
@@ -233,7 +224,6 @@ export function appliance(threshold: Threshold): Dashboard {
               { title: 'State', expr: once(interfaceId, series('zlb_interface_up')), words: yesNo.up },
             ],
           }),
-          alertTable({ width: 12, height: 10 }),
         ],
       },
       {
@@ -307,7 +297,7 @@ export function appliance(threshold: Threshold): Dashboard {
             height: 9,
             max: 1,
             steps: highIs('red', busy),
-            queries: [{ expr: busiest(10, 'appliance', series('zlb:system_cpu_busy:ratio')), legend: '{{appliance}}' }],
+            queries: [{ expr: `topk(10, ${once('appliance', cpuBusy)})`, legend: '{{appliance}}' }],
           }),
           lines({
             title: 'CPU by mode',
@@ -348,9 +338,7 @@ export function appliance(threshold: Threshold): Dashboard {
             height: 9,
             max: 1,
             steps: highIs('red', used),
-            queries: [
-              { expr: busiest(10, 'appliance', series('zlb:system_memory_used:ratio')), legend: '{{appliance}}' },
-            ],
+            queries: [{ expr: `topk(10, ${once('appliance', memoryUsed)})`, legend: '{{appliance}}' }],
           }),
           lines({
             title: 'Memory by use',

@@ -23,7 +23,7 @@ export interface BoardSpec {
   readonly sections: readonly { readonly title: string; readonly panels: readonly PanelBuilder[] }[];
 }
 
-/** What all boards have in common. */
+/** Creates a board with the settings that all boards share. */
 export function board(spec: BoardSpec): Dashboard {
   const builder = new DashboardBuilder(`Load balancers / ${spec.title}`)
     .uid(spec.uid)
@@ -44,7 +44,10 @@ export function board(spec: BoardSpec): Dashboard {
   return tidied(builder.build());
 }
 
-/** Gives panels their numbers, and takes out what the SDK fills in that Grafana's schema lacks or that hides links in a menu. */
+/**
+ * Gives panels their numbers, and takes out what the SDK fills in that Grafana's schema lacks or
+ * that hides links in a menu.
+ */
 function tidied(built: Dashboard): Dashboard {
   return {
     ...built,

@@ -5,10 +5,8 @@ import { certificates } from './certificates.ts';
 import { exporter } from './exporter.ts';
 import { farm } from './farm.ts';
 import { fleet } from './fleet.ts';
-import { readThresholds } from './thresholds.ts';
 
 /** THE LIST. */
 export function boards(): readonly Dashboard[] {
-  const threshold = readThresholds();
-  return [fleet, appliance, farm, certificates, exporter, admin].map((create) => create(threshold));
+  return [fleet, appliance, farm, certificates, exporter, admin].map((create) => create());
 }

@@ -1,14 +1,13 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { board } from './board.ts';
-import { alertTable, expirySteps, problemTable } from './common-tables.ts';
+import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
+import { alertTable, expirySteps, urgencyWords } from './common-tables.ts';
 import { bars, lines, tile, timeline } from './graphs.ts';
 import { toAppliance, toFarm } from './links.ts';
 import { anyIs, type Steps } from './look.ts';
-import { activationProblems, blindness, certificateProblems } from './problems.ts';
-import { age, count, fileId, once, series } from './queries.ts';
+import { age, count, expiryUrgency, fileId, lifeLeft, once, series } from './queries.ts';
 import { numberedWords, stateNumber, yesNo } from './states.ts';
 import { table } from './table.ts';
-import type { Threshold } from './thresholds.ts';
 
 /** They are read each ten minutes and hardly ever change. */
 const certificateAge: Steps = [
@@ -17,9 +16,7 @@ const certificateAge: Steps = [
   [21_600, 'red'],
 ];
 
-export function certificates(threshold: Threshold): Dashboard {
-  const soon = threshold('certificate_expiry_soon_seconds');
-  const imminent = threshold('certificate_expiry_imminent_seconds');
+export function certificates(): Dashboard {
   const expiry = once(fileId, series('zlb_certificate_not_after_timestamp_seconds'));
   const unreadable = once(fileId, series('zlb_certificate_parse_error'));
   const used = `group by (appliance, farm, file) (${series('zlb_farm_certificate_info')})`;
@@ -35,7 +32,7 @@ export function certificates(threshold: Threshold): Dashboard {
       {
         title: 'Now',
         panels: [
-          problemTable([...blindness(), ...certificateProblems(threshold), ...activationProblems(threshold)]),
+          alertTable('alertname=~"Zlb.*(Certificate|Activation|Support|Deactivated).*"'),
           tile({
             title: 'Expired',
             description: 'Certificates whose date is past, by the clock of Prometheus.',
@@ -43,15 +40,16 @@ export function certificates(threshold: Threshold): Dashboard {
             steps: anyIs('red'),
           }),
           tile({
-            title: `Within ${imminent / 86_400} days`,
-            description: 'Certificates that expire within this time and have not yet.',
-            expr: count(`${expiry} - time() >= 0 < ${imminent}`, expiry),
+            title: 'Urgent',
+            description:
+              'Certificates with less than 3 days and less than a tenth of their life left, and expired ones.',
+            expr: count(`(${expiryUrgency('certificate', fileId)}) == 2`, expiry),
             steps: anyIs('red'),
           }),
           tile({
-            title: `Within ${soon / 86_400} days`,
-            description: 'Certificates that expire within this time, but not at once.',
-            expr: count(`${expiry} - time() >= ${imminent} < ${soon}`, expiry),
+            title: 'Due',
+            description: 'Certificates with less than 28 days and less than a quarter of their life left.',
+            expr: count(`(${expiryUrgency('certificate', fileId)}) == 1`, expiry),
             steps: anyIs('orange'),
           }),
           tile({
@@ -59,7 +57,7 @@ export function certificates(threshold: Threshold): Dashboard {
             description: 'Time until the first certificate expires of those that have not; used by a farm or not.',
             unit: 'dtdhms',
             expr: `min(${expiry} - time() >= 0)`,
-            steps: expirySteps(threshold, 'certificate'),
+            steps: expirySteps,
           }),
           tile({
             title: 'Unreadable',
@@ -79,7 +77,7 @@ export function certificates(threshold: Threshold): Dashboard {
               'Time until the first licence ends of those that are not permanent; then the appliance is deactivated.',
             unit: 'dtdhms',
             expr: `min(${ends} - time() unless on (appliance) ${series('zlb_activation_info', 'kind="permanent"')})`,
-            steps: expirySteps(threshold, 'activation'),
+            steps: expirySteps,
             empty: 'none ends',
           }),
           tile({
@@ -115,8 +113,10 @@ export function certificates(threshold: Threshold): Dashboard {
                 title: 'Expires in',
                 expr: `${expiry} - time()`,
                 unit: 'dtdhms',
-                steps: expirySteps(threshold, 'certificate'),
+                steps: expirySteps,
               },
+              { title: 'Life left', expr: lifeLeft('certificate', fileId), unit: 'percentunit', decimals: 0 },
+              { title: 'Renewal', expr: expiryUrgency('certificate', fileId), words: urgencyWords },
               { title: 'Expires on', expr: `1000 * ${expiry}`, unit: 'dateTimeAsIso' },
               {
                 title: 'Valid from',
@@ -137,7 +137,7 @@ export function certificates(threshold: Threshold): Dashboard {
             description:
               'Certificates of HTTPS farms and the time that is left to them; without a time, the file is not in the store or cannot be read.',
             unit: 'none',
-            width: 12,
+            width: 24,
             height: 10,
             sortBy: 'Expires in',
             empty: 'No farm with a certificate is known.',
@@ -152,23 +152,23 @@ export function certificates(threshold: Threshold): Dashboard {
                 title: 'Expires in',
                 expr: `${used} * on (appliance, file) group_left () (${expiry} - time())`,
                 unit: 'dtdhms',
-                steps: expirySteps(threshold, 'certificate'),
+                steps: expirySteps,
               },
             ],
           }),
-          alertTable(
-            { width: 12, height: 10 },
-            'alertname=~"Zlb(Farm)?Certificate.*|ZlbActivation.*|ZlbSupport.*|ZlbApplianceDeactivated"',
-          ),
           lines({
-            title: 'Time left',
-            description: 'Of the ten certificates that are the next to expire. A line that jumps up is a renewal.',
-            unit: 'dtdhms',
+            title: 'Life left',
+            description:
+              'The part of its life that is left, of the ten certificates with the least. A line that jumps up is a renewal.',
+            unit: 'percentunit',
             width: 12,
             height: 9,
-            min: -soon,
-            steps: expirySteps(threshold, 'certificate'),
-            queries: [{ expr: `bottomk(10, ${expiry} - time())`, legend: '{{appliance}} {{file}}' }],
+            steps: [
+              [null, 'red'],
+              [alertThresholds.expiryImminentRatio, 'orange'],
+              [alertThresholds.expirySoonRatio, 'green'],
+            ],
+            queries: [{ expr: `bottomk(10, ${lifeLeft('certificate', fileId)})`, legend: '{{appliance}} {{file}}' }],
             empty: 'No certificate is known.',
           }),
           bars({
@@ -257,7 +257,7 @@ export function certificates(threshold: Threshold): Dashboard {
                 title: 'Ends in',
                 expr: `${ends} - time()`,
                 unit: 'dtdhms',
-                steps: expirySteps(threshold, 'activation'),
+                steps: expirySteps,
               },
               { title: 'Ends on', expr: `1000 * ${ends}`, unit: 'dateTimeAsIso' },
               {

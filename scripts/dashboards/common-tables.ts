@@ -1,22 +1,24 @@
 import type { Panel } from '@grafana/grafana-foundation-sdk/dashboard';
+import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
 import { toAppliance, toFarm } from './links.ts';
 import type { Steps } from './look.ts';
-import { type Problem, problemLabels, problemQuery } from './problems.ts';
-import { farmId, firing, once, series } from './queries.ts';
+import { backendsUpRatio, exporterSeries, farmId, firing, once, series, serviceId, watchdog } from './queries.ts';
 import { numberedWords, stateNumber, words, yesNo } from './states.ts';
 import { table } from './table.ts';
-import type { Threshold } from './thresholds.ts';
 
 interface PanelBuilder {
   build(): Panel;
 }
 
-/** The first panel of every board. */
-export function problemTable(problems: readonly Problem[]): PanelBuilder {
+/**
+ * The first panel of every board: the alerts that fire. Without an exporter or rules no alert can
+ * fire, and an empty table would look like good news: a row says so.
+ */
+export function alertTable(...matchers: readonly string[]): PanelBuilder {
   return table({
     title: 'What is wrong now',
     description:
-      'Read from the metrics themselves, at once; alerts wait a little longer. When nothing is scraped, a row says so: an empty table is good news.',
+      'The alerts that fire. docs/operations.md has a runbook for each. A row says so when no exporter is scraped or no rules are loaded.',
     unit: 'none',
     width: 24,
     height: 9,
@@ -24,58 +26,62 @@ export function problemTable(problems: readonly Problem[]): PanelBuilder {
     sortBy: 'Severity',
     descending: true,
     empty: 'Nothing is wrong.',
-    labels: problemLabels(problems).map((label) => ({ label, ...problemColumns[label] })),
-    values: [{ title: 'Severity', width: 120, expr: problemQuery(problems), words: yesNo.severity }],
-  });
-}
-
-const problemColumns = {
-  appliance: { title: 'Appliance', links: [toAppliance] },
-  farm: { title: 'Farm', links: [toFarm] },
-  object: { title: 'What' },
-  problem: { title: 'Problem' },
-} as const;
-
-/** Alerts as Prometheus has them now. */
-export function alertTable(size: { width: number; height: number }, ...matchers: readonly string[]): PanelBuilder {
-  return table({
-    title: 'Alerts that fire',
-    description: 'What Alertmanager has been told. docs/operations.md has a page for each.',
-    unit: 'none',
-    ...size,
-    sortBy: 'Severity',
-    empty: 'No alert fires.',
     labels: [
-      {
-        label: 'severity',
-        title: 'Severity',
-        width: 100,
-        words: words({ critical: ['critical', 'red'], warning: ['warning', 'orange'], info: ['info', 'blue'] }),
-      },
       { label: 'alertname', title: 'Alert' },
       { label: 'appliance', title: 'Appliance', links: [toAppliance] },
       { label: 'farm', title: 'Farm', links: [toFarm] },
       { label: 'object', title: 'What' },
     ],
-    values: [{ expr: `group by (severity, alertname, appliance, farm, object) (${withObject(...matchers)})` }],
+    values: [
+      {
+        title: 'Severity',
+        width: 120,
+        expr: `max by (alertname, appliance, farm, object) (\n  ${[withObject(matchers), ...blindness()].join('\n  or ')}\n)`,
+        words: yesNo.severity,
+      },
+    ],
   });
 }
 
-/** What within an appliance or a farm an alert is about. No alert has them all: most of the column's names are a word or two. */
+/** Rows for what makes every other row impossible. */
+function blindness(): readonly string[] {
+  const up = exporterSeries('up');
+  const row = (text: string, expr: string) => `label_replace(${expr}, "alertname", "${text}", "", "")`;
+  return [
+    row('no exporter is scraped: nothing is known', `3 * group(absent(${up}))`),
+    row(
+      'the exporter does not answer: nothing is known',
+      `label_join(3 * group by (instance) (${up} == 0), "object", "", "instance")`,
+    ),
+    row('no rules are loaded: no alert can fire', `2 * group(absent(${watchdog}) and on () ${up} == 1)`),
+  ];
+}
+
+/**
+ * The object of an alert within an appliance or a farm. No alert has all of these labels: most of
+ * the column's names are a word or two.
+ */
 const objectLabels = ['service', 'backend', 'file', 'interface', 'vpn', 'node', 'collector'];
-/** The same for alerts of no appliance. Those of one say which exporter has seen it, which is nothing to tell rows apart by. */
+/**
+ * The same for alerts without an appliance. For the others, the exporter does not help to
+ * distinguish rows.
+ */
 const exporterLabels = ['instance', 'principal'];
 
-function withObject(...matchers: readonly string[]): string {
+function withObject(matchers: readonly string[]): string {
+  const weighed = (of: string) =>
+    ['info', 'warning', 'critical']
+      .map((severity, index) => `${index + 1} * ${firing(`severity="${severity}"`, of, ...matchers)}`)
+      .join(' or ');
   const joined = (of: string, labels: readonly string[]) =>
-    `label_join(${firing(of, ...matchers)}, "object", " ", ${labels.map((label) => `"${label}"`).join(', ')})`;
+    `label_join(${weighed(of)}, "object", " ", ${labels.map((label) => `"${label}"`).join(', ')})`;
   const either = `${joined('appliance!=""', objectLabels)} or ${joined('appliance=""', exporterLabels)}`;
   // Labels that an alert lacks leave their separators.
   return `label_replace(${either}, "object", "$1", "object", " *(.*?) *")`;
 }
 
 /** `matchers` narrow to a farm, on the board that has that variable. */
-export function farmTable(threshold: Threshold, ...matchers: readonly string[]): PanelBuilder {
+export function farmTable(...matchers: readonly string[]): PanelBuilder {
   const one = (metric: string) => once(farmId, series(metric, ...matchers));
   return table({
     title: 'Farms',
@@ -102,13 +108,13 @@ export function farmTable(threshold: Threshold, ...matchers: readonly string[]):
       },
       {
         title: 'Share of backends up',
-        expr: `min by (${farmId}) (${series('zlb:farm_backends_up:ratio', ...matchers)})`,
+        expr: `min by (${farmId}) (${backendsUpRatio(serviceId, ...matchers)})`,
         unit: 'percentunit',
         decimals: 0,
         steps: [
           [null, 'red'],
           [0.01, 'orange'],
-          [threshold('farm_backends_up_ratio'), 'green'],
+          [alertThresholds.farmBackendsUpRatio, 'green'],
         ],
       },
       { title: 'Established', expr: one('zlb_farm_established_connections'), unit: 'short' },
@@ -119,10 +125,10 @@ export function farmTable(threshold: Threshold, ...matchers: readonly string[]):
 }
 
 /** Less than nothing is past. */
-export function expirySteps(threshold: Threshold, of: 'certificate' | 'activation'): Steps {
-  return [
-    [null, 'red'],
-    [threshold(`${of}_expiry_imminent_seconds`), 'orange'],
-    [threshold(`${of}_expiry_soon_seconds`), 'green'],
-  ];
-}
+export const expirySteps: Steps = [
+  [null, 'red'],
+  [0, 'text'],
+];
+
+/** The words for `expiryUrgency`. */
+export const urgencyWords = words({ 0: ['in time', 'green'], 1: ['due', 'orange'], 2: ['urgent', 'red'] });

@@ -1,10 +1,10 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
+import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
 import { board } from './board.ts';
-import { problemTable } from './common-tables.ts';
+import { alertTable } from './common-tables.ts';
 import { latency, lines, tile, timeline } from './graphs.ts';
 import { toAppliance } from './links.ts';
 import { anyIs, highIs, neutral, noneIs } from './look.ts';
-import { blindness, exporterProblems } from './problems.ts';
 import {
   age,
   busiest,
@@ -20,13 +20,12 @@ import {
 } from './queries.ts';
 import { numberedWords, stateNumber, yesNo } from './states.ts';
 import { table } from './table.ts';
-import type { Threshold } from './thresholds.ts';
 
 const target = 'job, instance';
 
-export function exporter(threshold: Threshold): Dashboard {
-  const late = threshold('collector_stale_intervals');
-  const slow = threshold('collector_duration_ratio');
+export function exporter(): Dashboard {
+  const late = alertThresholds.collectorStaleIntervals;
+  const slow = alertThresholds.collectorDurationRatio;
   const up = once(target, exporterSeries('up'));
   const success = once(collectorId, series('zlb_collector_success'));
   const readingAge = age(collectorId, series('zlb_collector_last_success_timestamp_seconds'));
@@ -49,7 +48,7 @@ export function exporter(threshold: Threshold): Dashboard {
       {
         title: 'Now',
         panels: [
-          problemTable([...blindness(), ...exporterProblems(threshold)]),
+          alertTable('alertname=~"Zlb(Exporter|Config|Series|Appliance|Auth|Permission|Collector|Api).*"'),
           tile({
             title: 'Targets up',
             description: 'Scrape targets that Prometheus reaches, in jobs whose names contain zlb.',

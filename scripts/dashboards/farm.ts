@@ -1,26 +1,42 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
+import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
 import { board } from './board.ts';
-import { alertTable, farmTable, problemTable } from './common-tables.ts';
+import { alertTable, farmTable } from './common-tables.ts';
 import { lines, tile, timeline } from './graphs.ts';
 import { toAppliance, toFarm } from './links.ts';
 import { ageSteps, anyIs, highIs, neutral, noneIs } from './look.ts';
-import { blindness, farmProblems } from './problems.ts';
-import { age, backendId, busiest, count, farmId, inFarm, inService, once, series, serviceId } from './queries.ts';
+import {
+  age,
+  backendId,
+  backendsUpRatio,
+  busiest,
+  count,
+  farmId,
+  inFarm,
+  inService,
+  once,
+  series,
+  serviceId,
+} from './queries.ts';
 import { leastUpStates, numberedWords, stateNumber, yesNo } from './states.ts';
 import { table } from './table.ts';
-import type { Threshold } from './thresholds.ts';
 
 const backend = '{{appliance}} {{farm}} {{service}} {{backend}}';
 
-export function farm(threshold: Threshold): Dashboard {
+export function farm(): Dashboard {
   const ofFarm = (metric: string, ...matchers: string[]) => series(metric, inFarm, ...matchers);
   const ofBackend = (metric: string, ...matchers: string[]) => series(metric, inFarm, inService, ...matchers);
   const farms = (status: string) => once(farmId, ofFarm('zlb_farm_status', status));
   // By the sums, which are there in compact mode too.
   const backends = (status: string) => `sum(${once(serviceId, ofBackend('zlb_farm_backends', `status="${status}"`))})`;
-  const share = threshold('farm_backends_up_ratio');
-  const limit = threshold('backend_connections_ratio');
-  const maintenance = threshold('backend_maintenance_seconds');
+  const share = alertThresholds.farmBackendsUpRatio;
+  const limit = alertThresholds.backendConnectionsRatio;
+  const inMaintenance = `(${ofBackend('zlb_backend_status', 'status="maintenance"')} == 1)`;
+  // Looked at once an hour.
+  const maintenanceTime = once(
+    backendId,
+    `3600 * count_over_time(${inMaintenance}[1d:1h]) and ${inMaintenance} or 0 * ${inMaintenance}`,
+  );
   const use = `${once(backendId, ofBackend('zlb_backend_established_connections'))} / (${once(backendId, ofBackend('zlb_backend_max_connections'))} > 0)`;
 
   return board({
@@ -33,7 +49,7 @@ export function farm(threshold: Threshold): Dashboard {
       {
         title: 'Now',
         panels: [
-          problemTable([...blindness(), ...farmProblems(inFarm)]),
+          alertTable(inFarm, 'farm!=""'),
           tile({
             title: 'Farms up',
             description: 'Farms whose state is up, as their appliance words it.',
@@ -85,14 +101,14 @@ export function farm(threshold: Threshold): Dashboard {
             description: 'Half-open connections of these farms: clients that wait for a backend, or an attack.',
             unit: 'short',
             expr: `sum(${once(farmId, ofFarm('zlb_farm_pending_connections'))})`,
-            steps: highIs('orange', threshold('pending_connections')),
+            steps: highIs('orange', alertThresholds.pendingConnections),
           }),
         ],
       },
       {
         title: 'Farms, one by one',
         panels: [
-          farmTable(threshold, inFarm),
+          farmTable(inFarm),
           timeline({
             title: 'State of the farms',
             description:
@@ -128,7 +144,7 @@ export function farm(threshold: Threshold): Dashboard {
             unit: 'short',
             width: 12,
             height: 9,
-            steps: highIs('orange', threshold('pending_connections')),
+            steps: highIs('orange', alertThresholds.pendingConnections),
             queries: [
               { expr: busiest(10, farmId, ofFarm('zlb_farm_pending_connections')), legend: '{{appliance}} {{farm}}' },
             ],
@@ -137,11 +153,10 @@ export function farm(threshold: Threshold): Dashboard {
             title: 'Persistence sessions',
             description: 'Clients that are bound to a backend, of the ten farms that had the most over this time.',
             unit: 'short',
-            width: 12,
+            width: 24,
             height: 9,
             queries: [{ expr: busiest(10, farmId, ofFarm('zlb_farm_sessions')), legend: '{{appliance}} {{farm}}' }],
           }),
-          alertTable({ width: 12, height: 9 }, inFarm, 'farm!=""'),
         ],
       },
       {
@@ -164,7 +179,7 @@ export function farm(threshold: Threshold): Dashboard {
             values: [
               {
                 title: 'Share up',
-                expr: once(serviceId, ofBackend('zlb:farm_backends_up:ratio')),
+                expr: backendsUpRatio(serviceId, inFarm, inService),
                 unit: 'percentunit',
                 decimals: 0,
                 steps: [
@@ -225,12 +240,6 @@ export function farm(threshold: Threshold): Dashboard {
               { title: 'Limit', expr: once(backendId, ofBackend('zlb_backend_max_connections')), unit: 'short' },
               { title: 'Weight', expr: once(backendId, ofBackend('zlb_backend_weight')) },
               { title: 'Priority', expr: once(backendId, ofBackend('zlb_backend_priority')) },
-              {
-                title: 'In maintenance for',
-                expr: age(backendId, ofBackend('zlb:backend_maintenance:since_timestamp_seconds')),
-                unit: 'dtdurations',
-                steps: highIs('orange', maintenance),
-              },
             ],
           }),
           timeline({
@@ -261,7 +270,7 @@ export function farm(threshold: Threshold): Dashboard {
             ],
             queries: [
               {
-                expr: `bottomk(10, ${once(serviceId, ofBackend('zlb:farm_backends_up:ratio'))})`,
+                expr: `bottomk(10, ${backendsUpRatio(serviceId, inFarm, inService)})`,
                 legend: '{{appliance}} {{farm}} {{service}}',
               },
             ],
@@ -302,7 +311,7 @@ export function farm(threshold: Threshold): Dashboard {
             unit: 'short',
             width: 12,
             height: 9,
-            steps: highIs('orange', threshold('backend_changes_per_15m')),
+            steps: highIs('orange', alertThresholds.backendChangesPer15m),
             queries: [
               {
                 expr: `topk(10, ${once(backendId, `changes(${ofBackend('zlb_backend_status', 'status="up"')}[15m])`)} > 0)`,
@@ -313,11 +322,11 @@ export function farm(threshold: Threshold): Dashboard {
           }),
           table({
             title: 'Maintenance',
-            description: 'Backends that somebody took out of service, and for how long: what is old was forgotten.',
+            description: 'Backends that somebody took out of service, and for how much of the last day.',
             unit: 'none',
             width: 12,
             height: 9,
-            sortBy: 'For',
+            sortBy: 'Within a day',
             descending: true,
             empty: 'No backend is in maintenance.',
             labels: [
@@ -328,11 +337,11 @@ export function farm(threshold: Threshold): Dashboard {
             ],
             values: [
               {
-                title: 'For',
-                expr: age(backendId, ofBackend('zlb:backend_maintenance:since_timestamp_seconds')),
+                title: 'Within a day',
+                expr: maintenanceTime,
                 unit: 'dtdurations',
                 decimals: 1,
-                steps: highIs('orange', maintenance),
+                steps: neutral,
               },
             ],
           }),

@@ -1,32 +1,34 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { board } from './board.ts';
-import { alertTable, expirySteps, problemTable } from './common-tables.ts';
+import { alertTable, expirySteps } from './common-tables.ts';
 import { bars, lines, tile, timeline } from './graphs.ts';
 import { toAppliance, toCertificates, toExporter } from './links.ts';
 import { ageSteps, anyIs, noneIs } from './look.ts';
 import {
-  activationProblems,
-  adminProblems,
-  applianceProblems,
-  blindness,
-  certificateProblems,
-  exporterProblems,
-  farmProblems,
-} from './problems.ts';
-import { age, count, farmId, fileId, firing, leastUp, once, series, serviceId, total } from './queries.ts';
+  age,
+  count,
+  expiryUrgency,
+  farmId,
+  fileId,
+  firing,
+  leastUp,
+  once,
+  series,
+  serviceId,
+  total,
+  watchdog,
+} from './queries.ts';
 import { numberedWords, stateNumber, stateWords, yesNo } from './states.ts';
 import { table } from './table.ts';
-import type { Threshold } from './thresholds.ts';
 
-export function fleet(threshold: Threshold): Dashboard {
-  const soon = threshold('certificate_expiry_soon_seconds');
+export function fleet(): Dashboard {
   const expiry = once(fileId, series('zlb_certificate_not_after_timestamp_seconds'));
   const up = once('appliance', series('zlb_up'));
   const farms = once(`${farmId}, status`, series('zlb_farm_status'));
   const notUp = once(farmId, series('zlb_farm_status', 'status!~"up|maintenance"'));
   const backendsDown = once(serviceId, series('zlb_farm_backends', 'status="down"'));
   const deactivated = once('appliance', series('zlb_activation_status', 'status="deactivated"'));
-  const alerts = (severity: string) => count(firing(`severity="${severity}"`), 'zlb:threshold');
+  const alerts = (severity: string) => count(firing(`severity="${severity}"`), watchdog);
 
   return board({
     uid: 'zlb-fleet',
@@ -37,15 +39,7 @@ export function fleet(threshold: Threshold): Dashboard {
       {
         title: 'Now',
         panels: [
-          problemTable([
-            ...blindness(),
-            ...applianceProblems(threshold),
-            ...activationProblems(threshold),
-            ...farmProblems(),
-            ...certificateProblems(threshold),
-            ...exporterProblems(threshold),
-            ...adminProblems(),
-          ]),
+          alertTable(),
           tile({
             title: 'Answering',
             description: 'Load balancers that gave an authenticated answer lately.',
@@ -78,13 +72,14 @@ export function fleet(threshold: Threshold): Dashboard {
           }),
           tile({
             title: 'Certificates to renew',
-            description: `Certificates that expire within ${soon / 86_400} days or have expired, whether a farm uses them or not.`,
-            expr: count(`${expiry} - time() < ${soon}`, expiry),
+            description:
+              'Certificates with little of their life left, and expired ones, whether a farm uses them or not.',
+            expr: count(`(${expiryUrgency('certificate', fileId)}) > 0`, expiry),
             steps: anyIs('orange'),
           }),
           tile({
             title: 'Critical alerts',
-            description: 'Alerts that fire and page somebody. Not known while Prometheus has not loaded zlb.rules.yml.',
+            description: 'Alerts that fire and page somebody. Not known while Prometheus has not loaded the rules.',
             expr: alerts('critical'),
             steps: anyIs('red'),
             empty: 'no rules',
@@ -92,7 +87,7 @@ export function fleet(threshold: Threshold): Dashboard {
           tile({
             title: 'Warnings',
             description:
-              'Alerts that fire and can wait for the day. Not known while Prometheus has not loaded zlb.rules.yml.',
+              'Alerts that fire and can wait for the day. Not known while Prometheus has not loaded the rules.',
             expr: alerts('warning'),
             steps: anyIs('orange'),
             empty: 'no rules',
@@ -100,7 +95,7 @@ export function fleet(threshold: Threshold): Dashboard {
         ],
       },
       {
-        title: 'Appliances and alerts',
+        title: 'Each appliance',
         panels: [
           table({
             title: 'Appliances',
@@ -118,7 +113,7 @@ export function fleet(threshold: Threshold): Dashboard {
             ],
             values: [
               { expr: once('appliance, version, edition', series('zlb_appliance_info')) },
-              // Of every appliance, answering or not: what gives the table its rows.
+              // Every appliance, answering or not, so that the table has a row for it.
               { expr: once('appliance', series('zlb_exporter_series')) },
               { title: 'Answers', expr: up, words: yesNo.answers },
               {
@@ -139,13 +134,13 @@ export function fleet(threshold: Threshold): Dashboard {
                 title: 'Next expiry',
                 expr: `min by (appliance) (${expiry}) - time()`,
                 unit: 'dtdhms',
-                steps: expirySteps(threshold, 'certificate'),
+                steps: expirySteps,
               },
               {
                 title: 'Licence ends',
                 expr: `${once('appliance', series('zlb_activation_not_after_timestamp_seconds'))} - time()`,
                 unit: 'dtdhms',
-                steps: expirySteps(threshold, 'activation'),
+                steps: expirySteps,
               },
               {
                 title: 'Connections',
@@ -154,13 +149,12 @@ export function fleet(threshold: Threshold): Dashboard {
               },
             ],
           }),
-          alertTable({ width: 16, height: 10 }),
           bars({
             title: 'Farms by state',
             description: 'How many farms are in which state, on all chosen appliances.',
             unit: 'none',
-            width: 8,
-            height: 10,
+            width: 24,
+            height: 8,
             query: { expr: `sum by (status) (${farms})`, legend: '{{status}}' },
             words: stateWords('zlb_farm_status'),
           }),

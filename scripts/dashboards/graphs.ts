@@ -26,7 +26,7 @@ interface StatSpec extends Look {
   readonly steps: Steps;
   readonly words?: Words;
   readonly decimals?: number;
-  /** What is said when nothing is known. */
+  /** The text while nothing is known. */
   readonly empty?: string;
 }
 
@@ -141,7 +141,7 @@ export function timeline(spec: TimelineSpec): statetimeline.PanelBuilder {
       .fillOpacity(80)
       .lineWidth(0)
       .perPage(20)
-      // Of a fleet, all states of all farms are read before the forty are chosen.
+      // A fleet reads all states of all farms before the forty are chosen.
       .maxDataPoints(200)
       .legend({
         build: () => ({

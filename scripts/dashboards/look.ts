@@ -1,14 +1,17 @@
 import { FieldColorModeId, ThresholdsConfigBuilder, ThresholdsMode } from '@grafana/grafana-foundation-sdk/dashboard';
 import { datasource } from './variables.ts';
 
-/** What no panel may lack. */
+/** The properties that every panel needs. */
 export interface Look {
   readonly title: string;
-  /** For whoever sees it for the first time at night: what it means, when it is bad. */
+  /**
+   * An explanation for someone who sees the panel for the first time at night: its meaning, and
+   * which values are bad.
+   */
   readonly description: string;
   /** A unit of Grafana; `none` for words and plain numbers. */
   readonly unit: string;
-  /** Of 24. */
+  /** The width in columns of 24. */
   readonly width: number;
   readonly height: number;
 }
@@ -22,7 +25,7 @@ export const noneIs = (color: string): Steps => [
   [null, color],
   [1, 'green'],
 ];
-/** For readings that are due each half minute or minute: late, and withheld. */
+/** Steps for readings that are due each half minute or minute: late, and stale. */
 export const ageSteps: Steps = [
   [null, 'green'],
   [120, 'orange'],
@@ -39,7 +42,7 @@ export const anyIs = (color: string): Steps => [
   [1, color],
 ];
 
-/** What the builders of all panels have in common. */
+/** The methods that the builders of all panels share. */
 interface Dressable<Builder> {
   title(title: string): Builder;
   description(description: string): Builder;

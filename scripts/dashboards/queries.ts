@@ -1,16 +1,19 @@
-// PromQL in parts. Two jobs, or two exporters, may watch one appliance: every sum is over `once`, so that nothing counts double.
+import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
+
+// PromQL in parts. Two jobs, or two exporters, may watch one appliance: every sum is over `once`,
+// so that nothing counts double.
 
 export const inFarm = 'farm=~"$farm"';
 export const inService = 'service=~"$service"';
 
-/** What tells one thing from another. */
+/** The labels that identify an object. */
 export const farmId = 'appliance, farm';
 export const serviceId = 'appliance, farm, service';
 export const backendId = 'appliance, farm, service, backend';
 export const fileId = 'appliance, file';
 export const collectorId = 'appliance, collector';
 
-/** Of the exporter itself: other exporters have series of these names too. */
+/** The jobs of the exporter itself: other exporters have series of these names too. */
 const inExporterJobs = 'job=~"$job",job=~".*zlb.*"';
 
 /** The series of an appliance, as the variables have them. */
@@ -25,41 +28,50 @@ export function exporterSeries(metric: string, ...matchers: readonly string[]): 
 
 /** Alerts that fire; those of no appliance or no job belong to every choice. */
 export function firing(...matchers: readonly string[]): string {
-  const all = [
-    'alertname=~"Zlb.+"',
-    'alertstate="firing"',
-    'severity!="none"',
-    'job=~"$job|"',
-    'appliance=~"$appliance|"',
-  ];
+  const all = ['alertname=~"Zlb.+"', 'alertstate="firing"', 'job=~"$job|"', 'appliance=~"$appliance|"'];
   return `ALERTS{${[...all, ...matchers].join(', ')}}`;
 }
+
+/** The alert that always fires while the rules are loaded and an exporter answers. */
+export const watchdog = firing('alertname="ZlbWatchdog"');
 
 export function once(by: string, expression: string): string {
   return `max by (${by}) (${expression})`;
 }
 
-/** How many there are; 0 only while there is something to count among, nothing at all while nothing is known. */
+/**
+ * How many there are; 0 only while there is something to count among, nothing at all while nothing
+ * is known.
+ */
 export function count(expression: string, among: string): string {
   return `count(${expression}) or 0 * count(${among})`;
 }
 
-/** Those `limit` of a gauge whose average over the range of the board is the highest: always the same, at each of its points. */
+/**
+ * Selects the `limit` series of a gauge with the highest average over the range of the board: the
+ * same ones at each of its points.
+ */
 export function busiest(limit: number, by: string, selector: string): string {
   return `${once(by, selector)} and topk(${limit}, ${once(by, `avg_over_time(${selector}[$__range] @ end())`)})`;
 }
 
-/** `expression` for those forty whose `selector`, 0 or 1, was 1 for the least of the range: whatever fails is among them. */
+/**
+ * `expression` for those forty whose `selector`, 0 or 1, was 1 for the least of the range: whatever
+ * fails is among them.
+ */
 export function leastUp(expression: string, by: string, selector: string): string {
   return `${expression} and on (${by}) bottomk(40, ${once(by, `avg_over_time(${selector}[$__range] @ end())`)})`;
 }
 
-/** The sum over things that are told apart by `identity`. */
+/** Sums over objects that `identity` distinguishes. */
 export function total(by: string, identity: string, expression: string): string {
   return `sum by (${by}) (${once(identity, expression)})`;
 }
 
-/** The sums of the rates of a counter, for those `limit` that counted the most over the range of the board. */
+/**
+ * The sums of the rates of a counter, for those `limit` that counted the most over the range of the
+ * board.
+ */
 export function fastest(limit: number, by: string, identity: string, selector: string): string {
   const rate = (window: string) => total(by, identity, `rate(${selector}${window})`);
   return `${rate('[$__rate_interval]')} and topk(${limit}, ${rate('[$__range] @ end()')})`;
@@ -70,7 +82,51 @@ export function age(by: string, selector: string): string {
   return `time() - ${once(by, selector)}`;
 }
 
-/** By how much a counter went up; the first count of its kind makes the series, which `increase` does not see. */
+/**
+ * By how much a counter went up; the first count of its kind makes the series, which `increase`
+ * does not see.
+ */
 export function counted(selector: string, window: string): string {
   return `(${selector} unless ${selector} offset ${window}) or increase(${selector}[${window}])`;
 }
+
+/** The part of its life that a certificate or licence has left, by these labels. */
+export function lifeLeft(kind: 'certificate' | 'activation', by: string): string {
+  const [begins, ends] = validity(kind, by);
+  return `(${ends} - time()) / (${ends} - ${begins} > 0)`;
+}
+
+/**
+ * Returns how urgent the renewal is, by the windows of the alerts: 2 is urgent, also after the
+ * end, 1 is due, 0 is later.
+ */
+export function expiryUrgency(kind: 'certificate' | 'activation', by: string): string {
+  const [, ends] = validity(kind, by);
+  const { expirySoonSeconds, expirySoonRatio, expiryImminentSeconds, expiryImminentRatio } = alertThresholds;
+  const window = (seconds: number, ratio: number) =>
+    `group by (${by}) (${ends} - time() < ${seconds} unless ${lifeLeft(kind, by)} >= ${ratio})`;
+  return [
+    `2 * ${window(expiryImminentSeconds, expiryImminentRatio)}`,
+    window(expirySoonSeconds, expirySoonRatio),
+    `0 * ${ends}`,
+  ].join('\n  or ');
+}
+
+function validity(kind: 'certificate' | 'activation', by: string): readonly [begins: string, ends: string] {
+  const date = (of: string) => once(by, series(`zlb_${kind}_${of}_timestamp_seconds`));
+  return [date('not_before'), date('not_after')];
+}
+
+/** The part of a service's backends, without those in maintenance, that is up. */
+export function backendsUpRatio(by: string, ...matchers: readonly string[]): string {
+  const backends = (status: string) => series('zlb_farm_backends', ...matchers, status);
+  return once(
+    by,
+    `${backends('status="up"')} / ignoring (status) (sum without (status) (${backends('status!="maintenance"')}) > 0)`,
+  );
+}
+
+/** The part of CPU time that was not idle. */
+export const cpuBusy = `sum without (mode) (${series('zlb_system_cpu_ratio', 'mode!="idle"')})`;
+/** The part of the memory in use, without caches. */
+export const memoryUsed = `${series('zlb_system_memory_used_bytes')} / (${series('zlb_system_memory_total_bytes')} > 0)`;

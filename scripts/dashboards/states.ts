@@ -1,12 +1,12 @@
 import { collectorFamilies } from '../../src/collectors/registry.ts';
 import type { StateSet } from '../../src/metrics/family.ts';
-import { ownFamilies } from '../../src/monitor/collector-statistics.ts';
+import { ownFamilies } from '../../src/poller/collector-statistics.ts';
 import { MappingType, type ValueMap, type ValueMappingResult } from '@grafana/grafana-foundation-sdk/dashboard';
 import { leastUp, once, series } from './queries.ts';
 
 export type Words = Readonly<Record<string | number, ValueMappingResult>>;
 
-/** What is not known has a colour of its own, which is not that of what is well. */
+/** The colour of unknown states, different from that of good ones. */
 const unknown = 'purple';
 
 const colours: Readonly<Record<string, readonly string[]>> = {
@@ -51,7 +51,10 @@ export function numberedWords(metric: string): Words {
   return words(Object.fromEntries(statesOf(metric).states.map((state, index) => [index + 1, wordAndColour(state)])));
 }
 
-/** A state set as one series for each object, whose number stands for the state: a timeline needs one line for one object. */
+/**
+ * A state set as one series for each object, whose number stands for the state: a timeline needs
+ * one line for one object.
+ */
 export function stateNumber(metric: string, by: string, ...matchers: readonly string[]): string {
   return once(by, numbered(metric, matchers));
 }
@@ -61,7 +64,10 @@ export function leastUpStates(metric: string, by: string, ...matchers: readonly 
   return once(by, leastUp(`(${numbered(metric, matchers)})`, by, series(metric, ...matchers, 'status="up"')));
 }
 
-/** The first state, that of nearly all objects, comes last: each `or` goes through all that stands before it. */
+/**
+ * The first state, that of nearly all objects, comes last: each `or` goes through all that stands
+ * before it.
+ */
 function numbered(metric: string, matchers: readonly string[]): string {
   const { states, stateLabel } = statesOf(metric);
   const parts = states.map(

@@ -16,7 +16,7 @@ import { refId, rows } from './targets.ts';
 interface Column {
   readonly title: string;
   readonly width?: number;
-  /** What stands for the value, with its colour. */
+  /** The text and colour for each value. */
   readonly words?: Words;
   readonly links?: readonly RowLink[];
 }
@@ -48,7 +48,7 @@ export interface TableSpec extends Look {
   readonly valuesFirst?: boolean;
   readonly sortBy: string;
   readonly descending?: boolean;
-  /** What an empty table says. */
+  /** The text of an empty table. */
   readonly empty: string;
 }
 
@@ -95,7 +95,8 @@ function properties(column: LabelColumn | ValueColumn): DynamicConfigValue[] {
   const { title, width, words, links = [] } = column;
   const shared = [
     { id: 'displayName', value: title },
-    // What an empty table says would be in each empty cell too. A space leaves nothing to click on where a link would go.
+    // The text of an empty table would appear in each empty cell too. A space leaves nothing to
+    // click on in a column with a link.
     { id: 'noValue', value: '\u00a0' },
     ...(width === undefined ? [] : [{ id: 'custom.width', value: width }]),
     ...(links.length === 0 ? [] : [{ id: 'links', value: links.map((link) => ({ ...link })) }]),

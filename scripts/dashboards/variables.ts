@@ -6,7 +6,7 @@ import {
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { inFarm, series } from './queries.ts';
 
-/** What every query, annotation and variable asks. */
+/** The data source of every query, annotation and variable. */
 export const datasource = { type: 'prometheus', uid: '${datasource}' } as const;
 
 const all = { text: 'All', value: '$__all' };

@@ -4,11 +4,14 @@ import { run } from './run.ts';
 
 /** A builder of images with a store of its own. */
 export interface Buildah {
-  /** Makes an image with a name of a folder, as if it had been fetched; its environment as `NAME=value`. */
+  /**
+   * Makes an image with a name of a folder, as if it had been fetched; its environment as
+   * `NAME=value`.
+   */
   import(name: string, folder: string, environment?: readonly string[]): void;
   /** Builds the Dockerfile of a folder from images that are there. */
   build(name: string, context: string, args: Readonly<Record<string, string>>): void;
-  /** What would be sent to a registry. */
+  /** Returns the image as it would be sent to a registry. */
   read(name: string): BuiltImage;
   /** Lays the files of an image into a folder. */
   unpack(name: string, folder: string): void;
@@ -39,7 +42,9 @@ interface ImageFile {
   readonly history: readonly { readonly created_by?: string; readonly empty_layer?: boolean }[];
 }
 
-/** `created` is the time of everything in the images, so that it is the same when it is built again. */
+/**
+ * `created` is the time of everything in the images, so that it is the same when it is built again.
+ */
 export function createBuildah(folder: string, created: Date): Buildah {
   const store = ['--root', join(folder, 'store'), '--runroot', join(folder, 'run'), '--storage-driver', 'overlay'];
   const buildah = (...words: readonly string[]) => run('buildah', [...store, ...words]);

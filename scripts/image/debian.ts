@@ -4,11 +4,17 @@ import { run } from './run.ts';
 
 /** The packages of a release of Debian. */
 export interface Debian {
-  /** Unpacks packages into a folder; what they depend on has to be named too, and none of their scripts runs. */
+  /**
+   * Unpacks packages into a folder; what they depend on has to be named too, and none of their
+   * scripts runs.
+   */
   unpack(packages: readonly string[], folder: string): void;
 }
 
-/** Opens a release at the mirror that this machine uses, without touching what this machine knows of its own release. */
+/**
+ * Opens a release at the mirror that this machine uses, without touching what this machine knows of
+ * its own release.
+ */
 export function openDebian(release: string, folder: string): Debian {
   const parts = { lists: join(folder, 'lists'), cache: join(folder, 'cache'), none: join(folder, 'none') };
   for (const part of Object.values(parts)) mkdirSync(join(part, 'partial'), { recursive: true });

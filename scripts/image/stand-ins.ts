@@ -12,12 +12,12 @@ import { dirname, join } from 'node:path';
 import type { Debian } from './debian.ts';
 import { run } from './run.ts';
 
-/** Of both: what C++ programs are linked with. */
+/** The libraries of C++ programs, for both images. */
 const libraries = ['base-files', 'gcc-14-base', 'libc6', 'libgcc-s1', 'libstdc++6'];
 
 /**
- * Lays what stands in for the image `node`: its Debian as far as the build needs it, this Node.js, and npm, which trusts whom
- * this machine trusts. Returns the environment of the image.
+ * Creates a stand-in for the image `node`: its Debian as far as the build needs it, this Node.js,
+ * and npm with the certificate authorities of this machine. Returns the environment of the image.
  */
 export function layNode(debian: Debian, folder: string): readonly string[] {
   const shell = ['coreutils', 'dash', 'findutils', 'sed'];
@@ -47,14 +47,14 @@ export function layNode(debian: Debian, folder: string): readonly string[] {
   return ['NODE_EXTRA_CA_CERTS=/etc/trusted.pem'];
 }
 
-/** Lays what stands in for distroless' `cc`, out of the packages that it is made of. */
+/** Creates a stand-in for distroless' `cc` from the same packages. */
 export function layBase(debian: Debian, folder: string): void {
   debian.unpack([...libraries, 'ca-certificates', 'libgomp1', 'libssl3t64', 'netbase', 'tzdata'], folder);
   const trusted = join(folder, 'usr/share/ca-certificates/mozilla');
   const certificates = readdirSync(trusted).map((file) => readFileSync(join(trusted, file), 'utf8'));
   mkdirSync(join(folder, 'etc/ssl/certs'), { recursive: true });
   writeFileSync(join(folder, 'etc/ssl/certs/ca-certificates.crt'), certificates.join(''));
-  // Of these packages it takes the data and not the programs.
+  // Distroless has the data of these packages, not their programs.
   run('sh', ['-ec', 'rm -rf usr/sbin/* usr/bin/*'], { cwd: folder });
   writeUsers(folder);
 }

@@ -12,9 +12,10 @@ const repository = fileURLToPath(new URL('../../', import.meta.url));
 const minuteMs = 60_000;
 
 /**
- * Walks the path of somebody who has just heard of the project, with the commands that the README and the programs print:
- * clone, the README's first command, metrics and page, an alert in `npm run stack`, the farm restarted, the alert resolved.
- * Calls `tell` after each step; throws at the first that does not come true, as each does once it is to stop.
+ * Walks the path of somebody who has just heard of the project, with the commands that the README
+ * and the programs print: clone, the README's first command, metrics and page, an alert in `npm run
+ * stack`, the farm restarted, the alert resolved. Calls `tell` after each step; throws at the first
+ * that does not come true, as each does once it is to stop.
  */
 export async function walk(tell: (step: Step) => void, stopped: AbortSignal): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), 'zlb-new-user-'));
@@ -49,15 +50,21 @@ export async function walk(tell: (step: Step) => void, stopped: AbortSignal): Pr
     done(`${second}: everything runs`);
     await stack.shows(/^[\d:]+ FIRING /m, minuteMs);
     done('the first alert fires');
-    await stack.shows(/^[\d:]+ FIRING .*ZlbFarmDown lb-madrid oldportal/m, 2 * minuteMs);
-    done('ZlbFarmDown fires for the farm oldportal');
+    await stack.shows(/^[\d:]+ FIRING .*ZlbFarmDown lb-madrid legacy/m, 2 * minuteMs);
+    done('ZlbFarmDown fires for the farm legacy');
 
     const printed = stack.output().split('\n');
-    const restart = lineWith(printed, ' admin ', 'oldportal').trim();
     const credentials = printed.filter((line) => /^\s*export ZLB_ADMIN_/.test(line));
-    await finished(open([...credentials, restart].join('\n')));
-    done(`${restart}: done`);
-    await stack.shows(/^[\d:]+ RESOLVED .*ZlbFarmDown lb-madrid oldportal/m, 2 * minuteMs);
+    const type = async (...words: readonly string[]) => {
+      const command = lineWith(printed, ' admin ', ...words).trim();
+      await finished(open([...credentials, command].join('\n')));
+      done(`${command}: done`);
+    };
+    await type('action=stop');
+    await stack.shows(/^[\d:]+ FIRING .*ZlbFarmDown lb-paris-1 www/m, 2 * minuteMs);
+    done('ZlbFarmDown fires for the farm www');
+    await type('restart-farm');
+    await stack.shows(/^[\d:]+ RESOLVED .*ZlbFarmDown lb-paris-1 www/m, 2 * minuteMs);
     done('the alert is resolved');
     await stack.interrupt();
     await stack.shows(/^Stopped\.$/m, 0);

@@ -3,9 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** A command in a terminal of its own. */
 export interface Session {
-  /** What it has shown so far. */
+  /** Returns the output so far. */
   readonly output: () => string;
-  /** Resolves once what it showed fits; throws with the end of it when it ends or takes too long before. */
+  /**
+   * Resolves once what it showed fits; throws with the end of it when it ends or takes too long
+   * before.
+   */
   shows(what: RegExp, withinMs: number): Promise<RegExpExecArray>;
   /** Resolves to the exit code. */
   readonly ended: Promise<number | null>;
@@ -56,7 +59,10 @@ export function startSession(line: string, folder: string): Session {
   };
 }
 
-/** The environment of a fresh login: without what npm sets, and without the programs of this clone in PATH. */
+/**
+ * The environment of a fresh login: without what npm sets, and without the programs of this clone
+ * in PATH.
+ */
 function plainEnvironment(): Readonly<Record<string, string | undefined>> {
   const kept = Object.entries(process.env).filter(
     ([name]) =>

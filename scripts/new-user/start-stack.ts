@@ -4,7 +4,10 @@ import type { Session } from './session.ts';
 
 const patienceMs = 120_000;
 
-/** Opens `npm run stack` as it is written, and again with the flags that it names itself while ports are taken; resolves once all runs. */
+/**
+ * Opens `npm run stack` as it is written, and again with the flags that it names itself while ports
+ * are taken; resolves once all runs.
+ */
 export async function startStack(command: string, open: (line: string) => Session): Promise<Session> {
   const flags: string[] = [];
   for (;;) {

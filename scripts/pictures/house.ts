@@ -1,65 +1,32 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { rooms } from '../../oxlint.config.ts';
 import { box, drawing, text, type Shape, wrapped } from './drawing.ts';
 
-interface Room {
-  /** A folder of `src/`; `src/` itself are the files beside the folders. */
+interface DrawnRoom {
   readonly folder: string;
   readonly idea: string;
 }
 
-interface Floor {
-  readonly floor: number;
-  readonly rooms: readonly Room[];
-}
+/** The floors from the top, with the folders on them, as the linter's table has them. */
+const house = Object.entries(Object.groupBy(Object.entries(rooms), ([, { floor }]) => floor))
+  .map(([floor, entries = []]) => ({
+    floor: Number(floor),
+    rooms: entries.map(([folder, { idea }]): DrawnRoom => ({ folder, idea })),
+  }))
+  .toSorted((a, b) => b.floor - a.floor);
 
-/** The floors from the top, with what is in them; docs/architecture.md has the rule. */
-export const house: readonly Floor[] = [
-  {
-    floor: 5,
-    rooms: [
-      { folder: 'commands', idea: 'the command line, one file for each command' },
-      { folder: 'src', idea: 'puts all parts together, and anew at a reload' },
-      { folder: 'simulator', idea: 'appliances that are not there' },
-    ],
-  },
-  { floor: 4, rooms: [{ folder: 'http', idea: 'the two listeners: for Prometheus and people, and for changes' }] },
-  {
-    floor: 3,
-    rooms: [
-      { folder: 'monitor', idea: 'when to read, what to keep, what to withhold' },
-      { folder: 'admin', idea: 'who may change what; guards, dry runs, the audit' },
-    ],
-  },
-  { floor: 2, rooms: [{ folder: 'collectors', idea: 'what to read, and what it means; one file each' }] },
-  {
-    floor: 1,
-    rooms: [
-      { folder: 'appliance', idea: 'the API as one table, the client, its errors, the breaker' },
-      { folder: 'metrics', idea: 'families as values, their text, pages of them' },
-    ],
-  },
-  {
-    floor: 0,
-    rooms: [
-      { folder: 'lib', idea: 'secrets, durations, sizes, strict dates' },
-      { folder: 'config', idea: 'a file of YAML becomes Settings; for floor 5 only' },
-    ],
-  },
-];
-
-const root = fileURLToPath(new URL('../../src/', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
 const everywhere = 'lib';
 
-/** The folders that the files of one import from, itself left out; `src` stands for the files beside the folders. */
-export function importsOf(folder: string): readonly string[] {
-  const files = globSync(folder === 'src' ? '*.ts' : `${folder}/**/*.ts`, { cwd: root });
-  const imported = files.flatMap((file) => {
+/** Returns the folders that the files of one folder of `src/` import from, without itself. */
+function importsOf(folder: string): readonly string[] {
+  const imported = globSync(`src/${folder}/**/*.ts`, { cwd: root }).flatMap((file) => {
     const source = readFileSync(join(root, file), 'utf8');
     return [...source.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, path = '']) => {
-      const [first = '', ...rest] = join(file, '..', path).split('/');
-      return rest.length === 0 ? 'src' : first;
+      const [first = '', second = ''] = join(file, '..', path).split('/');
+      return first === 'src' ? second : first;
     });
   });
   return [...new Set(imported)].filter((name) => name !== folder).toSorted();
@@ -97,11 +64,11 @@ export function drawHouse(): string {
   });
 }
 
-function drawRoom({ folder, idea }: Room, x: number, y: number, wide: number): readonly Shape[] {
-  const imports = importsOf(folder).filter((name) => name !== everywhere && !(name === 'src' && folder !== 'src'));
+function drawRoom({ folder, idea }: DrawnRoom, x: number, y: number, wide: number): readonly Shape[] {
+  const imports = importsOf(folder).filter((name) => name !== everywhere);
   return [
     box({ x, y, width: wide, height, look: 'room' }),
-    text({ x: x + 12, y: y + 22, words: folder === 'src' ? 'src/*.ts' : `${folder}/`, look: 'name' }),
+    text({ x: x + 12, y: y + 22, words: `${folder}/`, look: 'name' }),
     ...wrapped({ x: x + 12, y: y + 40, width: wide - 24, words: idea, look: 'body' }),
     ...wrapped({
       x: x + 12,

@@ -1,33 +1,33 @@
 import { failureReasons } from '../../src/appliance/errors.ts';
-import type { ProblemCode } from '../../src/admin/problem.ts';
-import { skipReasons } from '../../src/monitor/counters.ts';
+import type { ProblemCode } from '../../src/gateway/problem.ts';
+import { skipReasons } from '../../src/poller/counters.ts';
 import { arrow, box, drawing, linesIn, type Shape, text, wrapped } from './drawing.ts';
 
-/** What happens in one place on the way of a number or of a request. */
+/** One place on the way of a number or of a request. */
 export interface Step {
   /** Below `src/`; empty for what is not ours. */
   readonly file: string;
   readonly does: string;
-  /** What leaves the way here, and as what. */
+  /** The exit from the way: its destination and codes. */
   readonly exit?: { readonly to: string; readonly as: readonly string[] };
 }
 
 /** From the appliance to Prometheus. */
 export const lifeOfANumber: readonly Step[] = [
-  { file: 'monitor/cron.ts', does: 'A cron tick: it is time for a collector.' },
+  { file: 'poller/schedule.ts', does: 'A cron tick: it is time for a collector, if the interval budget allows it.' },
   {
-    file: 'monitor/appliance-poller.ts',
-    does: 'May it run? The interval budget allows it, and no run of it is under way.',
+    file: 'poller/run-loop.ts',
+    does: 'May it run? No run of it is under way; licence and breaker allow it.',
     exit: { to: 'left out, counted in zlb_collector_skipped_total', as: skipReasons },
   },
   {
-    file: 'monitor/runner.ts',
+    file: 'poller/runner.ts',
     does: 'Runs the collector; the one place where failures end.',
     exit: { to: 'failed: counted, logged; the old reading until max_stale', as: failureReasons },
   },
   { file: 'collectors/farms.ts', does: 'Or another: says what to read, collect(read).' },
   {
-    file: 'monitor/call-queue.ts',
+    file: 'poller/caller.ts',
     does: 'One call at a time, within the share of the appliance’s time; the breaker behind it.',
   },
   { file: 'appliance/client.ts', does: 'Sends a GET of the table, reads the answer with limits.' },
@@ -36,11 +36,12 @@ export const lifeOfANumber: readonly Step[] = [
     file: 'appliance/answer.ts',
     does: 'Status, type, JSON, schema: a typed reply, where unknown is a state of its own.',
   },
-  { file: 'monitor/reading-store.ts', does: 'Families of the data, as far as the limit of series allows.' },
-  { file: 'monitor/transitions.ts', does: 'What changed since the reading before: the log, zlb_transitions_total.' },
+  { file: 'poller/transitions.ts', does: 'What changed since the reading before: the log, zlb_transitions_total.' },
+  { file: 'poller/reading-store.ts', does: 'Families of the data, as far as the limit of series allows.' },
   { file: 'metrics/render.ts', does: 'Gauges and counters of prom-client, rendered once.' },
   { file: 'metrics/store.ts', does: 'Text and deflated blocks by appliance and family; a page joins them.' },
-  { file: 'http/send-page.ts', does: 'A scrape: removes what is too old, sends the page.' },
+  { file: 'poller/fleet.ts', does: 'A scrape: evicts readings that are too old, then takes the page.' },
+  { file: 'http/send-page.ts', does: 'Sends the page, and cuts off a reader that is too slow.' },
 ];
 
 /** From a caller to the appliance, and back. */
@@ -51,42 +52,42 @@ export const lifeOfARequest: readonly Step[] = [
     exit: refused('unauthenticated', 'token_expired', 'too_many_failures'),
   },
   {
-    file: 'admin/operation.ts',
+    file: 'gateway/operation.ts',
     does: 'Which appliance, which operation of the table?',
     exit: refused('appliance_denied', 'unknown_appliance', 'unknown_path', 'method_not_allowed'),
   },
   {
-    file: 'admin/policy.ts',
+    file: 'gateway/policy.ts',
     does: 'May this role, this token do that?',
     exit: refused('role_too_low', 'operation_denied'),
   },
   {
-    file: 'admin/request-body.ts',
+    file: 'gateway/request-body.ts',
     does: 'A body of its kind, within its limits.',
     exit: refused('malformed_body', 'wrong_content_type', 'body_too_large', 'body_too_slow'),
   },
   {
-    file: 'admin/freeze.ts',
+    file: 'gateway/freeze.ts',
     does: 'Are changes frozen? Is it confirmed?',
     exit: refused('frozen', 'confirmation_required', 'confirmation_mismatch'),
   },
   {
-    file: 'admin/request-queue.ts',
+    file: 'gateway/request-queue.ts',
     does: 'Waits for its turn: changes one by one, a few reads beside them.',
     exit: refused('busy'),
   },
   {
-    file: 'admin/guards/inspect.ts',
+    file: 'gateway/guards/inspect.ts',
     does: 'Reads the appliance first: would it do more than it seems? A dry run ends here, with a plan.',
     exit: refused('guarded'),
   },
   {
-    file: 'admin/audit/journal.ts',
+    file: 'audit/journal.ts',
     does: 'The intent, on disk before the call leaves.',
     exit: refused('audit_unavailable'),
   },
   {
-    file: 'admin/refusals.ts',
+    file: 'gateway/gateway.ts',
     does: 'Still right, after the wait?',
     exit: refused('frozen', 'token_expired', 'caller_left'),
   },
@@ -96,8 +97,8 @@ export const lifeOfARequest: readonly Step[] = [
     exit: failed('upstream_unauthorized', 'upstream_unreachable', 'upstream_timeout'),
   },
   { file: '', does: 'Does it, answers.' },
-  { file: 'monitor/refresh.ts', does: 'What it touched is read again at once.' },
-  { file: 'admin/recorder.ts', does: 'The outcome, in the audit.' },
+  { file: 'poller/refresh.ts', does: 'What it touched is read again at once.' },
+  { file: 'gateway/recorder.ts', does: 'The outcome, in the audit.' },
   { file: 'http/admin-app.ts', does: 'The caller: the answer, the key masked.' },
 ];
 

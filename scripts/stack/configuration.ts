@@ -8,7 +8,10 @@ export interface PrometheusTargets {
   readonly alertmanager: string;
 }
 
-/** The configuration of deploy/ with the addresses of this machine in place of the names of its containers. */
+/**
+ * Returns the configuration of deploy/ with the addresses of this machine instead of the names of
+ * its containers.
+ */
 export function localPrometheusConfiguration(deployed: string, { exporter, alertmanager }: PrometheusTargets): string {
   return deployed.replaceAll('exporter:9444', exporter).replaceAll('alertmanager:9093', alertmanager);
 }
@@ -18,16 +21,18 @@ export function quickened(prometheus: string): string {
   return prometheus.replaceAll(/(?<=(?:scrape|evaluation)_interval: )\w+/g, '5s');
 }
 
-/** Two evaluations of the hurried rules: an alert that inhibits another one fires that much earlier. */
+/**
+ * Two evaluations of the hurried rules: an alert that inhibits another one fires that much earlier.
+ */
 const secondsOfStep = 10;
 
 /**
- * Returns the alerts as they ship with short waits, before they fire (`for`) and before they end (`keep_firing_for`): 10 s for
- * the shortest wait that ships, 10 s more for each longer one. The order of the waits stays: an alert holds others back only
- * if it fires before them.
+ * Returns the rule files as one, with short waits before alerts fire (`for`) and before they end
+ * (`keep_firing_for`): 10 s for the shortest wait that ships, 10 s more for each longer one. The
+ * order of the waits stays: an alert inhibits others only if it fires before them.
  */
-export function impatientRules(rules: string): string {
-  const { groups } = parse(rules) as { readonly groups: readonly RuleGroup[] };
+export function impatientRules(files: readonly string[]): string {
+  const groups = files.flatMap((text) => (parse(text) as { readonly groups: readonly RuleGroup[] }).groups);
   const waits = groups.flatMap((group) => group.rules.flatMap((rule) => waitsOf(rule).map(([, wait]) => wait)));
   const steps = [...new Set(waits.map((wait) => parseDuration(wait) ?? 0))].toSorted((one, other) => one - other);
   const shorter = (wait: string) => `${(steps.indexOf(parseDuration(wait) ?? 0) + 1) * secondsOfStep}s`;
@@ -51,8 +56,8 @@ function waitsOf(rule: Readonly<Record<string, unknown>>): readonly (readonly [k
 }
 
 /**
- * The routes and inhibitions of a configuration of Alertmanager as they are, except that every receiver is the webhook and
- * groups wait for seconds, so that who tries something sees it happen.
+ * The routes and inhibitions of a configuration of Alertmanager as they are, except that every
+ * receiver is the webhook and groups wait for seconds, so that who tries something sees it happen.
  */
 export function localAlertmanagerConfiguration(
   example: string,

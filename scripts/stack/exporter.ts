@@ -3,15 +3,15 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
-import { makeToken } from '../../src/commands/make-token.ts';
-import { type DemonstrationAppliance, startDemonstration } from '../../src/simulator/demo.ts';
+import { makeToken } from '../../src/commands/token.ts';
+import { type DemonstrationAppliance, startDemonstration } from '../../simulator/demo.ts';
 import { type Program, startProgram } from './program.ts';
 import { reachable } from './reachable.ts';
 import { ready } from './server.ts';
 
 export interface WatchedAppliances {
   readonly appliances: readonly DemonstrationAppliance[];
-  /** Of the gateway, for everything. */
+  /** A token of the gateway, for everything. */
   readonly token: string;
   readonly exporter: Program;
   close(): Promise<void>;
@@ -26,7 +26,10 @@ export interface ExporterStart {
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-/** Starts the demonstration's appliances, and the exporter on them as it is run in earnest: a process with a file. */
+/**
+ * Starts the demonstration's appliances, and the exporter on them as it is run in earnest: a
+ * process with a file.
+ */
 export async function startExporter({ folder, address, gatewayAddress }: ExporterStart): Promise<WatchedAppliances> {
   await mkdir(folder, { recursive: true });
   const apiKey = randomBytes(16).toString('hex');

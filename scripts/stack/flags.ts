@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { isLoopback, parseListenAddress } from '../../src/lib/listen-address.ts';
+import { isLoopback, parseListenAddress } from '../../src/lib/address.ts';
 import { StackError } from './stack-error.ts';
 
-/** What listens, in the order in which it is told to people. */
+/** The listeners, in the order of the introduction. */
 export const listeners = ['exporter', 'gateway', 'prometheus', 'alertmanager'] as const;
 export type Listener = (typeof listeners)[number];
 
@@ -33,7 +33,7 @@ export const options = {
 
 export const help = `npm run stack [-- FLAGS]
 
-Simulated load balancers, the exporter, Prometheus with alerts/zlb.rules.yml and
+Simulated load balancers, the exporter, Prometheus with alerts/zlb*.rules.yml and
 Alertmanager on this machine, until Ctrl-C. Nothing is kept and nothing leaves the
 machine: notifications are printed here.
 

@@ -1,11 +1,14 @@
 import { createServer } from 'node:net';
 import { errorCode } from '../../src/lib/check.ts';
-import { parseListenAddress } from '../../src/lib/listen-address.ts';
+import { parseListenAddress } from '../../src/lib/address.ts';
 import { type Listener, listeners, type StackFlags } from './flags.ts';
 import { reachable } from './reachable.ts';
 import { StackError } from './stack-error.ts';
 
-/** Rejects with a StackError that names every address that cannot be used, before anything is started. */
+/**
+ * Rejects with a StackError that names every address that cannot be used, before anything is
+ * started.
+ */
 export async function checkAddresses(addresses: StackFlags['addresses']): Promise<void> {
   const clashes = listeners.flatMap((name, index) =>
     listeners
@@ -42,7 +45,7 @@ function clash(addresses: StackFlags['addresses'], name: Listener, other: Listen
   return `${first} and ${second} would be one port for two; choose another: ${flagOf(other)}`;
 }
 
-/** As it is typed: npm keeps to itself what stands before the dashes. */
+/** Returns the flag as it is typed: npm consumes flags before the dashes. */
 function flagOf(name: Listener): string {
   return `npm run stack -- --${name}.listen-address=127.0.0.1:PORT`;
 }

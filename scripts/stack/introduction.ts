@@ -1,7 +1,7 @@
 import type { WatchedAppliances } from './exporter.ts';
 import type { StackFlags } from './flags.ts';
 
-/** What people read once everything runs: what to open, what to try, what comes next. */
+/** Returns the text after the start: what to open, what to try, what comes next. */
 export function introduction(
   { appliances, token }: WatchedAppliances,
   { exporter, gateway, prometheus, alertmanager }: StackFlags['addresses'],
@@ -21,21 +21,19 @@ export function introduction(
     ].map(([url = '', about = '']) => `  ${url.padEnd(34)} ${about}`),
     '',
     'Try, in another terminal, in the same folder',
-    `  ${patient ? 'In four minutes' : 'Within a minute'} ZlbFarmDown fires below for two farms of lb-madrid. "legacy" has no`,
-    '  backend up, and no command here helps it. "oldportal" is stopped: restart it, and RESOLVED comes.',
+    `  ${patient ? 'In four minutes' : 'Within a minute'} ZlbFarmDown fires below for the farm "legacy" of lb-madrid, which has no`,
+    '  backend up. Its "oldportal" was stopped before anybody looked: that is no alert.',
+    '  Stop a farm, and see the alert fire; restart it, and RESOLVED comes.',
     '',
     `  export ZLB_ADMIN_URL=http://${gateway}`,
     `  export ZLB_ADMIN_TOKEN=${token}`,
-    '  npm start --silent -- admin lb-madrid restart-farm farm=oldportal --reason=ZlbFarmDown --yes',
-    '',
-    '  Take one down, and see it fire:',
-    '',
     '  npm start --silent -- admin lb-paris-1 actOnFarm farmname=www action=stop --reason=trying --yes',
+    '  npm start --silent -- admin lb-paris-1 restart-farm farm=www --reason=ZlbFarmDown --yes',
     '',
     ...(patient
-      ? ['The rules (alerts/zlb.rules.yml) wait as they ship: most 1 to 15 minutes, an hour at most.']
+      ? ['The rules (alerts/zlb*.rules.yml) wait as they ship: most 1 to 15 minutes, an hour at most.']
       : [
-          'The rules are the ones that ship (alerts/zlb.rules.yml), but wait for 10 to 70 seconds where those',
+          'The rules are the ones that ship (alerts/zlb*.rules.yml), but wait for 10 to 70 seconds where those',
           'wait for minutes, in the same order; npm run stack -- --patient leaves them their times.',
         ]),
     'Routes and inhibitions are those of alerts/alertmanager.example.yml, and every notification comes',

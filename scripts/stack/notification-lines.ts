@@ -5,8 +5,9 @@ import type { Delivery, NotifiedAlert } from './receiver.ts';
 const places = ['appliance', 'farm', 'service', 'backend', 'file', 'interface', 'vpn', 'node', 'collector'];
 
 /**
- * Makes lines of notifications: `04:12:31 FIRING   critical ZlbFarmDown lb-madrid shop: … (to page)`. Alertmanager repeats
- * itself, and all of a group when one of it changes; only what is new becomes a line.
+ * Makes lines of notifications: `04:12:31 FIRING   critical ZlbFarmDown lb-madrid shop: … (to
+ * page)`. Alertmanager repeats itself, and all of a group when one of it changes; only what is new
+ * becomes a line.
  */
 export function createTeller(): (delivery: Delivery, at: Date) => readonly string[] {
   const told = new Map<string, NotifiedAlert['status']>();
@@ -21,5 +22,5 @@ export function createTeller(): (delivery: Delivery, at: Date) => readonly strin
 function describe({ status, labels, annotations }: NotifiedAlert): string {
   const where = places.flatMap((place) => labels[place] ?? []);
   const words = [status.toUpperCase().padEnd(8), labels['severity'] ?? '', labels['alertname'] ?? '', ...where];
-  return `${words.filter((word) => word !== '').join(' ')}: ${annotations['summary'] ?? ''}`;
+  return `${words.filter((word) => word !== '').join(' ')}: ${annotations['description'] ?? ''}`;
 }

@@ -9,7 +9,7 @@ import { StackError } from './stack-error.ts';
 export interface Program {
   readonly name: string;
   readonly command: string;
-  /** What it wrote of late, on both of its outputs, oldest line first. */
+  /** Returns the latest lines of both outputs, oldest first. */
   lines(): readonly string[];
   /** Resolves once it has ended, asked or not, to how: `exit code 1` or `SIGKILL`. */
   readonly ended: Promise<string>;
@@ -18,12 +18,12 @@ export interface Program {
 }
 
 export interface ProgramStart {
-  /** What people call it. */
+  /** The usual name. */
   readonly name: string;
   /** A path, or a name to be found in PATH. */
   readonly command: string;
   readonly args: readonly string[];
-  /** What to do when there is no such program. */
+  /** The remedy if there is no such program. */
   readonly remedy: string;
 }
 

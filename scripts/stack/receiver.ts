@@ -9,7 +9,7 @@ export interface NotifiedAlert {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** What Alertmanager sends to a webhook, as far as it is of use here. */
+/** The used part of a message from Alertmanager to a webhook. */
 export interface Delivery {
   readonly status: 'firing' | 'resolved';
   readonly receiver: string;

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startAlertmanager } from './alertmanager.ts';
+import { readRuleFiles, ruleFiles } from '../rule-files.ts';
 import {
   impatientRules,
   localAlertmanagerConfiguration,
@@ -28,13 +29,16 @@ export interface StackParts {
   readonly say: (line: string) => void;
 }
 
-/** Runs everything until it is told to stop, and says so then; rejects with a StackError when a part cannot start or ends. */
+/**
+ * Runs everything until it is stopped, and reports that; rejects with a StackError when a part
+ * cannot start or ends.
+ */
 export async function runStack({ flags, stopped, say }: StackParts): Promise<void> {
   const { addresses } = flags;
   await checkAddresses(addresses);
-  const [scraping, rules, routes] = await Promise.all([
+  const rules = readRuleFiles();
+  const [scraping, routes] = await Promise.all([
     readShipped('deploy/prometheus/prometheus.yml'),
-    readShipped('alerts/zlb.rules.yml'),
     readShipped('alerts/alertmanager.example.yml'),
   ]);
 
@@ -67,7 +71,9 @@ export async function runStack({ flags, stopped, say }: StackParts): Promise<voi
       folder: join(folder, 'prometheus'),
       address: addresses.prometheus,
       config: localPrometheusConfiguration(flags.patient ? scraping : quickened(scraping), places),
-      files: { 'zlb.rules.yml': flags.patient ? rules : impatientRules(rules) },
+      files: flags.patient
+        ? Object.fromEntries(ruleFiles.map((name, index) => [name, rules[index] ?? '']))
+        : { 'zlb.rules.yml': impatientRules(rules) },
       command: flags.prometheus,
     });
     owned.push(() => prometheus.stop());
@@ -76,7 +82,8 @@ export async function runStack({ flags, stopped, say }: StackParts): Promise<voi
     introduction(watched, places, flags).forEach(say);
     await untilStopped(stopped, [alertmanager, watched.exporter, prometheus]);
   } catch (error) {
-    // Ctrl-C reaches the programs too: one that ends in the middle of its start then does what it was asked.
+    // Ctrl-C reaches the programs too: one that ends in the middle of its start then does what it
+    // was asked.
     const asked = stopped.aborted && (error === stopped.reason || error instanceof StackError);
     if (!asked) throw error;
   } finally {

@@ -11,7 +11,7 @@ export interface Server extends Program {
 }
 
 export interface ServerStart {
-  /** Where it keeps its configuration and its data; made when it is not there. */
+  /** The folder of its configuration and data; created if it is missing. */
   readonly folder: string;
   /** `host:port`, or `:port` for every address. */
   readonly address: string;
@@ -32,7 +32,10 @@ interface ServerProgram extends ServerStart, ProgramStart {
 
 const readyWithinMs = 30_000;
 
-/** Both programs have the same manners: a configuration file, a listen address, and a page that says when they are ready. */
+/**
+ * Both programs have the same manners: a configuration file, a listen address, and a page that says
+ * when they are ready.
+ */
 export async function startServer({
   folder,
   address,
@@ -63,7 +66,10 @@ export async function startServer({
   return { ...program, url };
 }
 
-/** Waits until a page of a program answers; rejects with a StackError when it ends before, or never does. */
+/**
+ * Waits until a page of a program answers; rejects with a StackError when it ends before, or never
+ * does.
+ */
 export async function ready(program: Program, page: string): Promise<void> {
   const deadline = performance.now() + readyWithinMs;
   const end = program.ended.then((how) => ({ how }));
@@ -85,7 +91,7 @@ function doubt({ command, lines }: Program): string {
   return lines().length > 0 ? '' : `, and wrote nothing; is ${command} the right program?`;
 }
 
-/** What a program wrote of late, and below it, where it is seen, what happened to it. */
+/** Returns the latest lines of a program, and below them, where people look, its fate. */
 export function lastWords({ name, lines }: Program, what: string): string {
   const written = lines().slice(-10);
   const log = written.length === 0 ? [] : [`the last that ${name} wrote:`, ...written.map((line) => `  ${line}`)];

@@ -10,7 +10,7 @@ export interface ApplianceAnswer {
   readonly status: number;
   /** Lower case, without parameters; empty when the answer names none. */
   readonly mediaType: string;
-  /** Without keys. */
+  /** The text of the answer, without keys. */
   readonly text: string;
 }
 
@@ -125,7 +125,7 @@ function sentenceOf(json: unknown, mediaType: string): string {
   return mediaType === 'text/html' ? ' with a page of its web server, not of the API' : '';
 }
 
-/** `error` is the string "true" (docs/api.md §1.5). */
+/** Returns true if `error` is the string "true" (docs/api.md §1.5). */
 function isErrorRow(body: unknown): boolean {
   const error = fieldOf(body, 'error');
   return error === 'true' || error === true;

@@ -1,5 +1,6 @@
+import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Static, TSchema } from 'typebox';
-import { steadyNow } from '../lib/steady-now.ts';
+import { steadyNow } from '../lib/time.ts';
 import {
   type ApplianceAnswer,
   codeOfStatus,
@@ -13,14 +14,21 @@ import {
 } from './answer.ts';
 import { basePathsOf, fillTemplate, parseRoute, type RouteParams } from './route.ts';
 import { type ApplianceConnection, type ConnectionOptions, createConnection } from './connection.ts';
-import { abortedBy, callTimeout, isClosedSocket, messageOf, reasonOfTransportError, remedyFor } from './failure.ts';
+import {
+  abortedBy,
+  ApplianceError,
+  callTimeout,
+  type FailureReason,
+  isClosedSocket,
+  messageOf,
+  reasonOfTransportError,
+  remedyFor,
+} from './errors.ts';
 import type { Decode } from './decode.ts';
-import type { EndpointRow } from './endpoints/row.ts';
-import { endpoints } from './endpoints/table.ts';
-import { ApplianceError, type FailureReason } from './errors.ts';
-import { type KeyOptions, keyHeaders, keysToHide } from './key-headers.ts';
+import type { EndpointRow } from './api/row.ts';
+import { endpoints } from './api/table.ts';
+import { createBodyScrubber, keyHeaders, type KeyOptions, keysToHide, presentable, scrub } from './api-key.ts';
 import { maxValuesOf } from './reply-bounds.ts';
-import { createBodyScrubber, presentable, scrub } from './mask-key.ts';
 
 type Rows = typeof endpoints;
 
@@ -77,6 +85,9 @@ export interface ApplianceClient {
   close(): Promise<void>;
 }
 
+/** Characters of a reply from which on other work runs between decoding it and using it. */
+const longReply = 100_000;
+
 /** Polls of one appliance are seconds apart. The appliance's own keep-alive hint wins. */
 const keepAliveMs = 60_000;
 
@@ -125,6 +136,7 @@ export function createApplianceClient(options: ClientOptions): ApplianceClient {
       }
       const reply = { schema: row.reply, maxValues: maxValuesOf(row.maxValues, bodyBytes) };
       const { answer, checked } = await findBasePath({ endpoint, path, reply }, signal);
+      if (answer.text.length > longReply) await nextTick();
       if ('value' in checked) return checked.value as never;
       throw new ApplianceError(checked.reason, {
         endpoint,

@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
 import type { Excess } from './reply-bounds.ts';
-import { maxRows, type WireKind, wireKeyword } from './wire-types.ts';
+import { type WireKind, wireKeyword } from './wire-types.ts';
 
 /**
  * Checks a parsed reply against its schema and coerces the appliance's types in place; the error
@@ -31,7 +31,7 @@ function excessIn(error: ErrorObject | undefined): Excess {
   if (error?.keyword !== 'maxItems')
     return { reason: 'malformed', because: `${place} ${error?.message ?? 'does not fit'}` };
   const remedy = 'check what answers under the url of the appliance';
-  return { reason: 'oversize', because: `${place} has more than ${maxRows} rows; ${remedy}` };
+  return { reason: 'oversize', because: `${place} has more than ${error.params.limit} rows; ${remedy}` };
 }
 
 interface CoerceKeyword {

@@ -1,3 +1,6 @@
+import { errors } from 'undici';
+import { errorCode, toError } from '../lib/check.ts';
+
 /**
  * Every way in which a call to an appliance can fail; also the `reason` label of the error
  * counters.
@@ -83,4 +86,82 @@ export function reasonOfStatus(status: number): FailureReason {
       if (status >= 500) return 'server_error';
       return status >= 400 ? 'bad_request' : 'malformed';
   }
+}
+
+const reasonByCode: ReadonlyMap<string, FailureReason> = new Map([
+  ['UND_ERR_CONNECT_TIMEOUT', 'timeout'],
+  ['UND_ERR_HEADERS_TIMEOUT', 'timeout'],
+  ['UND_ERR_BODY_TIMEOUT', 'timeout'],
+  ['ETIMEDOUT', 'timeout'],
+  ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'oversize'],
+  ['UND_ERR_HEADERS_OVERFLOW', 'malformed'],
+  ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'connect'],
+  ['EPROTO', 'tls'],
+]);
+
+// Codes of OpenSSL's certificate verification and of Node's TLS layer; UNSPECIFIED is a key or
+// digest that is too weak.
+const tlsCode =
+  /^(ERR_TLS|ERR_SSL|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|HOSTNAME_MISMATCH|ERROR_IN_CERT|UNSPECIFIED$)/;
+
+/**
+ * Returns the reason for a transport error. `abortedBy` tells our deadline (`timeout`) from a
+ * caller that gave up (`cancelled`). An answer that is not HTTP is `malformed`.
+ */
+export function reasonOfTransportError(thrown: unknown, abortedBy: 'deadline' | 'caller' | 'nobody'): FailureReason {
+  if (abortedBy === 'deadline') return 'timeout';
+  if (abortedBy === 'caller') return 'cancelled';
+  const code = errorCode(thrown);
+  const known = reasonByCode.get(code);
+  if (known) return known;
+  if (tlsCode.test(code)) return 'tls';
+  return thrown instanceof errors.HTTPParserError ? 'malformed' : 'connect';
+}
+
+/**
+ * Returns true if the connection ended during a request: closed by the other side, or dropped by a
+ * firewall.
+ */
+export function isClosedSocket(thrown: unknown): boolean {
+  return ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'].includes(errorCode(thrown));
+}
+
+/** Node's advice at the end of some messages, which does not help users of this program. */
+const adviceOfNode = /; if the root CA is installed locally, try running Node\.js with --use-system-ca$/;
+
+/** OpenSSL's messages: thread, number, library, function, reason, and a line of its source. */
+const messageOfOpenssl = /^[0-9A-F]+:error:[0-9A-F]+:([^:]+):[^:]*:([^:]+):/;
+
+/** Returns the platform's message of an error, without what only its developers need. */
+export function messageOf(thrown: unknown): string {
+  const error = toError(thrown);
+  const [, library, reason] = messageOfOpenssl.exec(error.message) ?? [];
+  if (library && reason) return `${library}: ${reason}`;
+  // Node reports a refused dual-stack connect as an aggregate with an empty message.
+  return error.message === '' ? errorCode(error) : error.message.replace(adviceOfNode, '');
+}
+
+const remedies: Partial<Record<FailureReason, string>> = {
+  tls: 'check tls.ca_file, tls.server_name or tls.fingerprint_sha256 (the fingerprint command prints what the appliance shows)',
+  timeout: 'the appliance did not answer in time; raise polling.timeout if it is merely slow',
+  connect: 'check that the address, the port and the network path are right and that the management service runs',
+  oversize: 'raise limits.body_bytes if such a reply is expected',
+};
+
+/**
+ * Returns what an operator can do about a failure, to be appended to the message; '' if there is no
+ * advice.
+ */
+export function remedyFor(reason: FailureReason): string {
+  const remedy = remedies[reason];
+  return remedy ? `; ${remedy}` : '';
+}
+
+/** The reason of a signal that aborts a call after its time limit. */
+export const callTimeout = new DOMException('no complete answer in time', 'TimeoutError');
+
+/** Returns who aborted a call: a time limit, its caller, or nobody. */
+export function abortedBy({ aborted, reason }: AbortSignal): 'deadline' | 'caller' | 'nobody' {
+  if (!aborted) return 'nobody';
+  return reason instanceof Error && reason.name === 'TimeoutError' ? 'deadline' : 'caller';
 }

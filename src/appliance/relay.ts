@@ -3,13 +3,10 @@ import type { Dispatcher } from 'undici';
 import type { Secret } from '../lib/secret.ts';
 import { headerOf, isForeign404, mediaTypeOf } from './answer.ts';
 import { basePathsOf } from './route.ts';
-import { readBeginning } from './beginning.ts';
 import { type ConnectionOptions, createConnection } from './connection.ts';
-import { abortedBy, callTimeout, messageOf, reasonOfTransportError } from './failure.ts';
-import type { Method } from './endpoints/row.ts';
-import { ApplianceError } from './errors.ts';
-import { type KeyOptions, keyHeaders, keysToHide } from './key-headers.ts';
-import { maskStream, maskWhole, presentable, scrub } from './mask-key.ts';
+import { abortedBy, ApplianceError, callTimeout, messageOf, reasonOfTransportError } from './errors.ts';
+import type { Method } from './api/row.ts';
+import { keyHeaders, type KeyOptions, keysToHide, maskStream, maskWhole, presentable, scrub } from './api-key.ts';
 
 export interface RelayRequest {
   readonly method: Method;
@@ -82,7 +79,7 @@ async function withDeadline(
   const file = request.body instanceof Readable ? request.body : undefined;
   if (file) file.once('end', startTimer);
   else startTimer();
-  // The signal may outlive many calls.
+  // The signal may live longer than many calls.
   const end = (): void => request.signal.removeEventListener('abort', leave);
   try {
     const answer = await send({ ...request, signal: ending.signal });
@@ -186,4 +183,37 @@ function relayable(headers: Dispatcher.ResponseData['headers'], keys: readonly S
 
 function isElsewhere({ statusCode: status, headers }: Dispatcher.ResponseData): boolean {
   return isForeign404({ status, mediaType: mediaTypeOf(headerOf(headers, 'content-type')) });
+}
+
+/**
+ * Resolves to the whole body if it has at most `wholeBytes`; otherwise to a stream that still has
+ * all of it. A buffer costs a fraction of a stream. Rejects if the body fails before that is
+ * decided.
+ */
+function readBeginning(body: Readable, wholeBytes: number): Promise<Buffer | Readable> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const onData = (chunk: Buffer): void => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size <= wholeBytes) return;
+      stop();
+      body.pause();
+      body.unshift(Buffer.concat(chunks));
+      resolve(body);
+    };
+    const onEnd = (): void => {
+      stop();
+      resolve(Buffer.concat(chunks));
+    };
+    const onError = (error: Error): void => {
+      stop();
+      reject(error);
+    };
+    function stop(): void {
+      body.off('data', onData).off('end', onEnd).off('error', onError);
+    }
+    body.on('data', onData).once('end', onEnd).once('error', onError);
+  });
 }

@@ -1,6 +1,6 @@
 import type { FailureReason } from './errors.ts';
 
-/** Why a reply must not be parsed. */
+/** The reason for which a reply must not be parsed. */
 export interface Excess {
   readonly reason: Extract<FailureReason, 'oversize' | 'malformed'>;
   readonly because: string;

@@ -1,5 +1,5 @@
 import { percentDecoded } from '../lib/text.ts';
-import type { Method, Route } from './endpoints/row.ts';
+import type { Method, Route } from './api/row.ts';
 
 type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? (Name extends `${infer Bare}*` ? Bare : Name) | ParamNames<Rest>
@@ -36,14 +36,14 @@ export function fillTemplate(template: string, params: Readonly<Record<string, s
   return refused || !segments.every(isSafeSegment) ? undefined : `/${segments.map(encodeSegment).join('/')}`;
 }
 
-/** False for a name that no path can carry as one segment: see {@link fillTemplate}. */
+/** Returns false for a name that no path can have as one segment: see {@link fillTemplate}. */
 export function fitsSegment(name: string): boolean {
   return isSafeSegment(name) && !name.includes('/');
 }
 
 /**
- * False for a decoded path segment that must not be sent on: see {@link fillTemplate}. UTF-8 has no
- * half of a surrogate pair.
+ * Returns false for a decoded path segment that must not be sent: see {@link fillTemplate}. UTF-8
+ * has no half of a surrogate pair.
  */
 function isSafeSegment(segment: string): boolean {
   if (segment === '' || segment === '.' || segment === '..') return false;
@@ -61,7 +61,10 @@ function encodeSegment(segment: string): string {
  * conventions).
  */
 export interface RouteMatcher<Row extends { readonly route: Route }> {
-  /** `path` is below the base URL, begins with a slash and is still percent-encoded. */
+  /**
+   * Finds the row of a `path` below the base URL, which begins with a slash and is still
+   * percent-encoded.
+   */
   match(
     method: string,
     path: string,

@@ -1,5 +1,14 @@
 import { Type } from 'typebox';
-import { about, WireList, WireListOrNull, WireName, WireNumber, WireRows, WireText } from './wire-types.ts';
+import {
+  about,
+  maxBackends,
+  WireList,
+  WireListOrNull,
+  WireName,
+  WireNumber,
+  WireRows,
+  WireText,
+} from './wire-types.ts';
 
 // Only what the collectors and the guards read; unknown fields pass. A field may be missing in
 // another release, so nearly all are optional; but a reply without anything that it is about comes
@@ -90,6 +99,7 @@ export const FarmStatsReply = Type.Object({
       priority: WireNumber,
       max_conns: WireNumber,
     }),
+    maxBackends,
   ),
   total_sessions: WireNumber,
   sessions: Type.Optional(Type.Union([Type.Array(Type.Unknown()), Type.Null()])),
@@ -111,14 +121,17 @@ export const FarmReply = Type.Object({
   params: Type.Object(
     {
       farmguardian: WireText,
+      protocol: WireText,
       // A plain HTTP farm of some builds has the number -1 where a file name is expected.
       certlist: WireList(Type.Object({ file: WireText })),
     },
     about('status', 'vip', 'listener'),
   ),
-  services: WireList(Type.Object({ id: WireName, farmguardian: WireText, backends: WireList(configuredBackend) })),
-  // Of a farm without services.
-  backends: WireList(configuredBackend),
+  services: WireList(
+    Type.Object({ id: WireName, farmguardian: WireText, backends: WireList(configuredBackend, maxBackends) }),
+  ),
+  // The backends of a farm without services.
+  backends: WireList(configuredBackend, maxBackends),
 });
 
 /** `GET /farms/{farmname}/status` (docs/api.md §3.10): the status word alone, or the number -1. */
@@ -126,11 +139,11 @@ export const FarmStatusReply = Type.Object({ params: Type.Object({ status: WireT
 
 /** `GET /farms/{farmname}/services/{service}` (docs/api.md §3.10), HTTP farms. */
 export const ServiceReply = Type.Object({
-  params: Type.Object({ id: WireName, backends: WireListOrNull(configuredBackend) }),
+  params: Type.Object({ id: WireName, backends: WireListOrNull(configuredBackend, maxBackends) }),
 });
 
 /** `GET /farms/{farmname}/backends` (docs/api.md §3.10), L4xNAT and datalink farms. */
-export const FarmBackendListReply = Type.Object({ params: WireRows(configuredBackend) });
+export const FarmBackendListReply = Type.Object({ params: WireRows(configuredBackend, maxBackends) });
 
 /** `GET /monitoring/fg` (docs/api.md §3.14). */
 export const FarmguardianListReply = Type.Object({
@@ -148,6 +161,18 @@ export const CertificateListReply = Type.Object({
       creation: WireText,
       expiration: WireText,
       status: WireText,
+    }),
+  ),
+});
+
+/** `GET /certificates/letsencrypt` and its older spelling (docs/api.md §3.11). */
+export const AcmeCertificateListReply = Type.Object({
+  params: WireRows(
+    Type.Object({
+      file: WireName,
+      autorenewal: Type.Optional(
+        Type.Union([Type.Object({ status: WireText, farm: WireText, vip: WireText, restart: WireText }), Type.Null()]),
+      ),
     }),
   ),
 });

@@ -19,31 +19,31 @@ export const WireText = Type.Optional(Type.Unsafe<string | null>({ [wireKeyword]
 export const WireName = Type.Unsafe<string>({ [wireKeyword]: 'name' });
 
 /**
- * Rows of one list that are read. The series of so many would exceed the usual limit of an
- * appliance by far.
+ * Rows of one list that are read: farms, certificates, interfaces. Five times those of the largest
+ * simulated fleet; checking and rendering them cannot be interrupted.
  */
-export const maxRows = 10_000;
+const maxRows = 2_500;
 
-/** A list whose rows are read. */
-export function WireRows<Item extends Parameters<typeof Type.Array>[0]>(item: Item) {
-  return Type.Array(item, { maxItems: maxRows });
+/** Backends of one farm that are read. Each has more series than a row of another list. */
+export const maxBackends = 1_000;
+
+/** Creates a list whose rows are read. */
+export function WireRows<Item extends Parameters<typeof Type.Array>[0]>(item: Item, maxItems = maxRows) {
+  return Type.Array(item, { maxItems });
+}
+
+/** Creates a required list that some releases print as null when it is empty. */
+export function WireListOrNull<Item extends Parameters<typeof Type.Array>[0]>(item: Item, maxItems = maxRows) {
+  return Type.Union([WireRows(item, maxItems), Type.Null()]);
+}
+
+/** Creates a list that some releases leave out or print as null when it is empty. */
+export function WireList<Item extends Parameters<typeof Type.Array>[0]>(item: Item, maxItems = maxRows) {
+  return Type.Optional(WireListOrNull(item, maxItems));
 }
 
 /**
- * A list that some releases print as null when it is empty, but that is always there: the reply is
- * about it.
- */
-export function WireListOrNull<Item extends Parameters<typeof Type.Array>[0]>(item: Item) {
-  return Type.Union([WireRows(item), Type.Null()]);
-}
-
-/** A list that some releases leave out or print as null when it is empty. */
-export function WireList<Item extends Parameters<typeof Type.Array>[0]>(item: Item) {
-  return Type.Optional(WireListOrNull(item));
-}
-
-/**
- * For an object whose fields are all optional: one of these is there, or it is the answer to
+ * Requires one of these fields of an object whose fields are all optional: without any, it answers
  * another question.
  */
 export function about(...fields: readonly string[]) {

@@ -70,7 +70,9 @@ export const activation = defineCollector<Activation>({
   ],
 });
 
-/** 200 from a call behind the check is the only proof of an activated appliance; 402 the only proof of the opposite. */
+/**
+ * Returns true after a 200 from a call behind the check, false after a 402: only these are proofs.
+ */
 async function isLicensed({ read }: CollectContext): Promise<boolean> {
   try {
     await read('readSystemVersion', {});
@@ -96,11 +98,12 @@ async function readActivation(
   const summary = await tolerant(() => read('readActivationInfo', {}));
   const text = await tolerant(() => read('readActivationCertificate', {}));
   const days = summary.value?.params.days_to_expire;
-  // A refusal for want of a licence says nothing about the dates, and 0 may be a date that nobody could read:
-  // the last known end stays true until the file is gone.
+  // A refusal without a licence says nothing about the dates, and 0 may be an unreadable date: the
+  // last known end stays true until the file is gone.
   const saysNothing = summary.refused === 'unlicensed' ? text.refused !== 'not_found' : days === 0;
   const lastKnownEnd = saysNothing ? facts.activationEndSeconds : undefined;
-  // Community answers the check as well; without a named edition, only an answer that it cannot give tells them apart.
+  // Community answers the check as well; without a named edition, only an answer that it cannot
+  // give tells them apart.
   const isEnterprise = edition === 'enterprise' || summary.value !== undefined || text.value !== undefined;
   return {
     status: !licensed ? 'deactivated' : isEnterprise ? 'activated' : 'unknown',
@@ -117,7 +120,10 @@ interface Tolerated<Value> {
   readonly refused?: FailureReason;
 }
 
-/** A refusal that the release, the edition, the rights of the key or a missing licence explains; all else is thrown. */
+/**
+ * Returns the result, or a refusal that release, edition, rights of the key or a missing licence
+ * explain; throws all other errors.
+ */
 async function tolerant<Value>(call: () => Promise<Value>): Promise<Tolerated<Value>> {
   try {
     return { value: await call() };
@@ -133,9 +139,10 @@ function dateIn(text: string | undefined, pattern: RegExp): number | undefined {
 }
 
 /**
- * Returns the end of the activation in Unix seconds from the days that are left. Whole days are cut off, and less than one
- * has two decimals, so the end is known to one step of the count. The last possible moment is taken, and kept while it
- * still is one: so the series stands still until the count first falls, and is exact to one poll from then on.
+ * Returns the end of the activation in Unix seconds from the days that are left. Whole days are cut
+ * off, and less than one has two decimals, so the end is known to one step of the count. The last
+ * possible moment is taken, and kept while it still is one: so the series stands still until the
+ * count first falls, and is exact to one poll from then on.
  */
 function endFromDays(days: number, { now, facts }: CollectContext): number {
   const [min, max] = days >= 1 ? [days, days + 1] : [days - 0.01, days + 0.01];

@@ -6,7 +6,10 @@ import { summary } from './summary.ts';
 
 type Latest = <Data>(collector: ApplianceCollector<Data>) => Data | undefined;
 
-/** Derives what collectors know of each other from the newest data of each, by name, however old it is. */
+/**
+ * Derives what collectors know of each other from the newest data of each, by name, however old it
+ * is.
+ */
 export function applianceFacts(newest: ReadonlyMap<string, unknown>): Facts {
   // Only the data of this very collector is stored under its name.
   const latest: Latest = <Data>({ name }: ApplianceCollector<Data>) => newest.get(name) as Data | undefined;
@@ -21,7 +24,7 @@ export function applianceFacts(newest: ReadonlyMap<string, unknown>): Facts {
   };
 }
 
-/** The list with states, else the summary, which has none. */
+/** Returns the list with states, else the summary, which has none. */
 function listedFarms(latest: Latest): readonly FarmFact[] | undefined {
   const listed = latest(farms)?.farms;
   if (listed) return listed.map(({ name, profile, state }) => ({ name, profile, status: state }));

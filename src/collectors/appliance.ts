@@ -9,7 +9,7 @@ export interface ApplianceDescription {
   readonly edition: string;
   readonly apiVersion: string;
   readonly kernel: string;
-  /** From the configuration. */
+  /** The labels of the configuration. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -21,7 +21,10 @@ const ofAppliance = rowsOf((reading: ApplianceDescription) => [reading], {
   kernel: ({ kernel }) => kernel,
 });
 
-/** What the appliance is. A changed version makes the routes that it lacked worth another try. */
+/**
+ * Reads the identity of the appliance. After a change of the version, missing routes are tried
+ * again.
+ */
 export const appliance = defineCollector<ApplianceDescription>({
   name: 'appliance',
   schedule: '0 */10 * * * *',

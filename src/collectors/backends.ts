@@ -1,6 +1,5 @@
 import type { ReplyOf } from '../appliance/client.ts';
 import { fitsSegment } from '../appliance/route.ts';
-import { backendLabel, clashingAddresses } from './backend-label.ts';
 import {
   closedState,
   defineFarmCollector,
@@ -60,7 +59,10 @@ const ofListed = rowsOf(
 const ofNumbers = rowsOf((reading: FarmBackends, { compact }) => (compact ? [] : listOf(reading)), columns, {
   isDetail: true,
 });
-/** For backends in a service the farm configuration writes these; a series must not be on the page twice. */
+/**
+ * For backends in a service the farm configuration writes these; a series must not be in the
+ * exposition twice.
+ */
 const ofSettings = rowsOf(
   (reading: FarmBackends, { compact }) => (compact ? [] : listOf(reading).filter(({ service }) => service === '')),
   columns,
@@ -78,16 +80,25 @@ const priority = ofSettings.gauge(
   (each) => each.priority,
 );
 
-/** The families that the farm configuration writes for HTTP farms, whose statistics do not have them. */
+/**
+ * The families that the farm configuration writes for HTTP farms, whose statistics do not have
+ * them.
+ */
 export const backendSettings = { weight: weight.family, priority: priority.family } as const;
 
 type Stats = ReplyOf<'readFarmStats'>;
 
-/** Names that the appliance's router keeps for itself under `/stats/farms`, and profiles without statistics (docs/api.md §3.6 and §8, 17). */
+/**
+ * Names that the appliance's router keeps for itself under `/stats/farms`, and profiles without
+ * statistics (docs/api.md §3.6 and §8, 17).
+ */
 const unreachableNames = ['modules', 'total'];
 const profilesWithoutStats = ['datalink'];
 
-/** Backends and sessions of each farm, from the only read whose backend states are true (docs/api.md §8, 10 and 11). */
+/**
+ * Backends and sessions of each farm, from the only read whose backend states are true (docs/api.md
+ * §8, 10 and 11).
+ */
 export const backends = defineFarmCollector<FarmBackends>({
   name: 'backends',
   schedule: '0 * * * * *',
@@ -172,8 +183,8 @@ function toBackends(farm: FarmFact, stats: Stats): readonly Backend[] {
 }
 
 /**
- * True for an empty list of a farm that does not run, or of which nobody knows whether it runs: appliances list no
- * backends of a stopped farm, however many it has (API 4.0, `GET /stats/farms/{farmname}`).
+ * Returns true for an empty list of a farm that is stopped or of unknown state: appliances list no
+ * backends of a stopped farm (API 4.0, `GET /stats/farms/{farmname}`).
  */
 function saysNothing({ status }: FarmFact, list: readonly Backend[]): boolean {
   return list.length === 0 && (status === 'down' || status === 'unknown');
@@ -212,4 +223,35 @@ function countByState(reading: FarmBackends): readonly StateCount[] {
       count: ofService.filter((each) => closedState('backend', each.state) === state).length,
     })),
   );
+}
+
+interface Addressed {
+  readonly service: string;
+  readonly id?: string | null;
+  readonly ip?: string | null;
+  readonly port?: string | null;
+}
+
+/** Returns the `backend` label: `ip:port`, or `ip:port#id` if a service has the address twice. */
+export function backendLabel(backend: Addressed, clashes: ReadonlySet<string>): string {
+  const text = address(backend);
+  return clashes.has(`${backend.service}\n${text}`) ? `${text}#${backend.id ?? ''}` : text;
+}
+
+/** Returns the addresses that occur more than once in one service. */
+export function clashingAddresses(backends: readonly Addressed[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const clashes = new Set<string>();
+  for (const backend of backends) {
+    const key = `${backend.service}\n${address(backend)}`;
+    if (seen.has(key)) clashes.add(key);
+    seen.add(key);
+  }
+  return clashes;
+}
+
+/** Returns the address; an L4 farm on all ports has backends without a port. */
+function address({ ip, port }: Addressed): string {
+  const host = ip?.includes(':') ? `[${ip}]` : (ip ?? '');
+  return port ? `${host}:${port}` : host;
 }

@@ -4,13 +4,16 @@ import { rowsOf } from './rows.ts';
 
 export interface Backups {
   readonly count: number;
-  /** Unix seconds of the newest one; undefined where there is none, or none with a date that we can read. */
+  /**
+   * Unix seconds of the newest one; undefined where there is none, or none with a date that we can
+   * read.
+   */
   readonly lastSeconds: number | undefined;
 }
 
 const ofBackups = rowsOf((backups: Backups) => [backups], {});
 
-/** How many backups there are and how old the newest is. Their contents are never asked for. */
+/** Reads the number of backups and the age of the newest. It never reads their contents. */
 export const backups = defineCollector<Backups>({
   name: 'backups',
   schedule: '0 */30 * * * *',

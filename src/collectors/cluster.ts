@@ -1,17 +1,20 @@
 import { defineCollector, stateWord } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
-export interface ClusterNode {
+interface LocalNode {
   readonly node: string;
   readonly role: string;
   readonly state: string;
 }
 
 const states = ['ok', 'failure', 'unreachable', 'error', 'not_configured', 'unknown'] as const;
-const ofNode = rowsOf((node: ClusterNode) => [node], { node: ({ node }) => node, role: ({ role }) => role });
+const ofNode = rowsOf((node: LocalNode) => [node], { node: ({ node }) => node, role: ({ role }) => role });
 
-/** This node only: asking for all nodes runs commands on the peer and is slowest when the peer is dead (docs/api.md §3.12). */
-export const cluster = defineCollector<ClusterNode>({
+/**
+ * This node only: asking for all nodes runs commands on the peer and is slowest when the peer is
+ * dead (docs/api.md §3.12).
+ */
+export const cluster = defineCollector<LocalNode>({
   name: 'cluster',
   schedule: '0 */10 * * * *',
   maxStaleMs: 1_800_000,

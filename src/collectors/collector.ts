@@ -1,8 +1,10 @@
 import type { Params, ReadKey, ReplyOf } from '../appliance/client.ts';
-import type { Area } from '../appliance/endpoints/table.ts';
+import type { Area } from '../appliance/api/table.ts';
 import type { ReadingFamily } from './rows.ts';
 
-/** What collectors of one appliance know of each other's results; see appliance-facts.ts. */
+/**
+ * Facts that collectors of one appliance learn from each other's results; see appliance-facts.ts.
+ */
 export interface Facts {
   /** Newest list of the farms that are watched; undefined until it was read once. */
   readonly farms: readonly FarmFact[] | undefined;
@@ -28,12 +30,30 @@ export interface CollectContext {
   /** Reads from the appliance, one call at a time, within the run's deadline. */
   readonly read: ReadFrom;
   readonly facts: Facts;
+  /**
+   * Returns the newest data of another collector, of one farm if it is named; undefined where there
+   * is none, or a stale one.
+   */
+  readonly newest: <Data>(collector: Collector<Data>, farm?: string) => Data | undefined;
+  /** Aborts when the poller closes. */
+  readonly signal: AbortSignal;
   /** False for a farm that `farms.include` and `farms.exclude` leave out. */
   readonly watches: (farm: string) => boolean;
   /** Unix milliseconds. */
   readonly now: () => number;
   /** Labels of `zlb_appliance_info` from the configuration. */
   readonly labels: Readonly<Record<string, string>>;
+  readonly vip: VipSettings;
+}
+
+/** Settings of the probe of an appliance's addresses. */
+export interface VipSettings {
+  /** Names to ask for by TLS, by farm. */
+  readonly serverNames: Readonly<Record<string, readonly string[]>>;
+  /** Other destinations, by `ADDRESS` or `ADDRESS:PORT`. */
+  readonly connectTo: Readonly<Record<string, string>>;
+  /** Networks that may be connected to; empty for all that are not reserved. */
+  readonly networks: readonly string[];
 }
 
 export type ReadFrom = <Key extends ReadKey>(key: Key, params: Params<Key>) => Promise<ReplyOf<Key>>;
@@ -56,17 +76,18 @@ export const transitionStates = {
 
 export type TransitionObject = keyof typeof transitionStates;
 
-/** A word of the closed list of an object's states, whatever an appliance says. */
+/** Returns a word of the closed list of an object's states. */
 export function closedState(object: TransitionObject, word: string): string {
   const states: readonly string[] = transitionStates[object];
-  // The word of the list and not that of the appliance: there are tens of thousands of these, and one text for all is enough.
+  // The word of the list and not that of the appliance: there are tens of thousands of these, and
+  // one text for all is enough.
   return states.find((state) => state === word) ?? 'unknown';
 }
 
 /** Objects of a reading whose state is worth a line in the log and a count when it changes. */
 export interface Entity<Data = unknown> {
   readonly object: TransitionObject;
-  /** Every object with its state, also those that compact mode leaves out. */
+  /** Returns every object with its state, also those that compact mode leaves out. */
   states(data: Data): Iterable<ObjectState>;
 }
 
@@ -80,9 +101,19 @@ interface CollectorBase<Data> {
   readonly enabled: boolean;
   /** Off by itself where the edition answers 404; for all others a missing route is a failure. */
   readonly optional?: true;
-  /** Areas of the API whose changes show in what it reads: a change through the gateway makes it run at once. */
+  /**
+   * True if it never reads from the appliance: it runs once the farms are known, whatever the
+   * appliance answers.
+   */
+  readonly makesNoCalls?: true;
+  /**
+   * Areas of the API whose changes show in what it reads: a change through the gateway makes it run
+   * at once.
+   */
   readonly refreshedBy: readonly Area[];
-  /** How its data becomes metrics, what matters most first: over the series limit, the last ones are left out. */
+  /**
+   * The metrics of the data, the most important first: the series limit leaves out the last ones.
+   */
   readonly families: readonly ReadingFamily<Data>[];
   readonly entity?: Entity<Data>;
 }
@@ -90,15 +121,21 @@ interface CollectorBase<Data> {
 /** Reads the whole appliance in one run. */
 export interface ApplianceCollector<Data = unknown> extends CollectorBase<Data> {
   collect(context: CollectContext): Promise<Data>;
-  /** What to show on `/metrics` while there is no reading; nothing when left out. */
+  /** The data to show on `/metrics` while there is no reading; nothing if left out. */
   readonly withoutReading?: Data;
 }
 
-/** Asks once per farm; the poller spreads the calls over the interval, and each farm has a reading of its own. */
+/**
+ * Asks once per farm; the poller spreads the calls over the interval, and each farm has a reading
+ * of its own.
+ */
 export interface FarmCollector<Data = unknown> extends CollectorBase<Data> {
-  /** False for a farm that the call does not know, by its profile or its name. */
+  /** Returns false for a farm whose profile or name the call does not support. */
   covers(farm: FarmFact): boolean;
-  /** Begins a round over all farms, with what one call can tell about all of them; the result collects one farm. */
+  /**
+   * Begins a round over all farms, with what one call can tell about all of them; the result
+   * collects one farm.
+   */
   begin(context: CollectContext): Promise<(farm: FarmFact, context: CollectContext) => Promise<Data>>;
 }
 
@@ -118,9 +155,15 @@ export function isFarmCollector(collector: Collector): collector is FarmCollecto
   return 'begin' in collector;
 }
 
-/** The appliance's status words as label values: `needed restart` becomes `needed_restart`. */
+/** No word of an appliance is as long. */
+const maxWordLength = 64;
+
+/**
+ * Returns the appliance's status word as a label value: `needed restart` becomes `needed_restart`.
+ * Cuts it first, because replacing in millions of characters takes a second.
+ */
 export function stateWord(word: string | null | undefined): string {
-  return word ? word.trim().replaceAll(' ', '_') : 'unknown';
+  return word ? word.trim().slice(0, maxWordLength).replaceAll(' ', '_') : 'unknown';
 }
 
 /** Everything that can be changed about a farm. */

@@ -8,7 +8,10 @@ export interface ConnectionTable {
 
 const ofTable = rowsOf((table: ConnectionTable) => [table], {});
 
-/** The size of the connection table; one of the few reads that the appliance keeps out of its request log (docs/api.md §9). */
+/**
+ * The size of the connection table; one of the few reads that the appliance keeps out of its
+ * request log (docs/api.md §9).
+ */
 export const connectionTable = defineCollector<ConnectionTable>({
   name: 'connections',
   schedule: '0 */10 * * * *',

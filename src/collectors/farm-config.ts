@@ -1,17 +1,18 @@
 import type { ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import { fitsSegment } from '../appliance/route.ts';
-import { backendLabel, clashingAddresses } from './backend-label.ts';
-import { backendSettings } from './backends.ts';
+import { backendLabel, backendSettings, clashingAddresses } from './backends.ts';
 import { type CollectContext, defineFarmCollector, farmAreas } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
-/** What changes only when somebody configures it. */
+/** The part of a farm that changes only with its configuration. */
 export interface FarmConfig {
   readonly farm: string;
   /** Files that the farm presents; undefined where nobody says. */
   readonly certificates: readonly string[] | undefined;
   readonly checks: readonly HealthCheck[];
+  /** The protocol of an L4 farm, such as tcp or udp; undefined if the reply has none. */
+  readonly protocol: string | undefined;
   /** Undefined where the reply has no list of backends at all. */
   readonly backends: readonly ConfiguredBackend[] | undefined;
 }
@@ -26,7 +27,7 @@ export interface HealthCheck {
 export interface ConfiguredBackend {
   /** Empty where the farm has no services. */
   readonly service: string;
-  /** The label of the metrics, see backend-label.ts. */
+  /** The label of the metrics, see backends.ts. */
   readonly backend: string;
   readonly weight: number | undefined;
   readonly priority: number | undefined;
@@ -56,14 +57,15 @@ const profilesWithoutCertificates = ['http', 'l4xnat', 'gslb'];
 type Farm = ReplyOf<'readFarm'>;
 type LinkedChecks = ReadonlySet<string> | undefined;
 
-/** What changes only when somebody configures it. Backend states in this reply are not true and not read. */
+/** Reads the configuration of a farm. Backend states in this reply are not true and not read. */
 export const farmConfig = defineFarmCollector<FarmConfig>({
   name: 'farm_config',
   schedule: '0 */10 * * * *',
   maxStaleMs: 3_600_000,
   enabled: true,
   refreshedBy: [...farmAreas, 'farmguardian'],
-  // The newest Community line lists a datalink farm and crashes when asked for it (docs/api.md §3.9).
+  // The newest Community line lists a datalink farm and crashes when asked for it (docs/api.md
+  // §3.9).
   covers: ({ name, profile }) => fitsSegment(name) && name !== 'modules' && profile !== 'datalink',
   async begin(context) {
     const linked = await listLinkedChecks(context);
@@ -73,6 +75,7 @@ export const farmConfig = defineFarmCollector<FarmConfig>({
         farm: name,
         certificates: filesOf(profile, farm),
         checks: checksOf(name, farm, linked),
+        protocol: farm.params.protocol ?? undefined,
         backends: configuredBackends(farm),
       };
     };
@@ -93,8 +96,8 @@ export const farmConfig = defineFarmCollector<FarmConfig>({
 });
 
 /**
- * The farms and services with a health check, as `farm` or `farm_service` (docs/api.md §3.14); farm names have no underscore.
- * Undefined when nobody would say.
+ * Lists the farms and services with a health check, as `farm` or `farm_service` (docs/api.md
+ * §3.14); farm names have no underscore. Returns undefined if the list is unknown.
  */
 async function listLinkedChecks({ read }: CollectContext): Promise<LinkedChecks> {
   try {
@@ -107,8 +110,8 @@ async function listLinkedChecks({ read }: CollectContext): Promise<LinkedChecks>
 }
 
 /**
- * Returns the files that the farm presents; undefined where nobody says, and the farm may present some. An HTTPS farm without any has the number -1 for a
- * file (docs/api.md §3.9).
+ * Returns the files that the farm presents; undefined where nobody says, and the farm may present
+ * some. An HTTPS farm without any has the number -1 for a file (docs/api.md §3.9).
  */
 function filesOf(profile: string, { params: { certlist } }: Farm): readonly string[] | undefined {
   if (!certlist && !profilesWithoutCertificates.includes(profile)) return undefined;
@@ -133,7 +136,10 @@ function isChecked(named: string | null | undefined, isListed: boolean | undefin
   return named === undefined && isListed === undefined ? undefined : false;
 }
 
-/** Whether every service has a health check: false as soon as one has none, undefined where that is not known of all. */
+/**
+ * Returns false if a service has no health check, true if all have one, undefined if it is not
+ * known of all.
+ */
 export function areAllChecked(checks: readonly HealthCheck[]): boolean | undefined {
   if (checks.some((check) => check.isChecked === false)) return false;
   return checks.length > 0 && checks.every((check) => check.isChecked) ? true : undefined;

@@ -3,12 +3,12 @@ import { type CollectContext, defineCollector, farmAreas, stateWord, transitionS
 import { rowsOf } from './rows.ts';
 
 export interface FarmList {
-  readonly farms: readonly Farm[];
+  readonly farms: readonly ListedFarm[];
   /** Farms that the configuration leaves out. */
   readonly excluded: number;
 }
 
-export interface Farm {
+export interface ListedFarm {
   readonly name: string;
   /** Empty where the list does not say. */
   readonly profile: string;
@@ -24,7 +24,10 @@ const source = '(GET /stats/farms, else GET /farms';
 const ofFarms = rowsOf((list: FarmList) => list.farms, { farm: ({ name }) => name });
 const ofList = rowsOf((list: FarmList) => [list], {});
 
-/** State and connections of every farm. `needed restart` hides the health of its backends: read those too (docs/api.md §2.1). */
+/**
+ * State and connections of every farm. `needed restart` hides the health of its backends: read
+ * those too (docs/api.md §2.1).
+ */
 export const farms = defineCollector<FarmList>({
   name: 'farms',
   schedule: '*/30 * * * * *',
@@ -59,7 +62,8 @@ export const farms = defineCollector<FarmList>({
       vip: ({ vip }) => vip ?? '',
       vport: ({ vport }) => vport ?? '',
     }),
-    // Without it a rule could not tell a certificate that nobody uses from one of a farm that is left out.
+    // Without it a rule could not tell a certificate that nobody uses from one of a farm that is
+    // left out.
     ofList.gauge(
       'zlb_farms_excluded',
       'Farms that the configuration leaves out; nothing is known of them (GET /stats/farms, else GET /farms, and farms.exclude).',
@@ -68,7 +72,7 @@ export const farms = defineCollector<FarmList>({
   ],
 });
 
-async function listFarms({ read }: CollectContext): Promise<readonly Farm[]> {
+async function listFarms({ read }: CollectContext): Promise<readonly ListedFarm[]> {
   try {
     return (await read('listFarmStats', {})).farms.map(toFarm);
   } catch (error) {
@@ -77,7 +81,7 @@ async function listFarms({ read }: CollectContext): Promise<readonly Farm[]> {
   }
 }
 
-interface ListedFarm {
+interface FarmRow {
   readonly farmname: string;
   readonly profile?: string | null;
   readonly status?: string | null;
@@ -87,7 +91,7 @@ interface ListedFarm {
   readonly pending?: number | null;
 }
 
-function toFarm({ farmname, profile, status, vip, vport, established, pending }: ListedFarm): Farm {
+function toFarm({ farmname, profile, status, vip, vport, established, pending }: FarmRow): ListedFarm {
   return {
     name: farmname,
     profile: profile ?? '',

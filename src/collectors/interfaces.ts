@@ -1,7 +1,7 @@
 import { ApplianceError } from '../appliance/errors.ts';
 import type { ReplyOf } from '../appliance/client.ts';
 import { type CollectContext, defineCollector } from './collector.ts';
-import { mebibytesToBytes } from './mebibytes.ts';
+import { mebibytesToBytes } from './system.ts';
 import { rowsOf } from './rows.ts';
 
 export interface Interfaces {
@@ -11,7 +11,7 @@ export interface Interfaces {
 
 export interface Traffic {
   readonly name: string;
-  /** Since boot; null where nobody says. */
+  /** Bytes since boot; null if unknown. */
   readonly receivedBytes: number | null;
   readonly sentBytes: number | null;
 }
@@ -83,8 +83,8 @@ export const interfaces = defineCollector<Interfaces>({
 type Listed = NonNullable<ReplyOf<'listInterfaces'>['interfaces']>[number];
 
 /**
- * Lists all interfaces. The newest release leaves the status of a virtual interface empty in the list of all and has it in
- * the list of virtual ones (docs/api.md §3.13).
+ * Lists all interfaces. The newest release leaves the status of a virtual interface empty in the
+ * list of all and has it in the list of virtual ones (docs/api.md §3.13).
  */
 async function listWithVirtual({ read }: CollectContext): Promise<readonly Listed[]> {
   const all = (await read('listInterfaces', {})).interfaces ?? [];
@@ -105,7 +105,7 @@ async function listVirtual(read: CollectContext['read']): Promise<readonly Liste
   }
 }
 
-/** `eth0:web` is a virtual interface of `eth0`, `eth0.100` a VLAN on it. */
+/** Returns the parent: `eth0:web` is a virtual interface of `eth0`, `eth0.100` a VLAN on it. */
 function parentOf(name: string): string {
   const end = name.includes(':') ? name.indexOf(':') : name.lastIndexOf('.');
   return end > 0 ? name.slice(0, end) : '';

@@ -1,16 +1,22 @@
 import { defineCollector, stateWord } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
-export interface IpdsRule {
+interface IpdsRuleState {
   readonly rule: string;
   readonly kind: string;
   readonly state: string;
 }
 
-const ofRules = rowsOf((list: readonly IpdsRule[]) => list, { rule: ({ rule }) => rule, kind: ({ kind }) => kind });
+const ofRules = rowsOf((list: readonly IpdsRuleState[]) => list, {
+  rule: ({ rule }) => rule,
+  kind: ({ kind }) => kind,
+});
 
-/** Intrusion prevention; off unless asked for, since few watch it and some releases list thousands of rules. */
-export const ipds = defineCollector<readonly IpdsRule[]>({
+/**
+ * Intrusion prevention; off unless asked for, since few watch it and some releases list thousands
+ * of rules.
+ */
+export const ipds = defineCollector<readonly IpdsRuleState[]>({
   name: 'ipds',
   schedule: '0 */10 * * * *',
   maxStaleMs: 1_800_000,

@@ -8,7 +8,10 @@ export interface Packages {
 
 const ofPackages = rowsOf((packages: Packages) => [packages], {});
 
-/** Pending updates. With the status unknown the appliance still prints the number 0, which says nothing. */
+/**
+ * Pending updates. With the status unknown the appliance still prints the number 0, which says
+ * nothing.
+ */
 export const packages = defineCollector<Packages>({
   name: 'packages',
   schedule: '0 */30 * * * *',

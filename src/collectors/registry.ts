@@ -11,12 +11,17 @@ import { farmConfig } from './farm-config.ts';
 import { farms } from './farms.ts';
 import { interfaces } from './interfaces.ts';
 import { ipds } from './ipds.ts';
+import { letsencrypt } from './letsencrypt.ts';
 import { packages } from './packages.ts';
 import { summary } from './summary.ts';
 import { system } from './system.ts';
+import { vip } from './vip.ts';
 import { vpn } from './vpn.ts';
 
-/** All collectors, in the order of their first run, of their priority when an appliance is short of time, and of the page. */
+/**
+ * All collectors, in the order of their first run, of their priority when an appliance is short of
+ * time, and of the exposition.
+ */
 export const collectors: readonly Collector[] = [
   farms,
   appliance,
@@ -32,10 +37,19 @@ export const collectors: readonly Collector[] = [
   farmConfig,
   packages,
   backups,
+  letsencrypt,
   ipds,
+  vip,
 ];
 
-/** The families of all collectors, in the order of the page; two collectors may write the same one. */
+/**
+ * The families of all collectors, in the order of the exposition; two collectors may write the same
+ * one.
+ */
 export const collectorFamilies: readonly Family[] = [
   ...new Set(collectors.flatMap(({ families }) => families.map(({ family }) => family))),
 ];
+
+/** The default settings of each collector, by name. */
+export const collectorDefaults: ReadonlyMap<string, { schedule: string; maxStaleMs: number; enabled: boolean }> =
+  new Map(collectors.map(({ name, schedule, maxStaleMs, enabled }) => [name, { schedule, maxStaleMs, enabled }]));

@@ -1,8 +1,7 @@
-import { counter, detail, type Family, gauge, stateSet } from '../metrics/family.ts';
-import type { Emit, Value } from '../metrics/samples.ts';
+import { counter, detail, type Emit, type Family, gauge, stateSet, type Value } from '../metrics/family.ts';
 import type { Entity, TransitionObject } from './collector.ts';
 
-/** What the configuration decides about writing. */
+/** Settings of the configuration that affect writing. */
 export interface WriteOptions {
   /** Backends that are up have no series of their own. */
   readonly compact: boolean;
@@ -19,26 +18,30 @@ export interface ReadingFamily<Data = unknown> {
 export interface Rows<Data, Row> {
   gauge(name: string, help: string, value: (row: Row) => Value): ReadingFamily<Data>;
   counter(name: string, help: string, value: (row: Row) => Value): ReadingFamily<Data>;
-  /** A constant 1 with further labels; `extra` adds labels that only the configuration knows. */
+  /**
+   * Declares a constant 1 with further labels; `extra` adds labels that only the configuration
+   * knows.
+   */
   info(
     name: string,
     help: string,
     more?: Columns<Row>,
     extra?: (row: Row) => Readonly<Record<string, string>>,
   ): ReadingFamily<Data>;
-  /** One series per state; a word outside `states` is written as `unknown`. */
+  /** Declares one series per state; a word outside `states` is written as `unknown`. */
   stateSet(name: string, help: string, states: readonly string[], state: (row: Row) => string): ReadingFamily<Data>;
-  /** The same rows in a family that another collector writes too. */
+  /** Writes the same rows into a family that another collector writes too. */
   into(family: Family, value: (row: Row) => Value): ReadingFamily<Data>;
-  /** The rows as objects whose changes of state are logged and counted. */
+  /** Declares the rows as objects whose changes of state are logged and counted. */
   entity(object: TransitionObject, state: (row: Row) => string): Entity<Data>;
 }
 
 type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
 
 /**
- * Selects the rows of a reading and names their labels, once for all families of these rows. Rows of which an appliance may
- * have thousands are `detail`: the first families to go at the series limit.
+ * Selects the rows of a reading and names their labels, once for all families of these rows. Rows
+ * of which an appliance may have thousands are `detail`: the first families to go at the series
+ * limit.
  */
 export function rowsOf<Data, Row>(
   select: (data: Data, options: WriteOptions) => Iterable<Row>,

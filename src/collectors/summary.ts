@@ -20,7 +20,7 @@ const source = '(GET /farms/modules/summary)';
 const ofProfiles = rowsOf((summary: FarmsSummary) => summary.counts, { profile: ({ profile }) => profile });
 const ofFarms = rowsOf((summary: FarmsSummary) => summary.farms, { farm: ({ name }) => name });
 
-/** Which profiles a module of the product holds; with the module listed, none of a profile is a true 0. */
+/** The profiles of each module; if a module is listed, a missing profile is a true 0. */
 const profilesOfModule = { lslb: ['http', 'l4xnat'], gslb: ['gslb'], dslb: ['datalink'] } as const;
 
 /** The cheapest inventory. It has no status at all, and none is made up (docs/api.md §3.8). */

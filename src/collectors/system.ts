@@ -1,7 +1,16 @@
 import type { ReplyOf } from '../appliance/client.ts';
 import { defineCollector } from './collector.ts';
-import { mebibytesToBytes } from './mebibytes.ts';
 import { type ReadingFamily, rowsOf } from './rows.ts';
+
+const bytesPerMebibyte = 1_048_576;
+
+/**
+ * Returns whole bytes; the appliance counts traffic and memory in MiB with two decimals. Unknown
+ * stays unknown.
+ */
+export function mebibytesToBytes(mebibytes: number | null | undefined): number | null {
+  return mebibytes === null || mebibytes === undefined ? null : Math.round(mebibytes * bytesPerMebibyte);
+}
 
 /** Null where the appliance does not say. */
 export interface SystemStats {
@@ -84,7 +93,7 @@ function toSystemStats({ cpu, load, memory }: Stats): SystemStats {
   };
 }
 
-/** 0.285 and not 0.28500000000000003: the source has two decimals of a percent. */
+/** Returns 0.285 and not 0.28500000000000003: the source has two decimals of a percent. */
 function toRatio(percent: number | null | undefined): number | null {
   return percent === null || percent === undefined ? null : Number((percent / 100).toFixed(6));
 }

@@ -1,7 +1,7 @@
 import { defineCollector, stateWord } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
-export interface Vpn {
+interface VpnState {
   readonly name: string;
   readonly state: string;
 }
@@ -18,10 +18,13 @@ const states = [
   'needed_restart',
   'unknown',
 ] as const;
-const ofVpns = rowsOf((list: readonly Vpn[]) => list, { vpn: ({ name }) => name });
+const ofVpns = rowsOf((list: readonly VpnState[]) => list, { vpn: ({ name }) => name });
 
-/** VPN states from the list; the detail of a VPN holds its shared secret and is never polled (docs/api.md §3.15). */
-export const vpn = defineCollector<readonly Vpn[]>({
+/**
+ * VPN states from the list; the detail of a VPN holds its shared secret and is never polled
+ * (docs/api.md §3.15).
+ */
+export const vpn = defineCollector<readonly VpnState[]>({
   name: 'vpn',
   schedule: '0 */10 * * * *',
   maxStaleMs: 1_800_000,

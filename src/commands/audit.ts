@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { type AuditFault, type Verification, verifyAudit } from '../admin/audit/verify.ts';
+import { type AuditFault, type Verification, verifyAudit } from '../audit/verify.ts';
 import { errorCode, toError } from '../lib/check.ts';
 import { counted, oneLine } from '../lib/text.ts';
-import { FileKindError } from '../lib/regular-file.ts';
+import { FileKindError } from '../lib/disk.ts';
 import { type Command, UsageError } from './command.ts';
 
 const usage = 'zlb-exporter audit verify FILE, where FILE is the admin.audit_file of the configuration';
@@ -12,8 +12,8 @@ const keepFiles =
   'Keep the files as they are, as evidence. To begin a new chain, move all whose names begin with that of the audit, and restart the exporter.';
 
 /**
- * `audit verify FILE` says whether an audit is as it was written. Exit code 1 if it is not, or holds no records; 0 also if a
- * killed process left an unfinished last line.
+ * `audit verify FILE` says whether an audit is as it was written. Exit code 1 if it is not, or
+ * holds no records; 0 also if a killed process left an unfinished last line.
  */
 export const audit: Command = async ({ arguments: [verb, file, ...more], say, warn }) => {
   if (verb !== 'verify') throw new UsageError(`audit has one command: ${usage}`);

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { BuildInfo } from '../build-info.ts';
+import type { BuildInfo } from '../app/build-info.ts';
 
 /** Everything outside of a command that it uses. */
 export interface CommandContext {
@@ -52,4 +52,14 @@ export function textFlag(flags: Flags, name: string): string {
 export function optionalFlag(flags: Flags, name: string): string | undefined {
   const value = flags[name];
   return typeof value === 'string' ? value : undefined;
+}
+
+/** Waits for the request to stop, then closes the given parts. */
+export async function untilStopped(
+  stopped: AbortSignal,
+  ...parts: readonly { close(): Promise<void> }[]
+): Promise<void> {
+  if (!stopped.aborted)
+    await new Promise<void>((resolve) => stopped.addEventListener('abort', () => resolve(), { once: true }));
+  for (const part of parts) await part.close();
 }

@@ -2,19 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { collectorDefaults } from '../collectors/defaults.ts';
-import type { AdminSettings } from '../config/admin-settings.ts';
-import type { ApplianceSettings, Settings } from '../config/settings.ts';
+import { collectorDefaults } from '../collectors/registry.ts';
+import { loadSettings } from '../config/load.ts';
 import type { WebSettings } from '../config/web-settings.ts';
-import { type Daemon, type DaemonParts, startDaemon } from '../daemon.ts';
+import { type Daemon, type DaemonParts, startDaemon } from '../app/daemon.ts';
+import { operationRoutes } from '../gateway/policy.ts';
 import { ListenError } from '../http/listen.ts';
-import { Secret } from '../lib/secret.ts';
-import { type DemonstrationAppliance, startDemonstration } from '../simulator/demo.ts';
-import { type CommandContext, textFlag } from './command.ts';
+import { type DemonstrationAppliance, startDemonstration } from '../../simulator/demo.ts';
+import { type CommandContext, textFlag, untilStopped } from './command.ts';
 import { demonstrationGreeting } from './greeting.ts';
 import { createLog } from './log.ts';
-import { makeToken } from './make-token.ts';
-import { untilStopped } from './until-stopped.ts';
+import { makeToken } from './token.ts';
 
 const defaultAddress = ':9444';
 const defaultGatewayAddress = '127.0.0.1:9445';
@@ -31,8 +29,10 @@ export async function runDemonstration(
   const log = createLog({ level: textFlag(flags, 'log.level') || 'error', format: textFlag(flags, 'log.format') });
   const folder = await mkdtemp(join(tmpdir(), 'zlb-exporter-'));
   try {
+    const content = configurationOf({ appliances: simulation.appliances, apiKey, sha256, folder });
+    const settings = await loadSettings({ content, env: {}, collectorDefaults, operations: operationRoutes() });
     const { daemon, taken } = await startWhereFree({
-      settings: { ...settingsFor(simulation.appliances, apiKey), admin: adminSettings(sha256, folder) },
+      settings,
       listenAddress: textFlag(flags, 'web.listen-address'),
       web,
       build,
@@ -61,7 +61,10 @@ interface Started {
   readonly taken: readonly string[];
 }
 
-/** Starts the daemon; takes free ports instead of default addresses that are in use. An address from a flag stays. */
+/**
+ * Starts the daemon; takes free ports instead of default addresses that are in use. An address from
+ * a flag stays.
+ */
 async function startWhereFree(parts: DaemonParts, taken: readonly string[] = []): Promise<Started> {
   try {
     return { daemon: await startDaemon(parts), taken };
@@ -84,40 +87,45 @@ function onFreePort(parts: DaemonParts, setting: string): { parts: DaemonParts; 
   return undefined;
 }
 
-/** Returns settings of the gateway with one token for everything. */
-function adminSettings(sha256: string, folder: string): AdminSettings {
+interface DemonstrationParts {
+  readonly appliances: readonly DemonstrationAppliance[];
+  readonly apiKey: string;
+  /** The digest of the token for everything. */
+  readonly sha256: string;
+  /** An empty folder, for the audit. */
+  readonly folder: string;
+}
+
+/**
+ * Returns the configuration of the demonstration, with each appliance pinned to its certificate.
+ */
+function configurationOf({ appliances, apiKey, sha256, folder }: DemonstrationParts): object {
   return {
-    listenAddress: defaultGatewayAddress,
-    auditFile: join(folder, 'audit.jsonl'),
-    auditFileBytes: 64 * 1_048_576,
-    timeoutMs: 90_000,
-    uploadBytes: 256 * 1_048_576,
-    downloadBytes: 1_024 * 1_048_576,
-    maxConcurrentPerAppliance: 2,
-    tokens: [
-      { name: 'demo', sha256, role: 'admin', appliances: ['*'], deny: [], skipConfirmation: false, guards: 'refuse' },
-    ],
+    appliances: appliances.map(({ name, appliance }) => ({
+      name,
+      url: appliance.url,
+      api_key: apiKey,
+      tls: { fingerprint_sha256: appliance.fingerprintSha256 },
+      labels: { site: name.split('-')[1] ?? '' },
+      vip: vipOf(appliance.farms?.addresses ?? {}),
+    })),
+    collectors: { vip: { enabled: true } },
+    admin: {
+      listen_address: defaultGatewayAddress,
+      audit_file: join(folder, 'audit.jsonl'),
+      tokens: [{ name: 'demo', sha256, role: 'admin' }],
+    },
   };
 }
 
-/** Returns settings as a configuration would give them, each appliance pinned to its certificate. */
-function settingsFor(appliances: readonly DemonstrationAppliance[], apiKey: string): Settings {
-  const settings = appliances.map(
-    ({ name, appliance }): ApplianceSettings => ({
-      name,
-      url: new URL(appliance.url),
-      apiKey: new Secret(apiKey),
-      keyHeader: 'auto',
-      tls: { fingerprintSha256: appliance.fingerprintSha256, insecureSkipVerify: false },
-      labels: { site: name.split('-')[1] ?? '' },
-      farms: { include: [/.*/], exclude: [] },
-      compact: false,
-      collectors: Object.fromEntries(collectorDefaults),
-    }),
-  );
+/** A port of this machine on which nobody listens, for farms that are created later. */
+const nowhere = '127.0.0.1:9';
+
+/** Leads the probe to the simulated farms, whose addresses are for documents (RFC 5737). */
+function vipOf(addresses: Readonly<Record<string, string>>): object {
+  const vips = new Set(Object.keys(addresses).map((address) => address.replace(/:\d+$/, '')));
   return {
-    appliances: settings,
-    polling: { timeoutMs: 20_000, maxConcurrentPerAppliance: 1, maxBusyRatio: 0.25, jitterRatio: 0.1 },
-    limits: { seriesPerAppliance: 50_000, bodyBytes: 8 * 1_048_576 },
+    connect_to: { ...Object.fromEntries([...vips].map((vip) => [vip, nowhere])), ...addresses },
+    networks: [...vips, '127.0.0.1'],
   };
 }

@@ -1,7 +1,10 @@
-import { messageOf } from '../appliance/failure.ts';
+import { isIP } from 'node:net';
+import { connect, type TLSSocket } from 'node:tls';
+import { messageOf } from '../appliance/errors.ts';
 import { dayOf } from '../lib/time.ts';
+import { fingerprintOf } from '../appliance/connection.ts';
+import { oneLine } from '../lib/text.ts';
 import { type Command, UsageError } from './command.ts';
-import { readShownCertificate } from './shown-certificate.ts';
 
 const defaultPort = 444;
 
@@ -26,12 +29,15 @@ export const fingerprint: Command = async ({ arguments: [target, ...more], stopp
   }
 };
 
-/** `AB:CD:…`, which people compare more easily than 64 digits in a row. */
+/** Returns `AB:CD:…`, which people compare more easily than 64 digits in a row. */
 function inPairs(digits: string): string {
   return digits.toUpperCase().replaceAll(/..(?=.)/g, '$&:');
 }
 
-/** Returns the command that prints the fingerprint on the appliance itself, where nobody is in between. */
+/**
+ * Returns the command that prints the fingerprint on the appliance itself, where nobody is in
+ * between.
+ */
 export function ownFingerprintCommand(port: number): string {
   return `openssl s_client -connect 127.0.0.1:${port} </dev/null | openssl x509 -noout -fingerprint -sha256`;
 }
@@ -46,4 +52,57 @@ function parseTarget(
   if (!host || port > 65_535 || more.length > 0)
     throw new UsageError('name one server: zlb-exporter fingerprint HOST[:PORT]');
   return { host, port };
+}
+
+/** A server's certificate, trusted or not. */
+export interface ShownCertificate {
+  /** Lower-case hex. */
+  readonly fingerprintSha256: string;
+  /** Common names, without control characters. */
+  readonly subject: string;
+  readonly issuer: string;
+  readonly endsAtMs: number;
+}
+
+interface ShownParts {
+  readonly host: string;
+  readonly port: number;
+  /** The server name (SNI); default: the host. */
+  readonly serverName?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+const timeoutMs = 10_000;
+
+/**
+ * Reads the certificate of a server without a check. Sends nothing but the handshake, so an
+ * untrusted server learns nothing.
+ */
+export async function readShownCertificate(parts: ShownParts): Promise<ShownCertificate> {
+  const socket = await handshake(parts);
+  const { subject, issuer, valid_to: validTo } = socket.getPeerCertificate();
+  const fingerprintSha256 = fingerprintOf(socket);
+  socket.destroy();
+  return { fingerprintSha256, subject: nameOf(subject.CN), issuer: nameOf(issuer.CN), endsAtMs: Date.parse(validTo) };
+}
+
+function nameOf(names: string | readonly string[] | undefined): string {
+  return oneLine([names ?? ''].flat().join(', '), 128) || 'nobody';
+}
+
+function handshake({ host, port, serverName, signal }: ShownParts): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const servername = serverName ?? (isIP(host) ? undefined : host);
+    const socket = connect({
+      host,
+      port,
+      ...(servername === undefined ? {} : { servername }),
+      rejectUnauthorized: false,
+      timeout: timeoutMs,
+    });
+    signal.addEventListener('abort', () => socket.destroy(new Error('stopped')), { once: true });
+    socket.once('secureConnect', () => resolve(socket));
+    socket.once('timeout', () => socket.destroy(new Error(`no answer within ${timeoutMs / 1_000} s`)));
+    socket.once('error', reject);
+  });
 }

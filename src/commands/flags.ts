@@ -1,17 +1,16 @@
 import { parseArgs } from 'node:util';
-import { parseListenAddress } from '../lib/listen-address.ts';
-import { closestWord } from '../config/closest-word.ts';
+import { parseListenAddress } from '../lib/address.ts';
+import { closestWord, oneLine } from '../lib/text.ts';
 import { isOneOf } from '../lib/check.ts';
-import { oneLine } from '../lib/text.ts';
 import { parseShard } from '../lib/shard.ts';
 import { type Flags, UsageError } from './command.ts';
 import { logFormats, logLevels } from './log.ts';
 
 /**
- * The commands that take a flag: `admin` has its own flags, because it talks to a running exporter; the other commands share
- * theirs, except for those of the exporter and its `check`.
+ * The commands that take a flag: `admin` has its own flags, because it talks to a running exporter;
+ * the other commands share theirs, except for those of the exporter and its `check`.
  */
-type Takers = 'all' | 'admin' | 'others' | 'exporter';
+type Takers = 'all' | 'admin' | 'deliver' | 'admin and deliver' | 'others' | 'exporter';
 
 /** All flags; a flag with an example has a value. */
 export const options = {
@@ -22,33 +21,40 @@ export const options = {
   'log.level': { type: 'string', example: 'info', takers: 'others' },
   'log.format': { type: 'string', example: 'json', takers: 'others' },
   shard: { type: 'string', example: '0/3', takers: 'exporter' },
-  'admin.url': { type: 'string', example: 'https://127.0.0.1:9445', takers: 'admin' },
-  'admin.token-file': { type: 'string', example: 'token.txt', takers: 'admin' },
-  'admin.ca-file': { type: 'string', example: 'ca.pem', takers: 'admin' },
-  'admin.cert-file': { type: 'string', example: 'me.pem', takers: 'admin' },
-  'admin.key-file': { type: 'string', example: 'me.key', takers: 'admin' },
+  'admin.url': { type: 'string', example: 'https://127.0.0.1:9445', takers: 'admin and deliver' },
+  'admin.token-file': { type: 'string', example: 'token.txt', takers: 'admin and deliver' },
+  'admin.ca-file': { type: 'string', example: 'ca.pem', takers: 'admin and deliver' },
+  'admin.cert-file': { type: 'string', example: 'me.pem', takers: 'admin and deliver' },
+  'admin.key-file': { type: 'string', example: 'me.key', takers: 'admin and deliver' },
   body: { type: 'string', example: '@FILE', takers: 'admin' },
   output: { type: 'string', example: 'backup.tar.gz', takers: 'admin' },
-  reason: { type: 'string', example: 'TICKET-42', takers: 'admin' },
+  reason: { type: 'string', example: 'TICKET-42', takers: 'admin and deliver' },
   confirm: { type: 'string', example: 'NAME', takers: 'admin' },
-  wait: { type: 'string', example: '5m', takers: 'admin' },
+  wait: { type: 'string', example: '5m', takers: 'admin and deliver' },
   limit: { type: 'string', example: '20', takers: 'admin' },
   principal: { type: 'string', example: 'alice', takers: 'admin' },
   appliance: { type: 'string', example: 'lb-1', takers: 'admin' },
   operation: { type: 'string', example: 'actOnFarm', takers: 'admin' },
   event: { type: 'string', example: 'denied', takers: 'admin' },
-  'dry-run': { type: 'boolean', takers: 'admin' },
-  force: { type: 'boolean', takers: 'admin' },
+  'dry-run': { type: 'boolean', takers: 'admin and deliver' },
+  force: { type: 'boolean', takers: 'admin and deliver' },
   json: { type: 'boolean', takers: 'admin' },
   yes: { type: 'boolean', takers: 'admin' },
   'backup-first': { type: 'boolean', takers: 'admin' },
+  cert: { type: 'string', example: 'fullchain.pem', takers: 'deliver' },
+  key: { type: 'string', example: 'privkey.pem', takers: 'deliver' },
+  only: { type: 'string', example: 'lb-1/shop', takers: 'deliver' },
+  replaces: { type: 'string', example: 'NAME', takers: 'deliver' },
   version: { type: 'boolean', takers: 'all' },
   help: { type: 'boolean', short: 'h', takers: 'all' },
 } as const;
 
 type FlagName = keyof typeof options;
 
-/** Returns the flags and the other words of a command line; throws a UsageError, which never repeats the value of a flag. */
+/**
+ * Returns the flags and the other words of a command line; throws a UsageError, which never repeats
+ * the value of a flag.
+ */
 export function parseFlags(words: readonly string[]): {
   readonly flags: Flags;
   readonly positionals: readonly string[];
@@ -76,16 +82,25 @@ export function parseFlags(words: readonly string[]): {
   return { flags: values, positionals };
 }
 
-/** Throws a UsageError for a flag that the command would ignore: an ignored `--dry-run` is worse than none. */
+/**
+ * Throws a UsageError for a flag that the command would ignore: an ignored `--dry-run` is worse
+ * than none.
+ */
 export function refuseForeignFlags(flags: Flags, command: string | undefined): void {
   for (const name of Object.keys(flags)) {
     const takers: Takers | undefined = isFlagName(name) ? options[name].takers : undefined;
-    if (takers === 'admin' && command !== 'admin')
+    if (takers === 'deliver' && command !== 'deliver')
+      throw new UsageError(`--${name} goes with zlb-exporter deliver; zlb-exporter deliver --help explains it`);
+    if (takers === 'admin' && command === 'deliver')
+      throw new UsageError(`--${name} does not go with deliver; zlb-exporter deliver --help explains it`);
+    if (takers?.startsWith('admin') && command !== 'admin' && command !== 'deliver')
       throw new UsageError(`--${name} goes with zlb-exporter admin; zlb-exporter admin --help explains it`);
     if (takers === 'exporter' && command !== undefined && command !== 'check')
       throw new UsageError(`--${name} goes with the exporter itself and with check, not with ${command}`);
-    if (takers === 'others' && command === 'admin')
-      throw new UsageError(`--${name} does not go with admin, which asks a running exporter; see admin --help`);
+    if (takers === 'others' && (command === 'admin' || command === 'deliver'))
+      throw new UsageError(
+        `--${name} does not go with ${command}, which asks a running exporter; see ${command} --help`,
+      );
   }
 }
 
@@ -120,10 +135,90 @@ function checkToken({ name, rawName, value, inlineValue }: OptionToken): void {
     throw new UsageError(`--${name} is empty; give it a value, such as --${name}=${example}, or leave it out`);
 }
 
-/** Returns the flag that was probably meant, by a part of its name (--config, --listen-address) or by its spelling. */
+/**
+ * Returns the flag that was probably meant, by a part of its name (--config, --listen-address) or
+ * by its spelling.
+ */
 function guessOf(name: string): string {
   const names = Object.keys(options);
   const whole = names.find((each) => each.startsWith(`${name}.`) || each.endsWith(`.${name}`));
   const guess = whole ?? closestWord(name, names);
   return guess ? `did you mean --${guess}? ` : '';
+}
+
+interface NpmRun {
+  /** The words that npm passed on. */
+  readonly words: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Each flag with an example of its value; a flag without an example takes no value. */
+  readonly flags: Readonly<Record<string, { readonly type: string; readonly example?: string }>>;
+}
+
+const scripts: readonly (string | undefined)[] = ['start', 'simulate', 'stack'];
+/**
+ * Flags that npm has too. Among ours only `admin` takes them, so they do not stop anything else.
+ */
+const alsoFlagsOfNpm: readonly string[] = ['dry-run', 'force', 'json', 'yes'];
+
+/**
+ * Returns what is wrong and what to type instead when npm took flags for itself because they stand
+ * before its `--`. Returns undefined when it took none, or when this is no script of this package.
+ */
+export function swallowedFlags({ words, env, flags }: NpmRun): string | undefined {
+  const script = env.npm_lifecycle_event;
+  if (env.npm_package_name !== 'zlb-exporter' || !scripts.includes(script)) return undefined;
+  const taken = [...takenByNpm(env, Object.keys(flags))].filter(
+    ([name]) =>
+      (words[0] === 'admin' || !alsoFlagsOfNpm.includes(name)) &&
+      !words.some((word) => word === `--${name}` || word.startsWith(`--${name}=`)),
+  );
+  // `yes` alone stops nothing: many users have it in their settings of npm.
+  if (taken.every(([name]) => name === 'yes')) return undefined;
+
+  // The script `simulate` gives its name as the first word.
+  const own = script === 'simulate' ? words.slice(1) : [...words];
+  const isBare = (value: string): boolean => value === '' || value === 'true';
+  const valueless = taken.filter(([name, value]) => flags[name]?.example !== undefined && isBare(value));
+  // In `--config.file zlb.yml` the value became a word; among words for a command it is the last
+  // one.
+  const spare = valueless.length === 1 && own.length > (/^[a-z]+$/.test(own[0] ?? '') ? 1 : 0) ? own.pop() : undefined;
+  const typed = taken.map(([name, value]) => {
+    const { example } = flags[name] ?? { example: value };
+    if (example === undefined) return `--${name}`;
+    return quoted(`--${name}=${isBare(value) ? (spare ?? example) : value}`);
+  });
+  const line = [script === 'start' ? 'npm start --' : `npm run ${script} --`, ...own.map(quoted), ...typed].join(' ');
+  const names = taken.map(([name]) => `--${name}`).join(', ');
+  return `npm took ${names} for itself, since flags of the program stand after --; type\n  ${line}`;
+}
+
+/**
+ * Returns the flags that npm took, with their values. It sets `npm_config_config.file` for
+ * `--config.file`; a shell may drop such a name, then scripts/before-start.sh has put it into
+ * `npm_dotted_flags`. A flag of npm itself has no dot.
+ */
+function takenByNpm(env: NpmRun['env'], flags: readonly string[]): ReadonlyMap<string, string> {
+  const handedOn = (env.npm_dotted_flags ?? '').split('\n').map((line): [string, string] => {
+    const [name = '', ...value] = line.split('=');
+    return [name, value.join('=')];
+  });
+  const taken = new Map<string, string>();
+  for (const [variable, value = ''] of [...Object.entries(env), ...handedOn]) {
+    if (!variable.startsWith('npm_config_')) continue;
+    const name = variable.slice('npm_config_'.length).replaceAll('_', '-');
+    // `--config-file` is as good a guess at what was meant.
+    const flag = flags.find((each) => each.replaceAll('.', '-') === name.replaceAll('.', '-')) ?? name;
+    if (flag.includes('.') || (value !== '' && flags.includes(flag))) taken.set(flag, value);
+  }
+  return taken;
+}
+
+/** Returns a word in quotes for a shell, if it needs them. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word)
+    ? word
+    : word.replace(
+        /^(--[\w.-]+=)?(.*)$/s,
+        (_, flag = '', rest: string) => `${flag}'${rest.replaceAll("'", String.raw`'\''`)}'`,
+      );
 }

@@ -1,5 +1,5 @@
 import { counted } from '../lib/text.ts';
-import type { DemonstrationAppliance } from '../simulator/demo.ts';
+import type { DemonstrationAppliance } from '../../simulator/demo.ts';
 import type { Shell } from './command.ts';
 
 interface GreetingParts {

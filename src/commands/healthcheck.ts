@@ -1,11 +1,14 @@
 import { request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
 import { type WebSettings, loadWebSettings } from '../config/web-settings.ts';
-import { parseListenAddress } from '../lib/listen-address.ts';
+import { parseListenAddress } from '../lib/address.ts';
 import { toError } from '../lib/check.ts';
 import { type Command, textFlag, UsageError } from './command.ts';
 
-/** Requests /-/healthy from a running exporter on this machine; for containers without a shell or curl. */
+/**
+ * Requests /-/healthy from a running exporter on this machine; for containers without a shell or
+ * curl.
+ */
 export const healthcheck: Command = async ({ flags, env, say, warn }) => {
   const address = parseListenAddress(textFlag(flags, 'web.listen-address'));
   if (!address) throw new UsageError('--web.listen-address must be host:port or :port, for example :9444');
@@ -35,7 +38,10 @@ export const healthcheck: Command = async ({ flags, env, say, warn }) => {
 /** A status; `refused` when the server closed the connection after the handshake. */
 type Answer = number | 'refused';
 
-/** True for a living exporter, also for one that wants a password or a client certificate. */
+/**
+ * Returns true for a living exporter, also for one that requires a password or a client
+ * certificate.
+ */
 function isAlive(answer: Answer, tls: WebSettings['tls']): boolean {
   if (answer === 'refused') return tls !== undefined && tls.clientAuth !== 'NoClientCert';
   return [200, 401, 429].includes(answer);

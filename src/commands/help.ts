@@ -6,8 +6,9 @@ Commands
   check                      try the configuration and each appliance, read-only
   fingerprint HOST[:PORT]    print the SHA-256 of a certificate, to pin it
   admin APPLIANCE …          look and change through a running exporter
+  deliver                    bring a renewed certificate to its farms
   token                      make a token for that, and its digest
-  audit verify FILE          check that the record of changes is whole
+  audit verify FILE          verify the record of changes
   simulate [FOLDER]          only the simulated appliances
   healthcheck                ask the exporter here whether it is healthy
 Flags
@@ -53,6 +54,30 @@ Example
   zlb-exporter fingerprint 192.0.2.10:444`,
   ],
   [
+    'deliver',
+    `Usage: zlb-exporter deliver --cert=FULLCHAIN --key=KEY [flags]
+
+Brings a renewed certificate to every farm that has one for the same name:
+uploads it, attaches it, takes the old one off, and restarts the farm if the
+appliance asks for it. A farm that fails gets its old certificate back, and the
+others are not tried. Farms that have it already are left alone.
+
+Flags
+  --only=APPLIANCE/FARM      these farms only; * stands for any characters
+  --replaces=NAME            common name or file of the old certificate
+  --dry-run                  show what would be done
+  --force --reason=TEXT      also for fewer names than before
+  --wait=DURATION            for each restart (default 2m)
+  --admin.url=URL, --admin.token-file=PATH, …  as admin has them
+
+Examples
+  certbot renew --deploy-hook 'zlb-exporter deliver'
+  lego … renew --renew-hook 'zlb-exporter deliver'
+  exec zlb-exporter deliver -- "$@"      # the hook script of dehydrated
+
+Exit codes: 0 all farms have it, 1 some have not, 2 the call is wrong.`,
+  ],
+  [
     'token',
     `Usage: zlb-exporter token
 
@@ -80,7 +105,7 @@ Exit codes: 0 whole, 1 not whole or not readable.`,
 
 Starts the simulated appliances alone, and prints a configuration that watches
 them. ZLB_API_KEY sets their key. A FOLDER keeps their addresses, key and
-certificate, and FOLDER/zlb.yml, so that a configuration outlives a restart.
+certificate, and FOLDER/zlb.yml: a configuration for them works after a restart.
 
 Examples
   ZLB_API_KEY=secret zlb-exporter simulate
@@ -100,3 +125,41 @@ Example
 Exit codes: 0 healthy, 1 not.`,
   ],
 ]);
+
+/** The help text of the admin commands. */
+export const adminHelp = `Usage: zlb-exporter admin APPLIANCE OPERATION [name=value …]  one call; name:=JSON for lists
+       zlb-exporter admin APPLIANCE RECIPE name=value …       several calls, with a plan
+       zlb-exporter admin WORD                                ask the gateway
+
+Operations   a key (actOnFarm), or a path (PUT /farms/shop/actions, /farms/shop); values fill
+             the path, then the body; farm= and farmname= mean the same everywhere
+  admin operations farm backend             find operations, with their routes and risks
+  admin parameters lb-1 createFarm          what an operation takes, as the appliance says
+  admin lb-1 listFarms
+  admin lb-1 actOnFarm farmname=shop action=stop --reason=TICKET-42 --dry-run
+  admin lb-1 downloadBackup name=weekly --output=weekly.tar.gz
+Recipes
+  drain-backend farm=F backend=IP:PORT [service=S]    out of service; wait until idle (--wait=5m)
+  restore-backend farm=F backend=IP:PORT [service=S]  and back
+  restart-farm farm=F                                 with a look before and after
+  replace-certificate farm=F file=PATH [name=N] [old=N]
+  install-activation file=PATH
+  backup [name=N]
+Words   appliances, whoami, operations, parameters, audit, frozen, freeze --reason=TEXT, unfreeze
+
+  --dry-run            show what would be sent and which guards object; change nothing
+  --reason=TEXT        why, for the audit; recipes need it
+  --confirm=NAME       for what cannot be undone: the name of the object
+  --force              override the guards (needs --reason)
+  --backup-first       back up the configuration before a change
+  --yes                agree in advance
+  --wait=5m            recipes: wait that long at most
+  --body=@FILE         send a file, or standard input (--body=-); for what is secret too
+  --output=FILE        save the answer
+  --json               the exact answer, for scripts
+  --limit, --principal, --appliance, --operation, --event     filters of admin audit
+  --admin.url=URL, --admin.token-file=PATH, --admin.ca-file, --admin.cert-file, --admin.key-file
+On a terminal every change, a single operation or a recipe, asks before it is sent; without a
+terminal it needs --yes. Reads and dry runs never ask.
+Environment: ZLB_ADMIN_URL (or http://127.0.0.1:9445), ZLB_ADMIN_TOKEN_FILE or ZLB_ADMIN_TOKEN.
+Exit codes: 0 done, 1 refused or failed, 2 a mistake on the command line, or nobody agreed.`;

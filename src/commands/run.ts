@@ -1,16 +1,15 @@
-import { operationRoutes } from '../admin/operation-routes.ts';
-import { collectorDefaults } from '../collectors/defaults.ts';
+import { operationRoutes } from '../gateway/policy.ts';
+import { collectorDefaults } from '../collectors/registry.ts';
 import { hasEnvironmentAppliance } from '../config/environment.ts';
 import { createSettingsLoader } from '../config/load.ts';
 import { settingsOfShard } from '../config/settings.ts';
 import { createWebSettingsLoader, loadWebSettings } from '../config/web-settings.ts';
-import { createConfigurationSource } from '../configuration-source.ts';
-import { type Daemon, startDaemon } from '../daemon.ts';
+import { createConfigurationSource } from '../app/reloading.ts';
+import { type Daemon, startDaemon } from '../app/daemon.ts';
 import { parseShard } from '../lib/shard.ts';
-import { type Command, optionalFlag, textFlag, UsageError } from './command.ts';
+import { type Command, optionalFlag, textFlag, UsageError, untilStopped } from './command.ts';
 import { greeting } from './greeting.ts';
 import { createLog } from './log.ts';
-import { untilStopped } from './until-stopped.ts';
 
 /** Runs the exporter; without a configuration, on simulated appliances. */
 export const run: Command = async (context) => {
@@ -28,20 +27,24 @@ export const run: Command = async (context) => {
 
   let daemon: Daemon | undefined;
   let wantsReload = false;
-  // Before anything else: a wish to reload must not end a process that is about to start, and not be lost on it.
+  // Before anything else: a wish to reload must not end a process that is about to start, and not
+  // be lost on it.
   onHangup(() => {
     wantsReload = true;
     void daemon?.reload();
   });
   const loadSettings = createSettingsLoader({ collectorDefaults, operations: operationRoutes() });
-  const loadWeb = webFile === undefined ? undefined : createWebSettingsLoader({ file: webFile, env });
+  const loadWeb = createWebSettingsLoader();
   const shard = parseShard(textFlag(flags, 'shard'));
   const source = createConfigurationSource({
     path: file,
     async load(files) {
       const path = file === undefined ? {} : { file };
       const settings = await loadSettings({ ...path, env, files });
-      return { settings: settingsOfShard(settings, shard), web: await loadWeb?.(files) };
+      return {
+        settings: settingsOfShard(settings, shard),
+        web: webFile === undefined ? undefined : await loadWeb({ file: webFile, env, files }),
+      };
     },
   });
   // The first configuration has to be valid, or the exporter does not start.

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { isatty } from 'node:tty';
 import { styleText } from 'node:util';
 import type { Shell } from './command.ts';
 
@@ -12,14 +13,17 @@ interface ShellParts {
 }
 
 /** Control characters and characters that turn the reading direction; not line breaks and tabs. */
-const commands = /(?!\r?\n|\t)[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
+const controls = /(?!\r?\n|\t)[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
 /** Returns the JSON escape of a character. */
 function escapeOf(control: string): string {
   return `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** The standard streams of a process. Questions go to standard error, where they are no part of a result. */
+/**
+ * Creates a shell from the standard streams of a process. Questions go to standard error, where
+ * they are no part of a result.
+ */
 export function createShell({ stdin, stdout, stderr, stopped, interrupt }: ShellParts): Shell {
   async function ask(question: string): Promise<string> {
     const lines = createInterface({ input: stdin, output: stderr });
@@ -45,9 +49,71 @@ export function createShell({ stdin, stdout, stderr, stopped, interrupt }: Shell
     input: stdin,
     write: (bytes) =>
       new Promise((resolve, reject) => {
-        const shown = stdout.isTTY ? decoder.decode(bytes, { stream: true }).replaceAll(commands, escapeOf) : bytes;
+        const shown = stdout.isTTY ? decoder.decode(bytes, { stream: true }).replaceAll(controls, escapeOf) : bytes;
         stdout.write(shown, (error) => (error ? reject(error) : resolve()));
       }),
     ask: stdin.isTTY && stderr.isTTY ? ask : undefined,
+  };
+}
+
+/**
+ * Returns the command that starts this program: npm in a clone, whose `entry` is TypeScript, or the
+ * command of the package.
+ */
+export function ownName(entry: string, env: Readonly<Record<string, string | undefined>>): string {
+  // With --silent, npm adds no lines of its own to the output.
+  if (entry.endsWith('.ts')) return 'npm start --silent --';
+  return env.npm_command === 'exec' ? 'npx zlb-exporter' : 'zlb-exporter';
+}
+
+/** Returns a function that replaces `zlb-exporter` in the commands of a text by `name`. */
+export function spokenAs(name: string, commands: readonly string[]): (text: string) => string {
+  const called = new RegExp(String.raw`\bzlb-exporter(?= (?:--|\[|(?:COMMAND|${commands.join('|')})\b))`, 'g');
+  return (text) => text.replaceAll(called, name);
+}
+
+export interface HangupParts {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Ends the process as SIGTERM does. */
+  readonly stop: () => void;
+  /** Aborts when the process is ending. */
+  readonly stopped: AbortSignal;
+}
+
+/**
+ * Scripts of package.json that put the program in the place of their shell, so that npm is its
+ * parent.
+ */
+const npmScripts: readonly string[] = ['start', 'simulate', 'stack'];
+/** The interval at which the end of npm is noticed. */
+const lookEveryMs = 500;
+/** A hang-up reaches npm and this process together. */
+const togetherMs = 5_000;
+
+/**
+ * Returns what to do at SIGHUP: `stop` when the terminal that this process runs in was closed,
+ * otherwise `reload`. Also stops the process when the `npm start` that started it has ended, since
+ * npm passes on SIGINT and SIGTERM alone: a SIGHUP ends npm and would leave this process behind
+ * with its port. Behind `nohup` or `setsid` no standard stream is a terminal; then a hang-up that
+ * reaches both ends npm alone.
+ */
+export function watchForHangup({ env, stop, stopped }: HangupParts): () => 'reload' | 'stop' {
+  const terminals = [0, 1, 2].filter((fd) => isatty(fd));
+  const parent = process.ppid;
+  let hungUpAtMs = Number.NEGATIVE_INFINITY;
+
+  if (env.npm_package_name === 'zlb-exporter' && npmScripts.includes(env.npm_lifecycle_event ?? '')) {
+    const timer = setInterval(() => {
+      if (process.ppid === parent) return;
+      clearInterval(timer);
+      if (terminals.length > 0 || performance.now() - hungUpAtMs > togetherMs) stop();
+    }, lookEveryMs).unref();
+    stopped.addEventListener('abort', () => clearInterval(timer), { once: true });
+  }
+
+  return () => {
+    hungUpAtMs = performance.now();
+    // A terminal that hung up is a terminal no more.
+    return terminals.length > 0 && !terminals.some((fd) => isatty(fd)) ? 'stop' : 'reload';
   };
 }

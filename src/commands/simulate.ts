@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { errorCode } from '../lib/check.ts';
-import { type Demonstration, startDemonstration } from '../simulator/demo.ts';
-import { createTlsMaterial } from '../simulator/tls.ts';
-import { type Command, UsageError } from './command.ts';
-import { newSimulationState, readSimulationState, type SimulationState, writeSimulation } from './simulation-state.ts';
-import { untilStopped } from './until-stopped.ts';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { errorCode, isRecord } from '../lib/check.ts';
+import { type Demonstration, startDemonstration } from '../../simulator/demo.ts';
+import { createTlsMaterial, type TlsMaterial, tlsMaterialOf } from '../../simulator/tls.ts';
+import { type Command, UsageError, untilStopped } from './command.ts';
 
 /** Only the simulated appliances, for trying another client or a configuration on them. */
 export const simulate: Command = async ({ arguments: [folder, ...more], stopped, say, env }) => {
@@ -12,7 +12,7 @@ export const simulate: Command = async ({ arguments: [folder, ...more], stopped,
   const kept = folder === undefined ? undefined : await readSimulationState(folder);
   if (kept && env.ZLB_API_KEY !== undefined && env.ZLB_API_KEY !== kept.apiKey)
     throw new UsageError(`ZLB_API_KEY is not the key in ${folder}; unset it, or name another folder`);
-  const state = kept ?? (await newSimulationState(env.ZLB_API_KEY));
+  const state = kept ?? newSimulationState(env.ZLB_API_KEY);
   const simulation = await start(state);
   const configuration = configurationOf(simulation, state.apiKey);
   if (folder !== undefined) {
@@ -35,7 +35,7 @@ export const simulate: Command = async ({ arguments: [folder, ...more], stopped,
 };
 
 async function start({ apiKey, material, ports }: SimulationState): Promise<Demonstration> {
-  const tls = { usual: material, expired: await createTlsMaterial({ expired: true }) };
+  const tls = { usual: material, expired: createTlsMaterial({ expired: true }) };
   try {
     return await startDemonstration({ apiKey, latency: 'realistic', tls, ports });
   } catch (error) {
@@ -54,4 +54,80 @@ function configurationOf({ appliances }: Demonstration, apiKey: string): string 
     `    tls: { fingerprint_sha256: ${appliance.fingerprintSha256} }`,
   ]);
   return ['appliances:', ...entries.flat(), ''].join('\n');
+}
+
+/** State of simulated appliances that keeps a configuration for them valid. */
+interface SimulationState {
+  readonly apiKey: string;
+  readonly material: TlsMaterial;
+  /** The ports by name of the appliance; empty before the first start. */
+  readonly ports: Readonly<Record<string, number>>;
+}
+
+const fileName = 'simulation.json';
+
+function newSimulationState(apiKey: string | undefined): SimulationState {
+  return {
+    apiKey: apiKey ?? randomBytes(16).toString('hex'),
+    material: createTlsMaterial(),
+    ports: {},
+  };
+}
+
+/**
+ * Reads the state that an earlier start left in a folder, which it makes. Resolves to undefined at
+ * the first start.
+ */
+async function readSimulationState(folder: string): Promise<SimulationState | undefined> {
+  const text = await inFolder(folder, async () => {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return await readFile(join(folder, fileName), 'utf8').catch((error: unknown) => {
+      if (errorCode(error) === 'ENOENT') return undefined;
+      throw error;
+    });
+  });
+  return text === undefined ? undefined : parseState(text, join(folder, fileName));
+}
+
+/**
+ * Writes the state and the configuration for its owner alone: both hold keys. An existing
+ * configuration stays.
+ */
+async function writeSimulation(
+  folder: string,
+  { apiKey, material: { key, cert }, ports }: SimulationState,
+  configuration: string,
+): Promise<void> {
+  await inFolder(folder, async () => {
+    const text = `${JSON.stringify({ apiKey, ports, key, cert }, null, 2)}\n`;
+    await writeFile(join(folder, fileName), text, { mode: 0o600 });
+    await writeFile(join(folder, 'zlb.yml'), configuration, { mode: 0o600, flag: 'wx' }).catch((error: unknown) => {
+      if (errorCode(error) !== 'EEXIST') throw error;
+    });
+  });
+}
+
+function parseState(text: string, path: string): SimulationState {
+  try {
+    const { apiKey, ports, key, cert }: Readonly<Record<string, unknown>> = JSON.parse(text);
+    if (typeof apiKey === 'string' && typeof key === 'string' && typeof cert === 'string' && isPorts(ports))
+      return { apiKey, ports, material: tlsMaterialOf(key, cert) };
+  } catch {
+    // Not JSON, or no certificate: damaged as well.
+  }
+  throw new UsageError(`${path} is damaged: remove it, and the appliances get new addresses and a new key`);
+}
+
+function isPorts(value: unknown): value is Readonly<Record<string, number>> {
+  return isRecord(value) && Object.values(value).every((port) => Number.isInteger(port) && Number(port) < 65_536);
+}
+
+async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === '') throw error;
+    throw new UsageError(`the folder ${folder} cannot be used: ${code}; name one that you may write to`);
+  }
 }

@@ -1,9 +1,12 @@
+import { createHash, randomBytes } from 'node:crypto';
 import type { Command } from './command.ts';
-import { makeToken } from './make-token.ts';
 
 const yearMs = 365 * 86_400_000;
 
-/** Prints a token for the admin gateway: alone on standard output, for a file; its digest on standard error. */
+/**
+ * Prints a token for the admin gateway: alone on standard output, for a file; its digest on
+ * standard error.
+ */
 export const token: Command = async ({ say, warn }) => {
   const made = makeToken();
   const expires = new Date(Date.now() + yearMs).toISOString().slice(0, 10);
@@ -17,3 +20,9 @@ export const token: Command = async ({ say, warn }) => {
   warn('docs/configuration.md says what else a token can be limited to.');
   return 0;
 };
+
+/** Makes a token of the admin gateway and its digest for the configuration. */
+export function makeToken(): { readonly token: string; readonly sha256: string } {
+  const token = `zlb_${randomBytes(32).toString('base64url')}`;
+  return { token, sha256: createHash('sha256').update(token).digest('hex') };
+}

@@ -9,7 +9,7 @@ export type TokenFile = AdminFile['tokens'][number];
 const tls = mapping(
   {
     cert_file: Type.String({
-      description: 'PEM file of the certificate of the listener, and behind it those of the authorities in between.',
+      description: 'PEM file of the certificate of the listener, followed by its intermediates.',
       minLength: 1,
       examples: ['/etc/zlb-exporter/admin.pem'],
     }),
@@ -21,7 +21,7 @@ const tls = mapping(
     client_ca_file: Type.Optional(
       Type.String({
         description:
-          'PEM file of the authorities of client certificates. With it, only who shows such a certificate gets a connection.',
+          'PEM file of the authorities of client certificates. With it, only clients with such a certificate can connect.',
         minLength: 1,
         examples: ['/etc/zlb-exporter/clients.pem'],
       }),
@@ -39,42 +39,41 @@ const tokenExample = {
 const token = mapping(
   {
     name: value('tokenName', {
-      description: 'Who calls, as the audit names them; unique. Letters, digits and `. _ @ -`.',
+      description: 'The name of the caller in the audit; unique. Letters, digits and `. _ @ -`.',
       examples: ['alice'],
     }),
     sha256: value('tokenDigest', {
-      description: 'The SHA-256 of the token, never the token itself; `zlb-exporter token` makes and prints both.',
+      description: 'The SHA-256 of the token, never the token itself; `zlb-exporter token` prints both.',
       examples: [tokenExample.sha256],
     }),
     role: Type.Enum(['viewer', 'operator', 'admin'], {
       description:
-        '`viewer` reads what is not confidential; `operator` also changes what another call puts back; `admin` does everything.',
+        '`viewer` reads what is not confidential; `operator` also makes changes that another call restores; `admin` does everything.',
       examples: ['operator'],
     }),
     appliances: Type.Array(value('pattern', {}), {
       description:
-        'Names of appliances the token is for, or patterns in which `*` stands for any characters. The audit shows it the records of these alone; only a token with `*` may freeze and thaw.',
+        'Names of appliances the token is for, or patterns in which `*` stands for any characters. The token sees audit records of these only. Freezing and unfreezing need `*`.',
       default: ['*'],
       minItems: 1,
       examples: [['lb-*']],
     }),
     expires: Type.Optional(
       value('expiry', {
-        description:
-          'When the token ends: a day, which stands for its start in UTC, or a time with its zone. Without it, never.',
+        description: 'When the token expires: a day (its start in UTC) or a time with its zone. Default: never.',
         examples: ['2027-01-01'],
       }),
     ),
     allow: Type.Optional(
       Type.Array(value('pattern', {}), {
         description:
-          'The only operations of its role that the token may call. Each entry is the key of an operation, its route, or a pattern with `*` over both. `readAudit`, `freeze` and `unfreeze` are those of the gateway itself.',
+          'The only operations of its role that the token may call. Each entry is the key of an operation, its route, or a pattern with `*` over both. `readAudit`, `freeze` and `unfreeze` are operations of the gateway itself.',
         minItems: 1,
         examples: [['readFarm', 'PUT /farms/{farmname}/actions', '*Backend*']],
       }),
     ),
     deny: Type.Array(value('pattern', {}), {
-      description: 'Operations that the token may not call, written as in `allow`; wins over it.',
+      description: 'Operations that the token may not call, written as in `allow`; takes precedence over it.',
       default: [],
       examples: [['deleteFarm']],
     }),
@@ -86,7 +85,7 @@ const token = mapping(
     }),
     guards: Type.Enum(['refuse', 'warn'], {
       description:
-        'What becomes of a call that a guard refuses: `refuse` answers 409 unless it comes with `X-Force`; `warn` lets it through, and the audit, the log and a metric name the guard. For a client that cannot send `X-Force`, such as one written for the appliance.',
+        'If a guard refuses a call, `refuse` answers 409 unless `X-Force` is set; `warn` sends it, and the audit, the log and a metric name the guard. For a client that cannot send `X-Force`, such as one written for the appliance.',
       default: 'refuse',
       examples: ['warn'],
     }),
@@ -110,55 +109,54 @@ export const adminSchema = mapping(
     }),
     tls: Type.Optional(tls),
     audit_file: Type.String({
-      description: 'Where calls that are not plain reads are recorded before they leave, one JSON line at a time.',
+      description: 'File that records each call except plain reads before it is sent, one JSON line per event.',
       default: 'data/audit.jsonl',
       minLength: 1,
       examples: ['/var/lib/zlb-exporter/audit.jsonl'],
     }),
     audit_file_bytes: value('byteSize', {
-      description: 'The size at which the audit goes on in a new file.',
+      description: 'The size at which a new audit file begins.',
       default: '64MiB',
       from: '64KiB',
       examples: ['256MiB'],
     }),
     timeout: value('duration', {
       description:
-        'How long a caller waits until an appliance begins its answer to one call. The call keeps its place for up to twice as long.',
+        'How long a caller waits for the appliance to begin its answer. The call keeps its place for up to twice as long.',
       default: '90s',
       above: '0s',
       to: '1h',
       examples: ['5m'],
     }),
     upload_bytes: value('byteSize', {
-      description: 'The largest body that is passed on to an appliance, such as a backup or a package.',
+      description: 'The largest body that is sent to an appliance, such as a backup or a package.',
       default: '256MiB',
       from: '64KiB',
       examples: ['1GiB'],
     }),
     download_bytes: value('byteSize', {
       description:
-        'The largest answer that is passed on from an appliance. Long ones are kept beside the audit on their way, so that its disk needs the room.',
+        'The largest answer of an appliance. Long ones are stored beside the audit until they are sent, so its disk needs the room.',
       default: '1GiB',
       from: '64KiB',
       examples: ['4GiB'],
     }),
     max_concurrent_per_appliance: Type.Integer({
       description:
-        'Reads of callers that one appliance works on at a time, each in a process of its own there; changes go one by one beside them.',
+        'Reads of callers in progress on one appliance, each in its own process there. Changes are separate and run one by one.',
       default: 2,
       minimum: 1,
       maximum: 16,
       examples: [1],
     }),
     tokens: Type.Array(token, {
-      description: 'Who may call, and what.',
+      description: 'The tokens of callers.',
       minItems: 1,
       examples: [[tokenExample]],
     }),
   },
   {
-    description:
-      'Passes calls of people and scripts on to the appliances, with a policy in front and a record behind. Without this block it does not listen, and nothing can be changed through the exporter.',
+    description: 'Operations of the appliances for people and scripts, with roles and an audit. Off by default.',
     examples: [{ tokens: [tokenExample] }],
   },
 );

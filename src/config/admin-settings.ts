@@ -1,10 +1,16 @@
 import { resolve } from 'node:path';
-
 import { assert } from '../lib/check.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { AdminFile, TokenFile } from './admin-schema.ts';
 import type { OpenedAdmin } from './open-files.ts';
-import { matchOperations, type OperationRoutes } from './operation-list.ts';
+import { closestWord, globMatcher } from '../lib/text.ts';
+import { isLoopback } from '../lib/address.ts';
+import { pairProblem } from './pem.ts';
+import type { Path, Problems } from './problems.ts';
+import { findRepeats } from '../lib/same.ts';
+import type { ConfigFile } from './schema.ts';
+import type { Partly } from './structure.ts';
+import type { Source } from './yaml-file.ts';
 
 /** The checked settings of the admin gateway; without them it does not listen. */
 export interface AdminSettings {
@@ -43,20 +49,20 @@ export interface TokenSettings {
   readonly allow?: readonly string[];
   readonly deny: readonly string[];
   readonly skipConfirmation: boolean;
-  /** How a blocking finding of a guard is handled. */
+  /** The effect of a blocking finding of a guard. */
   readonly guards: TokenFile['guards'];
 }
 
-interface Checked {
+interface ValidAdmin {
   readonly admin: AdminFile;
   readonly opened: OpenedAdmin;
-  /** Where a relative `audit_file` starts. */
+  /** The folder from which a relative `audit_file` starts. */
   readonly folder: string;
   readonly operations: OperationRoutes;
 }
 
 /** Converts an `admin` block without problems to settings. */
-export function toAdminSettings({ admin, opened, folder, operations }: Checked): AdminSettings {
+export function toAdminSettings({ admin, opened, folder, operations }: ValidAdmin): AdminSettings {
   return {
     listenAddress: admin.listen_address,
     ...(admin.tls && { tls: toTls(opened) }),
@@ -90,4 +96,111 @@ function toToken(token: TokenFile, operations: OperationRoutes): TokenSettings {
     skipConfirmation: token.skip_confirmation,
     guards: token.guards,
   };
+}
+
+/** The operations of the API by key, with their routes: `PUT /farms/{farmname}/actions`. */
+export type OperationRoutes = ReadonlyMap<string, string>;
+
+/**
+ * Returns the keys that an entry of `allow` or `deny` matches: a key, a route, or a pattern with
+ * `*` over both.
+ */
+export function matchOperations(entry: string, operations: OperationRoutes): readonly string[] {
+  const fits = globMatcher(entry);
+  return [...operations].filter(([key, route]) => fits(key) || fits(route)).map(([key]) => key);
+}
+
+interface Checked {
+  readonly config: Partly<ConfigFile>;
+  readonly source: Source;
+  readonly opened: OpenedAdmin;
+  readonly operations: OperationRoutes;
+  readonly problems: Problems;
+}
+
+/** Reports what is wrong in the `admin` block beyond its single values. */
+export function checkAdmin(checked: Checked): void {
+  for (const check of [
+    requireEncryption,
+    requireMatchingKey,
+    requireUniqueTokens,
+    requireKnownAppliances,
+    requireKnownOperations,
+  ])
+    check(checked);
+}
+
+function requireEncryption({ config: { admin }, source, problems }: Checked): void {
+  if (admin?.listen_address === undefined || isLoopback(admin.listen_address)) return;
+  // A value that could not be parsed has its own problem.
+  const settled = (['tls', 'insecure_plaintext'] as const).some(
+    (key) => admin[key] || problems.isKnown(source.locate(['admin', key])),
+  );
+  if (settled) return;
+  problems.report(
+    source.locate(['admin', 'listen_address']),
+    'lets other machines connect, and without TLS tokens would cross the network in clear text; ' +
+      'add admin.tls with cert_file and key_file, or set admin.insecure_plaintext to true where something else encrypts them',
+  );
+}
+
+function requireMatchingKey({ source, opened: { cert, key }, problems }: Checked): void {
+  const problem = cert !== undefined && key ? pairProblem(cert, key, 'cert_file') : undefined;
+  if (problem !== undefined) problems.report(source.locate(['admin', 'tls', 'key_file']), problem);
+}
+
+function requireUniqueTokens({ config: { admin }, source, problems }: Checked): void {
+  const tokens = admin?.tokens ?? [];
+  for (const { index, first } of findRepeats(tokens.map((token) => token?.name))) {
+    problems.report(
+      source.locate(['admin', 'tokens', index, 'name']),
+      `is the name of admin.tokens[${first}] too; give each token its own, the audit tells callers apart by it`,
+    );
+  }
+  for (const { index, first } of findRepeats(tokens.map((token) => token?.sha256))) {
+    problems.report(
+      source.locate(['admin', 'tokens', index, 'sha256']),
+      `is the digest of admin.tokens[${first}] too; make a token of its own with \`zlb-exporter token\``,
+    );
+  }
+}
+
+/**
+ * Reports names of unknown appliances. Patterns are allowed to match none: their appliances may
+ * come later.
+ */
+function requireKnownAppliances({ config: { admin, appliances = [] }, source, problems }: Checked): void {
+  const known = appliances.map((appliance) => appliance?.name);
+  // If a name of an appliance could not be parsed, this one may be right.
+  if (!known.every((name) => name !== undefined)) return;
+  for (const [index, token] of admin?.tokens?.entries() ?? []) {
+    for (const [position, name] of token?.appliances?.entries() ?? []) {
+      if (name === undefined || name.includes('*') || known.includes(name)) continue;
+      problems.report(
+        source.locate(['admin', 'tokens', index, 'appliances', position]),
+        `is the name of no appliance; ${suggest(name, known) ?? 'write one of those in appliances, or a pattern such as lb-*'}`,
+      );
+    }
+  }
+}
+
+function requireKnownOperations({ config: { admin }, source, operations, problems }: Checked): void {
+  const words = [...operations].flat();
+  for (const [index, token] of admin?.tokens?.entries() ?? []) {
+    for (const list of ['allow', 'deny'] as const) {
+      for (const [position, entry] of token?.[list]?.entries() ?? []) {
+        if (entry === undefined || matchOperations(entry, operations).length > 0) continue;
+        const at: Path = ['admin', 'tokens', index, list, position];
+        problems.report(
+          source.locate(at),
+          `is no operation; ${suggest(entry, words) ?? 'write the key of one such as readFarm, a route such as PUT /farms/{farmname}/actions, or a pattern such as *Backend*'}`,
+        );
+      }
+    }
+  }
+}
+
+function suggest(word: string, candidates: readonly string[]): string | undefined {
+  const meant = closestWord(word, candidates);
+  return meant === undefined ? undefined : `did you mean "${meant}"?`;
 }

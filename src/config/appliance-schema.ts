@@ -25,7 +25,7 @@ const tls = mapping(
     ),
     server_name: Type.Optional(
       value('serverName', {
-        description: 'The host name to expect in the certificate, when it is not the one in `url`.',
+        description: 'The host name to expect in the certificate, if it is not the one in `url`.',
         examples: ['lb.example.org'],
       }),
     ),
@@ -38,7 +38,7 @@ const tls = mapping(
     ),
     insecure_skip_verify: Type.Boolean({
       description:
-        'Accept any certificate. Whoever is on the way can then read the API key; prefer `fingerprint_sha256`.',
+        'Accept any certificate. An attacker on the network can then read the API key; prefer `fingerprint_sha256`.',
       default: false,
       examples: [true],
     }),
@@ -50,18 +50,49 @@ const farms = mapping(
   {
     include: Type.Array(value('farmPattern', {}), {
       description:
-        'Regular expressions; a farm is watched when one matches its whole name, of which the first 128 characters count.',
+        'Regular expressions; a farm is monitored if one matches its whole name. The first 128 characters count.',
       default: ['.*'],
       minItems: 1,
       examples: [['web-.*']],
     }),
     exclude: Type.Array(value('farmPattern', {}), {
-      description: 'Regular expressions; a farm is left out when one matches its whole name.',
+      description: 'Regular expressions; a farm is left out if one matches its whole name.',
       default: [],
       examples: [['test-.*']],
     }),
   },
   { description: 'Which farms are watched.', default: {} },
+);
+
+const vip = mapping(
+  {
+    server_names: Type.Unsafe<Readonly<Record<string, readonly string[]>>>({
+      type: 'object',
+      description:
+        'Names to ask for by TLS, by farm. Without it, the common names of the certificates of HTTPS farms; `www.` stands for a wildcard.',
+      default: {},
+      additionalProperties: Type.Array(value('serverName', { examples: ['shop.example.com'] }), {
+        maxItems: 20,
+        examples: [['shop.example.com']],
+      }),
+      examples: [{ shop: ['shop.example.com'] }],
+    }),
+    connect_to: Type.Unsafe<Readonly<Record<string, string>>>({
+      type: 'object',
+      description:
+        'Where to connect instead of an address of a farm, such as behind address translation; `ADDRESS` or `ADDRESS:PORT` on both sides.',
+      default: {},
+      additionalProperties: value('endpoint', { examples: ['203.0.113.7'] }),
+      examples: [{ '192.0.2.40': '203.0.113.7' }],
+    }),
+    networks: Type.Array(value('network', {}), {
+      description:
+        'Networks that the addresses of farms must be in. Also the only way to loopback, link-local and own addresses.',
+      default: [],
+      examples: [['192.0.2.0/24']],
+    }),
+  },
+  { description: 'What the collector `vip` connects to.', default: {} },
 );
 
 /** A minimal appliance. */
@@ -78,7 +109,7 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
       name: value('applianceName', { description: 'The `appliance` label; unique.', examples: ['lb-paris'] }),
       url: value('applianceUrl', {
         description:
-          'Address of the management API. The port is 444 unless it names one; a path is needed only where the API is not at its usual one.',
+          'Address of the management API. The default port is 444. A path is only needed if the API is not at its usual one.',
         examples: ['https://192.0.2.10:444'],
       }),
       api_key: Type.Optional(
@@ -89,7 +120,7 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
       ),
       api_key_file: Type.Optional(
         Type.String({
-          description: 'A file that holds the API key and nothing else; this or `api_key`.',
+          description: 'A file that contains only the API key; this or `api_key`.',
           minLength: 1,
           examples: ['/run/secrets/lb-paris'],
         }),
@@ -97,20 +128,20 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
       admin_api_key: Type.Optional(
         value('apiKey', {
           description:
-            'A second API key, used by the admin gateway alone, so that polling needs one that may only read; this or `admin_api_key_file`. Without either the gateway uses the first.',
+            'A second API key for the admin gateway, so that the key for polling can be read-only; this or `admin_api_key_file`. Without either, the gateway uses the first key.',
           examples: ['${LB_PARIS_ADMIN_KEY}'],
         }),
       ),
       admin_api_key_file: Type.Optional(
         Type.String({
-          description: 'A file that holds that second key and nothing else; this or `admin_api_key`.',
+          description: 'A file that contains only that second key; this or `admin_api_key`.',
           minLength: 1,
           examples: ['/run/secrets/lb-paris-admin'],
         }),
       ),
       key_header: Type.Enum(['auto', 'ZAPI_KEY', 'API_KEY', 'ZAPI-KEY', 'API-KEY'], {
         description:
-          'The header that carries the key; `auto` sends ZAPI_KEY for older releases and API_KEY for newer ones. The forms with a hyphen pass proxies that drop underscores.',
+          'The header with the key; `auto` sends ZAPI_KEY for older releases and API_KEY for newer ones. The forms with a hyphen pass proxies that drop underscores.',
         default: 'auto',
         examples: ['ZAPI_KEY'],
       }),
@@ -124,9 +155,10 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
         examples: [{ site: 'paris' }],
       }),
       farms,
+      vip,
       compact: Type.Optional(
         Type.Boolean({
-          description: '`limits.compact` for this appliance alone; it wins.',
+          description: '`limits.compact` for this appliance; takes precedence.',
           examples: [true],
         }),
       ),

@@ -1,10 +1,12 @@
 import { isRecord } from '../lib/check.ts';
 import { formatDuration } from '../lib/time.ts';
+import { findRepeats } from '../lib/same.ts';
 import { remembered } from '../lib/text.ts';
 import { applianceExample } from './appliance-schema.ts';
-import { type CollectorSettings, mergeCollectors } from './collectors.ts';
+import { type CollectorSettings, mergeCollectors } from './settings.ts';
 import { type Path, problemLine, type Problems } from './problems.ts';
-import { maxGapMs } from './schedule.ts';
+import { parseEndpoint } from '../lib/address.ts';
+import { isAtMostOncePerMinute, maxGapMs } from './schedule.ts';
 import type { ConfigFile } from './schema.ts';
 import type { Partly } from './structure.ts';
 import type { Source } from './yaml-file.ts';
@@ -18,7 +20,14 @@ interface Checked {
 
 /** Reports values that are valid alone and wrong in combination. */
 export function checkCombinations(checked: Checked): void {
-  for (const check of [requireAppliances, requireUniqueNames, requireVerifiedPin, requireLongEnoughMaxStale])
+  for (const check of [
+    requireAppliances,
+    requireUniqueNames,
+    requireVerifiedPin,
+    requireLongEnoughMaxStale,
+    requireRareProbes,
+    requireAddresses,
+  ])
     check(checked);
 }
 
@@ -92,12 +101,34 @@ function requireLongEnoughMaxStale({ config, source, collectorDefaults, problems
   }
 }
 
-/** Returns the positions of repeated values, each with the position of the first one. */
-export function findRepeats(
-  values: readonly (string | undefined)[],
-): readonly { readonly index: number; readonly first: number }[] {
-  return values.flatMap((value, index) => {
-    const first = values.indexOf(value);
-    return value === undefined || first === index ? [] : [{ index, first }];
-  });
+/** Reports a schedule that would connect to a farm more than once a minute. */
+function requireRareProbes({ config, source, problems }: Checked): void {
+  const written = [
+    { block: config.collectors, at: ['collectors'] as Path },
+    ...(config.appliances ?? []).map((appliance, index) => ({
+      block: appliance?.collectors,
+      at: ['appliances', index, 'collectors'] as Path,
+    })),
+  ];
+  for (const { block, at } of written) {
+    const schedule = block?.vip?.schedule;
+    if (schedule === undefined || isAtMostOncePerMinute(schedule)) continue;
+    problems.report(
+      source.locate(at.concat(['vip', 'schedule'])),
+      'connects to each farm more than once a minute; give it one second, such as "0 * * * * *"',
+    );
+  }
+}
+
+/** Reports a key of `connect_to` that no address can match. */
+function requireAddresses({ config, source, problems }: Checked): void {
+  for (const [index, appliance] of config.appliances?.entries() ?? []) {
+    for (const key of Object.keys(appliance?.vip?.connect_to ?? {})) {
+      if (parseEndpoint(key)) continue;
+      problems.report(
+        source.locate(['appliances', index, 'vip', 'connect_to', key], 'key'),
+        'is no address of a farm; write an IP address, with or without a port, such as 192.0.2.40:443',
+      );
+    }
+  }
 }

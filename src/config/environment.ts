@@ -1,8 +1,7 @@
-import { applianceUrl } from './appliance-url.ts';
-import { closestWord } from './closest-word.ts';
+import { applianceUrl } from './readers.ts';
+import { closestWord } from '../lib/text.ts';
 import type { Path, Problems } from './problems.ts';
-import type { Environment } from './substitute.ts';
-import type { Source } from './yaml-file.ts';
+import type { Environment, Source } from './yaml-file.ts';
 
 /**
  * The environment variables that configure one appliance, each with the configuration key that it

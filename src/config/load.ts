@@ -1,26 +1,23 @@
+import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import { assert, isRecord } from '../lib/check.ts';
-import { checkAdmin } from './admin-checks.ts';
-import { toAdminSettings } from './admin-settings.ts';
+import { checkAdmin, type OperationRoutes, toAdminSettings } from './admin-settings.ts';
 import { checkCombinations, sharedAddresses } from './checks.ts';
-import type { CollectorSettings } from './collectors.ts';
-import { withApplianceFiles } from './appliance-files.ts';
+import { type CollectorSettings, type Settings, toSettings } from './settings.ts';
 import { readEnvironment, reportMisspelt } from './environment.ts';
-import type { ReadText } from './file-text.ts';
-import { createFiles, type Files } from './files.ts';
+import { createFiles, type Files, type ReadText } from './files.ts';
 import { createOpenFile, openAdminFiles, type Opened, openFiles } from './open-files.ts';
-import type { OperationRoutes } from './operation-list.ts';
 import { createProblems, type Path, type Problems } from './problems.ts';
 import { type ConfigFile, configSchema } from './schema.ts';
-import { type Settings, toSettings } from './settings.ts';
 import { createStructureReader, type StructureReader } from './structure.ts';
-import type { Environment } from './substitute.ts';
-import { readYamlFile, type Source } from './yaml-file.ts';
+import { type Environment, readYamlFile, type Source } from './yaml-file.ts';
+import { applianceExample } from './appliance-schema.ts';
 
 export interface SettingsSource {
   /** Path of the YAML file; without one the environment names the appliance. */
   readonly file?: string;
+  /** The content of a configuration from the program itself, instead of a file. */
+  readonly content?: object;
   readonly env: Environment;
   /** Reads the files; given by a caller that asks later whether they changed. */
   readonly files?: Files;
@@ -28,7 +25,7 @@ export interface SettingsSource {
   readonly onRemark?: (line: string) => void;
 }
 
-/** What a configuration may refer to. */
+/** Names that a configuration may refer to. */
 export interface SettingsScope {
   /** The defaults of each collector; the configuration may name only these. */
   readonly collectorDefaults: ReadonlyMap<string, CollectorSettings>;
@@ -54,15 +51,14 @@ export function loadSettings(from: SettingsSource & SettingsScope): Promise<Sett
 }
 
 async function load(
-  { file, env, files: allFiles = createFiles({ path: file }), onRemark }: SettingsSource,
+  { file, content, env, files: allFiles = createFiles({ path: file }), onRemark }: SettingsSource,
   { collectorDefaults, operations }: SettingsScope,
   readStructure: StructureReader<ConfigFile>,
 ): Promise<Settings> {
   const problems = createProblems();
   const usedVariables = new Set<string>();
   const files = notingVariables(allFiles, usedVariables);
-  const main =
-    file === undefined ? readEnvironment(env, problems) : await readFileAndEnvironment(file, env, files, problems);
+  const main = content ? sourceOf(content) : await readMain(file, env, files, problems);
   if (main === undefined) throw problems.error();
   const source = await withApplianceFiles({ source: main, env, files, problems });
   reportMisspelt(env, usedVariables, problems);
@@ -90,6 +86,25 @@ async function load(
     ...toSettings(whole, opened, collectorDefaults),
     ...(admin && { admin: toAdminSettings({ admin, opened: openedAdmin, folder, operations }) }),
   };
+}
+
+function sourceOf(content: object): Source {
+  return {
+    value: structuredClone(content),
+    folderOf: () => '',
+    locate: (path) => ({ file: 'settings', key: path.join('.') }),
+  };
+}
+
+/** Reads the file; without one, the appliance of the environment. */
+async function readMain(
+  file: string | undefined,
+  env: Environment,
+  files: Pick<Files, 'readText'>,
+  problems: Problems,
+): Promise<Source | undefined> {
+  if (file === undefined) return readEnvironment(env, problems);
+  return await readFileAndEnvironment(file, env, files, problems);
 }
 
 /** Reads the same files, and adds the names of the variables that configuration files use. */
@@ -135,5 +150,77 @@ async function readFileAndEnvironment(
     value: Object.assign(source.value, environment.value),
     folderOf: (path) => originOf(path).folderOf(path),
     locate: (path, part) => originOf(path).locate(path, part),
+  };
+}
+
+export interface ApplianceFilesParts {
+  readonly source: Source;
+  readonly env: Environment;
+  readonly files: Pick<Files, 'list' | 'readText'>;
+  readonly problems: Problems;
+}
+
+/** An appliance that a file lists, and its position there. */
+interface Listed {
+  readonly value: unknown;
+  readonly file: Source;
+  readonly index: number;
+}
+
+/**
+ * Appends the appliances of `appliance_files` to those of the source; each keeps the location where
+ * it is written.
+ */
+async function withApplianceFiles({ source, env, files, problems }: ApplianceFilesParts): Promise<Source> {
+  const { value } = source;
+  if (!isRecord(value) || !Array.isArray(value.appliance_files)) return source;
+  const own: unknown = value.appliances ?? [];
+  if (!Array.isArray(own)) return source;
+
+  const listed: Listed[] = [];
+  for (const [index, pattern] of value.appliance_files.entries()) {
+    if (typeof pattern !== 'string') continue;
+    const folder = source.folderOf(['appliance_files', index]);
+    const place = source.locate(['appliance_files', index]);
+    const found = await files.list(resolve(folder, pattern));
+    if ('problem' in found) {
+      problems.report(place, `${found.problem}. Let the exporter read it, or take the pattern out`);
+      continue;
+    }
+    for (const file of found.value) {
+      const remedy = `Put it there, or take it out of ${place.key}`;
+      const minimalContent = 'an empty list is []';
+      const read = await readYamlFile({ file, remedy, minimalContent, env, readText: files.readText, problems });
+      if (read) listed.push(...appliancesOf(read, file, problems));
+    }
+  }
+  return joined(source, { ...value, appliances: [...own, ...listed.map((each) => each.value)] }, own.length, listed);
+}
+
+function appliancesOf(file: Source, name: string, problems: Problems): readonly Listed[] {
+  if (Array.isArray(file.value)) return file.value.map((value: unknown, index) => ({ value, file, index }));
+  problems.report(
+    { file: name, key: '' },
+    `must be a list of appliances, such as ${JSON.stringify([applianceExample])}; an empty list is []`,
+  );
+  return [];
+}
+
+function joined(source: Source, value: unknown, own: number, listed: readonly Listed[]): Source {
+  const origin = (path: Path): { readonly source: Source; readonly path: Path } => {
+    const [key, index, ...rest] = path;
+    const found = key === 'appliances' && typeof index === 'number' ? listed[index - own] : undefined;
+    return found ? { source: found.file, path: [found.index, ...rest] } : { source, path };
+  };
+  return {
+    value,
+    folderOf(path) {
+      const at = origin(path);
+      return at.source.folderOf(at.path);
+    },
+    locate(path, part) {
+      const at = origin(path);
+      return at.source.locate(at.path, part);
+    },
   };
 }

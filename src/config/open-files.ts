@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Secret } from '../lib/secret.ts';
 import type { AdminFile } from './admin-schema.ts';
-import { type ReadText, withFolder } from './file-text.ts';
+import { type ReadText, withFolder } from './files.ts';
 import { certificatesIn, privateKeyIn } from './pem.ts';
 import type { Parsed, Path, Problems } from './problems.ts';
 import { apiKey } from './readers.ts';

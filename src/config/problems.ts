@@ -2,8 +2,8 @@
 export type Path = readonly (string | number)[];
 
 /**
- * Where an operator finds a value. `key` is a key path such as `appliances[0].url`, or an
- * environment variable.
+ * The place of a value. `key` is a key path such as `appliances[0].url`, or an environment
+ * variable.
  */
 export interface ConfigLocation {
   readonly file: string;

@@ -1,11 +1,70 @@
 import { isIPv6 } from 'node:net';
-import { parseListenAddress } from '../lib/listen-address.ts';
+import { parseEndpoint, parseListenAddress, parseNetwork } from '../lib/address.ts';
 import { Secret } from '../lib/secret.ts';
-import { applianceUrl } from './appliance-url.ts';
 import { certificatesIn, privateKeyIn } from './pem.ts';
 import type { Parsed } from './problems.ts';
-import { byteSize, duration, type QuantityLimits, ratio } from './quantity.ts';
 import { schedule } from './schedule.ts';
+import { parseDuration } from '../lib/time.ts';
+
+/** The limits of a quantity, each written as in the file. */
+export interface QuantityLimits {
+  /** Exclusive, unlike the other two. */
+  readonly above?: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** Parses a duration to milliseconds. */
+const duration = quantity('a duration such as 20s or 1m30s', parseDuration);
+
+/** Parses a size to bytes. */
+const byteSize = quantity('a size such as 8MiB', parseByteSize);
+
+/** Parses a ratio, written as `10%` or `0.1`. */
+const ratio = quantity('a share such as 10% or 0.1', parseRatio);
+
+/** Returns `more than 0s and at most 10m`, for messages and documentation; '' without limits. */
+export function describeLimits({ above, from, to }: QuantityLimits): string {
+  return [above && `more than ${above}`, from && `at least ${from}`, to && `at most ${to}`]
+    .filter((part) => part !== undefined)
+    .join(' and ');
+}
+
+function quantity(what: string, parse: (text: string) => number | undefined) {
+  return (text: string, limits: QuantityLimits): Parsed<number> => {
+    const value = parse(text);
+    if (value === undefined) return { problem: `must be ${what}` };
+    const limit = (edge: string | undefined) => (edge === undefined ? undefined : parse(edge));
+    const fits =
+      value > (limit(limits.above) ?? -Infinity) &&
+      value >= (limit(limits.from) ?? -Infinity) &&
+      value <= (limit(limits.to) ?? Infinity);
+    return fits ? { value } : { problem: `must be ${describeLimits(limits)}` };
+  };
+}
+
+function parseRatio(text: string): number | undefined {
+  const [, amount, percent] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text) ?? [];
+  if (amount === undefined) return undefined;
+  return percent ? Number(amount) / 100 : Number(amount);
+}
+
+const unitBytes: Record<string, number> = {
+  B: 1,
+  KB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  KiB: 1_024,
+  MiB: 1_048_576,
+  GiB: 1_073_741_824,
+};
+
+/** Returns the bytes of a size such as `8MiB` or `500KB`; undefined for any other text. */
+export function parseByteSize(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)\s*([KMG]i?B|B)$/.exec(text);
+  const unit = unitBytes[match?.[2] ?? ''];
+  return match && unit ? Math.round(Number(match[1]) * unit) : undefined;
+}
 
 /** The parsers of values by name; the schema names them in `reads`. */
 export const readers = {
@@ -15,12 +74,14 @@ export const readers = {
   byteSize,
   certificates: certificatesIn,
   duration,
+  endpoint,
   expiry,
   farmPattern,
   fingerprint,
   headerValue,
   interval,
   listenAddress,
+  network,
   passwordHash,
   pattern,
   privateKey: privateKeyIn,
@@ -82,6 +143,18 @@ function fingerprint(text: string): Parsed<string> {
 function headerValue(text: string): Parsed<string> {
   if (/^[\x20-\x7e]{0,4096}$/.test(text)) return { value: text.trim() };
   return { problem: 'holds what cannot go into an HTTP header; write one line of ASCII' };
+}
+
+/** Checks an IP address, with or without a port; returns it as written. */
+function endpoint(text: string): Parsed<string> {
+  if (parseEndpoint(text)) return { value: text };
+  return { problem: 'must be an IP address, with or without a port: 203.0.113.7, 203.0.113.7:443, [2001:db8::7]:443' };
+}
+
+/** Checks a network in CIDR notation, or a single address; returns it as written. */
+function network(text: string): Parsed<string> {
+  if (parseNetwork(text)) return { value: text };
+  return { problem: 'must be a network such as 192.0.2.0/24 or 2001:db8::/64, or an IP address' };
 }
 
 /** Parses a duration to milliseconds; a bare 0 needs no unit. */
@@ -160,4 +233,36 @@ function listenAddress(text: string): Parsed<string> {
   const address = parseListenAddress(text);
   if (address && (!text.startsWith('[') || isIPv6(address.host))) return { value: text };
   return { problem: 'must be HOST:PORT such as 127.0.0.1:9445, an IPv6 host in brackets: [::1]:9445' };
+}
+
+/**
+ * Parses the base address of an appliance: https, port 444 unless the text names one, the path as
+ * given. A problem quotes nothing of it: the text may contain a password.
+ */
+export function applianceUrl(text: string): Parsed<URL> {
+  const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
+  if (/^http:/i.test(address)) {
+    return {
+      problem:
+        'plain http would send the API key in clear text; write https://, and pin a self-signed certificate by its fingerprint',
+    };
+  }
+  if (!/^https:/i.test(address)) return { problem: 'must start with https://' };
+  if (address.includes('@')) {
+    return {
+      problem: 'must not hold a user or a password (the part before @); the API key has a setting of its own',
+    };
+  }
+  if (/[?#]/.test(address)) return { problem: 'must end with the path: remove the part from ? or # on' };
+  if (/[\s\\]/.test(address)) return { problem: 'must not hold spaces or backslashes' };
+  if (!URL.canParse(address)) {
+    return {
+      problem:
+        'is not an address; write https://HOST:PORT such as https://192.0.2.10:444, an IPv6 host in brackets: https://[2001:db8::10]:444',
+    };
+  }
+  const url = new URL(address);
+  // `URL` drops the default port 443, so the text tells whether a port was given.
+  if (!/^https:\/\/(?:\[[^\]]*\]|[^:/]*):\d/i.test(address)) url.port = '444';
+  return { value: url };
 }

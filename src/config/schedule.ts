@@ -14,6 +14,11 @@ export function schedule(text: string): Parsed<string> {
   return { problem: errors.map(wrongField).join(', ') };
 }
 
+/** Returns true for a schedule that names one second of a minute. */
+export function isAtMostOncePerMinute(expression: string): boolean {
+  return parse(expression).second.length === 1;
+}
+
 /**
  * Returns the longest time between two runs on days on which the schedule runs, midnight included.
  * Days without runs make the real gap longer, so this is a lower bound.

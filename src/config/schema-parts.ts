@@ -1,7 +1,6 @@
 import { type TObjectOptions, type TProperties, type TSchemaOptions, type TUnsafe, Type } from 'typebox';
 
-import type { QuantityLimits } from './quantity.ts';
-import type { ReadBy, ReaderName } from './readers.ts';
+import type { QuantityLimits, ReadBy, ReaderName } from './readers.ts';
 
 /** The schema keyword of a text that a reader parses. */
 export interface Reads extends QuantityLimits {

@@ -45,7 +45,7 @@ const polling = mapping(
       examples: [2],
     }),
     max_busy_ratio: value('ratio', {
-      description: 'The share of time an appliance may spend on our polls; schedules are stretched to keep to it.',
+      description: 'The ratio of time that an appliance may spend on polls; intervals become longer to keep it.',
       default: '0.25',
       above: '0',
       to: '1',
@@ -53,7 +53,7 @@ const polling = mapping(
     }),
     jitter: value('ratio', {
       description:
-        'Random delay of each poll, as a share of its interval, so that appliances are not polled all at once.',
+        'Random delay of each poll, as a ratio of its interval, so that appliances are not polled at the same time.',
       default: '10%',
       from: '0%',
       to: '50%',
@@ -67,14 +67,14 @@ const limits = mapping(
   {
     series_per_appliance: Type.Integer({
       description:
-        'Series of one appliance; what is above is dropped, those of single backends first, and counted in `zlb_exporter_series_dropped_total`.',
+        'Maximum series of one appliance. More are dropped, those of single backends first, and counted in `zlb_exporter_series_dropped_total`.',
       default: 50_000,
       minimum: 100,
       examples: [10_000],
     }),
     compact: Type.Boolean({
       description:
-        'Only backends that are down or in maintenance have series of their own, and only their state; how many are in each state, and everything of farms, stays.',
+        'Only backends that are down or in maintenance have series, and only for their state. Numbers per state and all metrics of farms stay.',
       default: false,
       examples: [true],
     }),
@@ -97,7 +97,7 @@ const limits = mapping(
 export function configSchema(collectorNames: readonly string[]) {
   const collectors = Type.Unsafe<Readonly<Record<string, CollectorFile>>>(
     mapping(Object.fromEntries(collectorNames.map((name) => [name, Type.Optional(collector)])), {
-      description: 'Settings by collector; under an appliance they win over the ones for all, key by key.',
+      description: 'Settings by collector. Those of an appliance take precedence, key by key.',
       default: {},
     }),
   );
@@ -109,7 +109,7 @@ export function configSchema(collectorNames: readonly string[]) {
     }),
     appliance_files: Type.Array(Type.String({ minLength: 1 }), {
       description:
-        'Files that list more of them, in YAML or JSON: each holds a list of entries like those of `appliances`. The last part of a path may hold `*`. The files are followed: a change is taken in within seconds, without a reload, and as a whole or not at all.',
+        'Files with more appliances, in YAML or JSON: each is a list like `appliances`. The last part of a path may contain `*`. A change is loaded within seconds, without a reload, as a whole or not at all.',
       default: [],
       examples: [['appliances.d/*.yml']],
     }),

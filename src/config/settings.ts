@@ -1,10 +1,10 @@
 import { assert } from '../lib/check.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { AdminSettings } from './admin-settings.ts';
-import { type CollectorSettings, mergeCollectors } from './collectors.ts';
 import type { Opened } from './open-files.ts';
-import type { ApplianceFile, ConfigFile } from './schema.ts';
+import type { ApplianceFile, CollectorFile, ConfigFile } from './schema.ts';
 import { type Shard, shardOf } from '../lib/shard.ts';
+import type { Partly } from './structure.ts';
 
 /** All checked settings of an operator, in the units of the program. */
 export interface Settings {
@@ -26,7 +26,7 @@ export interface ShardSettings extends Shard {
 interface PollingSettings {
   readonly timeoutMs: number;
   readonly maxConcurrentPerAppliance: number;
-  /** From 0 to 1. */
+  /** The ratio from 0 to 1. */
   readonly maxBusyRatio: number;
   readonly jitterRatio: number;
 }
@@ -43,10 +43,20 @@ export interface ApplianceSettings {
   readonly labels: Readonly<Record<string, string>>;
   /** Patterns that match whole names. */
   readonly farms: { readonly include: readonly RegExp[]; readonly exclude: readonly RegExp[] };
+  readonly vip: VipSettings;
   /** True if backends that are up have no series of their own. */
   readonly compact: boolean;
   /** One entry for each collector that exists. */
   readonly collectors: Readonly<Record<string, CollectorSettings>>;
+}
+
+/** The addresses that the collector `vip` may connect to, and the names that it asks for. */
+interface VipSettings {
+  /** The names by farm. */
+  readonly serverNames: Readonly<Record<string, readonly string[]>>;
+  /** Addresses by `ADDRESS` or `ADDRESS:PORT`. */
+  readonly connectTo: Readonly<Record<string, string>>;
+  readonly networks: readonly string[];
 }
 
 interface TlsSettings {
@@ -66,7 +76,7 @@ export function toSettings(
   { appliances, collectors, polling, limits }: ConfigFile,
   opened: readonly Opened[],
   collectorDefaults: ReadonlyMap<string, CollectorSettings>,
-): Omit<Settings, 'admin' | 'share'> {
+): Omit<Settings, 'admin' | 'shard'> {
   return {
     appliances: appliances.map((appliance, index) => {
       const { apiKey, adminApiKey, ca } = opened[index] ?? {};
@@ -80,6 +90,11 @@ export function toSettings(
         tls: toTls(appliance.tls, ca),
         labels: appliance.labels,
         farms: appliance.farms,
+        vip: {
+          serverNames: appliance.vip.server_names,
+          connectTo: appliance.vip.connect_to,
+          networks: appliance.vip.networks,
+        },
         compact: appliance.compact ?? limits.compact,
         collectors: mergeCollectors(collectorDefaults, collectors, appliance.collectors),
       };
@@ -126,4 +141,37 @@ const maxCompared = 128;
 export function watchesFarm({ farms }: Pick<ApplianceSettings, 'farms'>, farm: string): boolean {
   const name = farm.slice(0, maxCompared);
   return farms.include.some((pattern) => pattern.test(name)) && !farms.exclude.some((pattern) => pattern.test(name));
+}
+
+/** When a collector polls an appliance, and how long its readings are valid. */
+export interface CollectorSettings {
+  readonly enabled: boolean;
+  /** A node-cron expression of six fields. */
+  readonly schedule: string;
+  readonly maxStaleMs: number;
+}
+
+type CollectorBlock = Readonly<Record<string, Partly<CollectorFile> | undefined>> | undefined;
+
+/**
+ * Returns the settings of every collector: the appliance's own win, then the general ones, key by
+ * key.
+ */
+export function mergeCollectors(
+  defaults: ReadonlyMap<string, CollectorSettings>,
+  forAll: CollectorBlock,
+  own: CollectorBlock,
+): Record<string, CollectorSettings> {
+  const merged = [...defaults].map(([name, otherwise]) => {
+    const written = { ...forAll?.[name], ...own?.[name] };
+    return [
+      name,
+      {
+        enabled: written.enabled ?? otherwise.enabled,
+        schedule: written.schedule ?? otherwise.schedule,
+        maxStaleMs: written.max_stale ?? otherwise.maxStaleMs,
+      },
+    ] as const;
+  });
+  return Object.fromEntries(merged);
 }

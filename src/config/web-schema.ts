@@ -1,7 +1,59 @@
+import { DEFAULT_CIPHERS } from 'node:tls';
 import { type Static, Type } from 'typebox';
-
 import { mapping, value } from './schema-parts.ts';
-import { cipherNames, curveNames, tlsVersions } from './tls-names.ts';
+
+/** The versions of TLS: the name in Go's libraries, and the name in Node. */
+export const tlsVersions = new Map([
+  ['TLS10', 'TLSv1'],
+  ['TLS11', 'TLSv1.1'],
+  ['TLS12', 'TLSv1.2'],
+  ['TLS13', 'TLSv1.3'],
+] as const);
+
+export type TlsVersion = typeof tlsVersions extends Map<unknown, infer Name> ? Name : never;
+
+/** The suites of TLS 1.3, which have the same name in both and cannot be chosen. */
+const newestSuites = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'] as const;
+
+/** The cipher suites that Go offers, with their names in OpenSSL. */
+const cipherNames = new Map([
+  ...newestSuites.map((name) => [name, name] as const),
+  ['TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
+  ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'ECDHE-RSA-AES128-GCM-SHA256'],
+  ['TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', 'ECDHE-ECDSA-AES256-GCM-SHA384'],
+  ['TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384', 'ECDHE-RSA-AES256-GCM-SHA384'],
+  ['TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
+  ['TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256', 'ECDHE-RSA-CHACHA20-POLY1305'],
+  ['TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA', 'ECDHE-ECDSA-AES128-SHA'],
+  ['TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA', 'ECDHE-RSA-AES128-SHA'],
+  ['TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA', 'ECDHE-ECDSA-AES256-SHA'],
+  ['TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA', 'ECDHE-RSA-AES256-SHA'],
+  ['TLS_RSA_WITH_AES_128_GCM_SHA256', 'AES128-GCM-SHA256'],
+  ['TLS_RSA_WITH_AES_256_GCM_SHA384', 'AES256-GCM-SHA384'],
+  ['TLS_RSA_WITH_AES_128_CBC_SHA', 'AES128-SHA'],
+  ['TLS_RSA_WITH_AES_256_CBC_SHA', 'AES256-SHA'],
+] as const);
+
+/** The curves that Go offers, with their names in OpenSSL. */
+export const curveNames = new Map([
+  ['CurveP256', 'P-256'],
+  ['CurveP384', 'P-384'],
+  ['CurveP521', 'P-521'],
+  ['X25519', 'X25519'],
+] as const);
+
+type Version = typeof tlsVersions extends Map<infer Name, unknown> ? Name : never;
+type Cipher = typeof cipherNames extends Map<infer Name, unknown> ? Name : never;
+
+/** Returns the chosen suites as an OpenSSL list; undefined for Node's defaults. */
+export function cipherList(chosen: readonly Cipher[] | undefined, oldest: Version): string | undefined {
+  const suites = chosen?.flatMap((name) => cipherNames.get(name) ?? []);
+  // OpenSSL allows no cipher for versions before 1.2 above its lowest security level.
+  const old = oldest === 'TLS10' || oldest === 'TLS11';
+  if (!suites) return old ? `${DEFAULT_CIPHERS}:@SECLEVEL=0` : undefined;
+  // Without a suite of TLS 1.3 Node would switch that version off.
+  return [...new Set([...newestSuites, ...suites]), ...(old ? ['@SECLEVEL=0'] : [])].join(':');
+}
 
 /** A web configuration with parsed values. */
 export type WebFile = Static<typeof webSchema>;
@@ -10,7 +62,7 @@ export type TlsServerFile = NonNullable<WebFile['tls_server_config']>;
 const hashExample = '$2y$10$X0h1gDsPszWURQaxFh.zoubFi6DXncSjhoQNJgRrnGs7EsimhC7zG';
 
 /**
- * Which clients must show a certificate; `RequireClientCert` is an older name of
+ * The requirement for client certificates; `RequireClientCert` is an older name of
  * `RequireAnyClientCert`.
  */
 const clientAuthTypes = [
@@ -27,33 +79,30 @@ const file = (description: string, example: string) =>
 
 const tlsServer = mapping(
   {
-    cert_file: file(
-      'PEM file of the certificate of the listener, and behind it those of the authorities in between.',
-      'server.crt',
-    ),
+    cert_file: file('PEM file of the certificate of the listener, followed by its intermediates.', 'server.crt'),
     key_file: file('PEM file of the private key of that certificate, without a passphrase.', 'server.key'),
     cert: Type.Optional(
       value('certificates', {
-        description: 'The certificate itself, in place of `cert_file`.',
+        description: 'The certificate itself, instead of `cert_file`.',
         examples: ['-----BEGIN CERTIFICATE-----…'],
       }),
     ),
     key: Type.Optional(
       value('privateKey', {
-        description: 'The private key itself, in place of `key_file`.',
+        description: 'The private key itself, instead of `key_file`.',
         examples: ['-----BEGIN PRIVATE KEY-----…'],
       }),
     ),
     client_auth_type: Type.Enum([...clientAuthTypes], {
       description:
-        'Whether clients are asked for a certificate, must show one, and must show one of `client_ca_file`. Only `RequireAndVerifyClientCert` keeps unknown clients out.',
+        'Whether clients may or must present a certificate, and whether `client_ca_file` must have signed it. Only `RequireAndVerifyClientCert` keeps unknown clients out.',
       default: 'NoClientCert',
       examples: ['RequireAndVerifyClientCert'],
     }),
     client_ca_file: file('PEM file of the authorities of client certificates.', 'prometheus-ca.crt'),
     client_ca: Type.Optional(
       value('certificates', {
-        description: 'Those authorities themselves, in place of `client_ca_file`.',
+        description: 'The authorities themselves, instead of `client_ca_file`.',
         examples: ['-----BEGIN CERTIFICATE-----…'],
       }),
     ),
@@ -66,13 +115,12 @@ const tlsServer = mapping(
       }),
     ),
     min_version: Type.Enum([...tlsVersions.keys()], {
-      description:
-        'The oldest version of TLS that is spoken. `TLS10` and `TLS11` also allow the weak ciphers they need.',
+      description: 'The oldest allowed TLS version. `TLS10` and `TLS11` also allow the weak ciphers they need.',
       default: 'TLS12',
       examples: ['TLS13'],
     }),
     max_version: Type.Enum([...tlsVersions.keys()], {
-      description: 'The newest version of TLS that is spoken.',
+      description: 'The newest allowed TLS version.',
       default: 'TLS13',
       examples: ['TLS13'],
     }),
@@ -84,7 +132,7 @@ const tlsServer = mapping(
       }),
     ),
     prefer_server_cipher_suites: Type.Boolean({
-      description: 'Whether the order of `cipher_suites` counts, and not the order of the client.',
+      description: 'Whether the order of `cipher_suites` takes precedence over that of the client.',
       default: true,
       examples: [false],
     }),
@@ -103,25 +151,25 @@ const headers = mapping(
   {
     'Content-Security-Policy': Type.Optional(
       value('headerValue', {
-        description: 'Where the exporter has a policy of its own, as on `/`, that one stays.',
+        description: 'The policy of the exporter, as on `/`, is not replaced.',
         examples: ["frame-ancestors 'none'"],
       }),
     ),
     'X-Frame-Options': Type.Optional(
       Type.Enum(['deny', 'sameorigin'], {
-        description: 'Whether other pages may show ours inside them.',
+        description: 'Whether other pages may embed those of the exporter.',
         examples: ['deny'],
       }),
     ),
     'X-Content-Type-Options': Type.Optional(
-      Type.Enum(['nosniff'], { description: 'The exporter sends it in any case.', examples: ['nosniff'] }),
+      Type.Enum(['nosniff'], { description: 'Always sent.', examples: ['nosniff'] }),
     ),
     'X-XSS-Protection': Type.Optional(
-      value('headerValue', { description: 'For browsers of old.', examples: ['1; mode=block'] }),
+      value('headerValue', { description: 'For old browsers.', examples: ['1; mode=block'] }),
     ),
     'Strict-Transport-Security': Type.Optional(
       value('headerValue', {
-        description: 'Browsers then take every page of this host over TLS only, those of other programs too.',
+        description: 'Browsers then use only TLS for this host, also for other programs on it.',
         examples: ['max-age=31536000'],
       }),
     ),
@@ -135,7 +183,7 @@ export const webSchema = mapping({
   http_server_config: mapping(
     {
       http2: Type.Boolean({
-        description: 'Read for the sake of files of other exporters; the listener speaks HTTP/1.1 either way.',
+        description: 'Accepted for files of other exporters, without effect: the listener uses HTTP/1.1.',
         default: true,
         examples: [false],
       }),
@@ -144,20 +192,20 @@ export const webSchema = mapping({
     { default: {} },
   ),
   basic_auth_users: Type.Record(Type.String(), value('passwordHash', {}), {
-    description: 'The users and the bcrypt hashes of their passwords. With at least one, every path wants one.',
+    description: 'The users and the bcrypt hashes of their passwords. With at least one, every path requires one.',
     default: {},
     examples: [{ prometheus: hashExample }],
   }),
   rate_limit: mapping(
     {
       interval: value('interval', {
-        description: 'The time in which one more request is answered, whoever asks; `0` is no limit.',
+        description: 'The time until one more request is allowed, for all clients together; `0` is no limit.',
         default: '0',
         to: '1h',
         examples: ['1s'],
       }),
       burst: Type.Integer({
-        description: 'How many requests may come at once before `interval` counts.',
+        description: 'Requests that are allowed at once before `interval` applies.',
         default: 0,
         minimum: 0,
         maximum: 1_000_000,

@@ -2,17 +2,23 @@ import { assert } from '../lib/check.ts';
 import type { Secret } from '../lib/secret.ts';
 import { createFiles, type Files } from './files.ts';
 import { createOpenFile, type OpenedWeb, openWebFiles } from './open-files.ts';
-import { createProblems } from './problems.ts';
-import { createStructureReader, type StructureReader } from './structure.ts';
-import type { Environment } from './substitute.ts';
-import { cipherList, curveNames, tlsVersions, type TlsVersion } from './tls-names.ts';
-import { checkWeb } from './web-checks.ts';
-import { type TlsServerFile, type WebFile, webSchema } from './web-schema.ts';
-import { readYamlFile } from './yaml-file.ts';
+import { createProblems, type Path, type Problems } from './problems.ts';
+import { createStructureReader, type Partly, type StructureReader } from './structure.ts';
+import { type Environment, readYamlFile, type Source } from './yaml-file.ts';
+import {
+  cipherList,
+  curveNames,
+  type TlsServerFile,
+  type TlsVersion,
+  tlsVersions,
+  type WebFile,
+  webSchema,
+} from './web-schema.ts';
+import { pairProblem } from './pem.ts';
 
 /** The checked settings that protect the metrics listener. */
 export interface WebSettings {
-  /** Without it, plain HTTP. */
+  /** The TLS settings; without them, plain HTTP. */
   readonly tls?: WebTlsSettings;
   /** bcrypt hashes by user; without any, everybody may read. */
   readonly users: ReadonlyMap<string, Secret>;
@@ -42,28 +48,26 @@ export interface WebSettingsSource {
   /** Path of the YAML file. */
   readonly file: string;
   readonly env: Environment;
+  /** Reads the files; given by a caller that asks later whether they changed. */
+  readonly files?: Files;
 }
 
-/**
- * Loads a web configuration; rejects with a ConfigError that names all problems. `files` is given
- * by a caller that asks later whether they changed.
- */
-export type LoadWebSettings = (files?: Files) => Promise<WebSettings>;
+/** Loads a web configuration; rejects with a ConfigError that names all problems. */
+export type LoadWebSettings = (from: WebSettingsSource) => Promise<WebSettings>;
 
 /** Creates a loader, which compiles the schema once for many loads. */
-export function createWebSettingsLoader(from: WebSettingsSource): LoadWebSettings {
+export function createWebSettingsLoader(): LoadWebSettings {
   const readStructure = createStructureReader(webSchema);
-  return (files = createFiles({ path: undefined })) => load(from, files, readStructure);
+  return (from) => load(from, readStructure);
 }
 
 /** Loads a web configuration once. */
 export function loadWebSettings(from: WebSettingsSource): Promise<WebSettings> {
-  return createWebSettingsLoader(from)();
+  return createWebSettingsLoader()(from);
 }
 
 async function load(
-  { file, env }: WebSettingsSource,
-  files: Files,
+  { file, env, files = createFiles({ path: undefined }) }: WebSettingsSource,
   readStructure: StructureReader<WebFile>,
 ): Promise<WebSettings> {
   const problems = createProblems();
@@ -110,4 +114,129 @@ function toTls(tls: TlsServerFile, { cert, key, clientCa }: OpenedWeb): WebTlsSe
     ...(curves && { curves: curves.flatMap((name) => curveNames.get(name) ?? []).join(':') }),
     honorCipherOrder: tls.prefer_server_cipher_suites,
   };
+}
+
+interface Checked {
+  readonly config: Partly<WebFile>;
+  readonly source: Source;
+  readonly opened: OpenedWeb;
+  readonly problems: Problems;
+}
+
+type TlsKey = keyof TlsServerFile;
+
+/** Reports values of a web configuration that are valid alone and wrong in combination. */
+function checkWeb(checked: Checked): void {
+  if (checked.config.tls_server_config) {
+    for (const check of [
+      requireCertificate,
+      requireMatchingKey,
+      checkClientAuthorities,
+      checkAllowedSans,
+      checkTlsVersions,
+    ])
+      check(checked);
+  }
+  checkUsers(checked);
+  checkRateLimit(checked);
+}
+
+function requireCertificate({ config, source, problems }: Checked): void {
+  const tls = config.tls_server_config ?? {};
+  for (const [inline, file] of [
+    ['cert', 'cert_file'],
+    ['key', 'key_file'],
+    ['client_ca', 'client_ca_file'],
+  ] as const) {
+    if (tls[inline] !== undefined && tls[file] !== undefined)
+      problems.report(source.locate(at(inline), 'key'), `contradicts ${file}; remove one of the two`);
+    const missing = ![inline, file].some((key) => tls[key] !== undefined || problems.isKnown(source.locate(at(key))));
+    if (missing && file !== 'client_ca_file')
+      problems.report(source.locate(at(file)), `is missing; add it, or remove tls_server_config to speak plain HTTP`);
+  }
+}
+
+function requireMatchingKey({ config, source, opened: { cert, key }, problems }: Checked): void {
+  const { cert: inlineCert, key: inlineKey } = config.tls_server_config ?? {};
+  if (cert === undefined || !key) return;
+  const problem = pairProblem(cert, key, inlineCert === undefined ? 'cert_file' : 'cert');
+  if (problem !== undefined) problems.report(source.locate(at(inlineKey ? 'key' : 'key_file')), problem);
+}
+
+function checkClientAuthorities({ config, source, problems }: Checked): void {
+  const tls = config.tls_server_config ?? {};
+  const { client_auth_type: type } = tls;
+  if (type === undefined) return;
+  const authorities = (['client_ca', 'client_ca_file'] as const).find(
+    (key) => tls[key] !== undefined || problems.isKnown(source.locate(at(key))),
+  );
+  if (type === 'NoClientCert' && authorities !== undefined) {
+    problems.report(
+      source.locate(at(authorities)),
+      'is of no use while clients are not asked for a certificate; set client_auth_type to RequireAndVerifyClientCert, or remove it',
+    );
+  }
+  if ((type === 'VerifyClientCertIfGiven' || type === 'RequireAndVerifyClientCert') && authorities === undefined) {
+    problems.report(
+      source.locate(at('client_auth_type')),
+      'needs client_ca_file; without it a certificate of any authority that the world knows would do',
+    );
+  }
+}
+
+/**
+ * Reports allowed names where a client may connect without a certificate, and so without a name.
+ */
+function checkAllowedSans({ config, source, problems }: Checked): void {
+  const { client_allowed_sans: sans, client_auth_type: type } = config.tls_server_config ?? {};
+  if (sans === undefined || type === undefined) return;
+  if (['RequireAnyClientCert', 'RequireClientCert', 'RequireAndVerifyClientCert'].includes(type)) return;
+  problems.report(
+    source.locate(at('client_allowed_sans')),
+    `means nothing where clients may come without a certificate; set client_auth_type to RequireAndVerifyClientCert`,
+  );
+}
+
+function checkTlsVersions({ config, source, problems }: Checked): void {
+  const { min_version: oldest, max_version: newest } = config.tls_server_config ?? {};
+  if (oldest === undefined || newest === undefined) return;
+  const order = [...tlsVersions.keys()];
+  if (order.indexOf(oldest) <= order.indexOf(newest)) return;
+  const isWritten = (key: TlsKey) => source.locate(at(key)).written !== undefined;
+  const written = isWritten('max_version') ? 'max_version' : 'min_version';
+  problems.report(source.locate(at(written)), `leaves no version of TLS: from ${oldest} to ${newest}`);
+}
+
+function checkUsers({ config, source, problems }: Checked): void {
+  const names = Object.keys(config.basic_auth_users ?? {});
+  // Checked here, or the first scrape would get 500.
+  if (names.length > 0 && isThreadRefused()) {
+    problems.report(
+      source.locate(['basic_auth_users'], 'key'),
+      "cannot be checked: passwords are compared in a thread, which Node's permissions refuse here; add --allow-worker beside --permission (with the unit of deploy/systemd: ZLB_NODE_FLAGS=--allow-worker in its environment file)",
+    );
+  }
+  for (const name of names) {
+    // Located by the key path of the hash, which hides a name that may be a misplaced password.
+    const place = source.locate(['basic_auth_users', name], 'key');
+    if (name === '') problems.report(place, 'a user has no name; give it one');
+    if (name.includes(':'))
+      problems.report(place, 'a user has a colon in its name, where the password would begin; give it another name');
+  }
+}
+
+function isThreadRefused(): boolean {
+  // Undefined without --permission, contrary to its type.
+  const { permission }: { readonly permission?: NodeJS.ProcessPermission } = process;
+  return permission ? !permission.has('worker') : false;
+}
+
+function checkRateLimit({ config, source, problems }: Checked): void {
+  const { interval = 0, burst } = config.rate_limit ?? {};
+  if (interval === 0 || burst !== 0) return;
+  problems.report(source.locate(['rate_limit', 'burst']), 'must be at least 1, or no request would ever be answered');
+}
+
+function at(key: TlsKey): Path {
+  return ['tls_server_config', key];
 }

@@ -1,11 +1,9 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { type Document, LineCounter, type Node, parseDocument } from 'yaml';
-
-import type { ReadText } from './file-text.ts';
-import { keyPath, type Path, type ConfigLocation, type Problems } from './problems.ts';
-import { type Environment, substituteVariables } from './substitute.ts';
-import { distinctErrors, yamlErrors } from './yaml-errors.ts';
+import { type ConfigLocation, keyPath, type Parsed, type Path, type Problems } from './problems.ts';
+import type { ReadText } from './files.ts';
 import {
+  distinctErrors,
   dropWordsWithoutValue,
   eachScalar,
   findNode,
@@ -13,7 +11,34 @@ import {
   plainData,
   type Tree,
   unresolvedAliases,
+  yamlErrors,
 } from './yaml-tree.ts';
+
+/** The environment, like `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Replaces `${NAME}` by the environment variable of that name and `$$` by a dollar; other dollars
+ * stay. If the text may be a key, a problem does not quote the name: it may be the key itself.
+ */
+function substituteVariables(text: string, env: Environment, mayBeKey: boolean): Parsed<string> {
+  let problem: string | undefined;
+  const value = text.replaceAll(/\$\$|\$\{([^}]*)(\}?)/g, (found, name?: string, end?: string) => {
+    if (name === undefined) return '$';
+    // Quoted only if it is a valid name: other texts may be part of a key that contains a dollar.
+    if (end !== '}' || !/^[A-Za-z_]\w*$/.test(name)) {
+      problem ??= '${ must be followed by the name of an environment variable and }; write $$ for a plain dollar';
+      return found;
+    }
+    const replacement = Object.hasOwn(env, name) ? env[name] : undefined;
+    if (replacement !== undefined) return replacement;
+    // Longer than usual names, and as long as a key or a token.
+    const unnamed = mayBeKey || name.length > 40;
+    problem ??= `the environment variable ${unnamed ? 'in it' : name} is not set; set it for the exporter, or write $$ for a plain dollar`;
+    return found;
+  });
+  return problem === undefined ? { value } : { problem };
+}
 
 /** A configuration as plain data, every value a string, with the location of each value. */
 export interface Source {
@@ -29,9 +54,9 @@ export interface Source {
 
 export interface YamlFileParts {
   readonly file: string;
-  /** What to do about a file that cannot be read. */
+  /** The remedy for a file that cannot be read. */
   readonly remedy: string;
-  /** What to write into an empty file. */
+  /** The content to write into an empty file. */
   readonly minimalContent: string;
   readonly env: Environment;
   readonly readText: ReadText;

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { AdminMetrics } from '../admin/admin-metrics.ts';
-import type { Overridden } from '../admin/guards/overridden.ts';
-import type { OperationCall } from '../admin/operation.ts';
-import type { AdminProblem } from '../admin/problem.ts';
-import type { Recorder } from '../admin/recorder.ts';
+import type { AdminMetrics } from '../gateway/admin-metrics.ts';
+import type { Overridden } from '../gateway/guards/guard.ts';
+import type { OperationCall } from '../gateway/operation.ts';
+import type { AdminProblem } from '../gateway/problem.ts';
+import type { Recorder } from '../gateway/recorder.ts';
 import { codeOfStatus } from '../appliance/answer.ts';
-import type { RequestContext } from './request-context.ts';
+import type { RequestContext } from './admin-request.ts';
 import { pathOf } from './request-checks.ts';
 
 /** Records each admin request in the audit, the metrics and the log. */

@@ -1,26 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { METHODS } from 'node:http';
+import { METHODS, type Server } from 'node:http';
+import { Server as TlsServer, type TlsOptions } from 'node:tls';
 import rateLimit from '@fastify/rate-limit';
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import type { AdminMetrics } from '../admin/admin-metrics.ts';
-import type { Gateway } from '../admin/gateway.ts';
-import { AdminProblem } from '../admin/problem.ts';
-import type { Principals } from '../admin/principal.ts';
-import type { Recorder } from '../admin/recorder.ts';
-import { knownBasePaths } from '../appliance/route.ts';
-import { assert } from '../lib/check.ts';
+import type { AdminMetrics } from '../gateway/admin-metrics.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { AdminProblem } from '../gateway/problem.ts';
+import type { Principals } from '../gateway/principal.ts';
+import type { Recorder } from '../gateway/recorder.ts';
+import type { Secret } from '../lib/secret.ts';
 import { type AccessLog, createAccessLog } from './access-log.ts';
 import { registerAdminRelay, unknownPath } from './admin-relay.ts';
 import { type AdminRoutesParts, registerAdminRoutes } from './admin-routes.ts';
-import { type AdminServerTls, createAdminServer } from './admin-server.ts';
 import { createAuthenticator, rejectTokenInQuery } from './authenticate.ts';
-import { cutConnectionsOnClose } from './cut-connections.ts';
+import type { RawResponse } from './connections.ts';
+import { createGuardedApp, maxHeaderSize } from './create-app.ts';
 import { registerDocs } from './docs-page.ts';
-import { openApiDocument } from './openapi/document.ts';
-import { sendProblem, toProblem } from './problem-response.ts';
-import { pathOf, rejectCrossOrigin, rejectUnsupportedRequest, routableTarget } from './request-checks.ts';
-import type { RequestContext } from './request-context.ts';
+import { type Contexts, createContexts, problemBody, sendProblem, toProblem } from './admin-request.ts';
+import { pathOf, rejectCrossOrigin, rejectUnsupportedRequest } from './request-checks.ts';
 
 export interface AdminAppParts extends Omit<AdminRoutesParts, 'contextOf'> {
   readonly gateway: Gateway;
@@ -42,10 +40,19 @@ const privateHeaders = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
 } as const;
-/**
- * Time for requests under way after the server began to close; connections still open then are cut.
- */
+const maxConnections = 256;
+const idleTimeoutMs = 10_000;
+const keepAliveMs = 5_000;
+/** Half an hour: uploads of backups and packages are large, and may come over slow lines. */
+const requestTimeoutMs = 1_800_000;
 const closeGraceMs = 2_500;
+
+export interface AdminServerTls {
+  readonly cert: string;
+  readonly key: Secret;
+  /** PEM of the authorities that sign client certificates; without it, none is requested. */
+  readonly clientCa?: string;
+}
 
 /** Creates the listener for changes. Only the documentation is served without a token. */
 export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInstance> {
@@ -59,8 +66,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
     // The principal of an expired token is known, and is audited.
     Object.assign(contexts.of(request), known);
   });
-  await registerDocs(app, { document: openApiDocument(build) });
-  cutConnectionsOnClose(app, closeGraceMs);
+  await registerDocs(app, build);
 
   app.addHook('onRequest', async (request, reply) => {
     const context = contexts.start(request, reply);
@@ -84,57 +90,33 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
 }
 
 function createApp({ tls, timeoutMs, metrics }: AdminAppParts): FastifyInstance {
-  const app = fastify({
-    logger: false,
-    connectionTimeout: timeoutMs + 30_000,
-    routerOptions: { maxParamLength: 2_048 },
-    // A client must not choose the ids in our records.
-    genReqId: () => randomUUID(),
-    requestIdHeader: false,
-    serverFactory: (handler) =>
-      createAdminServer({
-        tls,
-        onRefused: ({ code }) => metrics.denied({ appliance: '', principal: '', reason: code }),
-        handler,
-      }),
-    // The admin server has answered already.
-    clientErrorHandler: () => undefined,
-    rewriteUrl: ({ url = '' }) => routableTarget(url),
-  });
+  const { app } = createGuardedApp(
+    {
+      tls: tls && tlsOptions(tls),
+      responseTo(code) {
+        const problem = malformedProblem(code);
+        metrics.denied({ appliance: '', principal: '', reason: problem.code });
+        return rawProblem(problem);
+      },
+      maxConnections,
+      requestTimeoutMs,
+      idleTimeoutMs,
+      keepAliveMs,
+      stalledMs: timeoutMs + 30_000,
+      closeGraceMs,
+      // `rejectUnsupportedRequest` answers them as problem+json.
+      handlesUnsupportedRequests: true,
+    },
+    {
+      // A client must not choose the ids in our records.
+      genReqId: () => randomUUID(),
+      requestIdHeader: false,
+    },
+  );
   // All methods, so that a wrong one gets 405 with the right ones. Fastify parses no body: the
   // gateway reads it when the operation is known, with the limits of its kind.
   for (const method of METHODS) app.addHttpMethod(method, { overrideExisting: true });
   return app;
-}
-
-interface Contexts {
-  start(request: FastifyRequest, reply: FastifyReply): RequestContext;
-  of(this: void, request: FastifyRequest): RequestContext;
-}
-
-function createContexts(): Contexts {
-  const contexts = new WeakMap<FastifyRequest, RequestContext>();
-  return {
-    start(request, reply) {
-      const context = createContext(request, reply);
-      contexts.set(request, context);
-      return context;
-    },
-    of(request) {
-      const context = contexts.get(request);
-      assert(context, 'every request has a context');
-      return context;
-    },
-  };
-}
-
-function createContext(request: FastifyRequest, reply: FastifyReply): RequestContext {
-  const gone = new AbortController();
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) gone.abort();
-  });
-  const compatible = knownBasePaths.some((prefix) => request.originalUrl.startsWith(prefix));
-  return { id: request.id, compatible, signal: gone.signal, startedAtMs: performance.now() };
 }
 
 interface ErrorHandlerParts {
@@ -168,4 +150,53 @@ function methodNotAllowed(methods: readonly string[]): AdminProblem {
     remedy: 'Use one of the methods in the Allow header.',
     headers: { allow: methods.join(', ') },
   });
+}
+
+function rawProblem(problem: AdminProblem): RawResponse {
+  const id = randomUUID();
+  return {
+    status: problem.status,
+    headers: { 'content-type': 'application/problem+json', 'x-request-id': id },
+    body: JSON.stringify(problemBody(problem, { id, compatible: false })),
+  };
+}
+
+/** Returns the refusal of bytes that are no request, by the code of Node's error. */
+function malformedProblem(code: string): AdminProblem {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new AdminProblem('malformed_header', {
+        status: 431,
+        detail: `The headers are longer than ${maxHeaderSize} bytes; nothing was sent.`,
+        remedy: 'Check what the client puts into its headers.',
+      });
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new AdminProblem('malformed_request', {
+        status: 408,
+        detail: 'The request did not arrive in time.',
+        remedy: 'Check the connection of the client.',
+      });
+    default:
+      return new AdminProblem('malformed_request', {
+        detail: 'What came is not a request as HTTP has it; nothing was sent.',
+        remedy: 'Check how the client writes its lines, headers and lengths, and what stands between.',
+      });
+  }
+}
+
+/** Uses another certificate, and other client authorities, for new handshakes. */
+export function presentCertificate(server: Server, tls: AdminServerTls): void {
+  if (!(server instanceof TlsServer)) return;
+  server.setSecureContext(tlsOptions(tls));
+  // A client whose authority is no longer trusted must show a certificate again.
+  server.closeIdleConnections();
+}
+
+function tlsOptions({ cert, key, clientCa }: AdminServerTls): TlsOptions {
+  return {
+    cert,
+    key: key.reveal(),
+    minVersion: 'TLSv1.2',
+    ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true }),
+  };
 }

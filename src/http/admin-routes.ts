@@ -1,25 +1,25 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { AdminMetrics } from '../admin/admin-metrics.ts';
-import type { AuditJournal } from '../admin/audit/journal.ts';
-import { auditEvents } from '../admin/audit/record.ts';
-import type { FreezeSwitch } from '../admin/freeze.ts';
-import type { Gateway } from '../admin/gateway.ts';
-import type { Operations } from '../admin/operation.ts';
-import type { Parameters } from '../admin/parameters.ts';
-import { maySee } from '../admin/policy.ts';
-import type { Principal } from '../admin/principal.ts';
-import { AdminProblem } from '../admin/problem.ts';
-import type { Recorder, Subject } from '../admin/recorder.ts';
-import { refuseUnlessPermittedOwn, refuseUnseen } from '../admin/refusals.ts';
-import { assert, isOneOf } from '../lib/check.ts';
+import { Type } from 'typebox';
+import type { AdminMetrics } from '../gateway/admin-metrics.ts';
+import type { AuditJournal } from '../audit/journal.ts';
+import { auditEvents } from '../audit/record.ts';
+import type { FreezeSwitch } from '../gateway/freeze.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Operations } from '../gateway/operation.ts';
+import { authoriseOwn, maySee, refuseUnseen } from '../gateway/policy.ts';
+import type { Principal } from '../gateway/principal.ts';
+import { AdminProblem } from '../gateway/problem.ts';
+import type { Recorder, Subject } from '../gateway/recorder.ts';
+import { assert } from '../lib/check.ts';
 import type { Secret } from '../lib/secret.ts';
-import { readAdminHeaders } from './admin-headers.ts';
-import type { RequestContext } from './request-context.ts';
+import { readAdminHeaders, type RequestContext } from './admin-request.ts';
+import type { SchemaTypes } from './create-app.ts';
+import { ownAnswers } from './openapi/answers.ts';
+import { gatewayTag } from './openapi/document.ts';
 
 export interface AdminRoutesParts {
-  readonly gateway: Pick<Gateway, 'applianceFor'>;
+  readonly gateway: Pick<Gateway, 'applianceFor' | 'parametersOf'>;
   readonly operations: Operations;
-  readonly parameters: Parameters;
   readonly recorder: Recorder;
   readonly journal: Pick<AuditJournal, 'query'>;
   readonly freeze: FreezeSwitch;
@@ -35,10 +35,59 @@ export interface AdminRoutesParts {
   readonly contextOf: (request: FastifyRequest) => RequestContext;
 }
 
-const auditFilters = ['principal', 'appliance', 'operation', 'event'] as const;
+const ApplianceParams = Type.Object({
+  appliance: Type.String({
+    description: 'The name of the appliance in the configuration; GET /appliances lists those that the token covers.',
+  }),
+});
+
+const ParametersQuery = Type.Object(
+  {
+    operation: Type.String({ description: 'The operationId.' }),
+    placeholders: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description: 'The placeholders in the path of the operation, each by its name.',
+        examples: [{}],
+      }),
+    ),
+  },
+  { additionalProperties: Type.String() },
+);
+
+const defaultLines = '100';
+
+const AuditQuery = Type.Object(
+  {
+    limit: Type.Optional(
+      // A text, since a number could also be written as 1e3.
+      Type.String({
+        description: 'How many lines, from 1 to 1000.',
+        pattern: '^(?:[1-9][0-9]{0,2}|1000)$',
+        default: defaultLines,
+      }),
+    ),
+    principal: Type.Optional(Type.String({ description: 'Of this principal alone.' })),
+    appliance: Type.Optional(Type.String({ description: 'Of this appliance alone.' })),
+    operation: Type.Optional(Type.String({ description: 'Of this operationId alone.' })),
+    event: Type.Optional(Type.Enum([...auditEvents], { description: 'Of this kind alone.' })),
+  },
+  { additionalProperties: false },
+);
+
+const FreezeHeaders = Type.Object({
+  'X-Reason': Type.String({ description: 'Why; whoever is refused is told.' }),
+});
+const UnfreezeHeaders = Type.Object({
+  'X-Reason': Type.Optional(
+    Type.String({ description: 'Why, for the audit. Characters beyond ASCII are percent-encoded.' }),
+  ),
+});
 
 /** Registers the paths that the gateway answers itself. */
 export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesParts): void {
+  // The schemas of replies are for the document: a serialiser made of one leaves out what it does
+  // not name, such as a field of an audit that a later release has written.
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   registerOverview(app, parts);
   registerParameters(app, parts);
   registerAudit(app, parts);
@@ -46,7 +95,8 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
 }
 
 function registerOverview(app: FastifyInstance, { describe, contextOf }: AdminRoutesParts): void {
-  app.get('/whoami', async (request) => {
+  const whoami = own('whoAmI', 'who the token belongs to, what it covers, and whether guards refuse or warn');
+  app.get('/whoami', { schema: { ...whoami, response: ownAnswers('The principal.', 'Whoami') } }, async (request) => {
     const { name, role, appliances, expiresAtMs, guards } = callerOf(request, contextOf).principal;
     return {
       principal: name,
@@ -57,59 +107,62 @@ function registerOverview(app: FastifyInstance, { describe, contextOf }: AdminRo
     };
   });
 
-  app.get('/appliances', async (request) => {
+  const list = own('listAppliances', 'the appliances that the token covers');
+  const answers = ownAnswers('Their names, and what is known of them.', 'Appliances');
+  app.get('/appliances', { schema: { ...list, response: answers } }, async (request) => {
     const { principal } = callerOf(request, contextOf);
     const covered = describe().filter(({ name }) => principal.covers(name));
     return { appliances: covered.map(({ name, edition, version }) => ({ name, edition, version })) };
   });
 }
 
-function registerParameters(
-  app: FastifyInstance,
-  { gateway, operations, parameters, contextOf }: AdminRoutesParts,
-): void {
-  app.get('/appliances/:name/parameters', async (request) => {
+function registerParameters(app: FastifyInstance, { gateway, operations, contextOf }: AdminRoutesParts): void {
+  const schema = {
+    ...own('discoverParameters', 'the parameters of an operation, asked from the appliance'),
+    params: ApplianceParams,
+    querystring: ParametersQuery,
+    response: ownAnswers('A descriptor for each parameter.', 'Parameters'),
+  };
+  const routes = app.withTypeProvider<SchemaTypes>();
+  routes.get('/appliances/:appliance/parameters', { schema, attachValidation: true }, async (request) => {
     const { principal, subject } = callerOf(request, contextOf);
-    const { name } = request.params as { readonly name: string };
-    const appliance = gateway.applianceFor({ principal, appliance: name });
+    const appliance = gateway.applianceFor({ principal, appliance: request.params.appliance });
     contextOf(request).appliance = appliance.name;
-    const { operation: wanted = '', ...values } = queryOf(request);
-    const operation = operations.named(wanted);
+    const { operation: wanted, placeholders: _placeholders, ...values } = request.query;
+    const operation = typeof wanted === 'string' ? operations.named(wanted) : undefined;
     if (operation?.row.body !== 'json') {
       throw new AdminProblem('unknown_path', {
         detail: 'The query names no operation that takes parameters.',
         remedy: 'Add ?operation=KEY with a key of GET /docs whose body is JSON, such as actOnFarm.',
       });
     }
-    const call = operations.call(operation, values);
+    const call = request.validationError ? undefined : operations.call(operation, values);
     if (!call) {
       throw new AdminProblem('missing_parameter', {
         detail: `${operation.row.route} needs a plain value for each name in braces; nothing was sent.`,
         remedy: 'Add them to the query, such as &farmname=shop.',
       });
     }
-    return await parameters.of(appliance, call, subject(operation.key, call.path), contextOf(request).signal);
+    return await gateway.parametersOf({
+      appliance: appliance.name,
+      call,
+      subject: subject(operation.key, call.path),
+      signal: contextOf(request).signal,
+    });
   });
 }
 
 function registerAudit(app: FastifyInstance, { journal, contextOf }: AdminRoutesParts): void {
-  app.get('/audit', async (request) => {
+  const schema = {
+    ...own('readAudit', 'the audit, newest first, of what the token covers (admin)'),
+    querystring: AuditQuery,
+    response: ownAnswers('The lines.', 'Audit'),
+  };
+  app.withTypeProvider<SchemaTypes>().get('/audit', { schema, attachValidation: true }, async (request) => {
     const { principal } = callerOf(request, contextOf);
-    refuseUnlessPermittedOwn(principal, 'readAudit');
-    const { limit = '100', ...filters } = queryOf(request);
-    if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > 1_000) {
-      throw new AdminProblem('malformed_request', {
-        detail: 'limit is not a whole number from 1 to 1000.',
-        remedy: 'Leave it out for the newest 100; filter by principal, appliance, operation or event.',
-      });
-    }
-    const unknownFilter = Object.keys(filters).find((name) => !isOneOf(auditFilters, name));
-    if (unknownFilter !== undefined || (filters.event !== undefined && !isOneOf(auditEvents, filters.event))) {
-      throw new AdminProblem('malformed_request', {
-        detail: 'The query has a filter that there is not, which would read as "nothing happened".',
-        remedy: `Filter by ${auditFilters.join(', ')}; an event is one of ${auditEvents.join(', ')}.`,
-      });
-    }
+    authoriseOwn(principal, 'readAudit');
+    refuseInvalidAuditQuery(request);
+    const { limit = defaultLines, ...filters } = request.query;
     refuseUnseen(principal, filters);
     const records = await journal.query({
       limit: Number(limit),
@@ -120,12 +173,39 @@ function registerAudit(app: FastifyInstance, { journal, contextOf }: AdminRoutes
   });
 }
 
-function registerFreeze(app: FastifyInstance, { recorder, freeze, metrics, contextOf }: AdminRoutesParts): void {
-  app.get('/freeze', async () => (freeze.state ? { frozen: true, ...freeze.state } : { frozen: false }));
+function refuseInvalidAuditQuery({ validationError }: FastifyRequest): void {
+  if (!validationError) return;
+  if (
+    validationError.validation?.some(({ instancePath }: { readonly instancePath: string }) => instancePath === '/limit')
+  ) {
+    throw new AdminProblem('malformed_request', {
+      detail: 'limit is not a whole number from 1 to 1000.',
+      remedy: 'Leave it out for the newest 100; filter by principal, appliance, operation or event.',
+    });
+  }
+  throw new AdminProblem('malformed_request', {
+    detail: 'The query has a filter that there is not, which would read as "nothing happened".',
+    remedy: `Filter once by principal, appliance, operation or event, which is one of ${auditEvents.join(', ')}.`,
+  });
+}
 
-  app.put('/freeze', async (request) => {
+function registerFreeze(app: FastifyInstance, { recorder, freeze, metrics, contextOf }: AdminRoutesParts): void {
+  const read = { ...own('readFreeze', 'whether changes are frozen'), response: ownAnswers('The state.', 'Freeze') };
+  app.get('/freeze', { schema: read }, async () =>
+    freeze.state ? { frozen: true, ...freeze.state } : { frozen: false },
+  );
+
+  const freezing = {
+    ...own(
+      'freeze',
+      'refuse every operation that is not a read, until it is lifted (admin, with a token for all appliances)',
+    ),
+    headers: FreezeHeaders,
+    response: ownAnswers('The new state.', 'Freeze'),
+  };
+  app.put('/freeze', { schema: freezing, attachValidation: true }, async (request) => {
     const { principal, token, subject } = callerOf(request, contextOf);
-    refuseUnlessPermittedOwn(principal, 'freeze');
+    authoriseOwn(principal, 'freeze');
     const { reason: given } = readAdminHeaders(request.headers);
     if (given === undefined) {
       throw new AdminProblem('reason_required', {
@@ -153,15 +233,24 @@ function registerFreeze(app: FastifyInstance, { recorder, freeze, metrics, conte
     }
   });
 
-  app.delete('/freeze', async (request) => {
+  const unfreezing = {
+    ...own('unfreeze', 'let changes through again (admin, with a token for all appliances)'),
+    headers: UnfreezeHeaders,
+    response: ownAnswers('The new state.', 'Freeze'),
+  };
+  app.delete('/freeze', { schema: unfreezing, attachValidation: true }, async (request) => {
     const { principal, subject } = callerOf(request, contextOf);
-    refuseUnlessPermittedOwn(principal, 'unfreeze');
+    authoriseOwn(principal, 'unfreeze');
     const { reason } = readAdminHeaders(request.headers);
     await recorder.record({ ...subject(), reason }, { event: 'unfreeze' });
     await freeze.thaw();
     metrics.frozen(false);
     return { frozen: false };
   });
+}
+
+function own(operationId: string, summary: string) {
+  return { operationId, tags: [gatewayTag], summary };
 }
 
 interface Caller {
@@ -185,10 +274,4 @@ function callerOf(request: FastifyRequest, contextOf: AdminRoutesParts['contextO
     reason,
   });
   return { principal, token, subject };
-}
-
-/** Returns the query parameters; of a repeated name the last value counts. */
-function queryOf({ originalUrl }: FastifyRequest): Readonly<Record<string, string>> {
-  const query = originalUrl.indexOf('?');
-  return query === -1 ? {} : Object.fromEntries(new URLSearchParams(originalUrl.slice(query + 1)));
 }

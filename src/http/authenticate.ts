@@ -1,11 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { AdminProblem } from '../admin/problem.ts';
-import { challenge, tokenExpired } from '../admin/refusals.ts';
-import type { Principal, Principals } from '../admin/principal.ts';
-import { keyHeaderNames } from '../appliance/key-headers.ts';
+import { AdminProblem } from '../gateway/problem.ts';
+import { challenge, type Principal, type Principals, tokenExpired } from '../gateway/principal.ts';
+import { keyHeaderNames } from '../appliance/api-key.ts';
 import { Secret } from '../lib/secret.ts';
-import { networkOf } from './network-limit.ts';
+import { networkOf } from './connections.ts';
 export interface Authenticated {
   readonly principal: Principal;
   readonly token: Secret;

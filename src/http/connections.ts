@@ -1,115 +1,161 @@
-import type { Socket } from 'node:net';
-import { largestNetwork } from './network-limit.ts';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { isIP, type Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { errorCode } from '../lib/check.ts';
 
-/** A connection of a listener. */
-export interface ClientConnection {
-  /** Marks the connection as busy: one of its requests is being answered. */
-  busy(): void;
-  /** Marks the connection as idle: all of its requests have been answered. */
-  idle(): void;
-  /**
-   * True if `retire` was called while the connection was busy: it must be closed when it becomes
-   * idle.
-   */
-  readonly isRetired: boolean;
-}
-
-/** Limits the connections of one listener, so that slow or idle clients do not keep others out. */
+/**
+ * Guards the connections of one listener, where Node and fastify have no option for it
+ * (docs/decisions/fastify-in-front.md):
+ *
+ * - Node's `maxConnections` refuses the next client, so that idle clients keep Prometheus out.
+ * - Node hands over pipelined requests all at once: a later change would overtake an earlier one.
+ * - Malformed bytes behind a request would take the answer of that request.
+ */
 export interface Connections {
-  /**
-   * Adds a connection. At the limit it closes an idle one, first of the network that has most
-   * connections, else a busy one of that network: a client that does not read its answers must not
-   * keep Prometheus out. If there is none of these, it closes the new connection.
-   */
-  add(socket: Socket): void;
-  /**
-   * Returns the connection of a socket, or of the TLS socket above it; undefined once it is closed.
-   */
-  of(socket: Socket): ClientConnection | undefined;
-  /** Closes idle connections, and marks the others as retired. */
+  /** Adds the guard to a listener; no other hook may come before. */
+  attach(app: FastifyInstance): void;
+  /** Answers bytes that are no request, and closes their connection. */
+  refuseMalformed(error: unknown, socket: Socket): void;
+  /** Closes each connection when it is idle, so that clients connect again. */
   retire(): void;
-}
-
-interface Entry extends ClientConnection {
-  readonly socket: Socket;
-  isBusy: boolean;
-  hasAsked: boolean;
-  isRetired: boolean;
 }
 
 export interface ConnectionsParts {
   /** Maximum of open connections: polling and scrapes need file descriptors too. */
   readonly maxConnections: number;
+  /** Returns the answer to a malformed request; `code` is the code of Node's error. */
+  readonly responseTo: (code: string) => RawResponse;
 }
 
-export function createConnections({ maxConnections }: ConnectionsParts): Connections {
-  /** By `connectionKey`, longest idle first. */
-  const open = new Map<string, Entry>();
+/** An answer for a connection without a valid request. */
+export interface RawResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
 
-  function create(socket: Socket, peer: string): Entry {
-    const entry: Entry = {
-      socket,
-      isBusy: false,
-      hasAsked: false,
-      isRetired: false,
-      busy() {
-        entry.isBusy = true;
-        entry.hasAsked = true;
-      },
-      idle() {
-        entry.isBusy = false;
-        if (open.delete(peer)) open.set(peer, entry);
-      },
-    };
-    return entry;
-  }
+interface Connection {
+  /** The socket beneath TLS. */
+  readonly socket: Socket;
+  /** The unanswered requests, in their order. */
+  readonly unanswered: ServerResponse[];
+  hasAsked: boolean;
+  isRetired: boolean;
+}
 
-  /** Returns the connection to close for a new client, if any. */
-  function connectionToEvict(newcomer: string): Entry | undefined {
-    const all = [...open.values()];
-    const largest = largestNetwork({ all, addressOf: ({ socket }) => socket.remoteAddress, newcomer });
-    return firstToEvict(largest.members) ?? firstToEvict(all) ?? (largest.mayEvict ? largest.members[0] : undefined);
-  }
+/** Nearly all clients wait for each answer before they send the next request. */
+const maxPipelined = 16;
 
+/** The open connections by `connectionKey`, longest idle first. */
+type OpenConnections = Map<string, Connection>;
+
+export function createConnections({ maxConnections, responseTo }: ConnectionsParts): Connections {
+  const open: OpenConnections = new Map();
+  const refused = new WeakSet<Socket>();
   return {
-    add(socket) {
-      // The client has disconnected already.
-      if (socket.remoteAddress === undefined) {
+    attach(app) {
+      app.server.on('connection', (socket: Socket) => admit(open, socket, maxConnections));
+      app.addHook('onRequest', ({ raw }, reply, done) => runInOrder(open, { request: raw, response: reply.raw }, done));
+    },
+
+    refuseMalformed(error, socket) {
+      if (refused.has(socket)) return;
+      refused.add(socket);
+      const code = errorCode(error);
+      // A connection that failed, or did not complete its handshake, gets no answer: it would stay
+      // open.
+      if (!socket.writable || !/^(?:HPE|ERR_HTTP)_/.test(code)) {
         socket.destroy();
         return;
       }
-      const peer = connectionKey(socket);
-      const entry = create(socket, peer);
-      if (open.size >= maxConnections) {
-        const last = connectionToEvict(socket.remoteAddress);
-        if (!last) {
-          socket.destroy();
-          return;
-        }
-        open.delete(connectionKey(last.socket));
-        last.socket.destroy();
-      }
-      open.set(peer, entry);
-      socket.once('close', () => {
-        if (open.get(peer) === entry) open.delete(peer);
-      });
+      // A complete request may be executed already: it gets its own answer, and the malformed rest
+      // gets none.
+      const last = open.get(connectionKey(socket))?.unanswered.findLast(({ req }) => req.complete);
+      if (last) last.once('close', () => socket.end());
+      else socket.end(rawText(responseTo(code)));
     },
-    of: (socket) => open.get(connectionKey(socket)),
+
     retire() {
-      for (const entry of open.values()) {
-        if (entry.isBusy) entry.isRetired = true;
-        else entry.socket.destroy();
+      for (const connection of open.values()) {
+        if (connection.unanswered.length > 0) connection.isRetired = true;
+        else connection.socket.destroy();
       }
     },
   };
+}
+
+/** Adds a connection; at the limit it closes another one for it, or else the new one. */
+function admit(open: OpenConnections, socket: Socket, maxConnections: number): void {
+  // The client has disconnected already.
+  if (socket.remoteAddress === undefined) {
+    socket.destroy();
+    return;
+  }
+  const key = connectionKey(socket);
+  if (open.size >= maxConnections) {
+    const evicted = connectionToEvict([...open.values()], socket.remoteAddress);
+    if (!evicted) {
+      socket.destroy();
+      return;
+    }
+    open.delete(connectionKey(evicted.socket));
+    evicted.socket.destroy();
+  }
+  const connection = { socket, unanswered: [], hasAsked: false, isRetired: false };
+  open.set(key, connection);
+  socket.once('close', () => {
+    if (open.get(key) === connection) open.delete(key);
+  });
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** Calls `proceed` once the earlier requests of the connection are answered. */
+function runInOrder(open: OpenConnections, { request, response }: Exchange, proceed: () => void): void {
+  const { socket } = request;
+  // The client was rejected during the handshake; this request came along with it.
+  if (socket.destroyed) return;
+  const key = connectionKey(socket);
+  const connection = open.get(key);
+  // Only an injected request, of a test, has no connection.
+  if (!connection) {
+    proceed();
+    return;
+  }
+  const { unanswered } = connection;
+  const before = unanswered.at(-1);
+  connection.hasAsked = true;
+  unanswered.push(response);
+  response.once('close', () => {
+    unanswered.splice(unanswered.indexOf(response), 1);
+    if (unanswered.length > 0) return;
+    if (connection.isRetired) socket.destroySoon();
+    if (open.delete(key)) open.set(key, connection);
+  });
+  if (unanswered.length > maxPipelined) socket.destroy();
+  else if (before) before.once('close', () => socket.writable && proceed());
+  else proceed();
+}
+
+/**
+ * Returns the connection to close for a new client, if any: an idle one, first of the network that
+ * has most connections, else a busy one of that network. A client that does not read its answers
+ * must not keep Prometheus out.
+ */
+function connectionToEvict(all: readonly Connection[], newcomer: string): Connection | undefined {
+  const largest = largestNetwork({ all, addressOf: ({ socket }) => socket.remoteAddress, newcomer });
+  return firstIdle(largest.members) ?? firstIdle(all) ?? (largest.mayEvict ? largest.members[0] : undefined);
 }
 
 /**
  * Returns an idle connection; one that never sent a request goes before Prometheus between two
  * scrapes.
  */
-function firstToEvict(entries: readonly Entry[]): Entry | undefined {
-  const idle = entries.filter(({ isBusy }) => !isBusy);
+function firstIdle(connections: readonly Connection[]): Connection | undefined {
+  const idle = connections.filter(({ unanswered }) => unanswered.length === 0);
   return idle.find(({ hasAsked }) => !hasAsked) ?? idle[0];
 }
 
@@ -119,4 +165,55 @@ function firstToEvict(entries: readonly Entry[]): Entry | undefined {
  */
 function connectionKey({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return [remoteAddress, remotePort, localAddress, localPort].join(' ');
+}
+
+/** Returns a complete HTTP/1.1 response that closes the connection. */
+function rawText({ status, headers, body }: RawResponse): string {
+  const all = {
+    connection: 'close',
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;
+}
+
+/** The members of one network, oldest first. */
+export interface LargestNetwork<T> {
+  readonly members: readonly T[];
+  /**
+   * True if the newcomer's network would hold fewer members than this one: then this network loses
+   * one.
+   */
+  readonly mayEvict: boolean;
+}
+
+export interface NetworkLimitParts<T> {
+  /** Oldest first. */
+  readonly all: Iterable<T>;
+  readonly addressOf: (one: T) => string | undefined;
+  /** The address of the next client. */
+  readonly newcomer: string | undefined;
+}
+
+/** Returns the network that holds most of a limited resource. */
+export function largestNetwork<T>({ all, addressOf, newcomer }: NetworkLimitParts<T>): LargestNetwork<T> {
+  const networks = Map.groupBy(all, (one) => networkOf(addressOf(one)));
+  const members = [...networks.values()].reduce((most, one) => (one.length > most.length ? one : most), []);
+  const ofNewcomer = networks.get(networkOf(newcomer))?.length ?? 0;
+  return { members, mayEvict: members.length > ofNewcomer + 1 };
+}
+
+/**
+ * Returns an IPv4 address as it is, and the first 64 bits of an IPv6 address: a machine may own all
+ * addresses below them.
+ */
+export function networkOf(address = ''): string {
+  // A dot marks an IPv4 address that is mapped to IPv6.
+  if (isIP(address) !== 6 || address.includes('.')) return address;
+  const [head = [], tail] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''));
+  const zeros = tail === undefined ? 0 : 8 - head.length - tail.length;
+  return [...head, ...Array.from({ length: zeros }, () => '0'), ...(tail ?? [])].slice(0, 4).join(':');
 }

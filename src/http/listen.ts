@@ -1,7 +1,7 @@
 import { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { errorCode } from '../lib/check.ts';
-import { parseListenAddress } from '../lib/listen-address.ts';
+import { parseListenAddress } from '../lib/address.ts';
 
 /** Says that an address cannot be listened on; the message is one line with the remedy. */
 export class ListenError extends Error {
@@ -32,8 +32,7 @@ const causes: Readonly<Record<string, string>> = {
 export async function listen(app: FastifyInstance, address: string, setting: string): Promise<string> {
   const { host, port } = parseListenAddress(address) ?? { host: '', port: Number.NaN };
   try {
-    if (host === '') await listenOnEveryAddress(app, port);
-    else await app.listen({ host, port });
+    await listenOnFirst(app, addressesOf(host), port);
   } catch (error) {
     const because = causes[errorCode(error)];
     if (because === undefined) throw error;
@@ -45,12 +44,26 @@ export async function listen(app: FastifyInstance, address: string, setting: str
   return `${app.server instanceof TlsServer ? 'https' : 'http'}://${shown}:${actual}`;
 }
 
-/** Listens on `::`, which accepts IPv4 too; falls back to `0.0.0.0` if the kernel has no IPv6. */
-async function listenOnEveryAddress(app: FastifyInstance, port: number): Promise<void> {
+/**
+ * Returns the addresses to try. `::` accepts IPv4 too. A name is one address: for a second one
+ * fastify would make a server of its own, without the guards of the first.
+ */
+function addressesOf(host: string): readonly [string, ...string[]] {
+  if (host === '') return ['::', '0.0.0.0'];
+  return host === 'localhost' ? ['127.0.0.1', '::1'] : [host];
+}
+
+/** Listens on the first address that the kernel has. */
+async function listenOnFirst(
+  app: FastifyInstance,
+  [host, ...others]: readonly [string, ...string[]],
+  port: number,
+): Promise<void> {
+  const [next, ...rest] = others;
   try {
-    await app.listen({ host: '::', port });
+    await app.listen({ host, port });
   } catch (error) {
-    if (!['EAFNOSUPPORT', 'EADDRNOTAVAIL'].includes(errorCode(error))) throw error;
-    await app.listen({ host: '0.0.0.0', port });
+    if (next === undefined || !['EAFNOSUPPORT', 'EADDRNOTAVAIL'].includes(errorCode(error))) throw error;
+    await listenOnFirst(app, [next, ...rest], port);
   }
 }

@@ -1,31 +1,22 @@
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { Type } from 'typebox';
 import { finishPage } from '../metrics/page.ts';
 import { inFormat } from '../metrics/render.ts';
+import { percentDecoded } from '../lib/text.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
-import type { Monitor } from '../monitor/monitor.ts';
-import { sendUnknownAppliance, unknownApplianceMessage, valuesOf } from './appliance-query.ts';
-import { cutConnectionsOnClose } from './cut-connections.ts';
-import { negotiate } from './negotiate.ts';
-import { createSendPage, defaultLimits } from './send-page.ts';
-import { registerReload, reloadPath, type ReloadOutcome } from './reload.ts';
-import { registerStatusApi } from './status-api.ts';
-import type { ShardInfo } from './status-page/exporter-panel.ts';
-import { registerStatusPage } from './status-page/status-page.ts';
-import { createProcessMonitor } from './status-page/process-statistics.ts';
-import { createWebAccess, type WebAccess } from './web-access.ts';
+import type { Fleet } from '../poller/fleet.ts';
+import { ApplianceQuery, registerStatusApi, sendUnknownAppliance, unknownApplianceMessage } from './status-api.ts';
+import type { SchemaTypes } from './create-app.ts';
+import { createSendPage, defaultLimits, negotiate } from './send-page.ts';
+import { pathOf } from './request-checks.ts';
+import { createProcessMonitor, type ShardInfo } from '../status-page/exporter-panel.ts';
+import { registerStatusPage } from '../status-page/status-page.ts';
+import { createWebAccess, plainText, type WebAccess } from './web-access.ts';
 import { openToAll } from './web-policy.ts';
 
-/**
- * Time for requests under way after the server began to close; connections still open then are cut.
- */
-const closeGraceMs = 1_000;
-/** Headers of every answer; caches must not store it. */
-const commonHeaders = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const;
-const plainText = 'text/plain; charset=utf-8';
-
 export interface MetricsAppParts {
-  readonly monitor: Monitor;
+  readonly fleet: Fleet;
   /** Returns the index of the other shard that watches an appliance; undefined if none does. */
   readonly shardWatching: (appliance: string) => number | undefined;
   /** Returns which appliances are watched here; undefined if all are. */
@@ -45,7 +36,7 @@ export interface MetricsAppParts {
   readonly reload?: (() => Promise<ReloadOutcome>) | undefined;
   readonly log: Logger;
   readonly now: () => number;
-  /** Access control, closed with the app; without it, everybody has access. */
+  /** Access control, which has the app; without it, everybody has access. */
   readonly access?: WebAccess;
 }
 
@@ -54,16 +45,18 @@ export interface MetricsAppParts {
  * is enabled.
  */
 export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
-  const { monitor, shardWatching, build, isDemonstration = false, reload, log } = parts;
+  const { fleet, shardWatching, build, isDemonstration = false, reload, log } = parts;
   const { access = createWebAccess({ policy: openToAll, log }) } = parts;
-  const app = createApp(access);
-  cutConnectionsOnClose(app, closeGraceMs);
-  app.addHook('onClose', () => access.close());
+  const { app } = access;
+  ignoreBodies(app);
   rejectWrongMethods(app);
-  app.addHook('onSend', async (_request, reply) => {
-    reply.headers(commonHeaders);
+  app.setNotFoundHandler((request, reply) => {
+    const isMalformed = percentDecoded(pathOf(request)) === undefined;
+    return reply
+      .code(isMalformed ? 400 : 404)
+      .type(plainText)
+      .send(isMalformed ? 'The path has a malformed percent-encoding.\n' : 'Not found. Try / or /metrics.\n');
   });
-  app.setNotFoundHandler((_request, reply) => reply.code(404).type(plainText).send('Not found. Try / or /metrics.\n'));
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     const status = error.statusCode ?? 500;
     if (status >= 500) log.error({ err: error, path: request.routeOptions.url }, 'request failed');
@@ -74,34 +67,20 @@ export function createMetricsApp(parts: MetricsAppParts): FastifyInstance {
   });
 
   registerMetrics(app, parts);
-  registerServiceDiscovery(app, monitor);
+  registerServiceDiscovery(app, fleet);
   registerPeoplePages(app, parts);
-  registerStatusApi(app, { monitor, shardWatching, build, isDemonstration });
-  registerHealth(app, monitor);
+  registerStatusApi(app, { fleet, shardWatching, build, isDemonstration });
+  registerHealth(app, fleet);
   registerReload(app, reload);
   return app;
 }
 
-function createApp(access: WebAccess): FastifyInstance {
-  const app = fastify({
-    logger: false,
-    serverFactory: (handler) => access.serve(handler),
-    // The server of `access` has answered already.
-    clientErrorHandler: () => undefined,
-    routerOptions: { maxParamLength: 256 },
-    // Called before routing, so that no hook runs either.
-    frameworkErrors(_error, _request, reply) {
-      reply.raw
-        .writeHead(400, { 'content-type': plainText, ...commonHeaders })
-        .end('The path has a malformed percent-encoding.\n');
-    },
-  });
+function ignoreBodies(app: FastifyInstance): void {
   // No path takes a body, but `curl -d ''` sends a content type.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, body, done) => {
     body.resume().once('end', () => done(null));
   });
-  return app;
 }
 
 /**
@@ -117,13 +96,19 @@ function rejectWrongMethods(app: FastifyInstance): void {
   app.addHook('onRoute', ({ url }) => void paths.add(url));
   // On request: a body of an unknown type would be refused before the handler runs.
   app.addHook('onRequest', (request, reply, done) => {
-    const allowed = request.is404 ? allowedAt(request.url.replace(/\?.*/s, '')) : undefined;
+    const allowed = request.is404 ? allowedAt(pathOf(request)) : undefined;
     if (allowed === undefined) done();
     else void reply.code(405).header('allow', allowed.methods).type(plainText).send(allowed.sentence);
   });
 }
 
-function registerMetrics(app: FastifyInstance, { monitor, shardWatching, self, log }: MetricsAppParts): void {
+const ProbeQuery = Type.Object({ target: Type.String() });
+/** The format of HTTP service discovery for Prometheus. */
+const Targets = Type.Array(
+  Type.Object({ targets: Type.Array(Type.String()), labels: Type.Record(Type.String(), Type.String()) }),
+);
+
+function registerMetrics(app: FastifyInstance, { fleet, shardWatching, self, log }: MetricsAppParts): void {
   const sendPage = createSendPage(log, defaultLimits);
 
   /**
@@ -136,38 +121,39 @@ function registerMetrics(app: FastifyInstance, { monitor, shardWatching, self, l
     { names, end }: { readonly names: readonly string[]; readonly end: string },
   ): Promise<FastifyReply> {
     const form = negotiate(request.headers);
-    const page = await monitor.page(form, names.length > 0 ? new Set(names) : undefined);
+    const page = await fleet.page(form, names.length > 0 ? new Set(names) : undefined);
     const tail = inFormat(end, form.format) + (form.format === 'openmetrics' ? '# EOF\n' : '');
     return sendPage(request, reply, { form, contents: finishPage(page, form.encoding, tail) });
   }
 
-  app.get('/metrics', async (request, reply) => {
-    const names = valuesOf(request, 'appliance');
-    const unknown = names.find((name) => !monitor.watches(name));
+  const routes = app.withTypeProvider<SchemaTypes>();
+  routes.get('/metrics', { schema: { querystring: ApplianceQuery } }, async (request, reply) => {
+    const names = request.query.appliance;
+    const unknown = names.find((name) => !fleet.watches(name));
     if (unknown !== undefined) return sendUnknownAppliance(reply, shardWatching(unknown));
     return await sendWith(request, reply, { names, end: await self.text() });
   });
 
-  app.get('/probe', async (request, reply) => {
-    const [target, ...more] = valuesOf(request, 'target');
-    if (target === undefined || more.length > 0) {
+  routes.get('/probe', { schema: { querystring: ProbeQuery }, attachValidation: true }, async (request, reply) => {
+    if (request.validationError) {
       return reply
         .code(400)
         .type(plainText)
         .send('Name one appliance: /probe?target=NAME, with a name from the configuration.\n');
     }
-    if (!monitor.watches(target)) return sendUnknownAppliance(reply, shardWatching(target));
+    const { target } = request.query;
+    if (!fleet.watches(target)) return sendUnknownAppliance(reply, shardWatching(target));
     return await sendWith(request, reply, { names: [target], end: '' });
   });
 }
 
-function registerServiceDiscovery(app: FastifyInstance, monitor: Monitor): void {
-  app.get('/sd', async (request, reply) => {
+function registerServiceDiscovery(app: FastifyInstance, fleet: Fleet): void {
+  app.get('/sd', { schema: { response: { 200: Targets, 400: Type.String() } } }, async (request, reply) => {
     // Prometheus can scrape the address under which it reached us.
     const address = request.headers.host ?? '';
     if (!/^[\w.:[\]-]+$/.test(address))
       return reply.code(400).type(plainText).send('The Host header names no address.\n');
-    return monitor.appliances.map(({ name, labels }) => ({
+    return fleet.appliances.map(({ name, labels }) => ({
       targets: [address],
       labels: {
         ...labels,
@@ -181,17 +167,17 @@ function registerServiceDiscovery(app: FastifyInstance, monitor: Monitor): void 
 }
 
 function registerPeoplePages(app: FastifyInstance, parts: MetricsAppParts): void {
-  const { monitor, shardWatching, shard, self, build, adminUrl, now } = parts;
+  const { fleet, shardWatching, shard, self, build, adminUrl, now } = parts;
   const { isDemonstration = false, spoken = (text: string) => text } = parts;
   const processMonitor = createProcessMonitor(now);
   app.addHook('onClose', async () => processMonitor.close());
   registerStatusPage(app, {
-    describe: () => monitor.describe(),
+    describe: () => fleet.describe(),
     unknownApplianceMessage: (appliance) => unknownApplianceMessage(shardWatching(appliance)),
     exporter: () => ({
       version: build.version,
       isDemonstration,
-      ready: monitor.ready,
+      ready: fleet.ready,
       processStatistics: processMonitor.read(),
       configuration: self.configuration,
       adminUrl: adminUrl(),
@@ -202,13 +188,47 @@ function registerPeoplePages(app: FastifyInstance, parts: MetricsAppParts): void
   });
 }
 
-function registerHealth(app: FastifyInstance, monitor: Monitor): void {
+function registerHealth(app: FastifyInstance, fleet: Fleet): void {
   app.get('/-/healthy', (_request, reply) => reply.type(plainText).send('Healthy.\n'));
   app.get('/-/ready', (_request, reply) => {
-    const ready = monitor.ready;
+    const ready = fleet.ready;
     return reply
       .code(ready ? 200 : 503)
       .type(plainText)
       .send(ready ? 'Ready.\n' : 'Not ready: some collectors have not run yet.\n');
   });
+}
+
+/** The result of a reload; both texts are for people and contain no secret. */
+export type ReloadOutcome =
+  | { readonly ok: true; readonly summary: string }
+  | { readonly ok: false; readonly because: string };
+
+const reloadPath = '/-/reload';
+
+/**
+ * Registers `POST /-/reload`, as in Prometheus; without `reload` it answers how to switch it on.
+ */
+function registerReload(app: FastifyInstance, reload: (() => Promise<ReloadOutcome>) | undefined): void {
+  app.post(reloadPath, async ({ headers }, reply) => {
+    reply.type(plainText);
+    if (!reload)
+      return reply.code(403).send('Reloading by HTTP is off. Start with --web.enable-lifecycle, or send SIGHUP.\n');
+    if (isFromWebPage(headers))
+      return reply
+        .code(403)
+        .send('The request comes from a web page; no page may have the configuration read again.\n');
+    const outcome = await reload();
+    return outcome.ok
+      ? reply.send(`Reloaded: ${outcome.summary}.\n`)
+      : reply.code(400).send(`Not reloaded, what was in force stays so.\n${outcome.because}\n`);
+  });
+}
+
+/**
+ * Returns true for a request of a web page. Ours send none; after DNS rebinding a foreign page
+ * still sends these headers.
+ */
+function isFromWebPage({ origin, 'sec-fetch-site': site }: FastifyRequest['headers']): boolean {
+  return origin !== undefined || site !== undefined;
 }

@@ -1,30 +1,28 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import type { Secret } from '../lib/secret.ts';
+import { toError } from '../lib/check.ts';
 
-export interface Credentials {
+interface LoginAttempt {
   readonly user: string;
   readonly password: string;
-}
-
-export interface LoginAttempt extends Credentials {
   /** The network of the client. */
   readonly from: string;
 }
 
 /** `busy`: too many comparisons wait, so this one was not made. */
-export type PasswordResult = 'right' | 'wrong' | 'busy';
+type PasswordResult = 'right' | 'wrong' | 'busy';
 
-/** Checks passwords and remembers results, so that the same attempt is compared once. */
-export interface PasswordCheck {
-  /** `users` maps names to bcrypt hashes and is not empty. Rejects if the comparison does. */
-  check(users: ReadonlyMap<string, Secret>, attempt: LoginAttempt): Promise<PasswordResult>;
-}
+/**
+ * Checks a password and remembers the result, so that the same attempt is compared once. `users`
+ * maps names to bcrypt hashes and is not empty. Rejects if the comparison does.
+ */
+type PasswordCheck = (users: ReadonlyMap<string, Secret>, attempt: LoginAttempt) => Promise<PasswordResult>;
 
-export interface PasswordCheckParts {
-  readonly compare: (password: string, hash: string) => Promise<boolean>;
-}
-
-/** Further comparisons would finish after their clients have timed out. */
+/**
+ * The maximum number of waiting comparisons: more would finish after their clients have timed out.
+ */
 const maxWaiting = 32;
 /** One network that guesses passwords must not use the whole queue. */
 const maxWaitingPerNetwork = 8;
@@ -32,7 +30,8 @@ const maxWaitingPerNetwork = 8;
 /** Remembered results of each kind, kept apart: wrong guesses cannot evict right passwords. */
 const maxRemembered = 100;
 
-export function createPasswordCheck({ compare }: PasswordCheckParts): PasswordCheck {
+/** Creates a check with its own queue and memory. */
+export function createPasswordCheck(compare: BcryptThread['compare']): PasswordCheck {
   /** Key of the HMAC under which results are remembered; passwords are not kept. */
   const key = randomBytes(32);
   const kept = { right: new Set<string>(), wrong: new Set<string>() };
@@ -63,24 +62,22 @@ export function createPasswordCheck({ compare }: PasswordCheckParts): PasswordCh
     }
   }
 
-  return {
-    async check(users, { user, password, from }) {
-      const own = users.get(user)?.reveal();
-      const hash = own ?? decoyFor(user, users);
-      const facts = JSON.stringify([user, password, hash, own !== undefined]);
-      const digest = createHmac('sha256', key).update(facts).digest('base64');
-      for (const known of ['right', 'wrong'] as const) {
-        if (!kept[known].has(digest)) continue;
-        keep(kept[known], digest);
-        return known;
-      }
-      const same = underWay.get(digest);
-      if (same) return await same.result;
-      if (isBusy(from)) return 'busy';
-      const result = find(digest, async () => (await compare(password, hash)) && own !== undefined);
-      underWay.set(digest, { from, result });
-      return await result;
-    },
+  return async (users, { user, password, from }) => {
+    const own = users.get(user)?.reveal();
+    const hash = own ?? decoyFor(user, users);
+    const facts = JSON.stringify([user, password, hash, own !== undefined]);
+    const digest = createHmac('sha256', key).update(facts).digest('base64');
+    for (const known of ['right', 'wrong'] as const) {
+      if (!kept[known].has(digest)) continue;
+      keep(kept[known], digest);
+      return known;
+    }
+    const same = underWay.get(digest);
+    if (same) return await same.result;
+    if (isBusy(from)) return 'busy';
+    const result = find(digest, async () => (await compare(password, hash)) && own !== undefined);
+    underWay.set(digest, { from, result });
+    return await result;
   };
 }
 
@@ -93,4 +90,72 @@ function keep(digests: Set<string>, digest: string): void {
   digests.add(digest);
   const [oldest] = digests;
   if (digests.size > maxRemembered && oldest !== undefined) digests.delete(oldest);
+}
+
+/** A message to the thread; its answer has the same id. */
+export interface Comparison {
+  readonly id: number;
+  readonly password: string;
+  readonly hash: string;
+}
+
+interface ComparisonResult {
+  readonly id: number;
+  readonly matches: boolean;
+}
+
+/** Compares passwords with bcrypt hashes one by one, in a thread that starts at the first call. */
+export interface BcryptThread {
+  /** Rejects when the thread ends; the next call starts it again. */
+  compare(password: string, hash: string): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/**
+ * Limits of the thread; without them it may use as much memory as the flags of the process permit.
+ */
+const resourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 };
+
+export function createBcryptThread(): BcryptThread {
+  const waiting = new Map<number, PromiseWithResolvers<boolean>>();
+  let worker: Worker | undefined;
+  let lastId = 0;
+
+  function start(): Worker {
+    // The worker has the extension of this file: .ts from source, .js when built.
+    const started = new Worker(new URL(`bcrypt-worker${extname(import.meta.filename)}`, import.meta.url), {
+      resourceLimits,
+    });
+    started.unref();
+    started.on('message', ({ id, matches }: ComparisonResult) => {
+      waiting.get(id)?.resolve(matches);
+      waiting.delete(id);
+    });
+    started.on('error', (error) => fail(started, toError(error)));
+    started.on('exit', () => fail(started, new Error('the thread that compares passwords ended')));
+    return started;
+  }
+
+  function fail(ended: Worker, error: Error): void {
+    // The thread has failed already, and another one has replaced it.
+    if (worker !== ended) return;
+    worker = undefined;
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+  }
+
+  return {
+    compare(password, hash) {
+      worker ??= start();
+      lastId += 1;
+      const comparison: Comparison = { id: lastId, password, hash };
+      const outcome = Promise.withResolvers<boolean>();
+      waiting.set(lastId, outcome);
+      worker.postMessage(comparison);
+      return outcome.promise;
+    },
+    async close() {
+      await worker?.terminate();
+    },
+  };
 }

@@ -1,21 +1,18 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
-import { AdminProblem } from '../admin/problem.ts';
+import { AdminProblem } from '../gateway/problem.ts';
 import { isOneOf } from '../lib/check.ts';
-import { percentDecoded } from '../lib/text.ts';
-import { hasSeveralHosts } from './guarded-server.ts';
 
 /** Returns the path as received: neither decoded nor normalised, without the query. */
 export function pathOf({ originalUrl }: FastifyRequest): string {
   return originalUrl.replace(/\?.*$/s, '');
 }
 
-/**
- * Replaces a target that the router rejects by one that it accepts: a rejected target would run no
- * hook.
- */
-export function routableTarget(target: string): string {
-  if (!target.startsWith('/')) return '/';
-  return percentDecoded(target) === undefined ? target.replaceAll('%', '%25') : target;
+/** Returns true for more than one Host header, which RFC 9112 section 3.2 answers with 400. */
+export function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+  // `rawHeaders` alternates names and values.
+  const count = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
+  return count > 1;
 }
 
 /**

@@ -1,23 +1,23 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import { constants, createZstdCompress } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { steadyNow } from '../lib/steady-now.ts';
-import type { Encoding, Representation } from '../metrics/page.ts';
-import { largestNetwork } from './network-limit.ts';
-import { expositionTypes } from './negotiate.ts';
+import { steadyNow } from '../lib/time.ts';
+import type { Encoding, Format, Representation } from '../metrics/page.ts';
+import { largestNetwork } from './connections.ts';
 import { createThrottledLog } from './throttled-log.ts';
+import { type AcceptRange, parseAccept, weightOfCoding } from '../lib/accept.ts';
 
 export interface PageParts {
   readonly form: Representation;
-  /** The finished page, in the order of its buffers. */
+  /** The finished exposition, in the order of its buffers. */
   readonly contents: readonly Buffer[];
 }
 
 /**
- * Sends pages to a limited number of readers at a time. A slow reader costs a socket and a portion,
- * and is cut off.
+ * Sends expositions to a limited number of readers at a time. A slow reader costs a socket and a
+ * portion, and is cut off.
  */
 export type SendPage = (request: FastifyRequest, reply: FastifyReply, parts: PageParts) => FastifyReply;
 
@@ -25,7 +25,8 @@ export interface SendPageLimits {
   /** Maximum of answers under way. */
   readonly maxUnfinished: number;
   /**
-   * Maximum size of all answers under way: an unread page stays in memory together with newer ones.
+   * Maximum size of all answers under way: an unread exposition stays in memory together with newer
+   * ones.
    */
   readonly maxUnfinishedBytes: number;
   /** After this time an answer may be cut for a new one: Prometheus has given up by then. */
@@ -43,7 +44,7 @@ export const defaultLimits: SendPageLimits = {
 
 export function createSendPage(log: Logger, limits: SendPageLimits): SendPage {
   const { maxUnfinished, maxUnfinishedBytes, patienceMs, maxMs } = limits;
-  const throttledLog = createThrottledLog({ log, now: steadyNow });
+  const throttledLog = createThrottledLog(log);
   /** Oldest first. */
   const unfinished = new Map<ServerResponse, { readonly startedAtMs: number; readonly bytes: number }>();
 
@@ -88,7 +89,7 @@ export function createSendPage(log: Logger, limits: SendPageLimits): SendPage {
   return (request, reply, { form, contents }) => {
     const response = reply.raw;
     const bytes = lengthOf(contents);
-    // The reader left while the page was rendered.
+    // The reader left while the exposition was rendered.
     if (response.closed) return reply.hijack();
     if (!makeRoomFor(request, bytes)) {
       throttledLog.write('warn', { address: request.ip }, 'too many readers at a time, a scrape was refused');
@@ -109,9 +110,12 @@ export function createSendPage(log: Logger, limits: SendPageLimits): SendPage {
   };
 }
 
-/** Smaller pages are sent at once. */
+/** Smaller expositions are sent at once. */
 const smallBytes = 262_144;
-/** Bytes per write: otherwise TLS would encrypt the whole page for a reader that does not read. */
+/**
+ * Bytes per write: otherwise TLS would encrypt the whole exposition for a reader that does not
+ * read.
+ */
 const portionBytes = 262_144;
 
 function toPayload(contents: readonly Buffer[], encoding: Encoding): Buffer | Readable {
@@ -133,4 +137,39 @@ function* inPortions(contents: readonly Buffer[]): Generator<Buffer> {
 
 function lengthOf(contents: readonly Buffer[]): number {
   return contents.reduce((sum, { length }) => sum + length, 0);
+}
+
+const expositionTypes: Readonly<Record<Format, string>> = {
+  text: 'text/plain; version=0.0.4; charset=utf-8',
+  openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+};
+
+/** Returns the form that the headers of a request ask for. */
+export function negotiate({ accept, 'accept-encoding': acceptEncoding }: IncomingHttpHeaders): Representation {
+  return { format: negotiateFormat(accept), encoding: negotiateEncoding(acceptEncoding) };
+}
+
+/**
+ * OpenMetrics 1.0 where the Accept header prefers it, else Prometheus text, which everybody reads.
+ */
+export function negotiateFormat(accept: string | undefined): Format {
+  const ranges = parseAccept(accept);
+  const weightOf = (matches: (range: AcceptRange) => boolean): number =>
+    Math.max(0, ...ranges.filter(matches).map(({ quality }) => quality));
+  const openmetrics = weightOf(
+    ({ type, version }) => type === 'application/openmetrics-text' && (version === undefined || version === '1.0.0'),
+  );
+  const text = weightOf(({ type, version }) => type === 'text/plain' && (version === undefined || version === '0.0.4'));
+  return openmetrics > 0 && openmetrics >= text ? 'openmetrics' : 'text';
+}
+
+/**
+ * Returns zstd for clients that name it and weigh nothing higher, else gzip for those that name
+ * that.
+ */
+export function negotiateEncoding(acceptEncoding: string | undefined): Encoding {
+  const gzip = weightOfCoding(acceptEncoding, 'gzip');
+  const zstd = weightOfCoding(acceptEncoding, 'zstd');
+  if (zstd > 0 && zstd >= gzip) return 'zstd';
+  return gzip > 0 ? 'gzip' : 'identity';
 }

@@ -1,15 +1,43 @@
 import { finished, Readable } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
-import { createTimeSlice } from '../lib/time-slice.ts';
-import type { Monitor } from '../monitor/monitor.ts';
-import type { ApplianceStatus } from '../monitor/status.ts';
-import { sendUnknownAppliance, valuesOf } from './appliance-query.ts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import { createTimeSlice } from '../lib/time.ts';
+import type { Fleet } from '../poller/fleet.ts';
+import type { ApplianceStatus } from '../poller/status.ts';
+import type { SchemaTypes } from './create-app.ts';
+
+/** The query of routes that show all appliances, or those named. */
+export const ApplianceQuery = Type.Object({ appliance: Type.Array(Type.String(), { default: [] }) });
+
+/**
+ * Sends 404 for an appliance that is not watched here; `shard` is the index of the shard that
+ * watches it.
+ */
+export function sendUnknownAppliance(reply: FastifyReply, shard: number | undefined): FastifyReply {
+  return reply
+    .code(404)
+    .type('text/plain; charset=utf-8')
+    .send(`${unknownApplianceMessage(shard)}\n`);
+}
+
+export function unknownApplianceMessage(shard: number | undefined): string {
+  return shard === undefined
+    ? 'No appliance of that name is configured; / lists them.'
+    : `That appliance belongs to shard ${shard}; ask the exporter that runs with --shard=${shard}/….`;
+}
 
 /**
  * Keys that are left out where they do not apply; any other key without a value is not known, and
  * null.
  */
-const optionalKeys: readonly string[] = ['sinceMs', 'failure', 'configuredBackends', 'readings'];
+const optionalKeys: readonly string[] = [
+  'sinceMs',
+  'failure',
+  'configuredBackends',
+  'readings',
+  'probe',
+  'notServedBy',
+];
 
 /**
  * Writes null where a list or a fact is not known, so that a script can tell it from an empty list.
@@ -21,7 +49,7 @@ function toJson(appliance: ApplianceStatus): string {
 }
 
 export interface StatusApiParts {
-  readonly monitor: Pick<Monitor, 'describe' | 'ready' | 'watches'>;
+  readonly fleet: Pick<Fleet, 'describe' | 'ready' | 'watches'>;
   readonly shardWatching: (appliance: string) => number | undefined;
   readonly build: { readonly version: string };
   /** True while simulated appliances are shown because there is no configuration. */
@@ -42,7 +70,7 @@ const maxMs = 30_000;
  */
 export function registerStatusApi(
   app: FastifyInstance,
-  { monitor, shardWatching, build, isDemonstration }: StatusApiParts,
+  { fleet, shardWatching, build, isDemonstration }: StatusApiParts,
 ): void {
   /** JSON by status: an unchanged appliance keeps its status object, and so its text. */
   const texts = new WeakMap<ApplianceStatus, string>();
@@ -67,16 +95,16 @@ export function registerStatusApi(
     yield `${piece}]}\n`;
   }
 
-  app.get(path, (request, reply) => {
-    const names = new Set(valuesOf(request, 'appliance'));
-    const unknown = [...names].find((name) => !monitor.watches(name));
+  app.withTypeProvider<SchemaTypes>().get(path, { schema: { querystring: ApplianceQuery } }, (request, reply) => {
+    const names = new Set(request.query.appliance);
+    const unknown = [...names].find((name) => !fleet.watches(name));
     if (unknown !== undefined) return sendUnknownAppliance(reply, shardWatching(unknown));
     const isAsked = ({ name }: { readonly name: string }): boolean => names.size === 0 || names.has(name);
-    const { appliances, transitions } = monitor.describe();
+    const { appliances, transitions } = fleet.describe();
     const head = {
       version: build.version,
       demonstration: isDemonstration,
-      ready: monitor.ready,
+      ready: fleet.ready,
       transitions: transitions.filter(({ appliance }) => isAsked({ name: appliance })),
     };
     const timer = setTimeout(() => reply.raw.destroy(), maxMs);

@@ -1,8 +1,12 @@
 import type { Logger } from 'pino';
+import { steadyNow } from '../lib/time.ts';
 
 /** Logs what any client can cause at any rate, so that an operator finds why a scrape fails. */
 export interface ThrottledLog {
-  /** `message` and `because` must come from a small fixed set; a client must not influence them. */
+  /**
+   * Writes a line; `message` and `because` must come from a small fixed set that no client
+   * influences.
+   */
   write(level: 'warn' | 'error', details: LogDetails, message: string): void;
 }
 
@@ -15,24 +19,23 @@ export interface LogDetails {
 /** One line of each kind in this time; the next line of that kind counts those suppressed. */
 const intervalMs = 60_000;
 
-export interface ThrottledLogParts {
-  readonly log: Logger;
-  /** Monotonic clock in milliseconds. */
-  readonly now: () => number;
-}
-
-export function createThrottledLog({ log, now }: ThrottledLogParts): ThrottledLog {
+export function createThrottledLog(log: Logger): ThrottledLog {
   const kinds = new Map<string, { readonly loggedAt: number; suppressed: number }>();
   return {
     write(level, details, message) {
       const kind = `${message}: ${details.because ?? ''}`;
       const before = kinds.get(kind);
-      if (before && now() - before.loggedAt < intervalMs) {
+      if (before && steadyNow() - before.loggedAt < intervalMs) {
         before.suppressed += 1;
         return;
       }
-      kinds.set(kind, { loggedAt: now(), suppressed: 0 });
+      kinds.set(kind, { loggedAt: steadyNow(), suppressed: 0 });
       log[level]({ ...details, ...(before && before.suppressed > 0 && { others: before.suppressed }) }, message);
     },
   };
+}
+
+/** Logs a client that was turned away; `because` is one of a few fixed texts. */
+export function logRejected(throttledLog: ThrottledLog, because: string, address: string | undefined): void {
+  throttledLog.write('warn', { address, because }, 'not let in');
 }

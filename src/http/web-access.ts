@@ -1,43 +1,44 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
-import { Server as TlsServer, type TLSSocket } from 'node:tls';
+import type { IncomingHttpHeaders } from 'node:http';
+import { Server as TlsServer } from 'node:tls';
+import basicAuth from '@fastify/basic-auth';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { assert, errorCode } from '../lib/check.ts';
-import { steadyNow } from '../lib/steady-now.ts';
-import { type BcryptThread, createBcryptThread } from './bcrypt-thread.ts';
-import { clientCertificateProblem } from './client-certificate.ts';
-import { createGuardedServer, type GuardedServer } from './guarded-server.ts';
-import { createThrottledLog, type ThrottledLog } from './throttled-log.ts';
-import { createWebAuthorization, logRejected } from './web-authorization.ts';
+import { assert } from '../lib/check.ts';
+import { steadyNow } from '../lib/time.ts';
+import { type BcryptThread, createBcryptThread, createPasswordCheck } from './password-check.ts';
 import {
   certificateEndsAtMs,
+  checkClientCertificates,
   requiresReauthentication,
   tlsOptions,
   webChangeProblem,
   type WebPolicy,
 } from './web-policy.ts';
-import { malformedRequestResponse, sendRejection } from './web-rejection.ts';
+import { networkOf, type RawResponse } from './connections.ts';
+import { createGuardedApp, maxHeaderSize } from './create-app.ts';
+import { hasSeveralHosts } from './request-checks.ts';
+import { createThrottledLog, logRejected, type ThrottledLog } from './throttled-log.ts';
 
 /**
  * Controls access to the metrics listener: TLS, client certificates, passwords and limits, before
  * every path.
  */
 export interface WebAccess {
-  /** Returns a server that passes accepted requests to `handler`. */
-  serve(handler: RequestListener): Server;
+  /** Its routes get accepted requests only. */
+  readonly app: FastifyInstance;
   /**
    * Applies another policy to new connections and requests at once. `webChangeProblem` must allow
    * the change.
    */
   update(policy: WebPolicy): void;
-  close(): Promise<void>;
 }
 
 export interface WebAccessParts {
   readonly policy: WebPolicy;
   readonly log: Logger;
-  /** Compares passwords. */
+  /** Compares passwords; closed with the app. */
   readonly thread?: BcryptThread;
-  /** How long a client may take to send a request; see {@link createGuardedServer}. */
+  /** The time that a client may take to send a request. */
   readonly idleTimeoutMs?: number;
 }
 
@@ -47,74 +48,54 @@ const maxConnections = 512;
  * uses it.
  */
 const keepAliveMs = 75_000;
-/**
- * Cuts a client that stopped reading; longer than `keepAliveMs`, which it would otherwise cut
- * short.
- */
+/** Longer than `keepAliveMs`, which it would otherwise cut short. */
 const stalledMs = 120_000;
+const closeGraceMs = 1_000;
+/** No path takes a body; short ones are ignored. */
+const maxBodyBytes = 1_024;
+
+export const plainText = 'text/plain; charset=utf-8';
+/** Headers of every answer; caches must not store it. */
+const commonHeaders = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const;
 
 export function createWebAccess(parts: WebAccessParts): WebAccess {
   const { log, thread = createBcryptThread(), idleTimeoutMs = 10_000 } = parts;
-  const throttledLog = createThrottledLog({ log, now: steadyNow });
-  const authorization = createWebAuthorization({ policy: parts.policy, thread, throttledLog });
-  const guardedServers: GuardedServer[] = [];
+  const throttledLog = createThrottledLog(log);
   let { policy } = parts;
-
-  function answer(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
-    const rejection = authorization.rejectionOf(request);
-    if (rejection) sendRejection(response, rejection);
-    else if (policy.users.size === 0) handler(request, response);
-    else void answerUser(request, response, handler);
-  }
-
-  async function answerUser(
-    request: IncomingMessage,
-    response: ServerResponse,
-    handler: RequestListener,
-  ): Promise<void> {
-    const rejection = await authorization.passwordRejectionOf(request, policy.users);
-    if (rejection) sendRejection(response, rejection);
-    else if (response.writable) handler(request, response);
-  }
+  let rateLimit = createTokenBucket(policy);
+  warnIfExpired(policy, log);
+  const { app, connections } = createGuardedApp({
+    tls: policy.tls && tlsOptions(policy.tls),
+    responseTo: (code) => responseToMalformed(code, policy.headers),
+    maxConnections,
+    requestTimeoutMs: idleTimeoutMs,
+    idleTimeoutMs,
+    keepAliveMs,
+    stalledMs,
+    closeGraceMs,
+    handlesUnsupportedRequests: false,
+  });
+  checkClientCertificates(app.server, () => policy.tls, throttledLog);
+  app.addHook('onClose', () => thread.close());
+  app.addHook('onRequest', (request, reply, done) => {
+    void reply.headers({ ...commonHeaders, ...policy.headers });
+    const rejection = rejectionOf(request, rateLimit);
+    if (rejection) reject(reply, rejection);
+    else done();
+  });
+  checkPasswords(app, { users: () => policy.users, thread, throttledLog });
 
   return {
-    serve(handler) {
-      warnIfExpired(policy, log);
-      const guarded = createGuardedServer({
-        tls: policy.tls && tlsOptions(policy.tls),
-        handler(request, response) {
-          for (const [name, value] of Object.entries(policy.headers)) response.setHeader(name, value);
-          answer(request, response, handler);
-        },
-        responseTo: (code) => malformedRequestResponse(code, policy.headers),
-        maxConnections,
-        requestTimeoutMs: idleTimeoutMs,
-        handlesUnsupportedRequests: false,
-        idleTimeoutMs,
-      });
-      const { server } = guarded;
-      server.keepAliveTimeout = keepAliveMs;
-      server.setTimeout(stalledMs);
-      checkClientCertificates(server, () => policy, throttledLog);
-      guardedServers.push(guarded);
-      return server;
-    },
-
+    app,
     update(next) {
       assert(webChangeProblem(policy, next) === undefined, 'the caller has checked that the policy can change');
       const before = policy;
-      for (const { server } of guardedServers) {
-        if (next.tls && server instanceof TlsServer) server.setSecureContext(tlsOptions(next.tls));
-      }
+      if (next.tls && app.server instanceof TlsServer) app.server.setSecureContext(tlsOptions(next.tls));
       policy = next;
       if (before.tls?.cert !== next.tls?.cert) warnIfExpired(next, log);
-      authorization.update(next);
-      if (requiresReauthentication(before, next)) {
-        for (const guarded of guardedServers) guarded.retireConnections();
-      }
+      rateLimit = createTokenBucket(next);
+      if (requiresReauthentication(before, next)) connections.retire();
     },
-
-    close: () => thread.close(),
   };
 }
 
@@ -130,31 +111,150 @@ function warnIfExpired({ tls }: WebPolicy, log: Logger): void {
   log.warn({ notAfter }, 'the certificate of the metrics listener has expired; who checks it does not connect');
 }
 
+/** The answer to a request that is not accepted. */
+interface WebRejection {
+  readonly status: number;
+  readonly text: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const rejections = {
+  rate: {
+    status: 429,
+    text: 'Too many requests; rate_limit in the web configuration allows no more for now.\n',
+  },
+  hosts: { status: 400, text: 'The header Host came more than once; send it once.\n' },
+  body: { status: 413, text: `No request here takes a body beyond ${maxBodyBytes} bytes.\n` },
+  credentials: { status: 401, text: 'Send the user and the password of the web configuration.\n' },
+  waiting: {
+    status: 503,
+    text: 'Too many passwords wait to be checked; try again in a moment.\n',
+    headers: { 'retry-after': '1' },
+  },
+  failure: { status: 500, text: 'Internal error, see the log.\n' },
+} satisfies Record<string, WebRejection>;
+
 /**
- * Closes connections whose client certificate the present policy rejects, and logs failed
- * handshakes.
+ * Returns the reason for which a request is rejected for any client; takes one token of the rate
+ * limit.
  */
-function checkClientCertificates(server: Server, policy: () => WebPolicy, throttledLog: ThrottledLog): void {
-  // Runs before the server's own listener, which begins to read requests.
-  server.prependListener('secureConnection', (socket: TLSSocket) => {
-    const { tls } = policy();
-    const problem = tls && clientCertificateProblem(socket, tls);
-    if (problem === undefined) return;
-    logRejected(throttledLog, problem, socket.remoteAddress);
-    socket.destroy();
+function rejectionOf({ raw, headers }: FastifyRequest, rateLimit: TokenBucket | undefined): WebRejection | undefined {
+  if (rateLimit?.take() === false) return rejections.rate;
+  if (hasSeveralHosts(raw)) return rejections.hosts;
+  return hasLongBody(headers) ? rejections.body : undefined;
+}
+
+function hasLongBody(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > maxBodyBytes;
+}
+
+/**
+ * Sends the answer and closes the connection: the rest of a body must not be parsed as a request.
+ */
+function reject(reply: FastifyReply, { status, text, headers = {} }: WebRejection): void {
+  void reply
+    .code(status)
+    .headers({ connection: 'close', ...headers })
+    .type(plainText)
+    .send(text);
+}
+
+interface PasswordParts {
+  readonly users: () => WebPolicy['users'];
+  readonly thread: Pick<BcryptThread, 'compare'>;
+  readonly throttledLog: ThrottledLog;
+}
+
+/** Tells the plug-in for Basic authentication why a password is not accepted. */
+class PasswordError extends Error {
+  override readonly name = 'PasswordError';
+  readonly rejection: WebRejection;
+  readonly statusCode: number;
+
+  constructor(rejection: WebRejection) {
+    super(rejection.text);
+    this.rejection = rejection;
+    this.statusCode = rejection.status;
+  }
+}
+
+/** Asks for a user and a password where the policy has users. */
+function checkPasswords(app: FastifyInstance, { users, thread, throttledLog }: PasswordParts): void {
+  const checkPassword = createPasswordCheck((password, hash) => thread.compare(password, hash));
+
+  async function problemOf(user: string, password: string, address: string): Promise<WebRejection | undefined> {
+    try {
+      switch (await checkPassword(users(), { user, password, from: networkOf(address) })) {
+        case 'right':
+          return undefined;
+        case 'wrong':
+          logRejected(throttledLog, 'the user or the password is wrong', address);
+          return rejections.credentials;
+        case 'busy':
+          logRejected(throttledLog, 'too many passwords wait to be checked', address);
+          return rejections.waiting;
+      }
+    } catch (error) {
+      throttledLog.write('error', { err: error }, 'a password could not be checked');
+      return rejections.failure;
+    }
+  }
+
+  void app.register(basicAuth, {
+    authenticate: { realm: 'zlb-exporter' },
+    strictCredentials: false,
+    async validate(user, password, { ip }) {
+      const rejection = await problemOf(user, password, ip);
+      return rejection && new PasswordError(rejection);
+    },
   });
-  server.on('tlsClientError', (error, socket: TLSSocket) => {
-    const code = errorCode(error);
-    // A client that disconnects during the handshake, such as a port probe, is not worth a line.
-    if (code.startsWith('ERR_SSL_'))
-      logRejected(throttledLog, `the TLS handshake failed (${code})${hintFor(code)}`, socket.remoteAddress);
+  app.addHook('onRequest', (request, reply, done) => {
+    if (users().size === 0) {
+      done();
+      return;
+    }
+    app.basicAuth(request, reply, (error) => {
+      if (!error) done();
+      // Not logged without credentials: browsers first ask so, and health checks always do.
+      else reject(reply, error instanceof PasswordError ? error.rejection : rejections.credentials);
+    });
   });
 }
 
-/** Returns the most likely cause of a failed handshake when Prometheus is the client. */
-function hintFor(code: string): string {
-  if (code === 'ERR_SSL_HTTP_REQUEST') return ': it speaks plain HTTP, so its scrape configuration wants scheme: https';
-  if (/UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_(?:UNKNOWN|EXPIRED)/.test(code))
-    return ': it does not trust the certificate of this listener, so its tls_config wants the right ca_file, or the certificate to be renewed';
-  return '';
+/**
+ * Holds up to `burst` tokens and gains one each interval, as the rate limit of exporter-toolkit.
+ */
+interface TokenBucket {
+  /** Returns false when no token is left. */
+  take(): boolean;
+}
+
+function createTokenBucket({ rateLimit }: WebPolicy): TokenBucket | undefined {
+  if (!rateLimit) return undefined;
+  const { intervalMs, burst } = rateLimit;
+  let tokens = burst;
+  let filledAtMs = steadyNow();
+  return {
+    take() {
+      const nowMs = steadyNow();
+      tokens = Math.min(burst, tokens + (nowMs - filledAtMs) / intervalMs);
+      filledAtMs = nowMs;
+      if (tokens < 1) return false;
+      tokens -= 1;
+      return true;
+    },
+  };
+}
+
+const malformedRequests: Readonly<Record<string, WebRejection>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, text: `The headers are longer than ${maxHeaderSize} bytes.\n` },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, text: 'The request did not arrive in time.\n' },
+};
+
+function responseToMalformed(code: string, headers: WebPolicy['headers']): RawResponse {
+  const { status, text } = malformedRequests[code] ?? {
+    status: 400,
+    text: 'What came is not a request as HTTP has it.\n',
+  };
+  return { status, body: text, headers: { ...headers, 'content-type': plainText } };
 }

@@ -1,11 +1,15 @@
 import { X509Certificate } from 'node:crypto';
+import type { Server } from 'node:http';
+import { isIP, SocketAddress } from 'node:net';
+import type { SecureVersion, TlsOptions, TLSSocket } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
-import type { SecureVersion, TlsOptions } from 'node:tls';
 import type { Secret } from '../lib/secret.ts';
+import { errorCode } from '../lib/check.ts';
+import { logRejected, type ThrottledLog } from './throttled-log.ts';
 
-/** Who may read from the metrics listener, and how it speaks TLS. */
+/** The access to the metrics listener, and its TLS settings. */
 export interface WebPolicy {
-  /** Without it, plain HTTP. */
+  /** The TLS settings; without them, plain HTTP. */
   readonly tls?: WebTls;
   /** bcrypt hashes by user; without any, everybody may read. */
   readonly users: ReadonlyMap<string, Secret>;
@@ -31,7 +35,7 @@ export interface WebTls {
   readonly honorCipherOrder: boolean;
 }
 
-/** What a client must show, with the names of Go's crypto/tls. */
+/** The requirement for client certificates, with the names of Go's crypto/tls. */
 export type ClientAuth =
   | 'NoClientCert'
   | 'RequestClientCert'
@@ -96,4 +100,72 @@ function rulesOf({ tls, users }: WebPolicy) {
     tls?.clientAllowedSans,
     [...users].map(([name, hash]) => [name, hash.reveal()]),
   ];
+}
+
+/**
+ * Closes connections whose client certificate the present policy rejects, and logs failed
+ * handshakes.
+ */
+export function checkClientCertificates(
+  server: Server,
+  policy: () => WebTls | undefined,
+  throttledLog: ThrottledLog,
+): void {
+  // Runs before the server's own listener, which begins to read requests.
+  server.prependListener('secureConnection', (socket: TLSSocket) => {
+    const tls = policy();
+    const problem = tls && clientCertificateProblem(socket, tls);
+    if (problem === undefined) return;
+    logRejected(throttledLog, problem, socket.remoteAddress);
+    socket.destroy();
+  });
+  server.on('tlsClientError', (error, socket: TLSSocket) => {
+    const code = errorCode(error);
+    // A client that disconnects during the handshake, such as a port probe, is not worth a line.
+    if (code.startsWith('ERR_SSL_'))
+      logRejected(throttledLog, `the TLS handshake failed (${code})${hintFor(code)}`, socket.remoteAddress);
+  });
+}
+
+/** Returns the most likely cause of a failed handshake when Prometheus is the client. */
+function hintFor(code: string): string {
+  if (code === 'ERR_SSL_HTTP_REQUEST') return ': it speaks plain HTTP, so its scrape configuration wants scheme: https';
+  if (/UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_(?:UNKNOWN|EXPIRED)/.test(code))
+    return ': it does not trust the certificate of this listener, so its tls_config wants the right ca_file, or the certificate to be renewed';
+  return '';
+}
+
+/** Returns why a client certificate is rejected, for the log; undefined if it is accepted. */
+function clientCertificateProblem(socket: TLSSocket, tls: WebTls): string | undefined {
+  const { clientAuth, clientAllowedSans } = tls;
+  if (clientAuth === 'NoClientCert' || clientAuth === 'RequestClientCert') return undefined;
+  const certificate = socket.getPeerX509Certificate();
+  if (!certificate) return clientAuth === 'VerifyClientCertIfGiven' ? undefined : 'it shows no certificate';
+  if (clientAuth !== 'RequireAnyClientCert' && !socket.authorized)
+    return `its certificate is not valid under client_ca (${String(socket.authorizationError)})`;
+  if (clientAllowedSans && !hasOneOf(certificate, clientAllowedSans))
+    return 'its certificate has none of the names in client_allowed_sans';
+  return undefined;
+}
+
+function hasOneOf({ subjectAltName = '' }: X509Certificate, allowed: readonly string[]): boolean {
+  const names = new Set(alternativeNames(subjectAltName));
+  return allowed.some((name) => names.has(plainAddress(name)));
+}
+
+/** Returns the DNS names, addresses and URIs of a subject alternative name in Node's text form. */
+function alternativeNames(text: string): readonly string[] {
+  // A name that holds a comma or a quote is written as a JSON string, so that it cannot pass for
+  // two.
+  const entries = text.matchAll(/(?:^|, )([^:,"]+):("(?:[^"\\]|\\.)*"|[^,"]*)/gy);
+  return [...entries].flatMap(([, kind = '', value = '']) => {
+    if (!['DNS', 'IP Address', 'email', 'URI'].includes(kind)) return [];
+    const name = value.startsWith('"') ? String(JSON.parse(value)) : value;
+    return [kind === 'IP Address' ? plainAddress(name) : name];
+  });
+}
+
+/** Returns an IPv6 address in its canonical spelling; any other text unchanged. */
+function plainAddress(text: string): string {
+  return isIP(text) === 6 ? new SocketAddress({ address: text, family: 'ipv6' }).address : text;
 }

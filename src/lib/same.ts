@@ -26,3 +26,13 @@ export function isSame(one: unknown, other: unknown): boolean {
 function isSameText(one: RegExp | URL, other: unknown): boolean {
   return (other instanceof RegExp || other instanceof URL) && String(one) === String(other);
 }
+
+/** Returns the positions of repeated values, each with the position of the first one. */
+export function findRepeats(
+  values: readonly (string | undefined)[],
+): readonly { readonly index: number; readonly first: number }[] {
+  return values.flatMap((value, index) => {
+    const first = values.indexOf(value);
+    return value === undefined || first === index ? [] : [{ index, first }];
+  });
+}

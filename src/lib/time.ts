@@ -1,3 +1,5 @@
+import { setImmediate as nextTick } from 'node:timers/promises';
+
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /**
@@ -35,4 +37,72 @@ export function formatDuration(ms: number): string {
 export function dayOf(ms: number): string {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? 'a day that cannot be read' : date.toISOString().slice(0, 10);
+}
+
+/**
+ * Returns milliseconds of a monotonic clock with no particular origin. Use it for waits and
+ * durations: a change of the system clock must neither stop polling nor look like an hour of work.
+ */
+export function steadyNow(): number {
+  return performance.now();
+}
+
+/**
+ * Creates a clock in milliseconds that never understates an age. The monotonic clock stops while a
+ * virtual machine is paused, and the wall clock can be set back; between two calls, the clock that
+ * moved further counts.
+ */
+export function createAgeClock(wallNow: () => number, steadyNow: () => number): () => number {
+  let wall = wallNow();
+  let steady = steadyNow();
+  let age = 0;
+  return () => {
+    const wallBefore = wall;
+    const steadyBefore = steady;
+    wall = wallNow();
+    steady = steadyNow();
+    age += Math.max(0, wall - wallBefore, steady - steadyBefore);
+    return age;
+  };
+}
+
+/**
+ * Resolves after `ms`; rejects with the signal's reason if it aborts first. Uses the global timers,
+ * which tests can fake.
+ */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason as Error);
+    const leave = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', leave);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', leave, { once: true });
+  });
+}
+
+/** Divides long work, so that the event loop runs other work in between. */
+export interface TimeSlice {
+  /** True if the time of the slice is over. */
+  readonly isOver: boolean;
+  /** Lets other work run, and begins a new slice. */
+  next(): Promise<void>;
+}
+
+/** Begins the first slice of `lengthMs`. */
+export function createTimeSlice(lengthMs: number): TimeSlice {
+  let endsMs = steadyNow() + lengthMs;
+  return {
+    get isOver() {
+      return steadyNow() >= endsMs;
+    },
+    async next() {
+      await nextTick();
+      endsMs = steadyNow() + lengthMs;
+    },
+  };
 }

@@ -1,8 +1,7 @@
+import { createHash } from 'node:crypto';
 import { Counter, Gauge, Registry } from 'prom-client';
-import type { Family, StateSet } from './family.ts';
-import { labelValue } from './label-value.ts';
+import type { Emit, Family, StateSet, Value } from './family.ts';
 import type { Format } from './page.ts';
-import type { Emit, Value } from './samples.ts';
 
 /** Metrics of prom-client that are ready to be rendered. */
 export interface FilledRegistry {
@@ -58,7 +57,7 @@ export function fillRegistry(appliance: string, fill: (emit: Emit) => void): Fil
     return filling;
   }
 
-  /** The labels in their order, or undefined when the family has these labels already. */
+  /** Returns the labels in their order, or undefined if the family has these labels already. */
   function claim({ family, names, taken }: Filling, given: Labels, extra: Labels = {}): Labels | undefined {
     const labels: Record<string, string> = { appliance: labelValue(appliance, names) };
     for (const name of family.labels) labels[name] = labelValue(given[name] ?? '', names);
@@ -106,7 +105,7 @@ function createMetric({ name, help, type }: Family, labelNames: string[], regist
   return type === 'counter' ? new Counter(configuration) : new Gauge(configuration);
 }
 
-/** prom-client throws for counters below 0 and beyond all numbers; neither is a count. */
+/** Returns false if prom-client would throw: for counters below 0 and beyond all numbers. */
 function isWritable({ type }: Family, value: number): boolean {
   return type !== 'counter' || (value >= 0 && Number.isFinite(value));
 }
@@ -116,7 +115,10 @@ function write(metric: Gauge | Counter, labels: Labels, value: number): void {
   else metric.set(labels, value);
 }
 
-/** Returns the sample lines of one family of a registry, without HELP and TYPE; empty where it has none. */
+/**
+ * Returns the sample lines of one family of a registry, without HELP and TYPE; empty where it has
+ * none.
+ */
 export async function renderLines(registry: Registry, name: string): Promise<string> {
   const text = correct(await registry.getSingleMetricAsString(name));
   const header = text.indexOf('\n', text.indexOf('\n') + 1);
@@ -133,11 +135,15 @@ export async function renderHeader({ name, help, type }: Family): Promise<string
 
 /** Returns all that a registry has, in the classic format, without blank lines. */
 export async function renderRegistry(registry: Registry): Promise<string> {
-  // Never OpenMetrics: rendering that once makes prom-client 15.1.3 lose `_total` in all later classic ones.
+  // Never OpenMetrics: rendering that once makes prom-client 15.1.3 lose `_total` in all later
+  // classic ones.
   return correct(`${await registry.metrics()}\n`).replaceAll(/\n{2,}/g, '\n');
 }
 
-/** Makes OpenMetrics of classic text: counter families are named without their suffix, samples stay as they are. */
+/**
+ * Makes OpenMetrics of classic text: counter families are named without their suffix, samples stay
+ * as they are.
+ */
 export function inFormat(classic: string, format: Format): string {
   if (format === 'text') return classic;
   const counters = new Set([...classic.matchAll(/^# TYPE (\S+)_total counter$/gm)].map(([, name]) => name));
@@ -146,7 +152,40 @@ export function inFormat(classic: string, format: Format): string {
   );
 }
 
-/** prom-client 15.1.3 writes `Nan`. */
+/** Corrects `Nan` of prom-client 15.1.3. */
 function correct(text: string): string {
   return text.includes(' Nan') ? text.replaceAll(/ Nan$/gm, ' NaN') : text;
+}
+
+const maxLength = 128;
+const harmless = /^[\x20-\x2b\x2d-\x7d]{0,128}$/;
+const digestForm = /~[0-9a-f]{12}$/;
+
+/**
+ * Returns a label value that cannot break an exposition: well-formed, without control characters,
+ * at most 128 characters. A value that had to be changed ends in a digest of the original, as does
+ * one that only looks like that: two names stay two series. `names` are all label names of the
+ * family.
+ */
+export function labelValue(text: string, names: readonly string[]): string {
+  if (harmless.test(text)) return text;
+  // Replaced and not left out: a key of which a reply interrupts the text must not become whole
+  // here.
+  const clean = text.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '\ufffd');
+  const isKept = clean === text && clean.length <= maxLength && !digestForm.test(text) && !isAmbiguous(text, names);
+  return isKept ? clean : marked(clean, text);
+}
+
+/**
+ * Returns true if a value looks like the next label: prom-client compares label sets as
+ * `name:value,` in one text.
+ */
+function isAmbiguous(text: string, names: readonly string[]): boolean {
+  return text.includes(',') && names.some((name) => text.includes(`,${name}:`));
+}
+
+function marked(clean: string, original: string): string {
+  // By code units: as UTF-8, all lone surrogates would look alike.
+  const digest = createHash('sha256').update(original, 'utf16le').digest('hex').slice(0, 12);
+  return `${clean.slice(0, maxLength - digest.length - 1).toWellFormed()}~${digest}`;
 }

@@ -1,20 +1,19 @@
-import { Counter, Gauge, Registry } from 'prom-client';
-import { createProcessMetrics } from './process.ts';
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { renderRegistry } from './render.ts';
 
 /** The exporter's own metrics: its process, its build, its configuration. */
 export interface SelfMetrics {
-  /** Classic text. What an operator did shows at once. */
+  /** Returns classic text, with the operator's changes at once. */
   text(): Promise<string>;
   configurationLoaded(atMs: number): void;
-  /** What was read last is not what is in force. */
+  /** Records that the last configuration was refused, and is not in effect. */
   configurationRefused(): void;
   readonly configuration: ConfigurationState;
   /** For parts that count for themselves. */
   readonly registry: Registry;
 }
 
-/** How the last look at the configuration went. */
+/** The result of the last load of the configuration. */
 export interface ConfigurationState {
   /** False when what was read last was refused. */
   readonly isInForce: boolean;
@@ -33,7 +32,7 @@ export function createSelfMetrics(
   build: { version: string; revision: string; nodeVersion: string },
   { isDemonstration = false, droppedLogLines = () => 0 }: SelfMetricsOptions = {},
 ): SelfMetrics {
-  const process = createProcessMetrics();
+  const processText = createProcessText();
   const registry = new Registry();
   new Gauge({
     name: 'zlb_exporter_build_info',
@@ -83,6 +82,45 @@ export function createSelfMetrics(
       configuration = { ...configuration, isInForce: false };
       reloaded.set(0);
     },
-    text: async () => (await process.text()) + (await renderRegistry(registry)),
+    text: async () => (await processText()) + (await renderRegistry(registry)),
+  };
+}
+
+/**
+ * Names that break the naming rules (a gauge must not end in `_total`), lists of handles, and a
+ * minimum that is 2^63 ns when idle.
+ */
+const unwanted = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+  'nodejs_active_handles',
+  'nodejs_active_requests',
+  'nodejs_active_resources',
+  'nodejs_eventloop_lag_min_seconds',
+];
+
+// prom-client empties its histogram of event loop lag at each rendering: the second of two
+// simultaneous scrapers, such as replicas, would see only the first. Both formats share the text,
+// so that a counter is not lower in one of them.
+const sharedForMs = 1_000;
+
+/**
+ * Creates a function that returns CPU, memory, files, event loop and garbage collection of this
+ * process as classic text, under prom-client's names; the same text for a second.
+ */
+function createProcessText(): () => Promise<string> {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  for (const name of unwanted) registry.removeSingleMetric(name);
+  let text = Promise.resolve('');
+  let renderedAtMs = Number.NEGATIVE_INFINITY;
+  return () => {
+    const nowMs = performance.now();
+    if (nowMs - renderedAtMs >= sharedForMs) {
+      renderedAtMs = nowMs;
+      text = renderRegistry(registry);
+    }
+    return text;
   };
 }

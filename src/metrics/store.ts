@@ -1,22 +1,42 @@
+import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Family } from './family.ts';
-import { type Deflated, deflate, joinDeflated } from './gzip.ts';
-import { type Chunk, createPage, type Format, type Page, type Representation } from './page.ts';
+import {
+  type Chunk,
+  createPage,
+  deflate,
+  type Deflated,
+  type Format,
+  joinDeflated,
+  type Page,
+  type Representation,
+} from './page.ts';
 import { type FamilySize, inFormat, type FilledRegistry, renderHeader, renderLines } from './render.ts';
 
-/** Holds the finished text of all appliances and joins it into pages, family by family. */
+/** Holds the finished text of all appliances and joins it into expositions, family by family. */
 export interface MetricsStore {
-  /** Sets the appliances and their order on a page. Appliances that stay keep what they have, except those in `emptied`. */
+  /**
+   * Sets the appliances and their order in an exposition. Appliances that stay keep what they have,
+   * except those in `emptied`.
+   */
   arrange(appliances: readonly string[], emptied?: ReadonlySet<string>): void;
-  /** Replaces what an appliance has under this key. It is rendered at once, and every later page has it. */
+  /**
+   * Replaces what an appliance has under this key. It is rendered at once, and every later
+   * exposition has it.
+   */
   put(appliance: string, key: string, reading: FilledRegistry): void;
   remove(appliance: string, key: string): void;
   /** Removes the families of a reading that are not allowed; returns how many series that were. */
   restrict(appliance: string, key: string, allows: (family: Family) => boolean): number;
-  /** Series of an appliance, without those under the keys left out. */
+  /** Returns the number of series of an appliance, without those under the keys left out. */
   series(appliance: string, except?: readonly string[]): number;
   /** Returns all that was put before, of all appliances or of those named. */
   page(form: Representation, appliances?: ReadonlySet<string>): Promise<Page>;
 }
+
+/**
+ * Series that a reading may have to be rendered at once; a longer one is rendered family by family.
+ */
+const maxAtOnce = 2_000;
 
 /** Lines of one family from one reading. */
 interface Lines {
@@ -30,7 +50,7 @@ interface ApplianceText {
   remove(key: string): void;
   restrict(key: string, allows: (family: Family) => boolean): number;
   series(except: readonly string[]): number;
-  /** All lines of a family, undefined where there are none. */
+  /** Returns all lines of a family, undefined if there are none. */
   chunk(family: Family): Chunk | undefined;
 }
 
@@ -42,12 +62,12 @@ interface Shown {
 
 type Headers = readonly (readonly [Family, Readonly<Record<Format, Chunk>>])[];
 
-/** `families` gives the order on a page. */
+/** Creates a store; `families` is their order in an exposition. */
 export function createMetricsStore(families: readonly Family[]): MetricsStore {
   const headers = Promise.all(families.map(headersOf));
   let texts: ReadonlyMap<string, ApplianceText> = new Map();
   const rendering = new Set<Promise<void>>();
-  /** The cache of pages of all appliances; emptied by every change. */
+  /** The cache of expositions of all appliances; emptied by every change. */
   const pages = new Map<string, Page>();
   const onChange = (): void => pages.clear();
 
@@ -95,11 +115,17 @@ function build({ format, encoding }: Representation, headers: Headers, chosen: r
 }
 
 function createApplianceText(onChange: () => void): ApplianceText {
-  /** What each key shows, rendered or not yet. */
+  /** The families of each key, rendered or not yet. */
   const shown = new Map<string, Shown>();
-  /** Lines by family and key, in the order in which the keys were put first; undefined until they are rendered. */
+  /**
+   * Lines by family and key, in the order in which the keys were put first; undefined until they
+   * are rendered.
+   */
   const lines = new Map<Family, Map<string, Lines | undefined>>();
-  /** The cache of appliance × family: all lines of a family, joined at the first page that needs them. */
+  /**
+   * The cache of appliance × family: all lines of a family, joined at the first exposition that
+   * needs them.
+   */
   const chunks = new Map<Family, Chunk | undefined>();
 
   function linesOf(family: Family): Map<string, Lines | undefined> {
@@ -128,9 +154,14 @@ function createApplianceText(onChange: () => void): ApplianceText {
     async put(key, { registry, families }) {
       const token = {};
       shown.set(key, { token, families });
-      // Takes its place among the lines at once, whichever reading is rendered first.
+      // Reserves its position among the lines at once: readings are rendered in any order.
       for (const { family } of families) if (!linesOf(family).has(key)) linesOf(family).set(key, undefined);
-      const texts = await Promise.all(families.map(({ family }) => renderLines(registry, family.name)));
+      const isLong = totalSeries(families) > maxAtOnce;
+      const texts: string[] = [];
+      for (const { family } of families) {
+        if (isLong) await nextTick();
+        texts.push(await renderLines(registry, family.name));
+      }
       const now = shown.get(key);
       // A newer reading has taken its place, or it was removed.
       if (now?.token !== token) return;
@@ -174,7 +205,7 @@ function joinLines(lines: readonly Lines[]): Chunk | undefined {
   };
 }
 
-/** Memory of its own: a short buffer would otherwise keep a block of 64 kB with others that are long gone. */
+/** Returns bytes in separate memory: a short pooled buffer would keep a block of 64 kB alive. */
 function bytesOf(text: string, size: number): Buffer {
   const bytes = Buffer.allocUnsafeSlow(size);
   bytes.write(text);

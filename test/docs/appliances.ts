@@ -1,6 +1,8 @@
-import { busyWorld, deactivatedWorld, expiringWorld, healthyPair } from '../../src/simulator/scenarios.ts';
-import { type SimulatedAppliance, startSimulatedAppliance } from '../../src/simulator/server.ts';
-import type { World } from '../../src/simulator/world.ts';
+import { busyWorld } from '../../simulator/scenes/busy.ts';
+import { healthyPair } from '../../simulator/scenes/cluster.ts';
+import { deactivatedWorld, expiringWorld } from '../../simulator/scenes/expiring.ts';
+import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
+import type { World } from '../../simulator/world.ts';
 
 /** The appliances of the examples: those of the demonstration, and that of README.md. */
 const worlds = {

@@ -1,35 +1,40 @@
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ruleFiles } from '../../scripts/rule-files.ts';
 import { localPrometheusConfiguration } from '../../scripts/stack/configuration.ts';
-import { createActivationCertificate } from '../../src/simulator/licence.ts';
-import { makeMaterial, type Material } from '../support/tls-server.ts';
+import { createActivationCertificate } from '../../simulator/replies/activation.ts';
+import { makeMaterial } from '../support/tls-server.ts';
 import type { Appliances } from './appliances.ts';
 import { root } from './documents.ts';
 import { layOutPrograms } from './programs.ts';
+import type { TlsMaterial } from '../../simulator/tls.ts';
 
 export interface CloneParts {
   readonly folder: string;
   readonly appliances: Appliances;
   readonly apiKey: string;
-  /** Of the token of the one who types. */
+  /** The digest of the token of the user. */
   readonly sha256: string;
-  readonly served: Material;
+  readonly served: TlsMaterial;
   readonly exporterAddress: string;
   readonly gatewayAddress: string;
 }
 
 const dayMs = 86_400_000;
 
-/** Lays out a clone, and beside what is in it the files that the documents suppose their reader to have. */
+/**
+ * Lays out a clone, and beside what is in it the files that the documents suppose their reader to
+ * have.
+ */
 export async function layOutClone(parts: CloneParts): Promise<void> {
   const { folder } = parts;
   for (const name of ['alerts', 'deploy', 'dashboards'])
     cpSync(join(root, name), join(folder, name), { recursive: true });
-  for (const name of ['src', 'scripts', 'docs', 'node_modules', 'package.json'])
+  for (const name of ['src', 'simulator', 'scripts', 'docs', 'node_modules', 'package.json'])
     symlinkSync(join(root, name), join(folder, name));
   for (const name of ['bin', 'secrets', 'data']) mkdirSync(join(folder, name));
   layOutPrograms(join(folder, 'bin'));
-  for (const [name, text] of Object.entries({ ...configurations(parts), ...(await certificates(parts)) }))
+  for (const [name, text] of Object.entries({ ...configurations(parts), ...certificates(parts) }))
     writeFileSync(join(folder, name), text, { mode: 0o600 });
 }
 
@@ -52,25 +57,26 @@ function configurations({ appliances, apiKey, sha256, exporterAddress, gatewayAd
   return {
     'secrets/lb-paris': apiKey,
     'running.yml': JSON.stringify({ appliances: watched, admin }),
-    // What a reader checks is right: the gateway is that of the exporter that runs, and no trial is over.
+    // The files that a reader checks are right: the gateway is that of the running exporter, and no
+    // trial is over.
     'zlb.yml': JSON.stringify({ appliances: watched.filter(({ name }) => name !== 'lb-lisbon') }),
     'web.yml': JSON.stringify({ tls_server_config: { cert_file: 'server.crt', key_file: 'server.key' } }),
     'prometheus.yml': localPrometheusConfiguration(deployed, addresses),
-    'zlb.rules.yml': readFileSync(join(root, 'alerts/zlb.rules.yml')),
+    ...Object.fromEntries(ruleFiles.map((name) => [name, readFileSync(join(root, 'alerts', name))])),
   };
 }
 
-async function certificates({ served }: CloneParts) {
-  const withKey = async (name: string) => {
-    const { key, cert } = await makeMaterial({ name });
+function certificates({ served }: CloneParts) {
+  const withKey = (name: string) => {
+    const { key, cert } = makeMaterial({ name });
     return `${cert.trim()}\n${key.trim()}\n`;
   };
   return {
     'server.crt': served.cert,
     'server.key': served.key,
-    'shop-2027.pem': await withKey('shop.example.com'),
-    'portal-2027.pem': await withKey('portal.example.com'),
-    'activation.pem': await createActivationCertificate({
+    'shop-2027.pem': withKey('shop.example.com'),
+    'portal-2027.pem': withKey('portal.example.com'),
+    'activation.pem': createActivationCertificate({
       kind: 'permanent',
       hostname: 'lb-lisbon',
       notBefore: Date.now() - dayMs,

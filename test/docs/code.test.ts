@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startProgram } from '../../scripts/stack/program.ts';
-import { busyWorld } from '../../src/simulator/scenarios.ts';
-import { startSimulatedAppliance } from '../../src/simulator/server.ts';
+import { busyWorld } from '../../simulator/scenes/busy.ts';
+import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { freePort } from '../support/monitoring.ts';
 import { seriesOf, valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
@@ -20,19 +20,19 @@ const data = blocks.filter(({ language }) => language === 'json');
 const patienceMs = 120_000;
 
 describe('the code of the documents', () => {
-  it('says in which file it stands', () => {
+  it('names its file', () => {
     const nameless = code.filter(({ path }) => path === '').map(({ file, line }) => `${file}:${line}`);
     expect(nameless, 'a first line like "// src/collectors/farms.ts" is missing').toEqual([]);
   });
 
   it.each(code.filter(({ path }) => existsSync(join(root, path))))(
-    '$file:$line stands in $path as it is shown',
+    '$file:$line is in $path as shown',
     ({ path, body }) => {
       expect(readFileSync(join(root, path), 'utf8').includes(body), `${path} no longer has this`).toBe(true);
     },
   );
 
-  it('that is new can be added as CONTRIBUTING.md says, and is served', { timeout: patienceMs }, async () => {
+  it('that is new can be added as in CONTRIBUTING.md, and is served', { timeout: patienceMs }, async () => {
     const tree = copyOfTheTree();
     for (const { path, body } of code) if (!existsSync(join(root, path))) writeFileSync(join(tree, path), `${body}\n`);
     edit(join(tree, 'src/collectors/registry.ts'), [
@@ -41,7 +41,7 @@ describe('the code of the documents', () => {
     ]);
     edit(join(tree, 'src/http/metrics-app.ts'), [
       ['import { createWebAccess', "import { registerInventory } from './inventory.ts';\nimport { createWebAccess"],
-      ['  registerReload(app, reload);', '  registerReload(app, reload);\n  registerInventory(app, monitor);'],
+      ['  registerReload(app, reload);', '  registerReload(app, reload);\n  registerInventory(app, fleet);'],
     ]);
 
     const { status, stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', tree], { encoding: 'utf8' });
@@ -72,7 +72,7 @@ it('the JSON of the documents can be parsed', () => {
   expect(wrong).toEqual([]);
 });
 
-/** The file that the first line names, and what stands in it. */
+/** Returns the file that the first line names, and its content. */
 function named({ text }: Block): { readonly path: string; readonly body: string } {
   const [, path = '', body = ''] = /^\/\/ (\S+\.ts)\n([^]*)$/.exec(text) ?? [];
   return { path, body };
@@ -82,7 +82,7 @@ function named({ text }: Block): { readonly path: string; readonly body: string 
 function copyOfTheTree(): string {
   const tree = mkdtempSync(join(tmpdir(), 'zlb-tree-'));
   onTestFinished(() => rmSync(tree, { recursive: true, force: true }));
-  cpSync(join(root, 'src'), join(tree, 'src'), { recursive: true });
+  for (const folder of ['src', 'simulator']) cpSync(join(root, folder), join(tree, folder), { recursive: true });
   for (const file of ['package.json', 'tsconfig.json']) cpSync(join(root, file), join(tree, file));
   symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
   return tree;

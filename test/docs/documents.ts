@@ -7,14 +7,14 @@ import { lexer, type Token, type Tokens, walkTokens } from 'marked';
 export interface Block {
   /** From the root of the repository. */
   readonly file: string;
-  /** Of the opening fence, from 1. */
+  /** The line of the opening fence, from 1. */
   readonly line: number;
   /** The word behind the fence; empty when there is none. */
   readonly language: string;
   readonly text: string;
   /** The heading above it, without its marks. */
   readonly heading: string;
-  /** What the mark above it says; undefined where there is no mark. */
+  /** The reason in the mark above it; undefined without a mark. */
   readonly notRunBecause: string | undefined;
 }
 
@@ -22,11 +22,11 @@ export interface Document {
   readonly file: string;
   readonly text: string;
   readonly blocks: readonly Block[];
-  /** What a link behind `#` can name. */
+  /** The names that a link can have after `#`. */
   readonly anchors: ReadonlySet<string>;
   /** Addresses of links and pictures, as they are written. */
   readonly links: readonly string[];
-  /** What stands in single backticks. */
+  /** The texts in single backticks. */
   readonly words: readonly string[];
   /** Lines of marks below which no block begins. */
   readonly idleMarks: readonly number[];

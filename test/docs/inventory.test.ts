@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Document, readDocument, readDocuments } from './documents.ts';
 
-/** What each language of a block means here, and so which of the tests beside this one take it. */
+/** The meaning of each language of a block, and so the test that runs it. */
 const languages: Readonly<Record<string, string>> = {
   sh: 'commands, run',
   console: 'commands, run, with what they print, compared',
@@ -15,31 +15,31 @@ const languages: Readonly<Record<string, string>> = {
 const documents = readDocuments();
 
 describe.each(documents)('the blocks of $file', (document) => {
-  it('say what they are, and those that are not run say why', () => {
+  it('have a language, and a reason if they are not run', () => {
     expect(complaintsAbout(document)).toEqual([]);
   });
 });
 
 describe('a block', () => {
-  it('that does not say what it is is found, with its line', () => {
+  it('without a language is found, with its line', () => {
     expect(complaintsAbout(readDocument('a.md', 'text\n\n```\nls\n```\n'))).toEqual([
       expect.stringMatching(/^a\.md:3: a block without a language/),
     ]);
   });
 
-  it('in a language that nobody here runs is found', () => {
+  it('in an unknown language is found', () => {
     expect(complaintsAbout(readDocument('a.md', '```perl\n1\n```\n'))).toEqual([
       expect.stringMatching(/^a\.md:1: .*perl/),
     ]);
   });
 
-  it('that is marked without a reason is found', () => {
+  it('with a mark without a reason is found', () => {
     expect(complaintsAbout(readDocument('a.md', '1. A\n\n   <!-- not run: -->\n   ```sh\n   ls\n   ```\n'))).toEqual([
       expect.stringMatching(/^a\.md:4: .*reason/),
     ]);
   });
 
-  it('is not marked from a distance', () => {
+  it('is not marked by a distant comment', () => {
     expect(complaintsAbout(readDocument('a.md', '<!-- not run: a cluster -->\n\n```sh\nls\n```\n'))).toEqual([
       expect.stringMatching(/^a\.md:1: .*right above/),
     ]);

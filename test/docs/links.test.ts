@@ -5,7 +5,7 @@ import { type Document, readDocuments, root } from './documents.ts';
 
 const documents = readDocuments();
 const byFile = new Map(documents.map((document) => [document.file, document]));
-const folders = ['src', 'test', 'docs', 'deploy', 'alerts', 'dashboards', 'scripts', 'bench'];
+const folders = ['src', 'simulator', 'test', 'docs', 'deploy', 'alerts', 'dashboards', 'scripts', 'bench'];
 const paths = folders.flatMap((folder) => globSync(`${folder}/**`, { cwd: root }));
 
 describe.each(documents)('$file', (document) => {
@@ -27,11 +27,11 @@ describe('a name in backticks', () => {
   const readme = documents.find(({ file }) => file === 'README.md');
 
   it.each([
-    ['`src/monitor/fleet.ts`', true],
-    ['`monitor/fleet.ts`', true],
+    ['`src/poller/fleet.ts`', true],
+    ['`poller/fleet.ts`', true],
     ['`test/e2e/`', true],
     ['`alerts/tests/*.test.yml`', true],
-    ['`src/monitor/keepup.ts`', false],
+    ['`src/poller/keepup.ts`', false],
     ['`keepup.ts`', false],
     ['`docs/nothing.md`', false],
   ])('%s is looked for, and is there: %s', (word, there) => {
@@ -57,7 +57,10 @@ function complaintAbout(link: string, document: Document): readonly string[] {
   return [`${at(document, link)}: ${target} has no heading #${anchor}`];
 }
 
-/** A path from the root, or the name of a file of TypeScript; what people are to fill in has capitals or dots in its place. */
+/**
+ * A path from the root, or the name of a file of TypeScript; what people are to fill in has
+ * capitals or dots in its place.
+ */
 function looksLikeOurs(word: string): boolean {
   if (!/^[\w.@*/-]+$/.test(word) || /(^|\/)[A-Z]{2,}\b(?!\.md)/.test(word)) return false;
   return folders.some((folder) => word.startsWith(`${folder}/`)) || /^[\w/.-]+\.ts$/.test(word);

@@ -3,21 +3,26 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
+import { ruleFiles } from '../../scripts/rule-files.ts';
 import { startAlertmanager } from '../../scripts/stack/alertmanager.ts';
 import { localAlertmanagerConfiguration, localPrometheusConfiguration } from '../../scripts/stack/configuration.ts';
 import { startProgram } from '../../scripts/stack/program.ts';
 import { startPrometheus } from '../../scripts/stack/prometheus.ts';
 import { ready } from '../../scripts/stack/server.ts';
-import { makeToken } from '../../src/commands/make-token.ts';
+import { makeToken } from '../../src/commands/token.ts';
 import { freePort } from '../support/monitoring.ts';
-import { makeMaterial, type Material } from '../support/tls-server.ts';
+import { makeMaterial } from '../support/tls-server.ts';
+import type { TlsMaterial } from '../../simulator/tls.ts';
 import { startAppliances, type Worlds } from './appliances.ts';
 import { layOutClone } from './clone.ts';
 import { root } from './documents.ts';
 
-/** What the documents suppose around their reader: a clone, and an exporter that runs on the appliances of the examples. */
+/**
+ * The environment that the documents assume: a clone, and an exporter of the appliances of the
+ * examples.
+ */
 export interface Machine {
-  /** Where commands are typed. */
+  /** The folder in which commands are typed. */
   readonly folder: string;
   /** The environment in which they are. */
   readonly env: Readonly<Record<string, string>>;
@@ -27,11 +32,11 @@ export interface Machine {
   close(): Promise<void>;
 }
 
-/** What the documents write, and what stands for it here. */
+/** A text of the documents, and its replacement here. */
 export interface Substitution {
   readonly written: RegExp;
   readonly real: string;
-  /** What is shown in place of `real` where it is printed. */
+  /** The text that is printed instead of `real`. */
   readonly shown?: string;
 }
 
@@ -50,7 +55,7 @@ export async function startMachine(): Promise<Machine> {
     const apiKey = 'key-of-the-appliances';
     const appliances = await startAppliances(apiKey);
     closing.push(appliances.close);
-    const [served, { token, sha256 }] = [await makeMaterial({ name: 'portal.example.com' }), makeToken()];
+    const [served, { token, sha256 }] = [makeMaterial({ name: 'portal.example.com' }), makeToken()];
     const ports = {
       exporter: await freePort(),
       gateway: await freePort(),
@@ -103,8 +108,8 @@ function substitutions(ports: Ports, token: string, managementAddress: string): 
   ];
 }
 
-/** What a farm shows to its users. */
-async function serve({ key, cert }: Material, closing: Close[]): Promise<number> {
+/** Serves the website of a farm. */
+async function serve({ key, cert }: TlsMaterial, closing: Close[]): Promise<number> {
   const server = createServer({ key, cert }, (socket) => socket.on('error', () => undefined).end());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   closing.push(() => new Promise((resolve) => server.close(resolve)));
@@ -144,7 +149,7 @@ async function startMonitoring(folder: string, ports: Ports, closing: Close[]): 
       exporter: `127.0.0.1:${ports.exporter}`,
       alertmanager: `127.0.0.1:${ports.alertmanager}`,
     }).replaceAll('15s', '5s'),
-    files: { 'zlb.rules.yml': read('alerts/zlb.rules.yml') },
+    files: Object.fromEntries(ruleFiles.map((name) => [name, read(`alerts/${name}`)])),
   });
   closing.push(prometheus.stop);
 }

@@ -3,7 +3,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './documents.ts';
 
-/** What the commands of the documents are, beside ours. */
+/** The programs in the commands of the documents, besides ours. */
 export const neededPrograms: readonly string[] = [
   'jq',
   'curl',
@@ -17,8 +17,8 @@ const everyday: readonly string[] =
   'awk bash cat cut date df env grep head ls mktemp mv sed sha256sum sleep sort tail tee tr uniq wc'.split(' ');
 
 /**
- * Fills a folder that is all that the shell of the documents has as its path: programs that look, and not those that change
- * the machine they run on, so that a block which was to be marked and is not does no harm.
+ * Fills a folder that is the whole path of the documents' shell. It has programs that read, and
+ * none that change the machine, so that a block without its mark does no harm.
  */
 export function layOutPrograms(folder: string): void {
   for (const name of [...neededPrograms, ...everyday]) {
@@ -31,8 +31,8 @@ export function layOutPrograms(folder: string): void {
 
 const program = `"${process.execPath}" "${root}src/main.ts"`;
 
-// The program from the clone. It agrees to every change of an appliance, as a reader at a terminal does, and it stops an exporter
-// once that listens.
+// The program from the clone. It agrees to every change of an appliance, as a reader at a terminal
+// does, and it stops an exporter once that listens.
 const zlbExporter = `#!/bin/bash
 case "$1" in
   admin)

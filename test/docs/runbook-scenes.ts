@@ -1,16 +1,22 @@
-import type { Farm } from '../../src/simulator/world-farms.ts';
-import type { World } from '../../src/simulator/world.ts';
+import type { Farm } from '../../simulator/world-farms.ts';
+import type { World } from '../../simulator/world.ts';
 import type { Worlds } from './appliances.ts';
 
-/** In what a runbook finds whoever was called: the labels of the alert, and appliances about which it is right. */
+/** The situation of a runbook: the labels of the alert, and appliances for which it is right. */
 export interface Scene {
-  /** Values of the variables that docs/operations.md sets under "Commands", where the alert has others. */
+  /**
+   * Values of the variables that docs/operations.md sets under "Commands", where the alert has
+   * others.
+   */
   readonly labels?: Readonly<Record<string, string>>;
   readonly appliances?: (worlds: Worlds) => void;
   /** Typed before the first block, and after the last one. */
   readonly before?: string;
   readonly after?: string;
-  /** Words of blocks that are another way out and not the next step: the appliances are as at the beginning there. */
+  /**
+   * Words of blocks that are another way out and not the next step: the appliances are as at the
+   * beginning there.
+   */
   readonly otherWays?: readonly string[];
   /** Words of commands that have to fail, as the text around them says. */
   readonly failing?: readonly string[];
@@ -39,8 +45,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     labels: { ...berlin, file: 'fortnight.pem' },
     appliances: ({ 'lb-berlin': world }) => present(world, 'fortnight.pem'),
   },
-  ZlbCertificateExpiryImminent: { labels: berlin },
-  ZlbCertificateExpired: {
+  ZlbCertificateExpiryImminent: {
     labels: { ...berlin, file: 'old_example_com.pem' },
     otherWays: ['file=fine_example_com.pem'],
   },
@@ -60,6 +65,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     labels: { ...berlin, file: 'deleted.pem' },
     appliances: ({ 'lb-berlin': world }) => present(world, 'deleted.pem'),
   },
+  ZlbAcmeRenewalFailed: { labels: berlin },
   ZlbApplianceDeactivated: {
     labels: { appliance: 'lb-lisbon' },
     failing: ['readSystemVersion           # "answered 402"'],

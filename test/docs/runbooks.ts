@@ -19,7 +19,10 @@ const runbooks = [...Map.groupBy(blocks, ({ heading }) => heading)].filter(([hea
 /** Every command is a process of its own. */
 const patienceMs = 180_000;
 
-/** Types the commands of every second runbook: two files share them, and so two machines work at the same time. */
+/**
+ * Types the commands of every second runbook: two files share them, and so two machines work at the
+ * same time.
+ */
 export function describeRunbooks(which: 'even' | 'odd'): void {
   const ownRunbooks = runbooks.filter((_, index) => index % 2 === (which === 'even' ? 0 : 1));
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { exchangesIn, fits } from './session.ts';
 
 describe('a session', () => {
-  it('is commands, and below each what comes out', () => {
+  it('consists of commands with their output', () => {
     expect(exchangesIn('$ a \\\n  b\none\n\ntwo\n$ c')).toEqual([
       { at: 0, command: 'a \\\n  b', expected: 'one\n\ntwo' },
       { at: 5, command: 'c', expected: '' },

@@ -3,13 +3,13 @@ import type { Shell, Typed } from './typing.ts';
 
 /** A command as `console` shows it, and what it prints. */
 export interface Exchange {
-  /** Of its first line within the block, from 0. */
+  /** The position of its first line within the block, from 0. */
   readonly at: number;
   readonly command: string;
   readonly expected: string;
 }
 
-/** What is typed behind `$ `, on further lines after a backslash, and below it what comes out. */
+/** Returns the commands after `$ `, with continued lines, and the output below each. */
 export function exchangesIn(text: string): readonly Exchange[] {
   const exchanges: { at: number; command: string[]; expected: string[] }[] = [];
   for (const [at, line] of text.split('\n').entries()) {
@@ -25,7 +25,10 @@ export function exchangesIn(text: string): readonly Exchange[] {
   }));
 }
 
-/** Whether this came out; `…` alone on a line stands for lines, elsewhere for the rest of a word or of several. */
+/**
+ * Whether this came out; `…` alone on a line stands for lines, elsewhere for the rest of a word or
+ * of several.
+ */
 export function fits(expected: string, printed: string): boolean {
   const pattern = expected
     .trimEnd()
@@ -43,7 +46,9 @@ function literally(words: string): string {
   return words.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 }
 
-/** Types a block. Of `console` what is printed counts, and not the exit code: it is what the reader is shown. */
+/**
+ * Types a block. For `console` the output counts, not the exit code: the reader sees the output.
+ */
 export async function typeBlock(shell: Shell, block: Block): Promise<Typed> {
   if (block.language === 'sh') return await shell.type(block);
   const wrong: string[] = [];

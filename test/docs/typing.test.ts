@@ -18,7 +18,7 @@ function givenShell() {
   });
 }
 
-it('a command that fails is told with its line, wherever in a line it stands, and the next one is typed', async () => {
+it('a failing command is reported with its line, at any place, and the next one is typed', async () => {
   const text = [
     'true',
     'false',
@@ -50,7 +50,7 @@ it('a command that fails is told with its line, wherever in a line it stands, an
   expect(printed).toContain('one\ntwo\nthree\na\nb\n');
 });
 
-it('what one block sets, the next one knows, and addresses are those that were free', async () => {
+it('a block sees variables of the previous one, and addresses are free ones', async () => {
   const shell = givenShell();
   await shell.type({ file: 'a.md', line: 1, text: "farm='a b' here=http://localhost:1\nexport other=c" });
 

@@ -22,9 +22,10 @@ export interface Shell {
 
 const patienceMs = 60_000;
 
-// Each command that fails is told with its line, and the next one follows, as at a prompt. Bash tells of no failure before a
-// `&&`, so that the exit code is looked at once more where the next line begins. What is set is exported, and so lasts. All of
-// it on one line, for what is typed to begin with the first.
+// Each command that fails is reported with its line, and the next one follows, as at a prompt. Bash
+// reports no failure before a `&&`, so that the exit code is checked again at the beginning of the
+// next line. Variables are exported, and so persist. All of it is one line, so that the typed text
+// begins with the first.
 const prompt = [
   'set -E -o pipefail -o allexport',
   '_told=0 _line=1',

@@ -1,8 +1,9 @@
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, parseAllDocuments, stringify } from 'yaml';
-import { operationRoutes } from '../../src/admin/operation-routes.ts';
-import { collectorDefaults } from '../../src/collectors/defaults.ts';
+import { ruleFiles } from '../../scripts/rule-files.ts';
+import { operationRoutes } from '../../src/gateway/policy.ts';
+import { collectorDefaults } from '../../src/collectors/registry.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { webSchema } from '../../src/config/web-schema.ts';
@@ -11,12 +12,12 @@ import { isRecord } from '../../src/lib/check.ts';
 import { feed, isThere } from '../support/programs.ts';
 import { root } from './documents.ts';
 
-/** Who reads a YAML of the documents in earnest. */
+/** A program that reads YAML of the documents. */
 interface Reader {
   readonly name: string;
   /** Keys at the top; one of them is enough to be read by it. */
   readonly keys: readonly string[];
-  /** What it says against the text; nothing when it takes it. */
+  /** Returns the complaint about the text; empty if it is accepted. */
   complaint(text: string, folder: string): Promise<string>;
 }
 
@@ -42,7 +43,7 @@ const readers: readonly Reader[] = [
     name: 'Prometheus',
     keys: ['scrape_configs', 'rule_files', 'alerting', 'global'],
     async complaint(text, folder) {
-      copyFileSync(join(root, 'alerts/zlb.rules.yml'), join(folder, 'zlb.rules.yml'));
+      for (const name of ruleFiles) copyFileSync(join(root, 'alerts', name), join(folder, name));
       return refusedBy('promtool', ['check', 'config', write(folder, 'prometheus.yml', text)]);
     },
   },
@@ -102,7 +103,10 @@ function keysOf(schema: { readonly properties: object }): readonly string[] {
   return Object.keys(schema.properties);
 }
 
-/** The text as it is, and behind it what it leaves out; where that cannot be, the text is refused with its own lines. */
+/**
+ * The text as it is, and behind it what it leaves out; where that cannot be, the text is refused
+ * with its own lines.
+ */
 function withKeys(text: string, defaults: Readonly<Record<string, unknown>>): string {
   const missing = Object.entries(defaults).filter(([key]) => !new RegExp(`^${key}:`, 'm').test(text));
   return [text, ...missing.map(([key, value]) => stringify({ [key]: value }))].join('\n');
@@ -128,7 +132,9 @@ function refusedBy(program: string, args: readonly string[]): string {
   return status === 0 ? '' : stdout.toString() + stderr;
 }
 
-/** By Kubernetes' own schemas and those of the Prometheus operator; a kind of others needs a name. */
+/**
+ * By Kubernetes' own schemas and those of the Prometheus operator; a kind of others needs a name.
+ */
 async function refusedByKubernetes(manifest: unknown): Promise<string> {
   if (!isRecord(manifest)) return 'no mapping';
   const { apiVersion, kind, metadata } = manifest;

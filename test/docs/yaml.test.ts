@@ -10,10 +10,10 @@ const blocks = readDocuments()
   .flatMap((document) => document.blocks)
   .filter(({ language, notRunBecause }) => language === 'yaml' && notRunBecause === undefined)
   .map((block) => ({ ...block, reader: readerOf(block.text) }));
-const served = await makeMaterial({ name: 'exporter.example.org' });
+const served = makeMaterial({ name: 'exporter.example.org' });
 
 describe('the YAML of the documents', () => {
-  it.each(blocks)('$file:$line is taken by $reader.name', async ({ text, reader }) => {
+  it.each(blocks)('$file:$line is accepted by $reader.name', async ({ text, reader }) => {
     const folder = mkdtempSync(join(tmpdir(), 'zlb-yaml-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     for (const [name, content] of Object.entries({ certificate: served.cert, key: served.key, secret: 'a-secret' }))

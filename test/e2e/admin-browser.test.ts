@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chromium } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { busyWorld } from '../../src/simulator/scenarios.ts';
+import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { givenGateway } from '../support/given-gateway.ts';
 import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';
@@ -11,8 +11,9 @@ import { until } from '../support/until.ts';
 const program = spawnSync('which', ['chromium'], { encoding: 'utf8' }).stdout.trim();
 
 /**
- * Every way in which a page can make its browser send something, as an expression that runs in the page; `base` is the
- * gateway, `token` one that works. Each says whether the page got anything back.
+ * Every way in which a page can make its browser send something, as an expression that runs in the
+ * page; `base` is the gateway, `token` one that works. Each says whether the page got anything
+ * back.
  */
 const attempts = {
   'a plain fetch': `fetch(base + '/appliances/lb-1/farms').then((r) => r.text())`,

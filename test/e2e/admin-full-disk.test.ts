@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { AuditLine } from '../../src/admin/audit/record.ts';
-import { makeToken } from '../../src/commands/make-token.ts';
+import type { AuditLine } from '../../src/audit/record.ts';
+import { makeToken } from '../../src/commands/token.ts';
 import { errorCode } from '../../src/lib/check.ts';
-import { recordedWorld } from '../../src/simulator/scenarios.ts';
-import { type SimulatedAppliance, startSimulatedAppliance } from '../../src/simulator/server.ts';
+import { recordedWorld } from '../../simulator/scenes/recorded.ts';
+import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
 import { type AdminExporter, startAdminExporter, writeAdminConfig } from '../support/admin-exporter.ts';
 import { runExporter } from '../support/process.ts';
 import { isThere } from '../support/programs.ts';
@@ -17,7 +17,7 @@ import { until } from '../support/until.ts';
 
 const apiKey = 'CanaryAdminKey456789';
 
-/** Where the audit of an exporter lies, and how the room there comes to an end and back. */
+/** The disk of the audit of an exporter, which can be filled and freed. */
 interface Disk {
   readonly folder: string;
   fill(exporter: AdminExporter): void;
@@ -49,7 +49,10 @@ function givenSmallDisk() {
   };
 }
 
-/** The exporter's files may not grow, but for the first part of one more line; it needs no rights to be limited so. */
+/**
+ * The exporter's files may not grow, but for the first part of one more line; it needs no rights to
+ * be limited so.
+ */
 function givenLimitedFiles(): Disk {
   const folder = givenFolder();
   const limit = ({ pid }: AdminExporter, bytes: string) => run('prlimit', [`--pid=${pid}`, `--fsize=${bytes}:`]);

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { AuditLine } from '../../src/admin/audit/record.ts';
-import { rotatedFiles } from '../../src/admin/audit/rotated-files.ts';
-import { makeToken } from '../../src/commands/make-token.ts';
+import type { AuditLine } from '../../src/audit/record.ts';
+import { rotatedFiles } from '../../src/audit/file.ts';
+import { makeToken } from '../../src/commands/token.ts';
 import { errorCode } from '../../src/lib/check.ts';
-import { type SimulatedAppliance, startSimulatedAppliance } from '../../src/simulator/server.ts';
-import { byName, createWorld } from '../../src/simulator/world-creation.ts';
-import { l4Backend, l4Farm } from '../../src/simulator/world-parts.ts';
+import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
+import { byName, createWorld } from '../../simulator/world-creation.ts';
+import { l4Backend, l4Farm } from '../../simulator/world-parts.ts';
 import { type AdminExporter, startAdminExporter, writeAdminConfig } from '../support/admin-exporter.ts';
 import { runExporter } from '../support/process.ts';
 
@@ -20,10 +20,10 @@ const kills = 20;
 const atATime = 8;
 const apiKey = 'CanaryAdminKey456789';
 
-/** Changes of one appliance go one by one, so that it goes by a name for each client. */
+/** Changes of one appliance run one by one, so each client uses its own name. */
 const names = Array.from({ length: atATime }, (_, number) => `lb-${number}`);
 
-/** A change that no other write makes, so that what arrives can be told apart. */
+/** A change that no other write makes, so that arrivals can be distinguished. */
 interface Write {
   readonly method: 'POST' | 'PUT';
   readonly path: string;
@@ -32,7 +32,10 @@ interface Write {
   readonly reason: string;
 }
 
-/** By turns one without a guard, one whose body is streamed, and one whose guards ask the appliance first. */
+/**
+ * By turns one without a guard, one whose body is streamed, and one whose guards ask the appliance
+ * first.
+ */
 function createWrite(number: number): Write {
   const reason = `write ${number}`;
   const name = `made-${number}`;
@@ -96,7 +99,7 @@ function arrivedKeys({ requests, world }: SimulatedAppliance): readonly string[]
   return [...puts, ...made.map((name) => `POST ${name}`)];
 }
 
-/** What a write leaves that was stopped within a line. */
+/** Returns the rest of a write that was stopped within a line. */
 function tornLine(random: () => number): string {
   const line = JSON.stringify({ seq: 1, time: new Date().toISOString(), event: 'intent', request: 'unfinished' });
   return line.slice(0, 1 + Math.floor(random() * (line.length - 1)));

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { AuditLine } from '../../src/admin/audit/record.ts';
-import { rotatedFiles } from '../../src/admin/audit/rotated-files.ts';
-import { verifyAudit } from '../../src/admin/audit/verify.ts';
-import { makeToken } from '../../src/commands/make-token.ts';
-import { type SimulatedAppliance, startSimulatedAppliance } from '../../src/simulator/server.ts';
-import { byName, createWorld } from '../../src/simulator/world-creation.ts';
+import type { AuditLine } from '../../src/audit/record.ts';
+import { rotatedFiles } from '../../src/audit/file.ts';
+import { verifyAudit } from '../../src/audit/verify.ts';
+import { makeToken } from '../../src/commands/token.ts';
+import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
+import { byName, createWorld } from '../../simulator/world-creation.ts';
 import { type AdminExporter, startAdminExporter, writeAdminConfig } from '../support/admin-exporter.ts';
 import { canUnshare, inOwnNamespace } from '../support/pid-namespace.ts';
 import { runExporter } from '../support/process.ts';
@@ -45,7 +45,7 @@ async function intendedIn(auditFile: string): Promise<ReadonlySet<string>> {
   return new Set(intents.map(({ body }) => (body as { readonly name: string }).name));
 }
 
-/** Makes backups through an exporter without a pause until it is told to stop. */
+/** Makes backups through an exporter without a pause until it is stopped. */
 function startClients(current: () => Promise<AdminExporter>, prefix: string, token: string) {
   const agent = new Agent();
   onTestFinished(() => agent.destroy());

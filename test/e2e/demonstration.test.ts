@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
-import { busyWorld } from '../../src/simulator/scenarios.ts';
+import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { givenExporter } from '../support/given-exporter.ts';
 import { startExporter } from '../support/process.ts';
+import { valueOf } from '../support/samples.ts';
+import { until } from '../support/until.ts';
 
 const banner = 'These are simulated load balancers';
 const pages = ['/', '/?appliance=lb-madrid', '/?appliance=lb-madrid&farm=shop', '/?q=nothing', '/?list=problems'];
@@ -28,3 +30,20 @@ it('says nothing of that where appliances are configured', async () => {
   expect(await (await fetch(`${url}/metrics`)).text()).toContain('\nzlb_exporter_demonstration 0\n');
   expect(await (await fetch(`${url}/runbooks`)).text()).toContain('zlb-exporter admin ');
 });
+
+it('shows what clients of the simulated farms meet, and a certificate that is not served yet', async () => {
+  const url = await startExporter(['--web.listen-address=127.0.0.1:0']).url();
+  const inStore = (page: string, appliance: string, farm: string) =>
+    valueOf(page, 'zlb_farm_served_certificate_in_store', { appliance, farm });
+
+  const page = await until(
+    async () => await (await fetch(`${url}/metrics`)).text(),
+    (text) => inStore(text, 'lb-madrid', 'shop') !== undefined && inStore(text, 'lb-paris-1', 'www') !== undefined,
+    100_000,
+  );
+
+  expect(inStore(page, 'lb-paris-1', 'www')).toBe(1);
+  expect(inStore(page, 'lb-madrid', 'shop')).toBe(0);
+  expect(page).not.toMatch(/^zlb_farm_reachable\{.* 0$/m);
+  expect(page).not.toMatch(/^zlb_farm_probe_failure_info\{/m);
+}, 120_000);

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { type Page, chromium } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { endpoints } from '../../src/appliance/endpoints/table.ts';
-import { busyWorld } from '../../src/simulator/scenarios.ts';
+import { endpoints } from '../../src/appliance/api/table.ts';
+import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { givenGateway } from '../support/given-gateway.ts';
 import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';
@@ -10,7 +10,9 @@ import { until } from '../support/until.ts';
 const program = spawnSync('which', ['chromium'], { encoding: 'utf8' }).stdout.trim();
 
 describe.skipIf(!isThere('chromium'))('the page under /docs in a real browser', () => {
-  it('lists all 409 operations without a complaint of the browser, within seconds', async () => {
+  it('lists all operations without a complaint of the browser, within seconds', async () => {
+    const own = ['listAppliances', 'discoverParameters', 'whoAmI', 'readAudit', 'readFreeze', 'freeze', 'unfreeze'];
+    const all = [...Object.keys(endpoints), ...own, 'readOpenApiDocument'];
     const { page, url, complaints, strangers } = await openPage();
 
     await page.goto(`${url}/docs`);
@@ -21,15 +23,14 @@ describe.skipIf(!isThere('chromium'))('the page under /docs in a real browser', 
     await page.evaluate(`document.querySelectorAll('.opblock-tag').forEach((tag) => tag.click())`);
     const ids = await until(
       () => page.locator('.opblock-summary-operation-id').allTextContents(),
-      (seen) => seen.length >= 417,
+      (seen) => seen.length >= all.length,
       30_000,
     );
 
-    const own = ['listAppliances', 'discoverParameters', 'whoAmI', 'readAudit', 'readFreeze', 'freeze', 'unfreeze'];
-    expect(ids.toSorted()).toEqual([...Object.keys(endpoints), ...own, 'readOpenApiDocument'].toSorted());
+    expect(ids.toSorted()).toEqual(all.toSorted());
     expect(complaints).toEqual([]);
     expect(strangers).toEqual([]);
-    console.log(`/docs with 409 operations was usable after ${Math.round(usableAfterMs)} ms`);
+    console.log(`/docs with ${all.length} operations was usable after ${Math.round(usableAfterMs)} ms`);
     expect(usableAfterMs).toBeLessThan(10_000);
   }, 60_000);
 
@@ -111,7 +112,8 @@ async function call(page: Page): Promise<void> {
   const appliance = operation.locator('tr[data-param-name="appliance"] input');
   const answered = page.waitForResponse((response) => response.url().endsWith('/appliances/lb/system/version'));
   await appliance.fill('lb');
-  // The page takes it over when the field is left, and draws itself anew: a click meanwhile would be lost.
+  // The page reads the field when it loses the focus, and renders again: a click meanwhile would be
+  // lost.
   await appliance.blur();
   await operation.getByRole('button', { name: 'Execute' }).click();
   await answered;

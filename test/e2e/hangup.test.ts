@@ -10,7 +10,10 @@ import { until } from '../support/until.ts';
 const hasNpm = isThere('npm');
 const hasPython = isThere('python3');
 
-/** Runs its arguments in a session with a terminal of its own; closes that terminal when its input ends. */
+/**
+ * Runs its arguments in a session with a terminal of its own; closes that terminal when its input
+ * ends.
+ */
 const inTerminal = `
 import os, pty, sys
 pid, master = pty.fork()
@@ -20,7 +23,10 @@ sys.stdin.read()
 os.close(master)
 `;
 
-/** Starts an exporter of one appliance that nobody can reach; `command` runs it with the flags that follow. */
+/**
+ * Starts an exporter of one appliance that nobody can reach; `command` runs it with the flags that
+ * follow.
+ */
 async function startExporter(command: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'zlb-hangup-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -1,15 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { busyWorld } from '../../src/simulator/scenarios.ts';
-import { startSimulatedAppliance } from '../../src/simulator/server.ts';
+import { busyWorld } from '../../simulator/scenes/busy.ts';
+import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { startExporter } from '../support/process.ts';
 import { makeMaterial, startHttpsServer } from '../support/tls-server.ts';
 import { until } from '../support/until.ts';
 
-// How long it runs; the found faults ended the process within 10 s. ZLB_HOSTILE_SECONDS=120 is the long run.
+// How long it runs; the found faults ended the process within 10 s. ZLB_HOSTILE_SECONDS=120 is the
+// long run.
 const seconds = Number(process.env.ZLB_HOSTILE_SECONDS ?? 20);
 /** The old space that Node.js allows itself in a container of 1 GiB, half of it. */
 const heapMebibytes = 512;
@@ -23,31 +24,55 @@ const many = (count: number, item: (index: number) => string): string =>
 const farm = (index: number, status = 'up'): string => `{"farmname":"f${index}","status":"${status}"}`;
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 
-/** What each hostile appliance answers to every call, and the reason of its failure; none where it is within the bounds. */
-const hostile: Readonly<Record<string, readonly [reason: string | undefined, ...replies: readonly string[]]>> = {
-  'empty-objects': [
-    'oversize',
-    `{"z":"\\\\","farms":[${many(1_300_000, () => '{}')}],"params":[${many(1_300_000, () => '{}')}]}`,
-  ],
-  'nested-key': ['malformed', `{"farms":[{"farmname":"${escapedKey}"}],"zz":${nested(20_000)}}`],
-  'many-farms': ['oversize', `{"farms":[${many(190_000, (index) => farm(index))}]}`],
-  'many-objects': ['oversize', `{"farms":[${many(500_000, (index) => `{"f":${index}}`)}]}`],
-  'deep-arrays': ['malformed', `{"farms":${nested(4_000_000)}}`],
-  'many-arrays': ['oversize', `{"farms":[${many(2_700_000, () => '[]')}]}`],
-  // All that is read of an appliance, and each state another at each poll.
-  'changing-farms': [
-    undefined,
-    `{"farms":[${many(10_000, (index) => farm(index))}]}`,
-    `{"farms":[${many(10_000, (index) => farm(index, 'down'))}]}`,
-  ],
-  'key-in-names': [
-    undefined,
-    `{"farms":[${many(5_000, (index) => farm(index).replace(`"f${index}`, `"${index % 2 ? apiKey : escapedKey}${index}`))}]}`,
-  ],
+const farmList = `{"farms":[${farm(0)}]}`;
+const backend = (index: number, status: string): string =>
+  `{"id":${index},"ip":"10.0.0.${index}","port":80,"service":"${'s'.repeat(200)}${index}","status":"${status}",` +
+  '"established":1,"pending":0,"weight":1,"priority":1,"max_conns":5}';
+
+interface Hostile {
+  /** The reason of the failure; none if the replies are within the bounds. */
+  readonly reason?: string;
+  /** The answers to every call, in turn. */
+  readonly replies: readonly string[];
+  /** The answers to calls for the statistics of a farm, in turn. */
+  readonly ofFarm?: readonly string[];
+}
+
+const hostile: Readonly<Record<string, Hostile>> = {
+  'empty-objects': {
+    reason: 'oversize',
+    replies: [`{"z":"\\\\","farms":[${many(1_300_000, () => '{}')}],"params":[${many(1_300_000, () => '{}')}]}`],
+  },
+  'nested-key': {
+    reason: 'malformed',
+    replies: [`{"farms":[{"farmname":"${escapedKey}"}],"zz":${nested(20_000)}}`],
+  },
+  'many-farms': { reason: 'oversize', replies: [`{"farms":[${many(190_000, (index) => farm(index))}]}`] },
+  'many-objects': { reason: 'oversize', replies: [`{"farms":[${many(500_000, (index) => `{"f":${index}}`)}]}`] },
+  'deep-arrays': { reason: 'malformed', replies: [`{"farms":${nested(4_000_000)}}`] },
+  'many-arrays': { reason: 'oversize', replies: [`{"farms":[${many(2_700_000, () => '[]')}]}`] },
+  // As much as is read of an appliance, and each state another at each poll.
+  'changing-farms': {
+    replies: ['up', 'down'].map((status) => `{"farms":[${many(2_500, (index) => farm(index, status))}]}`),
+  },
+  'changing-backends': {
+    replies: [farmList],
+    ofFarm: ['up', 'down'].map((status) => `{"backends":[${many(1_000, (index) => backend(index, status))}]}`),
+  },
+  'many-members': {
+    replies: [farmList],
+    ofFarm: [`{"backends":[],"x":{${many(199_900, (index) => `"m${index}":1`)}}}`],
+  },
+  'long-word': { replies: [`{"farms":[${farm(0, 'a '.repeat(4_000_000))}]}`] },
+  'key-in-names': {
+    replies: [
+      `{"farms":[${many(2_500, (index) => farm(index).replace(`"f${index}`, `"${index % 2 ? apiKey : escapedKey}${index}`))}]}`,
+    ],
+  },
 };
 
 async function givenAppliances(): Promise<string> {
-  const material = await makeMaterial();
+  const material = makeMaterial();
   const entry = (name: string, url: string, fingerprint: string) => ({
     name,
     url,
@@ -60,13 +85,12 @@ async function givenAppliances(): Promise<string> {
     onTestFinished(() => appliance.close());
     appliances.push(entry(name, appliance.url, appliance.fingerprintSha256));
   }
-  for (const [name, [, ...texts]] of Object.entries(hostile)) {
-    const replies = texts.map((text) => Buffer.from(text));
-    let calls = 0;
+  for (const [name, { replies, ofFarm = replies }] of Object.entries(hostile)) {
+    const nextReply = inTurn(replies);
+    const nextOfFarm = inTurn(ofFarm);
     const server = await startHttpsServer(
-      (response) => {
-        const reply = replies[calls % replies.length] ?? Buffer.of();
-        calls += 1;
+      (response, { url = '' }) => {
+        const reply = url.includes('/stats/farms/') ? nextOfFarm() : nextReply();
         response.writeHead(200, { 'content-type': 'application/json', 'content-length': reply.length }).end(reply);
       },
       { material },
@@ -81,9 +105,18 @@ async function givenAppliances(): Promise<string> {
   return file;
 }
 
-/** Whether the farms of an appliance were read once, or failed for a reason. */
-function hasShown(page: string, name: string, reason: string | undefined): boolean {
-  const labels = `{appliance="${name}",collector="farms"`;
+function inTurn(texts: readonly string[]): () => Buffer {
+  const replies = texts.map((text) => Buffer.from(text));
+  let calls = 0;
+  return () => {
+    calls += 1;
+    return replies[calls % replies.length] ?? Buffer.of();
+  };
+}
+
+/** Whether what is hostile of an appliance was read once, or failed for its reason. */
+function hasShown(page: string, name: string, { reason, ofFarm }: Hostile): boolean {
+  const labels = `{appliance="${name}",collector="${ofFarm ? 'backends' : 'farms'}"`;
   return reason === undefined
     ? valueOf(page, `zlb_collector_success${labels}}`) === 1
     : (valueOf(page, `zlb_collector_errors_total${labels},reason="${reason}"}`) ?? 0) > 0;
@@ -94,6 +127,18 @@ function failuresOf(page: string, name: string): readonly string[] {
   return page
     .split('\n')
     .filter((line) => line.startsWith(`zlb_collector_errors_total{appliance="${name}"`) && !line.endsWith(' 0'));
+}
+
+/**
+ * For how long the event loop was held after a moment, in milliseconds of processor time; the
+ * longest first.
+ */
+function heldTimes(file: string, sinceMs: number): readonly number[] {
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  return lines
+    .map((line) => line.split(' ').map(Number))
+    .flatMap(([atMs = 0, heldMs = 0]) => (atMs > sinceMs ? [heldMs] : []))
+    .toSorted((one, other) => other - one);
 }
 
 const bodyOf = async (url: string): Promise<string> => {
@@ -112,10 +157,15 @@ it(
   `survives hostile replies with the heap of a machine of 1 GiB for ${seconds} s, and polls all others on time`,
   async () => {
     const file = await givenAppliances();
+    const loopTimes = `${file}.loop-times`;
+    writeFileSync(loopTimes, '');
     const exporter = startExporter([`--config.file=${file}`, '--web.listen-address=127.0.0.1:0'], {
-      NODE_OPTIONS: `--max-old-space-size=${heapMebibytes}`,
+      NODE_OPTIONS: `--max-old-space-size=${heapMebibytes} --import=${new URL('../support/loop-time.ts', import.meta.url).href}`,
+      LOOP_TIME_FILE: loopTimes,
     });
     const url = await exporter.url();
+    // Loading the program is no reply.
+    const listeningAt = Date.now();
     const seen = { delayMs: 0, healthMs: 0, residentMebibytes: 0, farmsAgeSeconds: 0, lateSeconds: 0 };
     const farmsReadAt = new Map<string, Set<number>>(good.map((name) => [name, new Set()]));
 
@@ -135,9 +185,13 @@ it(
         if (readAt === undefined) continue;
         farmsReadAt.get(name)?.add(readAt);
         const ageSeconds = Date.now() / 1_000 - readAt;
-        // 30 s, or more where the appliances answer slowly since the machine is busy, and a jitter of a tenth.
-        const interval = `zlb_collector_interval_seconds{appliance="${name}",collector="farms"}`;
+        // The run at the start serves a tick that comes within half an interval: the second run is
+        // late by as much.
+        if ((farmsReadAt.get(name)?.size ?? 0) < 2) continue;
         seen.farmsAgeSeconds = Math.max(seen.farmsAgeSeconds, ageSeconds);
+        // 30 s, or more where the appliances answer slowly since the machine is busy, and a jitter
+        // of a tenth.
+        const interval = `zlb_collector_interval_seconds{appliance="${name}",collector="farms"}`;
         seen.lateSeconds = Math.max(seen.lateSeconds, ageSeconds - 1.1 * (valueOf(page, interval) ?? 0));
       }
       return page;
@@ -148,7 +202,7 @@ it(
     await until(
       async () => {
         const page = await look();
-        return Object.entries(hostile).flatMap(([name, [reason]]) => (hasShown(page, name, reason) ? [] : [name]));
+        return Object.entries(hostile).flatMap(([name, each]) => (hasShown(page, name, each) ? [] : [name]));
       },
       (missing) => missing.length === 0,
       60_000,
@@ -165,8 +219,10 @@ it(
       api: await bodyOf(`${url}/api/status`),
       log: exporter.stdout() + exporter.stderr(),
     };
+    const heldMs = heldTimes(loopTimes, listeningAt);
     console.log(
-      `${seconds} s of hostile replies: longest event loop delay ${seen.delayMs.toFixed(0)} ms, slowest /-/healthy ${seen.healthMs.toFixed(0)} ms, ` +
+      `${seconds} s of hostile replies: event loop held for at most ${heldMs[0]?.toFixed(0)} ms of processor time ` +
+        `(${heldMs.slice(1, 6).map((each) => each.toFixed(0))} next), longest delay ${seen.delayMs.toFixed(0)} ms, slowest /-/healthy ${seen.healthMs.toFixed(0)} ms, ` +
         `resident at most ${seen.residentMebibytes.toFixed(0)} MiB, oldest farms of the others ${seen.farmsAgeSeconds.toFixed(1)} s, ${seen.lateSeconds.toFixed(1)} s late at most`,
     );
     for (const [name, text] of Object.entries(outputs)) {
@@ -178,8 +234,11 @@ it(
       expect(failuresOf(outputs.metrics, name)).toEqual([]);
       expect(farmsReadAt.get(name)?.size).toBeGreaterThanOrEqual(Math.floor(seconds / 30));
     }
-    // A missed cycle would be 30 s. The good appliances share a process with the hostile ones, so that they answer late.
-    expect(seen.lateSeconds).toBeLessThan(30);
+    // The goal is 300 ms on a quiet machine: processor time doubles while others use the same cores
+    // and caches.
+    expect(heldMs[0]).toBeLessThan(600);
+    // A call of 1 s of a good appliance makes the next one wait for 3 s, by `max_busy_ratio`.
+    expect(seen.lateSeconds).toBeLessThan(10);
     expect(seen.residentMebibytes).toBeLessThan(1_024);
     expect(await exporter.stop('SIGTERM')).toMatchObject({ code: 0 });
   },

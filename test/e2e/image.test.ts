@@ -2,13 +2,13 @@ import { chownSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { makeToken } from '../../src/commands/make-token.ts';
+import { makeToken } from '../../src/commands/token.ts';
 import { canRunContainers, type Container, type Image, startContainer } from '../support/container.ts';
 import { performDockerfile, readImage } from '../support/image.ts';
 import { valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
 
-/** Where `npm run image:check` has laid an image that was really built. */
+/** The folder in which `npm run image:check` has put an image that was really built. */
 const built = process.env['ZLB_IMAGE'];
 
 describe.skipIf(!canRunContainers())(
@@ -23,7 +23,9 @@ describe.skipIf(!canRunContainers())(
     }, 120_000);
     afterAll(() => rmSync(folder, { recursive: true }));
 
-    /** A folder of this machine that belongs to the user of the image, as an engine makes a volume. */
+    /**
+     * A folder of this machine that belongs to the user of the image, as an engine makes a volume.
+     */
     function givenFolder(): string {
       const given = mkdtempSync(join(tmpdir(), 'zlb-volume-'));
       onTestFinished(() => rmSync(given, { recursive: true }));
@@ -37,13 +39,13 @@ describe.skipIf(!canRunContainers())(
 
     async function untilHealthy(container: Container): Promise<void> {
       await until(
-        () => container.exec('node', '/app/dist/main.js', 'healthcheck').code ?? container.output(),
+        () => container.exec('node', '/app/dist/src/main.js', 'healthcheck').code ?? container.output(),
         (code) => code === 0,
         30_000,
       );
     }
 
-    it('runs the demonstration as deploy/compose.yml does, is healthy, and ends with 0 at SIGTERM', async () => {
+    it('runs the demonstration as deploy/compose.yml does, is healthy, serves the runbooks, and ends with 0 at SIGTERM', async () => {
       const container = startContainer({ image, args: ['--web.listen-address=:9444'] });
       await untilHealthy(container);
 
@@ -52,10 +54,12 @@ describe.skipIf(!canRunContainers())(
         (seen) => seen === 1,
         30_000,
       );
+      const runbooks = get(container, 'http://127.0.0.1:9444/runbooks');
       container.signal('SIGTERM');
 
       expect(await container.ended).toBe(0);
       expect(up).toBe(1);
+      expect(runbooks).toContain('id="zlbfarmdown"');
       expect(container.output()).toContain('http://');
     });
 
@@ -63,7 +67,7 @@ describe.skipIf(!canRunContainers())(
       const container = startContainer({ image, args: ['--web.listen-address=:9444'] });
       await untilHealthy(container);
       const attempts = [
-        '/app/dist/main.js',
+        '/app/dist/src/main.js',
         '/app/x',
         '/etc/x',
         '/usr/local/bin/node',

@@ -37,7 +37,10 @@ function spawnGroup(command: readonly string[], stderr: StandardError): ChildPro
   return child;
 }
 
-/** Starts an exporter of one appliance that refuses connections; `wrapper` is a command that runs its arguments. */
+/**
+ * Starts an exporter of one appliance that refuses connections; `wrapper` is a command that runs
+ * its arguments.
+ */
 async function startExporter(parts: { format: string; stderr: StandardError; wrapper?: readonly string[] }) {
   const file = join(givenFolder(), 'zlb.yml');
   writeFileSync(file, "appliances: [{ name: lb-one, url: 'https://127.0.0.1:1', api_key: canarykey }]\n");
@@ -169,7 +172,7 @@ describe.each([
     expect(readFileSync(log, 'utf8')).toMatch(/stopping"?\}?\n$/);
   });
 
-  it('goes on while nobody reads the log, and lets a late reader have whole lines and the number of missing ones', async () => {
+  it('continues without a reader of the log; a late reader gets whole lines and the number of missing ones', async () => {
     const pipe = givenPipe();
     const exporter = await startExporter({ format, stderr: pipe.writer });
     closeSync(pipe.writer);
@@ -188,7 +191,7 @@ describe.each([
     expect((await exporter.stop()).code).toBe(0);
   });
 
-  it('stops in time while nobody reads the log', async () => {
+  it('stops in time without a reader of the log', async () => {
     const pipe = givenPipe();
     const exporter = await startExporter({ format, stderr: pipe.writer });
     closeSync(pipe.writer);
@@ -200,7 +203,7 @@ describe.each([
     expect(ms).toBeLessThan(4_000);
   });
 
-  it('goes on when the reader of the log has gone', async () => {
+  it('continues when the reader of the log has left', async () => {
     const pipe = givenPipe();
     const exporter = await startExporter({ format, stderr: pipe.writer });
     closeSync(pipe.writer);
@@ -214,7 +217,7 @@ describe.each([
     expect(ms).toBeLessThan(4_000);
   });
 
-  it.runIf(hasPython)('goes on when the terminal of the log was closed', async () => {
+  it.runIf(hasPython)('continues when the terminal of the log was closed', async () => {
     const wrapper = ['python3', '-c', onTerminal];
     const exporter = await startExporter({ format, stderr: 'inherit', wrapper });
     exporter.child.stdin?.end();
@@ -226,7 +229,7 @@ describe.each([
     expect(ms).toBeLessThan(4_000);
   });
 
-  it.runIf(hasPython)('goes on when the terminal of the log shows nothing', async () => {
+  it.runIf(hasPython)('continues when the terminal of the log is stopped', async () => {
     const wrapper = ['python3', '-c', onTerminal];
     const exporter = await startExporter({ format, stderr: 'inherit', wrapper });
 

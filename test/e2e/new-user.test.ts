@@ -6,7 +6,7 @@ import { isThere } from '../support/programs.ts';
 
 const minutes = 8;
 
-/** What keeps the path from being walked here; undefined when nothing does. */
+/** Returns the reason for which the path cannot be tested here; undefined if it can. */
 async function obstacle(): Promise<string | undefined> {
   const programs = ['git', 'prometheus', 'prometheus-alertmanager'].filter((program) => !isThere(program));
   if (programs.length > 0) return `it needs ${programs.join(' and ')}`;

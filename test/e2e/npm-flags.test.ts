@@ -1,5 +1,8 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { collectOutput } from '../support/process.ts';
 import { isThere } from '../support/programs.ts';
@@ -47,5 +50,28 @@ describe.runIf(hasNpm)('a flag before the -- of npm', () => {
     expect(stderr).toMatch(/npm took .+ for itself/);
     expect(stdout).not.toContain('http');
     expect(code).toBe(2);
+  });
+});
+
+describe('npm start', () => {
+  it.each([
+    ['v20.20.2', 1],
+    ['v24.21.0', 0],
+    ['v100.0.0', 0],
+  ])('says which Node.js it needs when it finds %s', (version, status) => {
+    const folder = mkdtempSync(join(tmpdir(), 'zlb-node-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'node'), `#!/bin/sh\necho ${version}\n`, { mode: 0o755 });
+    const env = { PATH: `${folder}:${process.env.PATH}` };
+
+    const started = spawnSync('sh', ['-c', '. scripts/before-start.sh; exit 0'], { env, encoding: 'utf8' });
+
+    expect(started.status).toBe(status);
+    expect(started.stderr).toBe(
+      status === 0
+        ? ''
+        : `zlb-exporter needs Node.js 24 or newer and found ${version}; install Node.js 24, or run ` +
+            'npm ci --ignore-scripts=false, which brings it along\n',
+    );
   });
 });

@@ -3,8 +3,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { recordedWorld } from '../../src/simulator/scenarios.ts';
-import { startSimulatedAppliance } from '../../src/simulator/server.ts';
+import { recordedWorld } from '../../simulator/scenes/recorded.ts';
+import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { copyPackages } from '../support/packages.ts';
 import { collectOutput } from '../support/process.ts';
 import { valueOf } from '../support/samples.ts';
@@ -65,15 +65,19 @@ describe('the package', () => {
     );
 
     for (const path of [
-      'dist/main.js',
+      'dist/src/main.js',
+      'dist/src/status-page/assets/runbooks.html',
       'alerts/zlb.rules.yml',
+      'alerts/zlb-extended.rules.yml',
       'docs/configuration.schema.json',
       'README.md',
       'LICENSE',
     ])
       expect(own).toContain(path);
     expect(own.some((path) => path.startsWith('dashboards/'))).toBe(true);
-    expect(own.filter((path) => /^(?:src|test|scripts|bench)\/|\.map$|^dist\/.*\.ts$/.test(path))).toEqual([]);
+    expect(own.filter((path) => /^(?:src|simulator|test|scripts|bench)\/|\.map$|^dist\/.*\.ts$/.test(path))).toEqual(
+      [],
+    );
     expect(paths.filter((path) => /^node_modules\/(?:typescript|vitest|node|playwright-core)\//.test(path))).toEqual(
       [],
     );
@@ -149,7 +153,7 @@ describe('the package', () => {
   if (!older) console.warn('NOT RUN: the test that needs a Node.js older than 24 as /usr/bin/node');
 
   it.skipIf(!older)('says in one sentence what it needs when an older Node.js starts it', () => {
-    const started = run(home, older ?? '', 'node_modules/zlb-exporter/dist/main.js', 'check');
+    const started = run(home, older ?? '', 'node_modules/zlb-exporter/dist/src/main.js', 'check');
 
     expect(started).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(tooOld) as string });
   });
@@ -157,7 +161,7 @@ describe('the package', () => {
   it.skipIf(!older)('shows its version and its help when an older Node.js starts it', () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
     const shown = (...words: readonly string[]) =>
-      run(home, older ?? '', 'node_modules/zlb-exporter/dist/main.js', ...words);
+      run(home, older ?? '', 'node_modules/zlb-exporter/dist/src/main.js', ...words);
 
     for (const [words, text] of [
       [['--version'], `zlb-exporter ${version} (`],
@@ -176,7 +180,7 @@ describe('the package', () => {
     const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } };
     const pretend = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'23.11.1'}})`;
 
-    const started = run(home, process.execPath, '--import', pretend, 'node_modules/zlb-exporter/dist/main.js');
+    const started = run(home, process.execPath, '--import', pretend, 'node_modules/zlb-exporter/dist/src/main.js');
 
     expect(started).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(tooOld) as string });
     expect(engines.node).toBe(`>=${/Node\.js (\d+) or newer/.exec(started.stderr)?.[1]}`);

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { genSaltSync, hashSync } from 'bcryptjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startSimulatedAppliance } from '../../src/simulator/server.ts';
-import { recordedWorld } from '../../src/simulator/scenarios.ts';
+import { startSimulatedAppliance } from '../../simulator/server.ts';
+import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { writeAdminConfig } from '../support/admin-exporter.ts';
 import { collectOutput } from '../support/process.ts';
 import { seriesOf, valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
-import { makeToken } from '../../src/commands/make-token.ts';
+import { makeToken } from '../../src/commands/token.ts';
 
 const apiKey = 'canary-key-of-the-appliance';
 

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { readRuleFiles } from '../../scripts/rule-files.ts';
 import { impatientRules, quickened } from '../../scripts/stack/configuration.ts';
 import { givenPrometheus } from '../support/monitoring.ts';
 import { startExporter } from '../support/process.ts';
@@ -10,7 +11,10 @@ import { until } from '../support/until.ts';
 const missing = !isThere('prometheus');
 const openMetrics = { accept: 'application/openmetrics-text;version=1.0.0' };
 
-/** The exporter on its simulated appliances, once every collector has had its turn; resolves to its URL. */
+/**
+ * The exporter on its simulated appliances, once every collector has had its turn; resolves to its
+ * URL.
+ */
 async function startDemonstration(): Promise<string> {
   const url = await startExporter(['--web.listen-address=127.0.0.1:0']).url();
   await until(
@@ -65,11 +69,10 @@ describe.skipIf(missing)('deploy/prometheus/by-appliance.yml', () => {
   it('puts the label site on every series and alert of an appliance, and has the exporter itself once', async () => {
     const url = await startDemonstration();
     const shipped = quickened(readFileSync('deploy/prometheus/by-appliance.yml', 'utf8'));
-    const rules = readFileSync('alerts/zlb.rules.yml', 'utf8');
-    expect(shipped).toContain('rule_files: [../../alerts/zlb.rules.yml]');
+    expect(shipped).toContain('rule_files: [../../alerts/zlb*.rules.yml]');
     const prometheus = await givenPrometheus(
       shipped.replaceAll('localhost:9444', new URL(url).host).replace('../../alerts/', ''),
-      { 'zlb.rules.yml': impatientRules(rules) },
+      { 'zlb.rules.yml': impatientRules(readRuleFiles()) },
     );
 
     const sites = await until(
@@ -105,7 +108,7 @@ describe.skipIf(missing)('deploy/prometheus/by-appliance.yml', () => {
 });
 
 describe.skipIf(missing)('promtool check metrics', () => {
-  it('has nothing to say about /metrics and /probe, in both formats', async () => {
+  it('finds no fault in /metrics and /probe, in both formats', async () => {
     const url = await startDemonstration();
 
     for (const path of ['/metrics', '/probe?target=lb-madrid']) {
@@ -116,7 +119,8 @@ describe.skipIf(missing)('promtool check metrics', () => {
       expect(response.headers.get('content-type')).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
       expect(modern.endsWith('\n# EOF\n')).toBe(true);
       expect(modern, 'no family of a counter has the suffix of its samples').not.toMatch(/^# TYPE \S+_total counter$/m);
-      // promtool reads the classic format alone, where a counter's family and its samples have one name.
+      // promtool reads the classic format alone, where a counter's family and its samples have one
+      // name.
       expect(promtool(toClassic(modern)), `${path} in OpenMetrics`).toEqual({ status: 0, output: '' });
     }
   }, 60_000);

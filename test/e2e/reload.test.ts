@@ -21,7 +21,7 @@ function givenConfig(): { readonly file: string; write: (text: string) => void }
 }
 
 describe('a running exporter', () => {
-  it('takes in its configuration at SIGHUP, keeps the last good one, and still ends well', async () => {
+  it('loads its configuration at SIGHUP, keeps the last good one, and still exits with 0', async () => {
     const { file, write } = givenConfig();
     const exporter = startExporter([`--config.file=${file}`, '--web.listen-address=127.0.0.1:0']);
     const url = await exporter.url();
@@ -48,7 +48,7 @@ describe('a running exporter', () => {
     expect((await exporter.stop('SIGTERM')).code).toBe(0);
   });
 
-  it('takes it in by HTTP where that is switched on', async () => {
+  it('loads it by HTTP if that is enabled', async () => {
     const { file, write } = givenConfig();
     const exporter = startExporter([
       `--config.file=${file}`,

@@ -18,7 +18,7 @@ const relabelConfigs = (endpoint?.relabelings ?? []).map((rule) =>
   ),
 );
 
-/** What a target of the Operator has, before the rules of its ServiceMonitor. */
+/** The labels of a target of the Operator, before the rules of its ServiceMonitor. */
 const labels = {
   namespace: 'monitoring',
   service: 'zlb-exporter',

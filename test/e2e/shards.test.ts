@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { shardOf } from '../../src/lib/shard.ts';
-import { makeToken } from '../../src/commands/make-token.ts';
-import { emptyCommunityWorld } from '../../src/simulator/scenarios.ts';
-import { startSimulatedAppliance } from '../../src/simulator/server.ts';
+import { makeToken } from '../../src/commands/token.ts';
+import { emptyCommunityWorld } from '../../simulator/scenes/sizes.ts';
+import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { writeAdminConfig } from '../support/admin-exporter.ts';
 import { freePort, givenPrometheus } from '../support/monitoring.ts';
 import { startExporter } from '../support/process.ts';
@@ -45,7 +45,10 @@ async function startShards(file: string, addresses: readonly string[]) {
   return shards;
 }
 
-/** The shard from which each appliance is scraped, by the addresses that Prometheus found; the names in order. */
+/**
+ * The shard from which each appliance is scraped, by the addresses that Prometheus found; the names
+ * in order.
+ */
 async function scrapedFrom(prometheusUrl: string, addresses: readonly string[]) {
   const answer = (await (await fetch(`${prometheusUrl}/api/v1/targets?state=active`)).json()) as {
     readonly data: { readonly activeTargets: readonly { readonly scrapeUrl: string; readonly health: string }[] };

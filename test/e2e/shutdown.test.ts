@@ -4,9 +4,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { makeToken } from '../../src/commands/make-token.ts';
-import { recordedWorld } from '../../src/simulator/scenarios.ts';
-import { startSimulatedAppliance } from '../../src/simulator/server.ts';
+import { makeToken } from '../../src/commands/token.ts';
+import { recordedWorld } from '../../simulator/scenes/recorded.ts';
+import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { startAdminExporter, writeAdminConfig } from '../support/admin-exporter.ts';
 import { runExporter } from '../support/process.ts';
 import { until } from '../support/until.ts';
@@ -39,7 +39,7 @@ it('stops with 0 in its time while 200 scrapes, calls through the gateway and po
     );
   const answered = await write('lb-1');
   appliance.fail('*', { kind: 'hang' });
-  // One of the two callers leaves: its call is under way all the same.
+  // One of the two callers leaves: its call is still in progress.
   const hanging = [write('lb-2'), write('lb-3', leaving.signal)];
   const slow = Array.from({ length: 40 }, () => givenSlowReader(exporter.metricsUrl));
   await Promise.all(slow);
@@ -75,7 +75,7 @@ it('stops with 0 in its time while 200 scrapes, calls through the gateway and po
   expect(answered).toMatchObject({ id: expect.any(String) as string });
   expect(requestsOf('intent')).toHaveLength(3);
   expect(requestsOf('outcome')).toHaveLength(3);
-  // What became of each is known, also of those that were cut off.
+  // The outcome of each is known, also of those that were cut off.
   expect(new Set(requestsOf('outcome'))).toEqual(new Set(requestsOf('intent')));
 }, 60_000);
 

@@ -7,8 +7,9 @@ import { isThere } from '../support/programs.ts';
 // `npm run soak` in small: the same program, a few appliances, a minute.
 it('survives random faults, bad clients, hanging appliances and reloads, and misses no cycle of the others', async () => {
   const findings = await runSoak({
-    parts: new Set(parts),
-    minutes: 0.25,
+    parts,
+    program: [process.execPath, 'src/main.ts'],
+    minutes: 1,
     troubleMinutes: 0.07,
     troubles: ['hang'],
     appliances: 10,
@@ -17,7 +18,6 @@ it('survives random faults, bad clients, hanging appliances and reloads, and mis
     scrapeEveryMs: 500,
     clients: 4,
     herd: 50,
-    webConfig: true,
     promtool: isThere('promtool'),
     seed: Number(process.env.ZLB_TEST_SEED ?? Date.now() % 1_000_000),
     signal: new AbortController().signal,

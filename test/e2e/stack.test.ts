@@ -13,7 +13,10 @@ import { until } from '../support/until.ts';
 const listeners = ['exporter', 'gateway', 'prometheus', 'alertmanager'] as const;
 const programs = [isThere('prometheus'), isThere('prometheus-alertmanager')];
 
-/** The stack as a process of its own, on free ports and with a temporary folder of its own; ends with the test. */
+/**
+ * The stack as a process of its own, on free ports and with a temporary folder of its own; ends
+ * with the test.
+ */
 async function startStack(...flags: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'zlb-stack-test-'));
   const addresses = Object.fromEntries(
@@ -43,7 +46,7 @@ async function startStack(...flags: readonly string[]) {
         (seen) => seen.includes('Notifications') || child.exitCode !== null,
         60_000,
       ),
-    /** What it keeps on disk, and its programs that still run, by their command lines. */
+    /** Returns the files on disk, and the programs that still run, by their command lines. */
     leftovers: () => [...readdirSync(folder), ...commandLines().filter(({ line }) => line.includes(folder))],
     /** Its program whose command line has this word. */
     pidOf: (word: string) => commandLines().find(({ line }) => line.includes(folder) && line.includes(word))?.pid ?? 0,
@@ -124,11 +127,12 @@ describe.skipIf(programs.includes(false))('npm run stack', () => {
       const answer = await fetch(`${alertmanager}/alerts?filter=appliance="lb-lisbon"`);
       const alerts = (await answer.json()) as { labels: { alertname: string }; status: { state: string } }[];
       return alerts.filter(
-        ({ labels, status }) => labels.alertname === 'ZlbCollectorNeverSucceeded' && status.state === 'suppressed',
+        ({ labels, status }) => labels.alertname === 'ZlbCollectorStale' && status.state === 'suppressed',
       );
     };
 
     await until(heldBack, (alerts) => alerts.length > 5, 150_000);
+    await until(stack.stdout, (seen) => /FIRING .*lb-lisbon/.test(seen), 60_000);
 
     const told = stack
       .stdout()

@@ -5,8 +5,8 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startSimulatedAppliance } from '../../src/simulator/server.ts';
-import { recordedWorld } from '../../src/simulator/scenarios.ts';
+import { startSimulatedAppliance } from '../../simulator/server.ts';
+import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { isThere } from '../support/programs.ts';
 import { collectOutput, runExporter, startExporter } from '../support/process.ts';
 import { seriesOf } from '../support/samples.ts';
@@ -53,7 +53,7 @@ async function givenClient(url: string, sent: string): Promise<Socket> {
 
 const hasTerminal = isThere('script');
 
-/** What a person sees of it in the first moments. */
+/** Returns the first output on a terminal. */
 async function shownOnTerminal(args: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
   // Each would decide about colours for the terminal.
   const { FORCE_COLOR: _forced, NO_COLOR: _plain, CI: _automated, ...own } = process.env;
@@ -93,7 +93,7 @@ describe('without a configuration', () => {
     expect(exporter.stdout()).toContain(`${url}/metrics`);
   });
 
-  it('says in 100 columns what to open and what to try, and what it prints works as it is printed', async () => {
+  it('prints in 100 columns what to open and try, and the printed commands work', async () => {
     const exporter = startExporter([anyPort]);
     const url = await exporter.url();
     await until(exporter.stdout, (seen) => seen.includes('Ctrl-C'));
@@ -106,14 +106,15 @@ describe('without a configuration', () => {
     expect(status).toBe(0);
     expect(stdout).toMatch(/oldportal is up\.[^]*lb-madrid +actOnFarm +200/);
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(100);
-    // Who forgot npm's -- is here too, and npm passed on nothing that would tell.
+    // A user who forgot npm's -- gets here too, and npm passed on nothing that would show it.
     expect(exporter.stdout()).toContain('npm start --silent -- --config.file=zlb.yml\n');
     expect(exporter.stdout()).not.toContain('\u001b');
     for (const path of ['/', '/metrics']) expect((await fetch(`${url}${path}`)).status).toBe(200);
   });
 
-  it('goes on with free ports where the usual ones are taken, and says which', async () => {
-    // What other suites start ends in a moment; who has it for longer takes it as well as this test would.
+  it('uses free ports if the usual ones are in use, and prints them', async () => {
+    // Other suites use the ports for a moment; another process that keeps them serves this test
+    // equally well.
     await Promise.all([9444, 9445].map((port) => until(() => holdPort(port), Boolean, 10_000).catch(() => undefined)));
 
     const exporter = startExporter([]);
@@ -135,7 +136,7 @@ describe('without a configuration', () => {
     expect(code).toBe(0);
   });
 
-  it('stops with 0 within 5 s whatever its clients do', async () => {
+  it('stops with 0 within 5 s despite its clients', async () => {
     const exporter = startExporter([anyPort]);
     const url = await exporter.url();
     const metrics = 'GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n';
@@ -167,7 +168,7 @@ describe('without a configuration', () => {
 });
 
 describe('with a configuration', () => {
-  it('polls the appliance of a file, answers for itself, and never prints the key', async () => {
+  it('polls the appliance of a file, and never prints the key', async () => {
     const appliance = await givenAppliance();
     const file = givenConfig(
       `appliances:\n  - { name: lb-one, url: '${appliance.url}', api_key: canarykey, tls: { fingerprint_sha256: ${appliance.fingerprintSha256} }, labels: { site: here } }\npolling: { max_busy_ratio: 1 }\n`,
@@ -197,7 +198,7 @@ describe('with a configuration', () => {
     expect(exporter.stderr()).toMatch(/^level=info time=\S+ .*msg=listening$/m);
   });
 
-  it('greets a person at a terminal, and leaves the standard output of a service empty', async () => {
+  it('prints an introduction on a terminal, and nothing on the standard output of a service', async () => {
     const appliance = await givenAppliance();
     const env = {
       ZLB_APPLIANCE_URL: appliance.url,
@@ -255,7 +256,7 @@ describe('with a configuration', () => {
     expect(ms).toBeLessThan(5_000);
   });
 
-  it('names every mistake with its place and ends with 2', async () => {
+  it('names every mistake with its place and exits with 2', async () => {
     const file = givenConfig(
       'appliances:\n  - name: lb-one\n    url: http://192.0.2.1\n    api_key: canarykey\npoling: {}\n',
     );
@@ -284,7 +285,7 @@ describe('with a configuration', () => {
 });
 
 describe('the commands around it', () => {
-  it('check says in one line each what will be polled and what it costs, and fails with the reason', async () => {
+  it('check reports in one line each what is polled and its cost, and fails with the reason', async () => {
     const appliance = await givenAppliance();
     const file = givenConfig(
       [
@@ -336,7 +337,7 @@ describe('the commands around it', () => {
     });
   });
 
-  it('check tries the key of the gateway too, and says whose token is of no use', async () => {
+  it('check tries the key of the gateway too, and names useless tokens', async () => {
     const appliance = await givenAppliance();
     const pin = `tls: { fingerprint_sha256: ${appliance.fingerprintSha256} }`;
     const file = givenConfig(

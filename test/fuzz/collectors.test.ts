@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { checkAnswer } from '../../src/appliance/answer.ts';
 import type { ReadKey } from '../../src/appliance/client.ts';
 import { createDecoder } from '../../src/appliance/decode.ts';
-import type { EndpointRow } from '../../src/appliance/endpoints/row.ts';
-import { endpoints } from '../../src/appliance/endpoints/table.ts';
+import type { EndpointRow } from '../../src/appliance/api/row.ts';
+import { endpoints } from '../../src/appliance/api/table.ts';
 import { ApplianceError } from '../../src/appliance/errors.ts';
 import { applianceFacts } from '../../src/collectors/appliance-facts.ts';
 import { type CollectContext, isFarmCollector, type ReadFrom } from '../../src/collectors/collector.ts';
@@ -17,6 +17,7 @@ import { fuzzing } from '../support/fuzz.ts';
 import { textOf } from '../support/store-text.ts';
 import { damageJson, damages } from './damaged-json.ts';
 import { recordedReplies } from './recorded-replies.ts';
+import { plainVip } from '../support/poller.ts';
 
 const replies = recordedReplies();
 const decode = createDecoder();
@@ -48,7 +49,9 @@ describe('the collectors, of replies that decode and still are not what they sho
   }, 120_000);
 });
 
-/** The page after one run of every collector; what is thrown other than a failed call is thrown on. */
+/**
+ * The page after one run of every collector; what is thrown other than a failed call is thrown on.
+ */
 async function pageOf(bodies: ReadonlyMap<ReadKey, string>): Promise<string> {
   const newest = new Map<string, unknown>();
   const store = createMetricsStore([...new Set(families)]);
@@ -62,6 +65,9 @@ async function pageOf(bodies: ReadonlyMap<ReadKey, string>): Promise<string> {
     watches: () => true,
     now: () => Date.UTC(2026, 10, 20, 21),
     labels: {},
+    newest: () => undefined,
+    signal: new AbortController().signal,
+    vip: plainVip,
   };
   for (const collector of collectors) {
     try {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { operationRoutes } from '../../src/admin/operation-routes.ts';
-import { collectorDefaults } from '../../src/collectors/defaults.ts';
+import { operationRoutes } from '../../src/gateway/policy.ts';
+import { collectorDefaults } from '../../src/collectors/registry.ts';
 import { watchesFarm } from '../../src/config/settings.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { ConfigError } from '../../src/config/problems.ts';
@@ -57,7 +57,7 @@ const scalars = [...lines.join('\n').matchAll(/(?<=[:[,] )[^\s{}[\],][^{}[\],\n]
   to: match.index + match[0].length,
 }));
 
-/** What is known to be hard on regular expressions, on YAML, on numbers, or on whoever prints it. */
+/** Values that are hard for regular expressions, for YAML, for numbers, or for printing. */
 const hostileValue = fc.oneof(
   fc.constantFrom(
     "'(a+)+$'",

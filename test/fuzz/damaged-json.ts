@@ -5,7 +5,10 @@ import { isRecord } from '../../src/lib/check.ts';
 interface Damage {
   readonly kind: 'value' | 'remove' | 'rename' | 'twice' | 'wrap' | 'many';
   readonly at: number;
-  /** JSON text that stands where the kind wants one; some of it is more than JSON.stringify would ever write. */
+  /**
+   * JSON text that stands where the kind wants one; some of it is more than JSON.stringify would
+   * ever write.
+   */
   readonly json: string;
   readonly key: string;
 }
@@ -80,7 +83,10 @@ export function damageJson(text: string, list: readonly Damage[]): string {
   } catch {
     return text;
   }
-  /** Stands for a text that is put in once all is written: nothing else can write 1e999, or a key twice. */
+  /**
+   * Stands for a text that is put in once all is written: nothing else can write 1e999, or a key
+   * twice.
+   */
   const standIn = (json: string): string => {
     const name = `stand-in-${raw.size}-`;
     raw.set(name, json);

@@ -63,7 +63,10 @@ describe('a date that was damaged', () => {
   });
 });
 
-/** Unix seconds by counting days, apart from the platform's dates; undefined for a date that there is not. */
+/**
+ * Unix seconds by counting days, apart from the platform's dates; undefined for a date that there
+ * is not.
+ */
 function byTheCalendar({ year, month, day, hour, minute, second }: Written): number | undefined {
   const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   const lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

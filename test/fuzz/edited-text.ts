@@ -1,11 +1,14 @@
 import * as fc from 'fast-check';
 
-/** A text with up to four small changes: characters put in, taken out, written over, doubled, or the end cut off. */
+/**
+ * A text with up to four small changes: characters put in, taken out, written over, doubled, or the
+ * end cut off.
+ */
 export function edited(text: string): fc.Arbitrary<string> {
   const change = fc.record({
     kind: fc.constantFrom('insert', 'remove', 'replace', 'double', 'cut'),
     at: fc.nat({ max: 1_000_000 }),
-    // What else stands in the text does more harm than what is foreign to it.
+    // Parts of the text itself do more harm than foreign ones.
     piece: fc.oneof(
       fc.constantFrom(...text),
       fc.constantFrom('\n', ' ', '\t', '"', "'", ':', '-', '0', '٣', 'é', '\0', '\u2028', '\ud83d'),

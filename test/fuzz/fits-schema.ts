@@ -2,8 +2,9 @@ import type { TSchema } from 'typebox';
 import { isRecord } from '../../src/lib/check.ts';
 
 /**
- * What is wrong with a decoded value, seen without the decoder: a type that its schema does not promise, or something that
- * was made up in decoding `before`, such as a 0 out of nothing. Undefined where all is well.
+ * Returns the fault of a decoded value, found without the decoder: a type that its schema does not
+ * permit, or a value that was invented in decoding `before`, such as a 0. Returns undefined if
+ * there is none.
  */
 export function misfit(schema: TSchema, before: unknown, after: unknown, at = ''): string | undefined {
   if ('anyOf' in schema && Array.isArray(schema.anyOf) && !('type' in schema)) {

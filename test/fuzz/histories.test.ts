@@ -4,12 +4,15 @@ import type { ReadKey } from '../../src/appliance/client.ts';
 import type { FailureReason } from '../../src/appliance/errors.ts';
 import { fuzzing } from '../support/fuzz.ts';
 import { valueOf } from '../support/samples.ts';
-import { answering, givenPoller } from '../unit/monitor/given-poller.ts';
+import { answering, givenPoller } from '../unit/poller/given-poller.ts';
 
 const secondMs = 1_000;
 const minuteMs = 60_000;
 const betweenLooksMs = 10 * secondMs;
-/** Between an answer and the next look at the page lie the length of a call and the time until that look. */
+/**
+ * Between an answer and the next look at the page lie the length of a call and the time until that
+ * look.
+ */
 const toleranceMs = 45 * secondMs;
 
 const collectors = {
@@ -19,7 +22,7 @@ const collectors = {
 
 type CollectorName = keyof typeof collectors;
 
-/** What befalls an appliance, or us, and for how long nothing else does. */
+/** An event of an appliance or of the exporter, and the time until the next one. */
 const happening = fc.record({
   what: fc.constantFrom(
     'silent',
@@ -98,7 +101,10 @@ function givenHistory(mostFarms: number) {
   });
   given.poller.start();
 
-  /** The longest interval announced for a collector since then. A run that outlasts its interval is announced when another ends. */
+  /**
+   * The longest interval announced for a collector since then. A run that outlasts its interval is
+   * announced when another ends.
+   */
   function longestMs(collector: CollectorName, sinceMs: number): number {
     const those = announced.filter(({ atMs }) => atMs >= sinceMs - minuteMs);
     return Math.max(0, ...those.map((each) => each[collector])) + minuteMs;

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { gauge, stateSet } from '../../src/metrics/family.ts';
-import { labelValue } from '../../src/metrics/label-value.ts';
-import { fillRegistry } from '../../src/metrics/render.ts';
+import { fillRegistry, labelValue } from '../../src/metrics/render.ts';
 import { createMetricsStore } from '../../src/metrics/store.ts';
 import { parseExposition } from '../support/exposition-parser.ts';
 import { fuzzing } from '../support/fuzz.ts';
@@ -45,7 +44,7 @@ describe('a page with many hostile names', () => {
   const lookAlikes = fc.uniqueArray(
     fc.oneof(
       hostileName,
-      // What another name is shown as is a name, too.
+      // The shown form of another name is a name, too.
       hostileName.map((farm) => shownAs(farm)),
       hostileName.map((farm) => shownAs(shownAs(farm))),
       hostileName.map((farm) => `${farm}\n`),
@@ -78,7 +77,7 @@ function shownAs(farm: string): string {
   return labelValue(farm, ['appliance', 'farm', 'service']);
 }
 
-/** What a strict scraper reads, in the classic format and in OpenMetrics. */
+/** Returns the text that a strict scraper reads, in the classic format and in OpenMetrics. */
 async function pagesOf(fill: Parameters<typeof fillRegistry>[1]) {
   const store = createMetricsStore([size, status]);
   store.arrange(['lb']);

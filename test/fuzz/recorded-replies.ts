@@ -1,5 +1,5 @@
 import type { ReadKey } from '../../src/appliance/client.ts';
-import { endpointRows } from '../../src/appliance/endpoints/table.ts';
+import { endpointRows } from '../../src/appliance/api/table.ts';
 import { createRouteMatcher } from '../../src/appliance/route.ts';
 import { ownRecordings, readExchanges, recordedHeader } from '../support/recordings.ts';
 
@@ -10,7 +10,7 @@ export interface RecordedReply {
 
 const basePath = /^\/(?:api\/v4\.0\/api|zapi\/v4\.0\/zapi)\.cgi/;
 
-/** Of calls that the recorded appliance does not have, as the documentation shows them. */
+/** Replies of calls that the recorded appliance does not have, from the documentation. */
 const documented: readonly RecordedReply[] = [
   { key: 'readConnectionStats', text: '{"description":"System connections","params":{"connections":"58"}}' },
   { key: 'readActivationInfo', text: '{"params":{"days_to_expire":"312","type":"subscription"}}' },
@@ -32,5 +32,12 @@ export function recordedReplies(): readonly RecordedReply[] {
     const isPlain = response.status === 200 && recordedHeader(response.headers, 'content-encoding') === '';
     return found && isPlain ? [{ key: found.row.key as ReadKey, text: response.body }] : [];
   });
-  return [...recorded, ...documented];
+  return [...recorded, ...olderSpelling(recorded), ...documented];
+}
+
+/** The list of ACME certificates again, under the path that other lines of the product know. */
+function olderSpelling(recorded: readonly RecordedReply[]): readonly RecordedReply[] {
+  return recorded
+    .filter(({ key }) => key === 'listAcmeCertificates')
+    .map(({ text }) => ({ key: 'listLegacyAcmeCertificates', text }));
 }

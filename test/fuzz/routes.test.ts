@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AdminProblem } from '../../src/admin/problem.ts';
-import { createOperations } from '../../src/admin/operation.ts';
-import { endpointRows } from '../../src/appliance/endpoints/table.ts';
+import { AdminProblem } from '../../src/gateway/problem.ts';
+import { createOperations } from '../../src/gateway/operation.ts';
+import { endpointRows } from '../../src/appliance/api/table.ts';
 import { fillTemplate, parseRoute } from '../../src/appliance/route.ts';
 import { fuzzing } from '../support/fuzz.ts';
 import { edited } from './edited-text.ts';
@@ -47,7 +47,8 @@ describe('a path that is sent to the gateway', () => {
         if (!found) return;
         expect(found.operation.method).toBe(method);
         expect(Object.values(found.params)).toEqual(valuesIn(found.path, found.operation.template));
-        // Decoded once, both say the same; and nobody on the way finds something else to decode, or to leave out.
+        // Decoded once, both say the same; and nobody on the way finds something else to decode, or
+        // to leave out.
         expect(decodeURIComponent(found.path)).toBe(decodeURIComponent(sent));
         expect(decodeURIComponent(found.path)).not.toMatch(
           /%[0-9a-f]{2}|\\|\/\/|\/\.{1,2}(\/|$)|[\u0000-\u001f\u007f]/i,

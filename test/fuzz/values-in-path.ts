@@ -1,6 +1,7 @@
 /**
- * The names that an appliance finds in a path which it takes for a call of this template: it decodes once, and then goes
- * from slash to slash. Throws where the path is of another template, or is not read alike by everybody on the way.
+ * The names that an appliance finds in a path which it takes for a call of this template: it
+ * decodes once, and then goes from slash to slash. Throws where the path is of another template, or
+ * is not read alike by everybody on the way.
  */
 export function valuesIn(path: string, template: string): readonly string[] {
   const kept = new URL(path, 'https://appliance.example');

@@ -2,19 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { ruleFiles } from '../../scripts/rule-files.ts';
 import { knownSeries } from '../support/known-series.ts';
 import { feed, isThere } from '../support/programs.ts';
 import { selectorsOf } from '../support/promql.ts';
 import { complaintsAbout } from '../support/query-complaints.ts';
-
-interface Rule {
-  readonly alert?: string;
-  readonly record?: string;
-  readonly expr: string | number;
-  readonly for?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-}
+import { alertNames, type RuleGroup, shippedFiles, shippedRules } from '../support/shipped-rules.ts';
 
 interface AlertCase {
   readonly alertname: string;
@@ -25,11 +18,11 @@ const root = new URL('../../', import.meta.url);
 const pathOf = (file: string): string => fileURLToPath(new URL(file, root));
 const read = (file: string): string => readFileSync(new URL(file, root), 'utf8');
 
-const rulesFile = 'alerts/zlb.rules.yml';
-const { groups } = parse(read(rulesFile)) as { groups: readonly { name: string; rules: readonly Rule[] }[] };
-const rules = groups.flatMap((group) => group.rules);
-const alerts = rules.flatMap((rule) => (rule.alert === undefined ? [] : [{ ...rule, alert: rule.alert }]));
-const names = [...new Set(alerts.map(({ alert }) => alert))];
+const alertsIn = (groups: readonly RuleGroup[]) =>
+  groups
+    .flatMap(({ rules }) => rules)
+    .flatMap((rule) => (rule.alert === undefined ? [] : [{ ...rule, alert: rule.alert }]));
+const alerts = alertsIn(shippedFiles.flat());
 const testFiles = readdirSync(new URL('alerts/tests/', root))
   .filter((file) => file.endsWith('.test.yml'))
   .map((file) => `alerts/tests/${file}`);
@@ -39,7 +32,8 @@ const dashboards = readdirSync(new URL('dashboards/', root))
 
 describe.skipIf(!isThere('promtool'))('the rules, as promtool sees them', () => {
   it('are rules that Prometheus can load', () => {
-    expect(feed('promtool', ['check', 'rules', pathOf(rulesFile)], Buffer.of())).toMatchObject({ status: 0 });
+    const files = ruleFiles.map((name) => pathOf(`alerts/${name}`));
+    expect(feed('promtool', ['check', 'rules', ...files], Buffer.of())).toMatchObject({ status: 0 });
   });
 
   it.each(testFiles)(
@@ -60,7 +54,7 @@ describe('every alert', () => {
   );
   const runbooks = read('docs/operations.md');
 
-  it.each(names)('%s has a case in which it fires, with its words, and one in which it does not', (name) => {
+  it.each(alertNames)('%s has a case in which it fires, with its words, and one in which it does not', (name) => {
     const own = cases.filter(({ alertname }) => alertname === name);
     const firing = own.flatMap(({ exp_alerts = [] }) => exp_alerts);
 
@@ -76,14 +70,14 @@ describe('every alert', () => {
   });
 
   it('is tested under a name that exists', () => {
-    expect(cases.map(({ alertname }) => alertname).filter((name) => !names.includes(name))).toEqual([]);
+    expect(cases.map(({ alertname }) => alertname).filter((name) => !alertNames.includes(name))).toEqual([]);
   });
 
   it.each(alerts)('$alert ($labels.severity) has a severity, words, a runbook and a dashboard', (rule) => {
     const { alert, labels = {}, annotations = {} } = rule;
 
     expect(['critical', 'warning', 'info', ...(alert === 'ZlbWatchdog' ? ['none'] : [])]).toContain(labels['severity']);
-    expect(annotations['summary']).toMatch(/\w/);
+    expect(annotations['summary'], 'static, so that it does not change while it fires').toMatch(/^[^{}$]+\.$/);
     expect(annotations['description']).toMatch(/[.?}]$/);
     expect(annotations['runbook_url']).toBe(`https://runbooks.example/docs/operations.md#${alert.toLowerCase()}`);
     expect(runbooks).toContain(`\n### ${alert}\n`);
@@ -95,40 +89,20 @@ describe('every alert', () => {
 
   it('has a runbook that belongs to no alert of another name', () => {
     const headings = [...runbooks.matchAll(/^### (Zlb\w+)$/gm)].map(([, name]) => name);
-    expect(headings).toEqual(names);
+    expect(new Set(headings)).toEqual(new Set(alertNames));
+    expect(headings).toHaveLength(alertNames.length);
   });
 });
 
-describe('the table of the runbooks', () => {
-  it('says of every alert how urgent it is and how long it waits', () => {
-    const runbooks = read('docs/operations.md');
-    const told = [...runbooks.matchAll(/^\| \[(Zlb\w+)\]\(#(\w+)\) \| ([^|]+) \| ([^|]+) \|/gm)].map(
-      ([, name, anchor, severity, wait]) => ({ name, anchor, severity, wait }),
-    );
-    const real = names.map((name) => {
-      const own = alerts.filter(({ alert }) => alert === name);
-      const [first, unused] = own.map(({ labels }) => labels?.['severity']);
-      return {
-        name,
-        anchor: name.toLowerCase(),
-        severity: unused === undefined ? first : `${first}, unused ${unused}`,
-        wait: own[0]?.for ?? '–',
-      };
-    });
-
-    expect(told).toEqual(real);
-  });
-});
-
-// That a farm was read at all is told by any of its states, and by one of them at a seventh of the cost.
+// Any state shows that a farm was read; one of them does so at a seventh of the cost.
 const carelessState =
   /(?<![(\w]|unless on \([\w, ]*\) (?=zlb_farm_status\{status="up"\}))(zlb_\w+_status\{[^}]*\})(?!\[)(?! == [01])/g;
 
 describe('every expression', () => {
   it('names only series, labels and states that the exporter serves', async () => {
     const known = await knownSeries();
-    const wrong = rules.flatMap(({ alert, record, expr, annotations = {} }) =>
-      [`${expr}`, ...Object.values(annotations).flatMap(queriesIn)].flatMap((expression) =>
+    const wrong = shippedRules.flatMap(({ alert, record, expr, annotations = {} }) =>
+      [expr, ...Object.values(annotations).flatMap(queriesIn)].flatMap((expression) =>
         complaintsAbout(expression, known).map((complaint) => `${alert ?? record}: ${complaint}`),
       ),
     );
@@ -137,32 +111,52 @@ describe('every expression', () => {
   });
 
   it('reads a state set only for a state that holds, as a change or a count, or to see whether it is there', () => {
-    const careless = rules.flatMap(({ alert, record, expr }) =>
-      [...`${expr}`.matchAll(carelessState)].map(([, selector]) => `${alert ?? record}: ${selector}`),
+    const careless = shippedRules.flatMap(({ alert, record, expr }) =>
+      [...expr.matchAll(carelessState)].map(([, selector]) => `${alert ?? record}: ${selector}`),
     );
 
     expect(careless).toEqual([]);
   });
 });
 
-describe('the thresholds', () => {
-  const made = rules.filter(({ record }) => record === 'zlb:threshold').map(({ labels }) => labels?.['name'] ?? '');
+describe('the two files', () => {
+  const [core = [], extended = []] = shippedFiles;
 
-  it('are each used, and each use is of one that exists', () => {
-    const used = rules.flatMap(({ expr }) =>
-      selectorsOf(`${expr}`)
-        .filter(({ metric }) => metric === 'zlb:threshold')
-        .flatMap(({ matchers }) => matchers.filter(({ op }) => op === '=').map(({ value }) => value)),
-    );
-
-    expect([...new Set(used)].sort()).toEqual([...made].sort());
+  it('have at most 18 alerts that somebody has to act on, and the others, none of which is a page', () => {
+    expect(alertsIn(core).length).toBeLessThanOrEqual(18);
+    expect(alertsIn(core).filter(({ labels }) => labels?.['severity'] === 'info')).toEqual([]);
+    expect(alertsIn(extended).filter(({ labels }) => labels?.['severity'] === 'critical')).toEqual([]);
   });
 
-  it('are counted by ZlbThresholdsUnusable as many as they are', () => {
-    const watching = alerts.find(({ alert }) => alert === 'ZlbThresholdsUnusable');
+  it('have a page about the monitoring itself only for an exporter that is not scraped', () => {
+    const pages = alertsIn(core).filter(({ labels }) => labels?.['severity'] === 'critical');
+    const withoutReading = pages.filter(({ annotations }) => annotations?.['reading'] === undefined);
 
-    expect(`${watching?.expr}`).toMatch(new RegExp(` < ${made.length}$`));
-    expect(watching?.annotations?.['description']).toContain(`each of the ${made.length} thresholds`);
+    expect(withoutReading.map(({ alert }) => alert)).toEqual(['ZlbExporterDown']);
+  });
+
+  it('have no alert twice, no recording that reads itself, and no rule that reads alerts', () => {
+    expect(alerts).toHaveLength(alertNames.length);
+    for (const { alert, record, expr } of shippedRules) {
+      const read = selectorsOf(expr).map(({ metric }) => metric);
+      expect(read, alert ?? record).not.toContain(record);
+      expect(read, alert ?? record).not.toContain('ALERTS');
+    }
+  });
+
+  it('name each recording level:metric:operation', () => {
+    const recordings = shippedRules.flatMap(({ record }) => record ?? []);
+
+    expect(recordings.filter((name) => !/^[a-z]+:zlb_\w+:[a-z0-9]+$/.test(name))).toEqual([]);
+  });
+
+  it('read only what the core records, outside of the extended file', () => {
+    const recorded = new Set(core.flatMap(({ rules }) => rules.flatMap(({ record }) => record ?? [])));
+    const read = core.flatMap(({ rules }) =>
+      rules.flatMap(({ expr }) => selectorsOf(expr).map(({ metric }) => metric)),
+    );
+
+    expect(read.filter((metric) => metric.includes(':') && !recorded.has(metric))).toEqual([]);
   });
 });
 

@@ -5,9 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCommandLine } from '../../src/cli.ts';
-import { busyWorld, deactivatedWorld, healthyPair, recordedWorld } from '../../src/simulator/scenarios.ts';
-import { type SimulatedApplianceOptions, startSimulatedAppliance } from '../../src/simulator/server.ts';
-import type { World } from '../../src/simulator/world.ts';
+import { busyWorld } from '../../simulator/scenes/busy.ts';
+import { healthyPair } from '../../simulator/scenes/cluster.ts';
+import { deactivatedWorld } from '../../simulator/scenes/expiring.ts';
+import { recordedWorld } from '../../simulator/scenes/recorded.ts';
+import { type SimulatedApplianceOptions, startSimulatedAppliance } from '../../simulator/server.ts';
+import type { World } from '../../simulator/world.ts';
 import { givenContext } from '../unit/commands/given-command.ts';
 import { makeMaterial, startHttpsServer } from '../support/tls-server.ts';
 
@@ -219,7 +222,7 @@ describe('the report of check', () => {
 
     expect(code).toBe(0);
     expect(findings(out)).toMatch(
-      /The key may not read packages, backups\. Cannot fire: ZlbPackagesPending, ZlbBackupTooOld, ZlbBackupMissing\.\n.*System > Users.*\n {11}collectors: \{ packages: \{ enabled: false \}, backups: \{ enabled: false \} \}/,
+      /The key may not read packages, backups\. Cannot fire: ZlbPackagesPending, ZlbBackupTooOld\.\n.*System > Users.*\n {11}collectors: \{ packages: \{ enabled: false \}, backups: \{ enabled: false \} \}/,
     );
   });
 
@@ -229,7 +232,9 @@ describe('the report of check', () => {
     const { code, out, diagnosis } = await check([{ ...entry, api_key: 'watcherkey' }]);
 
     expect({ code, diagnosis }).toEqual({ code: 0, diagnosis: 'healthy; it can be polled as configured' });
-    expect(out).toMatch(/^ {4}Forbidden {3}\/certificates\/activation: their collectors work without them$/m);
+    expect(out).toMatch(
+      /^ {4}Forbidden {3}\/certificates\/activation, \/certificates\/letsencrypt: their collectors work without them$/m,
+    );
   });
 
   it('lists collectors without an API in this edition, and calls the appliance healthy', async () => {
@@ -321,7 +326,7 @@ describe('the report of check', () => {
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const outs: string[] = [];
     for (const expired of [false, true]) {
-      const { cert, key } = await makeMaterial({ expired });
+      const { cert, key } = makeMaterial({ expired });
       const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
       await writeFile(certFile, cert);
       await writeFile(keyFile, key, { mode: 0o600 });
@@ -334,7 +339,7 @@ describe('the report of check', () => {
   });
 
   it('says how a certificate for another name is accepted', async () => {
-    const material = await makeMaterial({ name: 'lb.example.org' });
+    const material = makeMaterial({ name: 'lb.example.org' });
     const { url } = await startHttpsServer((response) => response.end(), { material });
     const folder = await mkdtemp(join(tmpdir(), 'zlb-ca-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));

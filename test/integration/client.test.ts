@@ -16,15 +16,10 @@ import {
 import { createDecoder } from '../../src/appliance/decode.ts';
 import type { ApplianceError, FailureReason } from '../../src/appliance/errors.ts';
 import { Secret } from '../../src/lib/secret.ts';
-import {
-  type Listening,
-  makeMaterial,
-  type Material,
-  startHttpsServer,
-  startTlsServer,
-} from '../support/tls-server.ts';
+import { type Listening, makeMaterial, startHttpsServer, startTlsServer } from '../support/tls-server.ts';
 import { until } from '../support/until.ts';
 import { documentStatuses } from '../support/document-statuses.ts';
+import type { TlsMaterial } from '../../simulator/tls.ts';
 
 const canary = 'Canary0Key0Canary';
 const patient = new AbortController().signal;
@@ -78,7 +73,7 @@ describe('the key', () => {
     ['API_KEY', { API_KEY: canary }],
     ['ZAPI-KEY', { 'ZAPI-KEY': canary }],
     ['API-KEY', { 'API-KEY': canary }],
-  ] as const)('travels in the header that %s stands for, and in no other place', async (keyHeader, expected) => {
+  ] as const)('is sent only in the header %s', async (keyHeader, expected) => {
     const server = await startHttpsServer((response) => answerJson(response));
     const { read } = givenClient(server, { keyHeader });
 
@@ -112,7 +107,7 @@ describe('the key', () => {
       (echo: string) => ({ status: 200, body: JSON.stringify({ params: { connections: echo } }) }),
     ],
     ['a body that is no JSON', (echo: string) => ({ status: 200, body: echo })],
-  ])('is in no part of an error when the appliance echoes it in %s', async (_, echo) => {
+  ])('is not in an error if the appliance echoes it in %s', async (_, echo) => {
     const server = await startHttpsServer((response, request) => {
       const { status, body } = echo(String(request.headers.api_key));
       answerJson(response, body, status);
@@ -124,7 +119,7 @@ describe('the key', () => {
     expect(inspect(error, { depth: null, showHidden: true })).not.toContain(canary.slice(0, 7));
   });
 
-  it('is in no part of an error when the appliance echoes it as the type of the body', async () => {
+  it('is not in an error if the appliance echoes it as the type of the body', async () => {
     const server = await startHttpsServer((response, request) =>
       response.writeHead(200, { 'content-type': `text/${String(request.headers.api_key)}` }).end('{}'),
     );
@@ -138,7 +133,7 @@ describe('the key', () => {
   it.each([
     ['as it is', canary],
     ['in escapes', String.raw`\u0043anary0Key0Canar\u0079`],
-  ])('is taken out of a reply whose names and words echo it %s', async (_, echo) => {
+  ])('is removed from a reply whose names and values echo it %s', async (_, echo) => {
     const body = `{"farms":[{"farmname":"shop-${echo}","profile":"${echo}","vip":"a\\\\b","established":5}]}`;
     const server = await startHttpsServer((response) => answerJson(response, body));
     const { client } = givenClient(server);
@@ -148,7 +143,7 @@ describe('the key', () => {
     });
   });
 
-  it('is taken out together with the key of the gateway, which is never sent', async () => {
+  it('is removed together with the key of the gateway, which is never sent', async () => {
     const body = `{"farms":[{"farmname":"${canary}","vip":"CanaryOfTheGateway"}]}`;
     const server = await startHttpsServer((response) => answerJson(response, body));
     const { client } = givenClient(server, { otherKey: new Secret('CanaryOfTheGateway') });
@@ -159,7 +154,7 @@ describe('the key', () => {
     expect(JSON.stringify(server.requests.map(({ rawHeaders }) => rawHeaders))).not.toContain('CanaryOfTheGateway');
   });
 
-  it('is taken out of the text of the licence', async () => {
+  it('is removed from the text of the licence', async () => {
     const server = await startHttpsServer((response) =>
       response.writeHead(200, { 'content-type': 'text/plain' }).end(`CN = ${canary}, Not After : soon`),
     );
@@ -170,7 +165,7 @@ describe('the key', () => {
     );
   });
 
-  it('is in no part of an error when what answers is no HTTP but our own request', async () => {
+  it('is not in an error if the server echoes the request instead of HTTP', async () => {
     const server = await startTlsServer((socket) => socket.pipe(socket));
     const { read } = givenClient(server);
 
@@ -182,16 +177,16 @@ describe('the key', () => {
 });
 
 describe('the certificate of the appliance', () => {
-  it('is accepted when the configured authority vouches for it', async () => {
+  it('is accepted if the configured authority signed it', async () => {
     const server = await startHttpsServer((response) => answerJson(response));
     const { read } = givenClient(server, { tls: { ca: server.material.cert, insecureSkipVerify: false } });
 
     await expect(read()).resolves.toMatchObject({ params: { connections: 324 } });
   });
 
-  it('is checked for the configured name where the address is another', async () => {
+  it('is checked for the configured name instead of the address', async () => {
     const server = await startHttpsServer((response) => answerJson(response), {
-      material: await makeMaterial({ name: 'lb.example.org' }),
+      material: makeMaterial({ name: 'lb.example.org' }),
     });
     const tls = { ca: server.material.cert, insecureSkipVerify: false };
 
@@ -204,9 +199,9 @@ describe('the certificate of the appliance', () => {
     expect((await failureOf(none.read())).reason).toBe('tls');
   });
 
-  it('is accepted when it has the pinned fingerprint, and then nothing else matters', async () => {
+  it('is accepted with the pinned fingerprint alone', async () => {
     const server = await startHttpsServer((response) => answerJson(response), {
-      material: await makeMaterial({ name: 'elsewhere.example.org', expired: true }),
+      material: makeMaterial({ name: 'elsewhere.example.org', expired: true }),
     });
     const { read } = givenClient(server);
 
@@ -237,7 +232,7 @@ describe('the certificate of the appliance', () => {
     const { read } = givenClient(server);
     await read();
 
-    const other = await makeMaterial();
+    const other = makeMaterial();
     server.server.setSecureContext(other);
     server.hangUp();
 
@@ -245,12 +240,12 @@ describe('the certificate of the appliance', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it.each<[what: string, make: () => Promise<Material>, trusted: boolean]>([
+  it.each<[what: string, make: () => TlsMaterial, trusted: boolean]>([
     ['nobody vouches for it', () => makeMaterial(), false],
     ['it has expired', () => makeMaterial({ expired: true }), true],
     ['it is for another name', () => makeMaterial({ name: 'lb.example.org' }), true],
-  ])('is refused with a remedy when %s, and accepted when told to look away', async (_, make, trusted) => {
-    const server = await startHttpsServer((response) => answerJson(response), { material: await make() });
+  ])('is refused with a remedy when %s, and accepted with insecure_skip_verify', async (_, make, trusted) => {
+    const server = await startHttpsServer((response) => answerJson(response), { material: make() });
     const ca = trusted ? { ca: server.material.cert } : {};
 
     const strict = givenClient(server, { tls: { ...ca, insecureSkipVerify: false } });
@@ -265,13 +260,13 @@ describe('the certificate of the appliance', () => {
     await expect(blind.read()).resolves.toBeDefined();
   });
 
-  it('is missing on a server that speaks plain HTTP, which is trouble with TLS', async () => {
+  it('is missing on a server with plain HTTP, which is a failure of TLS', async () => {
     const plain = createServer((_, response) => answerJson(response));
     plain.listen(0, '127.0.0.1');
     await once(plain, 'listening');
     onTestFinished(() => void plain.close());
     const url = new URL(`https://127.0.0.1:${(plain.address() as AddressInfo).port}`);
-    const { read } = givenClient({ url, material: await makeMaterial() });
+    const { read } = givenClient({ url, material: makeMaterial() });
 
     expect((await failureOf(read())).reason).toBe('tls');
   });
@@ -286,7 +281,7 @@ describe('the base path', () => {
     return { server, asked: () => server.requests.map(({ url = '' }) => url.split('/stats')[0]) };
   }
 
-  it('of an older release is found when the newest answers with a 404 of the web server, and remembered', async () => {
+  it('of an older release is found after a 404 of the web server, and remembered', async () => {
     const { server, asked } = await givenProgram({ path: '/zapi/v4.0/zapi.cgi' });
     const { read, reports } = givenClient(server);
 
@@ -314,7 +309,7 @@ describe('the base path', () => {
     expect(asked().slice(2)).toEqual(['/zapi/v4.0/zapi.cgi', '/api/v4.0/api.cgi', '/api/v4.0/api.cgi']);
   });
 
-  it('is not looked for when the configuration names it', async () => {
+  it('is not searched if the configuration names it', async () => {
     const { server, asked } = await givenProgram({ path: '/behind/a/proxy' });
     const right = givenClient(server, { url: new URL('/behind/a/proxy/', server.url) });
     const wrong = givenClient(server, { url: new URL('/api/v4.0/api.cgi', server.url) });
@@ -327,7 +322,7 @@ describe('the base path', () => {
     expect(error.message).toContain('with a page of its web server, not of the API');
   });
 
-  it('that is nowhere makes a failure, not a missing route', async () => {
+  it('that does not exist is a failure, not a missing route', async () => {
     const { server } = await givenProgram({ path: '/nowhere' });
     const { read } = givenClient(server);
 
@@ -335,7 +330,7 @@ describe('the base path', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('is not in question when the API itself says that it does not have a route', async () => {
+  it('is not searched again if the API itself reports a missing route', async () => {
     const body = JSON.stringify({ error: 'true', message: 'Request not found: /stats/system/connections' });
     const server = await startHttpsServer((response) => answerJson(response, body, 404));
     const { read } = givenClient(server);
@@ -346,7 +341,7 @@ describe('the base path', () => {
 });
 
 describe('a redirect', () => {
-  it.each([301, 302, 303, 307, 308])('with %i is not followed, and the key goes nowhere else', async (status) => {
+  it.each([301, 302, 303, 307, 308])('with %i is not followed, and the key is not sent elsewhere', async (status) => {
     const elsewhere = await startHttpsServer((response) => answerJson(response));
     const server = await startHttpsServer((response) =>
       response.writeHead(status, { location: `${elsewhere.url.href}api/v4.0/api.cgi/stats` }).end(),
@@ -361,7 +356,7 @@ describe('a redirect', () => {
   });
 });
 
-describe('trouble on the way', () => {
+describe('a failure on the network', () => {
   interface Trouble {
     readonly name: string;
     readonly trouble: (response: ServerResponse) => void;
@@ -515,7 +510,7 @@ describe('trouble on the way', () => {
     );
   });
 
-  it('with a server that is not there is connect, until it is', async () => {
+  it('with a missing server is connect, until it starts', async () => {
     const server = await startHttpsServer((response) => answerJson(response));
     await server.close();
     const { read, reports } = givenClient(server);
@@ -536,12 +531,12 @@ describe('trouble on the way', () => {
     await once(silent, 'listening');
     onTestFinished(() => void silent.close());
     const url = new URL(`https://127.0.0.1:${(silent.address() as AddressInfo).port}`);
-    const { read } = givenClient({ url, material: await makeMaterial() }, { timeoutMs: 300 });
+    const { read } = givenClient({ url, material: makeMaterial() }, { timeoutMs: 300 });
 
     expect((await failureOf(read())).reason).toBe('timeout');
   });
 
-  it('of one call leaves another that is under way alone', async () => {
+  it('of one call does not affect another one in progress', async () => {
     const waiting: ServerResponse[] = [];
     const server = await startHttpsServer((response, { url = '' }) =>
       url.endsWith('/connections') ? waiting.push(response) : response.destroy(),
@@ -572,7 +567,7 @@ describe('the connection', () => {
     expect(server.accepted).toBe(1);
   });
 
-  it('is opened anew without a failed call after the server closed it for being idle', async () => {
+  it('is opened again without a failed call after the server closed an idle one', async () => {
     const server = await startHttpsServer((response) => answerJson(response));
     const { read, reports } = givenClient(server);
 
@@ -591,7 +586,7 @@ describe('the connection', () => {
     expect(reasonsOf(reports)).toEqual(Array.from({ length: 20 }, () => '200'));
   });
 
-  it('that ends just as it is used again costs no failed call either', async () => {
+  it('that ends while it is reused causes no failed call either', async () => {
     let answered = 0;
     const server = await startHttpsServer((response, { socket }) => {
       answered += 1;
@@ -607,7 +602,7 @@ describe('the connection', () => {
     expect(server.accepted).toBe(2);
   });
 
-  it('that is cut at its first request is not tried again: an appliance in trouble is not asked twice', async () => {
+  it('that is cut at its first request is not tried again', async () => {
     const server = await startHttpsServer((response) => response.destroy());
     const { read, reports } = givenClient(server);
 
@@ -618,7 +613,7 @@ describe('the connection', () => {
     expect(reasonsOf(reports)).toEqual(['connect', 'connect']);
   });
 
-  it('is not kept by a server that answers on an ended one for ever: the retry is one', async () => {
+  it('is retried once, also if the server always answers on an ended one', async () => {
     let requests = 0;
     const server = await startHttpsServer((response) => {
       requests += 1;
@@ -635,7 +630,7 @@ describe('the connection', () => {
   });
 });
 
-describe('giving up', () => {
+describe('an abort', () => {
   it('of the caller cancels the call, and the connection ends', async () => {
     const server = await startHttpsServer(() => undefined);
     const { read, reports } = givenClient(server);
@@ -656,7 +651,7 @@ describe('giving up', () => {
     );
   });
 
-  it('of the caller for want of time is a timeout', async () => {
+  it('of the caller after its time is a timeout', async () => {
     const server = await startHttpsServer(() => undefined);
     const { read } = givenClient(server);
 
@@ -665,7 +660,7 @@ describe('giving up', () => {
     expect(error.reason).toBe('timeout');
   });
 
-  it('before the call began sends nothing', async () => {
+  it('before the call sends nothing', async () => {
     const server = await startHttpsServer((response) => answerJson(response));
     const { read } = givenClient(server);
 
@@ -677,7 +672,7 @@ describe('giving up', () => {
     const server = await startHttpsServer((response) => answerJson(response));
     const held: Socket[] = [];
     const between = createTcpServer((socket) => {
-      // What the other side does to a connection is no failure here.
+      // An action of the other side on a connection is no failure here.
       held.push(socket.on('error', () => undefined));
     }).listen(0, '127.0.0.1');
     onTestFinished(() => void between.close());
@@ -703,7 +698,7 @@ describe('giving up', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('of the client itself ends a call under way, and nothing is opened after it', async () => {
+  it('of the client itself ends a call in progress, and nothing is opened later', async () => {
     const server = await startHttpsServer(() => undefined);
     const { client, read } = givenClient(server);
 
@@ -792,7 +787,7 @@ describe('the clock of the appliance', () => {
     expect(reports[0]?.clockOffsetSeconds).toBe(offset);
   });
 
-  it('agrees as long as a slow answer cannot show the opposite', async () => {
+  it('agrees unless a slow answer shows the opposite', async () => {
     const clock = { ms: now };
     const server = await startHttpsServer((response) => {
       response.sendDate = false;
@@ -826,7 +821,7 @@ describe('a status', () => {
     [402, { message: "There isn't a valid certificate file", certificate_key: 'machine-canary', hostname: 'lb-a' }],
     [403, { message: "There isn't a valid certificate file", certificate_key: 'machine-canary', hostname: 'lb-a' }],
   ])(
-    '%i of a deactivated appliance is unlicensed, proves the key, and does not tell what identifies the machine',
+    "%i of a deactivated appliance is unlicensed, proves the key, and does not show the machine's identity",
     async (status, body) => {
       const server = await startHttpsServer((response) => answerJson(response, JSON.stringify(body), status));
       const { read, reports } = givenClient(server);
@@ -846,7 +841,7 @@ describe('a status', () => {
     [429, 'slow down'],
     [500, refused('down')],
     [502, '{}'],
-  ])('%i with %s, from whatever stands in front, proves no key', async (status, body) => {
+  ])('%i with %s, from another server in front, proves no key', async (status, body) => {
     const server = await startHttpsServer((response) => answerJson(response, body, status));
     const { read, reports } = givenClient(server);
 
@@ -863,7 +858,7 @@ describe('a status', () => {
     [504, '504'],
     [599, '5xx'],
     [777, 'other'],
-  ])('%i is counted as %s, so that nobody can make up series by making up statuses', async (status, code) => {
+  ])('%i is counted as %s, so that invented statuses create no series', async (status, code) => {
     const server = await startHttpsServer((response) => answerJson(response, '{}', status));
     const { read, reports } = givenClient(server);
 
@@ -879,7 +874,7 @@ describe('a status', () => {
     ['application/json', '{"params":{}}'],
     ['application/json', '{"params":[]}'],
     ['text/html', '<html></html>'],
-  ])('200 with %s %s proves no key: anything may answer so', async (type, body) => {
+  ])('200 with %s %s proves no key: any server may answer so', async (type, body) => {
     const server = await startHttpsServer((response) => response.writeHead(200, { 'content-type': type }).end(body));
     const { client, reports } = givenClient(server);
 
@@ -894,7 +889,7 @@ describe('a status', () => {
     expect(reports.map(({ authenticated }) => authenticated)).toEqual([false, false, false, false]);
   });
 
-  it('200 is read as JSON also where an early release labels it as text', async () => {
+  it('200 is read as JSON also if an early release labels it as text', async () => {
     const server = await startHttpsServer((response) =>
       response
         .writeHead(200, { 'content-type': 'text/plain' })
@@ -907,7 +902,7 @@ describe('a status', () => {
     });
   });
 
-  it('200 is read as text where the row says so, and only then', async () => {
+  it('200 is read as text only if the row requires it', async () => {
     const server = await startHttpsServer((response) =>
       response.writeHead(200, { 'content-type': 'text/plain; charset=iso-8859-1' }).end('Not After : soon'),
     );
@@ -923,7 +918,7 @@ describe('a status', () => {
   });
 });
 
-it('asks for nothing under a name that would change which route is called', async () => {
+it('sends nothing for a name that would change the route', async () => {
   const server = await startHttpsServer((response) => answerJson(response));
   const { client, reports } = givenClient(server);
 

@@ -41,7 +41,10 @@ function readYaml<Document>(file: string): Document {
   return parse(readFileSync(file, 'utf8'), { merge: true }) as Document;
 }
 
-/** The mounts of a service as `[source, target]`; a source of the repository is a path from its root. */
+/**
+ * The mounts of a service as `[source, target]`; a source of the repository is a path from its
+ * root.
+ */
 function mounts({ volumes = [] }: Service): readonly (readonly [string, string])[] {
   return volumes.map((volume) => {
     const [source = '', target = ''] = typeof volume === 'string' ? volume.split(':') : [volume.source, volume.target];
@@ -49,7 +52,7 @@ function mounts({ volumes = [] }: Service): readonly (readonly [string, string])
   });
 }
 
-/** Where a path of the repository is in a container. */
+/** Returns the path in a container of a path of the repository. */
 function placeOf(source: string, service: string): string | undefined {
   return mounts(compose.services[service] ?? {}).find(([path]) => path === source)?.[1];
 }
@@ -210,9 +213,13 @@ describe('Prometheus in containers', () => {
   it.skipIf(!isThere('promtool'))('has a configuration that promtool accepts, with the rules beside it', () => {
     const folder = mkdtempSync(join(tmpdir(), 'zlb-deploy-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    for (const source of ['deploy/prometheus/prometheus.yml', 'alerts/zlb.rules.yml']) {
+    for (const source of [
+      'deploy/prometheus/prometheus.yml',
+      'alerts/zlb.rules.yml',
+      'alerts/zlb-extended.rules.yml',
+    ]) {
       const place = placeOf(source, 'prometheus') ?? '';
-      expect(place).toMatch(/^\/etc\/prometheus\/[\w.]+$/);
+      expect(place).toMatch(/^\/etc\/prometheus\/[\w.-]+$/);
       copyFileSync(source, join(folder, place.replace('/etc/prometheus/', '')));
     }
 

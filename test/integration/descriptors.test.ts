@@ -77,7 +77,7 @@ async function everyWayToFail(): Promise<readonly Failing[]> {
   await refused.close();
   const stranger = await startHttpsServer(() => undefined);
   const garbage = await startTlsServer((socket) => {
-    // Who reads nothing does not see that the other side is gone.
+    // A socket that does not read does not notice that the other side is gone.
     socket.resume();
     socket.end('SSH-2.0-OpenSSH_9.2\r\n');
   });
@@ -106,7 +106,10 @@ async function everyWayToFail(): Promise<readonly Failing[]> {
   ];
 }
 
-/** What the process holds once all that was closed is gone; waits for it to come down to what it was. */
+/**
+ * Returns the resources of the process after everything closed is gone; waits until they fall to
+ * the previous number.
+ */
 async function settled(wanted?: { readonly descriptors: number; readonly handles: number }) {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;

@@ -18,7 +18,7 @@ const image = imageStage(dockerfile);
 const instructions = dockerfile.stages.flatMap((stage) => stage.instructions);
 const debianReleases: Readonly<Record<string, string>> = { trixie: 'debian13' };
 
-/** What is copied from the build context, and not from another stage. */
+/** The files that are copied from the build context, not from another stage. */
 const sources = instructions
   .filter(({ word, flags }) => word === 'COPY' && flags['from'] === undefined)
   .flatMap(({ text }) => text.split(/\s+/).slice(0, -1));
@@ -96,7 +96,7 @@ describe('the Dockerfile', () => {
   it('starts without a shell, as `npm start` does', () => {
     const main = `/app/${manifest.bin['zlb-exporter']}`;
 
-    expect(manifest.scripts['start']).toBe('. scripts/npm-flags.sh; exec node src/main.ts');
+    expect(manifest.scripts['start']).toBe('. scripts/before-start.sh; exec node src/main.ts');
     expect(readWords('ENTRYPOINT')).toEqual(['node', main]);
     expect(parseFlags(readWords('CMD')).flags).toMatchObject({ 'config.file': '/etc/zlb-exporter/zlb.yml' });
     expect(lastOf(image, 'HEALTHCHECK')).toMatch(new RegExp(`^CMD \\["node", "${main}", "healthcheck"\\]$`));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureReason } from '../../src/appliance/errors.ts';
-import type { Fault } from '../../src/simulator/faults.ts';
-import { recordedWorld } from '../../src/simulator/scenarios.ts';
+import type { Fault } from '../../simulator/faults.ts';
+import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { givenAppliance, minuteMs } from '../support/given-appliance.ts';
 import { stateOf, valueOf } from '../support/samples.ts';
 
@@ -111,9 +111,9 @@ const rows: readonly Row[] = [
   },
 ];
 
-describe('what /metrics says of a fault, and how it recovers', () => {
+describe('/metrics during a fault, and its recovery', () => {
   it.each(rows)(
-    'when $name: the farms collector fails with $reason, nothing else suffers, and it recovers',
+    'when $name: only the farms collector fails with $reason, and it recovers',
     async ({ fault, reason, authenticated }) => {
       const { appliance, poll, page, pass } = await givenWatchedAppliance();
       const before = await page();
@@ -154,7 +154,7 @@ describe('what /metrics says of a fault, and how it recovers', () => {
     },
   );
 
-  it('when it echoes the key where an address should be: the key stays off the page and out of the log', async () => {
+  it('when it echoes the key as an address: the key is neither in the metrics nor in the log', async () => {
     const world = recordedWorld();
     for (const farm of world.farms.values()) farm.vip = 'canary-key';
 
@@ -164,7 +164,7 @@ describe('what /metrics says of a fault, and how it recovers', () => {
     expect((await page()) + JSON.stringify(logged)).not.toContain('canary-key');
   });
 
-  it('when a 402 comes on any call: deactivated at once, and only the activation is still asked for, until it is over', async () => {
+  it('when a 402 comes on any call: deactivated at once, and only the activation is read until it ends', async () => {
     const { appliance, poll, page } = await givenWatchedAppliance();
 
     appliance.fail('*', { kind: 'status', status: 402 });
@@ -198,7 +198,7 @@ describe('what /metrics says of a fault, and how it recovers', () => {
     expect(valueOf(await page(), 'zlb_collector_success', { collector: 'farms' })).toBe(1);
   });
 
-  it('when the key is refused: the appliance is not asked again before the wait is over, and then once', async () => {
+  it('when the key is refused: one call after the wait', async () => {
     const { appliance, poll, page, pass } = await givenWatchedAppliance();
     appliance.fail('*', { kind: 'status', status: 401 });
     await poll('farms');

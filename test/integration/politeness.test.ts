@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { startSimulatedAppliance } from '../../src/simulator/server.ts';
-import { largeWorld } from '../../src/simulator/scenarios.ts';
+import { startSimulatedAppliance } from '../../simulator/server.ts';
+import { largeWorld } from '../../simulator/scenes/sizes.ts';
 import { createTestPoller } from '../support/poller.ts';
 
 const realImmediate = setImmediate;

@@ -1,18 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { recordedWorld } from '../../src/simulator/scenarios.ts';
-import {
-  busyWorld,
-  deactivatedWorld,
-  healthyPair,
-  largeWorld,
-  olderEnterpriseWorld,
-} from '../../src/simulator/scenarios.ts';
-import { certificate, httpBackend, httpFarm, l4Backend, l4Farm, service } from '../../src/simulator/world-parts.ts';
+import { recordedWorld } from '../../simulator/scenes/recorded.ts';
+import { busyWorld } from '../../simulator/scenes/busy.ts';
+import { healthyPair } from '../../simulator/scenes/cluster.ts';
+import { deactivatedWorld } from '../../simulator/scenes/expiring.ts';
+import { olderEnterpriseWorld } from '../../simulator/scenes/older.ts';
+import { byFile, byName, createWorld } from '../../simulator/world-creation.ts';
+import { largeWorld } from '../../simulator/scenes/sizes.ts';
+import { certificate, httpBackend, httpFarm, l4Backend, l4Farm, service } from '../../simulator/world-parts.ts';
 import { givenAppliance, minuteMs } from '../support/given-appliance.ts';
 import { seriesOf, stateOf, valueOf } from '../support/samples.ts';
 
-it('drops everything about a farm that was deleted, with the next list of farms', async () => {
+it('removes everything about a deleted farm with the next list of farms', async () => {
   const { world, poll, page } = await givenAppliance(recordedWorld(), { runs: ['farms', 'backends', 'farm_config'] });
   expect(seriesOf(await page(), 'zlb_backend_status', { farm: 'webshop', status: 'up' })).toHaveLength(4);
 
@@ -22,7 +21,7 @@ it('drops everything about a farm that was deleted, with the next list of farms'
   expect(await page()).not.toContain('farm="webshop"');
 });
 
-it('counts and logs a change of state once, and none at the first sight of an object', async () => {
+it('counts and logs a change of state once, and none for a new object', async () => {
   const { world, poll, page, logged } = await givenAppliance(recordedWorld(), { runs: ['farms', 'backends'] });
   expect(valueOf(await page(), 'zlb_transitions_total', { object: 'farm', to: 'down' })).toBeUndefined();
 
@@ -36,7 +35,7 @@ it('counts and logs a change of state once, and none at the first sight of an ob
   expect(lines).toEqual([expect.objectContaining({ object: 'farm', farm: 'webshop', from: 'problem', to: 'down' })]);
 });
 
-it('calls the backends of a stopped farm unknown and never up', async () => {
+it('shows the backends of a stopped farm as unknown, never as up', async () => {
   const { world, poll, page } = await givenAppliance(recordedWorld(), { runs: ['farms', 'backends'] });
 
   for (const farm of world.farms.values()) farm.running = false;
@@ -48,7 +47,7 @@ it('calls the backends of a stopped farm unknown and never up', async () => {
   );
 });
 
-it('shows a status word that it does not know as unknown, and says so once', async () => {
+it('shows an unknown status word as unknown, and logs it once', async () => {
   const { world, poll, page, logged } = await givenAppliance(recordedWorld(), { runs: ['farms'] });
 
   const farm = world.farms.get('webshop');
@@ -60,7 +59,7 @@ it('shows a status word that it does not know as unknown, and says so once', asy
   expect(logged.filter(({ msg }) => String(msg).startsWith('status not known'))).toHaveLength(1);
 });
 
-it('leaves a collector out where the edition lacks its route, without asking again, until the version changes', async () => {
+it('leaves a collector out if the edition lacks its route, until the version changes', async () => {
   const { appliance, world, poll, page } = await givenAppliance(recordedWorld(), {
     runs: ['appliance', 'cluster', 'connections'],
   });
@@ -78,7 +77,7 @@ it('leaves a collector out where the edition lacks its route, without asking aga
   expect(appliance.requests.at(-1)?.route).toBe('GET /system/cluster/nodes/localhost');
 });
 
-it('reads what a restricted user may read, and needs no root key', async () => {
+it('reads everything for a restricted user, without a root key', async () => {
   const [world] = healthyPair();
   world.groups.set('monitoring', { name: 'monitoring', role: {}, farms: ['*'], interfaces: ['*'] });
   world.users.set('prometheus', {
@@ -103,6 +102,7 @@ it('reads what a restricted user may read, and needs no root key', async () => {
     'farm_config',
     'packages',
     'backups',
+    'letsencrypt',
   ];
 
   const { page } = await givenAppliance(world, { apiKey: 'restricted-key', runs: all });
@@ -129,14 +129,14 @@ it('finds an older release under its path, with numbers as strings and a datalin
   expect(await page()).not.toMatch(/NaN|undefined/);
 });
 
-it('tells a deactivated appliance from one that does not answer', async () => {
+it('distinguishes a deactivated appliance from one that does not answer', async () => {
   const { page } = await givenAppliance(deactivatedWorld(), { runs: ['farms', 'activation'] });
 
   expect(stateOf(await page(), 'zlb_activation_status')).toBe('deactivated');
   expect(valueOf(await page(), 'zlb_up')).toBe(1);
 });
 
-it('says unknown of an activation that nobody could ask for', async () => {
+it('shows an unread activation as unknown', async () => {
   const [world] = healthyPair();
   const { appliance, poll, page } = await givenAppliance(world);
   appliance.fail('*', { kind: 'status', status: 500 });
@@ -147,7 +147,7 @@ it('says unknown of an activation that nobody could ask for', async () => {
   expect(valueOf(await page(), 'zlb_collector_success', { collector: 'activation' })).toBe(0);
 });
 
-it('counts interface traffic from the appliance, so that a reboot is a reset and nothing else', async () => {
+it('counts interface traffic of the appliance, so that a reboot is only a reset', async () => {
   const world = busyWorld();
   world.moving = true;
   const { poll, page } = await givenAppliance(world, { runs: ['interfaces'] });
@@ -159,7 +159,7 @@ it('counts interface traffic from the appliance, so that a reboot is a reset and
   expect(valueOf(await page(), 'zlb_interface_receive_bytes_total', { interface: 'eth0' })).toBeLessThan(before);
 });
 
-it('tells two backends of one service with the same address apart by their ids', async () => {
+it('distinguishes two backends of one service with the same address by their ids', async () => {
   const world = recordedWorld();
   world.farms.set(
     'twins',
@@ -179,7 +179,7 @@ it('tells two backends of one service with the same address apart by their ids',
   expect(names).toEqual(['10.0.0.1:80#0', '10.0.0.1:80#1', '10.0.0.2:80']);
 });
 
-it('keeps the page valid whatever an appliance calls its objects', async () => {
+it('writes valid text for any names of objects', async () => {
   const world = recordedWorld();
   const hostile = [
     'quo"te',
@@ -227,10 +227,36 @@ it('stays within its limit of series, keeps the aggregates and counts what it le
   expect(valueOf(await page(), 'zlb_exporter_series')).toBeLessThanOrEqual(2_000);
 });
 
-it('shows nothing about an appliance before it was asked, and no zero for what it does not know', async () => {
+it('shows nothing before the first poll, and no zero for unknown values', async () => {
   const { page, pass } = await givenAppliance(recordedWorld());
   expect(await page()).toBe('');
 
   pass(minuteMs);
   expect(await page(), 'nothing is made up by waiting').toBe('');
+});
+
+it.each([
+  ['newest', 'relianoid', '/certificates/letsencrypt'],
+  ['older', 'skudonet', '/certificates/letsencryptz'],
+] as const)('finds the ACME certificates of a %s Community release (%s) under %s', async (release, product, route) => {
+  const world = createWorld({
+    release,
+    product,
+    certificates: byFile([
+      certificate('le_example_com.pem', { notBefore: Date.now(), notAfter: Date.now() + minuteMs }),
+    ]),
+    acme: byName([
+      {
+        name: 'le.example.com',
+        domains: ['le.example.com'],
+        renewal: { farm: 'site', vip: null, force: false, restart: true },
+      },
+    ]),
+  });
+  const { appliance, page } = await givenAppliance(world, { runs: ['letsencrypt', 'certificates'] });
+
+  const labels = { file: 'le_example_com.pem', autorenewal: 'true', mode: 'farm', restart: 'true' };
+  expect(valueOf(await page(), 'zlb_letsencrypt_certificate_info', labels)).toBe(1);
+  expect(valueOf(await page(), 'zlb_certificate_not_after_timestamp_seconds', { file: labels.file })).toBeDefined();
+  expect(appliance.requests.map((each) => each.route)).toContain(`GET ${route}`);
 });

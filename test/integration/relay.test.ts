@@ -71,7 +71,7 @@ describe('the path of the API', () => {
     expect(relay.urlOf('/farms/shop')).toBe(`${server.url.origin}/api/v4.0/api.cgi/farms/shop`);
   });
 
-  it('is an error of its own where something else answers', async () => {
+  it('has its own error if another server answers', async () => {
     const relay = givenRelay(await startHttpsServer(apiUnder('/elsewhere')));
 
     const sending = relay.send({ method: 'PUT', path: '/farms/shop', signal: patient });
@@ -81,7 +81,7 @@ describe('the path of the API', () => {
 });
 
 describe('an answer', () => {
-  it.each([0, 1, 65_535, 65_536, 65_537, 90_000])('of %i bytes comes through whole', async (bytes) => {
+  it.each([0, 1, 65_535, 65_536, 65_537, 90_000])('of %i bytes passes completely', async (bytes) => {
     const content = Buffer.from(Array.from({ length: bytes }, (_, index) => index % 251));
     const server = await startHttpsServer((response) => {
       response.writeHead(200, { 'content-type': 'application/x-download' });
@@ -96,7 +96,7 @@ describe('an answer', () => {
     expect((Buffer.isBuffer(body) ? body : await buffer(body)).equals(content)).toBe(true);
   });
 
-  it('that is cut short is an error and no answer', async () => {
+  it('that is cut is an error and no answer', async () => {
     const server = await startHttpsServer((response, request) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 }).write('{"a":');
       setImmediate(() => request.socket.destroy());
@@ -112,7 +112,7 @@ describe('an answer', () => {
 it.each([
   ['a short', 10],
   ['a long', 80_000],
-])('overwrites both keys of the appliance in %s answer', async (_, length) => {
+])('has both keys of the appliance masked in %s answer', async (_, length) => {
   const sent = `${'x'.repeat(length)}${key}-${pollingKey}`;
   const server = await startHttpsServer((response) => response.writeHead(200).end(sent));
   const relay = givenRelay({ ...server, url: new URL('/api/v4.0/api.cgi', server.url) });
@@ -123,7 +123,7 @@ it.each([
   expect(received.slice(length)).toBe(`${'*'.repeat(key.length)}-${'*'.repeat(pollingKey.length)}`);
 });
 
-it('leaves nothing behind on a signal that outlives its calls', async () => {
+it('leaves no listener on a long-lived signal', async () => {
   const server = await startHttpsServer((response, { url }) => {
     if (url?.endsWith('/cut')) response.destroy();
     else response.writeHead(200).end(Buffer.alloc(url?.endsWith('/long') ? 80_000 : 10));
@@ -158,7 +158,7 @@ describe('a call that fails', () => {
     expect(pathsOf(server).filter((path) => path.startsWith('PUT'))).toHaveLength(1);
   });
 
-  it('says that no answer came in time, and ends the connection', async () => {
+  it('reports a time-out, and ends the connection', async () => {
     const server = await startTlsServer((socket) => void socket.resume());
     const relay = givenRelay({ ...server, url: new URL('/api/v4.0/api.cgi', server.url) }, 200);
 
@@ -171,7 +171,7 @@ describe('a call that fails', () => {
     );
   });
 
-  it('ends the connection when its caller reads no further', async () => {
+  it('ends the connection when its caller stops reading', async () => {
     const server = await startHttpsServer((response) => {
       response.writeHead(200, { 'content-type': 'application/x-download' }).write(Buffer.alloc(100_000));
     });

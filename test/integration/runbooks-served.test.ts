@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { busyWorld } from '../../src/simulator/scenarios.ts';
+import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { givenExporter } from '../support/given-exporter.ts';
 import { until } from '../support/until.ts';
 
@@ -17,8 +17,8 @@ async function section(address: string, alert: string): Promise<string> {
 }
 
 describe('the runbooks of the exporter', () => {
-  it('are found by the address that the alerts have, with the names of the alert', async () => {
-    const { url } = await givenExporter({});
+  it('are served at the address of the alerts, with the names of the alert', async () => {
+    const { url } = await givenExporter({ 'lb-1': busyWorld() });
 
     const alias = await fetch(`${url}/docs/operations.md?appliance=lb-1`, { redirect: 'manual' });
     const followed = await fetch(`${url}/docs/operations.md`);
@@ -31,7 +31,7 @@ describe('the runbooks of the exporter', () => {
   });
 
   it('have the names of the alert in commands and queries', async () => {
-    const { url } = await givenExporter({});
+    const { url } = await givenExporter({ 'lb-1': busyWorld() });
 
     const text = await section(`${url}/runbooks?appliance=lb-paris&farm=shop`, 'ZlbFarmDown');
 
@@ -41,8 +41,8 @@ describe('the runbooks of the exporter', () => {
     expect(text).toContain('Filled in: appliance lb-paris, farm shop.');
   });
 
-  it('explain their variables in place where no name is given, and show no name of the demonstration', async () => {
-    const { url } = await givenExporter({});
+  it('explain their variables if no name is given, and show no name of the demonstration', async () => {
+    const { url } = await givenExporter({ 'lb-1': busyWorld() });
 
     const text = await section(`${url}/runbooks`, 'ZlbFarmDown');
 
@@ -52,8 +52,8 @@ describe('the runbooks of the exporter', () => {
     expect(text).toContain('$appliance and $farm stand for labels of the alert.');
   });
 
-  it('keep a name that the shell would read otherwise out of commands, and escape it everywhere', async () => {
-    const { url } = await givenExporter({});
+  it('omit a name with shell characters from commands, and escape it everywhere', async () => {
+    const { url } = await givenExporter({ 'lb-1': busyWorld() });
     const odd = `</code><script>alert(1)</script>"\\'; rm -rf $HOME`;
     const address = `${url}/runbooks?${new URLSearchParams({ appliance: 'lb-1', farm: odd }).toString()}`;
 
@@ -74,8 +74,8 @@ describe('the runbooks of the exporter', () => {
     ['with a control character', 'appliance=a%0Arm'],
     ['too long', `appliance=${'a'.repeat(300)}`],
     ['under a name that is no label', 'constructor=a&old=b'],
-  ])('take no name that comes %s', async (_, query) => {
-    const { url } = await givenExporter({});
+  ])('accept no name that comes %s', async (_, query) => {
+    const { url } = await givenExporter({ 'lb-1': busyWorld() });
 
     const response = await fetch(`${url}/runbooks?${query}`);
 
@@ -84,7 +84,7 @@ describe('the runbooks of the exporter', () => {
     expect(await section(`${url}/runbooks?${query}`, 'ZlbFarmDown')).toContain('zlb-exporter admin $appliance');
   });
 
-  it('are linked from the status page with the names of what is wrong', async () => {
+  it('are linked from the status page with the names of the problem', async () => {
     const { url } = await givenExporter({ 'lb-madrid': busyWorld() }, { eager: ['farms', 'backends'] });
 
     const page = await until(

@@ -3,8 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { negotiate } from '../../src/http/negotiate.ts';
-import { createSendPage, type SendPageLimits, defaultLimits } from '../../src/http/send-page.ts';
+import { createSendPage, defaultLimits, negotiate, type SendPageLimits } from '../../src/http/send-page.ts';
 import { gauge } from '../../src/metrics/family.ts';
 import { finishPage } from '../../src/metrics/page.ts';
 import { fillRegistry } from '../../src/metrics/render.ts';
@@ -14,8 +13,8 @@ import { until } from '../support/until.ts';
 
 const number = gauge('zlb_number', 'A number (nothing).', ['line']);
 
-describe('a page', () => {
-  it.each([1, 3_000, 100_000])('of %i lines arrives as it is, plain and gzip', async (lines) => {
+describe('an exposition', () => {
+  it.each([1, 3_000, 100_000])('of %i lines arrives unchanged, plain and gzip', async (lines) => {
     const { url, store, show } = await given();
     show(lines, 7);
     const expected = Buffer.from(await textOf(store));
@@ -29,7 +28,7 @@ describe('a page', () => {
     expect(Buffer.from(await gzip.arrayBuffer()).equals(expected)).toBe(true);
   });
 
-  it('stays the page of its scrape for a slow reader, whatever is read meanwhile', async () => {
+  it('stays the same for a slow reader, despite new readings', async () => {
     const { url, store, show } = await given();
     show(400_000, 1);
     const expected = Buffer.from(await textOf(store));
@@ -53,7 +52,7 @@ describe('a page', () => {
 });
 
 describe('many readers at a time', () => {
-  it('all have their page when they read it, as the targets of a fleet that are scraped together do', async () => {
+  it('all get their exposition, like the targets of a fleet that are scraped together', async () => {
     const { url, show } = await given();
     show(3_000, 1);
 
@@ -69,8 +68,8 @@ describe('many readers at a time', () => {
   });
 });
 
-describe('a reader that leaves while its page is being made', () => {
-  it('takes no place from those that come after it', async () => {
+describe('a reader that leaves during rendering', () => {
+  it('does not keep a place', async () => {
     const { url, show, lines } = await given({ maxUnfinished: 1 });
     show(3_000, 1);
     const leaving = connect(Number(new URL(url).port), '127.0.0.1');
@@ -87,8 +86,8 @@ describe('a reader that leaves while its page is being made', () => {
   });
 });
 
-describe('readers that do not read', () => {
-  it('are refused beyond the number that there can be with good reason, and told when to come back', async () => {
+describe('clients that do not read', () => {
+  it('are refused beyond the limit, with the time of a retry', async () => {
     const { url, show } = await given({ maxUnfinished: 3 });
     show(400_000, 1);
     const readers = await Promise.all([slowReader(url), slowReader(url), slowReader(url)]);
@@ -105,7 +104,7 @@ describe('readers that do not read', () => {
     expect(await refused.text()).toMatch(/^3 pages are being sent and not read\./);
   });
 
-  it('are refused when their pages together would fill the memory', async () => {
+  it('are refused if their expositions would fill the memory', async () => {
     const { url, show, pageBytes } = await given();
     show(400_000, 1);
     const limited = await given({ maxUnfinishedBytes: 2 * (await pageBytes()) });
@@ -116,7 +115,7 @@ describe('readers that do not read', () => {
     expect((await fetch(url)).status).toBe(200);
   });
 
-  it('make room for who comes next once Prometheus would have given up, the oldest first', async () => {
+  it('are cut off for new ones after the time of a scrape, the oldest first', async () => {
     const { url, show, pageBytes, lines } = await given({ maxUnfinished: 2, patienceMs: 0 });
     show(400_000, 1);
     const size = await pageBytes();
@@ -131,7 +130,7 @@ describe('readers that do not read', () => {
     expect(lines.join('')).toContain('a reader that is too slow for its page was cut off');
   });
 
-  it('make room for others than themselves at once when they have most of the places', async () => {
+  it('are cut off at once for other clients if they have most of the places', async () => {
     const { url, show, pageBytes, lines } = await given({ maxUnfinished: 3 });
     show(400_000, 1);
     const size = await pageBytes();
@@ -145,7 +144,7 @@ describe('readers that do not read', () => {
     expect(lines.join('')).toContain('127.0.0.2');
   });
 
-  it('fill no log when they come again and again', async () => {
+  it('do not fill the log when they return', async () => {
     const { url, show, lines } = await given({ maxUnfinished: 1 });
     show(400_000, 1);
     await slowReader(url);
@@ -155,7 +154,7 @@ describe('readers that do not read', () => {
     expect(lines).toHaveLength(1);
   });
 
-  it('are cut off in the end, though nobody else comes', async () => {
+  it('are finally cut off, also without other clients', async () => {
     const { url, show, pageBytes, lines } = await given({ maxMs: 50 });
     show(400_000, 1);
 
@@ -168,7 +167,7 @@ describe('readers that do not read', () => {
     expect(await reader.rest()).toBeLessThan(await pageBytes());
   });
 
-  it('cost no copy of the page each', async () => {
+  it('share one copy of the exposition', async () => {
     const { url, show, pageBytes } = await given();
     show(400_000, 1);
     const size = await pageBytes();
@@ -225,7 +224,7 @@ async function slowReader(url: string, from = '127.0.0.1') {
   onTestFinished(() => void socket.destroy());
   const received: Buffer[] = [];
   socket.on('data', (data: Buffer) => received.push(data));
-  // What is cut off ends in an error.
+  // A connection that is cut off ends in an error.
   socket.on('error', () => undefined);
   socket.write('GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
   await once(socket, 'data');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { largeWorld } from '../../src/simulator/scenarios.ts';
+import { largeWorld } from '../../simulator/scenes/sizes.ts';
 import { givenAppliance } from '../support/given-appliance.ts';
 import { seriesOf, valueOf } from '../support/samples.ts';
 
@@ -80,7 +80,7 @@ it('shows 20,000 backends in compact mode below the limit: those down or in main
     runs: ['farms', 'farm_config', 'backends'],
   });
 
-  // Of 200, every fifth is down and of the others every seventh is in maintenance.
+  // Every fifth of 200 is down, and every seventh of the others is in maintenance.
   expect(
     seriesOf(await page(), 'zlb_farm_backends', { farm: 'farm-0001' }).map((line) => line.match(/\d+$/)?.[0]),
   ).toEqual(['137', '40', '23', '0']);

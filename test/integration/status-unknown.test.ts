@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { busyWorld, emptyCommunityWorld } from '../../src/simulator/scenarios.ts';
-import { httpFarm, service } from '../../src/simulator/world-parts.ts';
+import { busyWorld } from '../../simulator/scenes/busy.ts';
+import { emptyCommunityWorld } from '../../simulator/scenes/sizes.ts';
+import { httpFarm, service } from '../../simulator/world-parts.ts';
 import { givenExporter } from '../support/given-exporter.ts';
 import { until } from '../support/until.ts';
 
@@ -34,7 +35,7 @@ async function pageText(address: string): Promise<string> {
 }
 
 describe('the backends of a stopped farm', () => {
-  it('are not known, and those that are configured are named without a state', async () => {
+  it('are unknown, and the configured ones are listed without a state', async () => {
     const { url } = await givenExporter({ 'lb-madrid': busyWorld() }, { eager });
     const read = until(
       () => farmOf(url, 'oldportal'),
@@ -51,7 +52,7 @@ describe('the backends of a stopped farm', () => {
     expect(await pageText(`${url}/?q=10.20.0.33`), 'an address that somebody looks for').toContain('1 match');
   });
 
-  it('are known again once it runs, and not known as soon as it is stopped', async () => {
+  it('are known while it runs, and unknown when it is stopped', async () => {
     const world = busyWorld();
     const { url } = await givenExporter({ 'lb-madrid': world }, { eager });
     const shop = world.farms.get('shop');
@@ -80,7 +81,7 @@ describe('the backends of a stopped farm', () => {
   });
 });
 
-it('says that a farm has no backends where the appliance said so', async () => {
+it('shows a farm without backends if the appliance reports that', async () => {
   const world = emptyCommunityWorld();
   const farm = httpFarm({ name: 'empty', vip: '192.0.2.9', vport: '80', services: [service('main')] });
   world.farms.set(farm.name, farm);
@@ -94,7 +95,7 @@ it('says that a farm has no backends where the appliance said so', async () => {
   expect(await pageText(`${url}/?appliance=lb-1`)).toContain('It has no backends.');
 });
 
-it('says null of what was never read, and [] of what was read and is empty', async () => {
+it('has null for unread values, and [] for empty ones', async () => {
   const silent = await givenExporter({ 'lb-1': emptyCommunityWorld() });
   await silent.stop();
   silent.appliances[0]?.fail('*', { kind: 'hang' });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { busyWorld, deactivatedWorld, emptyCommunityWorld, expiringWorld } from '../../src/simulator/scenarios.ts';
+import { busyWorld } from '../../simulator/scenes/busy.ts';
+import { deactivatedWorld, expiringWorld } from '../../simulator/scenes/expiring.ts';
+import { emptyCommunityWorld } from '../../simulator/scenes/sizes.ts';
 import { givenExporter } from '../support/given-exporter.ts';
 import { until } from '../support/until.ts';
 
@@ -12,7 +14,7 @@ async function pageText(address: string): Promise<string> {
 }
 
 describe('a search for a state', () => {
-  it('finds what is in it, and not what is well', async () => {
+  it('finds objects in that state, not healthy ones', async () => {
     const worlds = { 'lb-madrid': busyWorld(), 'lb-berlin': expiringWorld(), 'lb-lisbon': deactivatedWorld() };
     const { url } = await givenExporter(worlds, { eager });
     const find = (word: string, expected: string) =>
@@ -33,7 +35,7 @@ describe('a search for a state', () => {
 });
 
 describe('an appliance that was never read', () => {
-  it('is not said to be shown as it was before', async () => {
+  it('is not shown as an earlier state', async () => {
     const given = await givenExporter({ 'lb-1': emptyCommunityWorld() }, { eager });
     await given.stop();
     await given.appliances[0]?.close();
@@ -49,7 +51,7 @@ describe('an appliance that was never read', () => {
     expect(text).not.toContain('was read before');
   }, 60_000);
 
-  it('is not said to be silent when it is no appliance that answers', async () => {
+  it('is not reported as silent if another server answers', async () => {
     const given = await givenExporter({ 'lb-1': emptyCommunityWorld() }, { eager });
     await given.stop();
     given.appliances[0]?.fail('*', { kind: 'html', status: 404 });
@@ -64,7 +66,7 @@ describe('an appliance that was never read', () => {
     expect(text).toContain('lb-1 does not answer as an appliance does: not found');
   }, 60_000);
 
-  it('shows nothing that is older where its readings fail one by one', async () => {
+  it('shows no older readings while they fail one by one', async () => {
     const given = await givenExporter({ 'lb-1': emptyCommunityWorld() }, { eager });
     await given.stop();
     given.appliances[0]?.fail('*', { kind: 'status', status: 404 });
@@ -81,16 +83,16 @@ describe('an appliance that was never read', () => {
   }, 60_000);
 });
 
-it('says of the readings that are not fresh how many are in which way', async () => {
+it('counts the readings that are not fresh by kind', async () => {
   const { url } = await givenExporter({ 'lb-lisbon': deactivatedWorld() });
 
   const text = await until(
     () => pageText(url),
-    (page) => page.includes('13 failing'),
+    (page) => page.includes('14 failing'),
     40_000,
   );
 
-  expect(text).toContain('13 readings are not fresh: 13 failing.');
+  expect(text).toContain('14 readings are not fresh: 14 failing.');
 }, 60_000);
 
 it('has no link from the page of an appliance to itself', async () => {

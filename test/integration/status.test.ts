@@ -1,15 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { FleetStatus } from '../../src/monitor/status.ts';
-import {
-  busyWorld,
-  deactivatedWorld,
-  emptyCommunityWorld,
-  expiringWorld,
-  healthyPair,
-  largeWorld,
-  olderEnterpriseWorld,
-  recordedWorld,
-} from '../../src/simulator/scenarios.ts';
+import type { FleetStatus } from '../../src/poller/status.ts';
+import { busyWorld } from '../../simulator/scenes/busy.ts';
+import { healthyPair } from '../../simulator/scenes/cluster.ts';
+import { deactivatedWorld, expiringWorld } from '../../simulator/scenes/expiring.ts';
+import { olderEnterpriseWorld } from '../../simulator/scenes/older.ts';
+import { recordedWorld } from '../../simulator/scenes/recorded.ts';
+import { emptyCommunityWorld, largeWorld } from '../../simulator/scenes/sizes.ts';
 import { givenAppliance, minuteMs } from '../support/given-appliance.ts';
 import { seriesOf, stateOf, valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
@@ -25,7 +21,7 @@ describe('the status of an appliance', () => {
     ['expiring', expiringWorld()],
     ['older, with numbers as strings', olderEnterpriseWorld()],
     ['recorded', recordedWorld()],
-  ])('says of every object what the metrics say: %s', async (_, world) => {
+  ])('agrees with the metrics about every object: %s', async (_, world) => {
     const { page, describe } = await givenAppliance(world, { runs });
 
     const { farms = [], certificates = [], activation, interfaces = [], ...status } = describe();
@@ -57,7 +53,7 @@ describe('the status of an appliance', () => {
     }
   });
 
-  it('has no farms after they were withheld, while the appliance hangs', async () => {
+  it('has no farms after they became stale, while the appliance hangs', async () => {
     const { appliance, poll, pass, describe } = await givenAppliance(busyWorld(), { runs });
     expect(describe().farms?.length).toBeGreaterThan(0);
 
@@ -70,7 +66,7 @@ describe('the status of an appliance', () => {
     expect(describe().certificates?.every(({ usedBy }) => usedBy === undefined)).toBe(true);
   });
 
-  it('says since when an interface is down that was up, and nothing of one that was down from the first', async () => {
+  it('has the time at which an interface went down, and none for one that never was up', async () => {
     const { appliance, poll, describe } = await givenAppliance(busyWorld(), { runs });
     const down = () => describe().interfaces?.filter(({ state }) => state === 'down') ?? [];
     expect(down().map(({ name, sinceMs }) => [name, sinceMs])).toEqual([['eth0:old', undefined]]);
@@ -82,7 +78,7 @@ describe('the status of an appliance', () => {
     expect(down()).toContainEqual({ name: 'eth1', state: 'down', sinceMs: expect.any(Number) });
   });
 
-  it('says deactivated of one that refuses for want of a licence', async () => {
+  it('is deactivated if the appliance refuses calls without a licence', async () => {
     const { describe } = await givenAppliance(deactivatedWorld(), { runs });
 
     expect(describe()).toMatchObject({
@@ -109,7 +105,7 @@ describe('the status of an appliance', () => {
 });
 
 describe('GET /api/status of a running exporter', () => {
-  it('has what happened before a reload, and since when it is so, and forgets who is not watched any more', async () => {
+  it('keeps transitions and times over a reload, except those of removed appliances', async () => {
     const given = await givenReloadable(['a', 'b'], ({ entry }) => ({
       appliances: ['a', 'b'].map((name) => entry(name, { collectors: { farms: { schedule: '* * * * * *' } } })),
     }));

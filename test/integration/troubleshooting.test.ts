@@ -13,7 +13,7 @@ interface Explained {
   readonly quotes: readonly string[];
 }
 
-/** What docs/troubleshooting.md says of failed calls: the reasons of a row, and the words that go with them. */
+/** The rows of docs/troubleshooting.md about failed calls: reasons, and the words of each. */
 const rows: readonly Explained[] = (
   tablesIn(readFileSync(new URL('../../docs/troubleshooting.md', import.meta.url), 'utf8')).find(
     ({ head }) => head[0] === '`reason`',
@@ -100,7 +100,7 @@ const failures: readonly Failure[] = [
 
 /** Asks a server that is broken in one way. */
 async function provoke({ answer, client: options, certifiedName, isClosed, farm = 'shop' }: Failure) {
-  const material = await makeMaterial(certifiedName === undefined ? {} : { name: certifiedName });
+  const material = makeMaterial(certifiedName === undefined ? {} : { name: certifiedName });
   const server = await startHttpsServer(answer ?? json(200, {}), { material });
   if (isClosed) await server.close();
   const client = createApplianceClient({

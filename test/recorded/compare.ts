@@ -5,7 +5,10 @@ import { shapeDifferences } from '../support/shape.ts';
 
 type Headers = Exchange['response']['headers'];
 
-/** What differs between a recorded answer and the simulator's: status, names of headers, content type, shape, values. */
+/**
+ * Returns the differences of a recorded answer and the simulator's: status, names of headers,
+ * content type, shape, values.
+ */
 export function differences(exchange: Exchange, answer: RawAnswer): readonly string[] {
   const { response } = exchange;
   const type = recordedHeader(answer.headers, 'content-type');
@@ -36,7 +39,8 @@ function headerDifferences(recorded: Headers, given: Headers): readonly string[]
   return names(recorded) === names(given) ? [] : [`headers ${names(given)}, recorded ${names(recorded)}`];
 }
 
-// Sentences are ours, figures move, and the address of a name server and the commands of checks are made up.
+// Sentences are ours, figures move, and the address of a name server and the commands of checks are
+// made up.
 const unlike =
   /^(?:description|message|documentation|error(?:414|500|501|503)|date|system_date|cpu|memory|load|network|graphs|start_time|last_time|command|primary)$/;
 

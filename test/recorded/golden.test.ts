@@ -22,7 +22,7 @@ async function givenPage(directory: string): Promise<string> {
     await server.close();
   });
   for (const { name, enabled } of collectors) if (enabled) await watched.poller.run(name);
-  // What depends on how fast this machine is, and on when the exchanges were recorded, is left out.
+  // Parts that depend on the speed of this machine or the time of the recording are left out.
   const varies =
     /^(# (HELP|TYPE) )?zlb_(api_|appliance_clock_offset|collector_duration|collector_last_\w+_timestamp|exporter_series )/;
   return (await watched.page())

@@ -6,12 +6,15 @@ import {
   l4Backend,
   l4Farm,
   service,
-} from '../../src/simulator/world-parts.ts';
-import { recordedWorld } from '../../src/simulator/scenarios.ts';
-import type { HttpFarm, L4Farm } from '../../src/simulator/world-farms.ts';
-import type { World } from '../../src/simulator/world.ts';
+} from '../../simulator/world-parts.ts';
+import { recordedWorld } from '../../simulator/scenes/recorded.ts';
+import type { HttpFarm, L4Farm } from '../../simulator/world-farms.ts';
+import type { World } from '../../simulator/world.ts';
 
-/** The appliance before the first recorded write: cards and certificates, and nothing else of what the reads show. */
+/**
+ * The appliance before the first recorded write: cards and certificates, and nothing else of what
+ * the reads show.
+ */
 export function worldBeforeWrites(): World {
   const world = recordedWorld();
   world.farms.clear();
@@ -24,7 +27,7 @@ export function worldBeforeWrites(): World {
   return world;
 }
 
-/** What happened on the appliance before a recorded write without having been recorded itself. */
+/** Changes of the appliance before a recorded write that were not recorded themselves. */
 export const missingSteps: Readonly<Record<string, (world: World) => void>> = {
   '209-cert-create-csr': (world) => world.certificates.delete('garbage.pem'),
   '213-farm-create-http-string-port': (world) =>

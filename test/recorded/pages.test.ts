@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { Registry } from 'prom-client';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { givenRecordedExporter } from '../support/given-recorded.ts';
 import { until } from '../support/until.ts';
 
@@ -20,7 +21,35 @@ function stable(page: string): string {
     .join('\n');
 }
 
+/** Collects every line that prom-client writes. */
+function linesOfPromClient(): ReadonlySet<string> {
+  const lines = new Set<string>();
+  const noted = (text: string): string => {
+    for (const line of text.split('\n')) lines.add(line);
+    return text;
+  };
+  const { getSingleMetricAsString, metrics } = Registry.prototype;
+  vi.spyOn(Registry.prototype, 'getSingleMetricAsString').mockImplementation(async function (this: Registry, name) {
+    return noted(await getSingleMetricAsString.call(this, name));
+  });
+  vi.spyOn(Registry.prototype, 'metrics').mockImplementation(async function (this: Registry) {
+    return noted(await metrics.call(this));
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  return lines;
+}
+
 describe('pages of the recorded appliance', () => {
+  it('have no sample line that prom-client did not write', async () => {
+    const written = linesOfPromClient();
+    const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one')] }));
+
+    const samples = (await given.get('/metrics')).split('\n').filter((line) => /^[^#]/.test(line));
+
+    expect(samples.length).toBeGreaterThan(300);
+    expect(samples.filter((line) => !written.has(line))).toEqual([]);
+  });
+
   it('shows every reading on a fresh page', async () => {
     const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one')] }));
 
@@ -129,19 +158,22 @@ describe('pages of the recorded appliance', () => {
 
 describe('the series about the exporter itself', () => {
   const own = /^zlb_(?:collector_|api_|transitions_|circuit_breaker_|exporter_series).*appliance="lb-one"/;
-  const countOwn = (page: string): number => page.split('\n').filter((line) => own.test(line)).length;
+  const linesOf = (page: string, pattern: RegExp): number =>
+    page.split('\n').filter((line) => pattern.test(line)).length;
+  const ownPerCollector = (page: string): number =>
+    linesOf(page, own) / linesOf(page, /^zlb_collector_interval_seconds.*appliance="lb-one"/);
 
-  it('are at most 155 of an appliance with ten farms', async () => {
+  it('are at most 13 per collector of an appliance with ten farms', async () => {
     const given = await givenRecordedExporter((entry) => ({ appliances: [entry('lb-one')] }));
 
-    expect(countOwn(await given.get('/metrics'))).toBeLessThanOrEqual(155);
+    expect(ownPerCollector(await given.get('/metrics'))).toBeLessThanOrEqual(13);
   });
 
-  it('are at most 105 of an appliance that never answered', async () => {
+  it('are at most 9 per collector of an appliance that never answered', async () => {
     const given = await givenRecordedExporter((entry) => ({
       appliances: [entry('lb-one', { url: 'https://127.0.0.1:9' })],
     }));
 
-    expect(countOwn(await given.get('/metrics'))).toBeLessThanOrEqual(105);
+    expect(ownPerCollector(await given.get('/metrics'))).toBeLessThanOrEqual(9);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { recordedWorld } from '../../src/simulator/scenarios.ts';
-import { startSimulatedAppliance } from '../../src/simulator/server.ts';
-import type { World } from '../../src/simulator/world.ts';
+import { recordedWorld } from '../../simulator/scenes/recorded.ts';
+import { startSimulatedAppliance } from '../../simulator/server.ts';
+import type { World } from '../../simulator/world.ts';
 import { sendRaw } from '../support/raw-request.ts';
 import { type Exchange, hasRecordings, ownRecordings, readExchanges, sharedRecordings } from '../support/recordings.ts';
 import { differences } from './compare.ts';

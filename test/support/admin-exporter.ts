@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { collectorDefaults } from '../../src/collectors/defaults.ts';
-import type { SimulatedAppliance } from '../../src/simulator/server.ts';
+import { collectorDefaults } from '../../src/collectors/registry.ts';
+import type { SimulatedAppliance } from '../../simulator/server.ts';
 import { collectOutput } from './process.ts';
 import { until } from './until.ts';
 
@@ -21,7 +21,7 @@ export interface AdminExporter {
 
 export interface AdminConfig {
   readonly appliance: Pick<SimulatedAppliance, 'url' | 'fingerprintSha256'>;
-  /** What the appliance is called; by several names, as if it were several. */
+  /** The names of the appliance; with several names, it appears as several. */
   readonly names: readonly string[];
   readonly apiKey: string;
   readonly sha256: string;
@@ -60,8 +60,8 @@ export function writeAdminConfig(folder: string, config: AdminConfig): string {
 }
 
 /**
- * Starts the exporter, under another program where one is given. Resolves once both of its listeners are there; the
- * process ends with the test at the latest.
+ * Starts the exporter, under another program where one is given. Resolves once both of its
+ * listeners are there; the process ends with the test at the latest.
  */
 export async function startAdminExporter(
   configFile: string,
@@ -78,6 +78,7 @@ export async function startAdminExporter(
   const [adminUrl, metricsUrl] = await until(
     () => [urlOf('admin gateway listening'), urlOf('listening')],
     (seen) => !seen.includes(undefined) || child.exitCode !== null,
+    60_000,
   );
   if (typeof adminUrl !== 'string' || typeof metricsUrl !== 'string' || child.pid === undefined)
     throw new Error(`the exporter ended with ${child.exitCode}: ${stdout()}${stderr()}`);
@@ -96,7 +97,7 @@ export async function startAdminExporter(
   };
 }
 
-/** What a killed process wrote last may be half a line. */
+/** Returns the log lines; the last one of a killed process may be incomplete. */
 function logLines(text: string): readonly Record<string, unknown>[] {
   return text
     .split('\n')

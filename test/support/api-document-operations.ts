@@ -1,6 +1,7 @@
 /**
- * Every verb and path that the tables of the API document name under "Endpoints", spelt as there, with its lists taken
- * apart and its "ADD" written as POST. `<x>` is one path segment, `*` any rest.
+ * Every verb and path that the tables of the API document name under "Endpoints", spelt as there,
+ * with its lists taken apart and its "ADD" written as POST. `<x>` is one path segment, `*` any
+ * rest.
  */
 export const apiDocumentOperations = [
   // Certificate and licence endpoints

@@ -1,4 +1,4 @@
-import type { ApplianceStatus } from '../../src/monitor/status.ts';
+import type { ApplianceStatus } from '../../src/poller/status.ts';
 
 /** The status of an appliance of which nothing is known but what is given. */
 export function applianceStatus(known: Partial<ApplianceStatus> & Pick<ApplianceStatus, 'name'>): ApplianceStatus {

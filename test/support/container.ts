@@ -7,7 +7,10 @@ import { onTestFinished } from 'vitest';
 import { collectOutput } from './process.ts';
 import { isThere } from './programs.ts';
 
-/** True for root, with runc, where it may make namespaces; says loudly when not, as its tests are then skipped. */
+/**
+ * True for root, with runc, where it may make namespaces; says loudly when not, as its tests are
+ * then skipped.
+ */
 export function canRunContainers(): boolean {
   const namespaces = ['--mount', '--net', '--pid', '--ipc', '--uts', '--fork', 'true'];
   const can = isThere('runc') && spawnSync('unshare', namespaces, { stdio: 'ignore' }).status === 0;
@@ -16,7 +19,7 @@ export function canRunContainers(): boolean {
   return can;
 }
 
-/** What an image says of how it is run, by the names of the OCI image specification. */
+/** The run settings of an image, by the names of the OCI image specification. */
 export interface ImageConfig {
   readonly User: string;
   readonly Env: readonly string[];
@@ -33,7 +36,7 @@ export interface Image {
 
 export interface ContainerParts {
   readonly image: Image;
-  /** In place of the image's `Cmd`. */
+  /** Replaces the image's `Cmd`. */
   readonly args?: readonly string[];
   readonly env?: readonly string[];
   /** Folders of this machine, by their place in the container. */
@@ -42,7 +45,7 @@ export interface ContainerParts {
 }
 
 export interface Container {
-  /** What it wrote on both outputs so far. */
+  /** Returns the text of both outputs so far. */
   output(): string;
   /** Runs one more program in it, as its user. */
   exec(...words: readonly string[]): { readonly code: number | null; readonly stdout: string; readonly stderr: string };
@@ -52,8 +55,8 @@ export interface Container {
 }
 
 /**
- * Runs an image as `docker run --read-only --cap-drop=ALL --security-opt=no-new-privileges --tmpfs=/tmp --network=none` does,
- * by the same runtime; it ends with the test.
+ * Runs an image as `docker run --read-only --cap-drop=ALL --security-opt=no-new-privileges
+ * --tmpfs=/tmp --network=none` does, by the same runtime; it ends with the test.
  */
 export function startContainer(parts: ContainerParts): Container {
   const bundle = mkdtempSync(join(tmpdir(), 'zlb-container-'));

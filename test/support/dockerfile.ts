@@ -5,7 +5,7 @@ export interface Instruction {
   readonly word: string;
   /** The flags before its arguments, by name: `from` of `--from=build`. */
   readonly flags: Readonly<Record<string, string>>;
-  /** What follows, on one line. */
+  /** The arguments, on one line. */
   readonly text: string;
 }
 

@@ -1,6 +1,9 @@
 import type { FailureReason } from '../../src/appliance/errors.ts';
 
-/** The eleven error statuses of the API document ("Errors"), with the reason for which each stands here. */
+/**
+ * The eleven error statuses of the API document ("Errors"), with the reason for which each stands
+ * here.
+ */
 export const documentStatuses: readonly (readonly [status: number, reason: FailureReason])[] = [
   [400, 'bad_request'],
   [401, 'unauthorized'],

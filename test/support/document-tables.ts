@@ -18,7 +18,7 @@ export function tablesIn(markdown: string): readonly DocumentTable[] {
   });
 }
 
-/** What stands between backticks. */
+/** Returns the texts between backticks. */
 export function codeSpansIn(text: string): readonly string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 }

@@ -18,9 +18,9 @@ const labelText = /(?:[^"\\]|\\[\\"n])*/y;
 const number = /^(?:[+-]?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|Inf)|NaN)$/;
 
 /**
- * Reads an exposition more strictly than Prometheus does: HELP, then TYPE, then samples, every family once and in one
- * block, no series twice, every line ended. In OpenMetrics `# EOF` is the last line, and counters are named without
- * their suffix. Throws with the line at fault.
+ * Reads an exposition more strictly than Prometheus does: HELP, then TYPE, then samples, every
+ * family once and in one block, no series twice, every line ended. In OpenMetrics `# EOF` is the
+ * last line, and counters are named without their suffix. Throws with the line at fault.
  */
 export function parseExposition(text: string, format: 'text' | 'openmetrics'): ReadFamily[] {
   const families: (Omit<ReadFamily, 'samples'> & { samples: ReadSample[] })[] = [];

@@ -5,7 +5,7 @@ import type {
   CollectorStatus,
   FarmStatus,
   FleetStatus,
-} from '../../src/monitor/status.ts';
+} from '../../src/poller/status.ts';
 
 /** When these statuses are looked at. */
 export const nowMs = Date.parse('2026-11-21T03:12:04Z');
@@ -57,6 +57,7 @@ export function certificateStatus(given: Partial<CertificateStatus> & { readonly
     commonName: 'shop.example.com',
     issuer: 'Example CA',
     state: 'valid',
+    notBeforeSeconds: nowMs / 1_000 - 198 * 86_400,
     notAfterSeconds: nowMs / 1_000 + 200 * 86_400,
     isUnreadable: false,
     usedBy: ['shop'],

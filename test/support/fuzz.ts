@@ -1,6 +1,8 @@
 import type * as fc from 'fast-check';
 
-/** Cases of one run of the suites in test/fuzz/, cheap ones more often; a hundred thousand in all. */
+/**
+ * Cases of one run of the suites in test/fuzz/, cheap ones more often; a hundred thousand in all.
+ */
 const cases = {
   certificateDates: 15_000,
   damagedDates: 15_000,
@@ -18,8 +20,8 @@ const cases = {
 } as const;
 
 /**
- * How a fuzzing property runs: another seed each time, which fast-check prints with the smallest case that fails. FUZZ_SEED
- * repeats a run; FUZZ_TIMES multiplies its cases.
+ * How a fuzzing property runs: another seed each time, which fast-check prints with the smallest
+ * case that fails. FUZZ_SEED repeats a run; FUZZ_TIMES multiplies its cases.
  */
 export function fuzzing(kind: keyof typeof cases): fc.Parameters<unknown> {
   const { FUZZ_SEED: seed, FUZZ_TIMES: times = '1' } = process.env;

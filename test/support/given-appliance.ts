@@ -1,15 +1,32 @@
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { startSimulatedAppliance } from '../../src/simulator/server.ts';
-import type { World } from '../../src/simulator/world.ts';
-import { createTestPoller } from './poller.ts';
+import { startSimulatedAppliance } from '../../simulator/server.ts';
+import type { World } from '../../simulator/world.ts';
+import type { VipSettings } from '../../src/collectors/collector.ts';
+import { collectors } from '../../src/collectors/registry.ts';
+import { vip } from '../../src/collectors/vip.ts';
+import { actOnFarm, simulatedKey } from './act-on-farm.ts';
+import { createTestPoller, plainVip, scheduled } from './poller.ts';
 
 export const minuteMs = 60_000;
+const standard = collectors.filter(({ enabled }) => enabled);
 
-/** A simulated appliance with a poller on it, whose clock the test moves; `runs` are the collectors that have run. */
+/**
+ * A simulated appliance with a poller on it, whose clock the test moves; `runs` are the collectors
+ * that have run.
+ */
 export async function givenAppliance(
   world: World,
-  options: { runs?: readonly string[]; apiKey?: string; maxSeries?: number; compact?: boolean } = {},
+  options: {
+    runs?: readonly string[];
+    apiKey?: string;
+    maxSeries?: number;
+    compact?: boolean;
+    /** Switches the collector vip on. */
+    vip?: Partial<VipSettings>;
+    /** Lets the farms listen, and leads the collector vip to them. */
+    farmsListen?: boolean;
+  } = {},
 ) {
   const clock = { offsetMs: 0 };
   const now = (): number => Date.now() + clock.offsetMs;
@@ -18,14 +35,21 @@ export async function givenAppliance(
     { level: 'info', base: null },
     { write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>) },
   );
-  const appliance = await startSimulatedAppliance({ world, apiKey: 'canary-key' });
+  const appliance = await startSimulatedAppliance({
+    world,
+    apiKey: simulatedKey,
+    farmsListen: options.farmsListen ?? false,
+  });
+  const farms = appliance.farms && { connectTo: appliance.farms.addresses, networks: ['192.0.2.0/24', '127.0.0.1'] };
+  const vipSettings = options.vip ?? farms;
   const watched = createTestPoller(appliance, {
-    apiKey: options.apiKey ?? 'canary-key',
+    apiKey: options.apiKey ?? simulatedKey,
     bodyBytes: 500_000,
     parts: {
       now,
       log,
       polling: { timeoutMs: 1_000, maxConcurrentPerAppliance: 1, maxBusyRatio: 1, jitterRatio: 0 },
+      ...(vipSettings && { vip: { ...plainVip, ...vipSettings }, collectors: scheduled([...standard, vip]) }),
       ...(options.compact === undefined ? {} : { compact: options.compact }),
       ...(options.maxSeries === undefined ? {} : { maxSeries: options.maxSeries }),
     },
@@ -42,6 +66,8 @@ export async function givenAppliance(
     poll: (collector: string) => watched.poller.run(collector),
     page: () => watched.page(),
     describe: () => watched.poller.describe(),
+    act: (farm: string, action: 'start' | 'stop' | 'restart') => actOnFarm(appliance, farm, action),
+    close: () => watched.close(),
     pass: (ms: number) => {
       clock.offsetMs += ms;
     },

@@ -6,14 +6,13 @@ import type { Readable } from 'node:stream';
 import { pino } from 'pino';
 import { type Dispatcher, Pool } from 'undici';
 import { onTestFinished } from 'vitest';
-import { collectorDefaults } from '../../src/collectors/defaults.ts';
-import { makeToken } from '../../src/commands/make-token.ts';
+import { makeToken } from '../../src/commands/token.ts';
 import type { AdminSettings, TokenSettings } from '../../src/config/admin-settings.ts';
 import type { ApplianceSettings, Settings } from '../../src/config/settings.ts';
-import { startDaemon } from '../../src/daemon.ts';
-import { Secret } from '../../src/lib/secret.ts';
-import { type SimulatedAppliance, startSimulatedAppliance } from '../../src/simulator/server.ts';
-import type { World } from '../../src/simulator/world.ts';
+import { startDaemon } from '../../src/app/daemon.ts';
+import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
+import type { World } from '../../simulator/world.ts';
+import { settingsOf } from './settings.ts';
 
 export const roles = ['viewer', 'operator', 'admin'] as const;
 type Role = (typeof roles)[number];
@@ -39,7 +38,7 @@ export interface GatewayCall {
 
 export type CallGateway = (method: string, path: string, call?: GatewayCall) => Promise<GatewayAnswer>;
 
-/** What the appliance's polling key and its admin key are; both are planted to be looked for. */
+/** The appliance's polling key and its admin key; tests search for both. */
 export const pollingKey = 'CanaryPollingKey0123';
 export const adminKey = 'CanaryAdminKey456789';
 
@@ -48,13 +47,16 @@ export interface GivenOptions {
   readonly admin?: Partial<AdminSettings>;
   /** Collectors that run, at the start and then once a day; none unless named. */
   readonly polls?: readonly string[];
-  /** In place of a simulated appliance: whatever listens there. */
+  /** A server that replaces the simulated appliance. */
   readonly target?: { readonly url: string; readonly fingerprintSha256: string };
-  /** In place of the real clock. */
+  /** Replaces the real clock. */
   readonly now?: () => number;
 }
 
-/** Simulated appliances with the whole exporter on them, its gateway listening, and a token for each role. */
+/**
+ * Simulated appliances with the whole exporter on them, its gateway listening, and a token for each
+ * role.
+ */
 export async function givenGateway(worlds: Readonly<Record<string, World>>, options: GivenOptions = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'zlb-gateway-'));
   const appliances = new Map<string, SimulatedAppliance>();
@@ -66,21 +68,28 @@ export async function givenGateway(worlds: Readonly<Record<string, World>>, opti
   }
   const tokens = new Map(roles.map((role) => [role as string, makeToken()]));
   const auditFile = options.admin?.auditFile ?? join(folder, 'audit', 'audit.jsonl');
-  const settings: Settings = {
-    appliances: [...worldNames(worlds, options)].map(({ name, target }) => applianceSettings(name, target, options)),
-    polling: { timeoutMs: 5_000, maxConcurrentPerAppliance: 1, maxBusyRatio: 1, jitterRatio: 0 },
-    limits: { seriesPerAppliance: 50_000, bodyBytes: 8 * 1_048_576 },
+  const { admin, ...others } = await settingsOf({
+    appliances: worldNames(worlds, options).map(({ name, target }) => applianceContent(name, target)),
+    polling: { timeout: '5s', max_busy_ratio: 1, jitter: 0 },
     admin: {
-      listenAddress: '127.0.0.1:0',
-      auditFileBytes: 64 * 1_048_576,
-      timeoutMs: 10_000,
-      uploadBytes: 16 * 1_048_576,
-      downloadBytes: 64 * 1_048_576,
-      maxConcurrentPerAppliance: 2,
+      listen_address: '127.0.0.1:0',
+      audit_file: auditFile,
+      timeout: '10s',
+      upload_bytes: '16MiB',
+      download_bytes: '64MiB',
+      tokens: roles.map((role) => ({ name: role, sha256: tokens.get(role)?.sha256, role })),
+    },
+  });
+  if (!admin) throw new Error('the gateway is part of the content');
+  const settings: Settings = {
+    ...others,
+    appliances: others.appliances.map((appliance) => pollingOnly(appliance, options.polls ?? [])),
+    admin: {
+      ...admin,
       ...options.admin,
       auditFile,
       tokens: [
-        ...roles.map((role) => tokenSettings(role, tokens.get(role)?.sha256 ?? '', role)),
+        ...admin.tokens,
         ...(options.tokens ?? []).map(({ token, ...rest }) => ({
           ...tokenSettings('extra', createHash('sha256').update(token).digest('hex'), 'admin'),
           ...rest,
@@ -158,28 +167,23 @@ export async function givenGateway(worlds: Readonly<Record<string, World>>, opti
   };
 }
 
-function applianceSettings(
-  name: string,
-  target: { readonly url: string; readonly fingerprintSha256: string },
-  { polls = [] }: GivenOptions,
-): ApplianceSettings {
+function applianceContent(name: string, target: { readonly url: string; readonly fingerprintSha256: string }): object {
   return {
     name,
-    url: new URL(target.url),
-    apiKey: new Secret(pollingKey),
-    adminApiKey: new Secret(adminKey),
-    keyHeader: 'auto',
-    tls: { fingerprintSha256: target.fingerprintSha256, insecureSkipVerify: false },
-    labels: {},
-    farms: { include: [/.*/], exclude: [] },
-    compact: false,
-    collectors: Object.fromEntries(
-      [...collectorDefaults].map(([collector, defaults]) => [
-        collector,
-        { ...defaults, schedule: '0 0 3 * * *', enabled: polls.includes(collector) },
-      ]),
-    ),
+    url: target.url,
+    api_key: pollingKey,
+    admin_api_key: adminKey,
+    tls: { fingerprint_sha256: target.fingerprintSha256 },
   };
+}
+
+/** Switches off all collectors but these, which run at the start and at night. */
+function pollingOnly(appliance: ApplianceSettings, polls: readonly string[]): ApplianceSettings {
+  const collectors = Object.entries(appliance.collectors).map(([collector, defaults]) => [
+    collector,
+    { ...defaults, schedule: '0 0 3 * * *', enabled: polls.includes(collector) },
+  ]);
+  return { ...appliance, collectors: Object.fromEntries(collectors) as ApplianceSettings['collectors'] };
 }
 
 function tokenSettings(name: string, sha256: string, role: Role): TokenSettings {

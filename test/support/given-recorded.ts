@@ -1,18 +1,21 @@
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { collectorDefaults } from '../../src/collectors/defaults.ts';
+import { collectorDefaults } from '../../src/collectors/registry.ts';
 import { loadSettings } from '../../src/config/load.ts';
-import { operationRoutes } from '../../src/admin/operation-routes.ts';
+import { operationRoutes } from '../../src/gateway/policy.ts';
 import type { Settings } from '../../src/config/settings.ts';
-import { createConfigurationSource } from '../../src/configuration-source.ts';
-import { type Daemon, startDaemon } from '../../src/daemon.ts';
+import { createConfigurationSource } from '../../src/app/reloading.ts';
+import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startReplayServer } from './replay-server.ts';
 import { until } from './until.ts';
 
-/** Once a year: after its first run a collector rests, so that a page depends on the recordings and the clock alone. */
+/**
+ * Once a year: after its first run a collector rests, so that a page depends on the recordings and
+ * the clock alone.
+ */
 const yearly = '0 0 0 1 1 *';
 
 export interface RecordedExporter {
@@ -27,7 +30,10 @@ export interface RecordedExporter {
   entry(name: string, more?: object): object;
 }
 
-/** Starts the whole exporter on the recorded appliance, replayed over TLS, with a clock that the test moves. */
+/**
+ * Starts the whole exporter on the recorded appliance, replayed over TLS, with a clock that the
+ * test moves.
+ */
 export async function givenRecordedExporter(
   configure: (entry: RecordedExporter['entry']) => object,
   alter?: Parameters<typeof startReplayServer>[0],
@@ -95,7 +101,9 @@ export async function givenRecordedExporter(
   };
 }
 
-/** The settings with every collector on {@link yearly}; a configuration file may not ask for that. */
+/**
+ * The settings with every collector on {@link yearly}; a configuration file may not ask for that.
+ */
 function rarely(settings: Settings): Settings {
   return {
     ...settings,

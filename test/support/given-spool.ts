@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { createSpool, type SpoolParts } from '../../src/admin/spool.ts';
+import { createSpool, type SpoolParts } from '../../src/gateway/spool.ts';
 
 /** A spool in a folder that ends with the test. */
 export async function givenSpool(parts: Partial<SpoolParts> = {}) {

@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest';
 import { createWebAccess, type WebAccessParts } from '../../src/http/web-access.ts';
 import type { WebPolicy, WebTls } from '../../src/http/web-policy.ts';
 import { Secret } from '../../src/lib/secret.ts';
-import type { Identity } from './authority.ts';
+import type { Identity } from '../../simulator/certificate.ts';
 
 export interface WebAnswer {
   readonly status: number;
@@ -39,12 +39,19 @@ export async function givenWebAccess(policy: WebPolicy, { handler, ...parts }: G
     log: pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) }),
     ...parts,
   });
-  const server = access.serve(handler ?? ((_, response) => void response.end('let in')));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { app } = access;
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _body, done) => done(null));
+  app.all('*', (request, reply) => {
+    for (const [name, value] of Object.entries(reply.getHeaders())) reply.raw.setHeader(name, value ?? '');
+    (handler ?? ((_, response) => void response.end('let in')))(request.raw, reply.raw);
+    return reply.hijack();
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const { server } = app;
   onTestFinished(async () => {
-    const closed = new Promise((resolve) => server.close(resolve));
     server.closeAllConnections();
-    await Promise.all([closed, access.close()]);
+    await app.close();
   });
   const { port } = server.address() as AddressInfo;
   const url = `${policy.tls ? 'https' : 'http'}://127.0.0.1:${port}`;

@@ -5,16 +5,28 @@ const packages = [
   { name: 'prometheus', program: 'promtool' },
   { name: 'prometheus-alertmanager', program: 'amtool' },
   { name: 'chromium', program: 'chromium' },
-  // What the commands of the documents are.
+  // Programs in the commands of the documents.
   { name: 'curl', program: 'curl' },
   { name: 'jq', program: 'jq' },
   { name: 'openssl', program: 'openssl' },
   { name: 'shellcheck', program: 'shellcheck' },
   { name: 'runc', program: 'runc' },
+  // An ACME authority and its clients.
+  { name: 'pebble', program: 'pebble' },
+  { name: 'certbot', program: 'certbot' },
+  { name: 'lego', program: 'lego' },
 ] as const;
 
-/** Installs what is missing when this is root on Debian; otherwise says what will be skipped. With CI set, missing is a failure. */
+/**
+ * Installs what is missing when this is root on Debian; otherwise says what will be skipped. With
+ * CI set, missing is a failure.
+ */
 export default function setup(): void {
+  if (Number(process.versions.node.split('.')[0]) < 24)
+    throw new Error(
+      `The tests need Node.js 24 or newer and found ${process.version}; install Node.js 24, or run ` +
+        'npm ci --ignore-scripts=false, which brings it along',
+    );
   const missing = packages.filter(({ program }) => !isThere(program));
   if (missing.length === 0) return;
   const names = missing.map(({ name }) => name);

@@ -3,8 +3,9 @@ import { Ajv, type AnySchemaObject } from 'ajv';
 import { createGenerator } from 'ts-json-schema-generator';
 
 /**
- * What Grafana's own types say against a board; empty when they say nothing. The schema is made of @grafana/schema (its
- * dashboard, and the options of each kind of panel) by test/support/grafana-types.ts; whatever they do not name is refused.
+ * Creates a check that returns the complaints of Grafana's own types about a board. The schema is
+ * made from @grafana/schema (its dashboard, and the options of each kind of panel) by
+ * test/support/grafana-types.ts; unknown properties are refused.
  */
 export function createBoardCheck(): (board: unknown) => readonly string[] {
   const schema = createGenerator({

@@ -7,8 +7,9 @@ import type * as TimeSeries from '@grafana/schema/dist/esm/raw/composable/timese
 import type * as grafana from '@grafana/schema';
 import type { Dataquery } from '@grafana/grafana-foundation-sdk/prometheus';
 
-// Grafana's schema leaves open what each kind of panel brings along (`options`, `custom`, targets, overrides). Here the parts
-// that its package has too are put in their places. test/support/grafana-schema.ts makes a JSON schema of it.
+// Grafana's schema leaves open what each kind of panel brings along (`options`, `custom`, targets,
+// overrides). Here the parts that its package has too are put in their places.
+// test/support/grafana-schema.ts makes a JSON schema of it.
 
 /** A dashboard as our boards may be: Grafana's own types, with nothing left open. */
 export interface Board extends Omit<grafana.Dashboard, 'panels' | 'templating' | 'annotations'> {
@@ -52,7 +53,7 @@ type TableOptions = Table.Options & {
   readonly footer?: { readonly show: boolean; readonly reducer: readonly string[]; readonly enablePagination: boolean };
 };
 
-/** What an override may set: the properties of a field, and those of a column. */
+/** Properties that an override may set: those of a field, and those of a column. */
 type Property =
   | PropertyOf<'displayName' | 'unit' | 'noValue', string>
   | PropertyOf<'decimals', number>
@@ -91,7 +92,7 @@ type Transformation =
 /** `definition` is what the editor of variables shows. */
 type Variable = grafana.VariableModel & { readonly definition?: string };
 
-/** What the Prometheus data source reads of an annotation. */
+/** The part of an annotation that the Prometheus data source reads. */
 type Annotation = Omit<grafana.AnnotationQuery, 'target' | 'snapshotData'> & {
   readonly expr: string;
   readonly step: string;

@@ -6,9 +6,9 @@ import { type Dockerfile, imageStage, lastOf, readDockerfile, readPairs, type St
 import { copyPackages } from './packages.ts';
 
 /**
- * Performs the steps of the Dockerfile in an empty folder, where no builder of images is: its `COPY` and `RUN` are carried out,
- * and in place of the images that it begins with stand this Node.js and the libraries that it is linked with. The packages are
- * those of this clone, not fetched once more.
+ * Performs the steps of the Dockerfile in an empty folder without a builder of images. It carries
+ * out `COPY` and `RUN`; this Node.js and its libraries replace the base images. The packages are
+ * those of this clone, not fetched again.
  */
 export function performDockerfile(folder: string): Image {
   const dockerfile = readDockerfile();
@@ -20,12 +20,18 @@ export function performDockerfile(folder: string): Image {
   for (const { word, flags, text } of stage.instructions) {
     if (word !== 'COPY') continue;
     const [source = '', target = ''] = text.split(/\s+/);
-    const from = flags['from'] === 'node' ? process.execPath : join(build, source.replace(/^\/app\//, ''));
+    const from = sourceOf(source, flags['from'], build);
     const to = join(root, target.startsWith('/') ? target : join('/app', target));
     cpSync(from, target.endsWith('/') ? join(to, basename(source)) : to, { recursive: true, verbatimSymlinks: true });
     if (flags['chown']) run('chown', ['-R', flags['chown'], to], folder);
   }
   return { root, config: configOf(stage) };
+}
+
+/** Returns the path of what a `COPY` of the last stage copies. */
+function sourceOf(source: string, stage: string | undefined, build: string): string {
+  if (stage === undefined) return source;
+  return stage === 'node' ? process.execPath : join(build, source.replace(/^\/app\//, ''));
 }
 
 function performBuild({ stages }: Dockerfile, folder: string): void {
@@ -36,7 +42,9 @@ function performBuild({ stages }: Dockerfile, folder: string): void {
     if (word === 'COPY') {
       const [target = '', ...sources] = words.toReversed();
       for (const source of sources)
-        cpSync(source, join(folder, target.endsWith('/') ? join(target, source) : target), { recursive: true });
+        cpSync(source, join(folder, target.endsWith('/') ? join(target, basename(source)) : target), {
+          recursive: true,
+        });
     }
     if (word === 'RUN') {
       if (text.startsWith('npm ci')) copyPackages(folder);
@@ -45,7 +53,7 @@ function performBuild({ stages }: Dockerfile, folder: string): void {
   }
 }
 
-/** What a base image has of all that the exporter needs: the C and C++ libraries. */
+/** Creates the part of a base image that the exporter needs: the C and C++ libraries. */
 function layBase(root: string): void {
   for (const place of ['proc', 'dev', 'tmp', 'etc/zlb-exporter', 'run/secrets'])
     mkdirSync(join(root, place), { recursive: true });
@@ -73,7 +81,9 @@ function configOf(stage: Stage): ImageConfig {
   };
 }
 
-/** An image that was built elsewhere: `root`, and `config.json` beside it (`npm run image:check`). */
+/**
+ * An image that was built elsewhere: `root`, and `config.json` beside it (`npm run image:check`).
+ */
 export function readImage(folder: string): Image {
   return {
     root: join(folder, 'root'),

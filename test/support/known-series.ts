@@ -1,16 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { parse } from 'yaml';
-import { adminMetricFamilies } from '../../src/admin/admin-metrics.ts';
+import { adminMetricFamilies } from '../../src/gateway/admin-metrics.ts';
 import { failureReasons } from '../../src/appliance/errors.ts';
 import { transitionStates } from '../../src/collectors/collector.ts';
 import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
 import type { Family, StateSet } from '../../src/metrics/family.ts';
-import { createProcessMetrics } from '../../src/metrics/process.ts';
 import { createSelfMetrics } from '../../src/metrics/self.ts';
-import { runOutcomes, skipReasons } from '../../src/monitor/counters.ts';
-import { ownFamilies } from '../../src/monitor/collector-statistics.ts';
+import { runOutcomes, skipReasons } from '../../src/poller/counters.ts';
+import { ownFamilies } from '../../src/poller/collector-statistics.ts';
 import { selectorsOf } from './promql.ts';
+import { shippedRules } from './shipped-rules.ts';
 
 export interface KnownSeries {
   readonly labels: ReadonlySet<string>;
@@ -18,9 +16,11 @@ export interface KnownSeries {
   readonly values: Readonly<Record<string, readonly string[]>>;
 }
 
-const rulesFile = new URL('../../alerts/zlb.rules.yml', import.meta.url);
 const targetLabels = ['job', 'instance'];
-/** A label that a configuration gives to its appliances; any name is possible, this one is that of the examples. */
+/**
+ * A label that a configuration gives to its appliances; any name is possible, this one is that of
+ * the examples.
+ */
 const configuredLabels = ['site'];
 
 /** Every series that a Prometheus has which scrapes the exporter and loads its rules, by metric. */
@@ -82,12 +82,15 @@ function closedValues({ name, labels }: Family): KnownSeries['values'] {
   };
 }
 
-/** What the exporter says of itself and its process: the names from its pages, the labels from prom-client. */
+/**
+ * Returns the metrics of the exporter itself and its process: the names from its pages, the labels
+ * from prom-client.
+ */
 async function seriesOfTheProcess(): Promise<readonly Entry[]> {
   const self = createSelfMetrics({ version: '', revision: '', nodeVersion: '' });
   const defaults = new Registry();
   collectDefaultMetrics({ register: defaults });
-  const page = (await createProcessMetrics().text()) + (await self.registry.metrics());
+  const page = await self.text();
   return [...page.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) => {
     const metric = (defaults.getSingleMetric(name) ?? self.registry.getSingleMetric(name)) as unknown as {
       readonly labelNames: readonly string[];
@@ -100,20 +103,13 @@ async function seriesOfTheProcess(): Promise<readonly Entry[]> {
   });
 }
 
-interface RecordingRule {
-  readonly record?: string;
-  readonly expr: string | number;
-  readonly labels?: Readonly<Record<string, string>>;
-}
-
 /** A recorded series may have any label that its expression reads. */
 function seriesOfRules(served: ReadonlyMap<string, KnownSeries>): ReadonlyMap<string, KnownSeries> {
-  const { groups } = parse(readFileSync(rulesFile, 'utf8')) as { groups: { rules: RecordingRule[] }[] };
   const recorded = new Map<string, KnownSeries>();
-  for (const { record, expr, labels = {} } of groups.flatMap(({ rules }) => rules)) {
+  for (const { record, expr, labels = {} } of shippedRules) {
     if (record === undefined) continue;
     const before = recorded.get(record);
-    const read = selectorsOf(`${expr}`).flatMap(({ metric }) => [
+    const read = selectorsOf(expr).flatMap(({ metric }) => [
       ...((served.get(metric) ?? recorded.get(metric))?.labels ?? []),
     ]);
     const values = Object.fromEntries(

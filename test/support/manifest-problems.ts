@@ -35,13 +35,19 @@ interface Document {
   readonly kind?: string;
 }
 
-/** What the schemas of Kubernetes and of the Prometheus Operator say against a manifest, and the keys that they do not know. */
+/**
+ * Returns the complaints of the schemas of Kubernetes and of the Prometheus Operator about a
+ * manifest, and its unknown keys.
+ */
 export function problemsOf(manifest: Document): readonly string[] {
   const { refusal, unknown } = look(manifest);
   return refusal === undefined ? unknown : [refusal];
 }
 
-/** The keys of a patch that its kind does not know; a patch may leave out what the whole has to have. */
+/**
+ * The keys of a patch that its kind does not know; a patch may leave out what the whole has to
+ * have.
+ */
 export function unknownKeysOf(patch: Document): readonly string[] {
   return look(patch).unknown;
 }
@@ -53,7 +59,7 @@ function look(manifest: Document): { readonly refusal: string | undefined; reado
   const unread = new Set<string>();
   const model = watched(Object.assign(new Model(), manifest), '', unread);
   const refusal = refusalOf(model);
-  // The schemas let unknown keys pass. What they know they look at, so what nobody looked at is a mistake.
+  // The schemas permit unknown keys. They read known ones, so a key that was not read is a mistake.
   const topmost = [...unread].filter((path) => !unread.has(path.replace(/\/[^/]*$/, '')));
   return { refusal, unknown: topmost.map((path) => `${path} is no key of ${kind}`) };
 }

@@ -15,12 +15,12 @@ export function canBuild(): boolean {
   return isNew;
 }
 
-/** What `kubectl apply -k` would send. */
+/** Returns what `kubectl apply -k` would send. */
 export function build(folder: string): readonly Manifest[] {
   return manifestsOf(execFileSync('kubectl', ['kustomize', folder], { encoding: 'utf8', stdio: 'pipe' }));
 }
 
-/** What an overlay with a component that it has only as a comment would send. */
+/** Returns the manifests of an overlay with a component that it has only as a comment. */
 export function buildWith(overlay: string, component: string): readonly Manifest[] {
   const folder = mkdtempSync(join(tmpdir(), 'zlb-kustomize-'));
   const fromThere = (path: string): string => relative(folder, resolve(path));

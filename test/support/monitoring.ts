@@ -59,15 +59,22 @@ export interface AlertmanagerAlert {
   };
 }
 
-/** Debian's Prometheus with a configuration and the files that it names, in a folder of its own; ends with the test. */
+/**
+ * Debian's Prometheus with a configuration and the files that it names, in a folder of its own;
+ * ends with the test.
+ */
 export async function givenPrometheus(config: string, files?: Readonly<Record<string, string>>) {
-  // Prometheus knows its Alertmanagers after five seconds; what fired before is sent again after this and not after a minute.
+  // Prometheus knows its Alertmanagers after five seconds; what fired before is sent again after
+  // this and not after a minute.
   const { url, lines } = await untilTheTestEnds(startPrometheus, config, files, ['--rules.alert.resend-delay=1s']);
   const api = <Data>(path: string, parameters: Readonly<Record<string, string>> = {}) =>
     ask<Data>(`${url}/api/v1/${path}?${new URLSearchParams(parameters).toString()}`);
   return {
     url,
-    /** The samples of an instant query; a scalar is one without labels. Rejects with Prometheus's own words. */
+    /**
+     * The samples of an instant query; a scalar is one without labels. Rejects with Prometheus's
+     * own words.
+     */
     async query(expression: string): Promise<readonly Sample[]> {
       const { data } = await api<QueryResult>('query', { query: expression });
       if (data.resultType === 'vector')
@@ -109,13 +116,16 @@ export async function givenAlertmanager(config: string, files?: Readonly<Record<
   const { url, lines } = await untilTheTestEnds(startAlertmanager, config, files);
   return {
     url,
-    /** What it knows of, inhibited or not. */
+    /** Returns the alerts that it knows, inhibited or not. */
     alerts: () => ask<never, readonly AlertmanagerAlert[]>(`${url}/api/v2/alerts`),
     log: lines,
   };
 }
 
-/** A webhook that keeps what Alertmanager sends; ends with the test. `url` goes into `webhook_configs`. */
+/**
+ * A webhook that keeps what Alertmanager sends; ends with the test. `url` goes into
+ * `webhook_configs`.
+ */
 export async function givenReceiver() {
   const deliveries: (Delivery & { readonly receivedAt: number })[] = [];
   const { url, close } = await startReceiver((delivery) => deliveries.push({ ...delivery, receivedAt: Date.now() }));

@@ -1,4 +1,4 @@
-import type { EndpointRow, Method } from '../../src/appliance/endpoints/row.ts';
+import type { EndpointRow, Method } from '../../src/appliance/api/row.ts';
 import { fillTemplate, parseRoute } from '../../src/appliance/route.ts';
 import type { GatewayCall } from './given-gateway.ts';
 

@@ -5,18 +5,18 @@ interface LockFile {
   readonly packages: Readonly<Record<string, { readonly dev?: boolean }>>;
 }
 
-/** What a build needs besides the packages that run. */
-const compiler = /^node_modules\/(?:typescript|@typescript\/[\w-]+|@types\/node|undici-types)$/;
+/** Packages that a build needs besides the packages that run. */
+const buildTool = /^node_modules\/(?:typescript|@typescript\/[\w-]+|@types\/node|undici-types|marked|github-slugger)$/;
 
 /**
- * Copies the packages that run, and those that build, out of this clone, as `npm ci` would lay them. Copies and not links: what a
- * build takes out of them stays in the clone.
+ * Copies the packages that run, and those that build, out of this clone, as `npm ci` would lay
+ * them. Copies and not links: what a build takes out of them stays in the clone.
  */
 export function copyPackages(folder: string): void {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as LockFile;
   const needed = Object.entries(packages).flatMap(([path, { dev }]) =>
     // The lock file names the compilers of all platforms; one of them is there.
-    path !== '' && (!dev || compiler.test(path)) && existsSync(path) ? [path] : [],
+    path !== '' && (!dev || buildTool.test(path)) && existsSync(path) ? [path] : [],
   );
   for (const path of needed) cpSync(path, join(folder, path), { recursive: true });
   cpSync('node_modules/.bin/tsc', join(folder, 'node_modules/.bin/tsc'), { verbatimSymlinks: true });

@@ -1,20 +1,18 @@
 import { pino } from 'pino';
 import { type ApplianceClient, createApplianceClient } from '../../src/appliance/client.ts';
 import { createDecoder } from '../../src/appliance/decode.ts';
+import type { Collector } from '../../src/collectors/collector.ts';
 import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { createMetricsStore, type MetricsStore } from '../../src/metrics/store.ts';
-import {
-  type AppliancePoller,
-  type AppliancePollerParts,
-  createAppliancePoller,
-} from '../../src/monitor/appliance-poller.ts';
-import { createCounters } from '../../src/monitor/counters.ts';
-import { createCron } from '../../src/monitor/cron.ts';
-import { ownFamilies } from '../../src/monitor/collector-statistics.ts';
+import { type AppliancePollerParts, AppliancePoller } from '../../src/poller/appliance-poller.ts';
+import { createCounters } from '../../src/poller/counters.ts';
+import { createCron } from '../../src/poller/schedule.ts';
+import type { ScheduledCollector } from '../../src/poller/job.ts';
+import { ownFamilies } from '../../src/poller/collector-statistics.ts';
 import { textOf } from './store-text.ts';
 
-/** What a poller needs to know of a server that plays an appliance. */
+/** The facts that a poller needs about a server that acts as an appliance. */
 export interface Target {
   readonly url: string;
   readonly fingerprintSha256: string;
@@ -28,6 +26,14 @@ export interface TestPoller {
   readonly outstanding: number;
   close(): Promise<void>;
 }
+
+/** Collectors with their own schedules. */
+export function scheduled(list: readonly Collector[]): readonly ScheduledCollector[] {
+  return list.map((collector) => ({ collector, schedule: collector.schedule, maxStaleMs: collector.maxStaleMs }));
+}
+
+/** The settings of the collector vip where none are written. */
+export const plainVip = { serverNames: {}, connectTo: {}, networks: [] };
 
 /** One poller on one appliance, as the daemon would build it, without a listener. */
 export function createTestPoller(
@@ -49,14 +55,13 @@ export function createTestPoller(
   const store = parts.store ?? createStoreFor(name);
   let outstanding = 0;
 
-  const poller = createAppliancePoller({
+  const poller = new AppliancePoller({
     name,
     labels: {},
     watches: () => true,
+    vip: plainVip,
     compact: false,
-    collectors: collectors
-      .filter(({ enabled }) => enabled)
-      .map((collector) => ({ collector, schedule: collector.schedule, maxStaleMs: collector.maxStaleMs })),
+    collectors: scheduled(collectors.filter(({ enabled }) => enabled)),
     maxSeries: 50_000,
     counters: createCounters(name),
     onTransition: () => undefined,

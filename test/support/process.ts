@@ -28,6 +28,7 @@ export function startExporter(args: readonly string[], env: Readonly<Record<stri
       const text = await until(
         () => output.stdout() + output.stderr(),
         (seen) => /http:\/\/[^\s/"]+:\d+/.test(seen) || child.exitCode !== null,
+        20_000,
       );
       const url = /http:\/\/[^\s/"]+:\d+/.exec(text)?.[0];
       if (!url) throw new Error(`the exporter ended with ${child.exitCode}: ${text}`);

@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
 
-/** True when a program can be started by its name; says so loudly when it cannot, as its tests are then skipped. */
+/**
+ * True when a program can be started by its name; says so loudly when it cannot, as its tests are
+ * then skipped.
+ */
 export function isThere(program: string): boolean {
   const there = spawnSync('which', [program], { stdio: 'ignore' }).status === 0;
   if (!there) console.warn(`NOT RUN: the tests that need ${program}`);

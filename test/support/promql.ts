@@ -24,16 +24,22 @@ export interface Operand {
 export interface Grouping {
   readonly clause: 'by' | 'without' | 'on' | 'ignoring' | 'group_left' | 'group_right';
   readonly label: string;
-  /** What is aggregated, or the left and the right side. */
+  /** The aggregated expression, or the left and the right side. */
   readonly operands: readonly Operand[];
 }
 
-/** Every selector of an expression, from left to right. Throws where the expression cannot be parsed. */
+/**
+ * Every selector of an expression, from left to right. Throws where the expression cannot be
+ * parsed.
+ */
 export function selectorsOf(expression: string): readonly Selector[] {
   return operandOf(parse(expression), expression).selectors;
 }
 
-/** Every label that an expression groups by or matches on. Throws where the expression cannot be parsed. */
+/**
+ * Every label that an expression groups by or matches on. Throws where the expression cannot be
+ * parsed.
+ */
 export function groupingLabelsOf(expression: string): readonly Grouping[] {
   return nodesOf(parse(expression)).flatMap((node) => {
     if (node.name === 'AggregateModifier') {

@@ -3,11 +3,14 @@ import { connect } from 'node:net';
 /** The answers of one connection, as they came. */
 export interface RawExchange {
   readonly text: string;
-  /** Of every answer in the text, in their order. */
+  /** The status of every answer in the text, in their order. */
   readonly statuses: readonly number[];
 }
 
-/** Writes bytes on a connection of their own, in pieces if so given, and reads until the other side ends it. */
+/**
+ * Writes bytes on a connection of their own, in pieces if so given, and reads until the other side
+ * ends it.
+ */
 export async function exchangeRaw(url: string, ...pieces: readonly (string | Buffer)[]): Promise<RawExchange> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });

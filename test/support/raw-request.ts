@@ -16,7 +16,10 @@ export interface RawRequest {
   readonly body?: string | null;
 }
 
-/** Sends a request byte for byte, which HTTP clients would repair or refuse, and reads until the connection ends. */
+/**
+ * Sends a request byte for byte, which HTTP clients would repair or refuse, and reads until the
+ * connection ends.
+ */
 export async function sendRaw(url: string, { method, path, headers, body }: RawRequest): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false });

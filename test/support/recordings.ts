@@ -2,7 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** One request and its answer, as files in test/recorded/exchanges and in the folder they were made from hold them. */
+/**
+ * One request and its answer, as files in test/recorded/exchanges and in the folder they were made
+ * from hold them.
+ */
 export interface Exchange {
   readonly name: string;
   readonly request: {

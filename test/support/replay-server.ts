@@ -3,7 +3,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
-import { createTlsMaterial } from '../../src/simulator/tls.ts';
+import { createTlsMaterial } from '../../simulator/tls.ts';
 import { type Exchange, ownRecordings, readExchanges, recordedHeader, wireBody } from './recordings.ts';
 
 interface ReplayedRequest {
@@ -28,20 +28,23 @@ const keyHeaders = ['api_key', 'api-key', 'zapi_key', 'zapi-key'];
 const deactivated = { message: 'The appliance is not activated', error: 'true' };
 const unauthorised = { status: 401, body: { message: 'Authorization required' } };
 
-/** Serves recorded answers back, by verb, path, key and body: what a client makes of a real appliance's bytes. */
+/**
+ * Serves recorded answers back, by verb, path, key and body: what a client makes of a real
+ * appliance's bytes.
+ */
 export async function startReplayServer({
   directory = ownRecordings,
   alter = (body) => body,
   unlicensed = false,
 }: {
   readonly directory?: string;
-  /** What becomes of the body of an answer to this path. */
+  /** Changes the body of an answer to this path. */
   readonly alter?: (body: Buffer, path: string, response: ServerResponse) => Buffer;
   /** Answers 402 to every call with a known key, as a deactivated Enterprise Edition does. */
   readonly unlicensed?: boolean;
 } = {}): Promise<ReplayServer> {
   const exchanges = [...readExchanges(directory)].sort((a, b) => phase(a) - phase(b));
-  const material = await createTlsMaterial();
+  const material = createTlsMaterial();
   const requests: ReplayedRequest[] = [];
 
   const server = createServer({ key: material.key, cert: material.cert }, (request, response) => {
@@ -89,7 +92,10 @@ export async function startReplayServer({
   };
 }
 
-/** Reads and errors show the appliance's final state, and stand before what was read between the writes. */
+/**
+ * Reads and errors show the appliance's final state, and stand before what was read between the
+ * writes.
+ */
 function phase({ name }: Exchange): number {
   return /^[23]/.test(name) ? 1 : 0;
 }

@@ -1,4 +1,7 @@
-/** The value of the one series with this name whose labels include those given; undefined when there is none. */
+/**
+ * The value of the one series with this name whose labels include those given; undefined when there
+ * is none.
+ */
 export function valueOf(page: string, name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {
   const [first, ...more] = seriesOf(page, name, labels);
   if (more.length > 0) throw new Error(`${name}${JSON.stringify(labels)} is not one series but ${more.length + 1}`);

@@ -1,6 +1,6 @@
 /**
- * The shape of a JSON value as a set of `path: type`; the elements of a list are taken together. Two values have the same
- * shape when the sets are equal.
+ * The shape of a JSON value as a set of `path: type`; the elements of a list are taken together.
+ * Two values have the same shape when the sets are equal.
  */
 function shapeOf(value: unknown, path = ''): Set<string> {
   if (Array.isArray(value)) {
@@ -13,7 +13,7 @@ function shapeOf(value: unknown, path = ''): Set<string> {
   return new Set(entries.length === 0 ? [`${path}: empty object`] : entries);
 }
 
-/** What one shape has and the other lacks, in both directions. */
+/** Returns the differences of two shapes, in both directions. */
 export function shapeDifferences(expected: unknown, actual: unknown): readonly string[] {
   const [wanted, given] = [shapeOf(expected), shapeOf(actual)];
   return [

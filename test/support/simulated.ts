@@ -4,8 +4,8 @@ import {
   type SimulatedAppliance,
   type SimulatedApplianceOptions,
   startSimulatedAppliance,
-} from '../../src/simulator/server.ts';
-import type { World } from '../../src/simulator/world.ts';
+} from '../../simulator/server.ts';
+import type { World } from '../../simulator/world.ts';
 
 interface Answered {
   readonly status: number;

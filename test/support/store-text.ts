@@ -1,6 +1,6 @@
 import type { Representation } from '../../src/metrics/page.ts';
 import { fillRegistry, renderLines } from '../../src/metrics/render.ts';
-import type { Emit } from '../../src/metrics/samples.ts';
+import type { Emit } from '../../src/metrics/family.ts';
 import type { MetricsStore } from '../../src/metrics/store.ts';
 
 /** The page of a store as plain text, without what the exporter says of itself. */
@@ -13,7 +13,7 @@ export async function textOf(
   return bytes.toString();
 }
 
-/** What is emitted, as prom-client renders it, family by family. */
+/** Returns the emitted text as prom-client renders it, family by family. */
 export async function rendered(fill: (emit: Emit) => void, appliance = 'lb') {
   const { registry, families, ...rest } = fillRegistry(appliance, fill);
   const texts = await Promise.all(families.map(({ family }) => renderLines(registry, family.name)));

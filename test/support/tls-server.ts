@@ -1,41 +1,30 @@
-import { X509Certificate } from 'node:crypto';
 import { createServer, type Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer as createTlsServer, type Server as TlsServer, type TLSSocket } from 'node:tls';
-import { generate } from 'selfsigned';
 import { onTestFinished } from 'vitest';
-
-export interface Material {
-  readonly key: string;
-  readonly cert: string;
-  /** Lower-case hex. */
-  readonly fingerprintSha256: string;
-}
+import { createCertificate } from '../../simulator/certificate.ts';
+import { type TlsMaterial, tlsMaterialOf } from '../../simulator/tls.ts';
 
 /** A self-signed certificate for a host name or for 127.0.0.1; `expired` yesterday. */
-export async function makeMaterial(options: { expired?: boolean; name?: string } = {}): Promise<Material> {
+export function makeMaterial({ expired = false, name }: { expired?: boolean; name?: string } = {}): TlsMaterial {
   const dayMs = 86_400_000;
-  const altName =
-    options.name === undefined ? { type: 7 as const, ip: '127.0.0.1' } : { type: 2 as const, value: options.name };
-  const made = await generate([{ name: 'commonName', value: options.name ?? 'appliance' }], {
-    keyType: 'ec',
-    algorithm: 'sha256',
-    notBeforeDate: new Date(Date.now() - 30 * dayMs),
-    notAfterDate: new Date(Date.now() + (options.expired ? -1 : 30) * dayMs),
-    extensions: [{ name: 'subjectAltName', altNames: [altName] }],
+  const { key, cert } = createCertificate({
+    subject: { CN: name ?? 'appliance' },
+    notBefore: new Date(Date.now() - 30 * dayMs),
+    notAfter: new Date(Date.now() + (expired ? -1 : 30) * dayMs),
+    altNames: [name === undefined ? 'IP:127.0.0.1' : `DNS:${name}`],
   });
-  const fingerprintSha256 = new X509Certificate(made.cert).fingerprint256.replaceAll(':', '').toLowerCase();
-  return { key: made.private, cert: made.cert, fingerprintSha256 };
+  return tlsMaterialOf(key, cert);
 }
 
-/** What the two kinds of server have in common; both end with the test. */
+/** The parts that the two kinds of server share; both end with the test. */
 export interface Listening {
   readonly url: URL;
-  readonly material: Material;
+  readonly material: TlsMaterial;
   /** TCP connections accepted so far. */
   readonly accepted: number;
-  /** Of those, how many are still open. */
+  /** The number of them that are still open. */
   readonly open: number;
   /** Ends every connection from this side. */
   hangUp(): void;
@@ -52,9 +41,9 @@ export interface HttpsServer extends Listening {
 /** A server that speaks HTTP over TLS, as well or badly as `answer` does. */
 export async function startHttpsServer(
   answer: (response: ServerResponse, request: IncomingMessage) => void,
-  options: { material?: Material; keepAliveMs?: number } = {},
+  options: { material?: TlsMaterial; keepAliveMs?: number } = {},
 ): Promise<HttpsServer> {
-  const material = options.material ?? (await makeMaterial());
+  const material = options.material ?? makeMaterial();
   const requests: IncomingMessage[] = [];
   const server = createServer(
     { key: material.key, cert: material.cert, keepAliveTimeout: options.keepAliveMs ?? 60_000 },
@@ -70,9 +59,9 @@ export async function startHttpsServer(
 /** A server that speaks TLS, and then whatever `onConnection` makes of it. */
 export async function startTlsServer(
   onConnection: (socket: TLSSocket) => void,
-  options: { material?: Material } = {},
+  options: { material?: TlsMaterial } = {},
 ): Promise<Listening> {
-  const material = options.material ?? (await makeMaterial());
+  const material = options.material ?? makeMaterial();
   const { key, cert } = material;
   const server = createTlsServer({ key, cert }, (socket) => {
     socket.on('error', () => undefined);
@@ -81,7 +70,7 @@ export async function startTlsServer(
   return await listen(server, material);
 }
 
-async function listen(server: Server | TlsServer, material: Material): Promise<Listening> {
+async function listen(server: Server | TlsServer, material: TlsMaterial): Promise<Listening> {
   const sockets = new Set<Socket>();
   let accepted = 0;
   server.on('connection', (socket: Socket) => {

@@ -1,6 +1,9 @@
 import { inspect } from 'node:util';
 
-/** Polls a condition until it holds; fails with what was last seen. Waits on the real clock and nothing else. */
+/**
+ * Polls a condition until it holds; fails with what was last seen. Waits on the real clock and
+ * nothing else.
+ */
 export async function until<Seen>(
   look: () => Seen | Promise<Seen>,
   holds: (seen: Seen) => boolean,

@@ -14,7 +14,7 @@ describe('complaintsAbout', () => {
     'zlb_up unless on (appliance) ALERTS{alertstate="firing", farm="x"}',
     'count by (made) (label_replace(up, "made", "$1", "job", "(.*)"))',
     'zlb_appliance_info{site="paris"}',
-    'scalar(zlb:threshold{name="clock_offset_seconds"})',
+    'file:zlb_certificate_remaining:ratio < 0.25',
     'rate(nodejs_gc_duration_seconds_sum{kind="major"}[5m]) + process_open_fds',
   ])('says nothing of %s', (expression) => {
     expect(complaintsAbout(expression, known)).toEqual([]);
@@ -26,7 +26,7 @@ describe('complaintsAbout', () => {
     ['zlb_farm_status{state="up"}', 'zlb_farm_status has no label state'],
     ['zlb_farm_status{status=~"up|dwon"}', 'zlb_farm_status is never status="dwon"'],
     ['zlb_collector_errors_total{reason="401"}', 'zlb_collector_errors_total is never reason="401"'],
-    ['zlb:threshold{name="clock"}', 'zlb:threshold is never name="clock"'],
+    ['ALERTS{alertstate="silenced"}', 'ALERTS is never alertstate="silenced"'],
     ['zlb_api_request_duration_seconds', 'zlb_api_request_duration_seconds: no such metric'],
     ['nodejs_active_handles_total', 'nodejs_active_handles_total: no such metric'],
     ['sum by (backend) (zlb_farm_status)', 'by (backend): no such label there'],

@@ -4,7 +4,7 @@ import { oneLine } from '../../lib/text.ts';
 interface AdminErrorDetails {
   /** One sentence about this case. */
   readonly detail: string;
-  /** What to do now. */
+  /** The next step for the user. */
   readonly remedy: string;
   /** The stable code of the gateway's refusal. */
   readonly code?: string | undefined;
@@ -80,7 +80,10 @@ const hints: Readonly<Record<string, string>> = {
   appliance_denied: 'Here: zlb-exporter admin appliances.',
 };
 
-/** Returns the lines of an error for a terminal, without control characters: texts of an appliance may be in it. */
+/**
+ * Returns the lines of an error for a terminal, without control characters: texts of an appliance
+ * may be in it.
+ */
 export function errorLines({ title, message, remedy, code, requestId }: AdminError): readonly string[] {
   const origin = [code && `code ${code}`, requestId && `request ${requestId}`].filter(Boolean).join(', ');
   return [

@@ -1,20 +1,24 @@
-import { createOperations } from '../../admin/operation.ts';
-import { endpoints } from '../../appliance/endpoints/table.ts';
-import { closestWord } from '../../config/closest-word.ts';
+import { endpoints } from '../../appliance/api/table.ts';
+import { closestWord } from '../../lib/text.ts';
 import { errorCode } from '../../lib/check.ts';
-import { sleep } from '../../lib/sleep.ts';
+import { sleep } from '../../lib/time.ts';
 import { type Command, type CommandContext, type Flags, type Shell, UsageError } from '../command.ts';
-import { AdminError, errorLines } from './admin-error.ts';
-import { quotable } from './assignments.ts';
+import { adminHelp } from '../help.ts';
+import { quotable } from './words.ts';
 import { callOperation, operationFlags } from './call-operation.ts';
-import { readConnection } from './connection.ts';
-import { createGatewayClient } from './gateway-client.ts';
-import { appliances, audit, freeze, frozen, listOperations, unfreeze, whoami } from './built-in-commands.ts';
-import { adminHelp } from './help.ts';
-import { parameters } from './parameters.ts';
+import {
+  appliances,
+  freeze,
+  frozen,
+  listOperations,
+  parameters,
+  readAudit,
+  unfreeze,
+  whoami,
+} from './built-in-commands.ts';
 import { recipes } from './recipes/recipes.ts';
 import { recipeFlags, runRecipe } from './run-recipe.ts';
-import type { AdminSession } from './session.ts';
+import { type AdminParts, type AdminSession, withSession } from './session.ts';
 
 interface BuiltIn {
   readonly flags: readonly string[];
@@ -31,18 +35,13 @@ const builtIns: ReadonlyMap<string, BuiltIn> = new Map<string, BuiltIn>([
     'audit',
     {
       flags: ['json', 'limit', 'principal', 'appliance', 'operation', 'event'],
-      run: (_, session) => audit(session),
+      run: (_, session) => readAudit(session),
     },
   ],
   ['frozen', { flags: ['json'], run: (_, session) => frozen(session) }],
   ['freeze', { flags: ['json', 'reason'], run: (_, session) => freeze(session) }],
   ['unfreeze', { flags: ['json', 'reason'], run: (_, session) => unfreeze(session) }],
 ]);
-
-interface AdminParts {
-  readonly now: () => number;
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-}
 
 /** Creates the command that sends requests to the admin gateway of a running exporter. */
 export function createAdmin(parts: AdminParts): Command {
@@ -55,8 +54,8 @@ export function createAdmin(parts: AdminParts): Command {
   };
 }
 
-async function runAdmin(context: CommandContext, { now, sleep: pause }: AdminParts): Promise<number> {
-  const { arguments: given, flags, say, stopped } = context;
+async function runAdmin(context: CommandContext, parts: AdminParts): Promise<number> {
+  const { arguments: given, flags, say } = context;
   const [first, ...rest] = given;
   if (first === undefined) {
     say(adminHelp);
@@ -67,25 +66,7 @@ async function runAdmin(context: CommandContext, { now, sleep: pause }: AdminPar
     await listOperations(rest, context);
     return 0;
   }
-  const task = taskOf(first, rest, flags);
-  const connection = await readConnection(context);
-  const client = createGatewayClient(connection, stopped);
-  try {
-    const session = {
-      ...context,
-      client,
-      operations: createOperations(),
-      now,
-      sleep: (ms: number) => pause(ms, stopped),
-    };
-    return (await task(session)) ?? 0;
-  } catch (error) {
-    // A hostile listener could send the token back.
-    const hide = (text: string): string => connection.token.scrub(text);
-    return await fail(error instanceof AdminError ? error.without(hide) : error, context);
-  } finally {
-    await client.close();
-  }
+  return await withSession(context, parts, taskOf(first, rest, flags));
 }
 
 /** Waits until standard output has taken everything, because the process ends without a flush. */
@@ -102,7 +83,9 @@ export const admin: Command = createAdmin({ now: Date.now, sleep });
 
 type Task = (session: AdminSession) => Promise<number | void>;
 
-/** Returns what the words ask for; throws a UsageError when the words and flags do not go together. */
+/**
+ * Returns what the words ask for; throws a UsageError when the words and flags do not go together.
+ */
 function taskOf(first: string, rest: readonly string[], flags: Flags): Task {
   const builtIn = builtIns.get(first);
   if (builtIn) {
@@ -137,7 +120,7 @@ function taskOf(first: string, rest: readonly string[], flags: Flags): Task {
   return (session) => callOperation(first, rest, session);
 }
 
-/** True for the key of an operation and for the start of a path. */
+/** Returns true for the key of an operation and for the start of a path. */
 function isOperation(word: string): boolean {
   return Object.hasOwn(endpoints, word) || /^(?:(?:get|post|put|delete)(?:\s|$)|\/)/i.test(word);
 }
@@ -149,17 +132,4 @@ function refuseFlags(flags: Flags, taken: readonly string[], what: string): void
   const stray = Object.keys(flags).find((name) => !always.test(name) && !taken.includes(name));
   if (stray !== undefined)
     throw new UsageError(`--${stray} does not go with ${what}; zlb-exporter admin --help explains it`);
-}
-
-async function fail(error: unknown, { flags, warn, shell }: CommandContext): Promise<number> {
-  if (error instanceof AdminError) {
-    if (flags.json === true && error.body) await shell.write(error.body);
-    for (const line of errorLines(error)) warn(line);
-    return 1;
-  }
-  if (error instanceof Error && error.name === 'AbortError') {
-    warn('zlb-exporter: interrupted');
-    return 1;
-  }
-  throw error;
 }

@@ -1,14 +1,13 @@
-import type { EndpointRow } from '../../appliance/endpoints/row.ts';
-import { endpoints } from '../../appliance/endpoints/table.ts';
+import type { EndpointRow } from '../../appliance/api/row.ts';
+import { endpoints } from '../../appliance/api/table.ts';
 import { isRecord } from '../../lib/check.ts';
 import { type CommandContext, optionalFlag, UsageError } from '../command.ts';
+import { oneLine } from '../../lib/text.ts';
 import { parseJson } from './admin-error.ts';
-import type { GatewayRequest } from './gateway-client.ts';
-import { recordsOf, renderJson } from './render.ts';
-import { reasonHeader } from './request.ts';
-import { printLines } from './output.ts';
+import { type GatewayRequest, reasonHeader, applianceBase } from './gateway-client.ts';
+import { recordsOf, renderJson, printLines, pairLines, tableLines, valueText } from './render.ts';
 import type { AdminSession } from './session.ts';
-import { pairLines, tableLines, valueText } from './table.ts';
+import { quotable, parseTarget } from './words.ts';
 
 /** A command that the gateway itself answers. */
 type BuiltInCommand = (session: AdminSession) => Promise<void>;
@@ -19,7 +18,7 @@ export const appliances: BuiltInCommand = (session) =>
 export const whoami: BuiltInCommand = (session) => show(session, { method: 'GET', path: '/whoami' }, renderJson);
 
 /** Shows the newest records first, in the order of the gateway. */
-export const audit: BuiltInCommand = async (session) => {
+export const readAudit: BuiltInCommand = async (session) => {
   const query = new URLSearchParams();
   for (const name of ['limit', 'principal', 'appliance', 'operation', 'event']) {
     const value = optionalFlag(session.flags, name);
@@ -70,7 +69,7 @@ export async function listOperations(
 }
 
 /** Sends a request and prints the lines of its answer, or with `--json` the exact answer. */
-export async function show(
+async function show(
   { client, flags, say, warn, shell }: AdminSession,
   request: GatewayRequest,
   toLines: (answer: unknown) => readonly string[],
@@ -104,4 +103,51 @@ function freezeLines(answer: unknown): readonly string[] {
   if (!isRecord(answer) || answer.frozen !== true) return ['Changes are not frozen.'];
   const { by, since, reason } = answer;
   return ['All changes are frozen.', ...pairLines(Object.entries({ by, since, reason }))];
+}
+
+/** Shows the parameters of an operation as the appliance describes them. */
+export async function parameters(words: readonly string[], session: AdminSession): Promise<void> {
+  const [appliance, ...rest] = words;
+  if (appliance === undefined)
+    throw new UsageError('the appliance and the operation are missing: admin parameters APPLIANCE OPERATION');
+  if (rest.length === 0) {
+    const named = quotable(appliance);
+    throw new UsageError(
+      Object.hasOwn(endpoints, appliance)
+        ? `the appliance is missing: admin parameters APPLIANCE ${named}`
+        : `the operation is missing: admin parameters ${named} OPERATION; zlb-exporter admin operations WORDS finds it`,
+    );
+  }
+  const { call, fields } = parseTarget(rest, session.operations);
+  const { key, row } = call.operation;
+  if (row.body !== 'json')
+    throw new UsageError(
+      row.body === 'none' ? `${key} takes no parameters` : `${key} takes a file and no parameters: --body=@PATH`,
+    );
+  if (fields.length > 0)
+    throw new UsageError(`only names in the path count here: ${key} is ${row.route}; leave the others out`);
+  const query = new URLSearchParams({ operation: key, ...call.params });
+  await show(session, { method: 'GET', path: `${applianceBase(appliance)}/parameters?${query.toString()}` }, lines);
+}
+
+function lines(answer: unknown): readonly string[] {
+  const rows = recordsOf(answer, 'parameters').toSorted((a, b) => (valueText(a.name) < valueText(b.name) ? -1 : 1));
+  const { route, description } = isRecord(answer) ? answer : {};
+  return [
+    oneLine([route, description].map(valueText).join('  '), 500),
+    '',
+    ...(rows.length === 0
+      ? ['The appliance describes no parameters.']
+      : tableLines(['name', 'needed', 'takes', 'about'], rows.map(cells))),
+  ];
+}
+
+function cells(row: Readonly<Record<string, unknown>>): readonly unknown[] {
+  const { name, required, non_blank: nonBlank, possible_values: values, interval, format, description, list } = row;
+  const takes = [
+    Array.isArray(values) ? values.map(valueText).join(' | ') : (interval ?? format ?? 'text'),
+    ...(list === true ? ['(list)'] : []),
+    ...(nonBlank === true ? [] : ['(or empty)']),
+  ];
+  return [name, required === true ? 'yes' : '', takes.map(valueText).join(' '), description ?? ''];
 }

@@ -1,24 +1,19 @@
-import { confirmationOf } from '../../admin/confirmation.ts';
-import type { OperationCall } from '../../admin/operation.ts';
-import { changes } from '../../admin/refusals.ts';
+import { confirmationOf } from '../../gateway/confirmation.ts';
+import type { OperationCall } from '../../gateway/operation.ts';
+import { changes } from '../../gateway/policy.ts';
 import { createDecoder } from '../../appliance/decode.ts';
 import { optionalFlag, UsageError } from '../command.ts';
 import { AdminError } from './admin-error.ts';
-import { isAgreed } from './agreement.ts';
+import { isAgreed, type AdminSession } from './session.ts';
 import { type Calls, createCalls, type Write } from './calls.ts';
-import { readContent } from './content.ts';
-import type { Content } from './gateway-client.ts';
-import { createOutputFile, type OutputFile } from './output-file.ts';
-import { preflight } from './preflight.ts';
-import { wouldFail, previewLines, readPreview } from './preview.ts';
+import { readContent, redactor } from './content.ts';
+import { type Content, requestFor, type CallOptions } from './gateway-client.ts';
+import { createOutputFile, type OutputFile, showAnswer } from './show-answer.ts';
+import { wouldFail, previewLines, readPreview, type Preview, warningLines } from './preview.ts';
 import { backupSteps } from './recipes/backup.ts';
-import { requestFor, type CallOptions } from './request.ts';
-import { runSteps } from './run-steps.ts';
-import { printLines } from './output.ts';
-import { redactor } from './redact.ts';
-import type { AdminSession } from './session.ts';
-import { showAnswer } from './show-answer.ts';
-import { parseTarget } from './target.ts';
+import { runSteps } from './run-recipe.ts';
+import { printLines } from './render.ts';
+import { parseTarget } from './words.ts';
 
 /** Flags that a single operation takes. */
 export const operationFlags: readonly string[] = [
@@ -34,8 +29,8 @@ export const operationFlags: readonly string[] = [
 ];
 
 /**
- * Sends one operation to one appliance and shows what comes back. Resolves to the exit code: 1 for the dry run of what
- * would be refused, 2 when nobody agreed to it.
+ * Sends one operation to one appliance and shows what comes back. Resolves to the exit code: 1 for
+ * the dry run of what would be refused, 2 when nobody agreed to it.
  */
 export async function callOperation(
   appliance: string,
@@ -133,4 +128,44 @@ async function backUp({ options, calls }: PreparedCall, session: AdminSession): 
   const say = session.flags.json === true ? session.warn : session.say;
   const steps = await backupSteps({ calls, now: session.now });
   await runSteps(steps, (write) => calls.write(write, options), { say, warn: session.warn });
+}
+
+/**
+ * Asks the gateway for a dry run of a change before it is sent. Resolves to the lines of its
+ * warnings; rejects with an {@link AdminError} when the change would be refused.
+ */
+async function preflight(
+  write: Write,
+  options: CallOptions,
+  calls: Pick<Calls, 'appliance' | 'preview'>,
+): Promise<readonly string[]> {
+  const preview = await calls.preview(write, options);
+  if (preview.would === 'be refused') throw refusedByGateway(preview);
+  // The appliance has the last word, and its description may be wrong.
+  if (wouldFail(preview) && options.force !== true) throw refusedByAppliance(preview, calls.appliance);
+  return warningLines(preview);
+}
+
+function refusedByGateway(preview: Preview): AdminError {
+  const { because, findings, confirmation } = preview;
+  const blocking = findings.filter(({ severity }) => severity === 'blocking');
+  return new AdminError(`The gateway would refuse ${preview.operation}, so it was not sent`, {
+    detail: because.join(' '),
+    remedy: [
+      ...blocking.map(({ remedy }) => remedy),
+      ...(blocking.length > 0 ? ['Here: --force --reason=TEXT.'] : []),
+      ...(confirmation.required && !confirmation.given ? ['Here: --confirm=NAME.'] : []),
+      ...(because.some((sentence) => /frozen/i.test(sentence)) ? ['Here: zlb-exporter admin unfreeze.'] : []),
+    ].join(' '),
+    body: Buffer.from(JSON.stringify(preview)),
+  });
+}
+
+function refusedByAppliance(preview: Preview, appliance: string): AdminError {
+  const { operation, validation } = preview;
+  return new AdminError(`${appliance} would refuse ${operation}, so it was not sent`, {
+    detail: validation.problems.join(' '),
+    remedy: `zlb-exporter admin parameters ${appliance} ${operation} … explains what it takes; --force --reason=TEXT sends it all the same.`,
+    body: Buffer.from(JSON.stringify(preview)),
+  });
 }

@@ -1,12 +1,17 @@
-import type { Operations } from '../../admin/operation.ts';
+import type { Operations } from '../../gateway/operation.ts';
 import { checkAnswer } from '../../appliance/answer.ts';
 import type { Params, ReadKey, ReplyOf } from '../../appliance/client.ts';
 import { createDecoder } from '../../appliance/decode.ts';
-import { type EndpointKey, endpoints } from '../../appliance/endpoints/table.ts';
+import { type EndpointKey, endpoints } from '../../appliance/api/table.ts';
 import { AdminError, parseJson } from './admin-error.ts';
-import type { Content, GatewayAnswer, GatewayClient } from './gateway-client.ts';
+import {
+  type Content,
+  type GatewayAnswer,
+  type GatewayClient,
+  requestFor,
+  type CallOptions,
+} from './gateway-client.ts';
 import { type Preview, readPreview } from './preview.ts';
-import { requestFor, type CallOptions } from './request.ts';
 import { applianceError } from './show-answer.ts';
 
 /** One call that changes something. */
@@ -18,12 +23,17 @@ export interface Write {
   readonly confirm?: string;
 }
 
-/** The calls that recipes send to one appliance. Every failure, also a refusal by the appliance, is an {@link AdminError}. */
+/**
+ * The calls that recipes send to one appliance. Every failure, also a refusal by the appliance, is
+ * an {@link AdminError}.
+ */
 export interface Calls {
   readonly appliance: string;
   read<Key extends ReadKey>(key: Key, params: Params<Key>): Promise<ReplyOf<Key>>;
   /** Resolves to the JSON of a read whose reply has no schema. */
   readAny(key: EndpointKey, params: Readonly<Record<string, string>>): Promise<unknown>;
+  /** Resolves to the text of a read whose answer is no JSON. */
+  readText(key: EndpointKey, params: Readonly<Record<string, string>>): Promise<string>;
   write(write: Write, options: CallOptions): Promise<void>;
   /** Resolves to the gateway's dry run of a call; changes nothing. */
   preview(write: Write, options: CallOptions): Promise<Preview>;
@@ -63,6 +73,7 @@ export function createCalls(client: GatewayClient, operations: Operations, appli
       });
     },
     readAny: async (key, params) => parseJson((await ask({ key, params }, {})).body),
+    readText: async (key, params) => (await ask({ key, params }, {})).body.toString(),
     async write(write, options) {
       await ask(write, options);
     },

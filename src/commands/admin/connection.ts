@@ -1,6 +1,6 @@
 import { createSecureContext } from 'node:tls';
 import { misspeltVariables } from '../../config/environment.ts';
-import { readFileText, withFolder } from '../../config/file-text.ts';
+import { readFileText, withFolder } from '../../config/files.ts';
 import { certificatesFile } from '../../config/open-files.ts';
 import { privateKeyIn } from '../../config/pem.ts';
 import type { Parsed } from '../../config/problems.ts';
@@ -10,7 +10,7 @@ import { type CommandContext, optionalFlag, UsageError } from '../command.ts';
 
 /** The address of the gateway and the credentials of the caller. */
 export interface Connection {
-  /** Without a slash at its end. */
+  /** The URL, without a slash at its end. */
   readonly url: string;
   readonly token: Secret;
   /** PEM. */

@@ -1,13 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import type { Operation } from '../../admin/operation.ts';
-import type { BodyKind } from '../../appliance/endpoints/row.ts';
-import { withFolder } from '../../config/file-text.ts';
+import type { Operation } from '../../gateway/operation.ts';
+import type { BodyKind } from '../../appliance/api/row.ts';
+import { withFolder } from '../../config/files.ts';
 import { errorCode, isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import { type Shell, UsageError } from '../command.ts';
+import { maskValue } from '../../gateway/mask.ts';
+import { Secret } from '../../lib/secret.ts';
 import { parseJson } from './admin-error.ts';
-import type { Assignment } from './assignments.ts';
+import type { Assignment } from './words.ts';
 import type { Content } from './gateway-client.ts';
 
 /** The content type that the appliance expects for each kind of body (docs/api.md §1.3). */
@@ -18,7 +20,10 @@ export const contentTypes: Readonly<Record<Exclude<BodyKind, 'none'>, string>> =
   gzip: 'application/gzip',
 };
 
-/** Returns the body of a call: a file, or the remaining values as a JSON object. Throws a UsageError. */
+/**
+ * Returns the body of a call: a file, or the remaining values as a JSON object. Throws a
+ * UsageError.
+ */
 export async function readContent(
   { key, row: { body: kind } }: Operation,
   fields: readonly Assignment[],
@@ -73,4 +78,39 @@ export async function readWhole(path: string, what: string): Promise<Buffer> {
     const code = errorCode(error);
     throw new UsageError(`${what}: ${withFolder(`the file cannot be read: ${reasons[code] ?? code}`, path)}`);
   }
+}
+
+/** A shorter secret would match parts of ordinary words. */
+const minSecretLength = 4;
+
+/**
+ * Returns a function that masks the passwords and keys of a request body in a text: appliances
+ * repeat them in their answers.
+ */
+export function redactor(content: Content | undefined): (text: string) => string {
+  const body = content?.type === contentTypes.json ? parseJson(content.bytes) : undefined;
+  const secrets = hiddenTexts(body, maskValue(body)).flatMap((text) => [
+    new Secret(text),
+    // The spelling in JSON.
+    new Secret(JSON.stringify(text).slice(1, -1)),
+  ]);
+  return (text) => secrets.reduce((shown, secret) => secret.scrub(shown), text);
+}
+
+/**
+ * Returns the texts of a body that its masked copy does not have; a masked list or object is a
+ * single text there.
+ */
+function hiddenTexts(body: unknown, maskedBody: unknown): readonly string[] {
+  const hidden: string[] = [];
+  const pairs: [value: unknown, masked: unknown][] = [[body, maskedBody]];
+  // A queue instead of recursion: a body may be nested deeper than the stack.
+  for (const [value, masked] of pairs) {
+    if (typeof value === 'string' && value !== masked && value.length >= minSecretLength) hidden.push(value);
+    else if (Array.isArray(value))
+      value.forEach((item: unknown, index) => pairs.push([item, Array.isArray(masked) ? masked[index] : masked]));
+    else if (isRecord(value))
+      for (const [name, item] of Object.entries(value)) pairs.push([item, isRecord(masked) ? masked[name] : masked]);
+  }
+  return hidden;
 }

@@ -1,12 +1,11 @@
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { headerOf, mediaTypeOf } from '../../appliance/answer.ts';
-import type { FailureReason } from '../../appliance/errors.ts';
-import { isClosedSocket, messageOf, reasonOfTransportError } from '../../appliance/failure.ts';
+import { type FailureReason, isClosedSocket, messageOf, reasonOfTransportError } from '../../appliance/errors.ts';
 import { errorCode } from '../../lib/check.ts';
+import type { OperationCall } from '../../gateway/operation.ts';
 import { AdminError, problemError } from './admin-error.ts';
 import type { Connection } from './connection.ts';
-import { readBody } from './read-body.ts';
 
 export interface Content {
   readonly type: string;
@@ -29,11 +28,17 @@ export interface GatewayAnswer {
   readonly attachment: boolean;
   readonly requestId: string;
   readonly body: Readable;
-  /** Resolves to the whole body; rejects with an {@link AdminError}, also for a body that is too long for memory. */
+  /**
+   * Resolves to the whole body; rejects with an {@link AdminError}, also for a body that is too
+   * long for memory.
+   */
   readonly whole: () => Promise<Buffer>;
 }
 
-/** Sends requests to the admin gateway. Every failure is an {@link AdminError}; a refusal by the appliance is an answer. */
+/**
+ * Sends requests to the admin gateway. Every failure is an {@link AdminError}; a refusal by the
+ * appliance is an answer.
+ */
 export interface GatewayClient {
   send(request: GatewayRequest): Promise<GatewayAnswer>;
   close(): Promise<void>;
@@ -76,9 +81,9 @@ export function createGatewayClient({ url, token, ca, cert, key }: Connection, s
         remedy: 'Check --admin.url: the gateway has a port of its own, admin.listen_address in the configuration.',
       });
     }
-    if (mediaType === 'application/problem+json') throw problemError(status, requestId, await readBody(body));
+    if (mediaType === 'application/problem+json') throw problemError(status, requestId, await readWholeBody(body));
     const attachment = headerOf(headers, 'content-disposition').startsWith('attachment');
-    return { status, mediaType, attachment, requestId, body, whole: () => readBody(body) };
+    return { status, mediaType, attachment, requestId, body, whole: () => readWholeBody(body) };
   }
 
   async function exchange(
@@ -108,7 +113,7 @@ export function createGatewayClient({ url, token, ca, cert, key }: Connection, s
   return { send, close: () => agent.destroy() };
 }
 
-/** True for OpenSSL's error codes about an answer in another protocol. */
+/** Returns true for OpenSSL's error codes about an answer in another protocol. */
 function speaksNoTls(error: unknown): boolean {
   return /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNKNOWN_PROTOCOL)$/.test(errorCode(error));
 }
@@ -132,3 +137,84 @@ const remedies: Partial<Record<FailureReason, string>> = {
   timeout: 'Check --admin.url and the network between.',
   tls: 'Check the name in --admin.url; --admin.ca-file=PATH names the authority of its certificate, --admin.cert-file and --admin.key-file are yours.',
 };
+
+const mebibyte = 1_048_576;
+/** Four times the exporter's default limit for a reply of an appliance; a file may be longer. */
+const maxMebibytes = 32;
+
+/**
+ * Reads a whole body; rejects with an {@link AdminError} when it is cut short, or too long for
+ * memory.
+ */
+async function readWholeBody(body: Readable): Promise<Buffer> {
+  // One growing buffer: small chunks would each keep the much larger buffer of the socket in
+  // memory.
+  let kept = Buffer.alloc(65_536);
+  let size = 0;
+  try {
+    for await (const chunk of body) {
+      const bytes = chunk as Buffer;
+      const needed = size + bytes.length;
+      if (needed > maxMebibytes * mebibyte) throw tooLong();
+      if (needed > kept.length) kept = Buffer.concat([kept], Math.max(needed, 2 * kept.length));
+      bytes.copy(kept, size);
+      size = needed;
+    }
+  } catch (error) {
+    throw error instanceof AdminError ? error : truncated(error);
+  }
+  return kept.subarray(0, size);
+}
+
+/** Returns the error for an answer that ended early. */
+export function truncated(error: unknown): AdminError {
+  return new AdminError('The answer was cut short', {
+    detail: messageOf(error),
+    remedy: 'What was asked for is done or under way: look before you repeat it.',
+  });
+}
+
+function tooLong(): AdminError {
+  return new AdminError('The answer is too long', {
+    detail: `Reading ended after ${maxMebibytes} MiB.`,
+    remedy:
+      'What was asked for is done or under way. --output=FILE, or --json into a pipe, takes an answer of any length.',
+  });
+}
+
+/** The content of the headers with which a request describes a call. */
+export interface CallOptions {
+  readonly confirm?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly force?: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** Returns the gateway's path of an appliance. */
+export function applianceBase(appliance: string): string {
+  return `/appliances/${encodeURIComponent(appliance)}`;
+}
+
+export function requestFor(
+  appliance: string,
+  { operation, path }: OperationCall,
+  content: Content | undefined,
+  { confirm, reason, force = false, dryRun = false }: CallOptions,
+): GatewayRequest {
+  return {
+    method: operation.method,
+    path: `${applianceBase(appliance)}${path}`,
+    content,
+    headers: {
+      // Header values are ASCII; names and reasons may hold other letters.
+      ...(confirm === undefined ? {} : { 'x-confirm': encodeURIComponent(confirm) }),
+      ...reasonHeader(reason),
+      ...(force ? { 'x-force': 'true' } : {}),
+      ...(dryRun ? { 'x-dry-run': 'true' } : {}),
+    },
+  };
+}
+
+export function reasonHeader(reason: string | undefined): Readonly<Record<string, string>> {
+  return reason === undefined ? {} : { 'x-reason': encodeURIComponent(reason) };
+}

@@ -1,15 +1,14 @@
 import { parseDuration } from '../../lib/time.ts';
 import { oneLine } from '../../lib/text.ts';
 import { optionalFlag, UsageError } from '../command.ts';
-import { isAgreed } from './agreement.ts';
-import { namedValues } from './assignments.ts';
-import { type Calls, createCalls } from './calls.ts';
+import { isAgreed, type AdminSession } from './session.ts';
+import { namedValues } from './words.ts';
+import { type Calls, createCalls, type Write } from './calls.ts';
 import { objectionLines, type Preview, previewLines } from './preview.ts';
 import { backupSteps } from './recipes/backup.ts';
 import type { Plan, Recipe, Step } from './recipes/recipe.ts';
-import type { CallOptions } from './request.ts';
-import { runSteps } from './run-steps.ts';
-import type { AdminSession } from './session.ts';
+import type { CallOptions } from './gateway-client.ts';
+import { AdminError } from './admin-error.ts';
 
 /** Flags that recipes take. */
 export const recipeFlags: readonly string[] = ['reason', 'dry-run', 'force', 'yes', 'wait', 'backup-first'];
@@ -20,7 +19,10 @@ interface PreviewedStep {
   readonly preview: Preview | undefined;
 }
 
-/** Shows the plan of a recipe, asks, and runs the steps. Resolves to the exit code: 1 when refused, 2 when nobody agreed. */
+/**
+ * Shows the plan of a recipe, asks, and runs the steps. Resolves to the exit code: 1 when refused,
+ * 2 when nobody agreed.
+ */
 export async function runRecipe(
   recipe: Recipe,
   appliance: string,
@@ -65,7 +67,8 @@ export async function runRecipe(
   return 0;
 }
 
-async function previewSteps(
+/** Resolves to the steps with the gateway's dry run of each call. */
+export async function previewSteps(
   steps: readonly Step[],
   calls: Calls,
   options: CallOptions,
@@ -80,7 +83,10 @@ function inSequence(preview: Preview): Preview {
   return { ...preview, validation: { ...preview.validation, problems: [] } };
 }
 
-/** Renders the plan, with the gateway's objections below each step. A dry run shows them in full elsewhere (`previewed` is empty). */
+/**
+ * Renders the plan, with the gateway's objections below each step. A dry run shows them in full
+ * elsewhere (`previewed` is empty).
+ */
 function planLines({ facts, steps }: Plan, previewed: readonly PreviewedStep[]): readonly string[] {
   return [
     ...facts.map((fact) => oneLine(fact, 1_000)),
@@ -96,7 +102,10 @@ function planLines({ facts, steps }: Plan, previewed: readonly PreviewedStep[]):
   ];
 }
 
-/** Asks for the reason before the first call, so that every audit record has it; a dry run needs none. */
+/**
+ * Asks for the reason before the first call, so that every audit record has it; a dry run needs
+ * none.
+ */
 async function reasonFor({ flags, shell }: AdminSession, dryRun: boolean): Promise<string | undefined> {
   const given = optionalFlag(flags, 'reason');
   if (given !== undefined || dryRun) return given;
@@ -107,9 +116,63 @@ async function reasonFor({ flags, shell }: AdminSession, dryRun: boolean): Promi
   return undefined;
 }
 
-function waitOf(text: string | undefined): number | undefined {
+/** Returns the milliseconds of `--wait`; throws a UsageError for a text that is no duration. */
+export function waitOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = parseDuration(text);
   if (ms === undefined) throw new UsageError('--wait must be a duration such as 90s or 5m');
   return ms;
+}
+
+/**
+ * Runs steps one after another. A failed step ends the run, and prints what is done, what is not,
+ * and how to go back.
+ */
+export async function runSteps(
+  steps: readonly Step[],
+  send: (write: Write) => Promise<void>,
+  { say, warn }: Pick<AdminSession, 'say' | 'warn'>,
+): Promise<void> {
+  for (const [index, step] of steps.entries()) {
+    try {
+      say(`✓ ${index + 1}. ${oneLine(await step.run(send), 2_000)}`);
+    } catch (error) {
+      if (!(error instanceof AdminError) && !isAbort(error)) throw error;
+      say(`✗ ${index + 1}. ${oneLine(step.title, 500)}`);
+      for (const line of failureLines(steps, index, error)) warn(line);
+      throw error;
+    }
+  }
+}
+
+function failureLines(steps: readonly Step[], failed: number, error: unknown): readonly string[] {
+  const before = steps.slice(0, failed);
+  const after = steps.slice(failed + 1);
+  const changed = before.filter(({ write }) => write);
+  const undo = steps[failed]?.undo;
+  const back = changed.flatMap(({ undo }) => undo ?? []).reverse();
+  return [
+    changed.length === 0 ? 'Nothing was changed before that.' : `Done: ${titles(changed, steps)}.`,
+    ...(after.length === 0 ? [] : [`Not done: ${titles(after, steps)}.`]),
+    ...(undo !== undefined && mayHaveRun(error)
+      ? [`If step ${failed + 1} was carried out all the same, undo it with: ${oneLine(undo, 500)}`]
+      : []),
+    ...(back.length === 0 ? [] : ['To go back:', ...back.map((text) => `  ${oneLine(text, 500)}`)]),
+  ];
+}
+
+function titles(some: readonly Step[], all: readonly Step[]): string {
+  return some.map((step) => `${all.indexOf(step) + 1}. ${oneLine(step.title, 500)}`).join('; ');
+}
+
+/**
+ * Returns false for a refusal with a status below 500. After no answer or a server error, the call
+ * may have been carried out.
+ */
+function mayHaveRun(error: unknown): boolean {
+  return !(error instanceof AdminError) || error.status === undefined || error.status >= 500;
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
 }

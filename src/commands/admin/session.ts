@@ -1,13 +1,95 @@
-import type { Operations } from '../../admin/operation.ts';
+import { createOperations, type Operations } from '../../gateway/operation.ts';
 import type { CommandContext } from '../command.ts';
-import type { GatewayClient } from './gateway-client.ts';
+import { oneLine } from '../../lib/text.ts';
+import { AdminError, errorLines } from './admin-error.ts';
+import { readConnection } from './connection.ts';
+import { createGatewayClient, type GatewayClient } from './gateway-client.ts';
 
 /** The parts that every admin command needs: flags, terminal, gateway client, clock. */
-export interface AdminSession extends Pick<CommandContext, 'flags' | 'say' | 'warn' | 'shell'> {
+export interface AdminSession extends Pick<CommandContext, 'flags' | 'say' | 'warn' | 'shell' | 'stopped'> {
   readonly client: GatewayClient;
   readonly operations: Operations;
   /** Unix milliseconds. */
   readonly now: () => number;
   /** Rejects when the process is asked to stop. */
   readonly sleep: (ms: number) => Promise<void>;
+}
+
+export interface AdminParts {
+  readonly now: () => number;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** Does a task through the gateway that flags and environment name. Resolves to the exit code. */
+export async function withSession(
+  context: CommandContext,
+  { now, sleep }: AdminParts,
+  task: (session: AdminSession) => Promise<number | void>,
+): Promise<number> {
+  const { stopped } = context;
+  const connection = await readConnection(context);
+  const client = createGatewayClient(connection, stopped);
+  // A hostile listener could send the token back.
+  const hide = (text: string): string => connection.token.scrub(text);
+  const say = (line: string): void => context.say(hide(line));
+  const warn = (line: string): void => context.warn(hide(line));
+  try {
+    const operations = createOperations();
+    return (await task({ ...context, say, warn, client, operations, now, sleep: (ms) => sleep(ms, stopped) })) ?? 0;
+  } catch (error) {
+    return await fail(error instanceof AdminError ? error.without(hide) : error, context);
+  } finally {
+    await client.close();
+  }
+}
+
+async function fail(error: unknown, { flags, warn, shell }: CommandContext): Promise<number> {
+  if (error instanceof AdminError) {
+    if (flags.json === true && error.body) await shell.write(error.body);
+    for (const line of errorLines(error)) warn(line);
+    return 1;
+  }
+  if (error instanceof Error && error.name === 'AbortError') {
+    warn('zlb-exporter: interrupted');
+    return 1;
+  }
+  throw error;
+}
+
+interface Change {
+  /** `actOnFarm on lb-1`. */
+  readonly title: string;
+  /** The name that the caller has not confirmed yet; only for a call that cannot be undone. */
+  readonly unconfirmed?: string | undefined;
+}
+
+/**
+ * Resolves to true when a change may be sent. Otherwise it has printed the reason and the remedy.
+ */
+export async function isAgreed(
+  { title, unconfirmed }: Change,
+  { flags, shell, warn }: Pick<AdminSession, 'flags' | 'shell' | 'warn'>,
+): Promise<boolean> {
+  const what = oneLine(title, 200);
+  const name = unconfirmed === undefined ? undefined : oneLine(unconfirmed, 200);
+  if (flags.yes === true && name === undefined) return true;
+  // Standard input is at its end, so it cannot bring an answer.
+  if (flags.body === '-' || !shell.ask) {
+    const because =
+      flags.body === '-'
+        ? 'standard input is the body, so your agreement cannot be asked for'
+        : 'no terminal is there to ask for your agreement';
+    const missing = [...(name === undefined ? [] : [`--confirm=${name}`]), '--yes'].join(' ');
+    warn(`Nothing was done: ${because}; repeat it with ${missing}.`);
+    return false;
+  }
+  if (name === undefined) {
+    const agreed = /^y(?:es)?$/i.test((await shell.ask(`\nGo on with ${what}? [y/N] `)).trim());
+    if (!agreed) warn('Nothing was done.');
+    return agreed;
+  }
+  const typed = await shell.ask(`\n${what} cannot be undone. Type ${name} to go on: `);
+  if (typed.trim() === unconfirmed) return true;
+  warn(`Nothing was done: that is not ${name}.`);
+  return false;
 }

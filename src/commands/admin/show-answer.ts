@@ -1,13 +1,11 @@
 import type { Readable } from 'node:stream';
-import { errorCode, isRecord } from '../../lib/check.ts';
-import type { CommandContext, Shell } from '../command.ts';
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { errorCode, isRecord, toError } from '../../lib/check.ts';
+import { type CommandContext, type Shell, UsageError } from '../command.ts';
 import { AdminError, parseJson } from './admin-error.ts';
-import type { GatewayAnswer } from './gateway-client.ts';
-import type { OutputFile } from './output-file.ts';
-import { recordsOf, renderJson, renderText } from './render.ts';
-import { printLines } from './output.ts';
-import { valueText } from './table.ts';
-import { truncated } from './read-body.ts';
+import { type GatewayAnswer, truncated } from './gateway-client.ts';
+import { recordsOf, renderJson, renderText, printLines, valueText } from './render.ts';
 
 interface ShowParts extends Pick<CommandContext, 'say' | 'warn' | 'shell'> {
   /** True to print the exact body, for scripts. */
@@ -49,7 +47,7 @@ async function copy(body: Readable, { write }: Shell): Promise<void> {
   }
 }
 
-/** True for an answer in JSON or text that is not a file to save. */
+/** Returns true for an answer in JSON or text that is not a file to save. */
 function isText({ attachment, mediaType }: GatewayAnswer): boolean {
   return !attachment && /^(?:text\/.*|application\/json|)$/.test(mediaType);
 }
@@ -60,7 +58,10 @@ function linesOf(status: number, text: string): readonly string[] {
   return lines.some((line) => line !== '') ? lines : [`Done (${status}).`];
 }
 
-/** Makes an error of an appliance's refusal. Takes the message only: a 402 also names the machine's key. */
+/**
+ * Makes an error of an appliance's refusal. Takes the message only: a 402 also names the machine's
+ * key.
+ */
 export function applianceError({ status, requestId }: GatewayAnswer, appliance: string, body: Buffer): AdminError {
   const answer = parseJson(body);
   const message = isRecord(answer) && typeof answer.message === 'string' ? answer.message : '';
@@ -83,3 +84,50 @@ const remedies: Readonly<Record<number, string>> = {
   403: "The gateway's key may not do this: see the role of its user on the appliance.",
   404: 'Check the names; some calls are missing in some editions and releases.',
 };
+
+/**
+ * A file that exists before the request is sent, so that no answer is lost because it cannot be
+ * saved.
+ */
+export interface OutputFile {
+  /** Resolves to the number of bytes; rejects with an {@link AdminError}. */
+  save(body: Readable): Promise<number>;
+  /** Removes the file. */
+  discard(): Promise<void>;
+}
+
+/**
+ * Creates a file with mode 0600, because downloads hold keys and passwords; rejects when it exists.
+ */
+export async function createOutputFile(path: string): Promise<OutputFile> {
+  let file: FileHandle;
+  try {
+    file = await open(path, 'wx', 0o600);
+  } catch (error) {
+    throw new UsageError(
+      errorCode(error) === 'EEXIST'
+        ? '--output: the file exists already, and is not overwritten; choose another name'
+        : `--output: the file cannot be made (${errorCode(error)})`,
+    );
+  }
+  return {
+    async save(body) {
+      try {
+        // Writes through the descriptor: another file may have the name by now. Flushes before it
+        // reports success.
+        const target = file.createWriteStream({ flush: true });
+        await pipeline(body, target);
+        return target.bytesWritten;
+      } catch (error) {
+        throw new AdminError('The answer could not be saved', {
+          detail: `${toError(error).message}. The incomplete file is removed.`,
+          remedy: 'Make room, or repeat it when the connection is back.',
+        });
+      }
+    },
+    async discard() {
+      await file.close();
+      await rm(path, { force: true });
+    },
+  };
+}

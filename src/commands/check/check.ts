@@ -1,24 +1,25 @@
+import { stat } from 'node:fs/promises';
 import { createDecoder } from '../../appliance/decode.ts';
-import { operationRoutes } from '../../admin/operation-routes.ts';
-import { collectorDefaults } from '../../collectors/defaults.ts';
+import { operationRoutes } from '../../gateway/policy.ts';
+import { collectorDefaults } from '../../collectors/registry.ts';
 import { hasEnvironmentAppliance } from '../../config/environment.ts';
-import { createFiles } from '../../config/files.ts';
+import { createFiles, type Files } from '../../config/files.ts';
 import { loadSettings } from '../../config/load.ts';
 import { settingsOfShard } from '../../config/settings.ts';
 import { loadWebSettings, type WebSettings } from '../../config/web-settings.ts';
 import { counted } from '../../lib/text.ts';
 import { parseShard } from '../../lib/shard.ts';
 import { type Command, optionalFlag, textFlag, UsageError } from '../command.ts';
-import { readShownCertificate } from '../shown-certificate.ts';
-import { addressOf, type ApplianceCheck } from './appliance-check.ts';
-import { adminKeyFinding, gatewayLines } from './gateway.ts';
+import { readShownCertificate } from '../fingerprint.ts';
+import { addressOf, type ApplianceCheck, probeAppliance, type ProbeParts } from './probe.ts';
+import { adminKeyFinding, gatewayLines, ownCertificateLine } from './gateway.ts';
 import { findingsOf } from './findings.ts';
-import { noteKeyFiles, openKeyLines } from './key-files.ts';
 import { reportLines, summaryLine } from './report.ts';
-import { probeAppliance, type ProbeParts } from './probe.ts';
-import { ownCertificateLine } from './own-certificate.ts';
 
-/** Validates the configuration, probes each appliance read-only, and prints a report about each: one line for programs, the details below it. */
+/**
+ * Validates the configuration, probes each appliance read-only, and prints a report about each: one
+ * line for programs, the details below it.
+ */
 export const check: Command = async ({ flags, env, stopped, say, warn, shell }) => {
   const file = optionalFlag(flags, 'config.file');
   const webFile = optionalFlag(flags, 'web.config.file');
@@ -106,4 +107,44 @@ function webLines({ tls, users }: WebSettings, nowMs: number): readonly string[]
   const protection = `The web configuration is valid: ${transport}${clients}, ${passwords}.`;
   if (!tls) return [protection];
   return [protection, ownCertificateLine(tls.cert, 'Prometheus does', nowMs)];
+}
+
+/** Files that record which of them hold keys. */
+interface NotedFiles extends Files {
+  readonly keyFiles: ReadonlySet<string>;
+}
+
+function noteKeyFiles(files: Files): NotedFiles {
+  const keyFiles = new Set<string>();
+  return {
+    list: files.list,
+    haveChanged: () => files.haveChanged(),
+    get mainText() {
+      return files.mainText;
+    },
+    keyFiles,
+    async readText(path, purpose) {
+      const text = await files.readText(path, purpose);
+      if (purpose === 'key' || ('value' in text && keyInYaml.test(text.value))) keyFiles.add(path);
+      return text;
+    },
+  };
+}
+
+/** Matches an API key that is in the configuration itself and not in an environment variable. */
+const keyInYaml = /^[^#\n]*\b(?:admin_)?api_key["']?\s*:\s*(?!["']?\$\{)\S/m;
+
+const readableByAll = 0o004;
+
+/** Returns a line for each file with a key that every user of this machine can read. */
+async function openKeyLines(keyFiles: ReadonlySet<string>): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const path of keyFiles) {
+    const { mode } = await stat(path);
+    if ((mode & readableByAll) !== 0)
+      lines.push(
+        `Every user of this machine can read the key in ${path}. Give it to the exporter alone: chmod 600 ${path}`,
+      );
+  }
+  return lines;
 }

@@ -1,9 +1,7 @@
 import { knownBasePaths } from '../../appliance/route.ts';
 import { dayOf } from '../../lib/time.ts';
 import { ownFingerprintCommand } from '../fingerprint.ts';
-import { addressOf, type ApplianceCheck } from './appliance-check.ts';
-import { exact, type Finding } from './finding.ts';
-import type { Failure } from './probe.ts';
+import { addressOf, type ApplianceCheck, type Failure } from './probe.ts';
 
 /** Returns why an appliance cannot be polled, and what to do about it. */
 export function failureFinding(failure: Failure, checked: ApplianceCheck): Finding {
@@ -130,4 +128,16 @@ function tlsFinding({ message }: Failure, { appliance, shown, nowMs }: Appliance
     text: `The certificate was issued by ${issuer === subject ? 'itself' : issuer}, which this machine does not trust.`,
     remedy: ['Name the file of its authority in tls: { ca_file: PATH }, or pin it:', ...pin],
   };
+}
+
+/** A problem of an appliance or of its configuration, and what to do about it. */
+export interface Finding {
+  readonly text: string;
+  /** Lines; a command or setting to copy is a line of its own, see {@link exact}. */
+  readonly remedy: readonly string[];
+}
+
+/** Returns the line of a command or a setting to copy. */
+export function exact(text: string): string {
+  return `    ${text}`;
 }

@@ -1,14 +1,14 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parse } from 'yaml';
 import type { FailureReason } from '../../appliance/errors.ts';
+import { alertThresholds } from '../../lib/alert-thresholds.ts';
 import { dayOf, formatDuration } from '../../lib/time.ts';
-import { addressOf, type ApplianceCheck } from './appliance-check.ts';
-import { failureFinding, pinLines } from './failure-finding.ts';
-import { exact, type Finding } from './finding.ts';
-import { lostAlerts } from './lost-alerts.ts';
-import { clockOffsetOf, type Obstacle } from './probe.ts';
+import { packageFolder } from '../../app/build-info.ts';
+import { addressOf, type ApplianceCheck, clockOffsetOf, type Obstacle } from './probe.ts';
+import { failureFinding, pinLines, exact, type Finding } from './failure-finding.ts';
 
 const soonMs = 30 * 86_400_000;
-/** The threshold of ZlbApplianceClockWrong. */
-const maxClockOffsetSeconds = 60;
 
 /** Returns all problems of an appliance, the worst first. */
 export function findingsOf(checked: ApplianceCheck): readonly Finding[] {
@@ -86,7 +86,7 @@ function otherFinding({ collector, reason, message }: Obstacle): Finding {
 }
 
 function lostBy(collectors: readonly string[]): string {
-  const alerts = collectors.flatMap((name) => lostAlerts.get(name) ?? []);
+  const alerts = lostAlerts(collectors);
   return alerts.length === 0 ? '' : ` Cannot fire: ${alerts.join(', ')}.`;
 }
 
@@ -94,7 +94,10 @@ function withoutCollectors(names: readonly string[]): string {
   return `collectors: { ${names.map((name) => `${name}: { enabled: false }`).join(', ')} }`;
 }
 
-/** Returns the remedy for a collector that failed. A malformed answer may come from an untested release. */
+/**
+ * Returns the remedy for a collector that failed. A malformed answer may come from an untested
+ * release.
+ */
 function remedyFor(reason: FailureReason | undefined, collector: string): readonly string[] {
   if (reason === 'oversize') return ['Raise limits.body_bytes.'];
   if (reason === undefined || reason === 'malformed' || reason === 'not_found')
@@ -120,7 +123,7 @@ function farmFindings({ probe }: ApplianceCheck): readonly Finding[] {
 
 function clockFindings({ probe }: ApplianceCheck): readonly Finding[] {
   const offset = clockOffsetOf(probe.calls);
-  if (offset === undefined || Math.abs(offset) <= maxClockOffsetSeconds) return [];
+  if (offset === undefined || Math.abs(offset) <= alertThresholds.clockOffsetSeconds) return [];
   return [
     {
       text: `Its clock is ${formatDuration(Math.abs(offset) * 1_000)} ${offset > 0 ? 'ahead of' : 'behind'} the clock of this machine; ZlbApplianceClockWrong fires.`,
@@ -149,4 +152,25 @@ function costFindings({ probe, settings }: ApplianceCheck): readonly Finding[] {
 
 export function percent(ratio: number): string {
   return `${ratio < 0.0995 ? (ratio * 100).toFixed(1) : Math.round(ratio * 100)} %`;
+}
+
+interface RuleFile {
+  readonly groups: readonly {
+    readonly rules: readonly { readonly alert?: string; readonly annotations?: { readonly reading?: string } }[];
+  }[];
+}
+
+/**
+ * Returns the alerts that cannot fire while these collectors have no data: those whose rule names
+ * one of them in the annotation `reading`. Empty if the rules are not installed with the program.
+ */
+export function lostAlerts(collectors: readonly string[]): readonly string[] {
+  const folder = resolve(packageFolder(import.meta.dirname), 'alerts');
+  if (!existsSync(folder)) return [];
+  const lost = readdirSync(folder)
+    .filter((file) => file.endsWith('.rules.yml'))
+    .flatMap((file) => (parse(readFileSync(resolve(folder, file), 'utf8')) as RuleFile).groups)
+    .flatMap(({ rules }) => rules)
+    .flatMap(({ alert, annotations }) => (alert && collectors.includes(annotations?.reading ?? '') ? [alert] : []));
+  return [...new Set(lost)];
 }

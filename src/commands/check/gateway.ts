@@ -2,14 +2,17 @@ import type { Decode } from '../../appliance/decode.ts';
 import { ApplianceError } from '../../appliance/errors.ts';
 import type { AdminSettings } from '../../config/admin-settings.ts';
 import type { ApplianceSettings, Settings } from '../../config/settings.ts';
-import { connectAppliance } from '../../connect-appliance.ts';
+import { connectAppliance } from '../../app/connect-appliance.ts';
 import { dayOf } from '../../lib/time.ts';
-import type { Finding } from './finding.ts';
-import { ownCertificateLine } from './own-certificate.ts';
+import { certificateEndsAtMs } from '../../http/web-policy.ts';
+import type { Finding } from './failure-finding.ts';
 
 const soonMs = 14 * 86_400_000;
 
-/** Returns lines about the listener of the gateway and its tokens that have expired or will soon expire. */
+/**
+ * Returns lines about the listener of the gateway and its tokens that have expired or will soon
+ * expire.
+ */
 export function gatewayLines(admin: AdminSettings | undefined, nowMs: number): readonly string[] {
   if (!admin) return ['The admin gateway is off: the configuration has no admin block.'];
   const { listenAddress, tls, tokens, auditFile } = admin;
@@ -30,7 +33,10 @@ export function gatewayLines(admin: AdminSettings | undefined, nowMs: number): r
   ];
 }
 
-/** Tries the gateway's own key with a read that every user may do; resolves to undefined when the key works. */
+/**
+ * Tries the gateway's own key with a read that every user may do; resolves to undefined when the
+ * key works.
+ */
 export async function adminKeyFinding(
   appliance: ApplianceSettings,
   settings: Settings,
@@ -61,4 +67,15 @@ export async function adminKeyFinding(
   } finally {
     await client.close();
   }
+}
+
+/**
+ * Returns a line about the end of one of the exporter's own certificates; `clients` (a clause)
+ * refuse an expired one.
+ */
+export function ownCertificateLine(cert: string, clients: string, nowMs: number): string {
+  const endsAtMs = certificateEndsAtMs({ cert });
+  return endsAtMs > nowMs
+    ? `Its certificate is valid until ${dayOf(endsAtMs)}.`
+    : `Its certificate EXPIRED on ${dayOf(endsAtMs)}: clients that check it, as ${clients}, refuse to connect. Renew it.`;
 }

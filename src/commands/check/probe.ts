@@ -5,14 +5,15 @@ import { applianceFacts } from '../../collectors/appliance-facts.ts';
 import { type CollectContext, type Collector, type Facts, isFarmCollector } from '../../collectors/collector.ts';
 import { collectors } from '../../collectors/registry.ts';
 import { type ApplianceSettings, type Settings, watchesFarm } from '../../config/settings.ts';
-import { connectAppliance } from '../../connect-appliance.ts';
+import { connectAppliance } from '../../app/connect-appliance.ts';
 import { isOneOf, toError } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
-import { intervalOf } from '../../monitor/cron.ts';
+import { intervalOf } from '../../poller/schedule.ts';
+import type { ShownCertificate } from '../fingerprint.ts';
 
 /** The result of one call of each endpoint that polling reads. */
-export interface ProbeResult {
-  /** Why the appliance cannot be polled at all; the probe ends there. */
+interface ProbeResult {
+  /** The reason for which the appliance cannot be polled at all; the probe ends there. */
   readonly failure: Failure | undefined;
   readonly calls: readonly CallReport[];
   readonly facts: Facts;
@@ -48,7 +49,10 @@ export interface ProbeParts {
   readonly stopped: AbortSignal;
 }
 
-/** Makes each enabled collector's calls once, those per farm for one farm, and adds up what a minute of polling will cost. */
+/**
+ * Makes each enabled collector's calls once, those per farm for one farm, and adds up what a minute
+ * of polling will cost.
+ */
 export async function probeAppliance({ appliance, settings, decode, stopped }: ProbeParts): Promise<ProbeResult> {
   const calls: CallReport[] = [];
   const client = connectAppliance({
@@ -69,7 +73,8 @@ export async function probeAppliance({ appliance, settings, decode, stopped }: P
   try {
     for (const collector of collectors) {
       const chosen = appliance.collectors[collector.name];
-      if (!chosen?.enabled) continue;
+      // It has nothing to ask the appliance for.
+      if (!chosen?.enabled || collector.makesNoCalls) continue;
       const before = calls.length;
       try {
         // Without a list of farms there is no farm to read.
@@ -134,6 +139,9 @@ function contextOf(
     get facts() {
       return applianceFacts(newest);
     },
+    newest: () => undefined,
+    signal,
+    vip: appliance.vip,
     watches: (farm) => watchesFarm(appliance, farm),
     now: Date.now,
     labels: appliance.labels,
@@ -166,4 +174,20 @@ function obstacleOf({ name }: Collector, error: unknown): Obstacle {
 function unprovenBy(calls: readonly CallReport[], [first]: readonly Obstacle[]): Failure | undefined {
   if (calls.some(({ authenticated }) => authenticated)) return undefined;
   return { reason: 'unproven', message: first?.message ?? 'no collector is enabled, so nothing was read' };
+}
+
+/** Everything that the report about one appliance needs. */
+export interface ApplianceCheck {
+  readonly appliance: ApplianceSettings;
+  readonly settings: Settings;
+  readonly probe: ProbeResult;
+  /** Undefined when the server showed no certificate. */
+  readonly shown: ShownCertificate | undefined;
+  readonly nowMs: number;
+}
+
+/** Returns the address of an appliance; `text` has a bracketed host for IPv6, as tools expect. */
+export function addressOf({ url }: Pick<ApplianceSettings, 'url'>): { host: string; port: number; text: string } {
+  const port = Number(url.port || 443);
+  return { host: url.hostname.replace(/^\[|\]$/g, ''), port, text: `${url.hostname}:${port}` };
 }

@@ -1,10 +1,8 @@
 import { counted, oneLine } from '../../lib/text.ts';
 import { dayOf, formatDuration } from '../../lib/time.ts';
-import { addressOf, type ApplianceCheck } from './appliance-check.ts';
-import { keyHeadersText } from './failure-finding.ts';
-import type { Finding } from './finding.ts';
+import { addressOf, type ApplianceCheck, clockOffsetOf, secondsOf } from './probe.ts';
+import { keyHeadersText, type Finding } from './failure-finding.ts';
 import { percent } from './findings.ts';
-import { clockOffsetOf, secondsOf } from './probe.ts';
 
 const dayMs = 86_400_000;
 const [margin, labelWidth] = ['    ', 12];

@@ -1,8 +1,41 @@
 import type { TSchema } from 'typebox';
-import { problemCodes, problemStatus } from '../../admin/problem.ts';
-import type { EndpointRow } from '../../appliance/endpoints/row.ts';
-import { type EndpointKey, endpoints } from '../../appliance/endpoints/table.ts';
-import { type JsonObject, plainSchema, schemaRef } from './plain-schema.ts';
+import { wireKeyword, type WireKind } from '../../appliance/wire-types.ts';
+import { isOneOf, isRecord } from '../../lib/check.ts';
+import { problemCodes, problemStatus } from '../../gateway/problem.ts';
+import type { EndpointRow } from '../../appliance/api/row.ts';
+import { type EndpointKey, endpoints } from '../../appliance/api/table.ts';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+const wireNames: Readonly<Record<WireKind, string>> = { number: 'WireNumber', text: 'WireText', name: 'WireName' };
+
+/**
+ * The components that {@link plainSchema} refers to: how this family of appliances writes numbers
+ * and texts.
+ */
+export const wireSchemas: JsonObject = {
+  [wireNames.number]: {
+    type: ['number', 'string', 'null'],
+    description: 'A number, or its digits as a text. An empty text and null say that it is not set.',
+  },
+  [wireNames.text]: {
+    type: ['string', 'number', 'null'],
+    description: 'A text that some releases write as a number or leave null.',
+  },
+  [wireNames.name]: { type: ['string', 'number'], description: 'A text that identifies something; never empty.' },
+};
+
+/** Returns a schema of ours in the words of JSON Schema 2020-12 alone. */
+export function plainSchema(schema: TSchema): unknown {
+  return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
+    const kind = isRecord(value) ? value[wireKeyword] : undefined;
+    return isOneOf(['number', 'text', 'name'], kind) ? schemaRef(wireNames[kind]) : value;
+  });
+}
+
+export function schemaRef(name: string): JsonObject {
+  return { $ref: `#/components/schemas/${name}` };
+}
 
 /** The error statuses of the API (docs/api.md §1.5); its 401 is the gateway's 502. */
 const applianceErrors = {
@@ -42,7 +75,7 @@ const replyNames: ReadonlyMap<TSchema, string> = new Map(
     ),
 );
 
-/** The answers to an operation of an appliance, by status. */
+/** Returns the answers to an operation of an appliance, by status. */
 export function answersOf(key: EndpointKey, row: EndpointRow): JsonObject {
   const success = successOf(key, row);
   return {
@@ -54,9 +87,14 @@ export function answersOf(key: EndpointKey, row: EndpointRow): JsonObject {
   };
 }
 
-/** The answers to a request that the gateway serves by itself. */
+const refused = 'A refusal or failure of the gateway; `code` says which.';
+
+/** Returns the answers of a route that the gateway serves itself, for its schema. */
 export function ownAnswers(description: string, schema: string): JsonObject {
-  return { 200: { description, content: json(schemaRef(schema)) }, default: responseRef('Refused') };
+  return {
+    200: { description, content: json(schemaRef(schema)) },
+    default: { description: refused, content: problem },
+  };
 }
 
 function successOf(key: EndpointKey, { route, reply }: EndpointRow): JsonObject {
@@ -68,12 +106,12 @@ function successOf(key: EndpointKey, { route, reply }: EndpointRow): JsonObject 
   return { description: 'The answer of the appliance, as it came.', content: json(schemaRef(name)) };
 }
 
-/** The components that the replies of the rows refer to. */
+/** Returns the components that the replies of the rows refer to. */
 export function replySchemas(): JsonObject {
   return Object.fromEntries([...replyNames].map(([reply, name]) => [name, plainSchema(reply)]));
 }
 
-/** The components that the answers above refer to. */
+/** Returns the components that the answers above refer to. */
 export function sharedAnswers(): JsonObject {
   const errors = Object.entries(applianceErrors).map(([status, because]) => [
     `Error${status}`,
@@ -101,7 +139,7 @@ export function sharedAnswers(): JsonObject {
       description: `The appliance could not be asked, or its answer could not be passed on.${ownCodes(502)}`,
       content: problem,
     },
-    Refused: { description: 'A refusal or failure of the gateway; `code` says which.', content: problem },
+    Refused: { description: refused, content: problem },
   };
 }
 
@@ -115,7 +153,7 @@ function responseRef(name: string): JsonObject {
   return { $ref: `#/components/responses/${name}` };
 }
 
-/** A sentence with the gateway's own reasons for a status; empty when it has none. */
+/** Returns a sentence with the gateway's own reasons for a status; empty if it has none. */
 function ownCodes(status: number): string {
   const codes = problemCodes.filter((code) => problemStatus(code) === status).map((code) => `\`${code}\``);
   return codes.length === 0 ? '' : ` From the gateway: ${codes.join(', ')}.`;

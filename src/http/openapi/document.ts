@@ -1,11 +1,9 @@
-import { roleMay, roles } from '../../admin/policy.ts';
-import { endpoints } from '../../appliance/endpoints/table.ts';
-import { replySchemas, sharedAnswers } from './answers.ts';
-import { gatewayPaths, gatewayTag } from './gateway-paths.ts';
+import { roleMay } from '../../gateway/policy.ts';
+import { roles } from '../../gateway/principal.ts';
+import { endpoints } from '../../appliance/api/table.ts';
+import { type JsonObject, plainSchema, replySchemas, sharedAnswers, wireSchemas } from './answers.ts';
 import { gatewaySchemas } from './gateway-schemas.ts';
-import { type OpenApiOperation, operationOf, sharedParameters } from './operation.ts';
-import { placeRows } from './placement.ts';
-import { type JsonObject, plainSchema, wireSchemas } from './plain-schema.ts';
+import { type OpenApiOperation, operationOf, placeRows, sharedParameters } from './operation.ts';
 
 export interface OpenApiDocument {
   readonly openapi: string;
@@ -13,16 +11,19 @@ export interface OpenApiDocument {
   readonly servers: readonly { readonly url: string }[];
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly tags: readonly { readonly name: string }[];
-  /** By path, then by verb. */
+  /** The operations by path, then by verb. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
   readonly components: JsonObject;
 }
 
 const keyHeaders = ['ZAPI_KEY', 'API_KEY', 'ZAPI-KEY', 'API-KEY'] as const;
 
+/** The tag of the routes that the gateway answers itself. */
+export const gatewayTag = 'gateway';
+
 /**
- * The admin listener in OpenAPI 3.1: every row of the table, and what the gateway answers by
- * itself.
+ * Returns the admin listener in OpenAPI 3.1: every row of the table. @fastify/swagger adds the
+ * gateway's own answers from the schemas of its routes.
  */
 export function openApiDocument({ version }: { readonly version: string }): OpenApiDocument {
   const areas = new Set<string>(Object.values(endpoints).map(({ area }) => area));
@@ -33,7 +34,7 @@ export function openApiDocument({ version }: { readonly version: string }): Open
     // The page puts the cursor into the last one.
     security: [...keyHeaders, 'bearer'].map((scheme) => ({ [scheme]: [] })),
     tags: [gatewayTag, ...areas].map((name) => ({ name })),
-    paths: { ...gatewayPaths, ...appliancePaths() },
+    paths: appliancePaths(),
     components: {
       securitySchemes: {
         ...Object.fromEntries(keyHeaders.map((name) => [name, keyHeader(name)])),

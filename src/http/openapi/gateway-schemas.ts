@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { auditEvents } from '../../admin/audit/record.ts';
-import { roles } from '../../admin/policy.ts';
-import { problemCodes } from '../../admin/problem.ts';
+import { auditEvents } from '../../audit/record.ts';
+import { roles } from '../../gateway/principal.ts';
+import { problemCodes } from '../../gateway/problem.ts';
 
 const forced = Type.Optional(Type.Array(Type.String({ description: 'A guard that X-Force overrides.' })));
 const warned = Type.Optional(

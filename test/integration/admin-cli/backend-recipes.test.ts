@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { SimulatedAppliance } from '../../../src/simulator/server.ts';
-import { busyWorld } from '../../../src/simulator/scenarios.ts';
-import type { BackendStatus } from '../../../src/simulator/world-farms.ts';
+import type { SimulatedAppliance } from '../../../simulator/server.ts';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import type { BackendState } from '../../../simulator/world-farms.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
 
 const agreed = ['--reason=TICKET-42', '--yes'];
@@ -9,7 +9,7 @@ const agreed = ['--reason=TICKET-42', '--yes'];
 /** A backend of a farm as the simulated appliance has it, to be looked at and changed. */
 function backendOf({ world }: SimulatedAppliance, farm: string, address: string, service?: string) {
   const found = world.farms.get(farm)!;
-  const backends: { ip: string; established: number; status: BackendStatus }[] =
+  const backends: { ip: string; established: number; status: BackendState }[] =
     'services' in found ? found.services.find(({ id }) => id === service)!.backends : found.backends;
   return backends.find(({ ip }) => ip === address)!;
 }
@@ -184,7 +184,7 @@ describe('restore-backend', () => {
   it('says so when the backend does not come up', async () => {
     const { run, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
     const backend = backendOf(appliance, 'intranet', '10.20.0.22', 'main');
-    // What a health check would do.
+    // Acts like a health check.
     Object.defineProperty(backend, 'status', {
       get: () => (backend.established < 0 ? 'down' : 'maintenance'),
       set: () => {

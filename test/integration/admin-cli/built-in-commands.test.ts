@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { busyWorld, recordedWorld } from '../../../src/simulator/scenarios.ts';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
 
 describe('the built-in commands', () => {

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createActivationCertificate } from '../../../src/simulator/licence.ts';
-import { busyWorld, deactivatedWorld, recordedWorld } from '../../../src/simulator/scenarios.ts';
-import type { HttpFarm } from '../../../src/simulator/world-farms.ts';
-import type { World } from '../../../src/simulator/world.ts';
-import { certificate } from '../../../src/simulator/world-parts.ts';
+import { createActivationCertificate } from '../../../simulator/replies/activation.ts';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { deactivatedWorld } from '../../../simulator/scenes/expiring.ts';
+import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
+import type { HttpFarm } from '../../../simulator/world-farms.ts';
+import type { World } from '../../../simulator/world.ts';
+import { certificate } from '../../../simulator/world-parts.ts';
 import { makeMaterial } from '../../support/tls-server.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
 
@@ -20,7 +22,7 @@ function httpsFarm(world: World, name: string): HttpFarm {
 /** A gateway, and the file of a certificate that fits. */
 async function given(world: World, material?: { readonly expired?: boolean; readonly name?: string }) {
   const cli = await givenAdminCli({ 'lb-1': world });
-  const { cert, key } = await makeMaterial({ name: 'shop.example.com', ...material });
+  const { cert, key } = makeMaterial({ name: 'shop.example.com', ...material });
   const path = await cli.file('new.pem', `${cert}\n${key}`);
   return {
     ...cli,
@@ -124,11 +126,11 @@ describe('replace-certificate', () => {
 
   it('looks at the file before it asks anybody', async () => {
     const { run, words, file, cert, key, appliance } = await given(busyWorld());
-    const other = await makeMaterial();
+    const other = makeMaterial();
     const start = words('shop').slice(0, -1);
-    const expired = await makeMaterial({ expired: true });
+    const expired = makeMaterial({ expired: true });
     const files = {
-      'holds no certificate that can be read': `${cert}${key}`,
+      'holds no certificate that can be read': `${cert.trim()}${key}`,
       'Its key: holds no PEM private key': cert,
       'The key is not that of the first certificate': `${cert}\n${other.key}`,
       'is protected by a passphrase': `${cert}\n${key.replaceAll('PRIVATE', 'ENCRYPTED PRIVATE')}`,
@@ -197,9 +199,9 @@ describe('replace-certificate', () => {
 });
 
 describe('install-activation', () => {
-  async function licenceFor(days: number, kind: 'permanent' | 'temporal' = 'permanent', age = 100): Promise<string> {
+  function licenceFor(days: number, kind: 'permanent' | 'temporal' = 'permanent', age = 100): string {
     const notBefore = Date.now() - age * dayMs;
-    return await createActivationCertificate({
+    return createActivationCertificate({
       kind,
       hostname: 'lb-lisbon',
       notBefore,
@@ -209,7 +211,7 @@ describe('install-activation', () => {
 
   it('activates an appliance that answers 402, and sees that it does no more', async () => {
     const { run, file, done } = await givenAdminCli({ 'lb-1': deactivatedWorld() });
-    const path = await file('licence.pem', await licenceFor(300.5));
+    const path = await file('licence.pem', licenceFor(300.5));
 
     const { code, out } = await run(['admin', 'lb-1', 'install-activation', `file=${path}`, ...agreed]);
 
@@ -223,7 +225,7 @@ describe('install-activation', () => {
 
   it('says why the appliance refuses a file, and that nothing is lost', async () => {
     const { run, file, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
-    const path = await file('licence.pem', await licenceFor(600));
+    const path = await file('licence.pem', licenceFor(600));
     const body = { message: 'It is signed by somebody else.' };
     appliance.fail('POST /certificates/activation', { kind: 'status', status: 400, body });
 
@@ -237,7 +239,7 @@ describe('install-activation', () => {
 
   it('notices an appliance that took the file and is not activated', async () => {
     const { run, file, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
-    const path = await file('licence.pem', await licenceFor(300));
+    const path = await file('licence.pem', licenceFor(300));
     const { activation } = appliance.world;
     Object.defineProperty(activation, 'refusedBecause', {
       get: () => (activation.installed?.hostname === 'lb-lisbon' ? 'It is not for this machine.' : undefined),
@@ -260,7 +262,7 @@ describe('install-activation', () => {
     [300, -3, 'It is valid from '],
   ])('refuses one that ends in %d days and began %d days ago before anything is sent', async (days, age, message) => {
     const { run, file, appliance } = await givenAdminCli({ 'lb-1': busyWorld() });
-    const path = await file('licence.pem', await licenceFor(days, 'permanent', age));
+    const path = await file('licence.pem', licenceFor(days, 'permanent', age));
 
     const { code, err } = await run(['admin', 'lb-1', 'install-activation', `file=${path}`, ...agreed]);
 
@@ -272,7 +274,7 @@ describe('install-activation', () => {
 
   it('keeps a private key here, and says so', async () => {
     const { run, file, audit } = await givenAdminCli({ 'lb-1': busyWorld() });
-    const [licence, { key }] = [await licenceFor(600), await makeMaterial()];
+    const [licence, { key }] = [licenceFor(600), makeMaterial()];
     const path = await file('licence.pem', `${key}\n${licence}`);
 
     const { code, out } = await run(['admin', 'lb-1', 'install-activation', `file=${path}`, ...agreed]);
@@ -287,7 +289,7 @@ describe('install-activation', () => {
 
   it('warns of one that ends earlier or is for another host, and fails once it is installed', async () => {
     const { run, file } = await givenAdminCli({ 'lb-1': busyWorld() });
-    const path = await file('licence.pem', await licenceFor(300.5));
+    const path = await file('licence.pem', licenceFor(300.5));
 
     const { code, out, err } = await run(['admin', 'lb-1', 'install-activation', `file=${path}`, ...agreed]);
 
@@ -300,7 +302,7 @@ describe('install-activation', () => {
 
   it('fails when the appliance has a trial that is over all the same', async () => {
     const { run, file, appliance } = await givenAdminCli({ 'lb-1': deactivatedWorld() });
-    const path = await file('licence.pem', await licenceFor(300));
+    const path = await file('licence.pem', licenceFor(300));
     const params = { days_to_expire: -12.07, hostname: 'lb-lisbon', type: 'temporal' };
     appliance.fail('GET /certificates/activation/info', { kind: 'status', status: 200, body: { params } });
 
@@ -312,7 +314,7 @@ describe('install-activation', () => {
 
   it('is refused on a Community appliance, forced or not', async () => {
     const { run, file, changes } = await givenAdminCli({ 'lb-1': recordedWorld() });
-    const path = await file('licence.pem', await licenceFor(300));
+    const path = await file('licence.pem', licenceFor(300));
 
     const { code, err } = await run(['admin', 'lb-1', 'install-activation', `file=${path}`, ...agreed, '--force']);
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { busyWorld } from '../../../src/simulator/scenarios.ts';
-import type { HttpFarm } from '../../../src/simulator/world-farms.ts';
-import type { World } from '../../../src/simulator/world.ts';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import type { HttpFarm } from '../../../simulator/world-farms.ts';
+import type { World } from '../../../simulator/world.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
 
 const agreed = ['--reason=TICKET-42', '--yes'];

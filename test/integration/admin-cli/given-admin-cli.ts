@@ -5,24 +5,27 @@ import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { createAdmin } from '../../../src/commands/admin/admin.ts';
 import { UsageError } from '../../../src/commands/command.ts';
+import { createDeliver } from '../../../src/commands/deliver/deliver.ts';
 import { parseFlags } from '../../../src/commands/flags.ts';
-import type { World } from '../../../src/simulator/world.ts';
+import type { World } from '../../../simulator/world.ts';
 import { type GivenOptions, givenGateway } from '../../support/given-gateway.ts';
 import { givenContext } from '../../unit/commands/given-command.ts';
 
 interface Typed {
   /** A role, or a token. */
   readonly as?: string;
-  /** What a person types, question by question; nobody is there without it. */
+  /** The typed answers, question by question; without them there is no terminal. */
   readonly answers?: readonly string[];
   readonly input?: string | Buffer;
   readonly terminal?: boolean;
+  /** Variables beside those that name the gateway. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Runs whenever the command waits, with the milliseconds; the time passes at once. */
   readonly whileWaiting?: (ms: number) => void;
   readonly stopped?: AbortSignal;
 }
 
-/** The admin command against a real gateway in front of simulated appliances. */
+/** The commands admin and deliver against a real gateway in front of simulated appliances. */
 export async function givenAdminCli(worlds: Readonly<Record<string, World>>, options: GivenOptions = {}) {
   const gateway = await givenGateway(worlds, options);
   const folder = await mkdtemp(join(tmpdir(), 'zlb-cli-'));
@@ -37,7 +40,7 @@ export async function givenAdminCli(worlds: Readonly<Record<string, World>>, opt
     const { context, said, warned } = givenContext({
       flags,
       arguments: positionals.slice(1),
-      env: { ZLB_ADMIN_URL: gateway.url, ZLB_ADMIN_TOKEN: gateway.tokenOf(as as 'admin') || as },
+      env: { ...typed.env, ZLB_ADMIN_URL: gateway.url, ZLB_ADMIN_TOKEN: gateway.tokenOf(as as 'admin') || as },
       stopped: typed.stopped ?? new AbortController().signal,
       shell: {
         outputIsTerminal: terminal,
@@ -48,7 +51,7 @@ export async function givenAdminCli(worlds: Readonly<Record<string, World>>, opt
       },
     });
     const clock = { offsetMs: 0 };
-    const admin = createAdmin({
+    const command = (words[0] === 'deliver' ? createDeliver : createAdmin)({
       now: () => Date.now() + clock.offsetMs,
       async sleep(ms, signal) {
         signal.throwIfAborted();
@@ -56,7 +59,7 @@ export async function givenAdminCli(worlds: Readonly<Record<string, World>>, opt
         whileWaiting?.(ms);
       },
     });
-    const code = await admin(context).catch((error: unknown) => {
+    const code = await command(context).catch((error: unknown) => {
       if (!(error instanceof UsageError)) throw error;
       warned.push(error.message);
       return 2;

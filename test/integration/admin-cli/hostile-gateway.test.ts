@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { recordedWorld } from '../../../src/simulator/scenarios.ts';
+import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
 
 const hostile = '\u001b]0;owned\u0007\u009b2J\u202eall is well';

@@ -1,8 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeToken } from '../../../src/commands/make-token.ts';
-import { busyWorld, deactivatedWorld } from '../../../src/simulator/scenarios.ts';
+import { makeToken } from '../../../src/commands/token.ts';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { deactivatedWorld } from '../../../simulator/scenes/expiring.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
 
 const stopBody = '{"action":"stop"}';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { busyWorld } from '../../../src/simulator/scenarios.ts';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
 
 const words = ['admin', 'lb-1', 'restart-farm', 'farm=shop'];

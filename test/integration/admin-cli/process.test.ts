@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { busyWorld } from '../../../src/simulator/scenarios.ts';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { collectOutput, runExporter } from '../../support/process.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
 

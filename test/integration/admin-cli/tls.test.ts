@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/lib/secret.ts';
-import { recordedWorld } from '../../../src/simulator/scenarios.ts';
+import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import { makeMaterial } from '../../support/tls-server.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
 
 /** A gateway that speaks TLS, and asks for certificates of clients where `clientCa` says so. */
 async function given({ clientCa }: { readonly clientCa?: string } = {}) {
-  const { cert, key } = await makeMaterial();
+  const { cert, key } = makeMaterial();
   const tls = { cert, key: new Secret(key), ...(clientCa === undefined ? {} : { clientCa }) };
   const cli = await givenAdminCli({ 'lb-1': recordedWorld() }, { admin: { tls } });
   return { ...cli, ca: `--admin.ca-file=${await cli.file('ca.pem', cert)}` };
@@ -21,7 +21,7 @@ describe('the connection to a gateway with TLS', () => {
 
   it('is not made otherwise, whatever the environment says, and the token stays here', async () => {
     const { run, file, url } = await given();
-    const stranger = await file('other.pem', (await makeMaterial()).cert);
+    const stranger = await file('other.pem', makeMaterial().cert);
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
 
     const untrusted = await run(['admin', 'whoami']);
@@ -61,7 +61,7 @@ describe('the connection to a gateway with TLS', () => {
   });
 
   it('shows a certificate where the gateway wants one', async () => {
-    const mine = await makeMaterial();
+    const mine = makeMaterial();
     const { run, ca, file } = await given({ clientCa: mine.cert });
     const certificate = [
       `--admin.cert-file=${await file('me.pem', mine.cert)}`,

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { AuditError } from '../../../src/admin/audit/audit-error.ts';
-import { createAuditJournal } from '../../../src/admin/audit/journal.ts';
+import { AuditError } from '../../../src/audit/record.ts';
+import { createAuditJournal } from '../../../src/audit/journal.ts';
 
-/** A process that appends as fast as it can, and prints the number and the request of each line that it was told is on disk. */
+/**
+ * A process that appends as fast as it can, and prints the number and the request of each line that
+ * it was told is on disk.
+ */
 const [file = '', maxBytes, lanes] = process.argv.slice(2);
 const journal = createAuditJournal({
   file,

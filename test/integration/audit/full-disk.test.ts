@@ -13,13 +13,13 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { toAuditError } from '../../../src/admin/audit/audit-error.ts';
-import { verifyAudit } from '../../../src/admin/audit/verify.ts';
-import { writeFully } from '../../../src/admin/audit/disk.ts';
+import { toAuditError } from '../../../src/audit/journal.ts';
+import { verifyAudit } from '../../../src/audit/verify.ts';
+import { writeFully } from '../../../src/lib/disk.ts';
 import { errorCode } from '../../../src/lib/check.ts';
 import { feed, isThere } from '../../support/programs.ts';
 import { until } from '../../support/until.ts';
-import { givenFile, givenJournal, givenRecord } from '../../unit/admin/audit/given-audit.ts';
+import { givenFile, givenJournal, givenRecord } from '../../unit/audit/given-audit.ts';
 import { startAppender } from './given-appender.ts';
 
 const canLimit = isThere('prlimit');

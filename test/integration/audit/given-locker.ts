@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
 export interface Locker {
-  /** Takes the lock now or at a Unix time in ms; resolves to `taken`, or `refused` and the message. */
+  /**
+   * Takes the lock now or at a Unix time in ms; resolves to `taken`, or `refused` and the message.
+   */
   take(time?: number): Promise<string>;
   release(): Promise<void>;
   /** Stops it as SIGSTOP does, or a pause of its virtual machine. */
@@ -15,7 +17,10 @@ export interface Locker {
   kill(): Promise<void>;
 }
 
-/** Starts a process that can take the lock of an audit, under another program where one is given; it ends with the test. */
+/**
+ * Starts a process that can take the lock of an audit, under another program where one is given; it
+ * ends with the test.
+ */
 export async function startLocker(file: string, under: readonly string[] = []): Promise<Locker> {
   const program = fileURLToPath(new URL('./locker.ts', import.meta.url));
   const [command, ...words] = [...under, process.execPath, program, file];

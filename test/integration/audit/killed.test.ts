@@ -1,8 +1,8 @@
 import { appendFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { verifyAudit } from '../../../src/admin/audit/verify.ts';
+import { verifyAudit } from '../../../src/audit/verify.ts';
 import { until } from '../../support/until.ts';
-import { givenFile, linesOf } from '../../unit/admin/audit/given-audit.ts';
+import { givenFile, linesOf } from '../../unit/audit/given-audit.ts';
 import { startAppender } from './given-appender.ts';
 
 const rounds = 20;

@@ -1,9 +1,9 @@
 import { copyFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { takeLock } from '../../../src/admin/audit/lock.ts';
+import { takeLock } from '../../../src/audit/lock.ts';
 import { canUnshare, inOwnNamespace } from '../../support/pid-namespace.ts';
-import { givenFile } from '../../unit/admin/audit/given-audit.ts';
+import { givenFile } from '../../unit/audit/given-audit.ts';
 import { startLocker } from './given-locker.ts';
 
 /** Keeps what a killed process left of its lock; returns a function that puts it back. */

@@ -1,8 +1,10 @@
 import { createInterface } from 'node:readline';
-import { AuditError } from '../../../src/admin/audit/audit-error.ts';
-import { type Lock, takeLock } from '../../../src/admin/audit/lock.ts';
+import { AuditError } from '../../../src/audit/record.ts';
+import { type Lock, takeLock } from '../../../src/audit/lock.ts';
 
-/** A process that takes and releases the lock of an audit as its standard input says, a line each. */
+/**
+ * A process that takes and releases the lock of an audit as its standard input says, a line each.
+ */
 const [file = ''] = process.argv.slice(2);
 let lock: Lock | undefined;
 

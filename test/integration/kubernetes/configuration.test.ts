@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { operationRoutes } from '../../../src/admin/operation-routes.ts';
-import { collectorDefaults } from '../../../src/collectors/defaults.ts';
+import { operationRoutes } from '../../../src/gateway/policy.ts';
+import { collectorDefaults } from '../../../src/collectors/registry.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import { startExporter } from '../../support/process.ts';
 import { until } from '../../support/until.ts';
@@ -14,8 +14,8 @@ const base = 'deploy/kubernetes/base';
 type Files = Readonly<Record<string, string>>;
 
 /**
- * A volume as the kubelet makes it: what is seen are links into a folder that a link called `..data` names, and a change is another
- * folder and another link, moved into its place.
+ * A volume as the kubelet makes it: what is seen are links into a folder that a link called
+ * `..data` names, and a change is another folder and another link, moved into its place.
  */
 function givenVolume(files: Files): { readonly folder: string; change(files: Files): void } {
   const folder = mkdtempSync(join(tmpdir(), 'zlb-volume-'));
@@ -36,7 +36,7 @@ function givenVolume(files: Files): { readonly folder: string; change(files: Fil
   return { folder, change: write };
 }
 
-/** What the pod of overlays/single has in its two volumes, with keys that lie here. */
+/** Creates the two volumes of the pod of overlays/single, with keys of this test. */
 function givenPod(): {
   readonly configuration: ReturnType<typeof givenVolume>;
   readonly files: Files;

@@ -19,7 +19,7 @@ export function buildOverlay(name: string): readonly Manifest[] {
   return build(`${folder}/overlays/${name}`);
 }
 
-/** What runs the exporter, and the pod that it makes, with the one container of it. */
+/** Returns the workload of the exporter, its pod, and the one container of it. */
 export function workloadOf(manifests: readonly Manifest[]) {
   const [workload, ...more] = [...allOf(manifests, 'Deployment'), ...allOf(manifests, 'StatefulSet')];
   const pod = workload?.spec?.template.spec;

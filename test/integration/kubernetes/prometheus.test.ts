@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { adminMetricFamilies } from '../../../src/admin/admin-metrics.ts';
+import { adminMetricFamilies } from '../../../src/gateway/admin-metrics.ts';
 import { collectorFamilies } from '../../../src/collectors/registry.ts';
-import { createProcessMetrics } from '../../../src/metrics/process.ts';
 import { createSelfMetrics } from '../../../src/metrics/self.ts';
-import { ownFamilies } from '../../../src/monitor/collector-statistics.ts';
+import { ownFamilies } from '../../../src/poller/collector-statistics.ts';
 import { prometheusRule } from '../../../scripts/prometheus-rule.ts';
+import { readRuleFiles } from '../../../scripts/rule-files.ts';
 import { knownSeries } from '../../support/known-series.ts';
 import { onlyOf, readManifests } from '../../support/manifests.ts';
 import { isThere } from '../../support/programs.ts';
@@ -33,16 +33,14 @@ function inWords({ groups }: Rules): Rules {
 }
 
 describe('the PrometheusRule', () => {
-  const text = readFileSync('alerts/zlb.rules.yml', 'utf8');
-
-  it('is what `npm run manifests` makes of alerts/zlb.rules.yml', () => {
-    expect(readFileSync(ruleFile, 'utf8'), 'run `npm run manifests`').toBe(prometheusRule(text));
+  it('is what `npm run manifests` makes of the rule files', () => {
+    expect(readFileSync(ruleFile, 'utf8'), 'run `npm run manifests`').toBe(prometheusRule(readRuleFiles()));
   });
 
   it('has the same rules', () => {
     const { spec } = onlyOf(readManifests(ruleFile), 'PrometheusRule');
 
-    expect(spec).toEqual(inWords(parse(text) as Rules));
+    expect(spec).toEqual(inWords({ groups: readRuleFiles().flatMap((text) => (parse(text) as Rules).groups) }));
   });
 
   it.skipIf(!isThere('promtool'))('is accepted by promtool', () => {
@@ -63,7 +61,7 @@ describe('the ServiceMonitor', () => {
   const relabelings = spec.endpoints?.[0]?.relabelings ?? [];
 
   it('lets no label of a target take the place of one of ours', async () => {
-    // What the Operator adds to a target of a ServiceMonitor, beside `job` and `instance`.
+    // Labels that the Operator adds to a target of a ServiceMonitor, besides `job` and `instance`.
     const added = ['namespace', 'service', 'pod', 'container', 'endpoint'];
     const dropped = relabelings.filter(({ action }) => action === 'labeldrop').map(({ regex }) => whole(regex));
 
@@ -95,7 +93,7 @@ interface PrometheusConfig {
 
 const readConfig = (file: string): PrometheusConfig => parse(readFileSync(file, 'utf8')) as PrometheusConfig;
 
-/** What is kept of an exporter whose appliances are targets of their own. */
+/** Returns the metrics that are kept of an exporter whose appliances are separate targets. */
 const keptBy = (file: string): readonly string[] =>
   readConfig(file).scrape_configs.flatMap(({ metric_relabel_configs: configs = [] }) =>
     configs.map(({ regex }) => regex),
@@ -106,7 +104,7 @@ describe('a target for each appliance', () => {
 
   it('leaves of the exporter itself what no appliance has, and nothing else', async () => {
     const self = createSelfMetrics({ version: '', revision: '', nodeVersion: '' });
-    const page = (await createProcessMetrics().text()) + (await self.registry.metrics());
+    const page = await self.text();
     const ofExporter = [
       ...[...page.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name),
       ...Object.values(adminMetricFamilies).map(({ name }) => name),

@@ -15,7 +15,7 @@ interface Kustomization {
 const kustomizations = [...globSync('deploy/kubernetes/**/kustomization.yml'), 'dashboards/kustomization.yml'];
 const read = (file: string): Kustomization => parse(readFileSync(file, 'utf8')) as Kustomization;
 
-/** What a kustomization names, from the root of the repository. */
+/** Returns the files that a kustomization names, from the root of the repository. */
 function namesOf(file: string): readonly string[] {
   const { resources = [], components = [], patches = [], configMapGenerator = [] } = read(file);
   const files = [
@@ -76,7 +76,7 @@ describe('the files of deploy/kubernetes', () => {
   );
 
   it.each(patches)('%s, a patch, has no key that its kind does not know', (file) => {
-    // What kustomize takes out has to be named.
+    // Keys that kustomize removes must be named.
     const removals = [/\/\$patch is no key/, /\/strategy is no key of StatefulSet/];
 
     const unknown = readManifests(file).flatMap((manifest) => unknownKeysOf(manifest));

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { makeToken } from '../../../src/commands/make-token.ts';
+import { makeToken } from '../../../src/commands/token.ts';
 import { freePort } from '../../support/monitoring.ts';
 import { valueOf } from '../../support/samples.ts';
 import { until } from '../../support/until.ts';
@@ -39,7 +39,7 @@ async function reloadWith(given: Reloadable, names: readonly string[], gateway: 
 }
 
 describe('a reload of the gateway', () => {
-  it('takes a token away and gives another, and knows the appliances of now, all on the same listener', async () => {
+  it('replaces tokens and appliances on the same listener', async () => {
     const given = await givenReloadable(['a', 'b'], ({ entry }) => ({
       appliances: [entry('a')],
       admin: admin({ tokens: [old.sha256] }),
@@ -56,7 +56,7 @@ describe('a reload of the gateway', () => {
     expect((await ask(given, young.token, '/appliances/b/farms')).status).toBe(200);
   });
 
-  it('stops a change that waits when its token is taken away, and says so in the audit', async () => {
+  it('stops a waiting change when its token is removed, and the audit records it', async () => {
     const given = await givenReloadable(['a'], ({ entry }) => ({
       appliances: [entry('a')],
       admin: admin({ tokens: [old.sha256, young.sha256] }),
@@ -96,7 +96,7 @@ describe('a reload of the gateway', () => {
   it.each([
     ['goes to the machine that has its name by then', 'a', 200],
     ['is refused when its appliance is gone', 'other', 404],
-  ] as const)('lets a change wait, which %s', async (_what, nameOfB, status) => {
+  ] as const)('keeps a waiting change, which %s', async (_what, nameOfB, status) => {
     const given = await givenReloadable(['a', 'b'], ({ entry }) => ({
       appliances: [entry('a')],
       admin: admin({ tokens: [old.sha256] }),
@@ -116,7 +116,7 @@ describe('a reload of the gateway', () => {
     );
     const second = change();
     const third = change();
-    // What came after them has its answer: they are in the line.
+    // A later call has its answer: the others are in the queue.
     expect((await ask(given, old.token)).status).toBe(200);
 
     await given.write('zlb.yml', {
@@ -153,7 +153,7 @@ describe('a reload of the gateway', () => {
     expect(await until(answered, (count) => count === 2)).toBe(2);
   });
 
-  it('keeps changes frozen through another listener, and is refused where another audit would lose that', async () => {
+  it('keeps the freeze over a new listener, and is refused if a new audit would lose it', async () => {
     const given = await givenReloadable(['a'], ({ entry }) => ({
       appliances: [entry('a')],
       admin: admin({ tokens: [old.sha256] }),
@@ -182,7 +182,7 @@ describe('a reload of the gateway', () => {
     expect(await frozen()).toBe(1);
   });
 
-  it('is refused when the new address is taken, and it listens where it did', async () => {
+  it('is refused if the new address is in use, and the old listener stays', async () => {
     const port = await freePort();
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
@@ -201,7 +201,7 @@ describe('a reload of the gateway', () => {
     expect((await ask(given, old.token)).status).toBe(200);
   });
 
-  it('says that it is off when it can neither change its address nor go back, and is there again after the next reload', async () => {
+  it('reports that it is off if neither address works, and is on again after the next reload', async () => {
     const port = await freePort();
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));

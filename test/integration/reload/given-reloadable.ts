@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { operationRoutes } from '../../../src/admin/operation-routes.ts';
-import { collectorDefaults } from '../../../src/collectors/defaults.ts';
+import { operationRoutes } from '../../../src/gateway/policy.ts';
+import { collectorDefaults } from '../../../src/collectors/registry.ts';
 import { loadSettings } from '../../../src/config/load.ts';
-import { createConfigurationSource } from '../../../src/configuration-source.ts';
-import { type Daemon, startDaemon } from '../../../src/daemon.ts';
-import { largeWorld } from '../../../src/simulator/scenarios.ts';
-import { type SimulatedAppliance, startSimulatedAppliance } from '../../../src/simulator/server.ts';
+import { createConfigurationSource } from '../../../src/app/reloading.ts';
+import { type Daemon, startDaemon } from '../../../src/app/daemon.ts';
+import { largeWorld } from '../../../simulator/scenes/sizes.ts';
+import { type SimulatedAppliance, startSimulatedAppliance } from '../../../simulator/server.ts';
 import { valueOf } from '../../support/samples.ts';
 import { until } from '../../support/until.ts';
 
@@ -35,7 +35,10 @@ export interface Reloadable {
   readonly logged: readonly string[];
 }
 
-/** A daemon on a configuration file that a test can change, with simulated appliances of two farms each. */
+/**
+ * A daemon on a configuration file that a test can change, with simulated appliances of two farms
+ * each.
+ */
 export async function givenReloadable(
   applianceNames: readonly string[],
   configuration: (reloadable: Pick<Reloadable, 'entry' | 'path'>) => unknown,

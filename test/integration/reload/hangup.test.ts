@@ -10,7 +10,7 @@ import { givenContext } from '../../unit/commands/given-command.ts';
 const naming = (...names: readonly string[]): string =>
   JSON.stringify({ appliances: names.map((name) => ({ name, url: 'https://127.0.0.1:9', api_key: '${KEY}' })) });
 
-it('a wish to reload is not lost on an exporter that is about to start', async () => {
+it('a SIGHUP during the start is not lost', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'zlb-hangup-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'zlb.yml');

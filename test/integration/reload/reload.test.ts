@@ -2,7 +2,7 @@ import { rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { makeToken } from '../../../src/commands/make-token.ts';
+import { makeToken } from '../../../src/commands/token.ts';
 import { seriesOf, valueOf } from '../../support/samples.ts';
 import { until } from '../../support/until.ts';
 import { apiKey, givenReloadable } from './given-reloadable.ts';
@@ -14,7 +14,7 @@ const calls = (page: string, appliance: string): number | undefined =>
   valueOf(page, 'zlb_api_requests_total', { appliance, endpoint: '/stats/farms', code: '200' });
 
 describe('a reload', () => {
-  it('adds and removes appliances, and leaves the others alone: no call more, no series less', async () => {
+  it('adds and removes appliances, without a call or a lost series of the others', async () => {
     const given = await givenReloadable(['a', 'b', 'c'], ({ entry }) => ({ appliances: [entry('a'), entry('b')] }));
     const before = await given.allRead('a', 'b');
     const callsOfA = given.appliance('a').requests.length;
@@ -38,7 +38,7 @@ describe('a reload', () => {
     expect(given.appliance('a').requests.length - callsOfA).toBeLessThan(given.appliance('c').requests.length / 2);
   });
 
-  it('keeps the readings and the counters of an appliance whose settings changed, and asks it again', async () => {
+  it('keeps the readings and the counters of an appliance with new settings, and polls it again', async () => {
     const given = await givenReloadable(['a'], ({ entry }) => ({ appliances: [entry('a')] }));
     const before = await given.allRead('a');
 
@@ -72,7 +72,7 @@ describe('a reload', () => {
     );
   });
 
-  it('drops what a collector showed that is switched off, and what is left out now', async () => {
+  it('removes the series of disabled collectors and excluded farms', async () => {
     const given = await givenReloadable(['a'], ({ entry }) => ({ appliances: [entry('a')] }));
     await given.allRead('a');
 
@@ -90,7 +90,7 @@ describe('a reload', () => {
     expect(seriesOf(page, 'zlb_backend_status', { farm: 'farm-0002' })).not.toEqual([]);
   });
 
-  it('stays ready, whatever was added', async () => {
+  it('stays ready after additions', async () => {
     const given = await givenReloadable(['a', 'b'], ({ entry }) => ({ appliances: [entry('a')] }));
     const readiness = async (): Promise<number> => (await fetch(`${given.daemon.url}/-/ready`)).status;
     await until(readiness, (status) => status === 200);
@@ -102,7 +102,7 @@ describe('a reload', () => {
     expect(await readiness()).toBe(200);
   });
 
-  it('is refused with the reason when the file is broken, and what was in force stays so', async () => {
+  it('is refused with the reason if the file is broken, and the old settings stay in effect', async () => {
     const given = await givenReloadable(['a'], ({ entry }) => ({ appliances: [entry('a')] }));
     const before = await given.allRead('a');
 
@@ -119,7 +119,7 @@ describe('a reload', () => {
     expect(inForce(await given.page())).toBe(1);
   });
 
-  it('is not for web pages of others, nor for other methods, nor by HTTP unless that is switched on', async () => {
+  it('is refused for foreign web pages, other methods, and by HTTP if that is off', async () => {
     const given = await givenReloadable(['a'], ({ entry }) => ({ appliances: [entry('a')] }));
 
     expect((await given.post(reloadPath, { origin: 'https://evil.example' })).status).toBe(403);
@@ -130,7 +130,7 @@ describe('a reload', () => {
 });
 
 describe('a file that the configuration names', () => {
-  it('is followed: a key that was changed is used without a reload', async () => {
+  it('is followed: a changed key is used without a reload', async () => {
     const keyless = (entry: Readonly<Record<string, unknown>>) => ({
       ...entry,
       api_key: undefined,
@@ -144,7 +144,7 @@ describe('a file that the configuration names', () => {
       (page) => valueOf(page, 'zlb_collector_errors_total', { collector: 'farms', reason: 'unauthorized' }) === 1,
     );
 
-    // As Kubernetes and careful people do: a new file in place of the old one.
+    // A new file replaces the old one, as in Kubernetes.
     await given.write('new-key', apiKey);
     await rename(given.path('new-key'), given.path('key'));
 
@@ -153,7 +153,7 @@ describe('a file that the configuration names', () => {
     expect(given.logged.join('')).not.toContain(apiKey);
   });
 
-  it('may list appliances, which come and go with it, while the main file waits for a reload', async () => {
+  it('may list appliances, which change with it, while the main file waits for a reload', async () => {
     const given = await givenReloadable(
       ['a', 'b', 'c'],
       ({ entry }) => ({ appliances: [entry('a')], appliance_files: ['more/*.yml', 'b.json'] }),
@@ -185,7 +185,7 @@ describe('a file that the configuration names', () => {
     expect(await names()).toBe('a c');
   });
 
-  it('does not make a main file good that was refused', async () => {
+  it('does not repair a refused main file', async () => {
     const given = await givenReloadable(
       ['a', 'b'],
       ({ entry }) => ({ appliances: [entry('a')], appliance_files: ['b.json'] }),
@@ -204,7 +204,7 @@ describe('a file that the configuration names', () => {
     expect(inForce(await given.page())).toBe(0);
   });
 
-  it('is to blame alone where the main file is the one in force: once it is right, so is all', async () => {
+  it('is the only fault if the main file is in effect: its correction is enough', async () => {
     const given = await givenReloadable(
       ['a'],
       ({ entry }) => ({ appliances: [entry('a')], appliance_files: ['b.json'] }),
@@ -224,7 +224,7 @@ describe('a file that the configuration names', () => {
     ).toBe(1);
   });
 
-  it('brings in nothing of a main file that was read well and refused', async () => {
+  it('applies no part of a refused main file', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void taken.close());

@@ -1,12 +1,9 @@
 import { expect, it } from 'vitest';
-import { createActivationCertificate } from '../../../src/simulator/licence.ts';
-import {
-  deactivatedWorld,
-  expiringWorld,
-  healthyPair,
-  olderEnterpriseWorld,
-  recordedWorld,
-} from '../../../src/simulator/scenarios.ts';
+import { createActivationCertificate } from '../../../simulator/replies/activation.ts';
+import { healthyPair } from '../../../simulator/scenes/cluster.ts';
+import { deactivatedWorld, expiringWorld } from '../../../simulator/scenes/expiring.ts';
+import { olderEnterpriseWorld } from '../../../simulator/scenes/older.ts';
+import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import { givenSimulated } from '../../support/simulated.ts';
 
 const dayMs = 86_400_000;
@@ -42,7 +39,7 @@ it('serves the exact activation path, OPTIONS and logins while deactivated, and 
 
 it('goes from deactivated to activated by an upload and back by a deletion', async () => {
   const { call } = await givenSimulated(deactivatedWorld(nowMs), { now });
-  const pem = await createActivationCertificate({
+  const pem = createActivationCertificate({
     kind: 'permanent',
     hostname: 'lb-lisbon',
     notBefore: nowMs - dayMs,
@@ -65,7 +62,7 @@ it('goes from deactivated to activated by an upload and back by a deletion', asy
 
 it('keeps the installed licence when an upload is refused: garbage, nothing, a trial that is over', async () => {
   const { call, world } = await givenSimulated(expiringWorld(nowMs), { now });
-  const over = await createActivationCertificate({
+  const over = createActivationCertificate({
     kind: 'temporal',
     hostname: 'lb-berlin',
     notBefore: nowMs - 40 * dayMs,

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
-import { emptyCommunityWorld, olderEnterpriseWorld, recordedWorld } from '../../../src/simulator/scenarios.ts';
+import { olderEnterpriseWorld } from '../../../simulator/scenes/older.ts';
+import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
+import { emptyCommunityWorld } from '../../../simulator/scenes/sizes.ts';
 import { givenSimulated, rootKey } from '../../support/simulated.ts';
 
 it('takes the key in either header with underscore or hyphen, in any case', async () => {

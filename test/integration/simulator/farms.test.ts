@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
-import { busyWorld, recordedWorld } from '../../../src/simulator/scenarios.ts';
-import type { HttpFarm, L4Farm } from '../../../src/simulator/world-farms.ts';
-import type { World } from '../../../src/simulator/world.ts';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
+import type { HttpFarm, L4Farm } from '../../../simulator/world-farms.ts';
+import type { World } from '../../../simulator/world.ts';
 import { type Caller, givenSimulated } from '../../support/simulated.ts';
 
 const act = async (call: Caller, farm: string, action: string) =>

@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { recordedWorld } from '../../../src/simulator/scenarios.ts';
+import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import { sendRaw } from '../../support/raw-request.ts';
 import { givenSimulated, rootKey } from '../../support/simulated.ts';
 import { until } from '../../support/until.ts';

@@ -1,12 +1,10 @@
 import { expect, it } from 'vitest';
-import {
-  busyWorld,
-  expiringWorld,
-  healthyPair,
-  olderEnterpriseWorld,
-  recordedWorld,
-} from '../../../src/simulator/scenarios.ts';
-import { createTlsMaterial } from '../../../src/simulator/tls.ts';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { healthyPair } from '../../../simulator/scenes/cluster.ts';
+import { expiringWorld } from '../../../simulator/scenes/expiring.ts';
+import { olderEnterpriseWorld } from '../../../simulator/scenes/older.ts';
+import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
+import { createTlsMaterial } from '../../../simulator/tls.ts';
 import { givenSimulated } from '../../support/simulated.ts';
 
 const nowMs = Date.parse('2026-11-20T21:00:00Z');
@@ -23,8 +21,11 @@ it('shows every certificate word, the broken files included', async () => {
     'broken.pem': 'unknown -',
     'fine_example_com.pem': 'valid Nov 10 21:00:00 2027 GMT',
     'fortnight.pem': 'about to expire Dec  3 21:00:00 2026 GMT',
+    'ninety.pem': 'valid Jan 19 21:00:00 2027 GMT',
     'old_example_com.pem': 'expired Oct 16 21:00:00 2026 GMT',
     'renewal.csr': 'valid NA',
+    'short_example_net.pem': 'valid Dec 20 21:00:00 2026 GMT',
+    'shortest_example_net.pem': 'about to expire Nov 25 09:00:00 2026 GMT',
     'soon_example_com.pem': 'about to expire Nov 23 21:00:00 2026 GMT',
     'wrong_key.pem': 'invalid Jun  8 21:00:00 2027 GMT',
   });
@@ -33,7 +34,7 @@ it('shows every certificate word, the broken files included', async () => {
 
 it('reads the dates out of an uploaded certificate, takes garbage as it comes, and refuses a name twice', async () => {
   const { call } = await givenSimulated(recordedWorld(), { now });
-  const { cert, key } = await createTlsMaterial();
+  const { cert, key } = createTlsMaterial();
   const pem = `${cert}\n${key}`;
   const upload = async (name: string, body: string) =>
     (await call('POST', `/certificates/${name}`, { body, type: 'application/x-pem-file' })).status;

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { busyWorld, deactivatedWorld } from '../../../src/simulator/scenarios.ts';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { deactivatedWorld } from '../../../simulator/scenes/expiring.ts';
 import { givenSimulated } from '../../support/simulated.ts';
 
 const watcher = { key: 'watcherkey' };

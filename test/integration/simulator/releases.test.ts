@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest';
-import { endpoints } from '../../../src/appliance/endpoints/table.ts';
+import { endpoints } from '../../../src/appliance/api/table.ts';
 import { parseRoute } from '../../../src/appliance/route.ts';
-import { handlers } from '../../../src/simulator/handlers.ts';
-import { busyWorld, healthyPair, olderEnterpriseWorld, recordedWorld } from '../../../src/simulator/scenarios.ts';
-import { createWorld } from '../../../src/simulator/world-creation.ts';
+import { handlers } from '../../../simulator/handlers.ts';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { healthyPair } from '../../../simulator/scenes/cluster.ts';
+import { olderEnterpriseWorld } from '../../../simulator/scenes/older.ts';
+import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
+import { createWorld } from '../../../simulator/world-creation.ts';
 import { givenSimulated } from '../../support/simulated.ts';
 
 it('prints compact JSON with sorted keys on the newest release, indented on an older one', async () => {

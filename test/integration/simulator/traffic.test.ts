@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { busyWorld, recordedWorld } from '../../../src/simulator/scenarios.ts';
-import { startDemonstration } from '../../../src/simulator/demo.ts';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
+import { startDemonstration } from '../../../simulator/demo.ts';
 import { givenSimulated } from '../../support/simulated.ts';
 
 interface Network {

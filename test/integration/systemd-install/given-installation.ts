@@ -19,7 +19,7 @@ export const apiKey = 'canary-key-of-an-appliance';
 /** Somebody who can write to his own folders alone; only root can act as somebody else. */
 const stranger = process.getuid?.() === 0 ? 65_534 : undefined;
 
-/** A folder of the stranger, which everybody may look into. */
+/** Creates a folder of another user, which everybody may read. */
 function givenFolder(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), `zlb-${name}-`));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -45,7 +45,7 @@ export function givenClone(): string {
     'node_modules/@scope/runs': {},
     'node_modules/tests': { dev: true },
   };
-  writeFiles(clone, ['dist/main.js', ...Object.keys(packages).map((folder) => `${folder}/index.js`)]);
+  writeFiles(clone, ['dist/src/main.js', ...Object.keys(packages).map((folder) => `${folder}/index.js`)]);
   const elsewhere = { 'node_modules/@other-platform/runs': { optional: true } };
   const lock = { packages: { ...packages, ...elsewhere } };
   writeFileSync(join(clone, 'node_modules/.package-lock.json'), JSON.stringify(lock));
@@ -55,7 +55,7 @@ export function givenClone(): string {
 /** An unpacked package that brings its packages along. */
 export function givenUnpackedPackage(): string {
   const folder = givenBareClone();
-  writeFiles(folder, ['dist/main.js', 'node_modules/runs/index.js', 'node_modules/@scope/runs/index.js']);
+  writeFiles(folder, ['dist/src/main.js', 'node_modules/runs/index.js', 'node_modules/@scope/runs/index.js']);
   mkdirSync(join(folder, 'node_modules/.bin'));
   return folder;
 }
@@ -86,11 +86,11 @@ interface Run {
   /** Without one it is for this machine. */
   readonly destination?: string;
   readonly args?: readonly string[];
-  /** Where programs are looked for. */
+  /** The search path of programs. */
   readonly path?: string | undefined;
 }
 
-/** Runs the script as a stranger, with a Node.js that is new enough unless another is named. */
+/** Runs the script as another user, with a Node.js that is new enough unless another is named. */
 export function runScript({ clone, destination, args = [], path = process.env['PATH'] }: Run) {
   const node = args.some((arg) => arg.startsWith('--node=')) ? [] : [`--node=${process.execPath}`];
   const { status, stdout, stderr } = spawnSync('/bin/sh', [join(clone, script), ...node, ...args], {

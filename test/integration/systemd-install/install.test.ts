@@ -35,7 +35,7 @@ describe('deploy/systemd/install.sh', () => {
     expect(install()).toMatchObject({ status: 0, stderr: '' });
 
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
-    const main = pathOf('opt/zlb-exporter/dist/main.js');
+    const main = pathOf('opt/zlb-exporter/dist/src/main.js');
     const started = spawnSync(process.execPath, [main, '--version'], { encoding: 'utf8' });
     expect(started).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining(version) as string });
     expect(readdirSync(pathOf('opt/zlb-exporter/node_modules'))).toContain('fastify');

@@ -5,7 +5,7 @@ import { createDecoder } from '../../../src/appliance/decode.ts';
 
 const expected = { schema: Type.Object({}), maxValues: 10 };
 
-it('quotes the beginning of a message of megabytes, which would take long to make one line of', () => {
+it('quotes only the beginning of a message of megabytes', () => {
   const text = JSON.stringify({ message: 'no\n'.repeat(1_000_000) });
 
   const verdict = checkAnswer({ status: 500, mediaType: 'application/json', text }, expected, createDecoder());

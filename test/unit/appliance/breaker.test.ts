@@ -13,7 +13,7 @@ function fail(breaker: Breaker, times: number): void {
 }
 
 describe('the circuit breaker', () => {
-  it('lets everything through at first, and after two failures', () => {
+  it('permits all calls at first, and after two failures', () => {
     const { breaker } = given();
 
     fail(breaker, 2);
@@ -22,7 +22,7 @@ describe('the circuit breaker', () => {
     expect([breaker.admit(), breaker.admit(), breaker.waitMs]).toEqual([true, true, 0]);
   });
 
-  it('opens at the third failure in a row, and not when an answer came in between', () => {
+  it('opens at the third failure in a row, not if an answer came between them', () => {
     const interrupted = given().breaker;
     const straight = given().breaker;
 
@@ -43,7 +43,7 @@ describe('the circuit breaker', () => {
     expect(breaker.admit()).toBe(false);
   });
 
-  it('lets one probe through after ten seconds, and only one', () => {
+  it('permits exactly one probe after ten seconds', () => {
     const { breaker, clock } = given();
     fail(breaker, 3);
 
@@ -55,7 +55,7 @@ describe('the circuit breaker', () => {
     expect(breaker.state).toBe('half_open');
   });
 
-  it('doubles the wait with each probe that fails, up to two minutes, and begins anew after an answer', () => {
+  it('doubles the wait with each failed probe, up to two minutes, and resets it after an answer', () => {
     const { breaker, clock } = given();
     fail(breaker, 3);
 
@@ -75,7 +75,7 @@ describe('the circuit breaker', () => {
     expect(breaker.waitMs).toBe(10_000);
   });
 
-  it('takes up to half off a wait, so that exporters do not knock together', () => {
+  it('shortens a wait by up to half at random, so that exporters do not call together', () => {
     const { breaker } = given({ random: 1 });
 
     fail(breaker, 3);
@@ -83,7 +83,7 @@ describe('the circuit breaker', () => {
     expect(breaker.waitMs).toBe(5_000);
   });
 
-  it('waits no longer because the system clock was set back', () => {
+  it('does not wait longer if the system clock is set back', () => {
     const { breaker, clock } = given();
     fail(breaker, 3);
 
@@ -93,7 +93,7 @@ describe('the circuit breaker', () => {
     expect(breaker.admit()).toBe(true);
   });
 
-  it('whatever happens: is closed after an answer, never waits beyond two minutes, and has one probe out at most', () => {
+  it('is always closed after an answer, never waits beyond two minutes, and permits one probe at a time', () => {
     const step = fc.oneof(
       fc.constantFrom('admit', 'succeeded', 'failed', 'rejected'),
       fc.integer({ min: 0, max: 200_000 }),

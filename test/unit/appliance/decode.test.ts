@@ -11,7 +11,7 @@ const schema = Type.Object({
   list: WireList(Type.Object({ name: WireName, count: WireNumber })),
 });
 
-/** What becomes of a body as it came off the wire; the reason as a text when it is refused. */
+/** Returns a decoded body, or the reason for its refusal as a text. */
 function decoded(json: string): unknown {
   const body: unknown = JSON.parse(json);
   const checked = decode(schema, body);
@@ -36,7 +36,7 @@ describe('a number on the wire', () => {
     expect(decoded(`{"number":${written}}`)).toEqual({ number });
   });
 
-  it.each(['null', '""', '"  "'])('%s is not known, and never 0', (written) => {
+  it.each(['null', '""', '"  "'])('%s is unknown, never 0', (written) => {
     expect(decoded(`{"number":${written}}`)).toEqual({ number: null });
   });
 
@@ -67,7 +67,7 @@ describe('a number on the wire', () => {
     expect(decoded(`{"number":${written}}`)).toBe('/number must be a number, a string of digits, empty or null');
   });
 
-  it('survives being written as text, whatever it is', () => {
+  it('is the same if it is written as text', () => {
     const numbers = fc.double({ noNaN: true, noDefaultInfinity: true }).filter((number) => !Object.is(number, -0));
 
     fc.assert(
@@ -119,13 +119,13 @@ describe('a list on the wire', () => {
     ['{"list":[{}]}', "/list/0 must have required property 'name'"],
     ['{"list":[null]}', '/list/0 must be object'],
     ['{"list":[{"name":"a","count":{}}]}', '/list/0/count must be a number, a string of digits, empty or null'],
-  ])('names the place of what is wrong in %s', (written, because) => {
+  ])('names the place of the error in %s', (written, because) => {
     expect(decoded(written)).toBe(because);
   });
 });
 
 describe('a body', () => {
-  it('keeps fields that nobody here knows', () => {
+  it('keeps unknown fields', () => {
     expect(decoded('{"number":"1","extended":{"nxdomain":34},"description":"…"}')).toEqual({
       number: 1,
       extended: { nxdomain: 34 },

@@ -1,7 +1,14 @@
 import { errors } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { type FailureReason, failureReasons, reasonOfStatus } from '../../../src/appliance/errors.ts';
-import { isClosedSocket, messageOf, reasonOfTransportError, remedyFor } from '../../../src/appliance/failure.ts';
+import {
+  type FailureReason,
+  failureReasons,
+  isClosedSocket,
+  messageOf,
+  reasonOfStatus,
+  reasonOfTransportError,
+  remedyFor,
+} from '../../../src/appliance/errors.ts';
 import { documentStatuses } from '../../support/document-statuses.ts';
 
 const withCode = (code: string, message = 'what the platform says') => Object.assign(new Error(message), { code });
@@ -73,18 +80,18 @@ describe('the reason behind an error of the transport', () => {
     expect(reasonOfTransportError(withCode(code), 'nobody')).toBe(reason);
   });
 
-  it('is malformed for what answers without speaking HTTP', () => {
+  it('is malformed for a server that does not speak HTTP', () => {
     expect(reasonOfTransportError(new errors.HTTPParserError('Expected HTTP/'), 'nobody')).toBe('malformed');
   });
 
-  it('is what aborted the call, whatever the error says', () => {
+  it('is the cause of the abort, not that of the error', () => {
     const error = withCode('ECONNRESET');
 
     expect(reasonOfTransportError(error, 'deadline')).toBe('timeout');
     expect(reasonOfTransportError(error, 'caller')).toBe('cancelled');
   });
 
-  it('is found for things that are no errors', () => {
+  it('is found for thrown values that are no errors', () => {
     expect(reasonOfTransportError('gone', 'nobody')).toBe('connect');
     expect(reasonOfTransportError(null, 'nobody')).toBe('connect');
   });
@@ -96,7 +103,7 @@ describe('the words of a failure', () => {
     expect(messageOf('gone')).toBe('gone');
   });
 
-  it('are without advice for somebody who starts Node.js by hand', () => {
+  it('have no advice about Node.js options', () => {
     const error = withCode(
       'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
       'unable to verify the first certificate; if the root CA is installed locally, try running Node.js with --use-system-ca',
@@ -105,7 +112,7 @@ describe('the words of a failure', () => {
     expect(messageOf(error)).toBe('unable to verify the first certificate');
   });
 
-  it('are without the lines of its sources that OpenSSL adds', () => {
+  it('have no source lines of OpenSSL', () => {
     const error = withCode(
       'ERR_SSL_WRONG_VERSION_NUMBER',
       '40ADA7ABEC7F0000:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:../deps/openssl/openssl/ssl/record/methods/tlsany_meth.c:77:\n',
@@ -114,7 +121,7 @@ describe('the words of a failure', () => {
     expect(messageOf(error)).toBe('SSL routines: wrong version number');
   });
 
-  it.each(failureReasons)('for %s advise something or nothing, and never an empty remedy', (reason) => {
+  it.each(failureReasons)('for %s have advice or none, never an empty remedy', (reason) => {
     expect(remedyFor(reason)).toMatch(/^(?:; \w.+)?$/);
   });
 });

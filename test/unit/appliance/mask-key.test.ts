@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { array, assert, asyncProperty, constantFrom, nat, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { maskStream, maskWhole } from '../../../src/appliance/mask-key.ts';
+import { maskStream, maskWhole } from '../../../src/appliance/api-key.ts';
 import { Secret } from '../../../src/lib/secret.ts';
 
 const key = 'abcabcabd';
@@ -20,7 +20,7 @@ describe('masking a secret in a stream', () => {
     );
   });
 
-  it('finds it wherever the chunks are cut', async () => {
+  it('finds it for every split into chunks', async () => {
     await assert(
       asyncProperty(
         array(constantFrom('x', 'abc', 'abcabc', 'd', key, 'ab'), { maxLength: 12 }),
@@ -40,11 +40,11 @@ describe('masking a secret in a stream', () => {
     );
   });
 
-  it('leaves a text alone when the secret is as short as a word', async () => {
+  it('does not change a text if the secret is as short as a word', async () => {
     expect(await masked(['a key in a text'], 'key')).toBe('a key in a text');
   });
 
-  it('finds it in every spelling of JSON, wherever the chunks are cut, and touches no other byte', async () => {
+  it('finds it in every JSON spelling, for every split, and changes no other byte', async () => {
     const secretKey = 'a/B"c\\d~1-';
     const spelled = (pick: number): string =>
       Array.from(secretKey, (character, index) => {

@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { createDecoder } from '../../../src/appliance/decode.ts';
-import type { EndpointRow } from '../../../src/appliance/endpoints/row.ts';
-import { endpoints } from '../../../src/appliance/endpoints/table.ts';
+import type { EndpointRow } from '../../../src/appliance/api/row.ts';
+import { endpoints } from '../../../src/appliance/api/table.ts';
 
 const decode = createDecoder();
 const rows = Object.values<EndpointRow>(endpoints);
@@ -21,9 +21,10 @@ const reading = (route: string, body: unknown): unknown => {
 };
 
 describe('what polling may read', () => {
-  it('is GETs that show nothing confidential, but for the text form of the licence, whose dates no other call has', () => {
-    // The rows with a reply are all that the client can be asked for. GET /certificates/activation is classed secret,
-    // since who passes it on shows the licence; we keep its two dates and nothing else (docs/api.md §3.19, 3).
+  it('is GETs that show nothing confidential, except the text of the licence, whose dates no other call has', () => {
+    // The rows with a reply are all that the client can be asked for. GET /certificates/activation
+    // is classed secret, since who passes it on shows the licence; we keep its two dates and
+    // nothing else (docs/api.md §3.19, 3).
     const others = Object.entries<EndpointRow>(endpoints).filter(
       ([, { route, risk, reply }]) => reply && !(route.startsWith('GET ') && risk === 'read'),
     );
@@ -39,7 +40,7 @@ describe('what polling may read', () => {
 
 describe('every reply', () => {
   it.each(replies.filter(({ reply }) => !('type' in reply && reply.type === 'string')))(
-    '$route is refused when it says nothing of what was asked',
+    '$route is refused without the requested data',
     ({ reply }) => {
       const nothing = [{}, { params: {} }, { description: 'A call', params: { hello: 'world' } }, { params: null }];
 
@@ -59,7 +60,7 @@ describe('every reply', () => {
   });
 
   it.each(replies.filter(({ reply }) => !('type' in reply && reply.type === 'string')))(
-    '$route is read with fields that are new',
+    '$route is read with new fields',
     ({ route }) => {
       const body = { ...(smallest[route] as object), description: 'text', brandNew: { of: ['any', 'kind'] } };
 
@@ -83,6 +84,8 @@ const smallest: Readonly<Record<string, unknown>> = {
   'GET /farms/{farmname}/backends': { params: [] },
   'GET /monitoring/fg': { params: [] },
   'GET /certificates': { params: [] },
+  'GET /certificates/letsencrypt': { params: [] },
+  'GET /certificates/letsencryptz': { params: [] },
   'GET /certificates/activation/info': { params: { type: 'permanent' } },
   'GET /system/version': { params: { zevenet_version: '5.10.4' } },
   'GET /system/info': { params: { hostname: 'lb-a' } },
@@ -96,7 +99,7 @@ const smallest: Readonly<Record<string, unknown>> = {
 };
 
 describe('the quirks of single replies', () => {
-  it('reads a farm whose address the appliance could not read, and a status that is the number -1', () => {
+  it('reads a farm without a readable address, and a status that is the number -1', () => {
     const farms = [{ farmname: 'shop', profile: 'https', status: -1, vip: -1, vport: -1, established: null }];
 
     expect(reading('GET /stats/farms', { farms })).toEqual({
@@ -104,7 +107,7 @@ describe('the quirks of single replies', () => {
     });
   });
 
-  it('refuses a list of farms in which one has no name, and says which', () => {
+  it('refuses a list of farms in which one has no name, and reports its index', () => {
     const farms = [{ farmname: 'shop' }, { farmname: '' }];
 
     expect(reading('GET /stats/farms', { farms })).toBe('/farms/1/farmname must be a text that is not empty');
@@ -117,7 +120,7 @@ describe('the quirks of single replies', () => {
     expect(reading('GET /stats/farms/{farmname}', { backends: null })).toEqual({ backends: null });
   });
 
-  it('never looks into sessions, of which there may be tens of thousands', () => {
+  it('never decodes sessions, of which there may be tens of thousands', () => {
     const sessions = [{ client: true }, 5, null];
 
     expect(reading('GET /stats/farms/{farmname}', { backends: [], sessions })).toEqual({ backends: [], sessions });
@@ -151,13 +154,13 @@ describe('the quirks of single replies', () => {
   });
 
   it.each(['Not After : Nov 20 21:00:00 2026 GMT', '-----BEGIN CERTIFICATE-----'])(
-    'takes %j for the text of a licence',
+    'accepts %j as the text of a licence',
     (text) => {
       expect(decode(endpoints.readActivationCertificate.reply, text)).toEqual({ ok: true });
     },
   );
 
-  it('reads interfaces that are null where there are none', () => {
+  it('reads null instead of an empty list of interfaces', () => {
     expect(reading('GET /interfaces', { interfaces: null })).toEqual({ interfaces: null });
   });
 });

@@ -1,16 +1,16 @@
 import { assert, constantFrom, property, array, string } from 'fast-check';
 import { expect, it } from 'vitest';
-import { createBodyScrubber } from '../../../src/appliance/mask-key.ts';
+import { createBodyScrubber } from '../../../src/appliance/api-key.ts';
 import { Secret } from '../../../src/lib/secret.ts';
 
 const scrub = (body: string, key = 'canary-key'): string => createBodyScrubber([new Secret(key)])(body);
 
-it('takes a key out of a body, however JSON spells it', () => {
+it('removes a key from a body in every JSON spelling', () => {
   expect(scrub('{"vip":"canary-key"}')).toBe('{"vip":"[redacted]"}');
   expect(scrub('{"vip":"\\u0063anary-key"}')).toBe('{"vip":"[redacted]"}');
 });
 
-it('takes every key out of whatever JSON says, in any mixture of spellings', () => {
+it('removes every key from any JSON, in any mixture of spellings', () => {
   const characters = [...'aZ09-_.~+/"\\=$(*'];
   const spellings = [
     (character: string) => JSON.stringify(character).slice(1, -1),
@@ -37,17 +37,17 @@ it('takes every key out of whatever JSON says, in any mixture of spellings', () 
   );
 });
 
-it('leaves a body alone that does not hold the key, escapes and all', () => {
+it('does not change a body without the key, escapes included', () => {
   const body = '{"message":"one\\ntwo","port":80}';
 
   expect(scrub(body)).toBe(body);
 });
 
-it('does not change what a reply says for a key of a few characters', () => {
+it('does not change a reply for a key of a few characters', () => {
   expect(scrub('{"port":8080}', '80')).toBe('{"port":8080}');
 });
 
-it('takes a key out of a text that is no JSON, and out of one nested without end', () => {
+it('removes a key from a text that is no JSON, and from extreme nesting', () => {
   expect(scrub('<p>canary-key</p>')).toBe('<p>[redacted]</p>');
   expect(scrub(`${'['.repeat(1_000_000)}"\\u0063anary-key"`)).toMatch(/\[\["\[redacted\]"$/);
 });

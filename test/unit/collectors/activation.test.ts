@@ -215,7 +215,7 @@ describe('the activation recipe', () => {
   });
 
   it.each(['forbidden', 'unauthorized', 'not_found', 'server_error', 'timeout', 'connect', 'malformed'] as const)(
-    'never takes %s of the version for deactivated',
+    'never reads %s of the version as deactivated',
     async (reason) => {
       const failing = collectFrom(activation, { readSystemVersion: refusal(reason) });
 
@@ -224,7 +224,7 @@ describe('the activation recipe', () => {
   );
 
   it.each(['readActivationInfo', 'readActivationCertificate', 'readSystemInfo'] as const)(
-    'fails when %s fails, instead of dropping what was known',
+    'fails when %s fails, instead of dropping known values',
     async (key) => {
       const failing = collectFrom(activation, { readSystemVersion: version, [key]: refusal('server_error') });
 
@@ -232,7 +232,7 @@ describe('the activation recipe', () => {
     },
   );
 
-  it('asks no more than it must: no edition that is known, and no licence of a Community appliance', async () => {
+  it('reads neither a known edition nor the licence of a Community appliance', async () => {
     const known = await collectFrom(activation, { readSystemVersion: version }, { facts: { edition: 'community' } });
     const deactivated = await collectFrom(activation, { readSystemVersion: refusal('unlicensed') });
 
@@ -241,7 +241,7 @@ describe('the activation recipe', () => {
     expect(deactivated.facts?.edition, 'Community never answers 402').toBe('enterprise');
   });
 
-  it('shows two dates of the text form and nothing else of it, nor what identifies the machine', async () => {
+  it('shows only two dates of the text form, and nothing that identifies the machine', async () => {
     const older = {
       params: { ...days('216').params, certificate_key: 'machine-canary', host_key: 'machine-canary', support: 'true' },
     };
@@ -267,8 +267,10 @@ describe('the activation recipe', () => {
   });
 });
 
-describe('the end that follows from the days alone', () => {
-  /** What polls see that come every ten minutes while the days to a known end are counted down. */
+describe('an end computed from days alone', () => {
+  /**
+   * Returns the readings of polls every ten minutes while the days to a known end are counted down.
+   */
   async function pollDown(
     trueEnd: number,
     from: number,
@@ -295,7 +297,7 @@ describe('the end that follows from the days alone', () => {
     return seen;
   }
 
-  it('stands still until the count first falls, is exact to one poll from then on, and never too early', async () => {
+  it('is constant until the count first falls, then exact to one poll, and never too early', async () => {
     const from = now / 1_000;
     const trueEnd = from + 9.4 * day;
 

@@ -12,7 +12,7 @@ const version = {
 const info = { ...version, edition: 'community', last_api_version: '4.0.3', last_zapi_version: '4.0.2' };
 
 describe('the appliance collector', () => {
-  it('writes what the appliance is, with the labels of the configuration', async () => {
+  it('writes the identity of the appliance, with the labels of the configuration', async () => {
     const collected = await collectFrom(appliance, { readSystemInfo: { params: info } }, { labels: { site: 'paris' } });
 
     expect(collected.text).toMatchInlineSnapshot(`
@@ -22,7 +22,7 @@ describe('the appliance collector', () => {
     expect(collected.facts).toEqual({ version: '7.9.0', edition: 'community' });
   });
 
-  it('asks an older release for its version alone, and does not name an edition', async () => {
+  it('reads only the version of an older release, without an edition', async () => {
     const { relianoid_version: _, ...older } = version;
 
     const collected = await collectFrom(appliance, {
@@ -34,7 +34,7 @@ describe('the appliance collector', () => {
     expect(collected.facts).toEqual({ version: '6.2.1' });
   });
 
-  it('does not take trouble for an older release', async () => {
+  it('does not mistake a failure for an older release', async () => {
     const failing = collectFrom(appliance, {
       readSystemInfo: refusal('forbidden'),
       readSystemVersion: { params: version },
@@ -56,7 +56,7 @@ describe('the appliance collector', () => {
     expect(odd.facts).toEqual({ version: '7' });
   });
 
-  it('keeps the page valid whatever the appliance calls itself', async () => {
+  it('writes valid text for any name of the appliance', async () => {
     const collected = await collectFrom(appliance, {
       readSystemInfo: { params: { ...info, hostname: 'a"} 1\nzlb_up 1' } },
     });

@@ -30,7 +30,7 @@ const l4Backend = (more: object = {}) => ({
 });
 
 describe('the backends collector', () => {
-  it('writes what an HTTP farm says of its backends, by service', async () => {
+  it('writes the backends of an HTTP farm by service', async () => {
     const list = [httpBackend(), httpBackend({ id: '1', ip: '198.51.100.12', status: 'down', established: 0 })];
 
     const collected = await collectFarmFrom(backends, http, {
@@ -65,7 +65,7 @@ describe('the backends collector', () => {
     ]);
   });
 
-  it('writes what an L4 farm says of its backends, without a service, and no limit where 0 means none', async () => {
+  it('writes the backends of an L4 farm without a service, and no limit for 0', async () => {
     const list = [
       l4Backend(),
       l4Backend({ id: 1, ip: '2001:db8::21', max_conns: '100', weight: '2', established: '3' }),
@@ -102,7 +102,7 @@ describe('the backends collector', () => {
     `);
   });
 
-  it('writes what matters most first, whatever the first backend lacks', async () => {
+  it('writes the most important metrics first, also if the first backend lacks fields', async () => {
     const collected = await collectFarmFrom(backends, l4, {
       readFarmStats: { backends: [{ id: 9, ip: '198.51.100.9' }, l4Backend({ max_conns: 100 })], sessions: [] },
     });
@@ -111,7 +111,7 @@ describe('the backends collector', () => {
     expect(familiesOf(collected).at(-1)).toBe('zlb_backend_info');
   });
 
-  it('writes in compact mode the sums of all backends, and the state of those alone that are down or in maintenance', async () => {
+  it('writes sums of all backends in compact mode, and states only of those down or in maintenance', async () => {
     const list = ['up', 'down', 'maintenance', 'undefined', 'fgDOWN', 'dancing'].map((status, id) =>
       l4Backend({ id, ip: `198.51.100.${id}`, status, max_conns: 100 }),
     );
@@ -159,7 +159,7 @@ describe('the backends collector', () => {
     expect(collected.text).not.toMatch(/connections|sessions|weight/);
   });
 
-  it('reads a farm with nothing in it', async () => {
+  it('reads an empty farm', async () => {
     const empty = await collectFarmFrom(backends, http, {
       readFarmStats: { backends: [], sessions: [], total_sessions: 0 },
     });
@@ -169,7 +169,7 @@ describe('the backends collector', () => {
     expect(silent.text).toBe('');
   });
 
-  it('calls every backend of a stopped farm unknown, whatever the appliance prints', async () => {
+  it('shows every backend of a stopped farm as unknown, despite the reply', async () => {
     const collected = await collectFarmFrom(
       backends,
       { ...http, status: 'down' },
@@ -190,7 +190,7 @@ describe('the backends collector', () => {
     ['Up', 'unknown'],
     ['constructor', 'unknown'],
     ['toString', 'unknown'],
-  ])('shows the word %j as %s, and counts it so', async (word, state) => {
+  ])('shows and counts the word %j as %s', async (word, state) => {
     const collected = await collectFarmFrom(backends, http, {
       readFarmStats: { backends: [httpBackend({ status: word })] },
     });
@@ -199,7 +199,7 @@ describe('the backends collector', () => {
     expect(linesOf(collected, 'zlb_farm_backends').match(/status="(\w+)"\} 1$/m)?.[1]).toBe(state);
   });
 
-  it('tells backends of one service with the same address apart by their ids, and only those', async () => {
+  it('distinguishes backends of one service by id only if they share an address', async () => {
     const list = [
       httpBackend({ id: '0' }),
       httpBackend({ id: '1' }),
@@ -218,7 +218,7 @@ describe('the backends collector', () => {
     expect(collected.duplicates).toBe(0);
   });
 
-  it('keeps one of two backends that nothing tells apart', async () => {
+  it('keeps one of two identical backends', async () => {
     const list = [httpBackend(), httpBackend()];
 
     const collected = await collectFarmFrom(backends, http, { readFarmStats: { backends: list } });
@@ -227,7 +227,7 @@ describe('the backends collector', () => {
     expect(collected.duplicates).toBeGreaterThan(0);
   });
 
-  it('names a backend by its address alone where it has no port, and brackets an IPv6 address', async () => {
+  it('names a backend without a port by its address, and brackets an IPv6 address', async () => {
     const list = [
       l4Backend({ port: '' }),
       l4Backend({ id: 1, ip: '2001:db8::1', port: null }),
@@ -243,7 +243,7 @@ describe('the backends collector', () => {
     ]);
   });
 
-  it('leaves weights to the farm configuration where there are services, or the page would have them twice', async () => {
+  it('leaves weights of services to the farm configuration, which would duplicate them', async () => {
     const collected = await collectFarmFrom(backends, http, {
       readFarmStats: { backends: [httpBackend({ weight: 5, priority: 1 })] },
     });
@@ -251,7 +251,7 @@ describe('the backends collector', () => {
     expect(collected.text).not.toMatch(/weight|priority/);
   });
 
-  it('writes backends that say nothing of themselves', async () => {
+  it('writes backends without fields', async () => {
     const collected = await collectFarmFrom(backends, l4, { readFarmStats: { backends: [{}] } });
 
     expect(collected.text).not.toMatch(/undefined|null|NaN/);
@@ -268,7 +268,7 @@ describe('the backends collector', () => {
     ['a/b', 'http', false],
     ['shop\n', 'http', false],
     ['shop (old)', 'http', true],
-  ])('asks for the farm %j with the profile %j: %j', (name, profile, covered) => {
+  ])('reads the farm %j with the profile %j: %j', (name, profile, covered) => {
     expect(backends.covers({ name, profile, status: 'up' })).toBe(covered);
   });
 });

@@ -46,7 +46,7 @@ describe('the certificates collector', () => {
     expect(collected.states).toEqual(['certificate shop.pem about_to_expire']);
   });
 
-  it('writes what matters most first, whatever the first certificate lacks', async () => {
+  it('writes the most important metrics first, also if the first certificate lacks fields', async () => {
     const collected = await collectFrom(certificates, {
       listCertificates: { params: [{ file: 'bare.pem' }, certificate()] },
     });
@@ -55,7 +55,7 @@ describe('the certificates collector', () => {
     expect(familiesOf(collected).at(-1)).toBe('zlb_certificate_info');
   });
 
-  it('says that dates cannot be read, instead of an expiry in 1970', async () => {
+  it('reports unreadable dates instead of an expiry in 1970', async () => {
     const broken = certificate({
       file: 'broken.pem',
       CN: '-',
@@ -75,7 +75,7 @@ describe('the certificates collector', () => {
   it.each([
     ['creation', 'not_before'],
     ['expiration', 'not_after'],
-  ])('says so too where the %s alone cannot be read, and leaves that date out', async (field, date) => {
+  ])('reports an unreadable %s, and leaves that date out', async (field, date) => {
     const half = certificate({ [field]: 'Smarch 13 00:00:00 2026 GMT' });
 
     const collected = await collectFrom(certificates, { listCertificates: { params: [half] } });
@@ -87,7 +87,7 @@ describe('the certificates collector', () => {
     expect(dates).toEqual(['not_before', 'not_after'].filter((each) => each !== date));
   });
 
-  it('keeps the date of an expired certificate, and of one that is called invalid', async () => {
+  it('keeps the date of an expired and of an invalid certificate', async () => {
     const list = [
       certificate({ file: 'old.pem', expiration: 'Oct 16 20:49:58 2025 GMT', status: 'expired' }),
       certificate({ file: 'bad.pem', status: 'invalid' }),
@@ -101,7 +101,7 @@ describe('the certificates collector', () => {
     `);
   });
 
-  it('reads rows without fields, and counts both kinds also when there is none', async () => {
+  it('reads rows without fields, and counts both kinds also at 0', async () => {
     const bare = await collectFrom(certificates, {
       listCertificates: { params: [{ file: 'a.pem' }, { file: 'b.csr' }] },
     });
@@ -117,7 +117,7 @@ describe('the certificates collector', () => {
     );
   });
 
-  it('keeps the page valid whatever stands in a certificate', async () => {
+  it('writes valid text for any content of a certificate', async () => {
     const hostile = certificate({ file: 'a"}\n.pem', CN: '\\"\u0000*', issuer: 'x'.repeat(1_000) });
 
     const collected = await collectFrom(certificates, { listCertificates: { params: [hostile] } });
@@ -127,7 +127,7 @@ describe('the certificates collector', () => {
     );
   });
 
-  it('asks for the list and for nothing else, since a download would carry the private key', async () => {
+  it('reads only the list, because a download has the private key', async () => {
     const collected = await collectFrom(certificates, { listCertificates: { params: [certificate()] } });
 
     expect(collected.asked).toEqual(['listCertificates']);

@@ -14,7 +14,7 @@ const service = (more: object = {}) => ({
 });
 
 describe('the farm configuration collector', () => {
-  it('writes nothing of single backends in compact mode, and all else', async () => {
+  it('writes everything except single backends in compact mode', async () => {
     const replies = {
       listFarmguardians: checks('shop_front'),
       readFarm: { params: { status: 'up', certlist: [{ file: 'shop.pem', id: 1 }] }, services: [service()] },
@@ -56,7 +56,7 @@ describe('the farm configuration collector', () => {
     `);
   });
 
-  it('finds the check of an L4 farm in its own configuration or in the list of checks', async () => {
+  it('finds the health check of an L4 farm in its configuration or in the list of checks', async () => {
     const farm = (farmguardian: unknown) => ({
       params: { listener: 'l4xnat', farmguardian, sessions: [] },
       backends: [{ id: 0 }],
@@ -69,7 +69,7 @@ describe('the farm configuration collector', () => {
     expect(none.text).toBe('zlb_farm_health_check{appliance="lb",farm="db",service=""} 0\n');
   });
 
-  it('does not say that a farm has no check when nobody would tell', async () => {
+  it('does not report a missing health check if it is unknown', async () => {
     const silent = {
       readFarm: { params: { status: 'up' }, services: [service({ farmguardian: undefined })], backends: [] },
     };
@@ -82,7 +82,7 @@ describe('the farm configuration collector', () => {
     expect(linesOf(missing, 'zlb_backend_weight')).toMatch(/ 5$/);
   });
 
-  it('takes other trouble with the list of checks for trouble', async () => {
+  it('fails for other failures of the list of checks', async () => {
     const failing = collectFarmFrom(farmConfig, l4, {
       listFarmguardians: refusal('server_error'),
       readFarm: { params: { status: 'up' } },
@@ -91,7 +91,7 @@ describe('the farm configuration collector', () => {
     await expect(failing).rejects.toMatchObject({ reason: 'server_error' });
   });
 
-  it('reads an HTTPS farm without a certificate, and a farm without anything', async () => {
+  it('reads an HTTPS farm without a certificate, and an empty farm', async () => {
     const without = await collectFarmFrom(farmConfig, https, {
       listFarmguardians: checks(),
       readFarm: { params: { listener: 'https', certlist: [{ file: -1, id: 1 }, {}] }, services: [] },
@@ -134,7 +134,7 @@ describe('the farm configuration collector', () => {
     ['a/b', 'http', false],
     ['shop\n', 'http', false],
     ['shop (old)', 'http', true],
-  ])('asks for the farm %j with the profile %j: %j', (name, profile, covered) => {
+  ])('reads the farm %j with the profile %j: %j', (name, profile, covered) => {
     expect(farmConfig.covers({ name, profile, status: 'up' })).toBe(covered);
   });
 });

@@ -39,7 +39,7 @@ describe('the farms collector', () => {
     expect(collected.facts).toEqual({ farms: [{ name: 'shop', profile: 'https', status: 'needed_restart' }] });
   });
 
-  it('writes what matters most first, whatever the first farm lacks', async () => {
+  it('writes the most important metrics first, also if the first farm lacks fields', async () => {
     const collected = await collectFrom(farms, { listFarmStats: { farms: [{ farmname: 'bare' }, farm('shop')] } });
 
     expect(familiesOf(collected)).toEqual(farms.families.map(({ family }) => family.name));
@@ -57,7 +57,7 @@ describe('the farms collector', () => {
     expect(linesOf(collected, 'zlb_farm_info')).toContain('vport="443"');
   });
 
-  it('makes nothing up: no counters of a datalink farm, no state where there is no word, no farm where there is none', async () => {
+  it('invents nothing: no counters of a datalink farm, no state without a word, no farm in an empty list', async () => {
     const list = [farm('link', { profile: 'datalink', established: null, pending: null }), { farmname: 'bare' }];
 
     const collected = await collectFrom(farms, { listFarmStats: { farms: list } });
@@ -79,7 +79,15 @@ describe('the farms collector', () => {
     },
   );
 
-  it('keeps the page valid whatever a farm is called', async () => {
+  it('cuts a status to the length of a word', async () => {
+    const status = 'a '.repeat(1_000_000);
+
+    const { data } = await collectFrom(farms, { listFarmStats: { farms: [farm('shop', { status })] } });
+
+    expect(data.farms[0]?.state).toBe('a_'.repeat(32));
+  });
+
+  it('writes valid text for any name of a farm', async () => {
     const names = ['a"b', 'a\\b', 'a\nb', 'ü\u2028', 'x'.repeat(300), '{le="1"}'];
 
     const collected = await collectFrom(farms, { listFarmStats: { farms: names.map((name) => farm(name)) } });
@@ -101,20 +109,20 @@ describe('the farms collector', () => {
     expect(collected.duplicates).toBe(4);
   });
 
-  it('reads the plain list where the appliance has no farm statistics, and then has no counters', async () => {
+  it('reads the plain list without counters if the appliance has no farm statistics', async () => {
     const collected = await collectFrom(farms, { listFarms: { params: [farm('shop', { established: undefined })] } });
 
     expect(collected.asked).toEqual(['listFarmStats', 'listFarms']);
     expect(linesOf(collected, 'zlb_farm_status')).toContain('status="up"} 1');
   });
 
-  it('does not take trouble for a missing route', async () => {
+  it('does not mistake a failure for a missing route', async () => {
     const failing = collectFrom(farms, { listFarmStats: refusal('server_error'), listFarms: { params: [] } });
 
     await expect(failing).rejects.toMatchObject({ reason: 'server_error' });
   });
 
-  it('leaves out farms that are not watched, also from what others learn, and says how many', async () => {
+  it('leaves out excluded farms, also for other collectors, and counts them', async () => {
     const collected = await collectFrom(
       farms,
       { listFarmStats: { farms: [farm('shop'), farm('test')] } },

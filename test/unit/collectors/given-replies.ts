@@ -1,7 +1,7 @@
 import type { ReadKey } from '../../../src/appliance/client.ts';
 import { createDecoder } from '../../../src/appliance/decode.ts';
-import type { EndpointRow } from '../../../src/appliance/endpoints/row.ts';
-import { endpoints } from '../../../src/appliance/endpoints/table.ts';
+import type { EndpointRow } from '../../../src/appliance/api/row.ts';
+import { endpoints } from '../../../src/appliance/api/table.ts';
 import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
 import { applianceFacts } from '../../../src/collectors/appliance-facts.ts';
 import type {
@@ -13,6 +13,7 @@ import type {
   ReadFrom,
 } from '../../../src/collectors/collector.ts';
 import { type WriteOptions, writeReading } from '../../../src/collectors/rows.ts';
+import { plainVip } from '../../support/poller.ts';
 import { rendered } from '../../support/store-text.ts';
 
 /** Bodies as they come off the wire, or how the call is refused. */
@@ -27,7 +28,7 @@ export interface Collected<Data> {
   /** The sample lines, in the order in which they were written. */
   readonly text: string;
   readonly states: readonly string[];
-  /** What its data alone tells the other collectors. */
+  /** The facts for other collectors in its data alone. */
   readonly facts: Facts;
   /** Series that were named twice. */
   readonly duplicates: number;
@@ -50,7 +51,9 @@ export function refusal(reason: FailureReason, { routeMissing = false } = {}): A
   return new ApplianceError(reason, { endpoint: '/any', message: `refused: ${reason}`, routeMissing });
 }
 
-/** What a collector makes of the replies; a call without one is a route that the appliance lacks. */
+/**
+ * Returns the reading of a collector for the replies; a call without one is an unsupported route.
+ */
 export async function collectFrom<Data>(
   collector: ApplianceCollector<Data>,
   replies: Replies,
@@ -87,6 +90,9 @@ function contextOf(replies: Replies, asked: ReadKey[], { facts, ...given }: Give
     watches: () => true,
     now: () => Date.UTC(2026, 10, 20, 21),
     labels: {},
+    newest: () => undefined,
+    signal: new AbortController().signal,
+    vip: plainVip,
     ...given,
     read,
     facts: { ...nothingKnown, ...facts },
@@ -117,7 +123,10 @@ async function show<Data>(
   };
 }
 
-/** The families in the order in which they were written: over the series limit, the last ones are left out. */
+/**
+ * The families in the order in which they were written: over the series limit, the last ones are
+ * left out.
+ */
 export function familiesOf({ text }: Pick<Collected<unknown>, 'text'>): readonly string[] {
   return [...new Set(text.match(/^zlb_\w+/gm))];
 }

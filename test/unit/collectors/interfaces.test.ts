@@ -30,7 +30,7 @@ describe('the interfaces collector', () => {
     expect(collected.states).toEqual(['interface eth0 up', 'interface eth0.100 down', 'interface eth0:web up']);
   });
 
-  it('writes traffic the same whether it comes as numbers or as text', async () => {
+  it('writes the same traffic for numbers and for text', async () => {
     const rest = { listInterfaces: { interfaces: [] } };
 
     const texts = await collectFrom(interfaces, {
@@ -46,7 +46,7 @@ describe('the interfaces collector', () => {
     expect(texts.text).toContain(' 251658\n');
   });
 
-  it('does not guess the state of a virtual interface that nobody names', async () => {
+  it('does not guess the missing state of a virtual interface', async () => {
     const collected = await collectFrom(interfaces, {
       readNetworkStats: traffic(),
       listInterfaces: { interfaces: [virtual] },
@@ -58,7 +58,7 @@ describe('the interfaces collector', () => {
     expect(linesOf(collected, 'zlb_interface_info')).toContain('parent="eth0"');
   });
 
-  it('does without the list of virtual interfaces where the appliance has none, but not when it fails', async () => {
+  it('works without the list of virtual interfaces if the appliance has none, not if it fails', async () => {
     const replies = { readNetworkStats: traffic(), listInterfaces: { interfaces: [eth0] } };
 
     const without = await collectFrom(interfaces, replies);
@@ -68,7 +68,7 @@ describe('the interfaces collector', () => {
     await expect(failing).rejects.toMatchObject({ reason: 'server_error' });
   });
 
-  it('reads empty lists, nulls and rows with nothing but a name', async () => {
+  it('reads empty lists, nulls and rows with only a name', async () => {
     const empty = await collectFrom(interfaces, {
       readNetworkStats: traffic(),
       listInterfaces: { interfaces: null },
@@ -83,7 +83,7 @@ describe('the interfaces collector', () => {
     expect(bare.text).toBe('zlb_interface_info{appliance="lb",interface="bond0",kind="",ip="",mac="",parent=""} 1\n');
   });
 
-  it('keeps the page valid whatever an interface is called', async () => {
+  it('writes valid text for any name of an interface', async () => {
     const collected = await collectFrom(interfaces, {
       readNetworkStats: traffic({ interface: 'e"th\\0', in: 1, out: 1 }),
       listInterfaces: { interfaces: [] },

@@ -3,17 +3,18 @@ import { backups } from '../../../src/collectors/backups.ts';
 import { cluster } from '../../../src/collectors/cluster.ts';
 import { connectionTable } from '../../../src/collectors/connections.ts';
 import { ipds } from '../../../src/collectors/ipds.ts';
+import { letsencrypt } from '../../../src/collectors/letsencrypt.ts';
 import { packages } from '../../../src/collectors/packages.ts';
 import { collectors } from '../../../src/collectors/registry.ts';
 import { vpn } from '../../../src/collectors/vpn.ts';
-import { collectFrom } from './given-replies.ts';
+import { collectFrom, refusal } from './given-replies.ts';
 
 /** The value of the one series that is 1 in a set with these labels. */
 const stateIn = (text: string, labels: string) =>
   new RegExp(`\\{appliance="lb",${labels},status="(\\w+)"\\} 1$`, 'm').exec(text)?.[1];
 
 describe('the backups collector', () => {
-  it('counts backups and finds the newest, in whatever order they come', async () => {
+  it('counts backups and finds the newest, in any order', async () => {
     const list = [
       { name: 'weekly', date: '2026-11-06  03:00:01 UTC', version: '7.8.0' },
       { name: 'newest', date: '2026-11-20  20:52:06 UTC' },
@@ -28,7 +29,7 @@ describe('the backups collector', () => {
     );
   });
 
-  it('has no newest among none', async () => {
+  it('has no newest backup in an empty list', async () => {
     expect((await collectFrom(backups, { listBackups: { params: [] } })).text).toBe('zlb_backups{appliance="lb"} 0\n');
   });
 });
@@ -50,7 +51,7 @@ describe('the packages collector', () => {
 });
 
 describe('the connections collector', () => {
-  it('writes the size of the connection table, and nothing where it is not there', async () => {
+  it('writes the size of the connection table, and nothing if it is missing', async () => {
     const of = async (params: object) => (await collectFrom(connectionTable, { readConnectionStats: { params } })).text;
 
     expect([await of({ connections: '324' }), await of({ connections: 0 }), await of({ connections: '' })]).toEqual([
@@ -82,7 +83,7 @@ describe('the VPN collector', () => {
     ]);
   });
 
-  it('writes nothing where there is none', async () => {
+  it('writes nothing for an empty list', async () => {
     expect((await collectFrom(vpn, { listVpns: { params: [] } })).text).toBe('');
   });
 });
@@ -108,11 +109,67 @@ describe('the cluster collector', () => {
   });
 });
 
+describe('the ACME collector', () => {
+  const live = '/usr/local/skudonet/config/letsencrypt/live';
+  const renewed = { status: 'enabled', farm: 'webshop', vip: null, force: 'false', restart: 'true' };
+  const list = [
+    { file: `${live}/le.example.com/fullchain.pem`, type: 'LE Certificate', autorenewal: renewed },
+    {
+      file: `${live}/www.example.org/fullchain.pem`,
+      autorenewal: { status: 'enabled', farm: null, vip: '192.0.2.40', restart: 'false' },
+    },
+    {
+      file: `${live}/off.example.org/fullchain.pem`,
+      autorenewal: { status: 'disabled', farm: null, vip: null, force: null, restart: null },
+    },
+    { file: `${live}/never.example.org/fullchain.pem`, autorenewal: null },
+    { file: 'flat.pem' },
+  ];
+  const written = [
+    'file="le_example_com.pem",autorenewal="true",mode="farm",restart="true"',
+    'file="www_example_org.pem",autorenewal="true",mode="vip",restart="false"',
+    'file="off_example_org.pem",autorenewal="false",mode="unknown",restart="false"',
+    'file="never_example_org.pem",autorenewal="false",mode="unknown",restart="false"',
+    'file="flat.pem",autorenewal="false",mode="unknown",restart="false"',
+  ]
+    .map((labels) => `zlb_letsencrypt_certificate_info{appliance="lb",${labels}} 1\n`)
+    .join('');
+
+  it('names each certificate as the store does, with its automatic renewal', async () => {
+    const collected = await collectFrom(letsencrypt, { listAcmeCertificates: { params: list } });
+
+    expect(collected.text).toBe(written);
+    expect(collected.asked).toEqual(['listAcmeCertificates']);
+  });
+
+  it('reads the older spelling where the newer one is missing', async () => {
+    const collected = await collectFrom(letsencrypt, { listLegacyAcmeCertificates: { params: list } });
+
+    expect(collected.text).toBe(written);
+  });
+
+  it('does not try the older spelling after another failure', async () => {
+    const replies = { listAcmeCertificates: refusal('unlicensed'), listLegacyAcmeCertificates: { params: list } };
+
+    await expect(collectFrom(letsencrypt, replies)).rejects.toMatchObject({ reason: 'unlicensed' });
+  });
+
+  it('has no reading where the key may not read the certificates', async () => {
+    const { data, text } = await collectFrom(letsencrypt, { listAcmeCertificates: refusal('forbidden') });
+
+    expect([data, text]).toEqual([undefined, '']);
+  });
+
+  it('writes nothing for an empty list', async () => {
+    expect((await collectFrom(letsencrypt, { listAcmeCertificates: { params: [] } })).text).toBe('');
+  });
+});
+
 describe('the collectors that an edition may lack', () => {
   it('are these, and no others', () => {
     const lacking = collectors.filter((collector) => collector.optional).map(({ name }) => name);
 
-    expect(lacking.toSorted()).toEqual(['backups', 'cluster', 'connections', 'ipds', 'packages', 'vpn']);
+    expect(lacking.toSorted()).toEqual(['backups', 'cluster', 'connections', 'ipds', 'letsencrypt', 'packages', 'vpn']);
   });
 });
 
@@ -126,13 +183,13 @@ describe('the IPDS collector', () => {
     expect(stateIn(text, 'rule="older",kind=""')).toBe('unknown');
   });
 
-  it('keeps the page valid whatever a rule is called', async () => {
+  it('writes valid text for any name of a rule', async () => {
     const { text } = await collectFrom(ipds, { listIpds: { params: [{ name: 'a"b\\c', rule: 'w"f', status: 'up' }] } });
 
     expect(text).toContain('{appliance="lb",rule="a\\"b\\\\c",kind="w\\"f",status="up"} 1');
   });
 
-  it('is off unless asked for', () => {
+  it('is off by default', () => {
     expect(ipds.enabled).toBe(false);
   });
 });

@@ -12,7 +12,7 @@ const modules = {
 };
 
 describe('the summary collector', () => {
-  it('counts farms by the profiles of the modules that are there, and services where farms have them', async () => {
+  it('counts farms by the profiles of the listed modules, and their services', async () => {
     const collected = await collectFrom(summary, { readFarmsSummary: { params: modules } });
 
     expect(collected.text).toMatchInlineSnapshot(`
@@ -24,7 +24,7 @@ describe('the summary collector', () => {
     `);
   });
 
-  it('takes no notice of what another release lists beside the modules', async () => {
+  it('ignores other members of newer releases', async () => {
     const params = { ...modules, total: 2, eproxy: true, gslb2: [null, 'shop', { name: 7 }] };
 
     const collected = await collectFrom(summary, { readFarmsSummary: { params } });
@@ -32,7 +32,7 @@ describe('the summary collector', () => {
     expect(collected.facts?.farms?.map(({ name }) => name)).toEqual(['shop', 'db']);
   });
 
-  it('counts what has no profile, or one that is new', async () => {
+  it('counts farms without a profile, or with a new one', async () => {
     const lslb = [{ name: 'a' }, { name: 'b', profile: 'eproxy', services: [] }, { name: 'c', profile: 'constructor' }];
 
     const collected = await collectFrom(summary, { readFarmsSummary: { params: { lslb, gslb: [{ name: 'd' }] } } });
@@ -49,7 +49,7 @@ describe('the summary collector', () => {
     `);
   });
 
-  it('writes nothing for an appliance whose modules say nothing', async () => {
+  it('writes nothing for empty modules', async () => {
     const collected = await collectFrom(summary, { readFarmsSummary: { params: { lslb: null } } });
 
     expect(collected.text).toBe('');

@@ -45,7 +45,7 @@ describe('the system collector', () => {
     `);
   });
 
-  it('writes the same when every number is a text', async () => {
+  it('writes the same if every number is a text', async () => {
     const asText = (numbers: object) =>
       Object.fromEntries(Object.entries(numbers).map(([key, value]) => [key, String(value)]));
 
@@ -57,7 +57,7 @@ describe('the system collector', () => {
     expect(texts.text).toBe(numbers.text);
   });
 
-  it('leaves out what is not there, and never writes 0 for it', async () => {
+  it('leaves out missing values instead of writing 0', async () => {
     const collected = await collectFrom(system, {
       readStats: { params: { cpu: { user: '', idle: null, sys: 1 }, load: { Last_1: 0 } } },
     });
@@ -67,7 +67,7 @@ describe('the system collector', () => {
     );
   });
 
-  it('writes nothing when there is nothing', async () => {
+  it('writes nothing for an empty reply', async () => {
     expect((await collectFrom(system, { readStats: { params: { cpu: {}, load: {}, memory: {} } } })).text).toBe('');
   });
 });

@@ -13,7 +13,7 @@ import {
   linesOf,
   textLinesOf,
   writtenAudit,
-} from '../admin/audit/given-audit.ts';
+} from '../audit/given-audit.ts';
 import { givenContext } from './given-command.ts';
 
 /** Runs `audit verify` on a file; its folder is taken out of what is said. */
@@ -24,14 +24,14 @@ async function verify(file: string) {
   return { code, said: plain(said), warned: plain(warned) };
 }
 
-/** What is on disk of an audit that was opened and never written to. */
+/** Creates the files of an audit that was opened and never written to. */
 function givenEmptyHead(file: string): void {
   writeFileSync(file, '');
   writeFileSync(`${file}.head`, headText(0, '0'.repeat(64)));
 }
 
 describe('audit verify', () => {
-  it('says that an audit is whole, from where to where it goes, and ends with 0', async () => {
+  it('reports a whole audit with its range, and exits with 0', async () => {
     const file = givenFile();
     const { journal } = givenJournal(file);
     await journal.append(givenRecord({ request: 'a' }));
@@ -51,7 +51,7 @@ describe('audit verify', () => {
     );
   });
 
-  it('names each fault, what to do with the files, and ends with 1', async () => {
+  it('names each fault and the remedy, and exits with 1', async () => {
     const file = givenFile();
     const lines = writtenAudit(file, 5);
     writeFileSync(file, lines.toSpliced(1, 1).join('').replace('"request-4"', '"request-5"'));
@@ -65,7 +65,7 @@ describe('audit verify', () => {
     expect(said).toContain('Keep the files as they are, as evidence.');
   });
 
-  it('warns of an unfinished last line and ends with 0, since a killed process leaves one', async () => {
+  it('warns of an unfinished last line and exits with 0, because a killed process leaves one', async () => {
     const file = givenFile();
     writtenAudit(file, 2);
     appendFileSync(file, '{"seq":3');
@@ -77,7 +77,7 @@ describe('audit verify', () => {
     expect(said).toContain('  audit.jsonl, line 3 breaks off after 8 bytes.\n');
   });
 
-  it('says where an audit begins whose older files were moved away', async () => {
+  it('reports the first line of an audit whose older files were moved', async () => {
     const file = givenFile();
     await givenAudit(file, 8, 1_500);
     const after = linesOf(file)[0]?.after ?? '';
@@ -90,7 +90,7 @@ describe('audit verify', () => {
     expect(said).toContain(`  first line  number ${begin}, 2026-11-20T08:00:00.000Z; older files were moved away\n`);
   });
 
-  it('says that a rotated file is one part, and that its last requests may continue in the next', async () => {
+  it('reports that a rotated file is one part, and that its last requests may continue in the next', async () => {
     const file = givenFile();
     const { journal } = givenJournal(file);
     await journal.append(givenRecord({ request: 'a' }));
@@ -115,7 +115,7 @@ describe('audit verify', () => {
     );
   });
 
-  it('ends with 1 where a file that was put aside is not whole, and asks to keep it', async () => {
+  it('exits with 1 if a rotated file is not whole, and asks to keep it', async () => {
     const file = givenFile();
     const part = `${file}.0000000000000003`;
     writeFileSync(part, writtenAudit(file, 3).slice(0, 2).join(''));
@@ -128,7 +128,7 @@ describe('audit verify', () => {
     );
   });
 
-  it('ends with 1 where a finished line was added that is none of the exporter', async () => {
+  it('exits with 1 if a foreign line was added', async () => {
     const file = givenFile();
     writtenAudit(file, 2);
     appendFileSync(file, '{"seq":9999,"event":"forged"}\n');
@@ -139,7 +139,7 @@ describe('audit verify', () => {
     expect(said).toContain('  audit.jsonl, line 3 is not a line of an audit.\n');
   });
 
-  it('fits on a screen however much is wrong, and lets nothing of a forged line command the terminal', async () => {
+  it('fits on a screen with many faults, and removes terminal controls of a forged line', async () => {
     const file = givenFile();
     const { journal } = givenJournal(file);
     for (let number = 1; number <= 40; number += 1) {
@@ -166,7 +166,7 @@ describe('audit verify', () => {
     ['an empty file', (file) => writeFileSync(file, ''), 'is empty'],
     ['an empty file and a head that was never written', (file) => givenEmptyHead(file), 'is empty'],
     ['the beginning of a first line', (file) => writeFileSync(file, '{"seq":1'), 'has no finished line'],
-  ])('says of %s that it holds no records, and ends with 1', async (_, make, words) => {
+  ])('reports that %s has no records, and exits with 1', async (_, make, words) => {
     const file = givenFile();
     make(file);
 
@@ -189,7 +189,7 @@ describe('audit verify', () => {
   it.each([
     ['an empty file', (file: string) => writeFileSync(file, '')],
     ['a missing file', (file: string) => rmSync(file)],
-  ])('finds damage in %s whose head says that there were lines', async (_, breach) => {
+  ])('finds damage in %s with a head that names lines', async (_, breach) => {
     const file = givenFile();
     writtenAudit(file, 4);
     breach(file);
@@ -207,7 +207,7 @@ describe('audit verify', () => {
     ['a FIFO', (file: string) => void feed('mkfifo', [file], Buffer.alloc(0)), 'named pipe'],
     ['/dev/null', (file: string) => symlinkSync('/dev/null', file), 'device'],
     ['/dev/zero', (file: string) => symlinkSync('/dev/zero', file), 'device'],
-  ])('says of %s at once that it is no audit, and ends with 1', async (_, make, kind) => {
+  ])('reports at once that %s is no audit, and exits with 1', async (_, make, kind) => {
     const file = givenFile();
     make(file);
 
@@ -218,7 +218,7 @@ describe('audit verify', () => {
     });
   });
 
-  it('says of a file that it may not read what to do', async () => {
+  it('reports a remedy for a file without permission', async () => {
     const file = givenFile();
     symlinkSync('audit.jsonl', file);
 

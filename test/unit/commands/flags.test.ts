@@ -55,7 +55,7 @@ describe('the flags', () => {
     [['constructor'], 'there is no command "constructor"; --help lists them'],
     [['chek'], 'there is no command "chek"; did you mean check? --help lists them'],
     [['token', 'alice'], 'token takes no arguments; token --help shows how it is called'],
-  ])('refuse %j in one line that says what to write', async (words, line) => {
+  ])('refuse %j in one line with the right form', async (words, line) => {
     expect(await run(words)).toEqual({ code: 2, said: '', warned: [`zlb-exporter: ${line}`] });
   });
 
@@ -64,7 +64,7 @@ describe('the flags', () => {
     [['chek', '-h'], 'there is no command "chek"; did you mean check? --help lists them'],
     [['help', 'reload'], 'there is no command "reload"; --help lists them'],
     [['reload', '--version'], 'there is no command "reload"; --help lists them'],
-  ])('that do not exist are refused by %j too', async (words, line) => {
+  ])('that are unknown are refused by %j too', async (words, line) => {
     expect(await run(words)).toEqual({ code: 2, said: '', warned: [`zlb-exporter: ${line}`] });
   });
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { check } from '../../../src/commands/check/check.ts';
 import { fingerprint } from '../../../src/commands/fingerprint.ts';
-import { recordedWorld } from '../../../src/simulator/scenarios.ts';
-import { startSimulatedAppliance } from '../../../src/simulator/server.ts';
+import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
+import { startSimulatedAppliance } from '../../../simulator/server.ts';
 import { makeMaterial, startTlsServer } from '../../support/tls-server.ts';
 import { givenContext } from './given-command.ts';
 
@@ -11,7 +11,7 @@ const hostile = '\u001b]0;owned\u0007\u009b2Jall is well';
 describe('what commands the terminal', () => {
   it('is taken out of the name in a certificate', async () => {
     const { url, material } = await startTlsServer(() => undefined, {
-      material: await makeMaterial({ name: hostile }),
+      material: makeMaterial({ name: hostile }),
     });
     const { context, said, warned } = givenContext({ arguments: [url.host] });
 

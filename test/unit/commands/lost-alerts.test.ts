@@ -1,25 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { parse } from 'yaml';
 import { collectors } from '../../../src/collectors/registry.ts';
-import { lostAlerts } from '../../../src/commands/check/lost-alerts.ts';
+import { lostAlerts } from '../../../src/commands/check/findings.ts';
 import { selectorsOf } from '../../support/promql.ts';
+import { shippedRules } from '../../support/shipped-rules.ts';
 
-interface Rule {
-  readonly alert?: string;
-  readonly record?: string;
-  readonly expr: string | number;
-}
+/** Alerts on missing readings: a collector without data makes them fire. */
+const onMissingReadings = /^ZlbActivationUnknown$/;
 
-const { groups } = parse(readFileSync('alerts/zlb.rules.yml', 'utf8')) as {
-  readonly groups: readonly { readonly rules: readonly Rule[] }[];
-};
-const rules = groups.flatMap((group) => group.rules.map((rule) => ({ ...rule, expr: String(rule.expr) })));
-
-/** These tell that something is not known: a collector that knows nothing is what makes them fire. */
-const tellOfSilence = /^Zlb(?:\w+Unwatched|ActivationUnknown)$/;
-
-/** The collectors whose families an expression reads, through what is recorded as well. */
+/** The collectors whose families an expression reads, through recorded series as well. */
 function collectorsOf(expression: string, seen = new Set<string>()): ReadonlySet<string> {
   const found = new Set<string>();
   for (const { metric } of selectorsOf(expression)) {
@@ -27,18 +15,30 @@ function collectorsOf(expression: string, seen = new Set<string>()): ReadonlySet
       if (families.some(({ family }) => family.name === metric)) found.add(name);
     if (seen.has(metric)) continue;
     seen.add(metric);
-    for (const { expr } of rules.filter(({ record }) => record === metric))
+    for (const { expr } of shippedRules.filter(({ record }) => record === metric))
       for (const name of collectorsOf(expr, seen)) found.add(name);
   }
   return found;
 }
 
-it('the alerts that check calls lost are those of the rules that need the collector', () => {
-  const readers = new Map(rules.flatMap(({ alert, expr }) => (alert ? [[alert, collectorsOf(expr)]] : [])));
+const alerts = shippedRules.flatMap(({ alert, expr, annotations }) =>
+  alert === undefined ? [] : [{ alert, reading: annotations?.['reading'], readers: collectorsOf(expr) }],
+);
 
-  for (const [collector, alerts] of lostAlerts)
-    for (const alert of alerts) expect([...(readers.get(alert) ?? [])], alert).toContain(collector);
-  const needOne = [...readers].filter(([alert, names]) => names.size === 1 && !tellOfSilence.test(alert));
-  const missing = needOne.filter(([alert, [collector = '']]) => !lostAlerts.get(collector)?.includes(alert));
-  expect(missing.map(([alert]) => alert)).toEqual([]);
+it('every alert names the reading that it needs, and its rule uses that reading', () => {
+  const wrong = alerts.filter(({ reading, readers }) => reading !== undefined && !readers.has(reading));
+  const missing = alerts.filter(
+    ({ alert, reading, readers }) => reading === undefined && readers.size === 1 && !onMissingReadings.test(alert),
+  );
+
+  expect(wrong.map(({ alert }) => alert)).toEqual([]);
+  expect(missing.map(({ alert }) => alert)).toEqual([]);
+});
+
+it('the alerts that check calls lost are those that need the reading, each once', () => {
+  for (const { name } of collectors) {
+    const needing = new Set(alerts.filter(({ reading }) => reading === name).map(({ alert }) => alert));
+    expect(new Set(lostAlerts([name]))).toEqual(needing);
+  }
+  expect(lostAlerts(['farms', 'backends'])).toEqual(expect.arrayContaining(['ZlbFarmDown', 'ZlbBackendDown']));
 });

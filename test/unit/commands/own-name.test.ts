@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../../src/cli.ts';
-import { ownName, spokenAs } from '../../../src/commands/own-name.ts';
+import { ownName, spokenAs } from '../../../src/commands/shell.ts';
 import { givenContext } from './given-command.ts';
 
-describe('the name by which people call the program', () => {
+describe('the name of the program for its user', () => {
   it.each([
     ['file:///home/ann/zlb-exporter/src/main.ts', {}, 'npm start --silent --'],
-    ['file:///app/dist/main.js', {}, 'zlb-exporter'],
+    ['file:///app/dist/src/main.js', {}, 'zlb-exporter'],
     [
-      'file:///home/ann/.npm/_npx/1f/node_modules/zlb-exporter/dist/main.js',
+      'file:///home/ann/.npm/_npx/1f/node_modules/zlb-exporter/dist/src/main.js',
       { npm_command: 'exec' },
       'npx zlb-exporter',
     ],
@@ -16,7 +16,7 @@ describe('the name by which people call the program', () => {
     expect(ownName(entry, env)).toBe(name);
   });
 
-  it('stands in commands, and not where the program itself is meant', () => {
+  it('is used in commands, not for the program itself', () => {
     const spoken = spokenAs('npx zlb-exporter', ['admin', 'check']);
 
     expect(spoken('zlb-exporter: 401; see zlb-exporter check --help, or zlb-exporter --config.file=zlb.yml')).toBe(
@@ -25,7 +25,7 @@ describe('the name by which people call the program', () => {
     expect(spoken('zlb-exporter 0.1.0, zlb-exporter admins, zlb-exporter watches')).not.toContain('npx');
   });
 
-  it('is in the help and in what is said of mistakes', async () => {
+  it('is in the help and in messages about mistakes', async () => {
     const { context, said, warned } = givenContext({});
     const edge = { ...context, name: 'npx zlb-exporter' };
 

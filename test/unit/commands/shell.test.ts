@@ -23,7 +23,7 @@ function givenShell({ isTTY }: { readonly isTTY: boolean }) {
 }
 
 describe('the shell', () => {
-  it('asks on standard error, so that an answer can be piped on', async () => {
+  it('asks on standard error, so that the output can be piped', async () => {
     const { shell, stdin, stdout, stderr } = givenShell({ isTTY: true });
 
     const asked = shell.ask?.('Go on? ');
@@ -49,7 +49,7 @@ describe('the shell', () => {
   it.each([
     ['Ctrl-C', '\u0003', ['SIGINT']],
     ['Ctrl-D', '\u0004', []],
-  ])('takes %s for no answer', async (_name, typed, interrupts) => {
+  ])('does not accept %s as an answer', async (_name, typed, interrupts) => {
     const { shell, stdin, ...seen } = givenShell({ isTTY: true });
 
     const asked = shell.ask?.('Go on? ');
@@ -78,7 +78,7 @@ describe('the shell', () => {
     expect(stdout.read()).toEqual(Buffer.from([0, 255, 27]));
   });
 
-  it('writes text to a terminal, with an escape in place of what commands it', async () => {
+  it('writes text to a terminal with escaped controls', async () => {
     const { shell, stdout } = givenShell({ isTTY: true });
     const json = '{\n\t"name": "é\u001b]0;owned\u0007\u009b2J\r\u007f\u202e\u2028"\r\n}\n';
 
@@ -92,7 +92,7 @@ describe('the shell', () => {
     );
   });
 
-  it('says so when a write fails', async () => {
+  it('reports a failed write', async () => {
     const { shell, stdout } = givenShell({ isTTY: false });
     stdout.on('error', () => undefined);
     stdout.destroy(new Error('gone'));
@@ -100,7 +100,7 @@ describe('the shell', () => {
     await expect(shell.write(Buffer.from('x'))).rejects.toThrow();
   });
 
-  it('paints what a terminal shows, and nothing that is piped on', () => {
+  it('colours output on a terminal, not in a pipe', () => {
     expect(givenShell({ isTTY: true }).shell.paint('red', 'FAILED')).toBe('\u001b[31mFAILED\u001b[39m');
     expect(givenShell({ isTTY: false }).shell.paint('red', 'FAILED')).toBe('FAILED');
   });

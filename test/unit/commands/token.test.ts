@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createPrincipals } from '../../../src/admin/principal.ts';
+import { createPrincipals } from '../../../src/gateway/principal.ts';
 import { token } from '../../../src/commands/token.ts';
 import { loadText } from '../config/given-config.ts';
 import { givenContext } from './given-command.ts';
 
 describe('the command token', () => {
-  it('prints a token alone on standard output and only its digest beside it', async () => {
+  it('prints a token alone on standard output, and only its digest elsewhere', async () => {
     const { context, said, warned } = givenContext({});
 
     const code = await token(context);
@@ -18,7 +18,7 @@ describe('the command token', () => {
     expect(warned.join('\n')).not.toContain(made.slice(4));
   });
 
-  it('prints lines that go into a configuration as they are, and let in who has the token', async () => {
+  it('prints valid lines for a configuration that accepts the token', async () => {
     const { context, said, warned } = givenContext({});
 
     await token(context);
@@ -37,7 +37,7 @@ describe('the command token', () => {
     expect(principals.identify(`${said[0]}x`)).toBeUndefined();
   });
 
-  it('makes another token each time', async () => {
+  it('creates a new token each time', async () => {
     const { context, said } = givenContext({});
 
     await token(context);

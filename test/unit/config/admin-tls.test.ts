@@ -1,6 +1,6 @@
-import { createPrivateKey } from 'node:crypto';
-import { generate } from 'selfsigned';
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { createCertificate } from '../../../simulator/certificate.ts';
 import { makeMaterial } from '../../support/tls-server.ts';
 import { loadText, refusal } from './given-config.ts';
 
@@ -13,8 +13,8 @@ admin:
 `;
 
 describe('the certificate of the admin listener', () => {
-  it('is read with its key and with the authorities of its clients, each without what else is in the file', async () => {
-    const [own, authority] = [await makeMaterial(), await makeMaterial({ name: 'authority' })];
+  it('is read with its key and the authorities of its clients, without other parts of the files', async () => {
+    const [own, authority] = [makeMaterial(), makeMaterial({ name: 'authority' })];
 
     const settings = await loadText(block(', client_ca_file: clients.pem'), {
       files: {
@@ -32,7 +32,7 @@ describe('the certificate of the admin listener', () => {
   });
 
   it('may have a key in an older form', async () => {
-    const { cert, key } = await makeMaterial();
+    const { cert, key } = makeMaterial();
     const older = createPrivateKey(key).export({ type: 'sec1', format: 'pem' }).toString();
 
     const { admin } = await loadText(block(), { files: { 'cert.pem': cert, 'key.pem': older } });
@@ -44,21 +44,21 @@ describe('the certificate of the admin listener', () => {
   it.each([
     [
       'belongs to another certificate',
-      async () => ({ 'cert.pem': (await makeMaterial()).cert, 'key.pem': (await makeMaterial()).key }),
+      () => ({ 'cert.pem': makeMaterial().cert, 'key.pem': makeMaterial().key }),
       'does not belong to the first certificate in cert_file; give the key of that one, and put it before the certificates of its authorities',
     ],
     [
       'belongs to the second certificate',
-      async () => {
-        const [own, authority] = [await makeMaterial(), await makeMaterial()];
+      () => {
+        const [own, authority] = [makeMaterial(), makeMaterial()];
         return { 'cert.pem': `${authority.cert}\n${own.cert}`, 'key.pem': own.key };
       },
       'does not belong to the first certificate in cert_file; give the key of that one, and put it before the certificates of its authorities',
     ],
     [
       'has a passphrase',
-      async () => {
-        const { cert, key } = await makeMaterial();
+      () => {
+        const { cert, key } = makeMaterial();
         const locked = createPrivateKey(key).export({
           type: 'pkcs8',
           format: 'pem',
@@ -71,22 +71,24 @@ describe('the certificate of the admin listener', () => {
     ],
     [
       'is a certificate',
-      async () => {
-        const { cert } = await makeMaterial();
+      () => {
+        const { cert } = makeMaterial();
         return { 'cert.pem': cert, 'key.pem': cert };
       },
       'holds no PEM private key; it needs a part from "-----BEGIN PRIVATE KEY-----" to "-----END PRIVATE KEY-----"',
     ],
     [
       'is too short for TLS',
-      async () => {
-        const made = await generate([{ name: 'commonName', value: 'short' }], { keySize: 1_024, algorithm: 'sha256' });
-        return { 'cert.pem': made.cert, 'key.pem': made.private };
+      () => {
+        const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1_024 });
+        const dates = { notBefore: new Date('2026-01-01'), notAfter: new Date('2126-01-01') };
+        const { cert, key } = createCertificate({ subject: { CN: 'short' }, key: privateKey, ...dates });
+        return { 'cert.pem': cert, 'key.pem': key };
       },
       'cannot be used for TLS with the certificate in cert_file (ERR_SSL_EE_KEY_TOO_SMALL); make new ones, with an EC key or an RSA key of 2048 bits or more',
     ],
   ])('is refused when its key %s', async (_what, given, message) => {
-    const refused = await refusal(loadText(block(), { files: await given() }));
+    const refused = await refusal(loadText(block(), { files: given() }));
 
     expect(refused).toEqual([`zlb.yml:5:41: admin.tls.key_file: ${message}`]);
   });

@@ -18,14 +18,14 @@ function loadBlock(keys: string) {
 }
 
 describe('the admin block', () => {
-  it('may be left out, and then nothing listens', async () => {
+  it('is optional; without it nothing listens', async () => {
     const settings = await loadText(appliances);
 
     expect(settings).not.toHaveProperty('admin');
     expect(settings.appliances[0]).not.toHaveProperty('adminApiKey');
   });
 
-  it('needs a token with a name, a digest and a role, and fills in the rest', async () => {
+  it('needs a token with a name, a digest and a role, and has defaults for the rest', async () => {
     const { admin } = await loadBlock('');
 
     expect(admin).toEqual({
@@ -50,7 +50,7 @@ describe('the admin block', () => {
     });
   });
 
-  it('may say everything there is to say', async () => {
+  it('accepts every key', async () => {
     const settings = await loadText(
       `
 appliances:
@@ -108,7 +108,7 @@ admin:
     expect(JSON.stringify(settings)).not.toContain('f1x7ure');
   });
 
-  it('keeps its paths beside the file when the appliance comes from the environment', async () => {
+  it('resolves its paths from the file if the appliance comes from the environment', async () => {
     const { admin } = await loadText(`admin: { tokens: [{ name: alice, sha256: ${digest}, role: viewer }] }`, {
       env: { ZLB_APPLIANCE_URL: '192.0.2.10', ZLB_API_KEY: 'f1x7ure' },
     });
@@ -117,7 +117,7 @@ admin:
   });
 
   it.each(['localhost:9445', '127.8.8.8:0', '[::1]:9445', '[0:0:0:0:0:0:0:1]:9445', '[::ffff:127.0.0.1]:9445'])(
-    'needs no TLS on %s, which no other machine reaches',
+    'needs no TLS on %s, which no other machine can reach',
     async (address) => {
       const { admin } = await loadBlock(`listen_address: "${address}",`);
 
@@ -132,7 +132,7 @@ admin:
     '128.0.0.1:9445',
     'lb.example.org:9445',
     '127.0.0.1.example.org:9445',
-  ])('is refused on %s without TLS, unless that is said to be meant', async (address) => {
+  ])('is refused on %s without TLS, unless that is explicit', async (address) => {
     const refused = await refusal(loadBlock(`listen_address: "${address}",`));
     const meant = await loadBlock(`listen_address: "${address}", insecure_plaintext: true,`);
 
@@ -151,7 +151,7 @@ admin:
     '[1.2]:9445',
     'http://localhost:9445',
     '',
-  ])('is refused for "%s", which is no address to listen on', async (address) => {
+  ])('is refused for "%s", which is no listen address', async (address) => {
     const refused = await refusal(loadBlock(`listen_address: "${address}",`));
 
     expect(refused).toEqual([
@@ -169,7 +169,7 @@ describe('a token', () => {
     ['2027-01-01T18:00:30Z', Date.UTC(2027, 0, 1, 18, 0, 30)],
     ['2027-01-01T23:30:00.250-02:00', Date.UTC(2027, 0, 2, 1, 30, 0, 250)],
     ['1999-12-31', Date.UTC(1999, 11, 31)],
-  ])('ends at %s, which may be past', async (written, atMs) => {
+  ])('ends at %s, also in the past', async (written, atMs) => {
     const { admin } = await loadToken(`expires: ${written}`);
 
     expect(admin?.tokens[0]?.expiresAtMs).toBe(atMs);
@@ -187,7 +187,7 @@ describe('a token', () => {
   );
 
   it.each(['1.1.2027', '2027-01-01T10:00', '2027-01-01 10:00Z', '2027', '1798761600', '27-01-01'])(
-    'does not end at %s, which could mean several times',
+    'does not end at %s, which is ambiguous',
     async (written) => {
       const refused = await refusal(loadToken(`expires: ${written}`));
 
@@ -195,7 +195,7 @@ describe('a token', () => {
     },
   );
 
-  it('allows what each of its entries stands for, once, as the keys of operations', async () => {
+  it('expands its entries to keys of operations, without duplicates', async () => {
     const { admin } = await loadToken(`allow: ['DELETE /farms/*', deleteFarm, listFarms], deny: ['*Backend*', '*']`);
 
     const [token] = admin?.tokens ?? [];
@@ -208,7 +208,7 @@ describe('a token', () => {
     expect(token?.deny.toSorted()).toEqual([...operations.keys()].toSorted());
   });
 
-  it('is for appliances to come where a pattern names them', async () => {
+  it('covers future appliances that match a pattern', async () => {
     const { admin } = await loadToken(`appliances: [lb-paris, 'new-*']`);
 
     expect(admin?.tokens[0]?.appliances).toEqual(['lb-paris', 'new-*']);

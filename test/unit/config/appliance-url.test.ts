@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applianceUrl } from '../../../src/config/appliance-url.ts';
+import { applianceUrl } from '../../../src/config/readers.ts';
 
 describe('the address of an appliance', () => {
   it.each([
@@ -20,7 +20,7 @@ describe('the address of an appliance', () => {
     expect('value' in outcome && outcome.value.href).toBe(href);
   });
 
-  it('is never anything but https without user, query and fragment, and a refusal never repeats it', () => {
+  it('is always https without user, query and fragment, and a refusal never repeats it', () => {
     const piece = fc.constantFrom(
       'https://',
       'http:',

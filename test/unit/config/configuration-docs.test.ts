@@ -13,8 +13,8 @@ import { loadText } from './given-config.ts';
 const docs = new URL('../../../docs/', import.meta.url);
 let certificate = '';
 
-beforeAll(async () => {
-  certificate = (await makeMaterial()).cert;
+beforeAll(() => {
+  certificate = makeMaterial().cert;
 });
 
 function examples(): readonly string[] {
@@ -49,7 +49,7 @@ describe('the documentation of the configuration', () => {
     }
   });
 
-  it('shows files that load: the smallest, with and without the gateway, and one with all that is usual', async () => {
+  it('shows files that load: the smallest, with and without the gateway, and a usual one', async () => {
     const [smallest = '', usual = '', gateway = ''] = examples();
     const load = (text: string) =>
       loadText(text.replaceAll('/run/secrets/', '').replace('/etc/ssl/certs/', ''), {
@@ -73,14 +73,14 @@ describe('the documentation of the configuration', () => {
     });
   });
 
-  it('names the schema to an editor by a path from the file on', () => {
+  it('names the schema by a path relative to the file', () => {
     const named = examples().flatMap((text) => /^# yaml-language-server: \$schema=(\S+)$/m.exec(text)?.[1] ?? []);
 
     expect(named).not.toEqual([]);
     expect(named.filter((path) => !existsSync(new URL(path, docs)))).toEqual([]);
   });
 
-  it('has nothing in its examples that an editor would underline', () => {
+  it('has no examples that the schema refuses', () => {
     const [smallest = '', usual = '', gateway = ''] = examples();
     const fits = new Ajv({ allowUnionTypes: true }).compile(JSON.parse(configurationJsonSchema()));
 
@@ -90,7 +90,7 @@ describe('the documentation of the configuration', () => {
     }
   });
 
-  it('has nothing in the configurations of other documents that an editor would underline', async () => {
+  it('has no configurations in other documents that the schema refuses', async () => {
     const fits = new Ajv({ allowUnionTypes: true }).compile(JSON.parse(configurationJsonSchema()));
     const root = new URL('../', docs);
     const pages = ['README.md', ...globSync(['docs/*.md', 'deploy/**/*.md'], { cwd: root.pathname })];
@@ -104,7 +104,7 @@ describe('the documentation of the configuration', () => {
     expect(shown.filter((yaml) => !fits(parse(yaml)))).toEqual([]);
   });
 
-  it('has examples and defaults for each key that an editor takes for right', () => {
+  it('has examples and defaults that fit the schema', () => {
     const ajv = new Ajv({ allowUnionTypes: true });
     // Collectors are alike.
     const different = new Map(
@@ -128,7 +128,7 @@ describe('the documentation of the configuration', () => {
     expect([...flagsIn(listed)].toSorted()).toEqual([...flagsIn(said.join('\n'))].toSorted());
   });
 
-  it('lets an editor see what the loader would refuse', () => {
+  it('has a schema that refuses the same files as the loader', () => {
     const fits = new Ajv({ allowUnionTypes: true }).compile(JSON.parse(configurationJsonSchema()));
     const appliance = { name: 'lb', url: 'https://192.0.2.10', api_key_file: '/run/secrets/lb' };
 

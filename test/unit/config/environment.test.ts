@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { hasEnvironmentAppliance } from '../../../src/config/environment.ts';
-import { loadSettings } from '../../../src/config/load.ts';
-import { collectorDefaults, loadText, operations, refusal } from './given-config.ts';
+import { collectorDefaults, loadSettings, loadText, refusal } from './given-config.ts';
 
 const pin = 'ab'.repeat(32);
 const appliance = { ZLB_APPLIANCE_URL: 'https://lb.example.org', ZLB_API_KEY: 'CANARY' };
-const load = (env: Readonly<Record<string, string>>) => loadSettings({ env, collectorDefaults, operations });
+const load = (env: Readonly<Record<string, string>>) => loadSettings({ env });
 
 describe('an appliance from the environment', () => {
   it('is named after its host and gets every default', async () => {
@@ -76,14 +75,14 @@ describe('an appliance from the environment', () => {
         'ZLB_TLS_INSECURE_SKIP_VERIFY: contradicts ZLB_TLS_FINGERPRINT_SHA256; remove this one, the fingerprint alone makes a self-signed certificate safe',
       ],
     ],
-  ])('is refused for %s, with the variable as the place', async (_what, env, lines) => {
+  ])('is refused for %s, with the name of the variable', async (_what, env, lines) => {
     const refused = await refusal(load(env));
 
     expect(refused).toEqual(lines.map((line) => `environment: ${line}`));
     expect(refused.join('\n')).not.toContain('CANARY');
   });
 
-  it('takes the place of the appliances that a file leaves out', async () => {
+  it('replaces the appliances if the file has none', async () => {
     const settings = await loadText('polling: { timeout: 5s }', { env: appliance });
 
     expect(settings.appliances.map(({ name }) => name)).toEqual(['lb.example.org']);
@@ -140,7 +139,7 @@ describe('an appliance from the environment', () => {
     expect(hasEnvironmentAppliance({ ...ofKubernetes, ...ofService })).toBe(false);
   });
 
-  it('is refused beside a file with appliances, because one of them would be ignored', async () => {
+  it('is refused together with a file with appliances, because one would be ignored', async () => {
     const file = 'appliances: [{ name: lb, url: 192.0.2.10, api_key: f1x7ure }]';
 
     const refused = await refusal(loadText(file, { env: appliance }));
@@ -152,7 +151,7 @@ describe('an appliance from the environment', () => {
     ]);
   });
 
-  it('leaves a file alone that merely uses its key variable', async () => {
+  it('does not affect a file that only uses its key variable', async () => {
     const file = 'appliances: [{ name: lb, url: 192.0.2.10, api_key: "${ZLB_API_KEY}" }]';
 
     const settings = await loadText(file, { env: { ZLB_API_KEY: 'f1x7ure' } });
@@ -160,7 +159,7 @@ describe('an appliance from the environment', () => {
     expect(settings.appliances[0]?.apiKey.reveal()).toBe('f1x7ure');
   });
 
-  it('is there as soon as one of its variables is set to something', () => {
+  it('exists if one of its variables has a value', () => {
     expect(hasEnvironmentAppliance({})).toBe(false);
     expect(hasEnvironmentAppliance({ ZLB_APPLIANCE_URL: '', PATH: '/bin' })).toBe(false);
     expect(hasEnvironmentAppliance({ ZLB_API_KEY_FILE: '/run/secrets/lb' })).toBe(true);

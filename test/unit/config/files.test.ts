@@ -3,14 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createFiles, type Files } from '../../../src/config/files.ts';
-import { loadSettings } from '../../../src/config/load.ts';
 import { until } from '../../support/until.ts';
-import { collectorDefaults, operations, refusal } from './given-config.ts';
+import { loadSettings, refusal } from './given-config.ts';
 
 const entry = (name: string) => ({ name, url: 'https://192.0.2.1', api_key: 'f1x7ure-f1x7ure' });
 
 describe('a file that is followed', () => {
-  it('is seen as changed when another text of the same length has the same date', async () => {
+  it('is changed if another text has the same length and date', async () => {
     const { path, files, rewrite } = await givenKey('first-key');
     const date = new Date('2026-01-01T00:00:00Z');
     await utimes(path, date, date);
@@ -21,7 +20,7 @@ describe('a file that is followed', () => {
     expect(await files().haveChanged()).toBe(true);
   });
 
-  it('is seen as changed when it may be read at last', async () => {
+  it('is changed when it becomes readable', async () => {
     const { path, files } = await givenKey('first-key');
     await chmod(path, 0o000);
     await files().readText(path, 'key');
@@ -39,7 +38,7 @@ describe('a file that is followed', () => {
     ).toBe(true);
   });
 
-  it('is seen as changed when Kubernetes swaps the folder behind it', async () => {
+  it('is changed when Kubernetes replaces its folder', async () => {
     const { folder, files } = await givenKey('unused');
     await mkdir(join(folder, '..one'));
     await mkdir(join(folder, '..two'));
@@ -59,11 +58,12 @@ describe('a file that is followed', () => {
 });
 
 describe('a pattern of appliance_files', () => {
-  it('fits no file while its folder is not there, and is refused when the folder cannot be looked into', async () => {
+  it('matches no file in a missing folder, and is refused if the folder cannot be read', async () => {
     const { folder, load } = await givenPattern();
     expect((await load()).appliances.map(({ name }) => name)).toEqual(['own']);
 
-    // As a folder without permission is for everybody but root, and one of a server that does not answer for all.
+    // As a folder without permission is for everybody but root, and one of a server that does not
+    // answer for all.
     await symlink('more', join(folder, 'more'));
 
     expect(await refusal(load())).toEqual([
@@ -73,7 +73,7 @@ describe('a pattern of appliance_files', () => {
     ]);
   });
 
-  it('is refused with the place of both where two files name the same appliance', async () => {
+  it('is refused with both places if two files name the same appliance', async () => {
     const { folder, load } = await givenPattern();
     await mkdir(join(folder, 'more'));
     await writeFile(join(folder, 'more', 'a.yml'), JSON.stringify([entry('one')]));
@@ -86,7 +86,7 @@ describe('a pattern of appliance_files', () => {
     ]);
   });
 
-  it('is refused where it fits a folder', async () => {
+  it('is refused if it matches a folder', async () => {
     const { folder, load } = await givenPattern();
     await mkdir(join(folder, 'more', 'a.yml'), { recursive: true });
 
@@ -129,5 +129,5 @@ async function givenPattern() {
   const folder = await givenFolder();
   const file = join(folder, 'zlb.yml');
   await writeFile(file, JSON.stringify({ appliance_files: ['more/*.yml'], appliances: [entry('own')] }));
-  return { folder, load: () => loadSettings({ file, env: {}, collectorDefaults, operations }) };
+  return { folder, load: () => loadSettings({ file, env: {} }) };
 }

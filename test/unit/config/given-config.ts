@@ -2,11 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { operationRoutes } from '../../../src/admin/operation-routes.ts';
-import type { CollectorSettings } from '../../../src/config/collectors.ts';
-import { loadSettings } from '../../../src/config/load.ts';
+import { operationRoutes } from '../../../src/gateway/policy.ts';
+import type { CollectorSettings, Settings } from '../../../src/config/settings.ts';
+import { createSettingsLoader } from '../../../src/config/load.ts';
 import { ConfigError } from '../../../src/config/problems.ts';
-import type { Settings } from '../../../src/config/settings.ts';
 
 /** The collectors with intervals of their own. */
 export const collectorDefaults: ReadonlyMap<string, CollectorSettings> = new Map([
@@ -20,10 +19,14 @@ export const collectorDefaults: ReadonlyMap<string, CollectorSettings> = new Map
   ...['packages', 'backups', 'vpn', 'cluster', 'connections'].map(
     (name) => [name, { enabled: true, schedule: '0 */30 * * * *', maxStaleMs: 7_200_000 }] as const,
   ),
+  ['vip', { enabled: false, schedule: '0 * * * * *', maxStaleMs: 300_000 }],
   ['ipds', { enabled: false, schedule: '0 */30 * * * *', maxStaleMs: 7_200_000 }],
 ]);
 
 export const operations = operationRoutes();
+
+/** Compiles the schema once for all tests of a file. */
+export const loadSettings = createSettingsLoader({ collectorDefaults, operations });
 
 interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;
@@ -43,7 +46,7 @@ export async function loadText(
     await writeFile(join(folder, name), contents);
   }
   const file = join(folder, 'zlb.yml');
-  return loadSettings({ file, env, collectorDefaults, operations, ...(onRemark && { onRemark }) });
+  return loadSettings({ file, env, ...(onRemark && { onRemark }) });
 }
 
 /** The lines of a refusal, without the folders of the file. */

@@ -2,7 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { loadWebSettings, type WebSettings } from '../../../src/config/web-settings.ts';
+import { createWebSettingsLoader, type WebSettings } from '../../../src/config/web-settings.ts';
+
+/** Compiles the schema once for all tests of a file. */
+const loadWebSettings = createWebSettingsLoader();
 
 interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;

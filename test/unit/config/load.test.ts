@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
 import { inspect } from 'node:util';
-import { generate } from 'selfsigned';
 import { describe, expect, it } from 'vitest';
 import { watchesFarm } from '../../../src/config/settings.ts';
-import { loadSettings } from '../../../src/config/load.ts';
-import { collectorDefaults, loadText, operations, refusal } from './given-config.ts';
+import { collectorDefaults, loadSettings, loadText, refusal } from './given-config.ts';
+import { makeMaterial } from '../../support/tls-server.ts';
 
 const least = `
 appliances:
@@ -12,7 +11,7 @@ appliances:
 `;
 
 describe('a configuration file', () => {
-  it('needs a name, an address and a key, and fills in the rest', async () => {
+  it('needs a name, an address and a key, and has defaults for the rest', async () => {
     const settings = await loadText(least);
 
     expect(settings).toMatchObject({
@@ -33,8 +32,8 @@ describe('a configuration file', () => {
     expect(Object.keys(settings.appliances[0]?.tls ?? {})).toEqual(['insecureSkipVerify']);
   });
 
-  it('may say everything that there is outside the admin block', async () => {
-    const { cert } = await generate([{ name: 'commonName', value: 'lb.example.org' }]);
+  it('accepts every key outside the admin block', async () => {
+    const { cert } = makeMaterial();
     const text = `
 appliances:
   - name: lb-paris
@@ -82,7 +81,34 @@ limits: { series_per_appliance: 1000, body_bytes: 16MiB }
     expect(settings.limits).toEqual({ seriesPerAppliance: 1_000, bodyBytes: 16_777_216 });
   });
 
-  it('is compact for all appliances or for one, and what is said of one wins', async () => {
+  it('limits what the collector vip connects to, which is off by default', async () => {
+    const text = `
+appliances:
+  - name: a
+    url: 192.0.2.10
+    api_key: k
+    collectors: { vip: { enabled: true, schedule: '30 */5 * * * *', max_stale: 20m } }
+    vip:
+      server_names: { shop: [shop.example.com] }
+      connect_to: { 192.0.2.40: 203.0.113.7, '[2001:db8::40]:443': '203.0.113.7:8443' }
+      networks: [192.0.2.0/24, 2001:db8::/64]
+  - { name: b, url: 192.0.2.11, api_key: k }
+`;
+
+    const { appliances } = await loadText(text);
+
+    expect(appliances.map(({ vip, collectors }) => ({ ...vip, isOn: collectors.vip?.enabled }))).toEqual([
+      {
+        serverNames: { shop: ['shop.example.com'] },
+        connectTo: { '192.0.2.40': '203.0.113.7', '[2001:db8::40]:443': '203.0.113.7:8443' },
+        networks: ['192.0.2.0/24', '2001:db8::/64'],
+        isOn: true,
+      },
+      { serverNames: {}, connectTo: {}, networks: [], isOn: false },
+    ]);
+  });
+
+  it('is compact for all appliances or for one, which takes precedence', async () => {
     const text = `
 appliances:
   - { name: a, url: 192.0.2.10, api_key: k }
@@ -110,7 +136,7 @@ appliances:
     ]);
   });
 
-  it('takes a fingerprint as any tool prints it', async () => {
+  it('accepts a fingerprint in the format of any tool', async () => {
     const digits = 'AB'.repeat(32);
     const text = `
 appliances:
@@ -128,7 +154,7 @@ appliances:
     expect(appliances.map(({ tls }) => tls.fingerprintSha256)).toEqual(Array(3).fill(digits.toLowerCase()));
   });
 
-  it('replaces ${NAME} by the environment, also where a number or a switch is expected, and $$ by a dollar', async () => {
+  it('replaces ${NAME} by the environment, also for numbers and switches, and $$ by a dollar', async () => {
     const text = `
 appliances:
   - name: lb-\${SITE}
@@ -150,14 +176,14 @@ limits: { series_per_appliance: "\${SERIES}" }
     expect(limits.seriesPerAppliance).toBe(500);
   });
 
-  it('does not take what every object has for a variable of the environment', async () => {
+  it('does not read names of Object.prototype as variables', async () => {
     const refused = await refusal(loadText(least.replace('192.0.2.10', '"${constructor}"')));
 
     expect(refused).toEqual([expect.stringContaining('the environment variable constructor is not set')]);
   });
 
   it.each(['api_key', 'apikey', 'api-key', 'api_key_file'])(
-    'is refused without a word of what may be a key in the braces of %s',
+    'is refused without repeating a possible key in the braces of %s',
     async (word) => {
       const refused = await refusal(loadText(`appliances: [{ name: lb, url: 192.0.2.10, ${word}: '\${CANARY}' }]`));
 
@@ -168,13 +194,13 @@ limits: { series_per_appliance: "\${SERIES}" }
     },
   );
 
-  it('watches a farm whatever its name has in it', async () => {
+  it('polls a farm with any characters in its name', async () => {
     const { appliances } = await loadText(least);
 
     expect(appliances[0] && watchesFarm(appliances[0], 'web\nshop\r\u2028')).toBe(true);
   });
 
-  it('compares the first 128 characters of a name with patterns, so that a long name cannot keep one busy', async () => {
+  it('compares only the first 128 characters of a name with patterns', async () => {
     const { appliances } = await loadText(least.replace(' }', ", farms: { include: ['.*foo.*prod', 'x{128}'] } }"));
     const watched = (name: string): boolean | undefined => appliances[0] && watchesFarm(appliances[0], name);
     const startedAt = performance.now();
@@ -206,7 +232,7 @@ appliances:
     expect(appliances[1]?.collectors.farms?.maxStaleMs).toBe(300_000);
   });
 
-  it('is told where a value stands that came by an alias or a merge', async () => {
+  it('reports the place of a value from an alias or a merge', async () => {
     const refused = await refusal(
       loadText(`
 appliances:
@@ -223,7 +249,7 @@ appliances:
     ]);
   });
 
-  it('leaves the collectors that do not run out of the check of max_stale', async () => {
+  it('does not check max_stale of disabled collectors', async () => {
     const settings = await loadText(`${least}collectors: { farms: { enabled: false, max_stale: 1s } }`);
 
     expect(settings.appliances[0]?.collectors.farms).toMatchObject({ enabled: false, maxStaleMs: 1_000 });
@@ -235,7 +261,7 @@ appliances:
     expect(settings.appliances).toHaveLength(1);
   });
 
-  it('yields settings that print without the key', async () => {
+  it('has settings that print without the key', async () => {
     const settings = await loadText(least);
 
     expect(inspect(settings, { depth: 10, showHidden: true })).not.toContain('f1x7ure');
@@ -243,7 +269,7 @@ appliances:
   });
 });
 
-describe('a file that is no configuration', () => {
+describe('an invalid file', () => {
   it.each([
     ['a binary file', Uint8Array.of(0x7f, 0x45, 0x4c, 0x46, 0), 'it is a binary file, not text'],
     ['text of another encoding', Uint8Array.of(0x6e, 0xe9, 0x65), 'it is not UTF-8 text'],
@@ -253,7 +279,7 @@ describe('a file that is no configuration', () => {
     expect(refused).toEqual([`zlb.yml: cannot be read: ${reason}. Give --config.file the path of a YAML file`]);
   });
 
-  it('is remarked on when two appliances have one address, with both names and both places', async () => {
+  it('causes a remark if two appliances have one address, with both names and places', async () => {
     const remarks: string[] = [];
     const text = [
       'appliances:',
@@ -272,8 +298,8 @@ describe('a file that is no configuration', () => {
     ]);
   });
 
-  it('is named with its absolute path when it is given by a relative one', async () => {
-    const refused = await refusal(loadSettings({ file: 'no/zlb.yml', env: {}, collectorDefaults, operations }));
+  it('is named with its absolute path', async () => {
+    const refused = await refusal(loadSettings({ file: 'no/zlb.yml', env: {} }));
 
     expect(refused).toEqual([
       `no/zlb.yml: cannot be read: there is no such file (${resolve('no/zlb.yml')}). Give --config.file the path of a YAML file`,

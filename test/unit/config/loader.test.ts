@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createSettingsLoader } from '../../../src/config/load.ts';
 import { collectorDefaults, operations, refusal } from './given-config.ts';
 
-it('a loader that loads again and again carries nothing over from one configuration to the next', async () => {
+it('a loader keeps nothing from one configuration to the next', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'zlb-loader-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = join(folder, 'zlb.yml');

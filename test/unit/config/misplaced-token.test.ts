@@ -43,13 +43,13 @@ function* replaced(whole: unknown, by: unknown): Generator {
   }
 }
 
-describe('a token in a place where it does not belong', () => {
+describe('a token in the wrong place', () => {
   it.each([
     ['as a value', token],
     ['in a list', [token]],
     ['as a key', { [token]: 'x' }],
     ['in the braces of a variable', `\${${token}}`],
-  ])('is not repeated in the refusal %s, wherever that is', async (_what, by) => {
+  ])('is not repeated in the refusal %s', async (_what, by) => {
     const versions = [...replaced(full, by)];
 
     const refusals = await Promise.all(versions.map((version) => refusal(loadText(stringify(version)))));

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { matchOperations } from '../../../src/config/operation-list.ts';
+import { matchOperations } from '../../../src/config/admin-settings.ts';
 import { operations } from './given-config.ts';
 
 describe('an entry of allow or deny', () => {
-  it('is one operation when it is a key or a route, whatever the route has in it', () => {
+  it('is one operation if it is a key or a route, with any characters', () => {
     for (const [key, route] of operations) {
       expect(matchOperations(key, operations)).toEqual([key]);
       expect(matchOperations(route, operations)).toEqual([key]);
     }
   });
 
-  it('takes * for any characters, slashes too, and everything else for itself', () => {
+  it('matches any characters with *, also slashes, and all others literally', () => {
     const table = new Map([
       ['readFarm', 'GET /farms/{farmname}'],
       ['readBackend', 'GET /farms/{farmname}/backends/{id}'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseByteSize } from '../../../src/config/quantity.ts';
+import { parseByteSize } from '../../../src/config/readers.ts';
 
 describe('a size', () => {
   it.each([

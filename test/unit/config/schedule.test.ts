@@ -17,7 +17,7 @@ describe('a schedule', () => {
     expect(maxGapMs(expression)).toBe(seconds * 1_000);
   });
 
-  it('leaves the gap that its own runs of two days have', () => {
+  it('has the largest gap of its runs in two days', () => {
     const times = (max: number) => fc.uniqueArray(fc.nat({ max }), { minLength: 1, maxLength: 3 });
 
     fc.assert(
@@ -29,7 +29,7 @@ describe('a schedule', () => {
     );
   });
 
-  it('is understood by node-cron as it is understood here', () => {
+  it('means the same to node-cron', () => {
     const task = createTask('15 0,20 1 * * *', () => undefined, { timezone: 'UTC' });
     onTestFinished(async () => task.destroy());
 

@@ -4,10 +4,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { generate } from 'selfsigned';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { loadSettings } from '../../../src/config/load.ts';
-import { collectorDefaults, operations, refusal } from './given-config.ts';
+import { loadSettings, refusal } from './given-config.ts';
+import { makeMaterial } from '../../support/tls-server.ts';
 
 const hint = 'Give the path of a file the exporter may read, best an absolute one';
 
@@ -47,9 +46,9 @@ describe('a key file or CA file', () => {
     ]);
   });
 
-  it('may be as long as is allowed, and a symbolic link as Kubernetes mounts it', async () => {
+  it('may have the maximum length, and be a symbolic link as in Kubernetes', async () => {
     const folder = await givenFolder();
-    const { cert } = await generate([{ name: 'commonName', value: 'lb' }]);
+    const { cert } = makeMaterial();
     await writeFile(join(folder, 'mounted-key'), `f1x7ure${'\n'.repeat(64 * 1_024 - 7)}`);
     await writeFile(join(folder, 'mounted-ca'), cert.padEnd(1_024 * 1_024));
     await symlink('mounted-key', join(folder, 'key'));
@@ -72,7 +71,7 @@ describe('a configuration file', () => {
     const file = join(await givenFolder(), 'it.yml');
     await make(file);
 
-    const refused = await refusal(loadSettings({ file, env: {}, collectorDefaults, operations }));
+    const refused = await refusal(loadSettings({ file, env: {} }));
 
     expect(refused).toEqual([`it.yml: cannot be read: ${because}. Give --config.file the path of a YAML file`]);
   });
@@ -108,5 +107,5 @@ async function givenLongFile(path: string): Promise<void> {
 async function load(folder: string, rest: string) {
   const file = join(folder, 'zlb.yml');
   await writeFile(file, `appliances: [{ name: lb, url: 192.0.2.10, ${rest} }]`);
-  return loadSettings({ file, env: {}, collectorDefaults, operations });
+  return loadSettings({ file, env: {} });
 }

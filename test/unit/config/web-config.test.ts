@@ -3,16 +3,17 @@ import { createSecureContext } from 'node:tls';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../src/config/problems.ts';
 import { tlsOptions } from '../../../src/http/web-policy.ts';
-import { makeMaterial, type Material } from '../../support/tls-server.ts';
+import { makeMaterial } from '../../support/tls-server.ts';
 import { loadWebText } from './given-web-config.ts';
+import type { TlsMaterial } from '../../../simulator/tls.ts';
 
 const hash = '$2y$10$X0h1gDsPszWURQaxFh.zoubFi6DXncSjhoQNJgRrnGs7EsimhC7zG';
-let own: Material;
-let other: Material;
+let own: TlsMaterial;
+let other: TlsMaterial;
 let files: Readonly<Record<string, string>>;
 
-beforeAll(async () => {
-  [own, other] = [await makeMaterial(), await makeMaterial()];
+beforeAll(() => {
+  [own, other] = [makeMaterial(), makeMaterial()];
   files = { 'server.crt': own.cert, 'server.key': own.key, 'other.key': other.key, 'ca.crt': other.cert };
 });
 
@@ -31,7 +32,7 @@ async function refusal(text: string, env: Readonly<Record<string, string>> = {})
 }
 
 describe('a web configuration', () => {
-  it('may be one that another exporter uses already', async () => {
+  it('may be that of another exporter', async () => {
     const settings = await loadWebText(
       `# TLS and basic authentication
 tls_server_config:
@@ -88,7 +89,7 @@ rate_limit:
     expect(inspect(settings, { depth: 9 })).not.toContain('PRIVATE KEY');
   });
 
-  it('protects with TLS 1.2 and 1.3 and the ciphers of Node unless it says otherwise', async () => {
+  it('uses TLS 1.2 and 1.3 and the ciphers of Node by default', async () => {
     expect((await loadWebText(tls(''), { files })).tls).toEqual({
       cert: asRead(own.cert),
       key: expect.anything(),
@@ -99,7 +100,7 @@ rate_limit:
     });
   });
 
-  it('may hold certificates and key itself, and values of the environment', async () => {
+  it('may contain certificates, key, and values of the environment', async () => {
     const indented = (pem: string) => pem.trim().replaceAll('\n', '\n    ');
     const settings = await loadWebText(
       `tls_server_config:
@@ -123,14 +124,14 @@ basic_auth_users: { alice: "\${ALICE}" }
     expect(settings.users.get('alice')?.reveal()).toBe(hash);
   });
 
-  it('may say expressly that there is nothing to protect, but not by being empty', async () => {
+  it('may disable protection explicitly, but not by being empty', async () => {
     expect(await loadWebText('{}')).toEqual({ users: new Map(), headers: {} });
     expect(await refusal('# nothing yet\n')).toEqual([
       'web.yml: is empty; write {} into it for plain HTTP without passwords, or what docs/web-configuration.md explains',
     ]);
   });
 
-  it('knows no limit with an interval of 0', async () => {
+  it('has no limit with an interval of 0', async () => {
     expect(await loadWebText('rate_limit: { interval: 0, burst: 5 }')).not.toHaveProperty('rateLimit');
   });
 
@@ -148,7 +149,7 @@ basic_auth_users: { alice: "\${ALICE}" }
 });
 
 describe('mistakes in a web configuration', () => {
-  it('are named all at once, each with its place', async () => {
+  it('are reported all at once, each with its place', async () => {
     expect(
       await refusal(`tls_server_config:
   cert_file: server.crt
@@ -243,7 +244,7 @@ rate_limit: { interval: soon }
     expect(await refusal(text, { SERVER_KEY: own.key })).toEqual(problems);
   });
 
-  it('repeat nothing of a password that stands in the place of its hash, nor of what looks like a variable in it', async () => {
+  it('do not repeat a password instead of a hash, nor a variable in it', async () => {
     for (const value of ['CanaryPassword', '"${CanaryPassword}"', '["CanaryPassword"]', '{ CanaryPassword: x }']) {
       const problems = await refusal(`basic_auth_users: { alice: ${value} }\n`);
       expect(problems).toHaveLength(1);

@@ -25,7 +25,7 @@ describe('the documentation of the web configuration', () => {
     const blocks = [...webConfigurationPage().matchAll(/```yaml\n(tls_server_config:.*?)```/gs)].map(
       ([, yaml]) => yaml,
     );
-    const [own, clients] = [await makeMaterial(), await makeMaterial()];
+    const [own, clients] = [makeMaterial(), makeMaterial()];
     const files = { 'server.crt': own.cert, 'server.key': own.key, 'prometheus-ca.crt': clients.cert };
 
     expect(blocks).toHaveLength(2);

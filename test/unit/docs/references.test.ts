@@ -12,7 +12,10 @@ const texts = tracked
   .filter((file) => existsSync(root + file))
   .map((file) => ({ file, text: readFileSync(root + file, 'utf8') }));
 
-/** Files beside a clone that some suites compare with where they are there; opened as data, and pointed to by nobody. */
+/**
+ * Files beside a clone that some suites compare with where they are there; opened as data, and
+ * pointed to by nobody.
+ */
 const besideClone = /\.\.\/shared\/\S+\.md/g;
 
 it('every Markdown file that a file of the repository names is in the repository', () => {

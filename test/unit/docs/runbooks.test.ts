@@ -1,19 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { runbooks } from '../../../scripts/runbooks.ts';
+import { operationsDocument } from '../../../scripts/operations-document.ts';
+import { readRuleFiles } from '../../../scripts/rule-files.ts';
+import { loadRunbooks } from '../../../src/status-page/assets.ts';
+import { renderRunbooks } from '../../../src/status-page/render-runbooks.ts';
+import { alertNames } from '../../support/shipped-rules.ts';
 
-it('the runbooks that the exporter serves are those of docs/operations.md; npm run docs writes them', () => {
-  const served = readFileSync(new URL('../../../src/http/status-page/assets/runbooks.html', import.meta.url), 'utf8');
+const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+const operations = read('docs/operations.md');
 
-  expect(served).toBe(runbooks());
+it('docs/operations.md has the table of the alerts that `npm run docs` writes', () => {
+  expect(operations).toBe(operationsDocument(operations, readRuleFiles()));
 });
 
-it('they have an anchor for each alert and no link that leads nowhere', () => {
-  const text = runbooks();
-  const rules = readFileSync(new URL('../../../alerts/zlb.rules.yml', import.meta.url), 'utf8');
-  const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name.toLowerCase());
+it('a clone serves the runbooks of docs/operations.md', async () => {
+  expect(await loadRunbooks()).toBe(renderRunbooks(operations));
+});
+
+it('the served runbooks have an anchor for each alert, and no link without a target', () => {
+  const text = renderRunbooks(operations);
   const anchors = new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
 
-  expect(alerts.filter((alert) => !anchors.has(alert))).toEqual([]);
+  expect(alertNames.filter((alert) => !anchors.has(alert.toLowerCase()))).toEqual([]);
   expect([...text.matchAll(/<a href="#([^"]*)"/g)].filter(([, id]) => !anchors.has(id))).toEqual([]);
 });

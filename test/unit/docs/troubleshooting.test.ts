@@ -1,9 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { problemCodes, problemStatus } from '../../../src/admin/problem.ts';
+import { problemCodes, problemStatus } from '../../../src/gateway/problem.ts';
 import { failureReasons } from '../../../src/appliance/errors.ts';
-import { skipReasons } from '../../../src/monitor/counters.ts';
-import { dropReasons } from '../../../src/monitor/reading-store.ts';
+import { dropReasons, skipReasons } from '../../../src/poller/counters.ts';
 import { codeSpansIn, tablesIn } from '../../support/document-tables.ts';
 
 const root = new URL('../../../', import.meta.url);
@@ -19,16 +18,17 @@ const isMetric = (symptom: string): boolean => /^zlb[_:]/.test(symptom);
 const isAlert = (symptom: string): boolean => /^Zlb[A-Z]\w+$/.test(symptom);
 const isSetting = (symptom: string): boolean => /^[\w.]+$|^\/[-\w/]+$/.test(symptom);
 
-/** The sources as texts: literals that are joined to one are one, and quotes in them stand for themselves. */
-const sources = globSync('src/**/*.ts', { cwd: root.pathname })
-  .filter((path) => !path.startsWith('src/simulator/'))
-  .map((path) => read(path));
+/**
+ * The sources as texts: literals that are joined to one are one, and quotes in them stand for
+ * themselves.
+ */
+const sources = globSync('src/**/*.ts', { cwd: root.pathname }).map((path) => read(path));
 const literals = sources
   .join('\n')
   .replaceAll(/['"`]\s*\+\s*['"`]/g, '')
   .replaceAll(/\\(['"`])/g, '$1');
 
-/** What a message consists of as far as it is the same each time: it may be put together from several literals. */
+/** Returns the constant parts of a message: it may be composed of several literals. */
 function fragmentsOf(message: string): readonly string[] {
   return message
     .split(/…|[.:;] /)
@@ -77,14 +77,14 @@ describe('docs/troubleshooting.md', () => {
     expect(rows?.map(([cell]) => cell).toSorted()).toEqual(expected.toSorted());
   });
 
-  it('explains every warning and every error that the program logs', () => {
+  it('and docs/operations.md explain every warning and every error that the program logs', () => {
     const logged = sources.flatMap((text) =>
       [...text.matchAll(/\b(?:log|throttledLog)\.(?:warn|error|write)\((.*?)\)[;,]\n/gs)].flatMap(([, call = '']) => {
         const message = [...call.matchAll(/'([a-z][^'\\]+)'/g)].at(-1)?.[1];
         return message === undefined ? [] : [message];
       }),
     );
-    const text = read('docs/troubleshooting.md');
+    const text = read('docs/troubleshooting.md') + read('docs/operations.md');
 
     expect(logged.length).toBeGreaterThan(15);
     expect([...new Set(logged)].filter((message) => !text.includes(`\`${message}\``))).toEqual([]);

@@ -7,7 +7,7 @@ const setting = '--web.listen-address';
 
 describe('listening', () => {
   it.each(['EAFNOSUPPORT', 'EADDRNOTAVAIL'])(
-    'goes without IPv6 where :: answers %s, if no host is named',
+    'works without IPv6 if :: fails with %s and no host is named',
     async (code) => {
       const app = givenApp((handler) => serverWithoutIpv6(handler, code));
 
@@ -18,7 +18,15 @@ describe('listening', () => {
     },
   );
 
-  it('says what to do when the address is in use', async () => {
+  it('uses one server for localhost, because a second one of fastify would have none of our guards', async () => {
+    const app = givenApp();
+
+    await listen(app, 'localhost:0', setting);
+
+    expect(app.addresses()).toEqual([expect.objectContaining({ address: '127.0.0.1' })]);
+  });
+
+  it('reports a remedy if the address is in use', async () => {
     const first = givenApp();
     await listen(first, '127.0.0.1:0', setting);
     const address = `127.0.0.1:${portOf(first)}`;
@@ -35,13 +43,13 @@ describe('listening', () => {
     ['192.0.2.1:0', 'no network interface has the address; choose another --web.listen-address'],
     ['[2001:db8::1]:0', 'no network interface has the address; choose another --web.listen-address'],
     ['nosuchhost.invalid:0', 'the host name has no address; choose another --web.listen-address'],
-  ])('says what to do when %s cannot be had', async (address, because) => {
+  ])('reports a remedy if %s is not available', async (address, because) => {
     await expect(listen(givenApp(), address, setting)).rejects.toThrow(
       new ListenError(`cannot listen on ${address}: ${because}`, setting),
     );
   });
 
-  it('says what to do when the port needs more rights', async () => {
+  it('reports a remedy if the port needs more rights', async () => {
     const app = givenApp((handler) => failingServer(handler, () => 'EACCES'));
 
     await expect(listen(app, ':80', setting)).rejects.toThrow(

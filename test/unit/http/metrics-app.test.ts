@@ -3,14 +3,13 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import { pino } from 'pino';
 import { Client } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createMetricsApp } from '../../../src/http/metrics-app.ts';
-import type { ReloadOutcome } from '../../../src/http/reload.ts';
+import { createMetricsApp, type ReloadOutcome } from '../../../src/http/metrics-app.ts';
 import { counter, gauge } from '../../../src/metrics/family.ts';
 import { fillRegistry } from '../../../src/metrics/render.ts';
 import { createSelfMetrics } from '../../../src/metrics/self.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
-import type { ApplianceStatus, CollectorStatus } from '../../../src/monitor/status.ts';
-import type { Monitor } from '../../../src/monitor/monitor.ts';
+import type { ApplianceStatus, CollectorStatus } from '../../../src/poller/status.ts';
+import type { Fleet } from '../../../src/poller/fleet.ts';
 import { applianceStatus } from '../../support/appliance-status.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 
@@ -37,7 +36,7 @@ describe('GET /metrics', () => {
     );
   });
 
-  it('is OpenMetrics for those who prefer it, down to the last line', async () => {
+  it('is OpenMetrics for clients that prefer it, including the last line', async () => {
     const response = await get(givenApp(), '/metrics', openmetrics);
 
     expect(response.headers['content-type']).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
@@ -72,7 +71,7 @@ describe('GET /metrics', () => {
     expect(withoutProcess(zstdDecompressSync(compressed.rawPayload).toString())).toBe(withoutProcess(plain.payload));
   });
 
-  it('has the named appliances only when some are named', async () => {
+  it('has only the named appliances', async () => {
     const response = await get(givenApp(), '/metrics?appliance=lb-3&appliance=lb-1');
 
     expect(appliancesIn(response.payload)).toEqual(['lb-1', 'lb-3']);
@@ -86,7 +85,7 @@ describe('GET /metrics', () => {
     expect(response.payload).not.toContain('zlb_up');
   });
 
-  it('is served before there is a single reading', async () => {
+  it('is served before the first reading', async () => {
     const response = await get(givenApp({ readings: false }), '/metrics');
 
     expect(response.statusCode).toBe(200);
@@ -145,7 +144,7 @@ describe('GET /probe', () => {
   });
 
   it.each(['lb-9', '', '192.0.2.1', 'https://192.0.2.1:444', 'http://169.254.169.254/latest/meta-data'])(
-    'answers 404 for %j, as it goes by configured names and nothing else',
+    'answers 404 for %j, because only configured names count',
     async (target) => {
       const response = await get(givenApp(), `/probe?target=${encodeURIComponent(target)}`);
 
@@ -154,7 +153,7 @@ describe('GET /probe', () => {
     },
   );
 
-  it('sends who asks for an appliance of another shard to that one', async () => {
+  it('names the shard of an appliance of another shard', async () => {
     for (const url of ['/probe?target=lb-4', '/metrics?appliance=lb-1&appliance=lb-4']) {
       const response = await get(givenApp(), url);
 
@@ -167,7 +166,7 @@ describe('GET /probe', () => {
 });
 
 describe('GET /sd', () => {
-  it('has one target an appliance, at the address under which it was asked', async () => {
+  it('has one target per appliance, at the address of the request', async () => {
     const response = await get(givenApp(), '/sd', { host: 'exporter.example:9444' });
 
     expect(response.headers['content-type']).toMatch(/^application\/json/);
@@ -189,7 +188,7 @@ describe('GET /sd', () => {
   });
 
   it.each(['a b', 'user@host', 'host/path', '<script>', 'ho"st', 'host,other'])(
-    'answers 400 to the Host header %j instead of handing it on',
+    'answers 400 to the Host header %j',
     async (host) => {
       const response = await get(givenApp(), '/sd', { host });
 
@@ -200,7 +199,7 @@ describe('GET /sd', () => {
 });
 
 describe('GET /', () => {
-  it('is a page for people with its own script alone, and is framed by nobody', async () => {
+  it('is a page with its own script alone, and forbids frames', async () => {
     const response = await get(givenApp(), '/');
 
     expect(response.headers['content-type']).toBe('text/html; charset=utf-8');
@@ -212,7 +211,7 @@ describe('GET /', () => {
       expect(response.payload).toContain(`href="${link}"`);
   });
 
-  it('says of each appliance whether it answers', async () => {
+  it('shows for each appliance whether it answers', async () => {
     const statuses = [...threeStatuses(), applianceStatus({ name: 'lb-4', up: true, deactivated: true })];
     const { payload } = await get(givenApp({ statuses }), '/');
     const states = [...payload.matchAll(/<tr data-key="([^"]+)">.*?data-label="State">.*?<\/svg>([^<]*)/gs)];
@@ -225,7 +224,7 @@ describe('GET /', () => {
     });
   });
 
-  it('shows names that mean harm as text', async () => {
+  it('shows hostile names as text', async () => {
     const name = `<img src=x onerror="alert(1)">'&`;
     const { payload } = await get(
       givenApp({ statuses: [applianceStatus({ name, version: name, edition: name })] }),
@@ -237,14 +236,14 @@ describe('GET /', () => {
     expect(payload).toContain('href="./?appliance=%3Cimg+src%3Dx+onerror%3D%22alert%281%29%22%3E%27%26"');
   });
 
-  it('sends who asks for an appliance of another shard to that one', async () => {
+  it('names the shard of an appliance of another shard', async () => {
     const response = await get(givenApp(), '/?appliance=lb-4');
 
     expect(response.statusCode).toBe(404);
     expect(response.payload).toContain('That appliance belongs to shard 2');
   });
 
-  it('says where the gateway is while it is on', async () => {
+  it('shows the address of the gateway while it is on', async () => {
     const state = { ready: true, adminUrl: 'http://127.0.0.1:9445' };
 
     expect((await get(givenApp({ state }), '/')).payload).toContain('href="http://127.0.0.1:9445/docs"');
@@ -253,7 +252,7 @@ describe('GET /', () => {
 });
 
 describe('GET /api/status', () => {
-  it('says the same as JSON', async () => {
+  it('has the same content as JSON', async () => {
     expect((await get(givenApp(), '/api/status')).json()).toMatchObject({
       version: '1.2.3',
       ready: true,
@@ -263,7 +262,7 @@ describe('GET /api/status', () => {
 });
 
 describe('GET /-/healthy and /-/ready', () => {
-  it('is healthy as soon as it listens, and ready once every collector had its turn', async () => {
+  it('is healthy when it listens, and ready after the first run of every collector', async () => {
     const state = { ready: false };
     const app = givenApp({ state });
 
@@ -274,9 +273,9 @@ describe('GET /-/healthy and /-/ready', () => {
   });
 });
 
-describe('anything else', () => {
+describe('other requests', () => {
   it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'] as const)(
-    '%s is refused everywhere, with the methods that are not',
+    '%s is refused everywhere, with the allowed methods',
     async (method) => {
       const app = givenApp();
 
@@ -313,7 +312,7 @@ describe('anything else', () => {
     },
   );
 
-  it('says how reloading by HTTP is switched on where it is not', async () => {
+  it('explains how to enable reloading by HTTP', async () => {
     const answer = await givenApp().inject({ method: 'POST', url: '/-/reload' });
 
     expect([answer.statusCode, answer.payload]).toEqual([
@@ -327,7 +326,7 @@ describe('anything else', () => {
     ['the type that `curl -d` and wget send', { 'content-type': 'application/x-www-form-urlencoded' }, ''],
     ['a type that says one thing and a body that says another', { 'content-type': 'application/json' }, '{'],
     ['a type that nobody knows', { 'content-type': 'x/y' }, 'anything'],
-  ])('reloads whatever the body is: %s', async (_, headers, payload) => {
+  ])('reloads with any body: %s', async (_, headers, payload) => {
     const app = givenApp({ reload: async () => ({ ok: true, summary: 'no appliance differs' }) });
 
     const answer = await app.inject({ method: 'POST', url: '/-/reload', headers, payload });
@@ -354,7 +353,7 @@ describe('anything else', () => {
   });
 
   it.each(['/', '/metrics', '/probe?target=lb-1', '/sd', '/api/status', '/-/healthy', '/-/ready', '/none', '/%zz'])(
-    'is told anew each time, and by no cache: %s',
+    'forbids caching: %s',
     async (url) => {
       expect((await get(givenApp(), url)).headers).toMatchObject({ 'cache-control': 'no-store' });
     },
@@ -381,7 +380,7 @@ describe('anything else', () => {
     },
   );
 
-  it('that goes wrong inside is logged, and says nothing to the outside', async () => {
+  it('with an internal error are logged, and the answer has no details', async () => {
     const lines: string[] = [];
     const app = givenApp({ log: lines, statuses: new Error('the key is 1234') });
 
@@ -418,10 +417,9 @@ function givenApp({
     });
     store.put(name, 'key', reading);
   }
-  const monitor: Monitor = {
+  const fleet: Fleet = {
     appliances: names.map((name) => ({ name, labels: { site: 'paris' } })),
     watches: (appliance) => names.includes(appliance),
-    start: () => undefined,
     page: (form, appliances) => store.page(form, appliances),
     get ready() {
       return state.ready;
@@ -431,11 +429,10 @@ function givenApp({
       return { appliances: statuses, transitions: [] };
     },
     changed: () => undefined,
-    close: () => Promise.resolve(),
   };
   const build = { version: '1.2.3', revision: 'abc', nodeVersion: 'v24.0.0' };
   const app = createMetricsApp({
-    monitor,
+    fleet,
     shardWatching: (name) => (name === 'lb-4' ? 2 : undefined),
     self: createSelfMetrics(build),
     build,
@@ -477,7 +474,7 @@ function appliancesIn(page: string): string[] {
   return [...page.matchAll(/^zlb_up\{appliance="(.*)"\} 1$/gm)].map(([, name]) => name ?? '');
 }
 
-/** What two scrapes have in common: all but the metrics of the process. */
+/** Returns a page without the metrics of the process, which differ between scrapes. */
 function withoutProcess(page: string): string {
   return page.replaceAll(/^(?:# \w+ )?(?:process|nodejs)_.*\n/gm, '');
 }

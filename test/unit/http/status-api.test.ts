@@ -1,7 +1,7 @@
 import { fastify } from 'fastify';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { registerStatusApi } from '../../../src/http/status-api.ts';
-import type { ApplianceStatus, FleetStatus } from '../../../src/monitor/status.ts';
+import type { ApplianceStatus, FleetStatus } from '../../../src/poller/status.ts';
 import { applianceStatus } from '../../support/appliance-status.ts';
 
 const appliance = (name: string, known: Partial<ApplianceStatus> = {}) => applianceStatus({ ...known, name });
@@ -58,7 +58,7 @@ function given(status: FleetStatus) {
   const app = fastify();
   const state = { status };
   registerStatusApi(app, {
-    monitor: {
+    fleet: {
       describe: () => state.status,
       ready: true,
       watches: (name) => status.appliances.some((each) => each.name === name),
@@ -72,7 +72,7 @@ function given(status: FleetStatus) {
 }
 
 describe('GET /api/status', () => {
-  it('says what the status says, as JSON, with null for what is not known', async () => {
+  it('has the status as JSON, with null for unknown values', async () => {
     const { get } = given({ appliances: [whole, appliance('lb-2')], transitions: [changeOf('lb-1')] });
 
     const response = await get();
@@ -97,7 +97,7 @@ describe('GET /api/status', () => {
     });
   });
 
-  it('is whole with no appliance at all, and to who asks for the head alone', async () => {
+  it('is complete without appliances, and for HEAD', async () => {
     const { app, get } = given({ appliances: [], transitions: [] });
     const head = await app.inject({ method: 'HEAD', url: '/api/status' });
 
@@ -111,7 +111,7 @@ describe('GET /api/status', () => {
     expect([head.statusCode, head.payload]).toEqual([200, '']);
   });
 
-  it('restricts itself to the appliances that are named, transitions included', async () => {
+  it('has only the named appliances, also in transitions', async () => {
     const names = ['lb-1', 'lb-2', 'lb-3'];
     const { get } = given({ appliances: names.map((name) => appliance(name)), transitions: names.map(changeOf) });
 
@@ -125,7 +125,7 @@ describe('GET /api/status', () => {
     ]);
   });
 
-  it('answers 404 to a name that it does not know, with the shard that does', async () => {
+  it('answers 404 to an unknown name, with its shard', async () => {
     const { get } = given({ appliances: [appliance('lb-1')], transitions: [] });
 
     const stranger = await get('?appliance=lb-1&appliance=lb-x');
@@ -138,7 +138,7 @@ describe('GET /api/status', () => {
     expect(elsewhere.payload).toContain('shard 2');
   });
 
-  it('tells an appliance that changed anew', async () => {
+  it('renders a changed appliance again', async () => {
     const { get, state } = given({ appliances: [appliance('lb-1'), whole], transitions: [] });
     await get();
     state.status = { appliances: [appliance('lb-1', { up: false }), whole], transitions: [] };
@@ -146,8 +146,8 @@ describe('GET /api/status', () => {
     expect((await get()).json()).toMatchObject({ appliances: [{ up: false }, { up: true }] });
   });
 
-  it('lets everything else have its turn while it tells a large fleet, and has the texts at hand the next time', async () => {
-    const backends = Array.from({ length: 2_000 }, (_, index) => ({
+  it('yields to other work for a large fleet, and reuses the texts the next time', async () => {
+    const backends = Array.from({ length: 1_000 }, (_, index) => ({
       service: 'front',
       backend: `[::]:${index}`,
       state: 'up',

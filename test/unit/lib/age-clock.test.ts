@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createAgeClock } from '../../../src/lib/age-clock.ts';
+import { createAgeClock } from '../../../src/lib/time.ts';
 
 function givenClocks() {
   const clocks = { wall: 1_000_000, steady: 500 };
@@ -28,7 +28,7 @@ it('does not grow younger when the wall clock is set back', () => {
   expect(age()).toBe(1_000);
 });
 
-it('counts the time for which the machine was paused', () => {
+it('counts the time of a paused machine', () => {
   const { clocks, age } = givenClocks();
 
   clocks.wall += 3_600_000;

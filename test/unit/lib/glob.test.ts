@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { globMatcher } from '../../../src/lib/glob.ts';
+import { globMatcher } from '../../../src/lib/text.ts';
 
 describe('a pattern with stars', () => {
   it.each([
@@ -19,7 +19,7 @@ describe('a pattern with stars', () => {
     expect(globMatcher(glob)(text)).toBe(fits);
   });
 
-  it('stands for the same texts as the expression that one would write', () => {
+  it('matches the same texts as the equivalent regular expression', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 8 });
     const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 10 });
 
@@ -31,7 +31,7 @@ describe('a pattern with stars', () => {
     );
   });
 
-  it('comes to an end however many they are, and however long the text is', () => {
+  it('ends for any number of stars and any length of text', () => {
     expect(globMatcher('*a'.repeat(20_000))(`${'a'.repeat(19_999)}b`)).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { remembered } from '../../../src/lib/text.ts';
 
-it('finds out once for each text, undefined included', () => {
+it('computes once for each text, also for undefined', () => {
   const asked: string[] = [];
   const find = remembered((text: string) => {
     asked.push(text);

@@ -11,7 +11,7 @@ const settings = () => ({
 });
 
 describe('two settings', () => {
-  it('are the same when all they say is the same, though they are other objects', () => {
+  it('are equal if all values are equal, also as different objects', () => {
     expect(isSame(settings(), settings())).toBe(true);
   });
 

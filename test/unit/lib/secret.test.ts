@@ -19,7 +19,7 @@ describe('a secret', () => {
     ['util.format', (secret) => format('%s %o %j %O', secret, secret, secret, secret)],
     ['the message of an error', (secret) => inspect(new Error(`refused: ${secret}`))],
     ['an error that carries it', (secret) => inspect(new Error('refused', { cause: { secret } }), { depth: null })],
-  ])('does not give itself away through %s', (_, print) => {
+  ])('does not appear in %s', (_, print) => {
     expect(print(new Secret(canary))).not.toContain(canary);
   });
 
@@ -33,18 +33,18 @@ describe('a secret', () => {
     ]);
   });
 
-  it('has nothing that a copy or a walk over its properties would take along', () => {
+  it('has no properties that a copy would contain', () => {
     const secret = new Secret(canary);
 
     expect(Reflect.ownKeys(secret)).toEqual([]);
     expect(inspect({ ...secret })).toBe('{}');
   });
 
-  it('gives itself away to reveal()', () => {
+  it('is returned by reveal()', () => {
     expect(new Secret(canary).reveal()).toBe(canary);
   });
 
-  it('equals its value and nothing else, whatever the lengths', () => {
+  it('equals only its value, for any lengths', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (value, other) => {
         expect(new Secret(value).equals(other)).toBe(value === other);
@@ -55,13 +55,13 @@ describe('a secret', () => {
 });
 
 describe('scrubbing', () => {
-  it('takes every occurrence of the secret out of a text from outside', () => {
+  it('removes every occurrence of the secret from a text', () => {
     const scrubbed = new Secret(canary).scrub(`key ${canary} is wrong (${canary})`);
 
     expect(scrubbed).toBe('key [redacted] is wrong ([redacted])');
   });
 
-  it('leaves no occurrence, whatever stands around it, even for a secret that reads like a pattern', () => {
+  it('leaves no occurrence in any context, also of a secret that looks like a pattern', () => {
     const secrets = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('.*', '$&', '[a', '\\')).filter(isNotOurWord);
 
     fc.assert(
@@ -73,12 +73,15 @@ describe('scrubbing', () => {
     );
   });
 
-  it('leaves a text alone when there is no secret to look for', () => {
+  it('does not change a text without a secret to search for', () => {
     expect(new Secret('').scrub('as it was')).toBe('as it was');
   });
 });
 
-/** A secret that is part of the word we write in its place, or of what the test puts there, shows nothing. */
+/**
+ * A secret that is part of the word we write in its place, or of what the test puts there, shows
+ * nothing.
+ */
 function isNotOurWord(value: string): boolean {
   return !'[redacted]'.includes(value) && !value.includes('\n') && !value.includes('[') && !value.includes(']');
 }

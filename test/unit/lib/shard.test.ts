@@ -33,18 +33,19 @@ describe('a shard', () => {
 });
 
 describe('the shard of a name', () => {
-  // Who upgrades one process after the other must not have an appliance watched twice, or by nobody.
+  // During an upgrade of one process after the other, no appliance may be polled twice, or not at
+  // all.
   it.each([
     ['lb-paris', [0, 0, 2, 2, 4, 124]],
     ['lb-paris-1', [0, 0, 0, 0, 0, 436]],
     ['lb-madrid', [0, 1, 1, 3, 4, 998]],
     ['lb-berlin', [0, 1, 1, 1, 1, 672]],
     ['LB_eu.west:7', [0, 1, 1, 1, 4, 357]],
-  ])('is for ever the same: %s', (name, shards) => {
+  ])('never changes: %s', (name, shards) => {
     expect([1, 2, 3, 4, 10, 1_000].map((count) => shardOf(name, count))).toEqual(shards);
   });
 
-  it('is one of the shards that there are, whatever the name', () => {
+  it('is an existing shard, for any name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 20 }), (name, count) => {
         expect(parseShard(`${shardOf(name, count)}/${count}`)).toBeDefined();
@@ -61,15 +62,12 @@ describe('the shard of a name', () => {
     for (const size of sizes) expect(Math.abs(size - names.length / count)).toBeLessThan(deviation);
   });
 
-  it.each([1, 2, 3, 4, 9])(
-    'changes with one shard more than %d for the share of the new one, and for no other',
-    (count) => {
-      const moved = names.filter((name) => shardOf(name, count) !== shardOf(name, count + 1));
+  it.each([1, 2, 3, 4, 9])('changes with one shard more than %d only for the names of the new one', (count) => {
+    const moved = names.filter((name) => shardOf(name, count) !== shardOf(name, count + 1));
 
-      expect(moved.filter((name) => shardOf(name, count + 1) !== count)).toEqual([]);
-      const share = 1 / (count + 1);
-      const deviation = 5 * Math.sqrt(names.length * share * (1 - share));
-      expect(Math.abs(moved.length - names.length * share)).toBeLessThan(deviation);
-    },
-  );
+    expect(moved.filter((name) => shardOf(name, count + 1) !== count)).toEqual([]);
+    const share = 1 / (count + 1);
+    const deviation = 5 * Math.sqrt(names.length * share * (1 - share));
+    expect(Math.abs(moved.length - names.length * share)).toBeLessThan(deviation);
+  });
 });

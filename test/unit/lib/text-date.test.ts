@@ -4,7 +4,10 @@ import { backupDateToSeconds, certificateDateToSeconds } from '../../../src/lib/
 
 const monthNames = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** `Nov  6 00:00:00 2025 GMT`, written apart from the parser: with the platform's own idea of the calendar. */
+/**
+ * `Nov  6 00:00:00 2025 GMT`, written apart from the parser: with the platform's own idea of the
+ * calendar.
+ */
 function asCertificateDate(unixSeconds: number): string {
   const date = new Date(unixSeconds * 1_000);
   const time = date.toISOString().slice(11, 19);
@@ -47,7 +50,7 @@ describe('a date of a certificate', () => {
   });
 
   it.each(['Nov 6 00:00:00 2025 GMT', 'Nov 06 00:00:00 2025 GMT'])(
-    'without the padding of its day is still one date and no other: %s',
+    'without the padding of its day is still the same date: %s',
     (text) => {
       expect(certificateDateToSeconds(text)).toBe(Date.UTC(2025, 10, 6) / 1_000);
     },

@@ -15,12 +15,12 @@ describe('a text from outside on one line', () => {
     expect(oneLine(text, 100)).toBe(line);
   });
 
-  it('is cut where it is too long, and never leaves half a character', () => {
+  it('is cut if it is too long, never within a character', () => {
     expect(oneLine('abcdef', 3)).toBe('abc');
     expect(oneLine('ab👍', 3)).toBe('ab\ufffd');
   });
 
-  it('never does anything to a terminal', () => {
+  it('never controls a terminal', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.nat({ max: 50 }), (text, maxLength) => {
         const line = oneLine(text, maxLength);

@@ -23,7 +23,7 @@ describe('a duration', () => {
     },
   );
 
-  it('is written so that it reads back, in whole seconds', () => {
+  it('is written in whole seconds and reads back', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 400 * 86_400 }), (seconds) => {
         expect(parseDuration(formatDuration(seconds * 1_000))).toBe(seconds * 1_000);

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { counter, gauge, stateSet } from '../../../src/metrics/family.ts';
+import { counter, type Emit, gauge, stateSet } from '../../../src/metrics/family.ts';
 import { inFormat, renderHeader } from '../../../src/metrics/render.ts';
-import type { Emit } from '../../../src/metrics/samples.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { rendered } from '../../support/store-text.ts';
 
@@ -12,7 +11,7 @@ const light = stateSet('lamp_state', 'What a lamp does (a look).', ['lamp'], ['o
 const facts = gauge('house_info', 'What is known of a house (the land register).', ['street']);
 
 describe('a sample', async () => {
-  it('stands on a line with the appliance first and its labels in the order of the family', async () => {
+  it('is a line with the appliance first and its labels in the order of the family', async () => {
     const { families } = await rendered((emit) => emit.sample(opened, { door: 'front', room: 'hall' }, 3));
 
     expect(families).toEqual([
@@ -20,7 +19,7 @@ describe('a sample', async () => {
     ]);
   });
 
-  it.each([null, undefined])('is not written for %s, since absent is not zero', async (value) => {
+  it.each([null, undefined])('is not written for %s, because absent is not zero', async (value) => {
     expect((await rendered((emit) => emit.sample(temperature, { room: 'hall' }, value))).families).toEqual([]);
   });
 
@@ -36,7 +35,7 @@ describe('a sample', async () => {
     expect(await textOf((emit) => emit.sample(temperature, { room: 'hall' }, value))).toMatch(`} ${written}\n`);
   });
 
-  it('that names a series a second time is dropped and counted, the first one stays', async () => {
+  it('of a duplicate series is dropped and counted, the first one stays', async () => {
     const { families, duplicates } = await rendered((emit) => {
       emit.sample(temperature, { room: 'hall' }, 1);
       emit.sample(temperature, { room: 'hall' }, 2);
@@ -78,11 +77,11 @@ describe('a label', async () => {
     expect(written).not.toMatch(/[\p{Cc}\p{Cs}\u2028\u2029]/u);
   });
 
-  it('never joins what a character that cannot be shown kept apart, as a hidden key would be', async () => {
+  it('keeps labels apart that differ only in characters that cannot be shown', async () => {
     expect(await labelOf('secret\u0000key')).toMatch(/^secret\ufffdkey~[0-9a-f]{12}$/);
   });
 
-  it('is at most 128 characters long, and two long ones that begin alike stay two', async () => {
+  it('is at most 128 characters long, and two long ones with the same beginning stay distinct', async () => {
     const long = 'x'.repeat(10_000);
 
     const text = await textOf((emit) => {
@@ -95,7 +94,7 @@ describe('a label', async () => {
     expect(new Set(rooms).size).toBe(2);
   });
 
-  it('keeps two names apart that differ only in what cannot be shown', async () => {
+  it('keeps two names distinct that differ only in characters that cannot be shown', async () => {
     const { duplicates } = await rendered((emit) => {
       for (const room of ['hall', 'ha\nll', 'ha\rll', 'ha\ud83dll', 'ha\ud83ell', 'ha\ufffdll'])
         emit.sample(temperature, { room }, 1);
@@ -104,7 +103,7 @@ describe('a label', async () => {
     expect(duplicates).toBe(0);
   });
 
-  it('is cut between characters, not inside of one', async () => {
+  it('is cut between characters', async () => {
     expect((await labelOf(`${'x'.repeat(114)}🏠${'y'.repeat(50)}`)).isWellFormed()).toBe(true);
   });
 
@@ -116,7 +115,7 @@ describe('a label', async () => {
 });
 
 describe('a state set', async () => {
-  it('has one series a state, of which one is 1', async () => {
+  it('has one series per state, of which one is 1', async () => {
     expect(await textOf((emit) => emit.state(light, { lamp: 'desk' }, 'off'))).toBe(
       'lamp_state{appliance="lb",lamp="desk",status="on"} 0\n' +
         'lamp_state{appliance="lb",lamp="desk",status="off"} 1\n' +
@@ -124,7 +123,7 @@ describe('a state set', async () => {
     );
   });
 
-  it('is unknown for a word that is not in its list, and the word is reported once', async () => {
+  it('is unknown for a word outside its list, and reports the word once', async () => {
     const { families, unknownStates } = await rendered((emit) => {
       emit.state(light, { lamp: 'desk' }, 'flickering');
       emit.state(light, { lamp: 'wall' }, 'flickering');
@@ -152,17 +151,14 @@ describe('an info', async () => {
 });
 
 describe('a counter', async () => {
-  it.each([-1, Number.POSITIVE_INFINITY, Number.NaN])(
-    'of %d is not written, since it counts nothing',
-    async (value) => {
-      const { families } = await rendered((emit) => {
-        emit.sample(opened, { room: 'hall', door: 'front' }, value);
-        emit.sample(opened, { room: 'hall', door: 'back' }, 0);
-      });
+  it.each([-1, Number.POSITIVE_INFINITY, Number.NaN])('of %d is not written, because it is no count', async (value) => {
+    const { families } = await rendered((emit) => {
+      emit.sample(opened, { room: 'hall', door: 'front' }, value);
+      emit.sample(opened, { room: 'hall', door: 'back' }, 0);
+    });
 
-      expect(families).toMatchObject([{ text: 'door_opened_total{appliance="lb",room="hall",door="back"} 0\n' }]);
-    },
-  );
+    expect(families).toMatchObject([{ text: 'door_opened_total{appliance="lb",room="hall",door="back"} 0\n' }]);
+  });
 });
 
 describe('HELP and TYPE', async () => {
@@ -182,7 +178,7 @@ describe('any reading', async () => {
   );
   const value = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(null, undefined));
 
-  it('keeps label sets apart that prom-client would take for one', async () => {
+  it('keeps label sets apart that prom-client would merge', async () => {
     const { families, duplicates } = await rendered((emit) => {
       emit.sample(opened, { door: 'a,room:b', room: 'c' }, 1);
       emit.sample(opened, { door: 'a', room: 'b,room:c' }, 2);
@@ -193,7 +189,7 @@ describe('any reading', async () => {
     expect(families[0]?.text.trim().split('\n')).toHaveLength(3);
   });
 
-  it('reads back from the page as it was emitted, whatever the labels and the numbers', async () => {
+  it('reads back as it was emitted, for any labels and numbers', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(fc.record({ room: unit, door: unit, value }), {

@@ -8,7 +8,7 @@ import { feed, isThere } from '../../support/programs.ts';
 const build = { version: '1.2.3', revision: 'abc', nodeVersion: 'v24.0.0' };
 
 describe("the exporter's own metrics", () => {
-  it('say what runs, and since when with which configuration', async () => {
+  it('have version, start and configuration', async () => {
     const self = createSelfMetrics(build);
 
     self.configurationLoaded(1_700_000_000_500);
@@ -19,7 +19,7 @@ describe("the exporter's own metrics", () => {
     expect(text).toContain('zlb_exporter_config_last_reload_success_timestamp_seconds 1700000000.5\n');
   });
 
-  it.each(['text', 'openmetrics'] as const)('are a well-formed part of a page in the format %s', async (format) => {
+  it.each(['text', 'openmetrics'] as const)('are well-formed in the format %s', async (format) => {
     const text = await textOf(createSelfMetrics(build), format);
 
     const families = parseExposition(format === 'text' ? text : `${text}# EOF\n`, format);
@@ -45,21 +45,21 @@ describe("the exporter's own metrics", () => {
       expect(classic).toContain('# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total ');
   });
 
-  it('spell NaN as Prometheus does, also where nothing was measured yet', async () => {
+  it('write NaN as Prometheus does, also before the first measurement', async () => {
     const self = createSelfMetrics(build);
 
     expect(await textOf(self, 'text')).not.toMatch(/ Nan$/m);
     expect(await textOf(self, 'openmetrics')).not.toMatch(/ Nan$/m);
   });
 
-  it('have no gauge that is named like a counter, and no list of handles', async () => {
+  it("have no gauge with a counter's name, and no list of handles", async () => {
     const families = parseExposition(await textOf(createSelfMetrics(build), 'text'), 'text');
 
     expect(families.filter(({ name, type }) => name.endsWith('_total') && type !== 'counter')).toEqual([]);
     expect(families.filter(({ name }) => name.startsWith('nodejs_active_'))).toEqual([]);
   });
 
-  it('of the process are shared by scrapes within a second, so that one does not empty what the next reads', async () => {
+  it('of the process are shared by scrapes within a second, so that none resets the values of the next', async () => {
     const self = createSelfMetrics(build);
 
     const ofProcess = async () => (await self.text()).match(/^(?:process|nodejs)_.*$/gm);
@@ -95,7 +95,7 @@ describe("the exporter's own metrics", () => {
     expect(await textOf(self, 'text')).toContain('zlb_exporter_config_last_reload_success_timestamp_seconds 1\n');
   });
 
-  it('of two exporters in one process do not meet', async () => {
+  it('of two exporters in one process are separate', async () => {
     createSelfMetrics(build).configurationLoaded(1_000);
 
     expect(await textOf(createSelfMetrics(build), 'text')).toContain('zlb_exporter_config_last_reload_successful 0\n');
@@ -103,7 +103,7 @@ describe("the exporter's own metrics", () => {
 });
 
 describe.skipIf(!isThere('promtool'))('promtool', () => {
-  it('has nothing to say about them', async () => {
+  it('finds no fault in them', async () => {
     const text = Buffer.from(await textOf(createSelfMetrics(build), 'text'));
 
     const { status, stdout, stderr } = feed('promtool', ['check', 'metrics'], text);

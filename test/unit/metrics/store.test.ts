@@ -1,10 +1,9 @@
 import { gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { counter, gauge } from '../../../src/metrics/family.ts';
+import { counter, type Emit, gauge } from '../../../src/metrics/family.ts';
 import { type Format, finishPage } from '../../../src/metrics/page.ts';
 import { fillRegistry } from '../../../src/metrics/render.ts';
-import type { Emit } from '../../../src/metrics/samples.ts';
 import { createMetricsStore, type MetricsStore } from '../../../src/metrics/store.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 import { feed, isThere } from '../../support/programs.ts';
@@ -16,7 +15,7 @@ const families = [up, calls];
 const plain = { format: 'text', encoding: 'identity' } as const;
 
 describe('a page', () => {
-  it('has the families in their order, each once, with the appliances in theirs', async () => {
+  it('has each family once in order, with the appliances in order', async () => {
     const store = given();
 
     put(store, 'lb-2', 'a', (emit) => emit.sample(calls, { code: '200' }, 2));
@@ -33,6 +32,24 @@ describe('a page', () => {
         'zlb_calls_total{appliance="lb-1",code="200"} 1\n' +
         'zlb_calls_total{appliance="lb-2",code="200"} 2\n',
     );
+  });
+
+  it('has a long reading after other work, and a short one at once', async () => {
+    const orderWith = async (series: number) => {
+      const store = given();
+      const order: string[] = [];
+      const other = new Promise<void>((resolve) => setImmediate(resolve)).then(() => order.push('other work'));
+      put(store, 'lb-1', 'a', (emit) => {
+        for (let code = 0; code < series; code += 1) emit.sample(calls, { code: String(code) }, code);
+      });
+      await store.page(plain);
+      order.push('page');
+      await other;
+      return order;
+    };
+
+    expect(await orderWith(2_001)).toEqual(['other work', 'page']);
+    expect(await orderWith(2_000)).toEqual(['page', 'other work']);
   });
 
   it('is empty before the first reading, in both encodings', async () => {
@@ -65,7 +82,7 @@ describe('a page', () => {
     expect(await textOf(store)).toBe('');
   });
 
-  it('has all that was put before it was asked for, and what is put while it is made comes together', async () => {
+  it('has everything that was put before the request, and a later reading as a whole', async () => {
     const store = given();
     put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
 
@@ -95,7 +112,7 @@ describe('a page', () => {
     expect(await store.page(plain)).not.toBe(page);
   });
 
-  it('stays what it was for a slow reader', async () => {
+  it('stays the same for a slow reader', async () => {
     const store = given();
     put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
     const before = await store.page(plain);
@@ -108,7 +125,7 @@ describe('a page', () => {
 });
 
 describe('a reading', () => {
-  it('replaces all that its key had, and an older one that is still rendered', async () => {
+  it('replaces everything of its key, and an older one that is still rendered', async () => {
     const store = given();
     put(store, 'lb-1', 'a', fillEverything);
     put(store, 'lb-1', 'a', (emit) => emit.sample(up, {}, 0));
@@ -144,7 +161,7 @@ describe('a reading', () => {
     expect(store.series('lb-1')).toBe(1);
   });
 
-  it('counts towards the series of its appliance alone, at once', () => {
+  it('counts at once, only for the series of its appliance', () => {
     const store = given();
     put(store, 'lb-1', 'a', fillEverything);
     put(store, 'lb-1', 'b', (emit) => emit.sample(calls, { code: '404' }, 1));
@@ -155,7 +172,7 @@ describe('a reading', () => {
 });
 
 describe('the appliances of a page', () => {
-  it('keep what they have when they stay, leave nothing when they go, and begin empty when they are new', async () => {
+  it('keep their series if they stay, lose them if they are removed, and begin empty if they are new', async () => {
     const store = given();
     for (const appliance of ['lb-1', 'lb-2', 'lb-3']) put(store, appliance, 'a', fillEverything);
 
@@ -221,7 +238,7 @@ describe('any history of readings', () => {
 });
 
 describe.skipIf(!isThere('promtool'))('promtool', () => {
-  it('has nothing to say about a page, not even with labels that mean harm', async () => {
+  it('finds no fault in an exposition, even with hostile labels', async () => {
     const store = given();
     for (const each of ['lb-1', 'lb-2']) {
       put(store, each, 'a', (emit) => {

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { SeenCall } from '../../../bench/soak/appliance-process.ts';
-import { createCounterWatch } from '../../../bench/soak/counters.ts';
-import { createPace, offsetMsOf } from '../../../bench/soak/pace.ts';
+import { createCounterWatch, createSteadySeries, createUpCheck } from '../../../bench/soak/page-checks.ts';
+import { createPace, offsetMsOf } from '../../../bench/soak/plan.ts';
 import { punctualityOf } from '../../../bench/soak/punctuality.ts';
-import { createSteadySeries } from '../../../bench/soak/steady-series.ts';
-import { createUpCheck } from '../../../bench/soak/up-check.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 
 const pace = createPace(10);

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { checkAddresses } from '../../../scripts/stack/free-addresses.ts';
 import { reachable } from '../../../scripts/stack/reachable.ts';
 
-// Port 1 is nobody's to listen on without rights: what is refused for that has passed the comparison.
+// Port 1 is nobody's to listen on without rights: what is refused for that has passed the
+// comparison.
 const apart = {
   exporter: '127.0.0.1:1',
   gateway: '[::1]:1',

@@ -11,7 +11,7 @@ function farmDown(status: NotifiedAlert['status'], farm: string): NotifiedAlert 
     status,
     fingerprint: farm,
     labels: { alertname: 'ZlbFarmDown', severity: 'critical', appliance: 'lb-1', farm, job: 'zlb' },
-    annotations: { summary: `Farm ${farm} is down` },
+    annotations: { description: `Farm ${farm} is down` },
   };
 }
 

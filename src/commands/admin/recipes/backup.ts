@@ -13,7 +13,10 @@ export const backup: Recipe = {
   },
 };
 
-/** Returns the steps of a backup, also for `--backup-first`; rejects with an AdminError when the name is invalid or taken. */
+/**
+ * Returns the steps of a backup, also for `--backup-first`; rejects with an AdminError when the
+ * name is invalid or taken.
+ */
 export async function backupSteps(
   { calls, now }: Pick<RecipeContext, 'calls' | 'now'>,
   name = defaultName(now()),
@@ -48,7 +51,7 @@ async function listNames(calls: RecipeContext['calls']): Promise<readonly string
   return params.map(({ name }) => name);
 }
 
-/** `pre-change-20261121-090000`, in UTC. */
+/** Returns `pre-change-20261121-090000`, in UTC. */
 function defaultName(nowMs: number): string {
   const [date = '', time = ''] = new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').split('T');
   return `pre-change-${date}-${time}`;

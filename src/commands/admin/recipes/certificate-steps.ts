@@ -13,15 +13,23 @@ export interface Replacement {
   readonly old: string;
   /** Position of the old certificate, from 0. */
   readonly position: number;
-  /** How many certificates the farm has. */
+  /** The number of certificates of the farm. */
   readonly count: number;
-  /** True when the appliance adds a certificate and keeps the others, as the Enterprise Edition does. */
+  /**
+   * True when the appliance adds a certificate and keeps the others, as the Enterprise Edition
+   * does.
+   */
   readonly keepsBoth: boolean;
+  /** True when the farm has the new certificate already, beside the old one. */
+  readonly isAttached?: boolean;
 }
 
-/** Returns the steps before the restart: upload, verify, attach, and remove the old certificate from the farm (docs/api.md §5.3). */
+/**
+ * Returns the steps before the restart: upload, verify, attach, and remove the old certificate from
+ * the farm (docs/api.md §5.3).
+ */
 export function certificateSteps(context: RecipeContext, replacement: Replacement): readonly Step[] {
-  const { farmname, file, bytes, old, position, count, keepsBoth } = replacement;
+  const { farmname, file, bytes, old, position, count, keepsBoth, isAttached = false } = replacement;
   const admin = `zlb-exporter admin ${context.calls.appliance}`;
   const putBack = `${admin} addFarmCertificate farmname=${farmname} file=${old}, then restart-farm farm=${farmname}`;
   const upload = (content: Buffer): Step =>
@@ -39,13 +47,16 @@ export function certificateSteps(context: RecipeContext, replacement: Replacemen
       ? `${admin} removeFarmCertificate farmname=${farmname} certificate=${file} --confirm=${file}`
       : putBack,
   });
-  const added = [...(bytes ? [upload(bytes)] : []), verifyStored(context, file), attach];
+  const added = isAttached ? [] : [...(bytes ? [upload(bytes)] : []), verifyStored(context, file), attach];
   if (!keepsBoth) return added;
-  const takenOff = [...added, takeOff(context, replacement, putBack)];
-  return position === count - 1 ? takenOff : [...takenOff, move(replacement)];
+  // The old one goes last: a farm that lost its certificate could not start again.
+  const moved = position === count - 1 ? added : [...added, move(replacement)];
+  return [...moved, takeOff(context, replacement, putBack)];
 }
 
-/** Returns the last step, which checks that the farm has the new certificate and not the old one. */
+/**
+ * Returns the last step, which checks that the farm has the new certificate and not the old one.
+ */
 export function verifyShown(context: RecipeContext, { farmname, file, old }: Replacement): Step {
   return {
     title: `See that ${farmname} has ${file} and not ${old}`,
@@ -82,14 +93,17 @@ function verifyStored({ calls }: RecipeContext, file: string): Step {
   };
 }
 
-function takeOff(context: RecipeContext, { farmname, old }: Replacement, putBack: string): Step {
+function takeOff(context: RecipeContext, { farmname, file, old }: Replacement, putBack: string): Step {
   const write = { key: 'removeFarmCertificate', params: { farmname, certificate: old }, confirm: old } as const;
   return {
     title: `Remove ${old} from ${farmname}`,
     write,
     async run(send) {
       // Early releases do not tell beforehand whether they replace or add.
-      if (!(await farmCertificates(context, farmname)).includes(old)) return `${old} was replaced already.`;
+      const files = await farmCertificates(context, farmname);
+      if (!files.includes(file))
+        throw unexpected(`${farmname} does not have ${file}`, `It keeps ${files.join(', ') || 'no certificate'}.`);
+      if (!files.includes(old)) return `${old} was replaced already.`;
       await send(write);
       return `${farmname} no longer has ${old}.`;
     },
@@ -97,7 +111,10 @@ function takeOff(context: RecipeContext, { farmname, old }: Replacement, putBack
   };
 }
 
-/** A new certificate is the last one; clients without a server name get the first one. */
+/**
+ * Moves the new certificate, which is the last one, before the old one; clients without a server
+ * name get the first one.
+ */
 function move({ farmname, file, old, position, count }: Replacement): Step {
   return callStep({
     title: `Move ${file} to place ${position + 1} of ${count}, where ${old} was`,

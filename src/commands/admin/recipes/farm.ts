@@ -1,6 +1,6 @@
 import { isRecord } from '../../../lib/check.ts';
 import { AdminError } from '../admin-error.ts';
-import { valueText } from '../table.ts';
+import { valueText } from '../render.ts';
 import type { RecipeContext } from './recipe.ts';
 
 /** A row of the list of farms. */
@@ -34,7 +34,7 @@ export async function readFarmStatus({ calls }: Pick<RecipeContext, 'calls'>, na
   return status === undefined ? 'unknown' : valueText(status);
 }
 
-/** True for a farm of the HTTP proxy, whose backends belong to services. */
+/** Returns true for a farm of the HTTP proxy, whose backends belong to services. */
 export function isHttpFarm({ profile }: FarmSummary): boolean {
   return profile === 'http' || profile === 'https';
 }

@@ -1,6 +1,5 @@
 import { AdminError } from '../admin-error.ts';
 import { contentTypes } from '../content.ts';
-import { type Edition, readEdition } from './edition.ts';
 import { certificatesOf, day, readPemFile, refuseOutOfDate } from './pem-file.ts';
 import { callStep, type Recipe, type RecipeContext, type Step } from './recipe.ts';
 
@@ -66,7 +65,10 @@ interface Present {
   readonly type: string | null;
 }
 
-/** Resolves to the installed certificate; undefined when there is none, or the appliance does not say. */
+/**
+ * Resolves to the installed certificate; undefined when there is none, or the appliance does not
+ * say.
+ */
 async function readPresent({ calls }: Pick<RecipeContext, 'calls'>): Promise<Present | undefined> {
   try {
     const { days_to_expire: days, type } = (await calls.read('readActivationInfo', {})).params;
@@ -78,12 +80,18 @@ async function readPresent({ calls }: Pick<RecipeContext, 'calls'>): Promise<Pre
   }
 }
 
-async function readHostname({ calls }: Pick<RecipeContext, 'calls'>, edition: Edition): Promise<string | undefined> {
+async function readHostname(
+  { calls }: Pick<RecipeContext, 'calls'>,
+  edition: ApplianceEdition,
+): Promise<string | undefined> {
   if (edition === 'deactivated') return undefined;
   return (await calls.read('readSystemVersion', {})).params.hostname ?? undefined;
 }
 
-/** Compares whole days that were counted at two moments, so that a difference of one day means nothing. */
+/**
+ * Compares whole days that were counted at two moments, so that a difference of one day means
+ * nothing.
+ */
 function endsEarlier(days: number, before: Present): boolean {
   return before.days !== null && days < before.days - 1;
 }
@@ -122,4 +130,22 @@ function unfit(title: string, detail: string): AdminError {
     remedy:
       'Get one that is valid for this appliance and install it the same way, before the appliance is deactivated.',
   });
+}
+
+/**
+ * The edition of an appliance. Only Enterprise appliances can be deactivated (docs/api.md §3.19).
+ */
+type ApplianceEdition = 'community' | 'enterprise' | 'deactivated' | 'unknown';
+
+export async function readEdition({ calls }: Pick<RecipeContext, 'calls'>): Promise<ApplianceEdition> {
+  try {
+    const { edition } = (await calls.read('readSystemInfo', {})).params;
+    return edition === 'community' || edition === 'enterprise' ? edition : 'unknown';
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error;
+    if (error.status === 402) return 'deactivated';
+    // Early releases have no such call.
+    if (error.status === 404) return 'unknown';
+    throw error;
+  }
 }

@@ -27,7 +27,10 @@ export async function readPemFile(path: string): Promise<PemFile> {
   }
 }
 
-/** Throws an AdminError unless the certificate is valid now and has its key; the appliance stores a file without these checks (docs/api.md §4.4). */
+/**
+ * Throws an AdminError unless the certificate is valid now and has its key; the appliance stores a
+ * file without these checks (docs/api.md §4.4).
+ */
 export function refuseUnusable(pem: PemFile, nowMs: number): void {
   const { bytes, certificate } = pem;
   const key = privateKeyIn(bytes.toString());
@@ -41,7 +44,7 @@ export function refuseUnusable(pem: PemFile, nowMs: number): void {
   refuseOutOfDate(pem, nowMs);
 }
 
-export function refuseOutOfDate({ certificate }: PemFile, nowMs: number): void {
+export function refuseOutOfDate({ certificate }: Pick<PemFile, 'certificate'>, nowMs: number): void {
   if (certificate.validToDate.getTime() <= nowMs)
     throw unfit(`It expired on ${day(certificate.validToDate)}.`, 'Give the new one.');
   if (certificate.validFromDate.getTime() > nowMs)
@@ -58,12 +61,13 @@ export function certificatesOf({ bytes }: PemFile): Buffer {
   return Buffer.from(certificates.value);
 }
 
-/** `2026-11-21`, in UTC. */
+/** Returns `2026-11-21`, in UTC. */
 export function day(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-function namesOf({ subjectAltName = '', subject }: X509Certificate): readonly string[] {
+/** Returns the host names and addresses of a certificate, or its common name. */
+export function namesOf({ subjectAltName = '', subject }: X509Certificate): readonly string[] {
   const alternatives = [...subjectAltName.matchAll(/(?:DNS|IP Address):([^,\s]+)/g)].map(([, name = '']) => name);
   const commonName = /^CN=(.*)$/m.exec(subject)?.[1];
   return alternatives.length > 0 || commonName === undefined ? alternatives : [commonName];

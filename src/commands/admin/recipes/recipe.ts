@@ -1,4 +1,5 @@
 import type { Calls, Write } from '../calls.ts';
+import { AdminError } from '../admin-error.ts';
 
 /** Several calls that belong together: a plan that only reads, then its steps. */
 export interface Recipe {
@@ -12,9 +13,9 @@ export interface Recipe {
 }
 
 export interface RecipeContext {
-  readonly calls: Pick<Calls, 'appliance' | 'read' | 'readAny'>;
+  readonly calls: Pick<Calls, 'appliance' | 'read' | 'readAny' | 'readText'>;
   readonly values: Readonly<Record<string, string>>;
-  /** How long a step may wait for its effect; each step has a default. */
+  /** The time that a step may wait for its effect; each step has a default. */
   readonly waitMs: number | undefined;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -31,7 +32,7 @@ export interface Plan {
 }
 
 export interface Step {
-  /** What the step will do. */
+  /** The purpose of the step. */
   readonly title: string;
   /** The call that changes something, if any; the gateway does a dry run of it beforehand. */
   readonly write?: Write;
@@ -58,4 +59,38 @@ export function callStep(parts: {
     },
     ...(undo === undefined ? {} : { undo }),
   };
+}
+
+/** Each read starts a process on the appliance. */
+const pollIntervalMs = 5_000;
+
+interface Wait<Seen> {
+  readonly read: () => Promise<Seen>;
+  readonly isDone: (seen: Seen) => boolean;
+  /** Describes what was read, for the person who waits. */
+  readonly describe: (seen: Seen) => string;
+  readonly withinMs: number;
+  /** The advice for the end of the time. */
+  readonly remedy: string;
+}
+
+/**
+ * Reads at once and then every five seconds until `isDone`; rejects with an AdminError when the
+ * time is over.
+ */
+export async function waitUntil<Seen>(
+  { now, sleep, progress }: Pick<RecipeContext, 'now' | 'sleep' | 'progress'>,
+  { read, isDone, describe, withinMs, remedy }: Wait<Seen>,
+): Promise<Seen> {
+  const deadline = now() + withinMs;
+  let shown = '';
+  for (;;) {
+    const seen = await read();
+    if (isDone(seen)) return seen;
+    const description = describe(seen);
+    if (now() >= deadline) throw new AdminError('It did not come true in time', { detail: `${description}.`, remedy });
+    if (description !== shown) progress(description);
+    shown = description;
+    await sleep(pollIntervalMs);
+  }
 }

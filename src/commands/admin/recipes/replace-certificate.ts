@@ -3,7 +3,7 @@ import type { ReplyOf } from '../../../appliance/client.ts';
 import { certificateDateToSeconds } from '../../../lib/text-date.ts';
 import { AdminError } from '../admin-error.ts';
 import { certificateSteps, farmCertificates, verifyShown } from './certificate-steps.ts';
-import { readEdition } from './edition.ts';
+import { readEdition } from './install-activation.ts';
 import { day, type PemFile, readPemFile, refuseUnusable } from './pem-file.ts';
 import type { Recipe } from './recipe.ts';
 import { readState, restartSteps } from './restart-farm.ts';
@@ -68,7 +68,7 @@ function chooseOld(farmname: string, used: readonly string[], wanted: string | u
   return old;
 }
 
-/** The appliance overwrites a file in the store without a question (docs/api.md §5.3). */
+/** The appliance refuses an upload under a name that is taken (docs/api.md §4.4). */
 const takenRemedy = 'It is another one, and a file in the store is never overwritten; choose another name with name=….';
 
 function storeName(wanted: string): string {
@@ -78,7 +78,10 @@ function storeName(wanted: string): string {
   return file;
 }
 
-/** True when the store has this certificate already, from the replacement on another farm. The list shows names and dates only. */
+/**
+ * Returns true if the store has this certificate already, from the replacement on another farm. The
+ * list shows names and dates only.
+ */
 function isSame(stored: ReplyOf<'listCertificates'>['params'][number], { certificate, names }: PemFile): boolean {
   const seconds = (date: Date): number => date.getTime() / 1_000;
   return (

@@ -2,13 +2,12 @@ import { formatDuration } from '../../../lib/time.ts';
 import { AdminError } from '../admin-error.ts';
 import { jsonContent } from '../calls.ts';
 import { type FarmSummary, findFarm, isHttpFarm, readFarmStatus } from './farm.ts';
-import type { Recipe, RecipeContext, Step } from './recipe.ts';
-import { waitUntil } from './wait.ts';
+import { type Recipe, type RecipeContext, type Step, waitUntil } from './recipe.ts';
 
 const defaultWaitMs = 120_000;
 
 /** The state of a farm that is compared before and after a restart. */
-interface FarmState extends FarmSummary {
+export interface FarmState extends FarmSummary {
   readonly backendsUp: number;
   readonly backends: number;
   readonly established: number;
@@ -89,7 +88,10 @@ export async function readState(context: Pick<RecipeContext, 'calls'>, name: str
   };
 }
 
-/** A backend that was down before may be down after. The status `needed restart` hides the status before it (docs/api.md §2.1). */
+/**
+ * Compares the states; a backend that was down before may be down after. The status `needed
+ * restart` hides the status before it (docs/api.md §2.1).
+ */
 function isAsGood(after: FarmState, before: FarmState): boolean {
   if (after.status === 'up') return true;
   if (after.status === 'down' || after.status === 'needed restart') return false;
@@ -101,7 +103,10 @@ function summary({ status, backends, backendsUp }: FarmState): string {
   return `${status}, ${backendsUp} of ${backends} backends up`;
 }
 
-/** Adds the status of the farm to an error: a failed restart may leave the farm stopped (docs/api.md §5.1). */
+/**
+ * Adds the status of the farm to an error: a failed restart may leave the farm stopped (docs/api.md
+ * §5.1).
+ */
 async function withFarmState(context: RecipeContext, name: string, error: unknown): Promise<unknown> {
   if (!(error instanceof AdminError)) return error;
   const status = await readFarmStatus(context, name).catch(() => 'unknown');

@@ -19,12 +19,12 @@ function givenFile(text: string): string {
 const read = (flags: Flags, env: Record<string, string> = { ZLB_ADMIN_TOKEN: canary }) =>
   readConnection({ flags, env });
 
-describe('the way to the gateway', () => {
-  it('is loopback unless something else is said', async () => {
+describe('the connection to the gateway', () => {
+  it('is loopback by default', async () => {
     expect(await read({})).toMatchObject({ url: 'http://127.0.0.1:9445' });
   });
 
-  it('is a flag before the environment, for the URL and the token alike', async () => {
+  it('prefers a flag to the environment, for URL and token', async () => {
     const env = {
       ZLB_ADMIN_URL: 'https://other.example.com',
       ZLB_ADMIN_TOKEN_FILE: givenFile('from-environment\n'),
@@ -56,7 +56,7 @@ describe('the way to the gateway', () => {
     'http://127.0.0.1.example.com',
     'http://[::2]',
     'http://localhost.',
-  ])('is not %s, where others can read the token', async (url) => {
+  ])('must not be %s, because others could read the token', async (url) => {
     await expect(read({ 'admin.url': url })).rejects.toThrow(/^a token is not sent to .* over plain http/);
   });
 
@@ -74,7 +74,7 @@ describe('the way to the gateway', () => {
     expect(message).not.toContain('Canary');
   });
 
-  it('needs a token, and says where to put it', async () => {
+  it('needs a token, and names the setting', async () => {
     await expect(read({}, {})).rejects.toThrow(
       /^no token: put it into a file of yours and give --admin.token-file=PATH/,
     );
@@ -84,7 +84,7 @@ describe('the way to the gateway', () => {
     ['', 'ZLB_ADMIN_TOKEN holds no token'],
     [`${canary} ${canary}`, 'ZLB_ADMIN_TOKEN holds no token'],
     [`${canary}\u0007`, 'ZLB_ADMIN_TOKEN holds no token'],
-  ])('does not take %j for a token, and does not repeat it', async (token, begin) => {
+  ])('does not accept %j as a token, and does not repeat it', async (token, begin) => {
     const message = await read({}, { ZLB_ADMIN_TOKEN: token }).catch(String);
 
     expect(message).toContain(begin);
@@ -98,7 +98,7 @@ describe('the way to the gateway', () => {
     expect(message).not.toContain('Canary');
   });
 
-  it('says what is wrong with a token file, without its path or content', async () => {
+  it('reports the problem of a token file, without its path or content', async () => {
     const missing = await read({ 'admin.token-file': `/nowhere/${canary}` }, {}).catch(String);
     const folder = await read({ 'admin.token-file': tmpdir() }, {}).catch(String);
 
@@ -107,8 +107,8 @@ describe('the way to the gateway', () => {
     expect(folder).toContain('the token file cannot be read: it is a folder');
   });
 
-  it('takes an authority, a certificate and its key', async () => {
-    const { cert, key } = await makeMaterial();
+  it('accepts an authority, a certificate and its key', async () => {
+    const { cert, key } = makeMaterial();
 
     const connection = await read({
       'admin.url': 'https://lb.example.com',
@@ -130,8 +130,8 @@ describe('the way to the gateway', () => {
     [{ 'admin.cert-file': 'cert', 'admin.key-file': 'cert' }, '--admin.key-file holds no PEM private key'],
     [{ 'admin.cert-file': 'cert', 'admin.key-file': 'other key' }, 'the key must be that of the certificate'],
   ])('refuses %j', async (wanted, message) => {
-    const { cert, key } = await makeMaterial();
-    const files = { cert: givenFile(cert), key: givenFile(key), 'other key': givenFile((await makeMaterial()).key) };
+    const { cert, key } = makeMaterial();
+    const files = { cert: givenFile(cert), key: givenFile(key), 'other key': givenFile(makeMaterial().key) };
     const flags = Object.fromEntries(
       Object.entries(wanted).map(([name, value]) => [name, files[value as keyof typeof files] ?? value]),
     );

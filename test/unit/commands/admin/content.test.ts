@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createOperations, type Operation } from '../../../../src/admin/operation.ts';
+import { createOperations, type Operation } from '../../../../src/gateway/operation.ts';
 import { readContent } from '../../../../src/commands/admin/content.ts';
 
 function operation(key: string): Operation {
@@ -24,12 +24,12 @@ function givenFile(content: string | Buffer): string {
 
 const nothing = givenInput('');
 
-describe('what goes along with a call', () => {
-  it('is nothing where the operation takes no body', async () => {
+describe('the content of a call', () => {
+  it('is empty if the operation has no body', async () => {
     expect(await readContent(operation('readFarm'), [], undefined, nothing)).toBeUndefined();
   });
 
-  it('is a JSON object of the values that are left, empty without any', async () => {
+  it('is a JSON object of the remaining values, also if there are none', async () => {
     const fields = [
       { name: 'action', value: 'stop' },
       { name: 'list', value: ['a'] },

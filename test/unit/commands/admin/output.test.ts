@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { maxLines, printLines } from '../../../../src/commands/admin/output.ts';
+import { maxLines, printLines } from '../../../../src/commands/admin/render.ts';
 
 function say(count: number) {
   const said: string[] = [];

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { presentStateLines } from '../../../../src/commands/admin/present-state.ts';
+import { presentStateLines } from '../../../../src/commands/admin/preview.ts';
 
 describe('the present state of an object', () => {
-  it('names what is asked for, then its state and its parts, then the rest', () => {
+  it('shows the object, then its state and its parts, then the rest', () => {
     const body = {
       description: 'Get farm shop',
       params: { algorithm: 'weight', comment: '', persistence: '', status: 'up', vip: '192.0.2.1' },
@@ -40,11 +40,11 @@ describe('the present state of an object', () => {
     ]);
   });
 
-  it.each([[null], [[]], [{}], [{ params: null }], [{ params: {} }], ['']])('is said to be empty for %j', (body) => {
+  it.each([[null], [[]], [{}], [{ params: null }], [{ params: {} }], ['']])('is empty for %j', (body) => {
     expect(presentStateLines(body, [], 'readFarm')).toEqual(['(nothing)']);
   });
 
-  it('ends for a value that is nested without end, and controls no terminal', () => {
+  it('ends for extreme nesting, and controls no terminal', () => {
     let deep: unknown = 'x';
     for (let level = 0; level < 10_000; level += 1) deep = { inner: deep };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { redactor } from '../../../../src/commands/admin/redact.ts';
+import { redactor } from '../../../../src/commands/admin/content.ts';
 
 function hide(body: string, text: string): string {
   return redactor({ type: 'application/json', bytes: Buffer.from(body) })(text);
@@ -24,7 +24,7 @@ describe('a secret in a request body', () => {
     expect(hide(`{"list":${deep}}`, 'hunter2')).toBe('[redacted]');
   });
 
-  it('is not sought in a file', () => {
+  it('is not searched in a file', () => {
     const text = redactor({ type: 'text/plain', bytes: Buffer.from('{"password":"hunter2"}') })('hunter2');
 
     expect(text).toBe('hunter2');

@@ -1,15 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { renderJson, renderText } from '../../../../src/commands/admin/render.ts';
-import { maxLines } from '../../../../src/commands/admin/output.ts';
-import { pairLines, tableLines } from '../../../../src/commands/admin/table.ts';
+import { renderJson, renderText, maxLines, pairLines, tableLines } from '../../../../src/commands/admin/render.ts';
 
 function shown(value: unknown): string {
   return renderJson(value).join('\n');
 }
 
 describe('an answer for people', () => {
-  it('shows a list as a table, whatever the list is called', () => {
+  it('shows a list of any name as a table', () => {
     const farms = [
       { status: 'up', farmname: 'shop', vport: '443' },
       { status: 'needed restart', farmname: 'db', vport: 5432 },
@@ -25,7 +23,7 @@ describe('an answer for people', () => {
     `);
   });
 
-  it('shows what stands inside something else as a section of its own', () => {
+  it('shows a nested object as a separate section', () => {
     const lines = shown({
       description: 'A farm',
       params: { certlist: [{ file: 'shop.pem', id: 1 }], status: 'up', ttl: null },
@@ -64,7 +62,7 @@ describe('an answer for people', () => {
     expect(shown(answer)).toBe(lines);
   });
 
-  it('lets nothing through that commands the terminal, whatever the answer is', () => {
+  it('removes terminal controls from any answer', () => {
     const hostile = fc.string({
       unit: fc.constantFrom('a', '\u001b', '\u009b', '\n', '\r', '\b', '\u202e', '\u2028', '\t'),
     });
@@ -94,7 +92,7 @@ describe('an answer for people', () => {
       'rows of which each has a field of its own',
       { params: Array.from({ length: 20_000 }, (_, id) => ({ [`n${id}`]: 1 })) },
     ],
-  ])('goes on for a few lines more than are shown when it is %s without end', (_name, answer) => {
+  ])('stops a few lines after the shown ones for endless %s', (_name, answer) => {
     const lines = renderJson(answer);
 
     expect(lines.length).toBeGreaterThan(maxLines);
@@ -106,7 +104,7 @@ describe('an answer for people', () => {
     ['objects', '{"a":'.repeat(50_000) + '1' + '}'.repeat(50_000)],
     ['tables', '[{"a":'.repeat(50_000) + '1' + '}]'.repeat(50_000)],
     ['lists in a cell', `[{"id":1,"deep":${'['.repeat(50_000)}${']'.repeat(50_000)}}]`],
-  ])('ends with a … when it is made of %s in one another', (_name, deep) => {
+  ])('ends with a … for nested %s', (_name, deep) => {
     const lines = renderJson(JSON.parse(`{"params":{"deep":${deep},"status":"up"}}`));
 
     expect(lines.join('\n')).toContain('…');
@@ -114,25 +112,25 @@ describe('an answer for people', () => {
     expect(lines.join('\n').length).toBeLessThan(5_000);
   });
 
-  it('says how many columns it leaves out', () => {
+  it('gives the number of omitted columns', () => {
     const rows = [Object.fromEntries(Array.from({ length: 70 }, (_, id) => [`n${id}`, 'x']))];
 
     expect(renderJson({ params: rows }).at(-1)).toBe('… and 6 more columns');
   });
 
-  it('keeps the lines of a text, with spaces for tabs', () => {
+  it('keeps the lines of a text, with spaces instead of tabs', () => {
     expect(renderText('Subject:\tCN=shop\r\n  Issuer\n')).toEqual(['Subject:    CN=shop', '  Issuer']);
   });
 });
 
 describe('a table', () => {
-  it('cuts what is too long in all columns but the last', () => {
+  it('cuts long values in all columns but the last', () => {
     const [, row = ''] = tableLines(['a', 'b'], [['x'.repeat(200), 'y'.repeat(200)]]);
 
     expect(row).toBe(`${'x'.repeat(79)}…  ${'y'.repeat(200)}`);
   });
 
-  it('ends no line with spaces', () => {
+  it('has no spaces at line ends', () => {
     expect(tableLines(['name', 'note'], [['shop', '']])).toEqual(['name  note', 'shop']);
     expect(pairLines([['name', '']])).toEqual(['name']);
   });

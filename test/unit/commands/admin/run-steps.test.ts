@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AdminError } from '../../../../src/commands/admin/admin-error.ts';
 import type { Write } from '../../../../src/commands/admin/calls.ts';
 import { callStep, type Step } from '../../../../src/commands/admin/recipes/recipe.ts';
-import { runSteps } from '../../../../src/commands/admin/run-steps.ts';
+import { runSteps } from '../../../../src/commands/admin/run-recipe.ts';
 
 const write: Write = { key: 'createBackup', params: {} };
 const refused = new AdminError('lb-1 answered 400', { detail: 'No.', remedy: '', status: 400 });

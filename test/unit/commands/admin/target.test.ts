@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createOperations } from '../../../../src/admin/operation.ts';
-import { parseTarget } from '../../../../src/commands/admin/target.ts';
+import { createOperations } from '../../../../src/gateway/operation.ts';
+import { parseTarget } from '../../../../src/commands/admin/words.ts';
 
 const operations = createOperations();
 
@@ -30,15 +30,15 @@ describe('the words for an operation', () => {
     [['removeRbacGroupFarm', 'group=watchers', 'farmname=shop'], '/rbac/groups/watchers/farms/shop', {}],
     [['unlinkFarmguardianFromFarm', 'farm=db', 'farmguardian=check'], '/farms/db/fg/check', {}],
     [['createFarm', 'farm=new', 'profile=http'], '/farms', { farmname: 'new', profile: 'http' }],
-  ])('take the short and the long name of an object: %j', (words, path, fields) => {
+  ])('accept the short and the long name of an object: %j', (words, path, fields) => {
     expect(targetOf(...words)).toMatchObject({ path, fields });
   });
 
-  it('read a path that stands alone', () => {
+  it('read a single path', () => {
     expect(targetOf('/farms/shop')).toEqual({ key: 'readFarm', path: '/farms/shop', fields: {} });
   });
 
-  it('keep texts as they are, and take JSON behind :=', () => {
+  it('keep texts unchanged, and read JSON after :=', () => {
     const { fields } = targetOf(
       'createBonding',
       'name=bond0',
@@ -51,7 +51,7 @@ describe('the words for an operation', () => {
     expect(fields).toEqual({ name: 'bond0', mode: '802.3ad', slaves: ['eth1', 'eth2'], x: 'a=b', y: '' });
   });
 
-  it('give a name that path and body share to the path first', () => {
+  it('use a name of path and body for the path first', () => {
     const target = targetOf('addBondingSlave', 'name=bond0', 'name=eth2');
 
     expect(target).toEqual({
@@ -64,7 +64,7 @@ describe('the words for an operation', () => {
   it.each([
     ['GET /interfaces/virtual/eth0:web', '/interfaces/virtual/eth0:web'],
     ['/certificates/my%20shop.pem/info', '/certificates/my%20shop.pem/info'],
-  ])('take %s as a person or a log has it', (words, path) => {
+  ])('accept %s as a person or a log writes it', (words, path) => {
     expect(targetOf(words).path).toBe(path);
   });
 

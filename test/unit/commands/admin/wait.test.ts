@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { waitUntil } from '../../../../src/commands/admin/recipes/wait.ts';
+import { waitUntil } from '../../../../src/commands/admin/recipes/recipe.ts';
 
 /** A wait for zero, seeing one value after another; its clock moves while it sleeps. */
 async function waitFor(values: readonly number[], withinMs: number) {
@@ -28,23 +28,23 @@ async function waitFor(values: readonly number[], withinMs: number) {
 }
 
 describe('waiting for an appliance', () => {
-  it('looks at once, and every five seconds from then on', async () => {
+  it('checks at once, then every five seconds', async () => {
     expect(await waitFor([0], 60_000)).toEqual({ over: 0, slept: [], told: [] });
     expect((await waitFor([2, 1, 0], 60_000)).slept).toEqual([5_000, 5_000]);
   });
 
-  it('tells only what is new', async () => {
+  it('reports only changes', async () => {
     expect((await waitFor([2, 2, 1, 0], 60_000)).told).toEqual(['2 left', '1 left']);
   });
 
-  it('gives up once the time is over, with what it saw last', async () => {
+  it('ends after the time, with the last result', async () => {
     const { over, slept } = await waitFor([3, 3, 3, 3], 10_000);
 
     expect(slept).toHaveLength(2);
     expect(over).toMatchObject({ message: '3 left.', remedy: 'Wait longer.' });
   });
 
-  it('looks once when there is no time at all', async () => {
+  it('checks once without any time', async () => {
     expect((await waitFor([1], 0)).slept).toEqual([]);
   });
 });

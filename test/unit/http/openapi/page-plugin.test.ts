@@ -1,11 +1,11 @@
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { endpoints } from '../../../../src/appliance/endpoints/table.ts';
-import { openApiDocument } from '../../../../src/http/openapi/document.ts';
-import { pagePlugin } from '../../../../src/http/openapi/page-plugin.ts';
+import { endpoints } from '../../../../src/appliance/api/table.ts';
+import { pagePlugin } from '../../../../src/http/docs-page.ts';
+import { gatewayDocument } from '../../../support/gateway-document.ts';
 
-it('resolves what is opened and nothing else, with no help from outside itself', async () => {
-  const document = JSON.parse(JSON.stringify(openApiDocument({ version: '1' })));
+it('resolves only the opened operation, without outside help', async () => {
+  const document = await gatewayDocument('1');
   const plugin: ReturnType<typeof pagePlugin> = runInNewContext(`(${pagePlugin.toString()})()`);
 
   const { spec, errors } = await plugin.fn.resolveSubtree(document, ['paths', '/appliances/{appliance}/farms', 'get']);
@@ -20,7 +20,7 @@ it('resolves what is opened and nothing else, with no help from outside itself',
   expect(JSON.stringify(spec)).not.toContain('$ref');
 });
 
-it('answers with nothing for a path that is not there', async () => {
+it('returns nothing for an unknown path', async () => {
   const { spec } = await pagePlugin().fn.resolveSubtree({ paths: {} }, ['paths', '/nothing', 'get']);
 
   expect(spec).toBeUndefined();

@@ -1,0 +1,146 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { collectorDefaults } from '../src/collectors/registry.ts';
+import { startExporter } from './exporter.ts';
+import type { Program } from './exporter-process.ts';
+import { type Fleet, startFleet } from './fleet.ts';
+import { medians } from './measure.ts';
+import { seriesOf, startPromClient, startStaticServer } from './references.ts';
+import { compare, type Result } from './results.ts';
+import { createScraper, type Encoding, type Scraper } from './scraper.ts';
+
+/** About 100,000 series. */
+const size = { appliances: 40, farms: 20, backendsPerFarm: 12 };
+const encodings: readonly Encoding[] = ['plain', 'gzip'];
+const maxOfPromClient = 1 / 20;
+const promClientRounds = 5;
+
+/** A page of which some appliances have new readings at each scrape. */
+interface Case {
+  readonly name: string;
+  readonly changing: number;
+  /** Seconds between two readings of an appliance that changes. */
+  readonly everySeconds: number;
+  readonly rounds: number;
+  /** The most that it may take of a server that sends the same bytes, as a ratio. */
+  readonly atMost: Readonly<Record<Encoding, number>>;
+}
+
+const unchanged: Case = { name: 'unchanged', changing: 0, everySeconds: 0, rounds: 200, atMost: { plain: 2, gzip: 2 } };
+const oneChanged: Case = {
+  name: 'after 1 of 40 changed',
+  changing: 1,
+  everySeconds: 1,
+  rounds: 12,
+  atMost: { plain: 4, gzip: 5 },
+};
+const allChanged: Case = {
+  name: 'after all 40 changed',
+  changing: 40,
+  everySeconds: 4,
+  rounds: 5,
+  atMost: { plain: 8, gzip: 8 },
+};
+
+/** Measures scrapes of a page of 100,000 series; resolves with that page too. */
+export async function pageResults(program: Program): Promise<{ readonly results: Result[]; readonly page: string }> {
+  const fleet = await startFleet(size, 'none');
+  const results: Result[] = [];
+  let page = '';
+  for (const each of [unchanged, oneChanged, allChanged]) {
+    const exporter = await startExporter(program, configuration(fleet, each));
+    const scraper = createScraper(exporter.url);
+    page = await changedPage(scraper, each);
+    results.push(...(await againstStaticServer(scraper, each, page)));
+    if (each === oneChanged) results.push(...(await againstPromClient(scraper, each, page)));
+    scraper.close();
+    await exporter.stop();
+  }
+  fleet.stop();
+  return { results, page };
+}
+
+/** The appliances that change are read again and again, the others once at the start. */
+function configuration({ entries }: Fleet, { changing, everySeconds }: Case): object {
+  const never = { schedule: '0 0 0 1 * *', max_stale: '60d' };
+  const often = { schedule: `*/${everySeconds} * * * * *`, max_stale: '60s' };
+  return {
+    appliances: entries.map((entry, index) =>
+      index < changing ? { ...entry, collectors: { farms: often, backends: often } } : entry,
+    ),
+    collectors: Object.fromEntries([...collectorDefaults.keys()].map((name) => [name, never])),
+    polling: { max_busy_ratio: 1, jitter: '0%' },
+  };
+}
+
+/**
+ * Returns the page at present; throws unless as many appliances as there should be changed since
+ * the last scrape.
+ */
+async function changedPage(scraper: Scraper, { name, changing, everySeconds }: Case): Promise<string> {
+  const connections = async (): Promise<readonly [page: string, lines: ReadonlySet<string>]> => {
+    const page = (await scraper.scrape('plain')).body.toString();
+    return [page, new Set(page.match(/^zlb_backend_established_connections\{.*$/gm))];
+  };
+  const [, before] = await connections();
+  await pause(2 * everySeconds * 1_000);
+  const [page, now] = await connections();
+  const changed = new Set(
+    [...now].filter((line) => !before.has(line)).map((line) => /appliance="(.*?)"/.exec(line)?.[1]),
+  );
+  if (changed.size !== changing) throw new Error(`${name}: ${changed.size} appliances changed`);
+  return page;
+}
+
+async function againstStaticServer(scraper: Scraper, each: Case, page: string): Promise<Result[]> {
+  const fixed = await startStaticServer(scraper);
+  const results: Result[] = [];
+  for (const encoding of encodings) {
+    const [ours, reference] = await medians(each.rounds, [
+      () => scrapeChanged(scraper, each, encoding),
+      () => fixed.scraper.time(encoding),
+    ]);
+    results.push(
+      compare({
+        name: `page of ${thousands(page)} series, ${each.name}, ${encoding} (node:http sends the same bytes)`,
+        unit: 'ms',
+        ours,
+        reference,
+        atMost: each.atMost[encoding],
+      }),
+    );
+  }
+  fixed.stop();
+  return results;
+}
+
+async function againstPromClient(scraper: Scraper, each: Case, page: string): Promise<Result[]> {
+  const promClient = await startPromClient(page);
+  const results: Result[] = [];
+  for (const encoding of encodings) {
+    const [ours, reference] = await medians(promClientRounds, [
+      () => scrapeChanged(scraper, each, encoding),
+      () => promClient.scraper.time(encoding),
+    ]);
+    results.push(
+      compare({
+        name: `page of ${thousands(page)} series, ${each.name}, ${encoding} (registry.metrics() of prom-client)`,
+        unit: 'ms',
+        ours,
+        reference,
+        atMost: maxOfPromClient,
+      }),
+    );
+  }
+  promClient.stop();
+  return results;
+}
+
+/** Waits until the appliances that change have changed since the scrape before. */
+async function scrapeChanged(scraper: Scraper, { everySeconds }: Case, encoding: Encoding): Promise<number> {
+  await pause(everySeconds * 1_000);
+  return await scraper.time(encoding);
+}
+
+function thousands(page: string): string {
+  return seriesOf(page).toLocaleString('en');
+}

@@ -1,0 +1,179 @@
+import { defineConfig, type OxlintOverride } from 'oxlint';
+
+interface Room {
+  readonly floor: number;
+  readonly idea: string;
+  /** The folders that it may import from, beside itself and `lib`. */
+  readonly imports: readonly string[];
+}
+
+/**
+ * The folders of `src/`, and what each may import. The linter refuses the rest;
+ * scripts/pictures/house.ts draws the picture of docs/architecture.md from this table.
+ */
+export const rooms: Readonly<Record<string, Room>> = {
+  commands: {
+    floor: 5,
+    idea: 'the command line, one file for each command',
+    imports: ['app', 'config', 'appliance', 'collectors', 'poller', 'gateway', 'audit', 'http'],
+  },
+  app: {
+    floor: 5,
+    idea: 'puts all parts together, and again at a reload',
+    imports: [
+      'commands',
+      'config',
+      'appliance',
+      'metrics',
+      'collectors',
+      'poller',
+      'gateway',
+      'audit',
+      'http',
+      'status-page',
+    ],
+  },
+  http: {
+    floor: 4,
+    idea: 'the two listeners: one for Prometheus and people, one for changes',
+    imports: ['appliance', 'metrics', 'collectors', 'poller', 'gateway', 'audit', 'status-page'],
+  },
+  'status-page': {
+    floor: 4,
+    idea: 'what people look at: pages, search, problems',
+    imports: ['metrics', 'collectors', 'poller'],
+  },
+  poller: {
+    floor: 3,
+    idea: 'when to read, what to store, when it is stale',
+    imports: ['appliance', 'metrics', 'collectors'],
+  },
+  gateway: {
+    floor: 3,
+    idea: 'who may change what; guards, dry runs',
+    imports: ['appliance', 'metrics', 'audit'],
+  },
+  audit: { floor: 3, idea: 'each change on disk, before and after it', imports: [] },
+  collectors: {
+    floor: 2,
+    idea: 'what to read, and what it means; one file each',
+    imports: ['appliance', 'metrics'],
+  },
+  appliance: { floor: 1, idea: 'the API as one table, the client, its errors, the breaker', imports: [] },
+  metrics: { floor: 1, idea: 'families as values, their text, the store', imports: [] },
+  lib: { floor: 0, idea: 'secrets, durations, sizes, strict dates', imports: [] },
+  config: { floor: 0, idea: 'a file of YAML becomes Settings; for floor 5 only', imports: [] },
+};
+
+const folders = Object.keys(rooms);
+const demonstration = ['app', 'commands'];
+
+export default defineConfig({
+  plugins: ['typescript', 'unicorn', 'import', 'promise', 'node', 'vitest', 'oxc'],
+  categories: {
+    correctness: 'error',
+    suspicious: 'error',
+    perf: 'error',
+  },
+  env: {
+    node: true,
+    es2024: true,
+  },
+  ignorePatterns: ['dist', 'node_modules'],
+  rules: {
+    'typescript/no-explicit-any': 'error',
+    'typescript/no-floating-promises': 'error',
+    'typescript/no-misused-promises': 'error',
+    'typescript/await-thenable': 'error',
+    'typescript/no-non-null-assertion': 'error',
+    'typescript/consistent-type-imports': 'error',
+    'typescript/switch-exhaustiveness-check': 'error',
+    'import/no-cycle': 'error',
+    'import/no-default-export': 'error',
+    'no-console': 'error',
+    'no-await-in-loop': 'off',
+    'no-underscore-dangle': 'off',
+    'no-control-regex': 'off',
+    'no-shadow': 'off',
+    'unicorn/no-array-sort': 'off',
+    'unicorn/no-array-reverse': 'off',
+    'unicorn/prefer-add-event-listener': 'off',
+    'unicorn/require-post-message-target-origin': 'off',
+    'unicorn/consistent-function-scoping': 'off',
+    'promise/always-return': 'off',
+    'typescript/no-unnecessary-type-parameters': 'off',
+    'typescript/consistent-return': 'off',
+    'typescript/no-unsafe-type-assertion': 'off',
+    'oxc/no-map-spread': 'off',
+    'oxc/no-async-endpoint-handlers': 'off',
+    'unicorn/prefer-set-has': 'off',
+  },
+  overrides: [
+    ...Object.entries(rooms).map(([folder, { floor, imports }]) =>
+      refuse({
+        files: `src/${folder}/**`,
+        folders: [...folders, 'simulator'].filter(
+          (other) =>
+            other !== folder &&
+            other !== 'lib' &&
+            !imports.includes(other) &&
+            !(other === 'simulator' && demonstration.includes(folder)),
+        ),
+        message: `Floor ${floor}: src/${folder} may import ${['lib', ...imports].join(', ')} (docs/architecture.md).`,
+      }),
+    ),
+    refuse({
+      files: 'simulator/**',
+      folders: folders.filter((folder) => folder !== 'lib' && folder !== 'appliance'),
+      // So that it cannot repeat a mistake of the client.
+      modules: ['**/appliance/*.ts', '!**/appliance/route.ts'],
+      message: 'The simulator imports lib, appliance/api and appliance/route.ts only (docs/architecture.md).',
+    }),
+    {
+      files: ['src/**', 'simulator/**'],
+      rules: { 'max-lines-per-function': ['error', { max: 70, skipBlankLines: true, skipComments: true }] },
+    },
+    {
+      files: ['oxlint.config.ts', 'vitest.config.ts', 'test/mutation/vitest.config.ts', 'test/support/global-setup.ts'],
+      rules: {
+        'import/no-default-export': 'off',
+      },
+    },
+    {
+      files: ['test/**', 'bench/**', 'scripts/**'],
+      rules: {
+        'no-console': 'off',
+        'typescript/no-non-null-assertion': 'off',
+        'vitest/no-conditional-expect': 'off',
+        'vitest/valid-expect': [
+          'error',
+          {
+            maxArgs: 2,
+          },
+        ],
+        'vitest/expect-expect': 'off',
+        'vitest/require-to-throw-message': 'off',
+        'oxc/no-accumulating-spread': 'off',
+        'typescript/restrict-template-expressions': 'off',
+        'typescript/no-misused-spread': 'off',
+        'typescript/unbound-method': 'off',
+      },
+    },
+  ],
+});
+
+interface Refusal {
+  readonly files: string;
+  readonly folders: readonly string[];
+  /** Patterns of single files; `!` excepts one. */
+  readonly modules?: readonly string[];
+  readonly message: string;
+}
+
+function refuse(rule: Refusal): OxlintOverride {
+  const group = [...rule.folders.map((folder) => `**/${folder}/**`), ...(rule.modules ?? [])];
+  return {
+    files: [rule.files],
+    rules: { 'no-restricted-imports': ['error', { patterns: [{ group, message: rule.message }] }] },
+  };
+}

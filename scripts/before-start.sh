@@ -1,0 +1,17 @@
+# Sourced by scripts of package.json.
+
+# Node.js 24 comes with `npm ci`, but not where npm runs no install scripts. An older one cannot run TypeScript files.
+case $(node --version) in
+v2[4-9].* | v[3-9][0-9].* | v[1-9][0-9][0-9].*) ;;
+*)
+  echo "zlb-exporter needs Node.js 24 or newer and found $(node --version); install Node.js 24, or run" \
+    "npm ci --ignore-scripts=false, which brings it along" >&2
+  exit 1
+  ;;
+esac
+
+# npm takes a flag that stands before `--` for itself and passes it on as an environment variable, such as
+# npm_config_config.file. Some shells (dash, busybox) drop variables with a dot in the name, so these are
+# handed on in one variable, a line each; src/commands/flags.ts reads it.
+npm_dotted_flags=$({ tr '\000' '\n' <"/proc/$$/environ" | grep '^npm_config_[a-z_-]*\.'; } 2>/dev/null)
+export npm_dotted_flags

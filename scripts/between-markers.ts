@@ -1,0 +1,8 @@
+/** Puts a text between the markers `<!-- NAME -->` and `<!-- /NAME -->` of a document. */
+export function betweenMarkers(document: string, name: string, text: string): string {
+  const [start, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
+  const from = document.indexOf(start);
+  const to = document.indexOf(end);
+  if (from === -1 || to < from) throw new Error(`the document has no ${start} with a ${end} after it`);
+  return `${document.slice(0, from + start.length)}\n\n${text}\n\n${document.slice(to)}`;
+}

@@ -1,0 +1,180 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { EndpointRow } from '../src/appliance/api/row.ts';
+import { endpoints } from '../src/appliance/api/table.ts';
+import { createRouteMatcher } from '../src/appliance/route.ts';
+import { isRecord } from '../src/lib/check.ts';
+import { forbidden, sessionOf, userOf } from './access.ts';
+import { type Call, json, notFound, Refusal, type Reply } from './call.ts';
+import { answerAnyway, handlers } from './handlers.ts';
+import { deactivatedBecause } from './replies/activation.ts';
+import { closeSession, openSession, sessionHeaders } from './replies/users.ts';
+import type { World } from './world.ts';
+
+interface ApiRequest {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+  /** As in `Destination` (exchange.ts). */
+  readonly path: string;
+  readonly shown: string;
+  readonly content: Buffer;
+  readonly nowMs: number;
+}
+
+export interface Api {
+  /**
+   * Returns the route of the table that serves a request; verb and path as sent if there is none.
+   */
+  routeOf(method: string, path: string): string;
+  answer(request: ApiRequest): Reply;
+}
+
+const unauthorised = json(401, { message: 'Authorization required' });
+const unsupported = json(415, { error: 'true', message: 'This content type is not supported.' });
+const contentTypes = ['application/json', 'text/plain', 'application/x-pem-file', 'application/gzip'];
+
+/**
+ * Answers requests in the appliance's order of checks (docs/api.md §3.19): key, role, licence, then
+ * the route.
+ */
+export function createApi(world: World): Api {
+  const rows: readonly EndpointRow[] = Object.values(endpoints);
+  const matcher = createRouteMatcher(rows.filter((row) => isServed(row, world)));
+
+  function match(method: string, path: string) {
+    const found = matcher.match(method === 'HEAD' ? 'GET' : method, path);
+    return found && Object.entries(found.params).every(([name, value]) => isPossible(name, value)) ? found : undefined;
+  }
+
+  function answer(request: ApiRequest): Reply {
+    const { method, headers, path, shown, content, nowMs } = request;
+    if (method === 'OPTIONS') return preflight;
+    if (path === '/session' && method === 'POST') return openSession(world, headers, content);
+    if (path === '/session' && method === 'DELETE') return closeSession(world, headers);
+
+    const user = userOf(world, headers) ?? (isPublic(world, method, path) ? world.users.get('root') : undefined);
+    if (!user) return unauthorised;
+    const denied = forbidden(world, user, method, path);
+    if (denied) return denied;
+
+    const reason = deactivatedBecause(world, nowMs);
+    if (reason !== undefined && path !== '/certificates/activation') {
+      return json(402, { message: reason, certificate_key: world.activation.certificateKey, hostname: world.hostname });
+    }
+
+    const found = match(method, path);
+    // HEAD runs the handler of GET, except for farms (recorded).
+    if (!found || (method === 'HEAD' && found.row.area === 'farms')) return notFound(shown);
+    const { route } = found.row;
+    const body = readBody(world, method, headers, content);
+    if ('refused' in body) return body.refused;
+    const call: Call = { world, user, nowMs, route, params: found.params, json: body.json, content };
+    return (handlers[route] ?? answerAnyway)(call);
+  }
+
+  function answered(request: ApiRequest): Reply {
+    try {
+      return answer(request);
+    } catch (error) {
+      if (error instanceof Refusal) return error.reply;
+      throw error;
+    }
+  }
+
+  return {
+    routeOf: (method, path) => match(method, path)?.row.route ?? `${method} ${path}`,
+    answer(request) {
+      const session = sessionOf(world, request.headers);
+      const reply = answered(request);
+      return session && world.sessions.has(session.id)
+        ? { ...reply, headers: [...(reply.headers ?? []), ...sessionHeaders(session.id)] }
+        : reply;
+    },
+  };
+}
+
+const preflight: Reply = {
+  kind: 'empty',
+  status: 200,
+  headers: [
+    ['Access-control-allow-methods', 'GET, POST, PUT, DELETE, OPTIONS'],
+    ['Access-control-allow-headers', 'API_KEY, ZAPI_KEY, Authorization, Set-cookie, Content-Type, X-Requested-With'],
+  ],
+};
+
+function isPublic(world: World, method: string, path: string): boolean {
+  return world.edition === 'community' && world.release === 'newest' && method === 'GET' && path === '/system/language';
+}
+
+/**
+ * False for a name that cannot exist: the appliance answers 404 for it, as for an unknown route.
+ */
+function isPossible(name: string, value: string): boolean {
+  switch (name) {
+    case 'farmname':
+      return /^[a-zA-Z0-9-]+$/.test(value);
+    case 'backend':
+    case 'index':
+      return /^\d+$/.test(value);
+    default:
+      return true;
+  }
+}
+
+type ReadBody = { readonly refused: Reply } | { readonly json: Readonly<Record<string, unknown>> | undefined };
+
+// docs/api.md §1.3. The text `0` counts as an empty body (recorded).
+function readBody(world: World, method: string, headers: IncomingHttpHeaders, content: Buffer): ReadBody {
+  if (method !== 'POST' && method !== 'PUT') return { json: {} };
+  const type = headers['content-type'] ?? '';
+  if (!contentTypes.includes(type)) return { refused: unsupported };
+  if (type !== 'application/json') return { json: undefined };
+
+  const text = content.toString();
+  if (text === '' || text === '0')
+    return world.release === 'newest' || text === '0' ? { refused: unsupported } : { json: {} };
+  const value = parsed(text);
+  if (!value) return { refused: json(400, { error: 'true', message: 'The body is no JSON that can be used.' }) };
+  // An array crashes the appliance's handler.
+  return isRecord(value) ? { json: value } : { refused: { kind: 'page', status: 500 } };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Routes that the Community Edition lacks: it answers 404, or another route matches. */
+const enterpriseOnly = [
+  / \/certificates\/activation/,
+  / \/farms\/modules\/gslb$/,
+  /^POST \/farms\/\{farmname\}$/,
+  / \/farms\/\{farmname\}\/certificates\/\{certificate\}\/actions$/,
+  / \/farms\/\{farmname\}\/services\/\{service\}\/actions$/,
+  / \/farms\/\{farmname\}\/(?:replacerequestheader|replaceresponseheader|service|sessions|zones|ipds)(?:\/|$)/,
+  / \/farms\/\{farmname\}\/services\/\{service\}\/sessions/,
+  / \/interfaces\/(?:bonding|floating)/,
+  /^PUT \/monitoring\/fg$/,
+  /\{\w+\*\}/,
+  / \/(?:aliases|routing|ipds|rbac|aws|azure)(?:\/|$)/,
+  / \/stats\/system\/(?:network\/interfaces|connections|cpu|memory|load)$/,
+  / \/system\/(?:global|factory|ssh|http|https\/certificate|rsyslog|packages\/offline|cluster|notifications)(?:\/|$)/,
+];
+
+const olderOnly = [/ \/interfaces\/gateway$/];
+const newestOnly = [/ \/certificates\/(?:letsencrypt(?:\/|$)|pem$)/, / \/vpns/, / \/system\/(?:proxy|support)$/];
+
+/** True if the edition and release have the route (docs/api.md §7). */
+function isServed({ route, since }: EndpointRow, { edition, release }: World): boolean {
+  if (edition === 'community') {
+    if (matches(enterpriseOnly, route)) return false;
+    if (matches(release === 'newest' ? olderOnly : newestOnly, route)) return false;
+  }
+  return release === 'newest' || since !== '4.0.2';
+}
+
+function matches(patterns: readonly RegExp[], route: string): boolean {
+  return patterns.some((pattern) => pattern.test(route));
+}

@@ -1,0 +1,134 @@
+import type { User, World } from './world.ts';
+
+/** One request as a handler gets it: allowed, matched to a route, with its body read. */
+export interface Call {
+  readonly world: World;
+  readonly user: User;
+  readonly nowMs: number;
+  /** The template and its decoded values. */
+  readonly route: string;
+  readonly params: Readonly<Record<string, string>>;
+  /** An object for JSON content, undefined for everything else. */
+  readonly json: Readonly<Record<string, unknown>> | undefined;
+  /** The body as sent. */
+  readonly content: Buffer;
+}
+
+export type Handler = (call: Call) => Reply;
+
+/** Handlers of one area, keyed by route. */
+export type Handlers = Readonly<Record<string, Handler>>;
+
+/** Returns a path parameter of the route. */
+export function param(call: Call, name: string): string {
+  return call.params[name] ?? '';
+}
+
+/** Returns a flag as the API prints it. */
+export function flag(value: boolean): 'true' | 'false' {
+  return value ? 'true' : 'false';
+}
+
+/** The result of a handler; response.ts turns it into bytes, headers and, on request, gzip. */
+export type Reply = JsonReply | TextReply | FileReply | PageReply | EmptyReply;
+
+interface ReplyBase {
+  readonly status: number;
+  readonly headers?: readonly (readonly [string, string])[];
+}
+
+export interface JsonReply extends ReplyBase {
+  readonly kind: 'json';
+  readonly value: unknown;
+}
+
+/** `text/plain`, as `…/info` answers. */
+interface TextReply extends ReplyBase {
+  readonly kind: 'text';
+  readonly text: string;
+}
+
+/** A download. */
+interface FileReply extends ReplyBase {
+  readonly kind: 'file';
+  readonly filename: string;
+  readonly content: Buffer;
+}
+
+/** The web server's own HTML, for a request that does not reach the API or makes it crash. */
+interface PageReply extends ReplyBase {
+  readonly kind: 'page';
+}
+
+interface EmptyReply extends ReplyBase {
+  readonly kind: 'empty';
+}
+
+/** Every error of the API has a link to its manual. */
+const documentation = 'https://appliance.example/manual/api/v4.0/';
+
+/** Returns a reply with the usual envelope of reads. */
+export function read(description: string, params: unknown, more: Readonly<Record<string, unknown>> = {}): JsonReply {
+  return { kind: 'json', status: 200, value: { description, params, ...more } };
+}
+
+/** Returns a JSON reply with an envelope of its own. */
+export function json(status: number, value: unknown): JsonReply {
+  return { kind: 'json', status, value };
+}
+
+/**
+ * Returns the common success body of actions, or one with `params` instead of `success`
+ * (docs/api.md §1.5).
+ */
+export function done(
+  description: string,
+  message: string,
+  more: Readonly<Record<string, unknown>> = { success: 'true' },
+): JsonReply {
+  return json(200, { description, message, ...more });
+}
+
+/** Returns the answer of the few calls that reply with 201. */
+export function created(
+  description: string,
+  message: string,
+  params: unknown,
+  more: Readonly<Record<string, unknown>> = {},
+): JsonReply {
+  return json(201, { description, message, params, ...more });
+}
+
+/** Returns the error body of the API. */
+export function failure(status: number, description: string, message: string): JsonReply {
+  return json(status, { description, documentation, error: 'true', message });
+}
+
+/**
+ * Returns the 404 of a route or verb that does not exist; `path` is as the appliance understood it.
+ * These words distinguish it from the 404 of an object (docs/api.md §3.19).
+ */
+export function notFound(path: string): JsonReply {
+  return failure(404, 'No such call', `Request not found: ${path}`);
+}
+
+/** Ends a call with a reply, thrown by a check inside a handler. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly reply: Reply;
+
+  constructor(reply: Reply) {
+    super(`refused with ${reply.status}`);
+    this.reply = reply;
+  }
+}
+
+/** Refuses a call with the error body of the API. */
+export function refuse(status: number, description: string, message: string): never {
+  throw new Refusal(failure(status, description, message));
+}
+
+/** Ends a call as a crash of the appliance's handler does: the web server answers with 500. */
+export function crash(): never {
+  throw new Refusal({ kind: 'page', status: 500 });
+}

@@ -1,0 +1,37 @@
+const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** Formats `Nov  6 09:30:12 2026 GMT`, the date of certificates and log files. */
+export function certificateDate(ms: number): string {
+  const date = new Date(ms);
+  return `${months[date.getUTCMonth()]} ${day(date)} ${clock(date)} ${date.getUTCFullYear()} GMT`;
+}
+
+/**
+ * Formats `Fri Nov  6 09:30:12 2026`, the appliance's local time without its zone; the simulated
+ * one is in UTC.
+ */
+export function systemDate(ms: number): string {
+  const date = new Date(ms);
+  return `${days[date.getUTCDay()]} ${months[date.getUTCMonth()]} ${day(date)} ${clock(date)} ${date.getUTCFullYear()}`;
+}
+
+/** Formats `2026-11-06  03:00:01 UTC`, with two spaces. */
+export function backupDate(ms: number): string {
+  const [date = '', time = ''] = new Date(ms).toISOString().slice(0, 19).split('T');
+  return `${date}  ${time} UTC`;
+}
+
+/** Formats `11-20-2026-20:53`. */
+export function graphDate(ms: number): string {
+  const [year, month, date] = new Date(ms).toISOString().slice(0, 10).split('-');
+  return `${month}-${date}-${year}-${new Date(ms).toISOString().slice(11, 16)}`;
+}
+
+function day(date: Date): string {
+  return String(date.getUTCDate()).padStart(2, ' ');
+}
+
+function clock(date: Date): string {
+  return date.toISOString().slice(11, 19);
+}

@@ -1,0 +1,85 @@
+import { busyWorld } from './scenes/busy.ts';
+import { healthyPair } from './scenes/cluster.ts';
+import { deactivatedWorld, expiringWorld } from './scenes/expiring.ts';
+import { startSimulatedAppliance, type SimulatedAppliance, type SimulatedApplianceOptions } from './server.ts';
+import type { TlsMaterials } from './tls.ts';
+import type { World } from './world.ts';
+
+export interface DemonstrationOptions {
+  readonly apiKey: string;
+  readonly latency: NonNullable<SimulatedApplianceOptions['latency']>;
+  /** Made for each appliance if absent. */
+  readonly tls?: TlsMaterials;
+  /** Ports by name of the appliance; any free port for the others. */
+  readonly ports?: Readonly<Record<string, number>>;
+  /** Ends the demonstration. */
+  readonly signal?: AbortSignal;
+}
+
+export interface DemonstrationAppliance {
+  readonly name: string;
+  /** The content in a few words. */
+  readonly about: string;
+  readonly appliance: SimulatedAppliance;
+}
+
+export interface Demonstration {
+  readonly appliances: readonly DemonstrationAppliance[];
+  close(): Promise<void>;
+}
+
+/**
+ * Starts five appliances: a healthy pair, a busy one, one with expiring certificates, one
+ * deactivated.
+ */
+export async function startDemonstration(options: DemonstrationOptions): Promise<Demonstration> {
+  const { apiKey, latency, tls, ports = {}, signal } = options;
+  const [first, second] = healthyPair();
+  const scenes = [
+    { name: 'lb-paris-1', about: 'Enterprise, master of a healthy cluster', world: first },
+    { name: 'lb-paris-2', about: 'Enterprise, its backup', world: second },
+    { name: 'lb-madrid', about: 'Enterprise, busy: farms in every state, a flapping backend', world: busyWorld() },
+    { name: 'lb-berlin', about: 'Enterprise, certificates and the trial licence run out', world: expiringWorld() },
+    { name: 'lb-lisbon', about: 'Enterprise, deactivated: the trial is over', world: deactivatedWorld() },
+  ];
+  const appliances = await Promise.all(
+    scenes.map(async ({ name, about, world }) => {
+      world.moving = true;
+      return {
+        name,
+        about,
+        appliance: await startSimulatedAppliance({
+          world,
+          apiKey,
+          latency,
+          farmsListen: true,
+          port: ports[name] ?? 0,
+          ...(tls && { tls }),
+          now: () => alive(world),
+        }),
+      };
+    }),
+  );
+
+  async function close(): Promise<void> {
+    await Promise.all(appliances.map(({ appliance }) => appliance.close()));
+  }
+  signal?.addEventListener('abort', () => void close(), { once: true });
+  return { appliances, close };
+}
+
+/** Returns the time, and brings the busy appliance into the state of that minute. */
+function alive(world: World): number {
+  const nowMs = Date.now();
+  flap(world, nowMs);
+  return nowMs;
+}
+
+/** Lets one backend of the shop fail for one minute in four. */
+function flap(world: World, nowMs: number): void {
+  const shop = world.farms.get('shop');
+  const backend = shop?.profile === 'http' ? shop.services[0]?.backends[2] : undefined;
+  if (!backend || backend.status === 'maintenance') return;
+  const fails = Math.floor(nowMs / 60_000) % 4 === 3;
+  backend.status = fails ? 'down' : 'up';
+}

@@ -1,0 +1,204 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { sleep } from '../src/lib/time.ts';
+import { type Api, createApi } from './api.ts';
+import type { Reply } from './call.ts';
+import { type Fault, type FaultTable, substitute, withWrongTypes } from './faults.ts';
+import { createRequestLog } from './request-log.ts';
+import { deliver, dress } from './response.ts';
+import type { World } from './world.ts';
+
+export interface ExchangeParts {
+  readonly world: World;
+  readonly basePaths: readonly string[];
+  readonly faults: FaultTable;
+  readonly latency: 'none' | 'realistic' | (() => number);
+  readonly now: () => number;
+  /** Called after a call has changed the world, before its answer leaves. */
+  readonly afterCall?: (() => Promise<void>) | undefined;
+}
+
+interface ReadRequest {
+  readonly method: string;
+  /** The target as it came, for what is not addressed to the API. */
+  readonly path: string;
+  readonly destination: Destination;
+  readonly route: string;
+  readonly fault: Fault | undefined;
+  /** Aborts when the connection ends. */
+  readonly signal: AbortSignal;
+}
+
+/** Longer than any test or client waits; the maximum of a Node.js timer. */
+const foreverMs = 2_147_483_647;
+
+/** Answers and logs the requests of one simulated appliance. */
+export class Exchanges {
+  readonly log = createRequestLog();
+  readonly #parts: ExchangeParts;
+  readonly #api: Api;
+  #sleeping = 0;
+  #calls = 0;
+
+  constructor(parts: ExchangeParts) {
+    this.#parts = parts;
+    this.#api = createApi(parts.world);
+  }
+
+  /** The number of requests that wait for their latency or hang. */
+  get sleeping(): number {
+    return this.#sleeping;
+  }
+
+  /** Serves one request. Rejects when the connection ends before the answer is sent. */
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { basePaths, faults, now } = this.#parts;
+    const method = request.method ?? 'GET';
+    const destination = destinationOf(request.url ?? '/', basePaths);
+    const path = destination.to === 'api' ? destination.path : (request.url ?? '/');
+    const route = destination.to === 'api' ? this.#api.routeOf(method, path) : `${method} ${path}`;
+    const fault = faults.take(route);
+    const entry = this.log.begin({ method, path, route, startedAt: now(), ...(fault && { fault: fault.kind }) });
+    const left = new AbortController();
+    response.once('close', () => left.abort());
+    try {
+      await this.#answer(request, response, { method, path, destination, route, fault, signal: left.signal });
+    } finally {
+      // Before the bytes can reach the client, so that a client that has an answer finds it logged.
+      this.log.end(entry, {
+        endedAt: now(),
+        ...(response.headersSent && { status: response.statusCode }),
+        ...(left.signal.aborted && { leftEarly: true }),
+      });
+    }
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse, asked: ReadRequest): Promise<void> {
+    const { fault, signal } = asked;
+    const { world, now } = this.#parts;
+    const content = await buffer(request);
+    if (fault?.kind === 'hang') return this.#pause(foreverMs, signal);
+    await this.#takeTime(asked);
+
+    const nowMs = now() + (fault?.kind === 'clock_skew' ? fault.seconds * 1_000 : 0);
+    const reply = withFault(substitute(fault, world) ?? this.#replyTo(request, asked, content, nowMs), fault);
+    await this.#parts.afterCall?.();
+    const gzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
+    await deliver(response, dress(reply, { release: world.release, nowMs, gzip }), fault, signal);
+  }
+
+  #replyTo(request: IncomingMessage, asked: ReadRequest, content: Buffer, nowMs: number): Reply {
+    const { method, path, destination } = asked;
+    if (needsLength(request)) return { kind: 'page', status: 411 };
+    if (destination.to === 'web_server') return { kind: 'page', status: 404 };
+    return this.#api.answer({ method, headers: request.headers, path, shown: destination.shown, content, nowMs });
+  }
+
+  /** Waits as long as a real appliance would need for the call. */
+  async #takeTime({ destination, route, signal }: ReadRequest): Promise<void> {
+    const { world, latency } = this.#parts;
+    this.#calls += 1;
+    if (latency === 'none' || destination.to !== 'api') return;
+    const factor = latency === 'realistic' ? 1 : latency();
+    await this.#pause(latencyMs(world, route, this.#calls) * factor, signal);
+  }
+
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    this.#sleeping += 1;
+    try {
+      await sleep(ms, signal);
+    } finally {
+      this.#sleeping -= 1;
+    }
+  }
+}
+
+function withFault(reply: Reply, fault: Fault | undefined): Reply {
+  if (fault?.kind !== 'wrong_types' || reply.kind !== 'json') return reply;
+  return { ...reply, value: withWrongTypes(reply.value) };
+}
+
+/** The web server requires a length for every verb that can carry a body (recorded). */
+function needsLength({ method = '', headers }: IncomingMessage): boolean {
+  const bodiless = ['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'].includes(method);
+  return !bodiless && headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
+}
+
+/** Seconds that each call took on a real appliance (test/recorded); `usual` for the others. */
+const measured: Readonly<Record<string, number>> = {
+  'GET /stats': 1.05,
+  'GET /farms': 0.09,
+  'GET /farms/modules/summary': 0.055,
+  'GET /farms/modules/lslb': 0.09,
+  'GET /farms/{farmname}': 0.07,
+  'GET /certificates': 0.095,
+  'GET /certificates/{file}/info': 0.076,
+  'GET /ids': 0.09,
+  'GET /stats/farms/{farmname}': 0.16,
+  'GET /stats/farms/{farmname}/backends': 0.16,
+  'GET /system/language': 0.024,
+  'GET /system/cluster/nodes': 2.5,
+  'GET /ipds/package': 1.4,
+  'GET /certificates/activation/info': 0.25,
+  'POST /farms': 0.3,
+  'PUT /farms/{farmname}/actions': 2.5,
+  'POST /certificates': 0.19,
+  'POST /system/snmp': 1.06,
+};
+const usual = 0.052;
+const perFarm = 0.03;
+
+/**
+ * Returns the milliseconds of a call. Its jitter of ±15 % depends only on the number of calls
+ * before it.
+ */
+function latencyMs(world: World, route: string, callNumber: number): number {
+  const seconds = route === 'GET /stats/farms' ? 0.04 + perFarm * world.farms.size : (measured[route] ?? usual);
+  const jitter = 0.85 + 0.3 * (((callNumber * 2_654_435_761) % 4_294_967_296) / 4_294_967_296);
+  return Math.round(seconds * jitter * 1_000);
+}
+
+/** The destination of a request: the API, or only the web server. */
+export type Destination =
+  | {
+      readonly to: 'api';
+      /** The path as the API prints it: decoded, with bytes beyond ASCII read as latin-1. */
+      readonly shown: string;
+      /**
+       * The path for the route matcher: percent-encoded again, without one trailing line feed,
+       * which the API ignores.
+       */
+      readonly path: string;
+    }
+  | { readonly to: 'web_server' };
+
+/** Resolves a request target as the appliance's web server does before the API sees it. */
+function destinationOf(target: string, basePaths: readonly string[]): Destination {
+  const resolved = resolveDots(decodeBytes(target.replace(/[?#].*$/s, '')));
+  const base = basePaths.find((path) => resolved === path || resolved.startsWith(`${path}/`));
+  if (base === undefined) return { to: 'web_server' };
+
+  // Recorded: `api.cgi//farms` answers like `api.cgi/farms`, while a doubled slash further on is
+  // another path.
+  const rest = resolved.slice(base.length).replace(/^\/\//, '/');
+  const path = rest
+    .replace(/\n$/, '')
+    .split('/')
+    .map((segment) => encodeURIComponent(segment))
+    .join('/');
+  return { to: 'api', shown: rest.replaceAll('\0', ' '), path };
+}
+
+function decodeBytes(path: string): string {
+  return path.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+function resolveDots(path: string): string {
+  if (!path.includes('/..')) return path;
+  const kept: string[] = [];
+  for (const segment of path.split('/')) {
+    if (segment === '..') kept.pop();
+    else kept.push(segment);
+  }
+  return `/${kept.filter((segment) => segment !== '').join('/')}`;
+}

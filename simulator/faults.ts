@@ -1,0 +1,105 @@
+import { failure, json, type Reply } from './call.ts';
+import type { World } from './world.ts';
+
+/** A fault of an answer, as seen on the wire. */
+export type Fault =
+  /** Closes the port and all connections, whatever the route. `heal` opens the same port again. */
+  | { readonly kind: 'refuse' }
+  /** Accepts the call and never answers. */
+  | { readonly kind: 'hang' }
+  | { readonly kind: 'slow_body'; readonly bytesPerSecond: number }
+  /** Sends the headers and half of the body, then destroys the connection. */
+  | { readonly kind: 'cut' }
+  /** A complete HTTP answer whose JSON stops in the middle. */
+  | { readonly kind: 'truncated' }
+  /** Sends the web server's page instead of JSON, with 200 if no status is given. */
+  | { readonly kind: 'html'; readonly status?: number }
+  | { readonly kind: 'status'; readonly status: number; readonly body?: unknown }
+  /** Sends the same keys with values of other JSON types. */
+  | { readonly kind: 'wrong_types' }
+  | { readonly kind: 'huge_body'; readonly bytes: number }
+  /**
+   * Presents an expired certificate in new handshakes, whatever the route, and closes all
+   * connections.
+   */
+  | { readonly kind: 'expired_tls' }
+  /** Shifts the Date headers and the dates in texts. */
+  | { readonly kind: 'clock_skew'; readonly seconds: number }
+  | { readonly kind: 'redirect'; readonly location: string };
+
+interface ActiveFault {
+  readonly fault: Fault;
+  times: number;
+}
+
+export interface FaultTable {
+  set(route: string, fault: Fault, times: number): void;
+  clear(route?: string): void;
+  /**
+   * Returns the fault of a call and counts the call. A fault of the route has priority over one of
+   * `*`.
+   */
+  take(route: string): Fault | undefined;
+  /** True if any route has a fault of this kind. Faults of the listener apply to all calls. */
+  has(kind: Fault['kind']): boolean;
+}
+
+/** Stores the faults of routes, and for how many more calls each applies. */
+export function createFaultTable(): FaultTable {
+  const active = new Map<string, ActiveFault>();
+  return {
+    set(route, fault, times) {
+      // A closed port and a certificate see no calls to count.
+      const countless = fault.kind === 'refuse' || fault.kind === 'expired_tls';
+      active.set(route, { fault, times: countless ? Number.POSITIVE_INFINITY : times });
+    },
+    clear(route) {
+      if (route === undefined) active.clear();
+      else active.delete(route);
+    },
+    take(route) {
+      const key = active.has(route) ? route : '*';
+      const entry = active.get(key);
+      if (!entry) return undefined;
+      entry.times -= 1;
+      if (entry.times <= 0) active.delete(key);
+      return entry.fault;
+    },
+    has(kind) {
+      return [...active.values()].some(({ fault }) => fault.kind === kind);
+    },
+  };
+}
+
+/**
+ * Changes the types in a reply and keeps its keys: numbers become objects, lists texts, texts
+ * lists.
+ */
+export function withWrongTypes(value: unknown): unknown {
+  if (Array.isArray(value)) return 'not a list';
+  if (typeof value === 'number') return { amount: value };
+  if (typeof value === 'string') return [value];
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withWrongTypes(inner)]));
+  }
+  return { nothing: true };
+}
+
+/** Returns the reply that a fault sends instead of the real one. */
+export function substitute(fault: Fault | undefined, world: World): Reply | undefined {
+  if (fault?.kind === 'html') return { kind: 'page', status: fault.status ?? 200 };
+  if (fault?.kind === 'redirect') return { kind: 'page', status: 302, headers: [['Location', fault.location]] };
+  if (fault?.kind === 'status') return json(fault.status, fault.body ?? usualBody(fault.status, world));
+  return undefined;
+}
+
+function usualBody(status: number, { activation, hostname }: World): unknown {
+  if (status === 401) return { message: 'Authorization required' };
+  if (status === 402)
+    return {
+      message: 'No usable activation certificate is installed.',
+      certificate_key: activation.certificateKey,
+      hostname,
+    };
+  return failure(status, 'A call', `Refused with ${status} on request of a test.`).value;
+}

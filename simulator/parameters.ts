@@ -1,0 +1,132 @@
+import { type Call, failure, json, Refusal } from './call.ts';
+
+/**
+ * One parameter of a write: what discovery prints about it, and which values are refused
+ * (docs/api.md §1.4, §4).
+ */
+export interface Parameter {
+  readonly required?: true;
+  /** An empty value is refused. */
+  readonly nonBlank?: true;
+  readonly values?: readonly string[];
+  readonly pattern?: RegExp;
+  /** Printed by older releases alone. */
+  readonly format?: string;
+  /** Whole numbers, the limits included; null is no limit. */
+  readonly interval?: readonly [number | null, number | null];
+  /** A list of values is expected, each of which must fit. */
+  readonly list?: true;
+  readonly hint?: string;
+}
+
+export type Model = Readonly<Record<string, Parameter>>;
+
+/** The values sent. JSON booleans become numbers, as on the appliance. */
+export type Input = Readonly<Record<string, unknown>>;
+
+export const yesNo: Parameter = { nonBlank: true, values: ['true', 'false'] };
+export const natural: Parameter = { nonBlank: true, interval: [0, null] };
+export const portNumber: Parameter = { nonBlank: true, interval: [1, 65_535] };
+export const ipv4: Parameter = {
+  nonBlank: true,
+  pattern: /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/,
+  format: 'ip_addr',
+};
+export const anyText: Parameter = {};
+
+/** Marks a parameter as required. */
+export function required(parameter: Parameter): Parameter {
+  return { ...parameter, nonBlank: true, required: true };
+}
+
+/**
+ * Checks the body of a write against its model. Refuses an empty body with the list of parameters,
+ * others with the first error in the appliance's order: missing, unknown, then each value.
+ */
+export function checkParameters(call: Call, description: string, model: Model): Input {
+  // A text body sent to a JSON call crashes the handler (docs/api.md §1.3).
+  if (call.json === undefined) throw new Refusal({ kind: 'page', status: 500 });
+  const input = Object.fromEntries(
+    Object.entries(call.json).map(([name, value]) => [name, typeof value === 'boolean' ? Number(value) : value]),
+  );
+  if (Object.keys(input).length === 0) throw new Refusal(discovery(call, description, model));
+
+  const wrong = firstProblem(input, model);
+  if (wrong !== undefined) throw new Refusal(failure(400, description, wrong));
+  return input;
+}
+
+/** Returns a value as text; a number is accepted too. */
+export function text(input: Input, name: string, otherwise = ''): string {
+  const value = input[name];
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : otherwise;
+}
+
+/** Returns a value as number, or `otherwise` if it was not sent. */
+export function number<Otherwise>(input: Input, name: string, otherwise: Otherwise): number | Otherwise {
+  const value = text(input, name);
+  return value === '' ? otherwise : Number(value);
+}
+
+/** Returns the items of a list parameter; a single value is a list of one. */
+export function list(input: Input, name: string): readonly string[] {
+  const value = input[name];
+  return Array.isArray(value) ? value.map(String) : value === undefined ? [] : [text(input, name)];
+}
+
+function discovery(call: Call, description: string, model: Model) {
+  const params = Object.entries(model).map(([name, parameter]) => {
+    const options = [...(parameter.nonBlank ? ['non_blank'] : []), ...(parameter.required ? ['required'] : [])];
+    return {
+      name,
+      options: options.length > 0 ? options : undefined,
+      possible_values: parameter.values,
+      interval: parameter.interval && intervalSentence(parameter.interval),
+      description: parameter.hint,
+      format: call.world.release === 'older' ? parameter.format : undefined,
+      ref: parameter.list ? 'ARRAY' : undefined,
+    };
+  });
+  return json(400, { description, message: 'Nothing was sent. These can be:', params });
+}
+
+function firstProblem(input: Input, model: Model): string | undefined {
+  const missing = Object.keys(model).filter((name) => model[name]?.required && !(name in input));
+  if (missing.length > 0) return `Required and not sent: ${missing.join(', ')}.`;
+  for (const [name, value] of Object.entries(input)) {
+    const parameter = model[name];
+    if (!parameter) return `'${name}' does not belong to this call, which takes ${Object.keys(model).join(', ')}.`;
+    const problem = problemOf(name, value, parameter);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function problemOf(name: string, value: unknown, parameter: Parameter): string | undefined {
+  if (Array.isArray(value)) {
+    if (!parameter.list) return `'${name}' takes one value, not a list.`;
+    return value.map((item) => problemOfOne(name, item, parameter)).find((problem) => problem !== undefined);
+  }
+  return problemOfOne(name, value, parameter);
+}
+
+function problemOfOne(name: string, value: unknown, parameter: Parameter): string | undefined {
+  const word = typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+  if (word === undefined)
+    return value === null && !parameter.nonBlank ? undefined : `'${name}' takes a text or a number.`;
+  if (word === '') return parameter.nonBlank ? `'${name}' must not be empty.` : undefined;
+  if (parameter.values && !parameter.values.includes(word))
+    return `'${name}' is one of: ${parameter.values.join(', ')}.`;
+  if (parameter.pattern && !parameter.pattern.test(word)) return `'${word}' does not fit '${name}'.`;
+  if (parameter.interval && !isInside(word, parameter.interval))
+    return `'${name}': ${intervalSentence(parameter.interval)}`;
+  return undefined;
+}
+
+function isInside(word: string, [low, high]: readonly [number | null, number | null]): boolean {
+  return /^(?:0|[1-9]\d*)$/.test(word) && Number(word) >= (low ?? 0) && (high === null || Number(word) <= high);
+}
+
+function intervalSentence([low, high]: readonly [number | null, number | null]): string {
+  return high === null ? `A whole number from ${low ?? 0}.` : `A whole number between ${low ?? 0} and ${high}.`;
+}

@@ -1,0 +1,232 @@
+import { X509Certificate } from 'node:crypto';
+import { type Call, crash, done, type Handlers, param, read, refuse, type Reply } from '../call.ts';
+import { certificateDate } from '../dates.ts';
+import { anyText, checkParameters, type Model, required, text } from '../parameters.ts';
+import { certificate, csr } from '../world-parts.ts';
+import type { InstalledLicence, StoredCertificate, World } from '../world.ts';
+
+const dayMs = 86_400_000;
+
+const csrModel: Model = {
+  name: required({ pattern: /^[a-zA-Z0-9-]+$/, hint: 'The name of the file to make, without its ending.' }),
+  fqdn: required({ hint: 'The names to certify, with commas between them.' }),
+  country: required({ pattern: /^[A-Z]{2}$/, hint: 'Two letters.' }),
+  state: required(anyText),
+  locality: required(anyText),
+  organization: required(anyText),
+  division: required(anyText),
+  mail: required(anyText),
+};
+
+/** The certificate store (docs/api.md §3.11, §4.4). */
+export const certificateHandlers: Handlers = {
+  'GET /certificates': (call) =>
+    read(
+      'Stored certificates',
+      [...call.world.certificates.values()]
+        .sort((a, b) => (a.file < b.file ? -1 : 1))
+        .map((stored) => listEntry(stored, call.nowMs)),
+    ),
+
+  'POST /certificates': (call) => {
+    const description = 'Make a certificate request';
+    const input = checkParameters(call, description, csrModel);
+    const file = `${text(input, 'name')}.csr`;
+    if (call.world.certificates.has(file)) return refuse(400, description, `${file} exists.`);
+    const [commonName = ''] = text(input, 'fqdn').split(',');
+    call.world.certificates.set(file, csr(file, commonName, call.nowMs));
+    return done(description, `${file} was made.`);
+  },
+
+  // The newest Community release ships no parameters for it, so that every field is refused
+  // (docs/api.md §4.4).
+  'POST /certificates/pem': (call) => {
+    const description = 'Put a certificate together';
+    const model =
+      call.world.edition === 'community'
+        ? {}
+        : { name: required(anyText), key: required(anyText), ca: required(anyText), intermediates: anyText };
+    const name = text(checkParameters(call, description, model), 'name');
+    store(call.world, `${name}.pem`, pemBlock('CERTIFICATE', name), call.nowMs);
+    return done(description, `${name}.pem was made.`);
+  },
+
+  'GET /certificates/{file}': (call) => {
+    const stored = find(call, 'Download a certificate');
+    const content =
+      stored.pem || `${pemBlock('CERTIFICATE', stored.commonName)}${pemBlock('PRIVATE KEY', 'not a key')}`;
+    return { kind: 'file', status: 200, filename: stored.file, content: Buffer.from(content) };
+  },
+
+  'GET /certificates/{file}/info': (call) => ({
+    kind: 'text',
+    status: 200,
+    text: certificateText(find(call, 'A certificate in full')),
+  }),
+
+  'POST /certificates/{file}': upload,
+
+  'DELETE /certificates/{file}': (call) => {
+    const description = 'Delete a certificate';
+    const { file } = find(call, description);
+    if (usersOf(call.world, file).length > 0) return refuse(400, description, `${file} is in use by a farm.`);
+    call.world.certificates.delete(file);
+    return done(description, `${file} is gone.`);
+  },
+};
+
+function upload(call: Call): Reply {
+  const description = 'Upload a certificate';
+  // The appliance's handler crashes on JSON.
+  if (call.json) crash();
+  const name = param(call, 'file').replaceAll(/[()@\s]/g, '');
+  const file = name.endsWith('.pem') ? name : `${name}.pem`;
+  const pem = call.content.toString();
+  if (call.world.certificates.has(file)) return refuse(400, description, `${file} exists.`);
+  if (/ENCRYPTED/.test(pem)) return refuse(400, description, 'Keys with a passphrase are not taken.');
+  store(call.world, file, pem, call.nowMs);
+  return done(description, `${file} is stored.`);
+}
+
+/**
+ * Stores any text, as the appliance does; only a read shows whether it is a certificate
+ * (docs/api.md §4.4).
+ */
+function store(world: World, file: string, pem: string, nowMs: number): void {
+  try {
+    const parsed = new X509Certificate(pem);
+    world.certificates.set(
+      file,
+      certificate(file, {
+        commonName: commonNameIn(parsed.subject) ?? 'no CN',
+        issuer: commonNameIn(parsed.issuer) ?? 'no issuer',
+        notBefore: Date.parse(parsed.validFrom),
+        notAfter: Date.parse(parsed.validTo),
+        condition: pem.includes('PRIVATE KEY') ? 'good' : 'bad_key',
+        pem,
+      }),
+    );
+  } catch {
+    world.certificates.set(file, {
+      ...certificate(file, { notBefore: nowMs, notAfter: nowMs }),
+      condition: 'garbage',
+      pem,
+    });
+  }
+}
+
+/** Returns the farms whose listener presents a file. */
+function usersOf(world: World, file: string): readonly string[] {
+  return [...world.farms.values()]
+    .filter((farm) => farm.profile === 'http' && farm.certificates.includes(file))
+    .map(({ name }) => name);
+}
+
+/** Returns the word of docs/api.md §2.3. `invalid` and `unknown` have priority over the dates. */
+function certificateStatus({ type, condition, notAfter = 0 }: StoredCertificate, nowMs: number): string {
+  if (type === 'CSR') return 'valid';
+  if (condition !== 'good') return condition === 'garbage' ? 'unknown' : 'invalid';
+  if (notAfter <= nowMs) return 'expired';
+  return notAfter - nowMs < 15 * dayMs ? 'about to expire' : 'valid';
+}
+
+/** Returns a certificate as the list of the store has it. */
+export function listEntry(stored: StoredCertificate, nowMs: number) {
+  const { file, type, commonName, issuer, notBefore, notAfter, condition } = stored;
+  const status = certificateStatus(stored, nowMs);
+  if (condition === 'garbage') return { file, type, CN: '-', issuer: '-', creation: '-', expiration: '-', status };
+  return {
+    file,
+    type,
+    CN: commonName,
+    issuer,
+    creation: notBefore === undefined ? '-' : certificateDate(notBefore),
+    expiration: notAfter === undefined ? 'NA' : certificateDate(notAfter),
+    status,
+  };
+}
+
+function find(call: Call, description: string): StoredCertificate {
+  return call.world.certificates.get(param(call, 'file')) ?? refuse(404, description, 'There is no such certificate.');
+}
+
+function commonNameIn(name: string): string | undefined {
+  return /^CN=(.*)$/m.exec(name)?.[1];
+}
+
+/**
+ * Returns the long text form of a stored certificate, as `…/info` prints it. Clients read the dates
+ * in it.
+ */
+function certificateText(certificate: StoredCertificate): string {
+  if (certificate.condition === 'garbage') return 'This file holds no certificate.';
+  if (certificate.type === 'CSR') return requestText(certificate);
+  return longForm({
+    subject: certificate.commonName,
+    issuer: certificate.issuer,
+    notBefore: certificate.notBefore ?? 0,
+    notAfter: certificate.notAfter ?? 0,
+    pem: certificate.pem,
+  });
+}
+
+/** Returns the same form for the activation certificate. */
+export function licenceText(licence: InstalledLicence): string {
+  return longForm({
+    subject: licence.hostname,
+    issuer: 'Simulated Licences',
+    notBefore: licence.notBefore,
+    notAfter: licence.notAfter,
+    pem: '',
+  });
+}
+
+interface LongForm {
+  readonly subject: string;
+  readonly issuer: string;
+  readonly notBefore: number;
+  readonly notAfter: number;
+  readonly pem: string;
+}
+
+/** The text form ends with the first certificate of the file, and never with its key. */
+function firstCertificate(pem: string): string | undefined {
+  return /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/s.exec(pem)?.[0];
+}
+
+function longForm({ subject, issuer, notBefore, notAfter, pem }: LongForm): string {
+  return `Certificate:
+    Data:
+        Version: 3 (0x2)
+        Serial Number: 4096 (0x1000)
+        Signature Algorithm: sha256WithRSAEncryption
+        Issuer: C = ES, O = Example Corp, CN = ${issuer}
+        Validity
+            Not Before: ${certificateDate(notBefore)}
+            Not After : ${certificateDate(notAfter)}
+        Subject: C = ES, O = Example Corp, CN = ${subject}
+        Subject Public Key Info:
+            Public Key Algorithm: rsaEncryption
+                Public-Key: (2048 bit)
+    Signature Algorithm: sha256WithRSAEncryption
+${firstCertificate(pem) ?? pemBlock('CERTIFICATE', subject)}
+`;
+}
+
+function requestText({ commonName, pem }: StoredCertificate): string {
+  return `Certificate Request:
+    Data:
+        Version: 1 (0x0)
+        Subject: C = ES, O = Example Corp, CN = ${commonName}
+        Subject Public Key Info:
+            Public Key Algorithm: rsaEncryption
+                Public-Key: (2048 bit)
+    Signature Algorithm: sha256WithRSAEncryption
+${pem || pemBlock('CERTIFICATE REQUEST', commonName)}
+`;
+}
+
+/** Returns a block that looks like PEM and holds only a name. */
+function pemBlock(label: string, content: string): string {
+  return `-----BEGIN ${label}-----\n${Buffer.from(`simulated ${content}`).toString('base64')}\n-----END ${label}-----\n`;
+}

@@ -1,0 +1,159 @@
+import { type Call, type Handlers, json, notFound, param, refuse, type Reply } from '../call.ts';
+import {
+  allBackends,
+  type Farm,
+  farmStatus,
+  type GslbFarm,
+  type HttpFarm,
+  type L4Farm,
+  listedProfile,
+  type Service,
+  shownStatus,
+} from '../world-farms.ts';
+import { backendConnections } from '../traffic.ts';
+import { gslbBackends, l4Port, l4Sessions, visibleFarms } from './farm-views.ts';
+
+const description = 'Figures of a farm';
+
+/** Reads under /stats/farms (docs/api.md §3.5, §3.6). */
+export const farmStatsHandlers: Handlers = {
+  'GET /stats/farms': (call) =>
+    json(200, {
+      description: 'Figures of all farms',
+      farms: visibleFarms(call)
+        .filter(({ profile }) => profile !== 'datalink' || call.world.release === 'older')
+        .map((farm) => ({
+          farmname: farm.name,
+          profile: listedProfile(farm),
+          status: farmStatus(farm),
+          vip: farm.vip,
+          vport: farm.vport,
+          ...totals(call, farm),
+        })),
+    }),
+
+  // A farm with one of these names cannot be read here (docs/api.md §3.6).
+  'GET /stats/farms/modules': () => notFound('/stats/farms/modules'),
+  'GET /stats/farms/total': () => notFound('/stats/farms/total'),
+
+  'GET /stats/farms/{farmname}': (call) => statistics(call),
+  'GET /stats/farms/{farmname}/backends': (call) => statistics(call),
+  'GET /stats/farms/{farmname}/services/{service}/backends': (call) => serviceStatistics(call),
+  'GET /stats/farms/{farmname}/service/{service}/backends': (call) => serviceStatistics(call),
+};
+
+function totals(call: Call, farm: Farm) {
+  if (farm.profile === 'datalink') return { established: null, pending: null };
+  if (!farm.running) return { established: 0, pending: 0 };
+  // L4xNAT counts only connections to backends that are up (docs/api.md §3.5).
+  const counted = allBackends(farm).filter(({ status }) => farm.profile !== 'l4xnat' || shownStatus(status) === 'up');
+  const sum = (field: 'established' | 'pending') =>
+    counted.reduce(
+      (total, backend) => total + backendConnections(call.world, farm.name, backend, call.nowMs)[field],
+      0,
+    );
+  return { established: sum('established'), pending: farm.profile === 'gslb' ? 0 : sum('pending') };
+}
+
+function farmOfStats(call: Call): Farm {
+  const name = param(call, 'farmname');
+  // 400 here, 404 under /farms (docs/api.md §8).
+  return call.world.farms.get(name) ?? refuse(400, description, `There is no farm ${name}.`);
+}
+
+function statistics(call: Call): Reply {
+  const farm = farmOfStats(call);
+  switch (farm.profile) {
+    case 'http':
+      return httpStatistics(call, farm, farm.services);
+    case 'l4xnat':
+      return withSessions(
+        call,
+        farm.running ? l4Rows(call, farm) : [],
+        farm.running ? l4Sessions(call.world, farm) : [],
+      );
+    case 'gslb':
+      return gslbStatistics(farm);
+    case 'eproxy':
+      return json(200, {
+        description,
+        backends: farm.running ? farm.services.flatMap((service) => httpRows(call, farm, service)) : [],
+      });
+    case 'datalink':
+      return notFound(`/stats/farms/${farm.name}`);
+  }
+}
+
+function serviceStatistics(call: Call): Reply {
+  const farm = farmOfStats(call);
+  if (farm.profile !== 'http')
+    return refuse(400, description, `Farms of the profile ${farm.profile} have no services.`);
+  const service = farm.services.find(({ id }) => id === param(call, 'service'));
+  return service
+    ? httpStatistics(call, farm, [service])
+    : refuse(404, description, `The farm ${farm.name} has no such service.`);
+}
+
+function httpStatistics(call: Call, farm: HttpFarm, services: readonly Service[]): Reply {
+  if (!farm.running) return withSessions(call, [], []);
+  const sessions = services.flatMap((service) =>
+    service.sessions.map(({ client, backend }) => ({
+      service,
+      client,
+      target: service.backends.find(({ id }) => id === backend),
+    })),
+  );
+  return withSessions(
+    call,
+    services.flatMap((service) => httpRows(call, farm, service)),
+    sessions.map(({ service, client, target }, index) => ({
+      client: index,
+      id: target?.id ?? 0,
+      session: client,
+      service: service.id,
+      backend_ip: target?.ip ?? '',
+      backend_port: target?.port ?? 0,
+    })),
+  );
+}
+
+function httpRows({ world, nowMs }: Call, farm: Farm, service: Service) {
+  return service.backends.map((backend) => ({
+    id: world.release === 'newest' ? String(backend.id) : backend.id,
+    ip: backend.ip,
+    port: backend.port,
+    service: service.id,
+    status: shownStatus(backend.status),
+    ...backendConnections(world, farm.name, backend, nowMs),
+    ...(world.edition === 'enterprise' ? { alias: null } : {}),
+  }));
+}
+
+function l4Rows({ world, nowMs }: Call, farm: L4Farm) {
+  return farm.backends.map((backend) => ({
+    id: backend.id,
+    ip: backend.ip,
+    port: l4Port(world, backend.port),
+    status: shownStatus(backend.status),
+    ...backendConnections(world, farm.name, backend, nowMs),
+    weight: backend.weight,
+    priority: backend.priority,
+    max_conns: backend.maxConns,
+    ...(world.edition === 'enterprise' ? { alias: null } : {}),
+  }));
+}
+
+function withSessions({ world }: Call, backends: readonly unknown[], sessions: readonly unknown[]): Reply {
+  // Older releases have no count (docs/api.md §3.6).
+  const counted = world.release === 'newest' ? { total_sessions: sessions.length } : {};
+  return json(200, { description, backends, sessions, ...counted });
+}
+
+function gslbStatistics(farm: GslbFarm): Reply {
+  // A stopped farm prints empty arrays for objects too (docs/api.md §3.6).
+  if (!farm.running) return json(200, { description, backends: [], client: [], server: [], extended: [] });
+  const backends = farm.services.flatMap((service) =>
+    gslbBackends(farm, service).map((row) => ({ ...row, service: service.id })),
+  );
+  return json(200, { description, backends, ...farm.counters });
+}

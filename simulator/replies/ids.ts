@@ -1,0 +1,73 @@
+import { type Handlers, read } from '../call.ts';
+import { type Farm, inListOrder } from '../world-farms.ts';
+import type { World } from '../world.ts';
+
+/** The tree of all objects that have a name. Its leaves are null (docs/api.md §3.16). */
+export const idsHandlers: Handlers = {
+  'GET /ids': ({ world }) =>
+    read('Names of all objects', {
+      farms: Object.fromEntries(inListOrder(world.farms.values()).map((farm) => [farm.name, farmBranch(farm)])),
+      farmguardians: names(world.farmguardians.keys()),
+      certificates: names(world.certificates.keys()),
+      interfaces: {
+        nic: ofType(world, 'nic'),
+        vlan: ofType(world, 'vlan'),
+        virtual: ofType(world, 'virtual'),
+        ...enterpriseInterfaces(world),
+      },
+      routing: {
+        tables: {
+          main: null,
+          ...names(
+            [...world.interfaces.values()].filter(({ type }) => type === 'nic').map(({ name }) => `table_${name}`),
+          ),
+        },
+      },
+      system: { backup: names(world.backups.keys()), logs: names(world.logs) },
+      ...(world.edition === 'enterprise'
+        ? { ipds: ipds(world), rbac: { users: names(world.users.keys()), groups: names(world.groups.keys()) } }
+        : {}),
+    }),
+};
+
+function farmBranch(farm: Farm) {
+  if (farm.profile === 'http') {
+    const certificates = farm.listener === 'https' ? farm.certificates : ['-1'];
+    return {
+      certificates: names(certificates),
+      services: Object.fromEntries(farm.services.map((service) => [service.id, branch(service)])),
+    };
+  }
+  if (farm.profile === 'gslb' || farm.profile === 'eproxy') {
+    return { services: Object.fromEntries(farm.services.map((service) => [service.id, branch(service)])) };
+  }
+  return { services: { default_service: branch(farm) } };
+}
+
+function branch(part: {
+  readonly backends: readonly { readonly id: number }[];
+  readonly farmguardian?: string | null;
+}) {
+  const backends = names(part.backends.map(({ id }) => String(id)));
+  return part.farmguardian ? { backends, fg: { [part.farmguardian]: null } } : { backends };
+}
+
+function enterpriseInterfaces(world: World) {
+  return world.edition === 'enterprise' ? { bonding: ofType(world, 'bond') } : {};
+}
+
+function ipds(world: World) {
+  const of = (rule: string) =>
+    names([...world.ipds.values()].filter((entry) => entry.rule === rule).map(({ name }) => name));
+  return { blacklists: of('blacklist'), dos: of('dos'), rbl: of('rbl'), waf: of('waf') };
+}
+
+function ofType(world: World, type: string) {
+  return names([...world.interfaces.values()].filter((nic) => nic.type === type).map(({ name }) => name));
+}
+
+/** Returns a branch of the tree; an empty one is null. */
+function names(keys: Iterable<string>): Readonly<Record<string, null>> | null {
+  const list = [...keys].sort();
+  return list.length === 0 ? null : Object.fromEntries(list.map((key) => [key, null]));
+}

@@ -1,0 +1,200 @@
+import { type Call, created, done, type Handlers, json, param, read, refuse, type Reply } from '../call.ts';
+import { anyText, checkParameters, required, text } from '../parameters.ts';
+import type { IpdsRule, World } from '../world.ts';
+import { farmOf } from './find.ts';
+
+interface RuleKind {
+  readonly rule: IpdsRule['rule'];
+  /** The word in the paths. */
+  readonly path: string;
+  /** The parameter of the paths that names a rule. */
+  readonly parameter: string;
+  /** The status of a call on a rule that does not exist. */
+  readonly unknown: number;
+}
+
+const waf: RuleKind = { rule: 'waf', path: 'waf', parameter: 'set', unknown: 404 };
+const blacklists: RuleKind = { rule: 'blacklist', path: 'blacklists', parameter: 'name', unknown: 404 };
+
+/**
+ * Intrusion prevention of the Enterprise Edition: lists, details, links and actions (docs/api.md
+ * §6).
+ */
+export const ipdsHandlers: Handlers = {
+  'GET /ipds': ({ world }) =>
+    read(
+      'Protection rules',
+      [...world.ipds.values()].map(({ name, rule, status, settings }) => ({
+        name,
+        rule,
+        status,
+        ...(rule === 'dos' ? { type: settings['type'] } : {}),
+      })),
+    ),
+
+  'GET /ipds/package': () =>
+    read('Package of rules', {
+      status: 'Installed and updated',
+      ruleset_date: '10-11-2026',
+      mode: 'daily',
+      frequency: 1,
+      time: { hour: 3, minute: 0 },
+      scheduled: 'Every day at 03:00',
+    }),
+  // Its answer has `desc` (docs/api.md §6).
+  'POST /ipds/package/actions': (call) => {
+    const model = {
+      action: required({ values: ['upgrade', 'schedule'] }),
+      mode: anyText,
+      frequency: anyText,
+      time: anyText,
+    };
+    checkParameters(call, 'Package of rules', model);
+    return json(200, { desc: 'Package of rules', message: 'It was done.', success: 'true' });
+  },
+
+  'GET /ipds/waf/options': () => read('Vocabulary of rules', { operators: [], variables: [], transformations: [] }),
+  'GET /ipds/waf/files': () => read('Files of rules', []),
+  'GET /ipds/dos/rules': () =>
+    read('Kinds of rules', {
+      farm: ['limitsec', 'limitconns', 'bogustcpflags', 'limitrst'].map((rule) => ({
+        rule,
+        description: 'A limit for farms',
+      })),
+      system: [{ rule: 'sshbruteforce', description: 'A limit for the system' }],
+    }),
+  'GET /ipds/rbl/domains': () => read('Domains of lists', { user: [], preloaded: [{ id: 0, domain: 'list.example' }] }),
+
+  ...handlersOf(waf),
+  ...handlersOf(blacklists),
+  ...handlersOf({ rule: 'dos', path: 'dos', parameter: 'name', unknown: 404 }),
+  ...handlersOf({ rule: 'rbl', path: 'rbl', parameter: 'name', unknown: 400 }),
+
+  'GET /ipds/blacklists/{name}/sources': (call) => {
+    const { settings } = ruleOf(call, { ...blacklists, unknown: 400 });
+    return read('Sources of a list', settings['sources'] ?? []);
+  },
+};
+
+/** Returns the calls that all four kinds of rules have. */
+function handlersOf(kind: RuleKind): Handlers {
+  const list = `/ipds/${kind.path}`;
+  const one = `${list}/{${kind.parameter}}`;
+  const ofFarm = `/farms/{farmname}/ipds/${kind.path}`;
+  return {
+    [`GET ${list}`]: ({ world }) => read('Protection rules of a kind', rulesOf(world, kind).map(listEntry)),
+    [`POST ${list}`]: (call) => create(call, kind),
+    [`GET ${one}`]: (call) => show(ruleOf(call, kind)),
+    [`PUT ${one}`]: (call) => change(call, ruleOf(call, kind)),
+    [`DELETE ${one}`]: (call) => remove(call, ruleOf(call, kind)),
+    [`POST ${one}/actions`]: (call) => act(call, ruleOf(call, kind)),
+    [`POST ${ofFarm}`]: (call) => link(call, kind),
+    [`DELETE ${ofFarm}/{${kind.parameter}}`]: (call) => unlink(call, kind),
+  };
+}
+
+function show({ name, rule, status, farms, settings }: IpdsRule): Reply {
+  return read(
+    'A protection rule',
+    rule === 'waf'
+      ? { configuration: { status, ...settings }, farms, rules: [] }
+      : { name, status, farms, ...settings },
+  );
+}
+
+function create(call: Call, { rule }: RuleKind): Reply {
+  const description = 'Make a protection rule';
+  const { name: _name, ...input } = checkParameters(call, description, {
+    name: required({ pattern: /^[\w-]{1,31}$/ }),
+    copy_from: anyText,
+    type: anyText,
+    policy: anyText,
+    url: anyText,
+    rule: anyText,
+  });
+  const name = text(call.json ?? {}, 'name');
+  if (call.world.ipds.has(name)) return refuse(400, description, `There is a rule ${name}.`);
+  call.world.ipds.set(name, { name, rule, status: 'down', farms: [], settings: { ...input } });
+  // Only WAF sets answer 201.
+  return rule === 'waf'
+    ? created(description, 'The rule is made.', { name })
+    : done(description, 'The rule is made.', { params: { name } });
+}
+
+function change(call: Call, { settings }: IpdsRule): Reply {
+  Object.assign(settings, call.json);
+  return done('Change a protection rule', 'The rule is changed.', { params: settings });
+}
+
+function remove(call: Call, { name, farms }: IpdsRule): Reply {
+  const description = 'Delete a protection rule';
+  if (farms.length > 0) return refuse(400, description, 'It is in use.');
+  call.world.ipds.delete(name);
+  return done(description, 'The rule is gone.');
+}
+
+function act(call: Call, found: IpdsRule): Reply {
+  const description = 'Act on a protection rule';
+  const model = { action: required({ values: ['start', 'stop', 'restart', 'update'] }) };
+  const action = text(checkParameters(call, description, model), 'action');
+  if (action === 'start' && found.rule === 'dos' && found.farms.length === 0)
+    return refuse(400, description, 'No farm uses it.');
+  if (action !== 'update') found.status = action === 'stop' ? 'down' : 'up';
+  return done(description, 'It was done.', { params: { action, status: found.status } });
+}
+
+function link(call: Call, kind: RuleKind): Reply {
+  const description = 'Link a protection rule';
+  const farm = farmOf(call, description);
+  const name = text(checkParameters(call, description, { name: required(anyText) }), 'name');
+  if (kind.rule === 'waf' && farm.profile !== 'http') return refuse(400, description, 'HTTP farms only.');
+  const found =
+    rulesOf(call.world, kind).find((entry) => entry.name === name) ??
+    refuse(404, description, `There is no rule ${name}.`);
+  if (found.farms.includes(farm.name)) return refuse(400, description, 'It is linked already.');
+  found.farms.push(farm.name);
+  return done(description, 'The rule is linked.');
+}
+
+function unlink(call: Call, kind: RuleKind): Reply {
+  const description = 'Unlink a protection rule';
+  const farm = farmOf(call, description);
+  const found = ruleOf(call, kind);
+  const index = found.farms.indexOf(farm.name);
+  if (index < 0) return refuse(404, description, 'It is not linked.');
+  found.farms.splice(index, 1);
+  return done(description, 'The rule is unlinked.');
+}
+
+function rulesOf(world: World, { rule }: RuleKind): readonly IpdsRule[] {
+  return [...world.ipds.values()].filter((entry) => entry.rule === rule);
+}
+
+/** Returns the rule that the path names. */
+function ruleOf(call: Call, kind: RuleKind): IpdsRule {
+  const name = param(call, kind.parameter);
+  return (
+    rulesOf(call.world, kind).find((entry) => entry.name === name) ??
+    refuse(kind.unknown, 'A protection rule', `There is no rule ${name}.`)
+  );
+}
+
+function listEntry({ name, rule, status, farms, settings }: IpdsRule) {
+  switch (rule) {
+    case 'waf':
+      return { name, status, farms };
+    case 'blacklist':
+      return {
+        name,
+        status,
+        farms,
+        policy: settings['policy'] ?? 'deny',
+        type: settings['type'] ?? 'local',
+        preload: settings['preload'] ?? 'false',
+      };
+    case 'dos':
+      return { name, status, farms, rule: settings['rule'] ?? 'limitsec', type: settings['type'] ?? 'farm' };
+    case 'rbl':
+      return { name, status, farms, domains: settings['domains'] ?? [] };
+  }
+}

@@ -1,0 +1,123 @@
+import { type Call, type Handlers, read } from '../call.ts';
+import { systemDate } from '../dates.ts';
+import { allBackends } from '../world-farms.ts';
+import { connections, interfaceTraffic, wandering } from '../traffic.ts';
+
+/** Reads under /stats/system, and /stats itself (docs/api.md §3.1 to §3.4). */
+export const systemStatsHandlers: Handlers = {
+  'GET /stats': (call) =>
+    read('Figures of the system', {
+      ...hostAndDate(call),
+      cpu: cpu(call),
+      load: loads(call),
+      memory: memory(call),
+      network: networkByLabel(call),
+    }),
+
+  'GET /stats/system/network': (call) =>
+    read('Traffic of the interfaces', {
+      ...hostAndDate(call),
+      interfaces: traffic(call).map(({ name, alias, in: received, out }) => ({
+        interface: name,
+        in: received.toFixed(2),
+        out: out.toFixed(2),
+        ...(call.world.edition === 'enterprise' ? { alias } : {}),
+      })),
+    }),
+
+  'GET /stats/system/network/interfaces': (call) => {
+    const rows = traffic(call).map((row) => ({ ...row, row: interfaceRow(call, row) }));
+    return read('Traffic of the interfaces and those on them', {
+      nic: rows.filter(({ type }) => type === 'nic').map(({ row }) => row),
+      bond: rows.filter(({ type }) => type === 'bond').map(({ row, slaves }) => ({ ...row, slaves: slaves ?? [] })),
+    });
+  },
+
+  'GET /stats/system/connections': ({ world, nowMs }) => {
+    const own = [...world.farms.values()].flatMap((farm) => (farm.running ? allBackends(farm) : []));
+    const tracked = own.reduce((sum, backend) => sum + backend.established + backend.pending, world.otherConnections);
+    return read('Entries of the connection table', { connections: connections(world, 'connections', tracked, nowMs) });
+  },
+
+  'GET /stats/system/cpu': (call) => read('Processor', { ...hostAndDate(call), ...cpu(call) }),
+  'GET /stats/system/load': (call) => read('Load', { ...hostAndDate(call), ...loads(call) }),
+  'GET /stats/system/memory': (call) => read('Memory', { ...hostAndDate(call), ...memory(call) }),
+};
+
+function hostAndDate({ world, nowMs }: Call) {
+  return { hostname: world.hostname, date: systemDate(nowMs) };
+}
+
+function cpu({ world, nowMs }: Call) {
+  const modes = Object.fromEntries(
+    Object.entries(world.load.cpu).map(([mode, percent]) => [mode, rounded(wandering(world, mode, percent, nowMs))]),
+  );
+  const usage = rounded(
+    Math.min(
+      100,
+      Object.values(modes).reduce((sum, percent) => sum + percent, 0),
+    ),
+  );
+  return { cores: world.load.cores, ...modes, idle: rounded(100 - usage), usage };
+}
+
+function loads({ world, nowMs }: Call) {
+  const [one, five, fifteen] = world.load.load;
+  return {
+    Last_1: rounded(wandering(world, 'load', one, nowMs)),
+    Last_5: rounded(wandering(world, 'load', five, nowMs - 120_000)),
+    Last_15: fifteen,
+  };
+}
+
+function memory({ world }: Call) {
+  const { memory: ram, swap } = world.load;
+  return {
+    MemTotal: ram.total,
+    MemFree: ram.free,
+    MemUsed: ram.used,
+    Buffers: ram.buffers,
+    Cached: ram.cached,
+    SwapTotal: swap.total,
+    SwapFree: swap.free,
+    SwapUsed: swap.used,
+    SwapCached: swap.cached,
+  };
+}
+
+// The word in the label is doubled, as recorded (docs/api.md §3.1).
+function networkByLabel(call: Call) {
+  return Object.fromEntries(
+    traffic(call).flatMap(({ name, in: received, out }) => [
+      [`${name} in in`, rounded(received)],
+      [`${name} out out`, rounded(out)],
+    ]),
+  );
+}
+
+function traffic({ world, nowMs }: Call) {
+  return [...world.interfaces.values()].flatMap((nic) => {
+    const counted = interfaceTraffic(world, nic, nowMs);
+    return counted ? [{ ...nic, ...counted }] : [];
+  });
+}
+
+function interfaceRow({ world }: Call, row: ReturnType<typeof traffic>[number]) {
+  const children = [...world.interfaces.values()].filter(({ parent }) => parent === row.name);
+  const { name, ip, mac, status, alias } = row;
+  return {
+    interface: name,
+    ip,
+    mac,
+    status,
+    alias,
+    in: row.in.toFixed(2),
+    out: row.out.toFixed(2),
+    virtual: children.filter(({ type }) => type === 'virtual').map((child) => child.name),
+    vlan: children.filter(({ type }) => type === 'vlan').map((child) => child.name),
+  };
+}
+
+function rounded(value: number): number {
+  return Number(value.toFixed(2));
+}

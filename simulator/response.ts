@@ -1,0 +1,221 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { isRecord } from '../src/lib/check.ts';
+import { sleep } from '../src/lib/time.ts';
+import type { Reply } from './call.ts';
+import type { Fault } from './faults.ts';
+import type { Release } from './world.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Buffer;
+}
+
+const server = 'Cherokee/1.2.104 (UNIX)';
+const transport = ['Strict-Transport-Security', 'max-age=31536000; includeSubdomains'] as const;
+
+/**
+ * Adds the headers of the appliance's web server to a reply, its repeated Date header included
+ * (recorded).
+ */
+export function dress(
+  reply: Reply,
+  { release, nowMs, gzip }: { release: Release; nowMs: number; gzip: boolean },
+): Answer {
+  const date = ['Date', new Date(nowMs).toUTCString()] as const;
+  const first = [date, ['Server', server], transport] as const;
+  if (reply.kind === 'page') {
+    const body = Buffer.from(page(reply.status));
+    const rest = [
+      ['Content-Length', String(body.length)],
+      ['Content-Type', 'text/html'],
+      ['Cache-Control', 'no-cache'],
+      ['Pragma', 'no-cache'],
+    ] as const;
+    return { status: reply.status, headers: [...first, ...(reply.headers ?? []), ...rest], body };
+  }
+
+  const plain = bodyOf(reply, release);
+  const zipped = gzip && plain.length > 0 && reply.kind !== 'file';
+  const headers = [
+    ...first,
+    ...(zipped
+      ? ([
+          ['Content-Encoding', 'gzip'],
+          ['Vary', 'Accept-Encoding'],
+        ] as const)
+      : []),
+    ...(reply.headers ?? []),
+    ['Expires', new Date(nowMs - 1_000).toUTCString()] as const,
+    date,
+    ['Access-control-allow-origin', '*'] as const,
+    ['Access-control-allow-credentials', 'true'] as const,
+    ['Cache-control', 'no-cache'] as const,
+    ['Pragma', 'no-cache'] as const,
+    ...contentHeaders(reply, release, plain),
+  ];
+  return { status: reply.status, headers, body: zipped ? gzipSync(plain) : plain };
+}
+
+/** Sends the head of an answer. Without a length, the body is sent in chunks, as a CGI does. */
+function sendHead(response: ServerResponse, { status, headers }: Answer, length?: number): void {
+  const all =
+    length === undefined
+      ? headers
+      : [...headers.filter(([name]) => name !== 'Content-Length'), ['Content-Length', String(length)] as const];
+  if (status === 401) response.statusMessage = 'Authorization Required';
+  response.writeHead(status, all.flat());
+}
+
+/** Returns the web server's own page. */
+function page(status: number): string {
+  const title = `${status} ${titles[status] ?? 'Answer of the web server'}`;
+  return `<!DOCTYPE html>\r\n<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<h1>${title}</h1>\r\n<hr>\r\n</body>\r\n</html>\r\n`;
+}
+
+const titles: Readonly<Record<number, string>> = {
+  404: 'Not Found',
+  411: 'Length Required',
+  500: 'Internal Server Error',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+};
+
+function bodyOf(reply: Exclude<Reply, { kind: 'page' }>, release: Release): Buffer {
+  switch (reply.kind) {
+    case 'json':
+      return Buffer.from(serialise(reply.value, release));
+    case 'text':
+      return Buffer.from(reply.text);
+    case 'file':
+      return reply.content;
+    case 'empty':
+      return Buffer.alloc(0);
+  }
+}
+
+function contentHeaders(
+  reply: Exclude<Reply, { kind: 'page' }>,
+  release: Release,
+  body: Buffer,
+): (readonly [string, string])[] {
+  switch (reply.kind) {
+    case 'json':
+      return [['Content-Type', release === 'newest' ? 'application/json' : 'application/json; charset=utf-8']];
+    case 'text':
+      return [['Content-Type', release === 'newest' ? 'text/plain; charset=ISO-8859-1' : 'text/plain']];
+    case 'file':
+      return [
+        ['Content-Disposition', `attachment; filename="${reply.filename}"`],
+        ['Content-Type', 'application/x-download; charset=ISO-8859-1'],
+        ['Content-Length', String(body.length)],
+      ];
+    case 'empty':
+      return [['Content-Type', 'text/html; charset=ISO-8859-1']];
+  }
+}
+
+/**
+ * Prints JSON as the release does, with sorted keys: compact on the newest line, indented on older
+ * ones (docs/api.md §1.5).
+ */
+export function serialise(value: unknown, release: Release): string {
+  return release === 'newest' ? JSON.stringify(sorted(value)) : `${indented(value, '')}\n`;
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(sortedEntries(value).map(([key, inner]) => [key, sorted(inner)]));
+}
+
+function indented(value: unknown, margin: string): string {
+  const inner = `${margin}   `;
+  if (Array.isArray(value)) {
+    if (value.length === 0) return '[]';
+    return `[\n${value.map((item) => inner + indented(item, inner)).join(',\n')}\n${margin}]`;
+  }
+  if (!isRecord(value)) return JSON.stringify(value);
+  const entries = sortedEntries(value);
+  if (entries.length === 0) return '{}';
+  return `{\n${entries.map(([key, item]) => `${inner}${JSON.stringify(key)} : ${indented(item, inner)}`).join(',\n')}\n${margin}}`;
+}
+
+function sortedEntries(value: Readonly<Record<string, unknown>>): [string, unknown][] {
+  return Object.entries(value)
+    .filter(([, inner]) => inner !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** Sends an answer over the wire, damaged as the fault says. */
+export async function deliver(
+  response: ServerResponse,
+  answer: Answer,
+  fault: Fault | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (fault?.kind === 'cut') return cut(response, answer);
+  if (fault?.kind === 'slow_body') return sendSlowly(response, answer, fault.bytesPerSecond, signal);
+  if (fault?.kind === 'huge_body') return sendHuge(response, answer, fault.bytes);
+  return send(
+    response,
+    fault?.kind === 'truncated' ? { ...without(answer, 'Content-Length'), body: firstHalf(answer) } : answer,
+  );
+}
+
+function send(response: ServerResponse, answer: Answer): void {
+  sendHead(response, answer);
+  // A separate write before the end: otherwise Node adds a length, which a CGI's answer lacks.
+  if (answer.body.length > 0) response.write(answer.body);
+  response.end();
+}
+
+function cut(response: ServerResponse, answer: Answer): void {
+  sendHead(response, answer, answer.body.length);
+  response.write(firstHalf(answer), () => response.destroy());
+}
+
+async function sendSlowly(
+  response: ServerResponse,
+  answer: Answer,
+  bytesPerSecond: number,
+  signal: AbortSignal,
+): Promise<void> {
+  sendHead(response, answer);
+  const step = Math.max(1, Math.floor(bytesPerSecond / 10));
+  for (let sent = 0; sent < answer.body.length && !response.destroyed; sent += step) {
+    response.write(answer.body.subarray(sent, sent + step));
+    await sleep((1_000 * step) / bytesPerSecond, signal);
+  }
+  response.end();
+}
+
+async function sendHuge(response: ServerResponse, answer: Answer, bytes: number): Promise<void> {
+  sendHead(response, without(without(answer, 'Content-Length'), 'Content-Encoding'));
+  const open = Buffer.from('{"description":"A large answer","params":"');
+  const close = Buffer.from('"}');
+  const block = Buffer.alloc(65_536, 'x');
+  response.write(open);
+  for (let left = bytes - open.length - close.length; left > 0 && !response.destroyed; left -= block.length) {
+    if (!response.write(block.subarray(0, Math.min(left, block.length)))) await drained(response);
+  }
+  response.end(close);
+}
+
+function firstHalf({ body }: Answer): Buffer {
+  return body.subarray(0, Math.floor(body.length / 2));
+}
+
+function without(answer: Answer, header: string): Answer {
+  return { ...answer, headers: answer.headers.filter(([name]) => name !== header) };
+}
+
+async function drained(response: ServerResponse): Promise<void> {
+  const over = new AbortController();
+  // A client that leaves closes the connection; then there is no drain event.
+  await Promise.race([once(response, 'drain', over), once(response, 'close', over)]);
+  over.abort();
+}

@@ -1,0 +1,100 @@
+import { byFile, byName, card, createWorld, enterprise, licensed, virtual } from '../world-creation.ts';
+import { certificate, csr, httpBackend, httpFarm, service } from '../world-parts.ts';
+import type { World } from '../world.ts';
+
+const dayMs = 86_400_000;
+
+/** Makes an Enterprise appliance whose certificates and trial licence end within days. */
+export function expiringWorld(nowMs: number = Date.now()): World {
+  return createWorld({
+    ...enterprise('lb-berlin', nowMs),
+    activation: {
+      ...licensed('lb-berlin', nowMs),
+      installed: {
+        kind: 'temporal',
+        hostname: 'lb-berlin',
+        notBefore: nowMs - 24 * dayMs,
+        notAfter: nowMs + 6 * dayMs,
+      },
+    },
+    interfaces: byName([card('eth0', '192.0.2.50', 0.6), virtual('eth0:web', '192.0.2.51')]),
+    certificates: byFile([
+      certificate('soon_example_com.pem', { notBefore: nowMs - 362 * dayMs, notAfter: nowMs + 3 * dayMs }),
+      certificate('fortnight.pem', {
+        commonName: 'app.example.com',
+        notBefore: nowMs - 352 * dayMs,
+        notAfter: nowMs + 13 * dayMs,
+      }),
+      certificate('old_example_com.pem', { notBefore: nowMs - 400 * dayMs, notAfter: nowMs - 35 * dayMs }),
+      certificate('wrong_key.pem', {
+        notBefore: nowMs - 10 * dayMs,
+        notAfter: nowMs + 200 * dayMs,
+        condition: 'bad_key',
+      }),
+      certificate('broken.pem', { notBefore: 0, notAfter: 0, condition: 'garbage' }),
+      certificate('fine_example_com.pem', { notBefore: nowMs - 10 * dayMs, notAfter: nowMs + 355 * dayMs }),
+      // The lives that authorities give from 2026 on, a third of each over.
+      certificate('ninety.pem', {
+        commonName: 'ninety.example.net',
+        notBefore: nowMs - 30 * dayMs,
+        notAfter: nowMs + 60 * dayMs,
+      }),
+      certificate('short_example_net.pem', { notBefore: nowMs - 15 * dayMs, notAfter: nowMs + 30 * dayMs }),
+      certificate('shortest_example_net.pem', { notBefore: nowMs - 2.2 * dayMs, notAfter: nowMs + 4.5 * dayMs }),
+      csr('renewal.csr', 'soon.example.com', nowMs - dayMs),
+    ]),
+    // The appliance renews one itself; nobody renews the other.
+    acme: byName([
+      {
+        name: 'short.example.net',
+        domains: ['short.example.net'],
+        renewal: { farm: null, vip: '192.0.2.51', force: false, restart: true },
+      },
+      { name: 'shortest.example.net', domains: ['shortest.example.net'] },
+    ]),
+    farms: byName([
+      httpFarm({
+        name: 'portal',
+        vip: '192.0.2.51',
+        vport: '443',
+        listener: 'https',
+        certificates: ['soon_example_com.pem', 'old_example_com.pem'],
+        services: [
+          service('main', {
+            backends: [
+              httpBackend(0, '10.50.0.11', 80, { established: 6 }),
+              httpBackend(1, '10.50.0.12', 80, { established: 5 }),
+            ],
+          }),
+        ],
+      }),
+    ]),
+    backups: byName([{ name: 'long-ago', createdAt: nowMs - 300 * dayMs, version: '8.1.0' }]),
+    packages: { status: 'Updated', packages: [], lastCheck: '' },
+  });
+}
+
+/** Makes an Enterprise appliance whose trial is over: it answers 402 to nearly every call. */
+export function deactivatedWorld(nowMs: number = Date.now()): World {
+  return createWorld({
+    ...enterprise('lb-lisbon', nowMs),
+    activation: {
+      ...licensed('lb-lisbon', nowMs),
+      installed: {
+        kind: 'temporal',
+        hostname: 'lb-lisbon',
+        notBefore: nowMs - 42 * dayMs,
+        notAfter: nowMs - 12 * dayMs,
+      },
+    },
+    interfaces: byName([card('eth0', '192.0.2.60', 0.1)]),
+    farms: byName([
+      httpFarm({
+        name: 'site',
+        vip: '192.0.2.60',
+        vport: '80',
+        services: [service('main', { backends: [httpBackend(0, '10.60.0.11', 80)] })],
+      }),
+    ]),
+  });
+}

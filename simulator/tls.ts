@@ -1,0 +1,48 @@
+import { X509Certificate } from 'node:crypto';
+import { createCertificate } from './certificate.ts';
+
+export interface TlsMaterial {
+  readonly key: string;
+  readonly cert: string;
+  /** Lower-case hex. */
+  readonly fingerprintSha256: string;
+}
+
+/**
+ * The certificate of an appliance, and the one under the fault `expired_tls`. Many simulated
+ * appliances can share both.
+ */
+export interface TlsMaterials {
+  readonly usual: TlsMaterial;
+  readonly expired: TlsMaterial;
+}
+
+const dayMs = 86_400_000;
+
+/** Makes both certificates. With `expired`, the usual one is out of date as well. */
+export function createTlsMaterials(options: { readonly expired?: boolean } = {}): TlsMaterials {
+  return { usual: createTlsMaterial(options), expired: createTlsMaterial({ expired: true }) };
+}
+
+/**
+ * Makes a self-signed certificate for 127.0.0.1, in date by the real clock, which TLS clients use.
+ */
+export function createTlsMaterial({ expired = false }: { readonly expired?: boolean } = {}): TlsMaterial {
+  const nowMs = Date.now();
+  const { key, cert } = createCertificate({
+    subject: { CN: 'simulated appliance' },
+    notBefore: new Date(nowMs - 30 * dayMs),
+    notAfter: new Date(expired ? nowMs - dayMs : nowMs + 3_650 * dayMs),
+    altNames: ['DNS:localhost', 'IP:127.0.0.1'],
+  });
+  return tlsMaterialOf(key, cert);
+}
+
+/**
+ * Adds the fingerprint to a key and a certificate in PEM; throws where the text holds no
+ * certificate.
+ */
+export function tlsMaterialOf(key: string, cert: string): TlsMaterial {
+  const fingerprintSha256 = new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase();
+  return { key, cert, fingerprintSha256 };
+}

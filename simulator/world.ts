@@ -1,0 +1,260 @@
+import type { Farm } from './world-farms.ts';
+
+/**
+ * `newest` is the RELIANOID line at 4.0.2 and later; `older` the ZEVENET and SKUDONET builds up to
+ * 4.0.1 (docs/api.md §7).
+ */
+export type Release = 'newest' | 'older';
+
+/**
+ * The whole state of one simulated appliance: plain data that handlers and tests read and change in
+ * place.
+ */
+export interface World {
+  readonly edition: 'community' | 'enterprise';
+  readonly release: Release;
+  /** Decides the version keys of an older release: `zevenet_version` or `skudonet_version`. */
+  readonly product: 'relianoid' | 'zevenet' | 'skudonet';
+  hostname: string;
+  productVersion: string;
+  applianceVersion: string;
+  kernelVersion: string;
+  platform: string | null;
+  language: string;
+  readonly farms: Map<string, Farm>;
+  readonly certificates: Map<string, StoredCertificate>;
+  /** Certificates of the store that the appliance obtains itself, by the name of their lineage. */
+  readonly acme: Map<string, AcmeCertificate>;
+  readonly interfaces: Map<string, NetworkInterface>;
+  readonly farmguardians: Map<string, Farmguardian>;
+  readonly backups: Map<string, Backup>;
+  readonly vpns: Map<string, Vpn>;
+  /** Keyed by login. `root` always exists; its key is the one of the appliance's start. */
+  readonly users: Map<string, User>;
+  readonly groups: Map<string, Group>;
+  readonly ipds: Map<string, IpdsRule>;
+  /** GUI sessions: cookie value to login. */
+  readonly sessions: Map<string, string>;
+  readonly logs: string[];
+  readonly routing: Routing;
+  readonly notifications: Notifications;
+  readonly load: SystemLoad;
+  readonly settings: SystemSettings;
+  activation: Activation;
+  packages: Packages;
+  /** Absent: no cluster is configured. */
+  cluster: Cluster | undefined;
+  /** Entries of the connection table beyond those of the farms. */
+  otherConnections: number;
+  /**
+   * True if connections and CPU change with the clock around the figures given here. Counters
+   * always grow.
+   */
+  moving: boolean;
+  /** Milliseconds at the start of the traffic counters; undefined until the first read of them. */
+  countingSinceMs: number | undefined;
+  /** Restarts the machine: the traffic counters begin at zero again. */
+  reboot(): void;
+}
+
+export interface StoredCertificate {
+  readonly file: string;
+  readonly type: 'Certificate' | 'CSR';
+  commonName: string;
+  issuer: string;
+  /** Milliseconds; undefined when the file cannot be parsed. */
+  notBefore: number | undefined;
+  /** Milliseconds; undefined for a CSR and for a file that cannot be parsed. */
+  notAfter: number | undefined;
+  /**
+   * `bad_key` does not load with its key and reads `invalid`; `garbage` cannot be parsed and reads
+   * `unknown`.
+   */
+  condition: 'good' | 'bad_key' | 'garbage';
+  pem: string;
+}
+
+export interface AcmeCertificate {
+  /** The first of its domains; the store has it as a file with underscores for dots. */
+  readonly name: string;
+  readonly domains: readonly string[];
+  /** Absent while automatic renewal is off. */
+  renewal?: AcmeRenewal | undefined;
+}
+
+interface AcmeRenewal {
+  /** The farm on port 80, or the address, that answers the challenge. */
+  readonly farm: string | null;
+  readonly vip: string | null;
+  readonly force: boolean;
+  /** True if the farms with the certificate are restarted after a renewal. */
+  readonly restart: boolean;
+}
+
+export interface NetworkInterface {
+  readonly name: string;
+  readonly type: 'nic' | 'vlan' | 'virtual' | 'bond';
+  /** The interface below a VLAN or virtual interface. */
+  readonly parent?: string;
+  ip: string;
+  netmask: string;
+  gateway: string;
+  mac: string;
+  status: 'up' | 'down';
+  alias: string | null;
+  floatingIp: string | null;
+  readonly slaves?: string[];
+  /**
+   * MiB received and sent at the start of the counters, and their growth a second. Virtual
+   * interfaces have none.
+   */
+  readonly traffic?: { received: number; sent: number; receivedPerSecond: number; sentPerSecond: number };
+}
+
+export interface Farmguardian {
+  readonly name: string;
+  description: string;
+  command: string;
+  interval: number;
+  timeout: number;
+  cutConns: boolean;
+  log: boolean;
+  backendAlias: boolean;
+  readonly template: boolean;
+}
+
+export interface Backup {
+  readonly name: string;
+  /** Milliseconds. */
+  createdAt: number;
+  version: string;
+}
+
+export interface Vpn {
+  readonly name: string;
+  readonly profile: 'site_to_site' | 'tunnel' | 'remote_access';
+  status: string;
+  /** The settings as they were sent, the shared secret included. */
+  readonly settings: Record<string, unknown>;
+  readonly users: Map<string, string>;
+}
+
+export interface User {
+  readonly name: string;
+  /** Replaced by the appliance's own key for root. */
+  key: string;
+  /** The key works only while this is true. */
+  enabled: boolean;
+  password: string;
+  /** RBAC group (Enterprise). Root needs none. */
+  group?: string;
+}
+
+export interface Group {
+  readonly name: string;
+  /** Section to allowed actions, such as `{ farm: ['create', 'action'] }` (docs/api.md §6). */
+  readonly role: Record<string, readonly string[]>;
+  /** Farm names, or `*` for all. */
+  readonly farms: string[];
+  readonly interfaces: string[];
+}
+
+export interface IpdsRule {
+  readonly name: string;
+  readonly rule: 'dos' | 'blacklist' | 'rbl' | 'waf';
+  status: 'up' | 'down';
+  readonly farms: string[];
+  /** Settings of the detail read, without name, status and farms. */
+  readonly settings: Record<string, unknown>;
+}
+
+interface Routing {
+  /** `priority` is the order. The appliance's own rules have no id. */
+  rules: RoutingRule[];
+  /** User routes by table. */
+  readonly routes: Map<string, Record<string, unknown>[]>;
+}
+
+export interface RoutingRule {
+  readonly id: number | null;
+  priority: number;
+  from: string;
+  table: string;
+  readonly type: 'system' | 'user';
+  not: 'true' | 'false';
+}
+
+interface Notifications {
+  readonly backends: Record<string, string | number>;
+  readonly cluster: Record<string, string | number>;
+  readonly email: Record<string, string>;
+}
+
+interface SystemLoad {
+  cores: number;
+  /** Percent of each mode except idle. */
+  cpu: { user: number; nice: number; sys: number; iowait: number; irq: number; softirq: number };
+  load: readonly [number, number, number];
+  /** MiB. */
+  memory: { total: number; free: number; used: number; buffers: number; cached: number };
+  swap: { total: number; free: number; used: number; cached: number };
+}
+
+interface SystemSettings {
+  dns: { primary: string; secondary: string };
+  ntp: string;
+  proxy: { http_proxy: string; https_proxy: string };
+  snmp: { status: string; ip: string; port: string; community: string; scope: string };
+  letsencryptEmail: string;
+  gateway: { ipv4: Gateway; ipv6: Gateway };
+  global: Record<string, string>;
+  ssh: { listen: string; port: string };
+  http: { ip: string; port: string };
+}
+
+interface Gateway {
+  address: string | null;
+  interface: string | null;
+}
+
+/** A licence and the reason to refuse it (docs/api.md §3.19); Enterprise only. */
+interface Activation {
+  installed: InstalledLicence | undefined;
+  /** The machine's identifier in the 402 body. */
+  certificateKey: string;
+  /**
+   * The sentence with which a licence is refused although it is in date; undefined if it is
+   * accepted.
+   */
+  refusedBecause: string | undefined;
+}
+
+export interface InstalledLicence {
+  kind: 'permanent' | 'temporal';
+  hostname: string;
+  /** Milliseconds. */
+  notBefore: number;
+  notAfter: number;
+}
+
+interface Packages {
+  status: 'Updated' | 'Updates available' | 'unknown';
+  packages: readonly string[];
+  lastCheck: string;
+}
+
+export interface Cluster {
+  interface: string;
+  checkInterval: number;
+  failback: string;
+  readonly nodes: ClusterNode[];
+}
+
+export interface ClusterNode {
+  readonly name: string;
+  readonly ip: string;
+  readonly node: 'local' | 'remote';
+  role: string;
+  status: string;
+  message: string;
+}

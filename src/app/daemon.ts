@@ -1,0 +1,228 @@
+import type { Logger } from 'pino';
+import { type AdminMetrics, createAdminMetrics } from '../gateway/admin-metrics.ts';
+import { createDecoder, type Decode } from '../appliance/decode.ts';
+import type { BuildInfo } from './build-info.ts';
+import { collectorFamilies, collectors } from '../collectors/registry.ts';
+import { type ApplianceSettings, type Settings, watchesFarm } from '../config/settings.ts';
+import type { WebSettings } from '../config/web-settings.ts';
+import { type ConfigurationSource, createReloading, type Reloading, RestartNeededError } from './reloading.ts';
+import { connectAppliance } from './connect-appliance.ts';
+import { createGatewayLifecycle, type GatewayLifecycle } from './gateway-lifecycle.ts';
+import { listen } from '../http/listen.ts';
+import { createMetricsApp, type ReloadOutcome } from '../http/metrics-app.ts';
+import { createWebAccess, type WebAccess } from '../http/web-access.ts';
+import { openToAll, webChangeProblem, type WebPolicy } from '../http/web-policy.ts';
+import { isSame } from '../lib/same.ts';
+import { createSelfMetrics, type SelfMetrics } from '../metrics/self.ts';
+import { createMetricsStore } from '../metrics/store.ts';
+import { AppliancePoller } from '../poller/appliance-poller.ts';
+import { createCron, type Cron } from '../poller/schedule.ts';
+import { createCounters } from '../poller/counters.ts';
+import { FleetPoller, type FleetChange, type Inherited } from '../poller/fleet.ts';
+import { ownFamilies } from '../poller/collector-statistics.ts';
+import type { RecentTransition } from '../poller/status.ts';
+
+/** The whole configuration of the exporter. */
+export interface Configuration {
+  readonly settings: Settings;
+  /** Access to the metrics; if missing, everybody may read them over plain HTTP. */
+  readonly web?: WebSettings | undefined;
+}
+
+export interface DaemonParts extends Configuration {
+  /** The source of changed settings; if missing, the settings cannot change. */
+  readonly source?: ConfigurationSource<Configuration>;
+  /** True if a reload can be requested by HTTP. */
+  readonly enableLifecycle?: boolean;
+  /** `host:port`; an empty host means every address. */
+  readonly listenAddress: string;
+  readonly build: BuildInfo;
+  /** True if the appliances are simulated because there is no configuration. */
+  readonly isDemonstration?: boolean;
+  /** Replaces `zlb-exporter` in commands by what users of this installation type. */
+  readonly spoken?: (text: string) => string;
+  readonly log: Logger;
+  /**
+   * Returns the number of lines of `log` that could not be written; none are counted without it.
+   */
+  readonly droppedLogLines?: () => number;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+/** The exporter while it listens and polls. */
+export interface Daemon {
+  /** Base URL of the metrics listener. */
+  readonly url: string;
+  /** Base URL of the admin listener; undefined when it is off. */
+  readonly adminUrl: string | undefined;
+  /** Reads and applies the configuration, or says why not. */
+  reload(): Promise<ReloadOutcome>;
+  close(): Promise<void>;
+}
+
+/** An appliance with all settings of its polling. */
+interface WatchedAppliance extends Pick<Settings, 'polling' | 'limits'> {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly appliance: ApplianceSettings;
+}
+
+/** Starts the exporter; rejects if an address cannot be listened on. */
+export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
+  const { settings, web = openToAll, build, log, now } = parts;
+  const decode = createDecoder();
+  const cron = createCron(log.child({ part: 'cron' }));
+  const self = createSelfMetrics(build, parts);
+  const fleet = createFleet(parts, { decode, cron });
+  const current: Current = { settings, web };
+  await fleet.watch(watchedIn(settings));
+  self.configurationLoaded(now());
+
+  const httpLog = log.child({ part: 'http' });
+  const access = createWebAccess({ policy: web, log: httpLog });
+  let adminMetrics: AdminMetrics | undefined;
+  const gateway = createGatewayLifecycle(() => ({
+    fleet,
+    // Created once, so that counters survive when the gateway is switched off and on again.
+    metrics: (adminMetrics ??= createAdminMetrics(self.registry)),
+    decode,
+    build,
+    log: log.child({ part: 'admin' }),
+    now,
+  }));
+  const reloading = createReload(parts, { current, fleet, gateway, access, self });
+  const app = createMetricsApp({
+    fleet,
+    shardWatching: (appliance) => current.settings.shard?.elsewhere.get(appliance),
+    shard: () => current.settings.shard,
+    self,
+    build,
+    isDemonstration: parts.isDemonstration,
+    spoken: parts.spoken,
+    adminUrl: () => gateway.url,
+    reload: reloading && parts.enableLifecycle ? () => reloading.reload() : undefined,
+    access,
+    log: httpLog,
+    now,
+  });
+  const url = await listen(app, parts.listenAddress, '--web.listen-address');
+  logListening(log, url, settings);
+  await gateway.reconfigure(settings).catch(async (error: unknown) => {
+    await app.close();
+    throw error;
+  });
+  fleet.start();
+  reloading?.watchFiles();
+
+  return {
+    url,
+    get adminUrl() {
+      return gateway.url;
+    },
+    reload: async () => (await reloading?.reload()) ?? { ok: false, because: 'there is no configuration to reload' },
+    async close() {
+      log.info('stopping');
+      await reloading?.close();
+      // The gateway first: its last calls still notify the fleet.
+      await gateway.close();
+      await Promise.all([app.close(), cron.close(), fleet.close()]);
+    },
+  };
+}
+
+/** The configuration in force; a reload replaces its members. */
+interface Current {
+  settings: Settings;
+  web: WebPolicy;
+}
+
+interface PollingParts {
+  readonly decode: Decode;
+  readonly cron: Cron;
+}
+
+function createFleet({ log, now, random }: DaemonParts, { decode, cron }: PollingParts): FleetPoller<WatchedAppliance> {
+  const store = createMetricsStore([...collectorFamilies, ...ownFamilies]);
+  const createPoller = (
+    { appliance, polling, limits }: WatchedAppliance,
+    { counters = createCounters(appliance.name), state }: Inherited,
+    onTransition: (transition: RecentTransition) => void,
+  ): AppliancePoller =>
+    new AppliancePoller({
+      name: appliance.name,
+      labels: appliance.labels,
+      watches: (farm) => watchesFarm(appliance, farm),
+      vip: appliance.vip,
+      compact: appliance.compact,
+      collectors: collectors.flatMap((collector) => {
+        const chosen = appliance.collectors[collector.name];
+        return chosen?.enabled ? { collector, schedule: chosen.schedule, maxStaleMs: chosen.maxStaleMs } : [];
+      }),
+      connect: (onCall) => connectAppliance({ appliance, settings: { polling, limits }, decode, now, onCall }),
+      polling,
+      maxSeries: limits.seriesPerAppliance,
+      counters,
+      onTransition,
+      state,
+      store,
+      cron,
+      log: log.child({ appliance: appliance.name }),
+      now,
+      random,
+    });
+
+  return new FleetPoller<WatchedAppliance>({
+    store,
+    createPoller,
+    isSame,
+    isSameMachine: (one, other) => isSame(one.appliance.url, other.appliance.url),
+  });
+}
+
+interface ReloadParts {
+  readonly current: Current;
+  readonly fleet: FleetPoller<WatchedAppliance>;
+  readonly gateway: GatewayLifecycle;
+  readonly access: WebAccess;
+  readonly self: SelfMetrics;
+}
+
+/** Creates what applies changes of the configuration; undefined if it cannot change. */
+function createReload({ source, log, now }: DaemonParts, parts: ReloadParts): Reloading | undefined {
+  const { current, fleet, gateway, access, self } = parts;
+  if (!source) return undefined;
+  return createReloading({
+    source,
+    async apply({ settings, web = openToAll }) {
+      const problem = webChangeProblem(current.web, web);
+      if (problem !== undefined) throw new RestartNeededError(problem);
+      await gateway.reconfigure(settings);
+      access.update(web);
+      Object.assign(current, { settings, web });
+      return describeChange(await fleet.watch(watchedIn(settings)));
+    },
+    self,
+    log: log.child({ part: 'configuration' }),
+    now,
+  });
+}
+
+function logListening(log: Logger, url: string, { appliances, shard }: Settings): void {
+  log.info(
+    { url, appliances: appliances.length, ...(shard && { shard: `${shard.index}/${shard.count}` }) },
+    appliances.length > 0 ? 'listening' : `listening, and no appliance ${shard ? 'falls to this shard' : 'is listed'}`,
+  );
+}
+
+function watchedIn({ appliances, polling, limits }: Settings): readonly WatchedAppliance[] {
+  return appliances.map((appliance) => {
+    const { name, labels } = appliance;
+    return { name, labels, appliance, polling, limits };
+  });
+}
+
+function describeChange({ added, changed, removed }: FleetChange): string {
+  if (added + changed + removed === 0) return 'no appliance differs';
+  return `of the appliances ${added} added, ${changed} changed, ${removed} removed`;
+}

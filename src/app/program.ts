@@ -1,0 +1,59 @@
+import { runCommandLine } from '../cli.ts';
+import { createShell, ownName, watchForHangup } from '../commands/shell.ts';
+import { readBuildInfo } from './build-info.ts';
+
+/** Time to stop; Prometheus, systemd and Kubernetes all allow more. */
+const shutdownMs = 4_500;
+
+const stopping = new AbortController();
+// npm forwards a signal that the terminal has sent already, so a second one is ignored.
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
+const atHangup = watchForHangup({ env: process.env, stop, stopped: stopping.signal });
+
+// Output may fail: a reader such as `head` stops, a terminal closes, a disk is full. Work goes on.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
+try {
+  const code = await runCommandLine(process.argv.slice(2), {
+    env: process.env,
+    build: readBuildInfo(process.env),
+    name: ownName(import.meta.url, process.env),
+    stopped: stopping.signal,
+    onHangup: (listener) => void process.on('SIGHUP', () => (atHangup() === 'stop' ? stop() : listener())),
+    say: (line) => process.stdout.write(`${line}\n`),
+    warn: (line) => process.stderr.write(`${line}\n`),
+    shell: createShell({
+      stdin: process.stdin,
+      stdout: process.stdout,
+      stderr: process.stderr,
+      stopped: stopping.signal,
+      interrupt: () => process.kill(process.pid, 'SIGINT'),
+    }),
+  });
+  await Promise.all([written(process.stdout), written(process.stderr)]);
+  process.exit(code);
+} catch (error) {
+  process.stderr.write(
+    `zlb-exporter: a mistake in the program itself; report it with these lines\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  );
+  process.exit(1);
+}
+
+function stop(): void {
+  if (stopping.signal.aborted) return;
+  stopping.abort();
+  setTimeout(() => {
+    process.stderr.write(`zlb-exporter: did not stop within ${shutdownMs / 1_000} s, exiting\n`);
+    process.exit(1);
+  }, shutdownMs).unref();
+}
+
+/**
+ * Resolves when the stream has written everything: `process.exit` would lose what a pipe has not
+ * taken yet.
+ */
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write('', () => resolve());
+  });
+}

@@ -1,0 +1,194 @@
+import type { Logger } from 'pino';
+import { createFiles, type Files } from '../config/files.ts';
+import { ConfigError } from '../config/problems.ts';
+import { ListenError } from '../http/listen.ts';
+import type { ReloadOutcome } from '../http/metrics-app.ts';
+import { toError } from '../lib/check.ts';
+import { FileKindError } from '../lib/disk.ts';
+import type { SelfMetrics } from '../metrics/self.ts';
+
+/**
+ * A configuration that can be read again, on request or because a file that it names has changed.
+ * It is in force when the given function has applied it; if that rejects, the one before stays in
+ * force.
+ */
+export interface ConfigurationSource<Configuration> {
+  /** Reads all of it. Rejects with a ConfigError, or as `apply` does. */
+  read<Result>(apply: (configuration: Configuration) => Promise<Result>): Promise<Result>;
+  /**
+   * Reads the files that the main file in force names: keys, certificates, lists of appliances.
+   * Resolves to undefined if none of them has changed.
+   */
+  readChanged<Result>(apply: (configuration: Configuration) => Promise<Result>): Promise<Result | undefined>;
+  /** False if the main file that was read last was refused. */
+  readonly isMainInForce: boolean;
+}
+
+export interface ConfigurationSourceParts<Configuration> {
+  /** Path of the main file; undefined where the environment is the configuration. */
+  readonly path: string | undefined;
+  readonly load: (files: Files) => Promise<Configuration>;
+}
+
+export function createConfigurationSource<Configuration>({
+  path,
+  load,
+}: ConfigurationSourceParts<Configuration>): ConfigurationSource<Configuration> {
+  let inForce: Files | undefined;
+  /**
+   * Compared with the disk. Includes the files of a refused change, or it would be refused again
+   * and again.
+   */
+  let watched: Files | undefined;
+  let isMainInForce = true;
+
+  async function applyFrom<Result>(
+    files: Files,
+    apply: (configuration: Configuration) => Promise<Result>,
+  ): Promise<Result> {
+    const result = await apply(await load(files));
+    inForce = files;
+    return result;
+  }
+
+  return {
+    get isMainInForce() {
+      return isMainInForce;
+    },
+    async read(apply) {
+      const files = createFiles({ path });
+      try {
+        return await applyFrom(files, apply);
+      } finally {
+        isMainInForce = files.mainText === inForce?.mainText;
+        // If the main file is refused, only the files that the one in effect names are watched.
+        if (isMainInForce) watched = files;
+      }
+    },
+    async readChanged(apply) {
+      if (!inForce || !(await watched?.haveChanged())) return undefined;
+      const files = createFiles({ path, kept: inForce.mainText });
+      watched = files;
+      return await applyFrom(files, apply);
+    },
+  };
+}
+
+/** Applies a new configuration while everything runs. A refused configuration changes nothing. */
+export interface Reloading {
+  /** Reads everything again; calls that come before the reading begins share one result. */
+  reload(): Promise<ReloadOutcome>;
+  /** Starts to apply changes of the files that the configuration names. */
+  watchFiles(): void;
+  /** Resolves when a reload under way has finished. */
+  close(): Promise<void>;
+}
+
+export interface ReloadingParts<Configuration> {
+  readonly source: ConfigurationSource<Configuration>;
+  /**
+   * Applies a configuration in whole or not at all; resolves to a short summary of what changed.
+   */
+  readonly apply: (configuration: Configuration) => Promise<string>;
+  readonly self: Pick<SelfMetrics, 'configurationLoaded' | 'configurationRefused'>;
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+/** Reports that a change needs a restart; the message names what to change back. */
+export class RestartNeededError extends Error {
+  override readonly name = 'RestartNeededError';
+}
+
+/** The interval at which the files are checked; cheap even for a thousand of them. */
+const checkIntervalMs = 2_000;
+
+export function createReloading<Configuration>(parts: ReloadingParts<Configuration>): Reloading {
+  const { source, apply, self, log, now } = parts;
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting: Promise<ReloadOutcome> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  /** Runs jobs one after the other. */
+  function enqueue<Result>(work: () => Promise<Result>): Promise<Result> {
+    const run = last.then(work);
+    last = run.catch(() => undefined);
+    return run;
+  }
+
+  /** Resolves to undefined without applying when the exporter is stopping. */
+  async function putInForce(configuration: Configuration, because: string): Promise<string | undefined> {
+    if (closed) return undefined;
+    const summary = await apply(configuration);
+    log.info({ summary, because }, 'configuration applied');
+    return summary;
+  }
+
+  /** Reports success unless the main file on disk was refused: a changed key does not repair it. */
+  function markLoaded(): void {
+    if (source.isMainInForce) self.configurationLoaded(now());
+  }
+
+  async function readAll(): Promise<ReloadOutcome> {
+    waiting = undefined;
+    try {
+      const summary = closed ? undefined : await source.read((configuration) => putInForce(configuration, 'asked for'));
+      if (summary === undefined) return { ok: false, because: 'the exporter is stopping' };
+      markLoaded();
+      return { ok: true, summary };
+    } catch (thrown) {
+      return { ok: false, because: reportRefused(thrown, parts) };
+    }
+  }
+
+  async function readChanged(): Promise<void> {
+    try {
+      const summary = await source.readChanged((configuration) =>
+        putInForce(configuration, 'a file that it names changed'),
+      );
+      if (summary !== undefined) markLoaded();
+    } catch (thrown) {
+      reportRefused(thrown, parts);
+    }
+  }
+
+  function watchFiles(): void {
+    timer = setTimeout(() => {
+      void enqueue(readChanged).then(() => {
+        if (!closed) watchFiles();
+      });
+    }, checkIntervalMs).unref();
+  }
+
+  return {
+    reload: () => (waiting ??= enqueue(readAll)),
+    watchFiles,
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      await last;
+    },
+  };
+}
+
+/** Counts and logs a refused configuration; returns what the caller of a reload may read. */
+function reportRefused(thrown: unknown, { self, log }: Pick<ReloadingParts<unknown>, 'self' | 'log'>): string {
+  self.configurationRefused();
+  const message = 'configuration refused, the one before stays in force';
+  if (isForPeople(thrown)) {
+    log.error({ problems: thrown.message.split('\n') }, message);
+    return thrown.message;
+  }
+  // A bug; its message may contain anything.
+  log.error({ err: toError(thrown) }, message);
+  return 'the exporter failed to take it in; its log says more';
+}
+
+/**
+ * Returns true if the message of an error is written for the person who changes the configuration.
+ */
+function isForPeople(thrown: unknown): thrown is Error {
+  const kinds = [ConfigError, ListenError, RestartNeededError, FileKindError];
+  return kinds.some((kind) => thrown instanceof kind);
+}

@@ -1,0 +1,72 @@
+import type { TSchema } from 'typebox';
+
+/** The verbs of the API. */
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** `METHOD /path`, with `{name}` for one path segment and `{name*}` for the rest of the path. */
+export type Route = `${Method} /${string}`;
+
+/**
+ * The risk of a call, for the gateway's policy and for the rule that polling only reads. `read`
+ * shows nothing confidential; `secret` reads key material, passwords, users, logs or backups.
+ * `reversible` creates, or changes something that another call restores; `disruptive` can cut
+ * traffic or management access, or is hard to restore; `destructive` deletes.
+ */
+export type Risk = 'read' | 'secret' | 'reversible' | 'disruptive' | 'destructive';
+
+/** The kind of content that a request carries (docs/api.md §1.3). */
+export type BodyKind = 'none' | 'json' | 'text' | 'pem' | 'gzip';
+
+/** The API release that brought an endpoint; null when not known. */
+export type Since = '4.0' | '4.0.1' | '4.0.2' | null;
+
+/** The options of a row that few rows have. */
+interface RowOptions {
+  /** Defaults to `json` for POST and PUT, and to `none` for GET and DELETE. */
+  readonly body?: BodyKind;
+  /** The shape of a 200 reply; absent means "not documented", and the reply cannot be decoded. */
+  readonly reply?: TSchema;
+  /**
+   * Values that such a reply may hold, where it can be longer than most (`maxValuesOf` of
+   * reply-bounds.ts).
+   */
+  readonly maxValues?: number;
+}
+
+/**
+ * One verb and path of the appliance's API. Everything that must know the API derives it from these
+ * rows.
+ */
+export interface EndpointRow extends RowOptions {
+  readonly route: Route;
+  /** A section of docs/endpoints.md; collectors and the gateway group endpoints by it. */
+  readonly area: string;
+  readonly since: Since;
+  readonly risk: Risk;
+  readonly body: BodyKind;
+  readonly summary: string;
+}
+
+/** Returns one line of the table. Its literal types give a call its parameters and its reply. */
+export function row<R extends Route, K extends Risk, Options extends RowOptions>(
+  route: R,
+  risk: K,
+  since: Since,
+  summary: string,
+  options?: Options,
+) {
+  return { route, risk, since, body: usualBodyOf(route), summary, ...(options as Options) };
+}
+
+function usualBodyOf(route: Route): BodyKind {
+  return /^(?:POST|PUT) /.test(route) ? 'json' : 'none';
+}
+
+/** Returns the rows of an area, each with the area's name. */
+export function area<A extends string, Rows extends Readonly<Record<string, Omit<EndpointRow, 'area'>>>>(
+  name: A,
+  rows: Rows,
+): { readonly [Key in keyof Rows]: Rows[Key] & { readonly area: A } } {
+  const named = Object.entries(rows).map(([key, row]) => [key, { ...row, area: name }]);
+  return Object.fromEntries(named);
+}

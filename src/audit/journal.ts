@@ -1,0 +1,280 @@
+import type { FileHandle } from 'node:fs/promises';
+import type { Logger } from 'pino';
+import { errorCode, toError } from '../lib/check.ts';
+import { FileKindError, ifMissing, openRegularFile } from '../lib/disk.ts';
+import { sleep } from '../lib/time.ts';
+import { maxLineBytes, readLine } from './chain.ts';
+import { type AuditEntry, type AuditFile, openAuditFile, rotatedFiles } from './file.ts';
+import { AuditError, type AuditEvent, type AuditLine, type AuditPosition, type AuditRecord } from './record.ts';
+
+export interface AuditJournalParts {
+  /** The current file; older ones, the head and the lock lie beside it and begin with its name. */
+  readonly file: string;
+  /** Maximum size of a file; a new one begins before. */
+  readonly maxBytes: number;
+  readonly now: () => number;
+  readonly log: Logger;
+  readonly onAppended: (count: number, atMs: number) => void;
+  /** Called once for each failed write, however many records waited for it. */
+  readonly onFailed: () => void;
+}
+
+/** The audit: a line for each record, with the hash of the line before; lines are never removed. */
+export interface AuditJournal {
+  /**
+   * Resolves when the record is on disk; rejects with an AuditError if it is not. Waiting records
+   * are written and synced together.
+   */
+  append(record: AuditRecord): Promise<AuditPosition>;
+  /** Returns the newest first. */
+  query(query: AuditQuery): Promise<readonly AuditLine[]>;
+  /** The last line that is on disk; unknown before the first append. */
+  readonly head: AuditPosition | undefined;
+  close(): Promise<void>;
+}
+
+/** A network file system may never answer. */
+const maxOpeningMs = 10_000;
+
+interface Waiting extends AuditEntry {
+  readonly resolve: (position: AuditPosition) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * Creates a journal that opens its file at the first append, and at each further one while that
+ * fails: no restart is needed after a full disk. It remembers its last line. A file that is opened
+ * again must continue there; only a restart begins a new chain.
+ */
+export function createAuditJournal(parts: AuditJournalParts): AuditJournal {
+  const { file, now, log, onAppended, onFailed } = parts;
+  const current = createCurrentFile(parts);
+  let waiting: Waiting[] = [];
+  let writing: Promise<void> | undefined;
+  let failing: string | undefined;
+  let closed = false;
+
+  async function writeWaiting(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      try {
+        const positions = await (await current.open()).write(batch);
+        for (const [index, position] of positions.entries()) batch[index]?.resolve(position);
+        // Records that did not fit into one file come first in the next.
+        waiting = [...batch.slice(positions.length), ...waiting];
+        onAppended(positions.length, now());
+        if (failing !== undefined) log.info({ file }, 'audit is written again');
+        failing = undefined;
+      } catch (thrown) {
+        const error = toAuditError(thrown, file);
+        for (const { reject } of batch) reject(error);
+        onFailed();
+        if (error.message !== failing) log.error({ file, because: error.message }, 'audit cannot be written');
+        failing = error.message;
+      }
+    }
+    writing = undefined;
+  }
+
+  return {
+    get head() {
+      const { file: opened } = current;
+      return opened && opened.last.seq > 0 ? opened.last : undefined;
+    },
+    async append(record) {
+      if (closed) {
+        const stopping = `the audit ${file} is closed since the exporter is stopping; repeat the call once it runs again`;
+        throw new AuditError('closed', stopping);
+      }
+      const written = new Promise<AuditPosition>((resolve, reject) => {
+        waiting.push({ record, time: new Date(now()).toISOString(), resolve, reject });
+      });
+      writing ??= writeWaiting();
+      return await written;
+    },
+    async query(query) {
+      return await queryAudit(file, query, current.file?.length ?? Number.POSITIVE_INFINITY);
+    },
+    async close() {
+      closed = true;
+      await writing;
+      await current.close();
+    },
+  };
+}
+
+/** The file of the journal, which is opened again after it was moved or changed. */
+interface CurrentFile {
+  /** Undefined while it is not open. */
+  readonly file: AuditFile | undefined;
+  /** Resolves to the open file. Rejects with an AuditError if it cannot be opened in time. */
+  open(): Promise<AuditFile>;
+  close(): Promise<void>;
+}
+
+function createCurrentFile(parts: AuditJournalParts): CurrentFile {
+  let opened: AuditFile | undefined;
+  /** Continues when nobody waits for it any more, so that there are never two at once. */
+  let opening: Promise<AuditFile> | undefined;
+  /** The end of a file that was moved or changed. */
+  let known: AuditPosition | undefined;
+
+  async function start(): Promise<AuditFile> {
+    try {
+      opened = await openAuditFile(parts, known);
+      return opened;
+    } finally {
+      opening = undefined;
+    }
+  }
+
+  async function release(): Promise<void> {
+    const file = opened;
+    opened = undefined;
+    await file?.close();
+  }
+
+  return {
+    get file() {
+      return opened;
+    },
+    async open() {
+      if (opened && !(await opened.isUntouched())) {
+        if (opened.last.seq > 0) known = opened.last;
+        await release();
+      }
+      if (opened) return opened;
+      opening ??= start();
+      return await inTime(opening, parts.file);
+    },
+    async close() {
+      // Does not wait for a disk that does not answer; if it answers later, the lock is released
+      // then.
+      void Promise.allSettled([opening?.then(release)]);
+      await release();
+    },
+  };
+}
+
+async function inTime(opening: Promise<AuditFile>, file: string): Promise<AuditFile> {
+  const timer = new AbortController();
+  const late = sleep(maxOpeningMs, timer.signal).then(() => {
+    throw new AuditError(
+      'unwritable',
+      `cannot write the audit ${file}: it is not open after ${maxOpeningMs / 1_000} seconds; check that its disk answers, or choose another admin.audit_file; the next call tries again`,
+    );
+  });
+  try {
+    return await Promise.race([opening, late]);
+  } finally {
+    timer.abort();
+  }
+}
+
+const remedies: Readonly<Record<string, string>> = {
+  EACCES: 'the user that runs the exporter may not; give it the file and its folder',
+  EPERM: 'the user that runs the exporter may not; give it the file and its folder',
+  EROFS: 'the file system is read-only; mount it for writing or choose another admin.audit_file',
+  ENOENT: 'its folder cannot be made there; choose another admin.audit_file',
+  ENOTDIR: 'a part of its path is a file; choose another admin.audit_file',
+  EISDIR: 'it is a folder; choose another admin.audit_file',
+  ENAMETOOLONG: 'its name is too long; choose another admin.audit_file',
+  EMFILE: 'the exporter has too many files open; raise its limit',
+};
+
+/** Wraps file-system errors in an AuditError; returns other errors unchanged. */
+export function toAuditError(thrown: unknown, file: string): Error {
+  const error = toError(thrown);
+  const code = errorCode(thrown);
+  if (error instanceof FileKindError) {
+    const message = `cannot write the audit ${file}: ${error.message}; move it away or choose another admin.audit_file; the next call tries again`;
+    return new AuditError('unwritable', message, { cause: thrown });
+  }
+  if (error instanceof AuditError || !/^E[A-Z]+$/.test(code)) return error;
+  const options = { cause: thrown };
+  if (['ENOSPC', 'EDQUOT', 'EFBIG'].includes(code)) {
+    const full = `cannot write the audit ${file}: no room is left (${code}); make room, the next call tries again`;
+    return new AuditError('full', full, options);
+  }
+  const remedy = remedies[code] ?? 'check the disk and the folder; the next call tries again';
+  return new AuditError('unwritable', `cannot write the audit ${file} (${code}): ${remedy}`, options);
+}
+
+/** The filters of a query; omitted ones match everything. */
+interface AuditQuery {
+  readonly limit: number;
+  readonly principal?: string | undefined;
+  readonly appliance?: string | undefined;
+  readonly operation?: string | undefined;
+  readonly event?: AuditEvent | undefined;
+  /** Returns true if the caller may see a line. */
+  readonly maySee?: (line: AuditLine) => boolean;
+}
+
+/**
+ * Returns the lines that match, the newest first; of the current file those before `end`. Leaves
+ * out what is no line, which `audit verify` reports.
+ */
+async function queryAudit(file: string, { limit, ...wanted }: AuditQuery, end: number): Promise<readonly AuditLine[]> {
+  const found: AuditLine[] = [];
+  let newest = Number.POSITIVE_INFINITY;
+  const read = async (handle: FileHandle | undefined, most: number): Promise<void> => {
+    if (!handle) return;
+    try {
+      for await (const bytes of linesFromEnd(handle, Math.min(most, (await handle.stat()).size))) {
+        if (found.length >= limit) return;
+        const line = readLine(bytes);
+        // A file that is rotated meanwhile would appear twice.
+        if (!line || line.seq >= newest) continue;
+        newest = line.seq;
+        if (fits(line, wanted)) found.push(line);
+      }
+    } finally {
+      await handle.close();
+    }
+  };
+  await read(await openRegularFile(file).catch(ifMissing), end);
+  for (const { path } of [...(await rotatedFiles(file))].reverse()) {
+    if (found.length >= limit) break;
+    await read(await openRegularFile(path).catch(ifMissing), Number.POSITIVE_INFINITY);
+  }
+  return found;
+}
+
+function fits(line: AuditLine, wanted: Omit<AuditQuery, 'limit'>): boolean {
+  const { principal, appliance, operation, event, maySee } = wanted;
+  return (
+    (principal === undefined || line.principal === principal) &&
+    (appliance === undefined || line.appliance === appliance) &&
+    (operation === undefined || line.operation === operation) &&
+    (event === undefined || line.event === event) &&
+    (maySee?.(line) ?? true)
+  );
+}
+
+const blockBytes = 262_144;
+const newline = 0x0a;
+
+/**
+ * Yields the lines before `end`, the last one first, without their newlines; before them what
+ * follows the last newline.
+ */
+async function* linesFromEnd(handle: FileHandle, end: number): AsyncGenerator<Buffer> {
+  let position = end;
+  let rest = Buffer.alloc(0);
+  while (position > 0) {
+    const from = Math.max(0, position - blockBytes);
+    const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(position - from), 0, position - from, from);
+    const block = Buffer.concat([buffer.subarray(0, bytesRead), rest]);
+    let to = block.length;
+    for (let at = block.lastIndexOf(newline); at !== -1; at = to === 0 ? -1 : block.lastIndexOf(newline, to - 1)) {
+      yield block.subarray(at + 1, to);
+      to = at;
+    }
+    // Longer than any line: its beginning alone does not parse as one.
+    rest = to > maxLineBytes ? Buffer.alloc(0) : block.subarray(0, to);
+    position = from;
+  }
+  yield rest;
+}

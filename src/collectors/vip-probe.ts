@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import type { X509Certificate } from 'node:crypto';
+import { errorCode } from '../lib/check.ts';
+import { steadyNow } from '../lib/time.ts';
+import { oneLine } from '../lib/text.ts';
+import { certificateDateToSeconds } from '../lib/text-date.ts';
+
+/** A destination, and the name to ask for there. */
+export interface ProbeRequest {
+  readonly address: string;
+  readonly port: number;
+  /** The name to ask for by TLS, empty for none; undefined for TCP alone. */
+  readonly serverName: string | undefined;
+}
+
+export type ProbeFailure = 'refused' | 'timeout' | 'tls';
+
+export interface ProbeResult {
+  /** Undefined if this machine could not try. */
+  readonly isReachable: boolean | undefined;
+  /** Seconds until the connection was made. */
+  readonly connectSeconds?: number;
+  readonly failure?: ProbeFailure;
+  /** The certificate that the server presented for itself. */
+  readonly certificate?: ServedCertificate;
+}
+
+export interface ServedCertificate {
+  readonly commonName: string;
+  readonly issuer: string;
+  /** Hexadecimal. */
+  readonly serial: string;
+  /** Lower-case hexadecimal. */
+  readonly fingerprintSha256: string;
+  /** Unix seconds; undefined for a date that makes no sense. */
+  readonly notBeforeSeconds: number | undefined;
+  readonly notAfterSeconds: number | undefined;
+  /** True if an alternative name covers the server name (RFC 9525); undefined without one. */
+  readonly coversName: boolean | undefined;
+}
+
+const deadlineMs = 5_000;
+/** Codes of failures of this machine, not of the network or the server. */
+const ownFailures = ['EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL', 'EPERM', 'EACCES'];
+
+/**
+ * Connects once, for at most five seconds, and sends nothing but a TLS handshake. Rejects only when
+ * `signal` aborts.
+ */
+export async function probeVip(request: ProbeRequest, signal: AbortSignal): Promise<ProbeResult> {
+  signal.throwIfAborted();
+  const { address: host, port, serverName } = request;
+  const startedAtMs = steadyNow();
+  const socket = serverName === undefined ? connectTcp({ host, port }) : handshake(host, port, serverName);
+  // An error after the end of the probe has no other listener.
+  socket.on('error', () => undefined);
+  const timedOut = new Error('no answer in time');
+  const timer = setTimeout(() => socket.destroy(timedOut), deadlineMs);
+  const cut = (): void => void socket.destroy(timedOut);
+  signal.addEventListener('abort', cut, { once: true });
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  let connectSeconds: number | undefined;
+  try {
+    await once(socket, 'connect');
+    connectSeconds = (steadyNow() - startedAtMs) / 1_000;
+    if (serverName === undefined) return { isReachable: true, connectSeconds };
+    await once(socket, 'secureConnect');
+    const certificate = (socket as TLSSocket).getPeerX509Certificate();
+    if (!certificate) return { isReachable: true, connectSeconds, failure: 'tls' };
+    return { isReachable: true, connectSeconds, certificate: describe(certificate, serverName) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (connectSeconds !== undefined)
+      return { isReachable: true, connectSeconds, failure: error === timedOut ? 'timeout' : 'tls' };
+    if (ownFailures.includes(errorCode(error))) return { isReachable: undefined };
+    const isLate = error === timedOut || errorCode(error) === 'ETIMEDOUT';
+    return { isReachable: false, failure: isLate ? 'timeout' : 'refused' };
+  } finally {
+    // Sends the end of the handshake, or the farm would log a failed one each minute.
+    socket.destroySoon();
+    await closed;
+    clearTimeout(timer);
+    signal.removeEventListener('abort', cut);
+  }
+}
+
+/** Accepts any certificate: the probe says what is served, and sends nothing. */
+function handshake(host: string, port: number, servername: string): TLSSocket {
+  return connectTls({
+    host,
+    port,
+    ...(servername && { servername }),
+    rejectUnauthorized: false,
+    checkServerIdentity: () => undefined,
+  });
+}
+
+/** No name in use is as long. */
+const maxLength = 256;
+
+function describe(certificate: X509Certificate, serverName: string): ServedCertificate {
+  const { subject, issuer, serialNumber, fingerprint256, validFrom, validTo } = certificate;
+  return {
+    commonName: partOf(subject, 'CN') ?? '',
+    issuer: partOf(issuer, 'CN') ?? partOf(issuer, 'O') ?? '',
+    serial: serialNumber.toLowerCase(),
+    fingerprintSha256: fingerprint256.replaceAll(':', '').toLowerCase(),
+    notBeforeSeconds: certificateDateToSeconds(validFrom),
+    notAfterSeconds: certificateDateToSeconds(validTo),
+    coversName: serverName === '' ? undefined : Boolean(certificate.checkHost(serverName, { subject: 'never' })),
+  };
+}
+
+/** Returns one part of a distinguished name, which has a line for each. */
+function partOf(name: string | undefined, type: string): string | undefined {
+  const [, value] = new RegExp(`^${type}=(.*)$`, 'm').exec(name ?? '') ?? [];
+  return value === undefined
+    ? undefined
+    : oneLine(value.slice(0, maxLength).replaceAll(/\\([^\dA-F])/g, '$1'), maxLength);
+}

@@ -1,0 +1,128 @@
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import { parseEndpoint, parseNetwork } from '../lib/address.ts';
+import type { Certificate } from './certificates.ts';
+import type { VipSettings } from './collector.ts';
+import type { FarmConfig } from './farm-config.ts';
+import type { ListedFarm } from './farms.ts';
+
+/** The farms of an appliance, with their configuration and certificates. */
+export interface KnownFarms {
+  readonly farms: readonly ListedFarm[];
+  readonly configOf: (farm: string) => FarmConfig | undefined;
+  /** The certificate store; undefined while it is not known. */
+  readonly certificates: readonly Certificate[] | undefined;
+}
+
+interface Destination {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** A farm to probe. */
+export interface VipTarget {
+  readonly farm: string;
+  /** As the appliance reported them. */
+  readonly vip: string;
+  readonly vport: string;
+  /** The destination; undefined if it is not allowed. */
+  readonly endpoint: Destination | undefined;
+  /** One TLS handshake for each, an empty name for one without a name; without any, TCP alone. */
+  readonly serverNames: readonly string[];
+  /** The certificates of the store that the farm presents; undefined while they are not known. */
+  readonly stored: readonly Certificate[] | undefined;
+}
+
+/** An appliance could report thousands. */
+const maxNames = 20;
+
+/**
+ * Decides which farms are probed and what may be connected to: the addresses of running TCP farms,
+ * but nothing reserved, since an appliance may report any address. `ownAddresses` are those of this
+ * machine.
+ */
+export function vipTargets(
+  known: KnownFarms,
+  settings: VipSettings,
+  ownAddresses: readonly string[],
+): readonly VipTarget[] {
+  const named = blockList(settings.networks);
+  const reserved = blockList([...reservedNetworks, ...ownAddresses]);
+  const connectTo = new Map(Object.entries(settings.connectTo));
+  const namesOf = new Map(Object.entries(settings.serverNames));
+
+  function endpointOf(vip: string, port: number): Destination | undefined {
+    if (isIP(vip) === 0 || (settings.networks.length > 0 && !contains(named, vip))) return undefined;
+    const instead = connectTo.get(`${isIPv6(vip) ? `[${vip}]` : vip}:${port}`) ?? connectTo.get(vip);
+    const { address = vip, port: other = port } = (instead !== undefined && parseEndpoint(instead)) || {};
+    return contains(reserved, address) && !contains(named, address) ? undefined : { address, port: other };
+  }
+
+  return known.farms.flatMap((farm) => {
+    const { name, profile, vip = '', vport = '' } = farm;
+    const config = known.configOf(name);
+    const port = firstPort(vport);
+    if (port === undefined || !isRunning(farm) || !isTcp(profile, config)) return [];
+    const stored = storedOf(config, known.certificates);
+    const serverNames = namesOf.get(name) ?? (profile === 'https' ? namesIn(stored ?? []) : []);
+    return [{ farm: name, vip, vport, endpoint: endpointOf(vip, port), serverNames, stored }];
+  });
+}
+
+/** Ranges in which no farm has clients, but services of this machine or network may answer. */
+const reservedNetworks = [
+  '0.0.0.0/8', // unspecified
+  '127.0.0.0/8', // loopback
+  '169.254.0.0/16', // link-local, and the metadata of a cloud
+  '224.0.0.0/4', // multicast
+  '240.0.0.0/4', // reserved, and broadcast
+  '::/96', // unspecified, loopback, and the old form of IPv4 addresses
+  'fe80::/10', // link-local
+  'ff00::/8', // multicast
+  'fd00:ec2::254', // the metadata of a cloud
+];
+
+function blockList(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const text of networks) {
+    const network = parseNetwork(text);
+    if (network) list.addSubnet(network.address, network.prefix, network.family);
+  }
+  return list;
+}
+
+/** An IPv4 address in the form of IPv6 is in the network of the IPv4 address too. */
+function contains(list: BlockList, address: string): boolean {
+  return list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+
+/** Returns true for a state in which a farm has a listener (docs/api.md §2.1). */
+function isRunning({ state }: ListedFarm): boolean {
+  return state !== 'down' && state !== 'unknown' && state !== '-1';
+}
+
+function isTcp(profile: string, config: FarmConfig | undefined): boolean {
+  return ['http', 'https', 'eproxy'].includes(profile) || (profile === 'l4xnat' && config?.protocol === 'tcp');
+}
+
+/** Returns the first port of a list or range; undefined for all ports and for an interface. */
+function firstPort(vport: string): number | undefined {
+  const port = Number(/^\d{1,5}(?=$|[:,])/.exec(vport)?.[0]);
+  return port >= 1 && port <= 65_535 ? port : undefined;
+}
+
+function storedOf(
+  config: FarmConfig | undefined,
+  certificates: readonly Certificate[] | undefined,
+): readonly Certificate[] | undefined {
+  const files = config?.certificates;
+  return files && certificates?.filter(({ file }) => files.includes(file));
+}
+
+/** Returns the common names that a client may ask for; an empty name if there is none. */
+function namesIn(stored: readonly Certificate[]): readonly string[] {
+  const names = stored
+    // A client never asks for the wildcard itself.
+    .map(({ commonName }) => commonName.replace(/^\*\./, 'www.').toLowerCase())
+    .filter((name) => /^(?=.{1,253}$)(?=.*[a-z])[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/.test(name));
+  return names.length === 0 ? [''] : [...new Set(names)].slice(0, maxNames);
+}

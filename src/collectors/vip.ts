@@ -1,0 +1,182 @@
+import { networkInterfaces } from 'node:os';
+import { certificates, type Certificate } from './certificates.ts';
+import { defineCollector } from './collector.ts';
+import { farmConfig } from './farm-config.ts';
+import { farms } from './farms.ts';
+import { rowsOf } from './rows.ts';
+import { type ProbeFailure, probeVip, type ServedCertificate } from './vip-probe.ts';
+import { type VipTarget, vipTargets } from './vip-targets.ts';
+
+/** A farm as its clients meet it. */
+export interface ProbedFarm {
+  readonly farm: string;
+  /** As the appliance reported them. */
+  readonly vip: string;
+  readonly vport: string;
+  /** Undefined if nothing was tried. */
+  readonly isReachable: boolean | undefined;
+  readonly connectSeconds: number | undefined;
+  /** Why there is no connection. */
+  readonly failure: ProbeFailure | 'not_allowed' | undefined;
+  /** One for each server name. */
+  readonly served: readonly ServedName[];
+}
+
+/** The result for one server name, which is empty for a handshake without a name. */
+export interface ServedName {
+  readonly serverName: string;
+  /** Why there is no certificate. */
+  readonly failure: ProbeFailure | undefined;
+  readonly certificate: ServedCertificate | undefined;
+  /** True if the store has it for this farm; undefined while that is not known. */
+  readonly isInStore: boolean | undefined;
+}
+
+const source = '(TCP and TLS from this exporter';
+const ofFarms = rowsOf((list: readonly ProbedFarm[]) => list, { farm: ({ farm }) => farm });
+const ofAddresses = rowsOf((list: readonly ProbedFarm[]) => list, {
+  farm: ({ farm }) => farm,
+  vip: ({ vip }) => vip,
+  vport: ({ vport }) => vport,
+});
+const ofNames = rowsOf(
+  (list: readonly ProbedFarm[]) => list.flatMap(({ farm, served }) => served.map((each) => ({ farm, ...each }))),
+  { farm: ({ farm }) => farm, server_name: ({ serverName }) => serverName },
+);
+const ofServed = rowsOf(
+  (list: readonly ProbedFarm[]) =>
+    list.flatMap(({ farm, served }) =>
+      served.flatMap(({ serverName, certificate }) => (certificate ? [{ farm, serverName, ...certificate }] : [])),
+    ),
+  { farm: ({ farm }) => farm, server_name: ({ serverName }) => serverName },
+);
+const ofFailures = rowsOf(failuresIn, {
+  farm: ({ farm }) => farm,
+  server_name: ({ serverName }) => serverName,
+  reason: ({ failure }) => failure,
+});
+
+/** An appliance may have hundreds of farms, and this exporter other work. */
+const maxAtOnce = 3;
+
+/**
+ * Connects to the addresses of running TCP farms as a client would. vip-targets.ts decides what may
+ * be connected to.
+ */
+export const vip = defineCollector<readonly ProbedFarm[]>({
+  name: 'vip',
+  schedule: '0 * * * * *',
+  maxStaleMs: 300_000,
+  enabled: false,
+  makesNoCalls: true,
+  refreshedBy: [],
+  async collect({ newest, vip: settings, signal }) {
+    const known = {
+      farms: newest(farms)?.farms ?? [],
+      configOf: (farm: string) => newest(farmConfig, farm),
+      certificates: newest(certificates),
+    };
+    const probed: ProbedFarm[] = [];
+    // All take from one list, so that each is busy until it ends.
+    const queue = vipTargets(known, settings, ownAddresses()).entries();
+    const work = async (): Promise<void> => {
+      for (const [index, target] of queue) probed[index] = await probeFarm(target, signal);
+    };
+    await Promise.all(Array.from({ length: maxAtOnce }, work));
+    return probed;
+  },
+  families: [
+    ofAddresses.gauge(
+      'zlb_farm_reachable',
+      `1 when a TCP connection to the address of a running farm succeeded ${source}).`,
+      ({ isReachable }) => (isReachable === undefined ? null : Number(isReachable)),
+    ),
+    ofServed.gauge(
+      'zlb_farm_served_certificate_not_after_timestamp_seconds',
+      `Unix time at which the certificate expires that a farm serves ${source}).`,
+      ({ notAfterSeconds }) => notAfterSeconds,
+    ),
+    ofServed.gauge(
+      'zlb_farm_served_certificate_not_before_timestamp_seconds',
+      `Unix time from which the certificate is valid that a farm serves ${source}).`,
+      ({ notBeforeSeconds }) => notBeforeSeconds,
+    ),
+    ofNames.gauge(
+      'zlb_farm_served_certificate_in_store',
+      `1 when a certificate of the farm in the store has the same name and dates; 0 after a change without a restart ${source}, and GET /certificates).`,
+      ({ isInStore }) => (isInStore === undefined ? null : Number(isInStore)),
+    ),
+    ofServed.gauge(
+      'zlb_farm_served_certificate_valid_name',
+      `1 when an alternative name of the served certificate covers the server name ${source}).`,
+      ({ coversName }) => (coversName === undefined ? null : Number(coversName)),
+    ),
+    ofServed.info('zlb_farm_served_certificate_info', `The certificate that a farm serves ${source}).`, {
+      common_name: ({ commonName }) => commonName,
+      issuer: ({ issuer }) => issuer,
+      serial: ({ serial }) => serial,
+      fingerprint_sha256: ({ fingerprintSha256 }) => fingerprintSha256,
+    }),
+    ofFarms.gauge(
+      'zlb_farm_connect_duration_seconds',
+      `Time until a TCP connection to a farm was made ${source}).`,
+      ({ connectSeconds }) => connectSeconds,
+    ),
+    ofFailures.info(
+      'zlb_farm_probe_failure_info',
+      `Why a probe of a farm failed: refused, timeout, tls, not_allowed ${source}).`,
+    ),
+  ],
+});
+
+/** Addresses of this machine, on which the exporter itself may listen. */
+function ownAddresses(): readonly string[] {
+  try {
+    return Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address));
+  } catch (cause) {
+    throw new Error('the addresses of this machine cannot be read; allow AF_NETLINK in its unit', { cause });
+  }
+}
+
+async function probeFarm(target: VipTarget, signal: AbortSignal): Promise<ProbedFarm> {
+  const { farm, vip: address, vport, endpoint, serverNames, stored } = target;
+  const about = { farm, vip: address, vport };
+  if (!endpoint)
+    return { ...about, isReachable: undefined, connectSeconds: undefined, failure: 'not_allowed', served: [] };
+  const [firstName, ...otherNames] = serverNames;
+  const first = await probeVip({ ...endpoint, serverName: firstName }, signal);
+  const { isReachable, connectSeconds, failure } = first;
+  if (!isReachable) return { ...about, isReachable, connectSeconds, failure, served: [] };
+  const results = firstName === undefined ? [] : [{ serverName: firstName, ...first }];
+  for (const serverName of otherNames)
+    results.push({ serverName, ...(await probeVip({ ...endpoint, serverName }, signal)) });
+  const served = results.map(({ serverName, failure: why, certificate }) => ({
+    serverName,
+    failure: why,
+    certificate,
+    isInStore: certificate && isInStore(certificate, stored),
+  }));
+  return { ...about, isReachable, connectSeconds, failure: undefined, served };
+}
+
+/**
+ * Compares names and dates: the store does not say more. Returns undefined for a farm without
+ * certificates, which passes TLS on to its backends.
+ */
+function isInStore(served: ServedCertificate, stored: readonly Certificate[] = []): boolean | undefined {
+  if (stored.length === 0) return undefined;
+  return stored.some(
+    ({ commonName, notBeforeSeconds, notAfterSeconds }) =>
+      (commonName === served.commonName || served.commonName === '') &&
+      notBeforeSeconds === served.notBeforeSeconds &&
+      notAfterSeconds === served.notAfterSeconds,
+  );
+}
+
+function failuresIn(list: readonly ProbedFarm[]) {
+  return list.flatMap(({ farm, failure, served }) =>
+    [{ serverName: '', failure }, ...served].flatMap((each) =>
+      each.failure === undefined ? [] : [{ farm, serverName: each.serverName, failure: each.failure }],
+    ),
+  );
+}

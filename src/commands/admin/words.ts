@@ -1,0 +1,188 @@
+import { closestWord, oneLine } from '../../lib/text.ts';
+import { UsageError } from '../command.ts';
+import type { Operation, OperationCall, Operations } from '../../gateway/operation.ts';
+import { AdminProblem } from '../../gateway/problem.ts';
+import { endpoints } from '../../appliance/api/table.ts';
+
+/** One `name=value` of the command line, or one `name:=json`. */
+export interface Assignment {
+  readonly name: string;
+  /**
+   * The text as it was written: the API accepts numbers and booleans as texts too (docs/api.md
+   * §1.3).
+   */
+  readonly value: unknown;
+}
+
+/** Reads the words after an operation or a recipe; throws a UsageError. */
+function parseAssignments(words: readonly string[]): readonly Assignment[] {
+  return words.map((word) => {
+    const match = /^([\w.-]+)(:?=)(.*)$/s.exec(word);
+    const [, name = '', sign, text = ''] = match ?? [];
+    // The message does not repeat the word: it may be a password without its name.
+    if (!match) throw new UsageError('what follows must be name=value, or name:=JSON for lists and objects');
+    return { name, value: sign === ':=' ? parseValue(name, text) : text };
+  });
+}
+
+/**
+ * Objects with two names: recipes and labels of metrics have the short one, most routes of the API
+ * the other.
+ */
+const synonyms: readonly (readonly [string, string])[] = [
+  ['farm', 'farmname'],
+  ['fg', 'farmguardian'],
+];
+
+function synonymOf(name: string): string | undefined {
+  return synonyms.find((pair) => pair.includes(name))?.find((other) => other !== name);
+}
+
+/**
+ * Renames each value that has a synonym of a wanted name; throws a UsageError where both are given
+ * and differ.
+ */
+function renameSynonyms(assignments: readonly Assignment[], wanted: readonly string[]): readonly Assignment[] {
+  return wanted.reduce((given, name) => {
+    const other = synonymOf(name);
+    const renamed = given.find((assignment) => assignment.name === other);
+    if (other === undefined || !renamed) return given;
+    const same = given.filter((assignment) => assignment.name === name || assignment.name === other);
+    if (same.some(({ value }) => value !== renamed.value))
+      throw new UsageError(
+        `${[name, other].toSorted().join(' and ')} mean the same and have different values; leave one out`,
+      );
+    return [...given.filter((assignment) => !same.includes(assignment)), { name, value: renamed.value }];
+  }, assignments);
+}
+
+/** Returns `farm (or farmname)`; `suffix` follows each of the names. */
+function namesOf(name: string, suffix = ''): string {
+  const other = synonymOf(name);
+  return other === undefined ? `${name}${suffix}` : `${name}${suffix} (or ${other}${suffix})`;
+}
+
+/**
+ * Returns a word as a message may quote it: the text after a sign may be a password in the wrong
+ * place.
+ */
+export function quotable(word: string): string {
+  return oneLine(word.replace(/[=?].*$/s, '…'), 200);
+}
+
+function parseValue(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UsageError(`${name}:= needs JSON, such as ${name}:='["eth1","eth2"]'; plain text goes with ${name}=`);
+  }
+}
+
+/** Returns the values of a recipe, all of them texts; throws a UsageError for an unknown name. */
+export function namedValues(
+  words: readonly string[],
+  { name: recipe, parameters }: { readonly name: string; readonly parameters: Readonly<Record<string, boolean>> },
+): Readonly<Record<string, string>> {
+  const values = new Map<string, string>();
+  const known = Object.keys(parameters);
+  for (const { name, value } of renameSynonyms(parseAssignments(words), known)) {
+    if (!known.includes(name))
+      throw new UsageError(
+        `${recipe} takes ${known.map((each) => namesOf(each)).join(', ')}, and no ${oneLine(name, 64)}`,
+      );
+    if (values.has(name)) throw new UsageError(`${name} is given twice; leave one out`);
+    if (typeof value !== 'string' || value === '') throw new UsageError(`${name} needs a value: ${name}=…`);
+    values.set(name, value);
+  }
+  const missing = known.filter((name) => parameters[name] && !values.has(name));
+  if (missing.length > 0)
+    throw new UsageError(`${recipe} needs ${missing.map((name) => namesOf(name, '=…')).join(' ')}`);
+  return Object.fromEntries(values);
+}
+
+/** The call that the words of a command line name. */
+interface Target {
+  readonly call: OperationCall;
+  /** The values that are not part of the path. */
+  readonly fields: readonly Assignment[];
+}
+
+interface Named {
+  readonly operation: Operation;
+  /** Values of placeholders that stand in the given path. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly rest: readonly string[];
+}
+
+/**
+ * Reads `actOnFarm farmname=shop action=stop`, `PUT /farms/shop/actions action=stop` in one word or
+ * two, or a path alone, which is a read. Throws a UsageError.
+ */
+export function parseTarget(words: readonly string[], operations: Operations): Target {
+  const { operation, params, rest } = nameOperation(words, operations);
+  const { taken, left } = fillPlaceholders(operation, params, parseAssignments(rest));
+  const call = operations.call(operation, taken);
+  if (!call)
+    throw new UsageError(
+      `a value cannot be part of the path ${operation.template}: it holds a slash or is no name; give the one name of an object`,
+    );
+  return { call, fields: left };
+}
+
+function nameOperation(words: readonly string[], operations: Operations): Named {
+  const [first = '', second = '', ...others] = words;
+  const spoken = /^(?:(get|post|put|delete)\s+)?(\/.*)$/is.exec(first);
+  if (spoken) return byPath(spoken[1] ?? 'GET', spoken[2] ?? '', words.slice(1), operations);
+  if (/^(?:get|post|put|delete)$/i.test(first) && second.startsWith('/'))
+    return byPath(first, second, others, operations);
+  const operation = operations.named(first);
+  if (operation) return { operation, params: {}, rest: words.slice(1) };
+  const guess = closestWord(first, Object.keys(endpoints));
+  throw new UsageError(
+    `there is no operation ${JSON.stringify(quotable(first))}${guess ? `; did you mean ${guess}? Otherwise` : ';'} zlb-exporter admin operations WORDS finds them`,
+  );
+}
+
+function byPath(verb: string, path: string, rest: readonly string[], operations: Operations): Named {
+  const method = verb.toUpperCase();
+  const templated = operations.named(`${method} ${path}`);
+  if (templated) return { operation: templated, params: {}, rest };
+  try {
+    const { operation, params } = operations.find(method, path);
+    return { operation, params, rest };
+  } catch (error) {
+    if (!(error instanceof AdminProblem)) throw error;
+    const others = error.code === 'method_not_allowed' ? `, only ${error.headers.allow}` : '';
+    throw new UsageError(
+      `there is no ${method} ${quotable(path)}${others}; zlb-exporter admin operations WORDS finds paths`,
+    );
+  }
+}
+
+/**
+ * Takes the first value with the name of a placeholder for the path; some bodies have a field of
+ * the same name.
+ */
+function fillPlaceholders(
+  { key, row, template }: Operation,
+  params: Readonly<Record<string, string>>,
+  assignments: readonly Assignment[],
+): { readonly taken: Readonly<Record<string, string>>; readonly left: readonly Assignment[] } {
+  const taken = new Map(Object.entries(params));
+  const placeholders = placeholdersOf(template);
+  const open = new Set(placeholders.filter((name) => !taken.has(name)));
+  // Bodies accept the long name of a farm only.
+  const wanted = placeholders.includes('farm') ? placeholders : [...placeholders, 'farmname'];
+  const left = renameSynonyms(assignments, wanted).filter(({ name, value }) => {
+    if (!open.delete(name)) return true;
+    taken.set(name, typeof value === 'string' ? value : JSON.stringify(value));
+    return false;
+  });
+  if (open.size > 0)
+    throw new UsageError(`${key} is ${row.route}: give ${[...open].map((name) => namesOf(name, '=…')).join(' ')}`);
+  return { taken: Object.fromEntries(taken), left };
+}
+
+function placeholdersOf(template: string): readonly string[] {
+  return [...template.matchAll(/\{([^}*]+)\*?\}/g)].map(([, name = '']) => name);
+}

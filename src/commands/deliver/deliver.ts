@@ -1,0 +1,247 @@
+import { globMatcher, oneLine } from '../../lib/text.ts';
+import { sleep } from '../../lib/time.ts';
+import { type Command, type CommandContext, optionalFlag, UsageError } from '../command.ts';
+import { AdminError, parseJson } from '../admin/admin-error.ts';
+import { type Calls, createCalls, type Write } from '../admin/calls.ts';
+import { objectionLines } from '../admin/preview.ts';
+import type { RecipeContext } from '../admin/recipes/recipe.ts';
+import { recordsOf, tableLines } from '../admin/render.ts';
+import type { CallOptions } from '../admin/gateway-client.ts';
+import { previewSteps, waitOf } from '../admin/run-recipe.ts';
+import { type AdminParts, type AdminSession, withSession } from '../admin/session.ts';
+import { farmCertificates } from '../admin/recipes/certificate-steps.ts';
+import { type DeliveryOptions, type FarmDelivery, planDelivery } from './plan.ts';
+import { type Before, putBack } from './put-back.ts';
+import { readRenewed, type Renewed, sourceOf } from './renewed.ts';
+
+/** The farms of an appliance that use the certificate, and how to call it. */
+interface Target {
+  readonly appliance: string;
+  readonly calls: Calls;
+  readonly context: RecipeContext;
+  readonly deliveries: readonly FarmDelivery[];
+}
+
+/** A line of the table at the end. */
+interface Outcome {
+  readonly appliance: string;
+  readonly farm: string;
+  readonly result: 'delivered' | 'has it already' | 'would be delivered' | 'failed' | 'not tried';
+  readonly detail: string;
+}
+
+/**
+ * Creates the command that brings a renewed certificate to every farm that uses its predecessor.
+ */
+export function createDeliver(parts: AdminParts): Command {
+  return async (context) => {
+    const { flags } = context;
+    const source = sourceOf(context);
+    if (source === undefined) return 0;
+    if (flags.force === true && optionalFlag(flags, 'reason') === undefined)
+      throw new UsageError('--force needs a reason for the audit: --reason=TEXT');
+    const only = onlyOf(optionalFlag(flags, 'only'));
+    return await withSession(context, parts, async (session) =>
+      deliverTo(only, await readRenewed(source, session.now()), session),
+    );
+  };
+}
+
+export const deliver: Command = createDeliver({ now: Date.now, sleep });
+
+interface Only {
+  readonly appliance: (name: string) => boolean;
+  readonly farm: (name: string) => boolean;
+}
+
+function onlyOf(text: string | undefined): Only {
+  const [appliance = '*', farm = '*'] = text?.split('/', 2) ?? [];
+  return { appliance: globMatcher(appliance), farm: globMatcher(farm) };
+}
+
+/** Plans everything, then delivers one farm after the other, and stops at the first failure. */
+async function deliverTo(only: Only, renewed: Renewed, session: AdminSession): Promise<number> {
+  const { flags, say } = session;
+  const options: CallOptions = { reason: optionalFlag(flags, 'reason') ?? `deliver ${renewed.file}` };
+  const planned = await planAll(only, renewed, { session, options });
+  say(`${renewed.file}: ${renewed.names.join(', ')}`);
+  const outcomes =
+    flags['dry-run'] === true
+      ? dryRun(planned.targets, session)
+      : await deliverAll(planned.targets, (calls) => (write) => calls.write(write, options), session);
+  const rows = [...planned.failures, ...outcomes];
+  say('');
+  for (const line of tableLines(
+    ['appliance', 'farm', 'result', 'detail'],
+    rows.map(({ appliance, farm, result, detail }) => [appliance, farm, result, detail]),
+  ))
+    say(line);
+  return rows.some(({ result }) => result === 'failed' || result === 'not tried') ? 1 : 0;
+}
+
+/**
+ * Plans each appliance of the token. An appliance that cannot be planned does not keep the others
+ * waiting.
+ */
+async function planAll(
+  only: Only,
+  renewed: Renewed,
+  { session, options }: { readonly session: AdminSession; readonly options: CallOptions },
+): Promise<{ readonly targets: readonly Target[]; readonly failures: readonly Outcome[] }> {
+  const wanted: DeliveryOptions = {
+    replaces: optionalFlag(session.flags, 'replaces'),
+    force: session.flags.force === true,
+    wants: only.farm,
+  };
+  const targets: Target[] = [];
+  const failures: Outcome[] = [];
+  for (const appliance of await appliancesOf(session)) {
+    if (!only.appliance(appliance)) continue;
+    const calls = createCalls(session.client, session.operations, appliance);
+    const context = contextFor(calls, session);
+    try {
+      const deliveries = await planDelivery(context, renewed, wanted);
+      for (const delivery of deliveries) await refuseRefused(delivery, calls, options);
+      targets.push({ appliance, calls, context, deliveries });
+    } catch (error) {
+      failures.push({ appliance, farm: '-', result: 'failed', detail: sentenceOf(error) });
+    }
+  }
+  if (failures.length === 0 && targets.every(({ deliveries }) => deliveries.length === 0))
+    throw new AdminError(`No farm has a certificate for ${wanted.replaces ?? renewed.commonName}`, {
+      detail: 'Nothing was changed.',
+      remedy: 'Check the name and the token. --replaces=NAME names a predecessor with another name.',
+    });
+  return { targets, failures };
+}
+
+async function appliancesOf({ client }: AdminSession): Promise<readonly string[]> {
+  const answer = parseJson(await (await client.send({ method: 'GET', path: '/appliances' })).whole());
+  return recordsOf(answer, 'appliances').flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
+}
+
+function contextFor(calls: Calls, { flags, now, sleep: pause, say }: AdminSession): RecipeContext {
+  return {
+    calls,
+    values: {},
+    waitMs: waitOf(optionalFlag(flags, 'wait')),
+    now,
+    sleep: pause,
+    progress: (line) => say(`  … ${oneLine(line, 500)}`),
+  };
+}
+
+/** Rejects with an AdminError when the gateway would refuse one of the calls. */
+async function refuseRefused({ farm, steps }: FarmDelivery, calls: Calls, options: CallOptions): Promise<void> {
+  for (const { step, preview } of await previewSteps(steps, calls, options)) {
+    if (preview?.would !== 'be refused') continue;
+    const objections = objectionLines({ ...preview, validation: { problems: [] } });
+    throw new AdminError(`The gateway refuses: ${step.title}`, {
+      detail: objections.join(' ').trim(),
+      remedy: `Nothing was changed. A guard is overridden with the recipe: replace-certificate farm=${farm.name} … --force.`,
+    });
+  }
+}
+
+function dryRun(targets: readonly Target[], { say }: Pick<CommandContext, 'say'>): readonly Outcome[] {
+  const outcomes: Outcome[] = [];
+  for (const { appliance, deliveries } of targets)
+    for (const { farm, replacement, steps } of deliveries) {
+      for (const { title } of steps) say(`  ${appliance}/${oneLine(farm.name, 64)}: ${oneLine(title, 500)}`);
+      outcomes.push({
+        appliance,
+        farm: farm.name,
+        result: steps.length === 0 ? 'has it already' : 'would be delivered',
+        detail: replacement ? `in the place of ${replacement.old}` : '',
+      });
+    }
+  say('Dry run: nothing was changed.');
+  return outcomes;
+}
+
+async function deliverAll(
+  targets: readonly Target[],
+  sendBy: (calls: Calls) => (write: Write) => Promise<void>,
+  session: AdminSession,
+): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const { appliance, calls, context, deliveries } of targets)
+    for (const delivery of deliveries) {
+      const farm = delivery.farm.name;
+      const isOver = outcomes.some(({ result }) => result === 'failed');
+      const send = sendBy(calls);
+      outcomes.push({
+        appliance,
+        farm,
+        ...(isOver
+          ? { result: 'not tried', detail: 'an earlier farm failed' }
+          : await deliverOne(delivery, { appliance, context, send }, session)),
+      });
+    }
+  return outcomes;
+}
+
+interface Path {
+  readonly appliance: string;
+  readonly context: RecipeContext;
+  readonly send: (write: Write) => Promise<void>;
+}
+
+/** Runs the steps of a farm. After a failure, gives the farm its old certificate back. */
+async function deliverOne(
+  delivery: FarmDelivery,
+  { appliance, context, send }: Path,
+  { say, stopped }: Pick<AdminSession, 'say' | 'stopped'>,
+): Promise<Pick<Outcome, 'result' | 'detail'>> {
+  const { farm, replacement, steps } = delivery;
+  if (steps.length === 0) return { result: 'has it already', detail: '' };
+  let title = `Read ${farm.name}`;
+  let files: readonly string[] | undefined;
+  let restart: Before['restart'] = 'not called';
+  const noting = async (write: Write): Promise<void> => {
+    if (write.key === 'actOnFarm') restart = 'unknown';
+    await send(write);
+    if (write.key === 'actOnFarm') restart = 'done';
+  };
+  try {
+    files = await farmCertificates(context, farm.name);
+    for (const step of steps) {
+      ({ title } = step);
+      say(`✓ ${appliance}/${oneLine(farm.name, 64)}: ${oneLine(await step.run(noting), 2_000)}`);
+    }
+  } catch (error) {
+    const failed = `${title}: ${sentenceOf(error)}`;
+    say(`✗ ${appliance}/${oneLine(farm.name, 64)}: ${oneLine(failed, 2_000)}`);
+    if (stopped.aborted) return { result: 'failed', detail: `${failed} Run it again: it goes on from there.` };
+    const after =
+      files === undefined
+        ? 'Nothing was changed.'
+        : await putBack(context, send, delivery, { files, restart }).catch((again: unknown) =>
+            notPutBack(delivery, again),
+          );
+    return { result: 'failed', detail: `${failed} ${after}` };
+  }
+  const place = replacement ? `in the place of ${replacement.old}` : 'restarted';
+  return { result: 'delivered', detail: farm.status === 'down' ? `${place}; the farm is stopped` : place };
+}
+
+function notPutBack({ farm, replacement }: FarmDelivery, error: unknown): string {
+  return `It could not be put back: ${sentenceOf(error)} Look at ${farm.name}${replacement ? `, which had ${replacement.old}` : ''}.`;
+}
+
+/**
+ * Returns the text of an AdminError or of an interruption; other errors are bugs and are thrown.
+ */
+function sentenceOf(error: unknown): string {
+  if (error instanceof AdminError) return withoutKeys(`${error.title}. ${error.message} ${error.remedy}`.trim());
+  if (error instanceof Error && error.name === 'AbortError') return 'Interrupted.';
+  throw error;
+}
+
+/** A hostile gateway or appliance could send the key back that was uploaded. */
+function withoutKeys(text: string): string {
+  return text.replaceAll(
+    /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
+    '[redacted]',
+  );
+}

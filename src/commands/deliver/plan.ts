@@ -1,0 +1,216 @@
+import { X509Certificate } from 'node:crypto';
+import type { ReplyOf } from '../../appliance/client.ts';
+import { AdminError } from '../admin/admin-error.ts';
+import {
+  certificateSteps,
+  farmCertificates,
+  type Replacement,
+  verifyShown,
+} from '../admin/recipes/certificate-steps.ts';
+import { readEdition } from '../admin/recipes/install-activation.ts';
+import { day, namesOf } from '../admin/recipes/pem-file.ts';
+import type { RecipeContext, Step } from '../admin/recipes/recipe.ts';
+import { type FarmState, readState, restartSteps } from '../admin/recipes/restart-farm.ts';
+import type { Renewed } from './renewed.ts';
+
+/** The steps for a farm that uses the certificate or its predecessor. */
+export interface FarmDelivery {
+  readonly farm: FarmState;
+  /** Undefined when the farm has the new certificate, and not the old one. */
+  readonly replacement: Replacement | undefined;
+  /** Empty when nothing is to be done. */
+  readonly steps: readonly Step[];
+}
+
+export interface DeliveryOptions {
+  /** A file in the store or a common name, where the predecessor has another name. */
+  readonly replaces: string | undefined;
+  /** True to deliver a certificate for fewer names than the one in place. */
+  readonly force: boolean;
+  /** Returns true for the farms that the caller named. */
+  readonly wants: (farm: string) => boolean;
+}
+
+type Stored = ReplyOf<'listCertificates'>['params'][number];
+
+/**
+ * Finds the farms of an appliance that use the predecessor of a certificate, and plans their steps.
+ * Only reads. Rejects with an AdminError when the certificate must not take the place of another.
+ */
+export async function planDelivery(
+  context: RecipeContext,
+  renewed: Renewed,
+  options: DeliveryOptions,
+): Promise<readonly FarmDelivery[]> {
+  const { params: farms } = await context.calls.read('listFarms', {});
+  const https = farms.filter(({ profile, farmname }) => profile === 'https' && options.wants(farmname));
+  if (https.length === 0) return [];
+  const { params: stored } = await context.calls.read('listCertificates', {});
+  const keepsBoth = (await readEdition(context)) !== 'community';
+  let isStored = stored.some(({ file }) => file === renewed.file);
+  if (isStored) await refuseOther(context, renewed);
+  const deliveries: FarmDelivery[] = [];
+  for (const { farmname } of https) {
+    const used = await farmCertificates(context, farmname);
+    const old = await predecessorOf(context, { farmname, used, stored, renewed, options });
+    const isAttached = used.includes(renewed.file);
+    if (old === undefined && !isAttached) continue;
+    const farm = await readState(context, farmname);
+    if (old === undefined) {
+      deliveries.push({ farm, replacement: undefined, steps: isWaiting(farm) ? restart(context, farm) : [] });
+      continue;
+    }
+    const replacement = {
+      farmname,
+      file: renewed.file,
+      bytes: isStored ? undefined : renewed.bytes,
+      old,
+      position: used.filter((file) => file !== renewed.file).indexOf(old),
+      count: used.length - Number(isAttached),
+      keepsBoth,
+      isAttached,
+    };
+    isStored = true;
+    deliveries.push({
+      farm,
+      replacement,
+      steps: [
+        ...certificateSteps(context, replacement).map((step) =>
+          step.write?.key === 'uploadCertificate' ? compared(context, step, renewed) : step,
+        ),
+        ...(farm.status === 'down' ? [] : restart(context, farm)),
+        verifyShown(context, replacement),
+      ],
+    });
+  }
+  return deliveries;
+}
+
+interface Candidates {
+  readonly farmname: string;
+  readonly used: readonly string[];
+  readonly stored: readonly Stored[];
+  readonly renewed: Renewed;
+  readonly options: DeliveryOptions;
+}
+
+/**
+ * Resolves to the file that the new certificate replaces on a farm; undefined when there is none.
+ */
+async function predecessorOf(
+  context: RecipeContext,
+  { farmname, used, stored, renewed, options }: Candidates,
+): Promise<string | undefined> {
+  const wanted = options.replaces ?? renewed.commonName;
+  const found: string[] = [];
+  for (const { file, CN } of stored) {
+    const isNamed = CN?.toLowerCase() === wanted.toLowerCase() || file === options.replaces;
+    // Certificates of newer profiles have alternative names only.
+    if (file === renewed.file || !used.includes(file) || !(isNamed || CN === 'no CN')) continue;
+    const old = await readStored(context, file);
+    if (!isNamed && (!old || namesOf(old)[0] !== wanted)) continue;
+    if (!old)
+      throw refusal(
+        `${file} of ${farmname} cannot be read, and so not compared`,
+        'Look at it with readCertificateInfo; the recipe replace-certificate does not compare.',
+      );
+    // RSA and ECDSA certificates for the same name stand side by side.
+    if (old.publicKey.asymmetricKeyType !== renewed.certificate.publicKey.asymmetricKeyType) continue;
+    refuseWorse(farmname, file, { old, renewed, force: options.force });
+    found.push(file);
+  }
+  if (found.length > 1)
+    throw refusal(
+      `${farmname} has ${found.length} certificates for ${wanted}: ${found.join(', ')}`,
+      'Say which one goes: --replaces=FILE.',
+    );
+  return found[0];
+}
+
+/** Longer text is none of a certificate. */
+const maxInfoLength = 1_048_576;
+const [begin, end] = ['-----BEGIN CERTIFICATE-----', '-----END CERTIFICATE-----'];
+
+/**
+ * Resolves to a certificate of the store, whose text form ends with it in PEM (docs/api.md §3.11);
+ * undefined when the text has none.
+ */
+async function readStored({ calls }: RecipeContext, file: string): Promise<X509Certificate | undefined> {
+  const text = (await calls.readText('readCertificateInfo', { file })).slice(0, maxInfoLength);
+  const from = text.indexOf(begin);
+  const to = text.indexOf(end, from);
+  if (from === -1 || to === -1) return undefined;
+  try {
+    return new X509Certificate(text.slice(from, to + end.length));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Rejects with an AdminError when the store has another certificate under the name of this one. */
+async function refuseOther(context: RecipeContext, { file, certificate }: Renewed): Promise<void> {
+  const stored = await readStored(context, file);
+  if (stored?.fingerprint256 !== certificate.fingerprint256)
+    throw refusal(`${file} in the store is another certificate`, 'Find out who put it there, and delete it.');
+}
+
+/** Uploads only what is not in the store by then, and compares what the store has afterwards. */
+function compared(context: RecipeContext, upload: Step, renewed: Renewed): Step {
+  return {
+    ...upload,
+    async run(send) {
+      const { params } = await context.calls.read('listCertificates', {});
+      const isThere = params.some(({ file }) => file === renewed.file);
+      const done = isThere ? `${renewed.file} is in the store already.` : await upload.run(send);
+      await refuseOther(context, renewed);
+      return done;
+    },
+  };
+}
+
+function refuseWorse(
+  farmname: string,
+  file: string,
+  { old, renewed, force }: { readonly old: X509Certificate; readonly renewed: Renewed; readonly force: boolean },
+): void {
+  const { certificate } = renewed;
+  if (certificate.validFromDate < old.validFromDate)
+    throw refusal(
+      `The certificate is older than ${file}, which ${farmname} has`,
+      `It is valid from ${day(certificate.validFromDate)}, ${file} from ${day(old.validFromDate)}. Give the renewed files.`,
+    );
+  const lost = namesOf(old).filter(
+    (name) => !renewed.names.includes(name) && certificate.checkHost(name) === undefined,
+  );
+  if (lost.length > 0 && !force)
+    throw refusal(
+      `The certificate does not cover ${lost.join(', ')}, which ${file} of ${farmname} covers`,
+      'Renew it with all names. To deliver it all the same: --force --reason=TEXT.',
+    );
+}
+
+function isWaiting({ status }: FarmState): boolean {
+  return status === 'needed restart';
+}
+
+/** Returns the steps of a restart that is made only if the appliance asks for it. */
+function restart(context: RecipeContext, before: FarmState): readonly Step[] {
+  const [first, ...others] = restartSteps(context, before);
+  if (!first) return [];
+  return [
+    {
+      ...first,
+      title: `${first.title}, if the appliance asks for it`,
+      async run(send) {
+        return isWaiting(await readState(context, before.name))
+          ? await first.run(send)
+          : `${before.name} needs no restart.`;
+      },
+    },
+    ...others,
+  ];
+}
+
+function refusal(title: string, remedy: string): AdminError {
+  return new AdminError(title, { detail: 'Nothing was changed.', remedy });
+}

@@ -1,0 +1,44 @@
+import { percentDecoded } from '../lib/text.ts';
+import type { OperationCall } from './operation.ts';
+import { AdminProblem } from './problem.ts';
+import type { AdminRequest } from './request.ts';
+
+export interface Confirmation {
+  readonly required: boolean;
+  /** The accepted values of X-Confirm; empty if none is required. */
+  readonly expected: readonly string[];
+}
+
+/**
+ * Returns the name that the caller must repeat: the object in the path, or the appliance if the
+ * path names none.
+ */
+export function confirmationOf({ operation, path }: OperationCall, appliance: string): Confirmation {
+  if (operation.row.risk !== 'destructive') return { required: false, expected: [] };
+  const object = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
+  return { required: true, expected: operation.template.includes('{') ? [object] : [object, appliance] };
+}
+
+/**
+ * Returns true if the header has an expected value, plain or percent-encoded: a header cannot
+ * contain every name.
+ */
+export function isConfirmed(given: string | undefined, expected: readonly string[]): boolean {
+  return given !== undefined && (expected.includes(given) || expected.includes(percentDecoded(given) ?? given));
+}
+
+/** Throws an {@link AdminProblem} for a call that must be confirmed and is not. */
+export function confirm(
+  { confirm: given, principal, appliance }: Pick<AdminRequest, 'confirm' | 'principal' | 'appliance'>,
+  call: OperationCall,
+): void {
+  const { required, expected } = confirmationOf(call, appliance);
+  if (!required || principal.skipConfirmation || isConfirmed(given, expected)) return;
+  const [name = ''] = expected;
+  const because = given === undefined ? 'was not confirmed' : 'X-Confirm names something else';
+  throw new AdminProblem(given === undefined ? 'confirmation_required' : 'confirmation_mismatch', {
+    detail: `${call.operation.key} cannot be undone, and ${because}; nothing was sent.`,
+    remedy: `Check that you mean it, then repeat it with the header X-Confirm: ${encodeURIComponent(name)}.`,
+    members: { expected },
+  });
+}

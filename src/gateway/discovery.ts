@@ -1,0 +1,244 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+import type { Relay } from '../appliance/relay.ts';
+import { isRecord } from '../lib/check.ts';
+import { oneLine } from '../lib/text.ts';
+import type { OperationCall } from './operation.ts';
+import { AdminProblem, refuseAnswer, upstreamProblem } from './problem.ts';
+import { readAnswer } from './reach.ts';
+
+/** A parameter as described by the appliance (docs/api.md §1.4). */
+export interface ParameterDescriptor {
+  readonly name: string;
+  readonly required: boolean;
+  /** An empty value is refused. */
+  readonly nonBlank: boolean;
+  /** The allowed values; some are live data, such as the appliance's addresses. Never empty. */
+  readonly possibleValues?: readonly string[];
+  /** A sentence, not two numbers. */
+  readonly interval?: string;
+  /** A regular expression, which is shown and never executed, or the name of a kind of data. */
+  readonly format?: string;
+  readonly description?: string;
+  /** True if a list of values is expected; `optional` if a single value is accepted too. */
+  readonly list: boolean | 'optional';
+}
+
+export interface Discovered {
+  /** The purpose of the call, in the appliance's words. */
+  readonly description: string;
+  readonly parameters: readonly ParameterDescriptor[];
+}
+
+const maxBytes = 1_048_576;
+/** Limits the comparison of descriptors with a body; no call has that many. */
+const maxParameters = 500;
+const maxNameLength = 128;
+/** A longer list is not checked here: a part of it would make valid values look wrong. */
+const maxValues = 1_000;
+
+/**
+ * Asks an appliance for the parameters of a call, which changes nothing. Rejects with an
+ * {@link AdminProblem}.
+ */
+export async function discover(
+  relay: Pick<Relay, 'send'>,
+  { operation, path }: OperationCall,
+  signal: AbortSignal,
+): Promise<Discovered> {
+  const { row, method } = operation;
+  // An appliance would store any upload.
+  if (row.body !== 'json') throw takesNoJson(row.route);
+  const body = Buffer.from('{}');
+  const request = { method, path, contentType: 'application/json', body, contentLength: body.length, signal };
+  const { status, text } = await readAnswer(relay, request, maxBytes).catch((error: unknown) => {
+    throw upstreamProblem(error, 'The appliance', false);
+  });
+  refuseAnswer(status, 'The appliance');
+  const answer = parsed(text);
+  const { params, description } = answer;
+  // Early builds have the sentence in another member, and some answer with another status.
+  if ((status !== 400 && status !== 200) || !Array.isArray(params)) throw noList(row.route, status, answer);
+  if (params.length > maxParameters) throw tooMany(row.route, params.length);
+  return { description: textOf(description) ?? '', parameters: params.flatMap(descriptorOf) };
+}
+
+/** Returns a descriptor with the names of the gateway's own API. */
+export function parameterMembers({ nonBlank, possibleValues, ...rest }: ParameterDescriptor) {
+  return { ...rest, non_blank: nonBlank, ...(possibleValues ? { possible_values: possibleValues } : {}) };
+}
+
+function descriptorOf(param: unknown): readonly ParameterDescriptor[] {
+  if (!isRecord(param)) return [];
+  const { name, options, possible_values: values, ref } = param;
+  if (typeof name !== 'string' || name === '' || name.length > maxNameLength) return [];
+  const possibleValues = wordsOf(values);
+  const words = Array.isArray(options) ? options : [];
+  const [interval, format, description] = [param.interval, param.format, param.description].map(textOf);
+  return [
+    {
+      name,
+      required: words.includes('required'),
+      nonBlank: words.includes('non_blank'),
+      ...(possibleValues.length > 0 ? { possibleValues } : {}),
+      ...(interval === undefined ? {} : { interval }),
+      ...(format === undefined ? {} : { format }),
+      ...(description === undefined ? {} : { description }),
+      list: listOf(typeof ref === 'string' ? ref.toLowerCase() : ''),
+    },
+  ];
+}
+
+/** Returns the strings and numbers of a list; none for a list that is too long. */
+function wordsOf(values: unknown): readonly string[] {
+  if (!Array.isArray(values) || values.length > maxValues) return [];
+  return values.filter((value) => typeof value === 'string' || typeof value === 'number').map(String);
+}
+
+function listOf(ref: string): ParameterDescriptor['list'] {
+  if (!ref.includes('array')) return false;
+  return ref.includes('none') ? 'optional' : true;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? oneLine(value, 1_000) : undefined;
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : {};
+  } catch {
+    // A page of a web server: the status alone is used.
+    return {};
+  }
+}
+
+function takesNoJson(route: string): AdminProblem {
+  return new AdminProblem('unknown_path', {
+    detail: `${route} takes no JSON, so it has no parameters to ask for; nothing was sent.`,
+    remedy: 'See GET /docs for what its body is.',
+  });
+}
+
+function tooMany(route: string, count: number): AdminProblem {
+  return new AdminProblem('upstream_malformed', {
+    detail: `The appliance answered for ${route} with ${count} parameters, more than any call takes.`,
+    remedy: 'Check the url of the appliance in the configuration: something else may be listening there.',
+  });
+}
+
+function noList(route: string, status: number, { message }: Readonly<Record<string, unknown>>): AdminProblem {
+  const sentence = textOf(message) ?? 'without a message';
+  return new AdminProblem('upstream_malformed', {
+    detail: `The appliance answered ${status} instead of the parameters of ${route}: ${sentence.replace(/\.$/, '')}.`,
+    remedy: 'Check that what the path names exists, and that this edition and release of the appliance has the call.',
+  });
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+/**
+ * Returns what the appliance would refuse in a body by its own descriptors, one sentence each.
+ * Quotes no values, which may be passwords. Leaves to the appliance what cannot be decided here.
+ */
+export function problemsOf(body: Body, parameters: readonly ParameterDescriptor[]): readonly string[] {
+  // Some builds accept parameters without describing any.
+  if (parameters.length === 0) return [];
+  const known = new Map(parameters.map((parameter) => [parameter.name, parameter]));
+  const missing = [...known.values()]
+    .filter(({ name, required }) => required && !Object.hasOwn(body, name))
+    .map(({ name }) => `${name} is required and not there.`);
+  const wrong = Object.entries(body).flatMap(([name, value]) => {
+    const parameter = known.get(name);
+    const problem = parameter && problemOf(value, parameter);
+    return problem === undefined ? [] : [`${name} ${problem}.`];
+  });
+  // An empty body asks for the parameters and changes nothing.
+  const empty = Object.keys(body).length === 0 && missing.length === 0 ? ['At least one parameter must be sent.'] : [];
+  return [...empty, ...missing, ...wrong, ...unknownNames(body, [...known.keys()])];
+}
+
+/** Returns one sentence for all unknown names: each alone would list all parameters of the call. */
+function unknownNames(body: Body, names: readonly string[]): readonly string[] {
+  const known = new Set(names);
+  const strange = Object.keys(body).filter((name) => !known.has(name));
+  if (strange.length === 0) return [];
+  const are = strange.length === 1 ? 'is not a parameter' : 'are not parameters';
+  return [`${strange.join(', ')} ${are} of this call, which takes ${names.toSorted().join(', ')}.`];
+}
+
+/** Returns the rest of a sentence that begins with the name. */
+function problemOf(value: unknown, parameter: ParameterDescriptor): string | undefined {
+  const { list } = parameter;
+  const judge = createJudge(parameter);
+  if (!Array.isArray(value)) return list === true ? 'takes a list' : judge(value);
+  if (list === false) return 'takes one value, not a list';
+  for (const item of value) {
+    const problem = judge(item);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** Creates a check once for all items of a list: the list and the allowed values may be long. */
+function createJudge(parameter: ParameterDescriptor): (value: unknown) => string | undefined {
+  const { nonBlank, possibleValues, interval = '', format = '' } = parameter;
+  const possible = possibleValues && new Set(possibleValues);
+  const limits = limitsOf(interval);
+  return (value) => {
+    // The appliance takes true for 1 (docs/api.md §1.3).
+    if (typeof value === 'boolean') return `is a JSON ${value}; send the text "${value}"`;
+    // A few calls of the Enterprise Edition take objects, whose members no descriptor describes.
+    if (typeof value === 'object' && value !== null) return undefined;
+    const word = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+    // The document says the opposite; the appliance refuses them (docs/api.md §1.4).
+    if (word === '') return nonBlank ? 'must not be empty' : undefined;
+    if (possible && !possible.has(word)) return `is one of ${[...possible].toSorted().join(', ')}`;
+    if (limits && !isWithin(word, limits)) return `is out of its limits: ${interval.replace(/\.$/, '')}`;
+    return fitsFormat(word, format) ? undefined : `does not look like ${format}`;
+  };
+}
+
+function isWithin(word: string, { low, high }: ValueLimits): boolean {
+  if (!/^-?\d+(?:\.\d+)?$/.test(word)) return false;
+  return (low === undefined || Number(word) >= low) && (high === undefined || Number(word) <= high);
+}
+
+interface ValueLimits {
+  readonly low?: number;
+  readonly high?: number;
+}
+
+/**
+ * Parses the inclusive limits in a sentence of the appliance; undefined if it is not understood.
+ */
+function limitsOf(sentence: string): ValueLimits | undefined {
+  const numbers = sentence.match(/-?\d+(?:\.\d+)?/g)?.map(Number) ?? [];
+  const [first, second] = numbers;
+  if (first === undefined || numbers.length > 2) return undefined;
+  if (second !== undefined) return first <= second ? { low: first, high: second } : undefined;
+  const [isLow, isHigh] = [lowWords.test(sentence), highWords.test(sentence)];
+  if (isLow === isHigh) return undefined;
+  return isLow ? { low: first } : { high: first };
+}
+
+const lowWords = /\b(?:from|least|minimum|min|greater|bigger|higher|more|above|low limit)\b/i;
+const highWords = /\b(?:up to|most|maximum|max|less|lower|smaller|below|high limit)\b/i;
+
+/** The kinds of data with the same meaning on every release. */
+const kinds: Readonly<Record<string, (word: string) => boolean>> = {
+  ip_addr: (word) => isIP(word) !== 0,
+  ipv4: isIPv4,
+  ipv6: isIPv6,
+  port: (word) => /^[1-9]\d{0,4}$/.test(word) && Number(word) <= 65_535,
+  farm_name: (word) => /^[a-zA-Z0-9-]+$/.test(word),
+};
+
+/**
+ * Returns true if a value fits a format of the appliance, or if that cannot be decided here. Does
+ * not execute the appliance's regular expressions: one that backtracks would block the process.
+ */
+export function fitsFormat(word: string, format: string): boolean {
+  const kind = Object.hasOwn(kinds, format) ? kinds[format] : undefined;
+  return kind ? kind(word) : true;
+}

@@ -1,0 +1,192 @@
+import { mediaTypeOf } from '../appliance/answer.ts';
+import type { EndpointRow, Risk } from '../appliance/api/row.ts';
+import { type EndpointKey, endpointRows } from '../appliance/api/table.ts';
+import type { ApplianceClient } from '../appliance/client.ts';
+import { ApplianceError } from '../appliance/errors.ts';
+import type { Relay } from '../appliance/relay.ts';
+import { createRouteMatcher } from '../appliance/route.ts';
+import { readAnswer } from './reach.ts';
+import { confirmationOf, isConfirmed } from './confirmation.ts';
+import { discover, parameterMembers, problemsOf } from './discovery.ts';
+import { type GuardFinding, type Overridden, overriddenBy } from './guards/guard.ts';
+import { inspectCall } from './guards/inspect.ts';
+import { maskValue } from './mask.ts';
+import type { OperationCall } from './operation.ts';
+import type { Principal } from './principal.ts';
+import { AdminProblem } from './problem.ts';
+import type { RequestBody } from './request-body.ts';
+
+/** The answer to a dry run: what a call would send and do. */
+export interface DryRunPlan extends Overridden {
+  readonly dry_run: true;
+  readonly operation: EndpointKey;
+  readonly risk: Risk;
+  /** The request without the key. */
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: unknown;
+  };
+  readonly would: 'be sent' | 'be refused';
+  /** The reasons for which the gateway would refuse it. */
+  readonly because: readonly string[];
+  readonly confirmation: { readonly required: boolean; readonly expected: readonly string[]; readonly given: boolean };
+  readonly validation: Validation;
+  readonly findings: readonly GuardFinding[];
+  readonly current: CurrentObject | null;
+}
+
+interface Validation {
+  readonly checked: boolean;
+  readonly note?: string;
+  /** Reasons for which the appliance would refuse the call, one sentence each. */
+  readonly problems: readonly string[];
+  readonly parameters?: readonly unknown[];
+}
+
+export interface PlanParts {
+  readonly call: OperationCall;
+  readonly appliance: string;
+  readonly relay: Pick<Relay, 'send' | 'urlOf'>;
+  readonly client: Pick<ApplianceClient, 'read'>;
+  readonly body: Pick<RequestBody, 'contentType' | 'contentLength' | 'fields' | 'masked'> | undefined;
+  readonly confirm: string | undefined;
+  readonly force: boolean;
+  readonly reason: string | undefined;
+  /** True if changes are frozen and the call is a change. */
+  readonly frozen: boolean;
+  readonly principal: Pick<Principal, 'skipConfirmation' | 'guards'>;
+  /** Returns true if the caller may see the result of a read. */
+  readonly mayRead: (key: EndpointKey, row: EndpointRow) => boolean;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs all checks of a call without sending it; sends only reads and the request for parameters.
+ */
+export async function planCall(parts: PlanParts): Promise<DryRunPlan> {
+  const { call, client, relay, body, signal } = parts;
+  const { key, row, method } = call.operation;
+  const isRead = method === 'GET';
+  const findings = await inspectCall(call, body?.fields ?? {}, (read, params) => client.read(read, params, signal));
+  const validation = await validate(parts);
+  const current = isRead ? null : await currentObject(parts);
+  const { required, expected } = confirmationOf(call, parts.appliance);
+  const confirmation = { required, expected, given: isConfirmed(parts.confirm, expected) };
+  const because = refusals(parts, confirmation, findings);
+  return {
+    dry_run: true,
+    operation: key,
+    risk: row.risk,
+    request: {
+      method,
+      url: relay.urlOf(call.path),
+      headers: body ? { 'content-type': body.contentType, 'content-length': String(body.contentLength) } : {},
+      body: body ? body.masked : null,
+    },
+    would: because.length === 0 ? 'be sent' : 'be refused',
+    because,
+    confirmation,
+    validation,
+    findings,
+    ...overriddenBy(findings, parts),
+    current,
+  };
+}
+
+async function validate({ call, relay, body, frozen, signal }: PlanParts): Promise<Validation> {
+  const { row, method } = call.operation;
+  if (row.body === 'none') return { checked: false, note: 'The operation takes no body.', problems: [] };
+  if (row.body !== 'json')
+    return { checked: false, note: 'The appliance looks at a file when it has it, not before.', problems: [] };
+  if (frozen) {
+    const note = `All changes are frozen, and the question for parameters is a ${method} as well; it was not sent.`;
+    return { checked: false, note, problems: [] };
+  }
+  try {
+    const { parameters } = await discover(relay, call, signal);
+    const shown = {
+      checked: true,
+      problems: problemsOf(body?.fields ?? {}, parameters),
+      parameters: parameters.map(parameterMembers),
+    };
+    return parameters.length > 0 ? shown : { ...shown, note: 'The appliance describes no parameters of this call.' };
+  } catch (error) {
+    if (!(error instanceof AdminProblem)) throw error;
+    return { checked: false, note: error.message, problems: [] };
+  }
+}
+
+function refusals(
+  { frozen, force, reason, principal }: PlanParts,
+  { required, expected, given }: DryRunPlan['confirmation'],
+  findings: readonly GuardFinding[],
+): readonly string[] {
+  const blocking = findings.filter(({ severity }) => severity === 'blocking').map(({ message }) => message);
+  const because: string[] = [];
+  if (frozen) because.push('All changes are frozen; GET /freeze says by whom and why.');
+  if (required && !given && !principal.skipConfirmation)
+    because.push(`X-Confirm does not say ${expected.join(' or ')}.`);
+  if (!force && principal.guards === 'refuse') because.push(...blocking);
+  if (force && blocking.length > 0 && reason === undefined) because.push('What is forced needs a reason, in X-Reason.');
+  return because;
+}
+
+/** The present state of the object of a call. */
+interface CurrentObject {
+  /** The operation that read it. */
+  readonly operation: EndpointKey;
+  readonly status: number;
+  /** JSON or text without secrets; a sentence if it cannot be shown. */
+  readonly body: unknown;
+}
+
+const maxObjectBytes = 262_144;
+
+/**
+ * Reads the object that a call is about, or the list that it is or would be in: the read of the
+ * same path, else of the nearest path above it. Null when nothing there may be read, or the
+ * appliance does not answer.
+ */
+async function currentObject({ call, relay, mayRead, signal }: PlanParts): Promise<CurrentObject | null> {
+  const found = readAbove(call.path, mayRead);
+  if (!found) return null;
+  const { operation, path } = found;
+  try {
+    const { status, headers, text } = await readAnswer(relay, { method: 'GET', path, signal }, maxObjectBytes);
+    return { operation, status, body: presentable(text, headers['content-type'] ?? '') };
+  } catch (error) {
+    if (!(error instanceof ApplianceError)) throw error;
+    if (error.reason !== 'oversize') return null;
+    return { operation, status: error.status ?? 200, body: `Left out: ${error.message}.` };
+  }
+}
+
+function readAbove(path: string, mayRead: PlanParts['mayRead']) {
+  const rows = endpointRows
+    .filter(([key, row]) => isState(key, row) && mayRead(key, row))
+    .map(([key, { route }]) => ({ key, route }));
+  const matcher = createRouteMatcher(rows);
+  for (let above = path; above !== ''; above = above.slice(0, above.lastIndexOf('/'))) {
+    const match = matcher.match('GET', above);
+    if (match) return { operation: match.row.key, path: above };
+  }
+  return undefined;
+}
+
+/**
+ * Excludes files, which may be private keys, and wildcard rows, which match paths that do not
+ * exist.
+ */
+function isState(key: EndpointKey, { route }: EndpointRow): boolean {
+  return route.startsWith('GET ') && !key.startsWith('download') && !route.includes('*}');
+}
+
+function presentable(text: string, contentType: string): unknown {
+  try {
+    return maskValue(JSON.parse(text));
+  } catch {
+    return mediaTypeOf(contentType).startsWith('text/') ? maskValue(text) : 'Left out: it is neither JSON nor text.';
+  }
+}

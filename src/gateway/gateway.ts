@@ -1,0 +1,301 @@
+import type { Area } from '../appliance/api/table.ts';
+import type { ApplianceClient } from '../appliance/client.ts';
+import type { Relay } from '../appliance/relay.ts';
+import { confirm } from './confirmation.ts';
+import { discover, parameterMembers } from './discovery.ts';
+import { planCall } from './dry-run.ts';
+import { forward } from './forward.ts';
+import { type FreezeSwitch, refuseFrozen } from './freeze.ts';
+import { inspectCall } from './guards/inspect.ts';
+import { type Overridden, refuseFindings } from './guards/guard.ts';
+import type { OperationCall, Operations } from './operation.ts';
+import { authorise, changes, may, riskOf } from './policy.ts';
+import type { Principals } from './principal.ts';
+import { AdminProblem, callerLeft } from './problem.ts';
+import { createReach, type Reach } from './reach.ts';
+import type { Particulars, Recorder, Subject } from './recorder.ts';
+import type { AdminAnswer, AdminRequest } from './request.ts';
+import { type BodyLimits, readBody, type RequestBody } from './request-body.ts';
+import type { QueueRequest, QueueSlot, RequestQueue } from './request-queue.ts';
+
+/** The connections of the gateway to one appliance, with the key for changes. */
+export interface AdminAppliance {
+  readonly name: string;
+  readonly relay: Relay;
+  readonly client: ApplianceClient;
+}
+
+export interface GatewayParts {
+  /** The appliances by name; a reload changes the content. */
+  readonly appliances: ReadonlyMap<string, AdminAppliance>;
+  readonly operations: Operations;
+  readonly principals: Pick<Principals, 'refuseUnlessInForce'>;
+  readonly queue: RequestQueue;
+  readonly recorder: Recorder;
+  readonly freeze: Pick<FreezeSwitch, 'state' | 'signal'>;
+  readonly bodyLimits: BodyLimits;
+  /** Maximum time until an appliance begins its answer. */
+  readonly timeoutMs: number;
+  /** Called after each call that may have changed something, whatever its outcome. */
+  readonly onChanged: (appliance: string, area: Area, farm: string | undefined) => void;
+}
+
+/** Sends calls to appliances, after policy, freeze, confirmation, guards and audit. */
+export interface Gateway {
+  /**
+   * Resolves to the appliance's answer, or to the plan of a dry run; rejects with an
+   * {@link AdminProblem}.
+   */
+  handle(request: AdminRequest): Promise<AdminAnswer>;
+  /**
+   * Returns the appliance of a name if the principal may know of it. Throws an
+   * {@link AdminProblem}.
+   */
+  applianceFor(request: NamedAppliance): AdminAppliance;
+  /** Asks an appliance for the parameters of a call. Rejects with an {@link AdminProblem}. */
+  parametersOf(question: ParameterQuestion): Promise<ParameterList>;
+}
+
+interface ParameterQuestion {
+  readonly appliance: string;
+  readonly call: OperationCall;
+  readonly subject: Subject;
+  readonly signal: AbortSignal;
+}
+
+interface ParameterList {
+  readonly operation: string;
+  readonly route: string;
+  readonly description: string;
+  readonly parameters: readonly unknown[];
+}
+
+type NamedAppliance = Pick<AdminRequest, 'principal' | 'appliance'>;
+
+/** A request whose operation is known and permitted, with its body. */
+interface PermittedCall {
+  readonly request: AdminRequest;
+  readonly call: OperationCall;
+  readonly body: RequestBody | undefined;
+}
+
+/** A slot of the queue that a request holds, with the connections for its calls. */
+interface HeldSlot {
+  readonly appliance: AdminAppliance;
+  readonly slot: QueueSlot;
+  readonly reach: Reach;
+}
+
+export function createGateway(parts: GatewayParts): Gateway {
+  return {
+    applianceFor: (request) => resolve(parts, request),
+    handle: (request) => handle(parts, request),
+    parametersOf: (question) => parametersOf(parts, question),
+  };
+}
+
+/**
+ * Runs the steps of one request. The listener has authenticated its caller (http/authenticate.ts).
+ * A step that refuses throws an {@link AdminProblem}. Each wait is followed by a check of what may
+ * have changed meanwhile.
+ */
+async function handle(gateway: GatewayParts, request: AdminRequest): Promise<AdminAnswer> {
+  resolve(gateway, request);
+  const call = gateway.operations.find(request.method, request.path);
+  request.onCall(call);
+  authorise(request.principal, call);
+  const body = await readBody(call.operation.row.body, request, gateway.bodyLimits);
+  const permitted = { request, call, body };
+  if (request.dryRun) return await planInQueue(gateway, permitted);
+
+  refuseFrozen(gateway.freeze, call);
+  confirm(request, call);
+  const place = placeOf(gateway, permitted);
+  // Before the queue: a slow upload must not keep others from changing the appliance.
+  await body?.receive(request.principal.name, place.signal);
+  try {
+    return await inQueue(gateway, request, place, async (held) => {
+      const overridden = await guard(permitted, held);
+      recheck(gateway, permitted, held);
+      await recordIntent(gateway, permitted, overridden);
+      request.onSending(overridden);
+      return await send(gateway, permitted, held);
+    });
+  } finally {
+    body?.release();
+  }
+}
+
+/** Finds the appliance. First: an unknown or denied one must not be parsed any further. */
+function resolve({ appliances }: GatewayParts, { principal, appliance: name }: NamedAppliance): AdminAppliance {
+  // Checked before the lookup: a caller without access must not learn whether the name exists.
+  if (!principal.covers(name)) {
+    throw new AdminProblem('appliance_denied', {
+      detail: `The token of ${principal.name} does not cover an appliance of this name; nothing was sent.`,
+      remedy: 'GET /appliances lists those that it covers; admin.tokens in the configuration says which they are.',
+    });
+  }
+  const appliance = appliances.get(name);
+  if (appliance) return appliance;
+  throw new AdminProblem('unknown_appliance', {
+    detail: 'No appliance of this name is configured.',
+    remedy: 'GET /appliances lists the names.',
+  });
+}
+
+type Place = Pick<QueueRequest, 'kind' | 'signal' | 'urgent'>;
+
+/** Returns the place of a request in the queue, and the signal that ends it before it is sent. */
+function placeOf({ freeze }: GatewayParts, { request, call: { operation }, body }: PermittedCall): Place {
+  if (!changes(operation.row.risk)) return { kind: 'read', signal: request.signal };
+  // An admin may have to stop a farm in an emergency: that passes waiting changes.
+  const isStop = operation.key === 'actOnFarm' && body?.fields.action === 'stop';
+  return {
+    kind: 'change',
+    signal: AbortSignal.any([request.signal, freeze.signal]),
+    urgent: isStop && request.principal.role === 'admin',
+  };
+}
+
+type QueuedCaller = Pick<AdminRequest, 'principal' | 'appliance' | 'signal'>;
+
+/** Runs the work in a slot of the queue, if the caller and the appliance are still there then. */
+async function inQueue<Result>(
+  gateway: GatewayParts,
+  caller: QueuedCaller,
+  place: Place,
+  work: (held: HeldSlot) => Promise<Result>,
+): Promise<Result> {
+  const { queue, timeoutMs } = gateway;
+  return await queue.run({ ...place, appliance: caller.appliance, principal: caller.principal.name }, async (slot) => {
+    // Again: a reload may have replaced the appliance.
+    const appliance = resolve(gateway, caller);
+    const held = { appliance, slot, reach: createReach({ ...appliance, slot, timeoutMs }) };
+    recheckCaller(gateway, caller, held);
+    return await work(held);
+  });
+}
+
+async function guard({ request, call, body }: PermittedCall, { reach }: HeldSlot): Promise<Overridden> {
+  const findings = await inspectCall(call, body?.fields ?? {}, (key, params) =>
+    reach.client.read(key, params, request.signal),
+  );
+  return refuseFindings(findings, request);
+}
+
+/** Checks again what may have changed during a wait. */
+function recheck(gateway: GatewayParts, { request, call }: PermittedCall, held: HeldSlot): void {
+  refuseFrozen(gateway.freeze, call);
+  recheckCaller(gateway, request, held);
+}
+
+function recheckCaller({ principals }: GatewayParts, { principal, signal }: QueuedCaller, { slot }: HeldSlot): void {
+  principals.refuseUnlessInForce(principal);
+  if (signal.aborted || slot.signal.aborted) throw callerLeft();
+}
+
+async function recordIntent(
+  { recorder }: GatewayParts,
+  permitted: PermittedCall,
+  overridden: Overridden,
+): Promise<void> {
+  const { body } = permitted;
+  if (!isAudited(permitted)) return;
+  await recorder.record(subjectOf(permitted), {
+    event: 'intent',
+    ...(body ? { body: body.masked } : {}),
+    ...overridden,
+  });
+}
+
+async function send(gateway: GatewayParts, permitted: PermittedCall, held: HeldSlot): Promise<AdminAnswer> {
+  const { request, call, body } = permitted;
+  return await forward({
+    appliance: held.appliance.name,
+    principal: request.principal.name,
+    relay: held.appliance.relay,
+    call,
+    body,
+    slot: held.slot,
+    spool: gateway.bodyLimits.spool,
+    freeze: gateway.freeze,
+    timeoutMs: gateway.timeoutMs,
+    signal: request.signal,
+    beforeSending: () => recheck(gateway, permitted, held),
+    onOver: (outcome) => recordOutcome(gateway, permitted, outcome),
+  });
+}
+
+async function recordOutcome(
+  { recorder, onChanged }: GatewayParts,
+  permitted: PermittedCall,
+  outcome: Particulars,
+): Promise<void> {
+  const { request, call, body } = permitted;
+  const { row } = call.operation;
+  if (changes(row.risk)) onChanged(request.appliance, row.area, farmOf(call, body));
+  if (isAudited(permitted)) await recorder.note(subjectOf(permitted), outcome);
+}
+
+/** Returns false for plain reads, of which the audit has nothing. */
+function isAudited({ call }: PermittedCall): boolean {
+  return riskOf(call) !== 'read';
+}
+
+function subjectOf({ request, call: { operation, path } }: PermittedCall): Subject {
+  return { ...request, operation: operation.key, path };
+}
+
+/** Returns the farm of a call, also of one that creates it. */
+function farmOf({ params }: OperationCall, body: RequestBody | undefined): string | undefined {
+  const named = params.farmname ?? body?.fields.farmname;
+  return typeof named === 'string' ? named : undefined;
+}
+
+/** Answers a dry run: all steps are made except sending, and refusals are listed in the plan. */
+async function planInQueue(gateway: GatewayParts, permitted: PermittedCall): Promise<AdminAnswer> {
+  const { recorder, freeze } = gateway;
+  const { request, call, body } = permitted;
+  const { principal, confirm: given, force, reason, signal } = request;
+  const { risk } = call.operation.row;
+  return await inQueue(gateway, request, { kind: 'read', signal }, async ({ appliance, reach }) => {
+    // The dry run of a change asks the appliance for parameters with a method other than GET, so it
+    // is audited first.
+    if (risk !== 'read') await recorder.record(subjectOf(permitted), { event: 'dry_run' });
+    const plan = await planCall({
+      call,
+      appliance: appliance.name,
+      ...reach,
+      body,
+      confirm: given,
+      force,
+      reason,
+      frozen: freeze.state !== undefined && changes(risk),
+      principal,
+      mayRead: (key, row) => may(principal, key, row).allowed,
+      signal,
+    });
+    return { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(plan)) };
+  });
+}
+
+/**
+ * Asks for the parameters of a call. This changes nothing, but it is a POST or a PUT: the caller
+ * must be allowed the operation, the audit records it first, and a freeze refuses it.
+ */
+async function parametersOf(
+  gateway: GatewayParts,
+  { appliance, call, subject, signal }: ParameterQuestion,
+): Promise<ParameterList> {
+  const { freeze, recorder } = gateway;
+  const { principal } = subject;
+  authorise(principal, call);
+  refuseFrozen(freeze, call);
+  return await inQueue(gateway, { principal, appliance, signal }, { kind: 'read', signal }, async ({ reach }) => {
+    refuseFrozen(freeze, call);
+    await recorder.record(subject, { event: 'discovery' });
+    const { description, parameters } = await discover(reach.relay, call, signal);
+    const { key, row } = call.operation;
+    return { operation: key, route: row.route, description, parameters: parameters.map(parameterMembers) };
+  });
+}

@@ -1,0 +1,102 @@
+import type { Params, ReadKey, ReplyOf } from '../../appliance/client.ts';
+import type { EndpointKey } from '../../appliance/api/table.ts';
+import { assert } from '../../lib/check.ts';
+import { AdminProblem } from '../problem.ts';
+
+/** A warning about a call. A `blocking` one stops the call unless it is forced with a reason. */
+export interface GuardFinding {
+  /** Stable name of the guard, such as `hard_restart`. */
+  readonly guard: string;
+  readonly severity: 'blocking' | 'warning';
+  /** The consequence, with names and numbers. */
+  readonly message: string;
+  /** The alternative for the caller. */
+  readonly remedy: string;
+}
+
+/** A finding without the name of its guard, which is added. */
+export type Trap = Omit<GuardFinding, 'guard'>;
+
+/** Reads from the appliance with the gateway's key. Rejects with an {@link ApplianceError}. */
+export type GuardRead = <Key extends ReadKey>(key: Key, params: Params<Key>) => Promise<ReplyOf<Key>>;
+
+export interface GuardContext {
+  readonly operation: EndpointKey;
+  /** The decoded values of the path's placeholders. */
+  readonly params: Readonly<Record<string, string>>;
+  /** The JSON body; empty when there is none. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** The same read is made once per request. */
+  readonly read: GuardRead;
+}
+
+/** Checks a call for one known hazard of the API (docs/api.md §5, §8). */
+export interface Guard {
+  readonly name: string;
+  /** For the documentation; a warning appears in dry runs and stops nothing. */
+  readonly effect: 'refuses' | 'warns' | 'refuses or warns';
+  readonly operations: readonly EndpointKey[];
+  /** One sentence for the documentation. */
+  readonly about: string;
+  /**
+   * Returns what is wrong with the call. Rejects when a read fails; that counts as a blocking
+   * finding.
+   */
+  inspect(context: GuardContext): Promise<Trap | undefined>;
+}
+
+/** Returns the value of a placeholder that all operations of the guard have. */
+export function callParam({ operation, params }: GuardContext, name: string): string {
+  const value = params[name];
+  assert(value !== undefined, `${operation} has no {${name}}`);
+  return value;
+}
+
+/**
+ * Returns true if any release could read a value of the body as this lower-case word: blanks and
+ * case are ignored, and a list or an object, which the known releases refuse, may mean anything.
+ */
+export function couldMean({ body }: GuardContext, name: string, word: string): boolean {
+  const value = body[name];
+  if (typeof value === 'object') return value !== null;
+  return typeof value === 'string' && value.toLowerCase().replaceAll(/[^a-z]/g, '') === word;
+}
+
+/**
+ * Names of the guards whose blocking findings were overridden, by what overrides them; used in the
+ * audit and in dry runs.
+ */
+export interface Overridden {
+  /** Overridden by X-Force. */
+  readonly forced?: readonly string[];
+  /** Overridden by the option `guards: warn` of the token. */
+  readonly warned?: readonly string[];
+}
+
+interface Overrider {
+  readonly force: boolean;
+  readonly principal: { readonly guards: 'refuse' | 'warn' };
+}
+
+/**
+ * Returns the guards that a request overrides; empty if no finding blocks, or if the guards are
+ * obeyed.
+ */
+export function overriddenBy(findings: readonly GuardFinding[], { force, principal }: Overrider): Overridden {
+  const blocking = new Set(findings.filter(({ severity }) => severity === 'blocking').map(({ guard }) => guard));
+  if (blocking.size === 0) return {};
+  if (force) return { forced: [...blocking] };
+  return principal.guards === 'warn' ? { warned: [...blocking] } : {};
+}
+
+/** Throws for findings that block the call; returns those that are overridden instead. */
+export function refuseFindings(findings: readonly GuardFinding[], request: Overrider): Overridden {
+  const overridden = overriddenBy(findings, request);
+  const blocking = findings.filter(({ severity }) => severity === 'blocking');
+  if (blocking.length === 0 || overridden.forced || overridden.warned) return overridden;
+  throw new AdminProblem('guarded', {
+    detail: `${blocking.map(({ message }) => message).join(' ')} Nothing was sent.`,
+    remedy: `${blocking.map(({ remedy }) => remedy).join(' ')} To do it all the same, add X-Force: true and X-Reason.`,
+    members: { findings },
+  });
+}

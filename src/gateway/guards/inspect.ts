@@ -1,0 +1,72 @@
+import { ApplianceError } from '../../appliance/errors.ts';
+import { oneLine } from '../../lib/text.ts';
+import type { OperationCall } from '../operation.ts';
+import type { GuardFinding, Guard, GuardContext, GuardRead } from './guard.ts';
+import { backupNamePrefix, managementCut, strayActivationFile } from './appliance.ts';
+import { hardRestart, movesRestartFarm, restartMayLeaveDown, stopFarm } from './farms.ts';
+import { lastHealthyBackend, maintenanceOnStoppedFarm, redirectDeletesBackends, unknownBackend } from './backends.ts';
+
+/** All guards, in the order in which their findings are shown. */
+export const allGuards: readonly Guard[] = [
+  hardRestart,
+  restartMayLeaveDown,
+  stopFarm,
+  maintenanceOnStoppedFarm,
+  unknownBackend,
+  lastHealthyBackend,
+  redirectDeletesBackends,
+  movesRestartFarm,
+  backupNamePrefix,
+  strayActivationFile,
+  managementCut,
+];
+
+/**
+ * Runs the guards of a call one after the other: an appliance gets one call at a time. Changes
+ * nothing.
+ */
+export async function inspectCall(
+  { operation, params }: OperationCall,
+  body: Readonly<Record<string, unknown>>,
+  read: GuardRead,
+): Promise<readonly GuardFinding[]> {
+  const context = { operation: operation.key, params, body, read: readOnce(read) };
+  const findings: GuardFinding[] = [];
+  for (const guard of allGuards.filter(({ operations }) => operations.includes(operation.key))) {
+    const finding = await inspected(guard, context);
+    if (finding) findings.push(finding);
+  }
+  return findings;
+}
+
+/** Messages contain names from the appliance, which may be long. */
+const maxMessageLength = 4_000;
+
+async function inspected(guard: Guard, context: GuardContext): Promise<GuardFinding | undefined> {
+  try {
+    const trap = await guard.inspect(context);
+    return trap && { guard: guard.name, ...trap, message: oneLine(trap.message, maxMessageLength) };
+  } catch (error) {
+    if (!(error instanceof ApplianceError)) throw error;
+    // A deactivated appliance refuses the call itself, except the upload that activates it
+    // (docs/api.md §3.19).
+    if (error.reason === 'unlicensed') return undefined;
+    return {
+      guard: guard.name,
+      severity: 'blocking',
+      message: `It could not be checked whether the call is safe: ${error.message.replace(/\.$/, '')}.`,
+      remedy: 'Find out why the appliance does not answer that read, and try again.',
+    };
+  }
+}
+
+/** Makes the same read once, whatever its result. */
+function readOnce(read: GuardRead): GuardRead {
+  const asked = new Map<string, Promise<unknown>>();
+  return (key, params) => {
+    const question = `${key} ${JSON.stringify(params)}`;
+    const answer = asked.get(question) ?? read(key, params);
+    asked.set(question, answer);
+    return answer as ReturnType<typeof read<typeof key>>;
+  };
+}

@@ -1,0 +1,41 @@
+import type { Readable } from 'node:stream';
+import type { Secret } from '../lib/secret.ts';
+import type { Overridden } from './guards/guard.ts';
+import type { OperationCall } from './operation.ts';
+import type { Principal } from './principal.ts';
+
+/** An authenticated request for an appliance, not parsed yet. */
+export interface AdminRequest {
+  /** The gateway's own id, shown to the caller and in the audit. */
+  readonly id: string;
+  readonly principal: Principal;
+  /** The caller's token; removed from everything that is recorded. */
+  readonly token: Secret;
+  readonly appliance: string;
+  readonly method: string;
+  /** Below the appliance's base URL, percent-encoded as received. */
+  readonly path: string;
+  readonly contentType: string | undefined;
+  /** Bytes, if the caller sent the header. */
+  readonly contentLength: number | undefined;
+  /** Undefined if the request has no body. */
+  readonly body: Readable | undefined;
+  readonly confirm: string | undefined;
+  readonly reason: string | undefined;
+  readonly dryRun: boolean;
+  readonly force: boolean;
+  /** Aborts when the caller has left. */
+  readonly signal: AbortSignal;
+  readonly onCall: (call: OperationCall) => void;
+  /**
+   * Called before the request is sent: from then on the audit has an outcome instead of a refusal.
+   */
+  readonly onSending: (overridden: Overridden) => void;
+}
+
+/** The answer for the caller, from the appliance or from the gateway. */
+export interface AdminAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readable | Buffer;
+}

@@ -1,0 +1,169 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Overridden } from '../gateway/guards/guard.ts';
+import { knownBasePaths } from '../appliance/route.ts';
+import type { OperationCall } from '../gateway/operation.ts';
+import type { Principal } from '../gateway/principal.ts';
+import { assert } from '../lib/check.ts';
+import type { Secret } from '../lib/secret.ts';
+import { AdminProblem } from '../gateway/problem.ts';
+import { percentDecoded } from '../lib/text.ts';
+
+/**
+ * Collects what the steps of an admin request find out, for its answer, the audit, the log and the
+ * metrics.
+ */
+export interface RequestContext {
+  readonly id: string;
+  /** True for a path of the appliance's own API. */
+  readonly compatible: boolean;
+  readonly signal: AbortSignal;
+  /** When the request came, by `performance.now()`. */
+  readonly startedAtMs: number;
+  principal?: Principal;
+  token?: Secret;
+  /** Set only if it is configured and the caller may know of it. */
+  appliance?: string;
+  call?: OperationCall;
+  /** True once the request was sent to the appliance. */
+  sent?: boolean;
+  /** The guards that it overrode; set when it is sent. */
+  overridden?: Overridden;
+  reason?: string;
+}
+
+/** The contexts of the requests under way. */
+export interface Contexts {
+  start(request: FastifyRequest, reply: FastifyReply): RequestContext;
+  of(this: void, request: FastifyRequest): RequestContext;
+}
+
+export function createContexts(): Contexts {
+  const contexts = new WeakMap<FastifyRequest, RequestContext>();
+  return {
+    start(request, reply) {
+      const context = createContext(request, reply);
+      contexts.set(request, context);
+      return context;
+    },
+    of(request) {
+      const context = contexts.get(request);
+      assert(context, 'every request has a context');
+      return context;
+    },
+  };
+}
+
+function createContext(request: FastifyRequest, reply: FastifyReply): RequestContext {
+  const gone = new AbortController();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort();
+  });
+  const compatible = knownBasePaths.some((prefix) => request.originalUrl.startsWith(prefix));
+  return { id: request.id, compatible, signal: gone.signal, startedAtMs: performance.now() };
+}
+
+/** The headers of the gateway in a request. */
+export interface AdminHeaders {
+  readonly confirm: string | undefined;
+  readonly reason: string | undefined;
+  readonly dryRun: boolean;
+  readonly force: boolean;
+}
+
+const maxTextLength = 500;
+
+/**
+ * Throws an {@link AdminProblem} for a wrong value: a misspelled dry run must not become a real
+ * call.
+ */
+export function readAdminHeaders(headers: IncomingHttpHeaders): AdminHeaders {
+  const reason = decoded(textOf(headers, 'x-reason'));
+  const force = flagOf(headers, 'x-force');
+  if (force && reason === undefined) {
+    throw new AdminProblem('reason_required', {
+      detail: 'What is forced needs a reason for the audit; nothing was sent.',
+      remedy: 'Add the header X-Reason with a sentence.',
+    });
+  }
+  return { confirm: textOf(headers, 'x-confirm'), reason, dryRun: flagOf(headers, 'x-dry-run'), force };
+}
+
+function flagOf(headers: IncomingHttpHeaders, name: string): boolean {
+  const value = headers[name];
+  if (value === undefined || value === 'false') return false;
+  if (value === 'true') return true;
+  throw malformed(`${name} is neither true nor false`, `Send ${name}: true once, or leave it out.`);
+}
+
+function textOf(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name];
+  if (value === undefined) return undefined;
+  // Node reads header bytes as Latin-1; clients write UTF-8.
+  const text = Buffer.from(String(value), 'latin1').toString().trim();
+  if (text === '') return undefined;
+  if (text.length > maxTextLength)
+    throw malformed(`${name} is longer than ${maxTextLength} characters`, 'Say it in fewer words.');
+  return text;
+}
+
+/** Decodes a percent-encoded reason (letters outside ASCII); returns any other text unchanged. */
+function decoded(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : (percentDecoded(text) ?? text);
+}
+
+function malformed(detail: string, remedy: string): AdminProblem {
+  return new AdminProblem('malformed_header', { detail: `${detail}; nothing was sent.`, remedy });
+}
+
+/** Sends a refusal; on compatible paths it also has the fields of the appliance's own API. */
+export function sendProblem(reply: FastifyReply, problem: AdminProblem, context: RequestContext): FastifyReply {
+  // The unread rest of a body would be parsed as the next request; unknown callers need no open
+  // connection.
+  const unread = !reply.request.raw.complete;
+  return (
+    reply
+      .code(problem.status)
+      .headers({ ...problem.headers, ...(unread || problem.status === 401 ? { connection: 'close' } : {}) })
+      .header('content-type', 'application/problem+json')
+      // As bytes: Fastify adds a charset to a string, and problem+json has no such parameter.
+      .send(Buffer.from(JSON.stringify(problemBody(problem, context))))
+  );
+}
+
+/** Returns a refusal in the form of RFC 9457. */
+export function problemBody(problem: AdminProblem, { id, compatible }: Pick<RequestContext, 'id' | 'compatible'>) {
+  const { code, status, title, message: detail, remedy, members } = problem;
+  return {
+    type: `urn:zlb-exporter:problem:${code}`,
+    title,
+    status,
+    detail,
+    code,
+    remedy,
+    request_id: id,
+    ...members,
+    ...(compatible ? { error: 'true', description: title, message: `${detail} ${remedy}` } : {}),
+  };
+}
+
+/**
+ * Converts any error into a problem; an unexpected error does not disclose its message to the
+ * caller.
+ */
+export function toProblem(error: unknown): AdminProblem {
+  if (error instanceof AdminProblem) return error;
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+  if (status < 500) {
+    return new AdminProblem('malformed_request', {
+      detail: 'The request could not be read; nothing was sent.',
+      remedy: 'Check how the client writes its request.',
+      cause: error,
+    });
+  }
+  return new AdminProblem('internal_error', {
+    detail: 'The gateway failed.',
+    remedy: 'Look into the log of the exporter for the request id.',
+    cause: error,
+  });
+}

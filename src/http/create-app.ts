@@ -1,0 +1,92 @@
+import type { Socket } from 'node:net';
+import type { TlsOptions } from 'node:tls';
+import { type FastifyInstance, type FastifyServerOptions, type FastifyTypeProvider, fastify } from 'fastify';
+import type { Static, TSchema } from 'typebox';
+import { percentDecoded } from '../lib/text.ts';
+import { type Connections, type ConnectionsParts, createConnections } from './connections.ts';
+
+export interface AppParts extends ConnectionsParts {
+  /** Undefined for plain HTTP. */
+  readonly tls: TlsOptions | undefined;
+  /** Limit for receiving one whole request, body included. */
+  readonly requestTimeoutMs: number;
+  /** Limit for the handshake, for the first request after it, and for the headers of each. */
+  readonly idleTimeoutMs: number;
+  /** The time for which an idle connection stays open after an answer. */
+  readonly keepAliveMs: number;
+  /** Cuts a connection on which nothing moves. */
+  readonly stalledMs: number;
+  /** Time for requests under way after closing began; connections still open then are cut. */
+  readonly closeGraceMs: number;
+  /**
+   * True if the hooks of the app also answer what Node refuses by itself: no Host header, an
+   * unknown expectation.
+   */
+  readonly handlesUnsupportedRequests: boolean;
+}
+
+/** A fastify instance that survives clients which send nothing, too slowly or too much. */
+export interface GuardedApp {
+  readonly app: FastifyInstance;
+  readonly connections: Connections;
+}
+
+/** Gives a request the types of its route's TypeBox schemas. */
+export interface SchemaTypes extends FastifyTypeProvider {
+  readonly validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
+  readonly serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
+}
+
+export const maxHeaderSize = 16_384;
+const maxRequestsPerConnection = 10_000;
+
+export function createGuardedApp(parts: AppParts, options: FastifyServerOptions = {}): GuardedApp {
+  const { tls, idleTimeoutMs, requestTimeoutMs, closeGraceMs, handlesUnsupportedRequests } = parts;
+  const connections = createConnections(parts);
+  const limits = {
+    maxHeaderSize,
+    headersTimeout: idleTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: idleTimeoutMs / 5,
+    requireHostHeader: !handlesUnsupportedRequests,
+  };
+  const shared = {
+    ...options,
+    logger: false,
+    connectionTimeout: parts.stalledMs,
+    keepAliveTimeout: parts.keepAliveMs,
+    requestTimeout: requestTimeoutMs,
+    maxRequestsPerSocket: maxRequestsPerConnection,
+    // Longer parameters would be refused before any hook runs.
+    routerOptions: { maxParamLength: maxHeaderSize },
+    rewriteUrl: ({ url = '' }: { readonly url?: string | undefined }) => routableTarget(url),
+    // An unknown parameter is an error where a schema says so; a single value may be a list of one.
+    ajv: { customOptions: { removeAdditional: false, coerceTypes: 'array' as const } },
+    clientErrorHandler: (error: unknown, socket: Socket) => connections.refuseMalformed(error, socket),
+  };
+  // The server of TLS has all that the other one has, so that one type does for both.
+  const app = fastify({
+    ...shared,
+    ...(tls ? { https: { ...limits, ...tls, handshakeTimeout: idleTimeoutMs } } : { http: limits }),
+  });
+  connections.attach(app);
+  const { server } = app;
+  if (handlesUnsupportedRequests)
+    server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  app.addHook('preClose', async () => {
+    // A silent client would keep the process alive.
+    const timer = setTimeout(() => server.closeAllConnections(), closeGraceMs).unref();
+    server.once('close', () => clearTimeout(timer));
+  });
+  return { app, connections };
+}
+
+/**
+ * Replaces a target that the router rejects by one that it accepts: a rejected target would run no
+ * hook.
+ */
+function routableTarget(target: string): string {
+  if (!target.startsWith('/')) return '/';
+  const [path = '', ...query] = target.split('?');
+  return percentDecoded(path) === undefined ? [path.replaceAll('%', '%25'), ...query].join('?') : target;
+}

@@ -1,0 +1,29 @@
+/** A member of an Accept or Accept-Encoding header (RFC 9110 section 12.5). */
+export interface AcceptRange {
+  readonly type: string;
+  readonly version: string | undefined;
+  /** The weight from 0, which excludes it, to 1. */
+  readonly quality: number;
+}
+
+export function parseAccept(header: string | undefined): readonly AcceptRange[] {
+  return (header ?? '').split(',').map(parseRange);
+}
+
+/** Returns true if the Accept-Encoding header names gzip with a weight above 0. */
+export function acceptsGzip(acceptEncoding: string | undefined): boolean {
+  return weightOfCoding(acceptEncoding, 'gzip') > 0;
+}
+
+/** Returns the weight of a coding that the Accept-Encoding header names; 0 without it. */
+export function weightOfCoding(acceptEncoding: string | undefined, coding: string): number {
+  const ranges = parseAccept(acceptEncoding).filter(({ type }) => type === coding);
+  return Math.max(0, ...ranges.map(({ quality }) => quality));
+}
+
+function parseRange(text: string): AcceptRange {
+  const [type = '', ...pairs] = text.split(';').map((part) => part.trim().toLowerCase());
+  const parameters = new Map(pairs.map((pair) => pair.split('=', 2) as [string, string]));
+  const quality = Number(parameters.get('q') ?? 1);
+  return { type, version: parameters.get('version'), quality: Number.isFinite(quality) ? quality : 0 };
+}

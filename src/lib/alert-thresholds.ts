@@ -1,0 +1,55 @@
+const daySeconds = 86_400;
+
+/**
+ * The numbers of alerts that the status page, `check` and the dashboards use too. The rules in
+ * `alerts/` have them as literals; a test compares the two.
+ */
+export const alertThresholds = {
+  /**
+   * A certificate or licence is due below both of the first two, and urgent below both of the last
+   * two.
+   */
+  expirySoonSeconds: 28 * daySeconds,
+  expirySoonRatio: 0.25,
+  expiryImminentSeconds: 3 * daySeconds,
+  expiryImminentRatio: 0.1,
+  clockOffsetSeconds: 60,
+  /** Part of a service's backends, without those in maintenance. */
+  farmBackendsUpRatio: 0.75,
+  backendConnectionsRatio: 0.8,
+  backendChangesPer15m: 4,
+  pendingConnections: 100,
+  cpuBusyRatio: 0.9,
+  memoryUsedRatio: 0.9,
+  backupAgeSeconds: 30 * daySeconds,
+  /** Intervals of a collector, as they are in effect. */
+  collectorStaleIntervals: 3,
+  collectorDurationRatio: 0.8,
+  adminDeniedPer15m: 10,
+} as const;
+
+export interface Validity {
+  /** Unix seconds; undefined if it is not known. */
+  readonly notBeforeSeconds?: number | undefined;
+  readonly notAfterSeconds: number;
+}
+
+/**
+ * Returns the part of its life that a certificate or licence has left, from 0 to 1. Undefined if
+ * the beginning of its life is not known.
+ */
+export function lifeLeft({ notBeforeSeconds, notAfterSeconds }: Validity, nowMs: number): number | undefined {
+  if (notBeforeSeconds === undefined || notBeforeSeconds >= notAfterSeconds) return undefined;
+  const left = (notAfterSeconds - nowMs / 1_000) / (notAfterSeconds - notBeforeSeconds);
+  return Math.min(1, Math.max(0, left));
+}
+
+/** Returns how urgent a renewal is: `imminent` also after the end. */
+export function expiryWindow(validity: Validity, nowMs: number): 'soon' | 'imminent' | undefined {
+  const leftSeconds = validity.notAfterSeconds - nowMs / 1_000;
+  // Unknown counts as nothing left: then only the days decide.
+  const ratio = lifeLeft(validity, nowMs) ?? 0;
+  const { expirySoonSeconds, expirySoonRatio, expiryImminentSeconds, expiryImminentRatio } = alertThresholds;
+  if (leftSeconds < expiryImminentSeconds && ratio < expiryImminentRatio) return 'imminent';
+  return leftSeconds < expirySoonSeconds && ratio < expirySoonRatio ? 'soon' : undefined;
+}

@@ -1,0 +1,269 @@
+import type { Logger } from 'pino';
+import { type Breaker, type BreakerState, createBreaker } from '../appliance/breaker.ts';
+import type { ApplianceClient, CallReport, Params, ReadKey, ReplyOf } from '../appliance/client.ts';
+import { ApplianceError } from '../appliance/errors.ts';
+import type { ReadFrom } from '../collectors/collector.ts';
+import { steadyNow } from '../lib/time.ts';
+import type { SkipReason } from './counters.ts';
+
+/**
+ * Runs the calls to one appliance in order of urgency, few at a time, and bounds the ratio of time
+ * that they keep it busy.
+ */
+export interface CallQueue {
+  /**
+   * Runs `call` when it is the most urgent one: a call that can wait `maxWaitMs` from now goes
+   * after all calls that can wait less long, so that no call waits for ever. Rejects with the
+   * signal's reason when it aborts while the call waits.
+   */
+  run<Result>(maxWaitMs: number, signal: AbortSignal, call: () => Promise<Result>): Promise<Result>;
+  /**
+   * Charges the time that a call kept the appliance busy: no call starts until the ratio is kept
+   * again.
+   */
+  charge(busySeconds: number): void;
+  /** No call starts before this time, by the clock of `now`. */
+  readonly opensAtMs: number;
+}
+
+export interface CallQueueOptions {
+  readonly maxConcurrent: number;
+  /** The maximum ratio of time spent in calls, 0 to 1. */
+  readonly maxBusyRatio: number;
+  /** Milliseconds on the clock that timers go by. */
+  readonly now: () => number;
+  /** `opensAtMs` of the queue that this one replaces. */
+  readonly opensAtMs?: number | undefined;
+}
+
+interface Waiting {
+  readonly dueMs: number;
+  readonly enter: () => void;
+}
+
+/** Calls that are due at the same moment keep their order. */
+export function createCallQueue({ maxConcurrent, maxBusyRatio, now, opensAtMs = 0 }: CallQueueOptions): CallQueue {
+  const waitingCalls: Waiting[] = [];
+  let running = 0;
+  let opensAt = opensAtMs;
+  let timer: NodeJS.Timeout | undefined;
+
+  function admit(): void {
+    while (waitingCalls.length > 0 && running < maxConcurrent) {
+      const wait = opensAt - now();
+      if (wait > 0) {
+        timer ??= setTimeout(() => {
+          timer = undefined;
+          admit();
+        }, wait);
+        return;
+      }
+      running += 1;
+      waitingCalls.shift()?.enter();
+    }
+  }
+
+  function enqueue(waiting: Waiting): void {
+    const index = waitingCalls.findIndex(({ dueMs }) => dueMs > waiting.dueMs);
+    waitingCalls.splice(index === -1 ? waitingCalls.length : index, 0, waiting);
+  }
+
+  return {
+    get opensAtMs() {
+      return opensAt;
+    },
+    charge(busySeconds) {
+      // A call of d seconds may be followed by the next one after d / ratio, counted from its
+      // start.
+      const busyMs = busySeconds * 1_000;
+      opensAt = Math.max(opensAt, now() - busyMs) + busyMs / maxBusyRatio;
+    },
+    async run(maxWaitMs, signal, call) {
+      signal.throwIfAborted();
+      await new Promise<void>((resolve, reject) => {
+        const leave = (): void => {
+          waitingCalls.splice(waitingCalls.indexOf(waiting), 1);
+          if (waitingCalls.length === 0) clearTimer();
+          reject(signal.reason as Error);
+        };
+        const waiting: Waiting = {
+          dueMs: now() + maxWaitMs,
+          enter: () => {
+            signal.removeEventListener('abort', leave);
+            resolve();
+          },
+        };
+        signal.addEventListener('abort', leave, { once: true });
+        enqueue(waiting);
+        admit();
+      });
+      try {
+        return await call();
+      } finally {
+        running -= 1;
+        admit();
+      }
+    },
+  };
+
+  function clearTimer(): void {
+    clearTimeout(timer);
+    timer = undefined;
+  }
+}
+
+/** A call that was not made, for a reason that appeared while it waited in the queue. */
+export class NotAskedError extends Error {
+  override readonly name = 'NotAskedError';
+  readonly reason: SkipReason;
+
+  constructor(reason: SkipReason) {
+    super(`not asked: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/** One run, as its calls see it. */
+export interface CallingRun {
+  /** The longest time that a call can wait behind others. */
+  readonly maxWaitMs: number;
+  readonly signal: AbortSignal;
+  /** Called when a call leaves. */
+  readonly asked: () => void;
+  /** Receives the seconds of each call. */
+  readonly spent: (seconds: number) => void;
+  /** Returns why no further call of this run may leave; called right before each one. */
+  readonly skipReason: () => SkipReason | undefined;
+}
+
+export interface CallerParts {
+  readonly connect: (onCall: (report: CallReport) => void) => ApplianceClient;
+  readonly onCall: (report: CallReport) => void;
+  /** Called when the breaker has closed again. */
+  readonly onRecovered: () => void;
+  readonly maxConcurrent: number;
+  readonly maxBusyRatio: number;
+  /** `opensAtMs` of the caller that this one replaces. */
+  readonly opensAtMs?: number | undefined;
+  readonly log: Logger;
+  /** See lib/time.ts; the breaker measures its waits with it. */
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+/**
+ * Reads that a collector can do without, since it has another one or leaves a part out: a missing
+ * route is not asked for each time.
+ */
+const dispensable: readonly ReadKey[] = [
+  'listFarmStats',
+  'readSystemInfo',
+  'listVirtualInterfaces',
+  'listAcmeCertificates',
+];
+const rememberMissingForMs = 600_000;
+
+interface MissingRoute {
+  readonly error: ApplianceError;
+  readonly untilMs: number;
+}
+
+/**
+ * Makes the calls to one appliance: through the call queue and the circuit breaker, and rarely for
+ * a route that it lacks.
+ */
+export class Caller {
+  readonly #parts: CallerParts;
+  readonly #queue: CallQueue;
+  readonly #breaker: Breaker;
+  readonly #client: ApplianceClient;
+  readonly #missing = new Map<ReadKey, MissingRoute>();
+
+  constructor(parts: CallerParts) {
+    const { maxConcurrent, maxBusyRatio, opensAtMs, now, random } = parts;
+    this.#parts = parts;
+    this.#queue = createCallQueue({ maxConcurrent, maxBusyRatio, now: steadyNow, opensAtMs });
+    this.#breaker = createBreaker({ now, random });
+    this.#client = parts.connect((report) => this.#onCall(report));
+  }
+
+  get breakerState(): BreakerState {
+    return this.#breaker.state;
+  }
+
+  /** Returns false while the breaker would refuse the first call of a run. */
+  get wouldAdmit(): boolean {
+    const { state, waitMs } = this.#breaker;
+    return state === 'closed' || (state === 'open' && waitMs === 0);
+  }
+
+  /**
+   * Returns the time before which no call is sent, by the steady clock; see {@link
+   * CallQueue.charge}.
+   */
+  get opensAtMs(): number {
+    return this.#queue.opensAtMs;
+  }
+
+  /** Returns what reads on behalf of one run. */
+  reader(run: CallingRun): ReadFrom {
+    return async (key, params) => {
+      const known = this.#missing.get(key);
+      if (known && this.#parts.now() < known.untilMs) throw known.error;
+      return await this.#queue.run(run.maxWaitMs, run.signal, () => this.#call(run, key, params));
+    };
+  }
+
+  /** Tries missing routes again, after a change of version. */
+  forgetMissingRoutes(): void {
+    this.#missing.clear();
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+
+  async #call<Key extends ReadKey>(run: CallingRun, key: Key, params: Params<Key>): Promise<ReplyOf<Key>> {
+    const reason = run.skipReason() ?? (this.#breaker.admit() ? undefined : 'breaker_open');
+    if (reason) throw new NotAskedError(reason);
+    const startedAt = steadyNow();
+    run.asked();
+    try {
+      return await this.#client.read(key, params, run.signal);
+    } catch (error) {
+      if (error instanceof ApplianceError && error.routeMissing && dispensable.includes(key))
+        this.#missing.set(key, { error, untilMs: this.#parts.now() + rememberMissingForMs });
+      throw error;
+    } finally {
+      run.spent((steadyNow() - startedAt) / 1_000);
+      // The probe ended without an outcome of its own, for example because it was cancelled.
+      if (this.#breaker.state === 'half_open') this.#breaker.failed();
+    }
+  }
+
+  #onCall(report: CallReport): void {
+    // An appliance that never answered did no work for us that could be known; the breaker spaces
+    // those calls.
+    if (report.reason !== 'timeout') this.#queue.charge(report.seconds);
+    this.#judge(report);
+    this.#parts.onCall(report);
+  }
+
+  #judge({ reason }: CallReport): void {
+    const { log, onRecovered } = this.#parts;
+    const before = this.#breaker.state;
+    if (reason === 'unauthorized') this.#breaker.rejected();
+    else if (reason === 'connect' || reason === 'timeout' || reason === 'tls') this.#breaker.failed();
+    else if (reason !== 'cancelled') this.#breaker.succeeded();
+    const { state, waitMs } = this.#breaker;
+    if (before === 'closed' && state === 'open')
+      log.warn(
+        { reason, retryInSeconds: Math.round(waitMs / 1_000) },
+        'appliance does not answer as it should, polling paused',
+      );
+    if (before !== 'closed' && state === 'closed') {
+      log.info('appliance answers again, polling resumed');
+      onRecovered();
+    }
+  }
+}

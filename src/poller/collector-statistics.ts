@@ -1,0 +1,190 @@
+import { type BreakerState, breakerStates } from '../appliance/breaker.ts';
+import type { CallReport } from '../appliance/client.ts';
+import { type Emit, type Family, gauge, stateSet } from '../metrics/family.ts';
+import { type Counters, counterFamilies } from './counters.ts';
+
+const up = gauge(
+  'zlb_up',
+  '1 when the appliance gave an authenticated answer within the shortest max_stale of its collectors, or longer while intervals are stretched (any call).',
+);
+const breaker = stateSet(
+  'zlb_circuit_breaker_state',
+  'Whether calls to the appliance are let through (this exporter).',
+  [],
+  breakerStates,
+  'state',
+);
+const ofCollector = ['collector'] as const;
+const success = gauge(
+  'zlb_collector_success',
+  '1 when the last run of a collector ended well; absent where the appliance lacks what it reads (this exporter).',
+  ofCollector,
+);
+const duration = gauge(
+  'zlb_collector_duration_seconds',
+  'Length of the last run, waiting for its turn included (this exporter).',
+  ofCollector,
+);
+const interval = gauge(
+  'zlb_collector_interval_seconds',
+  'Effective interval between runs, after stretching by max_busy_ratio (this exporter).',
+  ofCollector,
+);
+const lastSuccess = gauge(
+  'zlb_collector_last_success_timestamp_seconds',
+  'Unix time at which the last good run ended (this exporter).',
+  ofCollector,
+);
+const lastAttempt = gauge(
+  'zlb_collector_last_attempt_timestamp_seconds',
+  'Unix time at which the last run started (this exporter).',
+  ofCollector,
+);
+const clockOffset = gauge(
+  'zlb_appliance_clock_offset_seconds',
+  "The appliance's clock minus ours; 0 when they agree within a second (HTTP header Date).",
+);
+const series = gauge('zlb_exporter_series', 'Series held for the appliance (this exporter).');
+
+/** The families of {@link CollectorStatistics.expose} and of its counters. */
+export const ownFamilies: readonly Family[] = [
+  up,
+  breaker,
+  success,
+  duration,
+  interval,
+  lastSuccess,
+  lastAttempt,
+  clockOffset,
+  series,
+  ...counterFamilies,
+];
+
+export interface Attempt {
+  readonly collector: string;
+  /** Unix milliseconds. */
+  readonly startedAtMs: number;
+  readonly durationMs: number;
+  readonly ok: boolean;
+}
+
+/**
+ * Statistics of the exporter's work on one appliance; all of them become metrics, and the status
+ * page reads them too.
+ */
+export interface CollectorStatistics {
+  readonly state: CollectorStatisticsState;
+  /** Records a call; `ageMs` is its time on the clock of `isUp`. */
+  called(report: CallReport, ageMs: number): void;
+  attempted(attempt: Attempt): void;
+  /** Records that the appliance lacks what the collector reads; it neither succeeds nor fails. */
+  unsupported(collector: string): void;
+  stretchedTo(collector: string, intervalMs: number): void;
+  /** Returns the value of `zlb_up`; undefined before the first answer. */
+  isUp(ageMs: number): boolean | undefined;
+  expose(emit: Emit, state: { ageMs: number; breaker: BreakerState; series: number }): void;
+}
+
+export interface Entry {
+  ok: boolean | undefined;
+  durationMs: number | undefined;
+  intervalMs: number | undefined;
+  lastSuccessMs: number | undefined;
+  lastAttemptMs: number | undefined;
+}
+
+/** The last observations of an appliance; a poller that replaces another continues with them. */
+export interface CollectorStatisticsState {
+  readonly entries: Map<string, Entry>;
+  /** The time of the last answer, on the clock of `isUp`. */
+  answeredAtMs: number | undefined;
+  called: boolean;
+  offsetSeconds: number | undefined;
+}
+
+/**
+ * Creates the statistics. `upForMs` is the time for which an authenticated answer counts; stretched
+ * intervals extend it, so that `zlb_up` does not alternate.
+ */
+export function createCollectorStatistics(options: {
+  readonly collectors: readonly string[];
+  readonly counters: Counters;
+  readonly before?: CollectorStatisticsState | undefined;
+  /**
+   * The time for which an authenticated answer counts; stretched intervals extend it, so that
+   * `zlb_up` does not alternate.
+   */
+  readonly upForMs: () => number;
+}): CollectorStatistics {
+  const { collectors, counters, before } = options;
+  counters.expect(collectors);
+  const state: CollectorStatisticsState = {
+    answeredAtMs: undefined,
+    called: false,
+    offsetSeconds: undefined,
+    ...before,
+    entries: new Map(collectors.map((name) => [name, before?.entries.get(name) ?? emptyEntry()])),
+  };
+  const { entries } = state;
+
+  const isUp = (ageMs: number): boolean | undefined =>
+    state.called ? state.answeredAtMs !== undefined && ageMs - state.answeredAtMs < options.upForMs() : undefined;
+  const change = (collector: string, changes: Partial<Entry>): void => {
+    entries.set(collector, { ...(entries.get(collector) ?? emptyEntry()), ...changes });
+  };
+
+  return {
+    state,
+    isUp,
+    called(report, ageMs) {
+      const { authenticated, clockOffsetSeconds } = report;
+      state.called = true;
+      if (authenticated) state.answeredAtMs = ageMs;
+      if (clockOffsetSeconds !== undefined) state.offsetSeconds = clockOffsetSeconds;
+      counters.called(report);
+    },
+    attempted({ collector, startedAtMs, durationMs, ok }) {
+      counters.ended(collector, ok);
+      change(collector, {
+        ok,
+        durationMs,
+        lastAttemptMs: startedAtMs,
+        ...(ok ? { lastSuccessMs: startedAtMs + durationMs } : {}),
+      });
+    },
+    unsupported: (collector) => change(collector, emptyEntry()),
+    stretchedTo(collector, intervalMs) {
+      // Said of all of them after each run, and nearly always what it was.
+      if (entries.get(collector)?.intervalMs !== intervalMs) change(collector, { intervalMs });
+    },
+    expose(emit, { ageMs, breaker: breakerState, series: held }) {
+      const isUpNow = isUp(ageMs);
+      emit.sample(up, {}, isUpNow === undefined ? null : Number(isUpNow));
+      emit.state(breaker, {}, breakerState);
+      for (const [collector, entry] of entries) {
+        const labels = { collector };
+        emit.sample(success, labels, entry.ok === undefined ? null : Number(entry.ok));
+        emit.sample(duration, labels, seconds(entry.durationMs));
+        emit.sample(interval, labels, seconds(entry.intervalMs));
+        emit.sample(lastSuccess, labels, seconds(entry.lastSuccessMs));
+        emit.sample(lastAttempt, labels, seconds(entry.lastAttemptMs));
+      }
+      if (isUpNow) emit.sample(clockOffset, {}, state.offsetSeconds);
+      emit.sample(series, {}, held);
+    },
+  };
+}
+
+function emptyEntry(): Entry {
+  return {
+    ok: undefined,
+    durationMs: undefined,
+    intervalMs: undefined,
+    lastSuccessMs: undefined,
+    lastAttemptMs: undefined,
+  };
+}
+
+function seconds(ms: number | undefined): number | null {
+  return ms === undefined ? null : ms / 1_000;
+}

@@ -1,0 +1,140 @@
+import { Counter, Histogram, Registry } from 'prom-client';
+import type { CallReport } from '../appliance/client.ts';
+import type { FailureReason } from '../appliance/errors.ts';
+import type { TransitionObject } from '../collectors/collector.ts';
+import { counter, type Family, histogram } from '../metrics/family.ts';
+import { type FilledRegistry, labelValue } from '../metrics/render.ts';
+
+/** Reasons for which a tick of a collector's schedule did not become a run. */
+export const skipReasons = [
+  'overlap',
+  'breaker_open',
+  'unlicensed',
+  'unsupported',
+  'stretched',
+  'farms_unknown',
+] as const;
+
+export type SkipReason = (typeof skipReasons)[number];
+
+/** Reasons for which a series of a reading is not shown. */
+export const dropReasons = ['limit', 'duplicate'] as const;
+
+export type DropReason = (typeof dropReasons)[number];
+
+/** Results of a tick of a collector's schedule. */
+export const runOutcomes = ['success', 'failure', 'skipped'] as const;
+
+const runs = counter(
+  'zlb_collector_runs_total',
+  'Runs of a collector by outcome; skipped is a tick of its schedule without a run (this exporter).',
+  ['collector', 'outcome'],
+);
+const errors = counter('zlb_collector_errors_total', 'Failed calls of a collector by reason (this exporter).', [
+  'collector',
+  'reason',
+]);
+const skipped = counter(
+  'zlb_collector_skipped_total',
+  'Ticks of a schedule without a run, by reason (this exporter).',
+  ['collector', 'reason'],
+);
+const requests = counter(
+  'zlb_api_requests_total',
+  'Calls to the appliance by route and status, or by reason where no answer came (this exporter).',
+  ['method', 'endpoint', 'code'],
+);
+const requestDuration = histogram(
+  'zlb_api_request_duration_seconds',
+  'Length of calls to the appliance (this exporter).',
+);
+const busy = counter(
+  'zlb_api_busy_seconds_total',
+  'Seconds that the appliance spent on our polls, by route (this exporter).',
+  ['endpoint'],
+);
+const transitions = counter('zlb_transitions_total', 'Changes of state seen between two readings (this exporter).', [
+  'object',
+  'to',
+]);
+const dropped = counter(
+  'zlb_exporter_series_dropped_total',
+  'Series left out of readings, over limits.series_per_appliance or named twice (this exporter).',
+  ['reason'],
+);
+
+/** The families of {@link Counters.reading}. */
+export const counterFamilies: readonly Family[] = [
+  runs,
+  errors,
+  skipped,
+  requests,
+  requestDuration,
+  busy,
+  transitions,
+  dropped,
+];
+
+/** Upper bounds in seconds; with `+Inf` they are eight. */
+const durationBounds = [0.05, 0.1, 0.25, 0.5, 1, 5, 20];
+
+/**
+ * Counts what the exporter does with one appliance. They continue when a new
+ * configuration replaces the poller: a counter never falls.
+ */
+export interface Counters {
+  /** Starts counters at 0 for what is known in advance. */
+  expect(collectors: readonly string[]): void;
+  called(report: Pick<CallReport, 'method' | 'endpoint' | 'code' | 'seconds'>): void;
+  failed(collector: string, reason: FailureReason): void;
+  /** Counts a run of a collector that ended. */
+  ended(collector: string, ok: boolean): void;
+  /** Counts a tick without a run; its reason appears with the first one. */
+  skipped(collector: string, reason: SkipReason): void;
+  transitioned(object: TransitionObject, to: string): void;
+  dropped(reason: DropReason, series: number): void;
+  /** Returns the current counts. */
+  reading(): FilledRegistry;
+}
+
+export function createCounters(name: string): Counters {
+  const registry = new Registry();
+  const appliance = labelValue(name, []);
+  const counterOf = (family: Family): Counter => new Counter(configurationOf(family, registry));
+  const runCounter = counterOf(runs);
+  const errorCounter = counterOf(errors);
+  const skipCounter = counterOf(skipped);
+  const requestCounter = counterOf(requests);
+  const busyCounter = counterOf(busy);
+  const transitionCounter = counterOf(transitions);
+  const dropCounter = counterOf(dropped);
+  const durations = new Histogram({ ...configurationOf(requestDuration, registry), buckets: durationBounds });
+
+  for (const reason of dropReasons) dropCounter.inc({ appliance, reason }, 0);
+
+  return {
+    expect(collectors) {
+      for (const collector of collectors)
+        for (const outcome of runOutcomes) runCounter.inc({ appliance, collector, outcome }, 0);
+    },
+    called({ method, endpoint, code, seconds }) {
+      requestCounter.inc({ appliance, method, endpoint, code });
+      durations.observe({ appliance }, seconds);
+      busyCounter.inc({ appliance, endpoint }, seconds);
+    },
+    failed: (collector, reason) => errorCounter.inc({ appliance, collector, reason }),
+    ended: (collector, ok) => runCounter.inc({ appliance, collector, outcome: ok ? 'success' : 'failure' }),
+    skipped(collector, reason) {
+      runCounter.inc({ appliance, collector, outcome: 'skipped' });
+      skipCounter.inc({ appliance, collector, reason });
+    },
+    transitioned: (object, to) => transitionCounter.inc({ appliance, object, to }),
+    dropped: (reason, series) => dropCounter.inc({ appliance, reason }, series),
+    // Series of our own are not limited, and not counted.
+    reading: () => ({ registry, families: counterFamilies.map((family) => ({ family, series: 0 })) }),
+  };
+}
+
+function configurationOf({ name, help, labels }: Family, registry: Registry) {
+  return { name, help, labelNames: ['appliance', ...labels], registers: [registry] };
+}

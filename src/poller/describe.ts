@@ -1,0 +1,183 @@
+import { activation } from '../collectors/activation.ts';
+import { appliance } from '../collectors/appliance.ts';
+import { backends } from '../collectors/backends.ts';
+import { type Certificate, certificates } from '../collectors/certificates.ts';
+import { closedState, type Collector } from '../collectors/collector.ts';
+import { areAllChecked, farmConfig } from '../collectors/farm-config.ts';
+import { type ListedFarm, farms } from '../collectors/farms.ts';
+import { interfaces } from '../collectors/interfaces.ts';
+import { type ProbedFarm, vip as probes } from '../collectors/vip.ts';
+import { type Reading, readingOf, type Snapshot } from './snapshot.ts';
+import type {
+  ActivationStatus,
+  ApplianceStatus,
+  BackendStatus,
+  CertificateStatus,
+  FarmStatus,
+  InterfaceStatus,
+  ProbeStatus,
+} from './status.ts';
+
+/** Collectors whose data is presented field by field; the data of all others is shown as it is. */
+const presented: ReadonlySet<string> = new Set(
+  [activation, appliance, backends, certificates, farmConfig, farms, interfaces, probes].map(
+    ({ name }: Pick<Collector, 'name'>) => name,
+  ),
+);
+
+/** Describes one appliance for people; a pure function of its snapshot. */
+export function describeAppliance(snapshot: Snapshot): ApplianceStatus {
+  const description = readingOf(snapshot, appliance)?.data;
+  const activated = readingOf(snapshot, activation)?.data;
+  const farmList = describeFarms(snapshot);
+  return {
+    name: snapshot.name,
+    labels: snapshot.labels,
+    up: snapshot.up,
+    deactivated: snapshot.deactivated,
+    version: description?.version || undefined,
+    edition: activated?.edition ?? (description?.edition || undefined),
+    hostname: description?.hostname || undefined,
+    breaker: snapshot.breaker,
+    farms: farmList,
+    certificates: describeCertificates(snapshot, farmList),
+    activation: activated && describeActivation(activated),
+    interfaces: describeInterfaces(snapshot),
+    series: snapshot.series,
+    seriesLeftOut: snapshot.seriesLeftOut,
+    readings: otherReadings([...snapshot.readings.values()].filter(({ farm }) => farm === undefined)),
+    collectors: snapshot.collectors,
+  };
+}
+
+function describeFarms(snapshot: Snapshot): readonly FarmStatus[] | undefined {
+  const reading = readingOf(snapshot, farms);
+  const byFarm = Map.groupBy(snapshot.readings.values(), ({ farm }) => farm);
+  const probed = new Map(readingOf(snapshot, probes)?.data.map((each) => [each.farm, each]));
+  return reading?.data.farms.map((farm) => ({
+    ...describeFarm(snapshot, farm, reading, byFarm.get(farm.name) ?? []),
+    probe: describeProbe(probed.get(farm.name)),
+  }));
+}
+
+function describeFarm(
+  snapshot: Snapshot,
+  { profile, name, state: word, vip, vport, established, pending }: ListedFarm,
+  { sinceMs }: Reading,
+  ownReadings: readonly Reading[],
+): FarmStatus {
+  const state = closedState('farm', word);
+  const config = readingOf(snapshot, farmConfig, name)?.data;
+  const listed = describeBackends(snapshot, name);
+  const configured = config?.backends?.map(({ service, backend }) => ({ service, backend }));
+  const isKnown = listed !== undefined && !isEmptyWithoutMeaning(state, listed, configured);
+  return {
+    name,
+    profile,
+    state,
+    vip,
+    vport,
+    established,
+    pending,
+    sinceMs: sinceMs?.({ object: 'farm', labels: { farm: name } }),
+    hasHealthCheck: config && areAllChecked(config.checks),
+    certificates: config?.certificates,
+    backends: isKnown ? listed : undefined,
+    configuredBackends: isKnown ? undefined : configured,
+    readings: otherReadings(ownReadings),
+  };
+}
+
+function describeProbe(probed: ProbedFarm | undefined): ProbeStatus | undefined {
+  if (!probed) return undefined;
+  const { isReachable, connectSeconds, failure, served } = probed;
+  return { isReachable, connectSeconds, failure, served };
+}
+
+/**
+ * Returns true for an empty list that does not mean that there are no backends. The farm was
+ * stopped since it was read, or the configuration names some: some releases list none while the
+ * control socket of the proxy does not answer.
+ */
+function isEmptyWithoutMeaning(
+  state: string,
+  listed: readonly unknown[],
+  configured: readonly unknown[] = [],
+): boolean {
+  return listed.length === 0 && (state === 'down' || configured.length > 0);
+}
+
+function describeBackends(snapshot: Snapshot, farm: string): readonly BackendStatus[] | undefined {
+  const { data, sinceMs } = readingOf(snapshot, backends, farm) ?? {};
+  return data?.backends?.map(({ service, backend, state, established }) => ({
+    service,
+    backend,
+    state: closedState('backend', state),
+    established,
+    sinceMs: sinceMs?.({ object: 'backend', labels: { farm, service, backend } }),
+  }));
+}
+
+function describeCertificates(
+  snapshot: Snapshot,
+  farmList: readonly FarmStatus[] | undefined,
+): readonly CertificateStatus[] | undefined {
+  const store = readingOf(snapshot, certificates)?.data;
+  const excluded = readingOf(snapshot, farms)?.data.excluded;
+  const users = excluded === 0 ? usersByFile(farmList) : undefined;
+  const behind = (farmList ?? []).filter(({ probe }) => probe?.served.some(({ isInStore }) => isInStore === false));
+  return store?.map((each) => {
+    const notServedBy = behind.filter((farm) => servesAnother(farm, each)).map(({ name }) => name);
+    return {
+      ...describeCertificate(each, users && (users.get(each.file) ?? [])),
+      ...(notServedBy.length > 0 && { notServedBy }),
+    };
+  });
+}
+
+/** Returns true if the farm presents a certificate, and serves another one of the same name. */
+function servesAnother({ certificates: files, probe }: FarmStatus, { file, commonName }: Certificate): boolean {
+  const isServed = probe?.served.some(
+    ({ isInStore, certificate }) => isInStore === false && certificate?.commonName === commonName,
+  );
+  return isServed === true && files?.includes(file) === true;
+}
+
+function describeCertificate(
+  { file, kind, commonName, issuer, state, notBeforeSeconds, notAfterSeconds, isUnreadable }: Certificate,
+  usedBy: readonly string[] | undefined,
+): CertificateStatus {
+  const closed = closedState('certificate', state);
+  return { file, kind, commonName, issuer, state: closed, notBeforeSeconds, notAfterSeconds, isUnreadable, usedBy };
+}
+
+/**
+ * Maps each file to the farms that present it. Undefined while that is not known of every farm: one
+ * that was not read may be the one that does. A datalink farm presents nothing, and is not asked.
+ */
+function usersByFile(farmList: readonly FarmStatus[] | undefined): ReadonlyMap<string, readonly string[]> | undefined {
+  if (!farmList?.every((farm) => farm.certificates ?? farm.profile === 'datalink')) return undefined;
+  const users = new Map<string, string[]>();
+  for (const { name, certificates: files = [] } of farmList)
+    for (const file of files) users.set(file, [...(users.get(file) ?? []), name]);
+  return users;
+}
+
+function describeActivation({ status, kind, notBeforeSeconds, notAfterSeconds }: ActivationStatus): ActivationStatus {
+  return { status, kind, notBeforeSeconds, notAfterSeconds };
+}
+
+function describeInterfaces(snapshot: Snapshot): readonly InterfaceStatus[] | undefined {
+  const { data, sinceMs } = readingOf(snapshot, interfaces) ?? {};
+  return data?.interfaces.map(({ name, state }) => ({
+    name,
+    state: closedState('interface', state),
+    sinceMs: sinceMs?.({ object: 'interface', labels: { interface: name } }),
+  }));
+}
+
+/** Returns the data of other collectors, by name; undefined if there is none. */
+function otherReadings(readings: readonly Reading[]): Readonly<Record<string, unknown>> | undefined {
+  const others = readings.filter(({ collector }) => !presented.has(collector));
+  return others.length === 0 ? undefined : Object.fromEntries(others.map(({ collector, data }) => [collector, data]));
+}

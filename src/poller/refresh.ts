@@ -1,0 +1,85 @@
+import type { Area } from '../appliance/api/table.ts';
+import { isFarmCollector } from '../collectors/collector.ts';
+import type { Job } from './job.ts';
+
+export interface RefreshParts {
+  readonly jobs: ReadonlyMap<string, Job>;
+  readonly run: (job: Job) => Promise<void>;
+  readonly runFarm: (job: Job, farm: string) => Promise<void>;
+}
+
+/**
+ * Farms whose backends are read at once because their state changed: a queue of thousands would
+ * stop the loop for seconds.
+ */
+const maxRefreshing = 20;
+
+/** Reads at once what a change has made out of date. */
+export class Refresh {
+  readonly #parts: RefreshParts;
+  readonly #repeats = new Repeats();
+  #refreshing = 0;
+
+  constructor(parts: RefreshParts) {
+    this.#parts = parts;
+  }
+
+  /** Reads what shows an area of the API, of one farm if it is named. */
+  async area(area: Area, farm: string | undefined): Promise<void> {
+    const touched = [...this.#parts.jobs.values()].filter(({ collector }) => collector.refreshedBy.includes(area));
+    const [ofFarms, whole] = [touched.filter(isOfFarms), touched.filter((job) => !isOfFarms(job))];
+    // A farm that was just created is known to the other collectors once it is listed.
+    await Promise.all(whole.map((job) => this.#again(job)));
+    await Promise.all(ofFarms.map((job) => (farm === undefined ? this.#again(job) : this.#farmAgain(job, farm))));
+  }
+
+  /**
+   * Reads the states of a farm's backends, within the budget; when very many farms change, the
+   * round reads the others.
+   */
+  async backendsOf(farm: string): Promise<void> {
+    if (this.#refreshing >= maxRefreshing) return;
+    const withStates = [...this.#parts.jobs.values()].filter((job) => isOfFarms(job) && job.collector.entity);
+    this.#refreshing += 1;
+    await Promise.all(withStates.map((job) => this.#farmAgain(job, farm))).finally(() => {
+      this.#refreshing -= 1;
+    });
+  }
+
+  #again(job: Job): Promise<void> {
+    return this.#repeats.after(job.running, job.collector.name, () => this.#parts.run(job));
+  }
+
+  /** Runs beside a round that may be under way: the call queue keeps the calls in order. */
+  #farmAgain(job: Job, farm: string): Promise<void> {
+    return this.#repeats.after(undefined, `${job.collector.name} ${farm}`, () => this.#parts.runFarm(job, farm));
+  }
+}
+
+/** Runs something again after what is under way, once, however often it is requested meanwhile. */
+export class Repeats {
+  readonly #waiting = new Map<string, Promise<void>>();
+  readonly #busy = new Map<string, Promise<void>>();
+
+  /**
+   * Resolves when the run is over; an earlier request whose run has not begun yet is the same
+   * request.
+   */
+  after(current: Promise<void> | undefined, key: string, run: () => Promise<void>): Promise<void> {
+    const planned = this.#waiting.get(key) ?? this.#inTurn(current, key, run);
+    this.#waiting.set(key, planned);
+    return planned;
+  }
+
+  async #inTurn(current: Promise<void> | undefined, key: string, run: () => Promise<void>): Promise<void> {
+    await Promise.all([current, this.#busy.get(key)]);
+    this.#waiting.delete(key);
+    const over = run();
+    this.#busy.set(key, over);
+    await over.finally(() => this.#busy.delete(key));
+  }
+}
+
+function isOfFarms({ collector }: Job): boolean {
+  return isFarmCollector(collector);
+}

@@ -1,0 +1,243 @@
+import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
+import {
+  type ApplianceCollector,
+  type CollectContext,
+  type FarmCollector,
+  type FarmFact,
+  type Facts,
+  isFarmCollector,
+} from '../collectors/collector.ts';
+import { isOneOf, toError } from '../lib/check.ts';
+import { sleep, steadyNow } from '../lib/time.ts';
+import { type Caller, NotAskedError } from './caller.ts';
+import { type SkipReason, skipReasons } from './counters.ts';
+import type { Job, Pace } from './job.ts';
+import type { Timing } from './schedule.ts';
+import type { Origin } from './snapshot.ts';
+
+/**
+ * The result of a run. `closing`: the poller closes; `unsupported_route`: the appliance has no such
+ * route; a skip reason: no calls were made.
+ */
+export type Outcome = 'ok' | 'failed' | 'unsupported_route' | 'closing' | SkipReason;
+
+/**
+ * The result of one step of a run: the whole run for most collectors, one farm for those that read
+ * farm by farm.
+ */
+export type StepFinished = { readonly job: Job; readonly origin: Origin } & (
+  | { readonly outcome: 'ok'; readonly reading: FreshData | undefined }
+  | { readonly outcome: 'failed'; readonly reason: FailureReason; readonly error: Error }
+  | { readonly outcome: 'unsupported_route'; readonly error: Error }
+);
+
+export interface FreshData {
+  readonly data: unknown;
+  /** The age at which the first call was made; the data may be as old as that. */
+  readonly askedAtMs: number;
+}
+
+/** The part of a collector's context that does not change. */
+export type StandingContext = Omit<CollectContext, 'read' | 'facts' | 'signal'>;
+
+export interface RunnerParts {
+  readonly caller: Caller;
+  readonly timing: Timing;
+  readonly closing: AbortSignal;
+  /** Returns why no further call for a job may leave. */
+  readonly reasonToStop: (job: Job) => SkipReason | undefined;
+  readonly context: StandingContext;
+  readonly facts: () => Facts;
+  /** See lib/time.ts. */
+  readonly age: () => number;
+  /** May throw, for a reading that makes no sense: then the step failed. */
+  readonly onStep: (step: StepFinished) => void;
+  /** Called with the cost of a round, as far as it is known by now. */
+  readonly onRoundCost: (job: Job, busySeconds: number) => void;
+}
+
+/** The call that begins a round; it failed if `collectFarm` is undefined. */
+interface Beginning {
+  readonly outcome: Outcome;
+  readonly collectFarm: CollectFarm | undefined;
+}
+
+type CollectFarm = Awaited<ReturnType<FarmCollector['begin']>>;
+
+/** The work of one step, and the longest time that it can wait behind others. */
+interface Step {
+  readonly origin: Origin;
+  readonly maxWaitMs: number;
+  readonly work: (context: CollectContext) => Promise<unknown>;
+}
+
+/**
+ * Returns how long a call can wait that is wanted at once: 0 ms, 1 ms and so on, so that such calls
+ * go before all that can wait for an interval, in the order of the collectors.
+ */
+function atOnceMs({ priority }: Job): number {
+  return priority;
+}
+
+/** Runs collectors; the one place where their failures end. */
+export class Runner {
+  readonly #parts: RunnerParts;
+  /** The newest list of farms as a set, created again for another list. */
+  #listed: { readonly from: readonly FarmFact[] | undefined; readonly names: ReadonlySet<string> } = {
+    from: undefined,
+    names: new Set(),
+  };
+
+  constructor(parts: RunnerParts) {
+    this.#parts = parts;
+  }
+
+  run(job: Job, pace: Pace): Promise<Outcome> {
+    const { collector } = job;
+    return isFarmCollector(collector) ? this.#round(job, collector, pace) : this.#once(job, collector, pace);
+  }
+
+  /** Reads one farm at once; a farm that is not watched, or not covered, is no failure. */
+  async farm(job: Job, collector: FarmCollector, name: string): Promise<Outcome> {
+    const farm = this.#parts.facts().farms?.find((each) => each.name === name);
+    if (!farm || !collector.covers(farm)) return 'ok';
+    const { outcome, collectFarm } = await this.#begin(job, collector, atOnceMs(job));
+    return collectFarm ? await this.#oneFarm(job, { farm, collectFarm, maxWaitMs: atOnceMs(job) }) : outcome;
+  }
+
+  #once(job: Job, collector: ApplianceCollector, pace: Pace): Promise<Outcome> {
+    const maxWaitMs = pace === 'at_once' || job.priority === 0 ? atOnceMs(job) : job.intervalMs;
+    return this.#step(job, {
+      origin: { collector: collector.name },
+      maxWaitMs,
+      work: (context) => collector.collect(context),
+    });
+  }
+
+  /**
+   * Reads all farms, one call after the other, spread over the interval or as fast as the budget
+   * allows.
+   */
+  async #round(job: Job, collector: FarmCollector, pace: Pace): Promise<Outcome> {
+    const { facts, timing, onRoundCost } = this.#parts;
+    const farms = job.farmOrder.next((facts().farms ?? []).filter((farm) => collector.covers(farm)));
+    let startMs = steadyNow();
+    const { outcome: beginning, collectFarm } = await this.#begin(job, collector, job.intervalMs);
+    if (!collectFarm) return beginning;
+    const beginSeconds = job.spentSeconds;
+
+    let worst: Outcome = 'ok';
+    for (const farm of farms) {
+      if (!(await this.#sleepUntil(startMs))) return 'closing';
+      // Looked up each time: the cost of the calls changes how far apart they may be.
+      if (pace === 'spread') startMs += timing.roundMs(job) / farms.length;
+      if (!this.#isListed(farm)) continue;
+      const before = job.spentSeconds;
+      const outcome = await this.#oneFarm(job, { farm, collectFarm, maxWaitMs: job.intervalMs });
+      if (outcome === 'closing') return outcome;
+      // A failure before the round was cut off counts.
+      if (isOneOf(skipReasons, outcome)) return worst === 'ok' ? outcome : worst;
+      if (outcome !== 'ok') worst = 'failed';
+      job.farmOrder.read(farm.name, outcome === 'ok' ? job.spentSeconds - before : undefined);
+      onRoundCost(job, beginSeconds + job.farmOrder.roundSeconds(farms.length));
+    }
+    return worst;
+  }
+
+  async #begin(job: Job, collector: FarmCollector, maxWaitMs: number): Promise<Beginning> {
+    let collectFarm: CollectFarm | undefined;
+    const outcome = await this.#step(job, {
+      origin: { collector: collector.name },
+      maxWaitMs,
+      work: async (context) => {
+        collectFarm = await collector.begin(context);
+        return undefined;
+      },
+    });
+    return { outcome, collectFarm };
+  }
+
+  #oneFarm(
+    job: Job,
+    { farm, collectFarm, maxWaitMs }: { farm: FarmFact; collectFarm: CollectFarm; maxWaitMs: number },
+  ): Promise<Outcome> {
+    return this.#step(job, {
+      origin: { collector: job.collector.name, farm: farm.name },
+      maxWaitMs,
+      work: async (context) => {
+        const data = await collectFarm(farm, context);
+        return this.#isListed(farm) ? data : undefined;
+      },
+    });
+  }
+
+  /**
+   * Returns false for a farm that was deleted in the course of a round: the refusal would count as
+   * a failure.
+   */
+  #isListed({ name }: FarmFact): boolean {
+    const { farms } = this.#parts.facts();
+    if (this.#listed.from !== farms) this.#listed = { from: farms, names: new Set(farms?.map((farm) => farm.name)) };
+    return this.#listed.names.has(name);
+  }
+
+  /**
+   * Needs no deadline: waits are bounded by the calls before them, and each call by its own
+   * time-out.
+   */
+  async #step(job: Job, { origin, maxWaitMs, work }: Step): Promise<Outcome> {
+    const { caller, closing, reasonToStop, context, facts, age, onStep } = this.#parts;
+    const startedAtMs = steadyNow();
+    let askedAtMs: number | undefined;
+    const read = caller.reader({
+      maxWaitMs,
+      signal: closing,
+      skipReason: () => reasonToStop(job),
+      asked() {
+        askedAtMs ??= age();
+      },
+      spent(seconds) {
+        job.spentSeconds += seconds;
+      },
+    });
+    try {
+      // Facts may be newer after a call than before it.
+      const data = await work({
+        ...context,
+        read,
+        signal: closing,
+        get facts() {
+          return facts();
+        },
+      });
+      const reading = data === undefined ? undefined : { data, askedAtMs: askedAtMs ?? age() };
+      onStep({ job, origin, outcome: 'ok', reading });
+      return 'ok';
+    } catch (thrown) {
+      if (closing.aborted) return 'closing';
+      if (thrown instanceof NotAskedError) return thrown.reason;
+      if (job.current) job.current.lostMs += steadyNow() - startedAtMs;
+      return this.#fail(job, origin, toError(thrown));
+    }
+  }
+
+  #fail(job: Job, origin: Origin, error: Error): Outcome {
+    const { onStep } = this.#parts;
+    if (error instanceof ApplianceError && error.routeMissing && job.collector.optional) {
+      onStep({ job, origin, outcome: 'unsupported_route', error });
+      return 'unsupported_route';
+    }
+    // A collector that throws on a reply which passed its schema met a reply that makes no sense.
+    const reason = error instanceof ApplianceError ? error.reason : 'malformed';
+    onStep({ job, origin, outcome: 'failed', reason, error });
+    return 'failed';
+  }
+
+  /** Returns false when the poller closes meanwhile. */
+  async #sleepUntil(timeMs: number): Promise<boolean> {
+    const { closing } = this.#parts;
+    const wait = timeMs - steadyNow();
+    if (wait > 0) await sleep(wait, closing).catch(() => undefined);
+    return !closing.aborted;
+  }
+}

@@ -1,0 +1,188 @@
+import { createTask, type ScheduledTask } from 'node-cron';
+import type { Logger } from 'pino';
+import { remembered } from '../lib/text.ts';
+import type { IntervalBudget } from './interval-budget.ts';
+import { type Job, type Pace, ratioOfInterval, type RunLength } from './job.ts';
+
+/**
+ * Ticks by cron expression. One task of node-cron serves all subscribers of the same expression.
+ */
+export interface Cron {
+  /** Calls `tick` at each match until the returned function is called. */
+  subscribe(expression: string, tick: () => void): () => void;
+  /** Computes {@link intervalOf} once per expression: it takes a millisecond. */
+  intervalMs(expression: string): number;
+  close(): Promise<void>;
+}
+
+interface RunningTask {
+  readonly task: ScheduledTask;
+  readonly ticks: Set<() => void>;
+}
+
+export function createCron(log: Logger): Cron {
+  const tasks = new Map<string, RunningTask>();
+
+  // Without a logger of its own node-cron prints to standard output.
+  const logger = {
+    info: (message: string) => log.debug(message),
+    warn: (message: string) => log.warn(message),
+    error: (message: string | Error) => log.error(message),
+    debug: (message: string | Error) => log.debug(message),
+  };
+
+  function startTask(expression: string): RunningTask {
+    const ticks = new Set<() => void>();
+    const task = createTask(expression, () => ticks.forEach((each) => each()), { logger });
+    tasks.set(expression, { task, ticks });
+    void task.start();
+    return { task, ticks };
+  }
+
+  return {
+    subscribe(expression, tick) {
+      const { task, ticks } = tasks.get(expression) ?? startTask(expression);
+      ticks.add(tick);
+      return () => {
+        if (!ticks.delete(tick) || ticks.size > 0) return;
+        tasks.delete(expression);
+        void task.destroy();
+      };
+    },
+    intervalMs: remembered(intervalOf),
+    async close() {
+      for (const { task } of tasks.values()) await task.destroy();
+      tasks.clear();
+    },
+  };
+}
+
+/**
+ * More than an hour of every few minutes, so that a gap at the change of the hour is always seen.
+ */
+const checkedMatches = 32;
+
+/** Milliseconds between two matches of an expression: the shortest gap among the next matches. */
+export function intervalOf(expression: string): number {
+  const task = createTask(expression, () => undefined);
+  const times = task.getNextRuns(checkedMatches).map((date) => date.getTime());
+  void task.destroy();
+  const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+  return Math.max(1_000, Math.min(...gaps, 7 * 86_400_000));
+}
+
+export interface ScheduleParts {
+  readonly cron: Cron;
+  readonly budget: Pick<IntervalBudget, 'multiplier'>;
+  readonly jitterRatio: number;
+  readonly random: () => number;
+  /** See lib/time.ts. */
+  readonly age: () => number;
+  readonly onStretched: (job: Job) => void;
+  readonly run: (collector: string, pace: Pace) => void;
+}
+
+/** Runs come early and late by their jitter and by the calls before them. */
+const tolerance = 0.5;
+
+/**
+ * Turns ticks into runs: each job at its own offset in the interval, once in n intervals where the
+ * interval budget says so.
+ */
+export class Schedule {
+  readonly #parts: ScheduleParts;
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #subscriptions: (() => void)[] = [];
+
+  constructor(parts: ScheduleParts) {
+    this.#parts = parts;
+  }
+
+  start(jobs: Iterable<Job>): void {
+    const { cron } = this.#parts;
+    for (const job of jobs) this.#subscriptions.push(cron.subscribe(job.schedule, () => this.#onTick(job)));
+  }
+
+  close(): void {
+    for (const unsubscribe of this.#subscriptions) unsubscribe();
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  #onTick(job: Job): void {
+    const { random, jitterRatio } = this.#parts;
+    const timer = setTimeout(
+      () => {
+        this.#timers.delete(timer);
+        this.#onDue(job);
+      },
+      job.offsetMs + random() * jitterRatio * job.intervalMs,
+    );
+    this.#timers.add(timer);
+  }
+
+  /**
+   * Counts from the last run and not in ticks: when the multiplier changes, the next run comes
+   * neither at once nor too late.
+   */
+  #onDue(job: Job): void {
+    const { budget, age, onStretched, run } = this.#parts;
+    const intervals = (age() - job.startedAtMs) / job.intervalMs;
+    // A run that was just made out of schedule serves this tick as well.
+    if (intervals < tolerance) return;
+    if (intervals < budget.multiplier(job.collector.name) - tolerance) return onStretched(job);
+    run(job.collector.name, 'spread');
+  }
+}
+
+export interface TimingParts {
+  readonly budget: Pick<IntervalBudget, 'multiplier'>;
+  readonly jitterRatio: number;
+  readonly steadyNow: () => number;
+}
+
+/**
+ * The times that follow from a job's schedule, its costs and what the appliance can bear; all of
+ * them as of now.
+ */
+export class Timing {
+  readonly #parts: TimingParts;
+
+  constructor(parts: TimingParts) {
+    this.#parts = parts;
+  }
+
+  /** Returns the milliseconds between runs as they really come. */
+  effectiveIntervalMs(job: Job): number {
+    return this.#intervalMs(job, ({ tookMs }) => tookMs);
+  }
+
+  /**
+   * Returns the milliseconds over which the calls of a round are spread. They do not follow the
+   * effective interval: a round that took long once would then be made to take long for ever.
+   */
+  roundMs(job: Job): number {
+    return this.#stretchedMs(job) * (ratioOfInterval - this.#parts.jitterRatio);
+  }
+
+  /**
+   * Returns how long a reading stays while the appliance answers. An interval stretched beyond
+   * `max_stale` must not make it blink: then it stays for two of the intervals that are possible.
+   * Failures, however long they take, stretch nothing here.
+   */
+  freshForMs(job: Job): number {
+    const neededMs = this.#intervalMs(job, ({ tookMs, lostMs }) => tookMs - lostMs);
+    return neededMs > job.intervalMs ? Math.max(job.maxStaleMs, neededMs * 2) : job.maxStaleMs;
+  }
+
+  #stretchedMs(job: Job): number {
+    return job.intervalMs * this.#parts.budget.multiplier(job.collector.name);
+  }
+
+  /** Returns the interval; a run that outlasts it makes the next tick an overlap. */
+  #intervalMs(job: Job, lengthMs: (run: RunLength) => number): number {
+    const { current, lastRun } = job;
+    const running = current && { tookMs: this.#parts.steadyNow() - current.sinceMs, lostMs: current.lostMs };
+    const longestMs = Math.max(lengthMs(lastRun), running ? lengthMs(running) : 0);
+    return Math.max(this.#stretchedMs(job), Math.ceil(longestMs / job.intervalMs) * job.intervalMs);
+  }
+}

@@ -1,0 +1,163 @@
+import type { BreakerState } from '../appliance/breaker.ts';
+import type { FailureReason } from '../appliance/errors.ts';
+import type { TransitionObject } from '../collectors/collector.ts';
+import type { ProbedFarm } from '../collectors/vip.ts';
+import type { SkipReason } from './counters.ts';
+
+/**
+ * Content of `/` and `/api/status`, without stale readings and with all series that the limit
+ * leaves out of `/metrics`. Times are Unix milliseconds, or seconds if the name says so; readers
+ * compute ages.
+ */
+export interface FleetStatus {
+  /** The appliances in the order of the configuration. */
+  readonly appliances: readonly ApplianceStatus[];
+  /**
+   * Newest first, at most 200 of all appliances together; a reload keeps them, a restart does not.
+   */
+  readonly transitions: readonly RecentTransition[];
+}
+
+export interface ApplianceStatus {
+  readonly name: string;
+  /** The labels of the configuration. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** The value of `zlb_up`; undefined before the first answer. */
+  readonly up: boolean | undefined;
+  /** True after a 402, until a call behind the activation check succeeds. */
+  readonly deactivated: boolean;
+  readonly version: string | undefined;
+  readonly edition: string | undefined;
+  readonly hostname: string | undefined;
+  readonly breaker: BreakerState;
+  /**
+   * Undefined where never read, or stale, as all lists here. An empty list was read and is empty.
+   */
+  readonly farms: readonly FarmStatus[] | undefined;
+  readonly certificates: readonly CertificateStatus[] | undefined;
+  readonly activation: ActivationStatus | undefined;
+  readonly interfaces: readonly InterfaceStatus[] | undefined;
+  /** The value of `zlb_exporter_series`. */
+  readonly series: number;
+  /** Series above the limit, which `/metrics` leaves out. */
+  readonly seriesLeftOut: number;
+  /** Data of collectors that nothing above presents, by name. */
+  readonly readings?: Readonly<Record<string, unknown>> | undefined;
+  /** The enabled collectors, in order of priority. */
+  readonly collectors: readonly CollectorStatus[];
+}
+
+export interface FarmStatus extends Dated {
+  readonly name: string;
+  readonly profile: string;
+  /** A word of `transitionStates.farm`. */
+  readonly state: string;
+  readonly vip?: string | undefined;
+  readonly vport?: string | undefined;
+  readonly established?: number | undefined;
+  readonly pending?: number | undefined;
+  /** False when one of its services has none; absent where nobody says. */
+  readonly hasHealthCheck?: boolean | undefined;
+  /** Files that it presents; absent where that was not read. */
+  readonly certificates?: readonly string[] | undefined;
+  /**
+   * Undefined where never read, stale, or not known because the farm is stopped. An empty list was
+   * read and is empty.
+   */
+  readonly backends: readonly BackendStatus[] | undefined;
+  /** Absent where the farm was not probed. */
+  readonly probe?: ProbeStatus | undefined;
+  /** Only where `backends` is undefined and the configuration of the farm was read. */
+  readonly configuredBackends?: readonly BackendName[] | undefined;
+  /** Data of collectors that nothing above presents, by name. */
+  readonly readings?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A farm as its clients meet it; see the collector `vip`. */
+export type ProbeStatus = Pick<ProbedFarm, 'isReachable' | 'connectSeconds' | 'failure' | 'served'>;
+
+export interface BackendName {
+  /** Empty where the farm has no services. */
+  readonly service: string;
+  /** The label of the metrics: `ip:port`, with `#id` where a service has the address twice. */
+  readonly backend: string;
+}
+
+export interface BackendStatus extends BackendName, Dated {
+  /** A word of `transitionStates.backend`. */
+  readonly state: string;
+  readonly established?: number | undefined;
+}
+
+export interface InterfaceStatus extends Dated {
+  readonly name: string;
+  /** A word of `transitionStates.interface`. */
+  readonly state: string;
+}
+
+export interface Dated {
+  /** When it was seen to change to its state; absent where it was so when first seen. */
+  readonly sinceMs?: number | undefined;
+}
+
+export interface CertificateStatus {
+  readonly file: string;
+  readonly kind: 'certificate' | 'csr';
+  readonly commonName: string;
+  readonly issuer: string;
+  /**
+   * A word of `transitionStates.certificate`; the appliance's own, so judge by the date as well.
+   */
+  readonly state: string;
+  readonly notBeforeSeconds: number | undefined;
+  readonly notAfterSeconds: number | undefined;
+  /** The value of `zlb_certificate_parse_error`: true if a date cannot be read. */
+  readonly isUnreadable: boolean;
+  /** Farms that present it; undefined while that is not known of all farms. */
+  readonly usedBy: readonly string[] | undefined;
+  /** Farms that present it and serve another one; absent without any. */
+  readonly notServedBy?: readonly string[] | undefined;
+}
+
+export interface ActivationStatus {
+  /** A word of `transitionStates.activation`. */
+  readonly status: string;
+  readonly kind?: string | undefined;
+  readonly notBeforeSeconds?: number | undefined;
+  readonly notAfterSeconds?: number | undefined;
+}
+
+export interface CollectorStatus {
+  readonly name: string;
+  /** The result of the last run; undefined before the first one. */
+  readonly ok: boolean | undefined;
+  readonly lastSuccessMs: number | undefined;
+  /** The interval in effect, after stretching. */
+  readonly intervalMs: number;
+  /**
+   * True when something that it read is stale; of a collector that asks farm by farm, of one farm
+   * at least.
+   */
+  readonly isStale: boolean;
+  /** False where the appliance lacks what it reads. */
+  readonly isSupported: boolean;
+  /** Absent while it gets all that it asks for. */
+  readonly failure?: CollectorFailure | undefined;
+}
+
+export interface CollectorFailure {
+  /** The reason of the newest failure; the reason for a skip only if nothing failed before it. */
+  readonly reason: FailureReason | SkipReason;
+  /** When the trouble began. */
+  readonly sinceMs: number;
+}
+
+export interface RecentTransition {
+  /** When it was seen, at a poll. */
+  readonly atMs: number;
+  readonly appliance: string;
+  readonly object: TransitionObject;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly from: string;
+  readonly to: string;
+}

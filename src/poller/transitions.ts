@@ -1,0 +1,139 @@
+import type { Logger } from 'pino';
+import { closedState, type ObjectState, type TransitionObject } from '../collectors/collector.ts';
+import { keyOf, type Origin, type SinceMs } from './snapshot.ts';
+import type { RecentTransition } from './status.ts';
+
+/** The newest state of each object, by reading. */
+export type KnownStates = Map<string, ReadonlyMap<string, Sighting>>;
+
+interface Sighting {
+  readonly state: string;
+  readonly sinceMs: number | undefined;
+}
+
+/** One change. */
+export interface Transition extends Omit<ObjectState, 'state'> {
+  /** Unix milliseconds. */
+  readonly atMs: number;
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * Lines of the log for one reading: an appliance that changes all of its states at each poll must
+ * not stop the loop.
+ */
+const maxLogged = 1_000;
+
+export interface TransitionsParts {
+  readonly log: Logger;
+  readonly known: KnownStates;
+  readonly onTransition: (transition: Transition) => void;
+  readonly now: () => number;
+}
+
+/** Notices when an object's state differs from the reading before. */
+export class Transitions {
+  readonly #parts: TransitionsParts;
+  /** One sighting for all objects that have been in a state from the first, which are most. */
+  readonly #fromTheFirst = new Map<string, Sighting>();
+
+  constructor(parts: TransitionsParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Compares a reading with the previous one of `origin`: missing objects are forgotten, new ones
+   * only noted.
+   */
+  compare(origin: Origin, states: readonly ObjectState[]): void {
+    const { known, log } = this.#parts;
+    const before = known.get(keyOf(origin));
+    // Nearly always: what stays is not made again with every reading.
+    if (before && areSame(before, states)) return;
+    const after = new Map<string, Sighting>();
+    let changes = 0;
+    for (const { object, labels, state: word } of states) {
+      const state = closedState(object, word);
+      const key = nameOf({ object, labels });
+      const seen = before?.get(key);
+      if (seen === undefined || seen.state === state) {
+        after.set(key, seen ?? this.#firstSight(state));
+        continue;
+      }
+      const atMs = this.#parts.now();
+      after.set(key, { state, sinceMs: atMs });
+      this.#parts.onTransition({ atMs, object, labels, from: seen.state, to: state });
+      changes += 1;
+      if (changes <= maxLogged) log.info({ object, ...labels, from: seen.state, to: state }, 'state changed');
+    }
+    if (changes > maxLogged)
+      log.info({ ...origin, changes, logged: maxLogged }, 'more states changed than are logged one by one');
+    known.set(keyOf(origin), after);
+  }
+
+  /**
+   * Returns when each object of a reading was seen to change to its state; undefined if none of
+   * them ever was.
+   */
+  changesOf(origin: Origin): SinceMs | undefined {
+    const sightings = this.#parts.known.get(keyOf(origin));
+    for (const { sinceMs } of sightings?.values() ?? [])
+      if (sinceMs !== undefined) return (object) => sightings?.get(nameOf(object))?.sinceMs;
+    return undefined;
+  }
+
+  forget(origin: Origin): void {
+    this.#parts.known.delete(keyOf(origin));
+  }
+
+  #firstSight(state: string): Sighting {
+    const sighting = this.#fromTheFirst.get(state) ?? { state, sinceMs: undefined };
+    this.#fromTheFirst.set(state, sighting);
+    return sighting;
+  }
+}
+
+/** Returns true if all objects are there, in the states that they were in, and no others. */
+function areSame(before: ReadonlyMap<string, Sighting>, states: readonly ObjectState[]): boolean {
+  const names = new Set<string>();
+  for (const { object, labels, state } of states) {
+    const name = nameOf({ object, labels });
+    if (before.get(name)?.state !== closedState(object, state)) return false;
+    names.add(name);
+  }
+  return names.size === before.size;
+}
+
+function nameOf({
+  object,
+  labels,
+}: {
+  readonly object: TransitionObject;
+  readonly labels: ObjectState['labels'];
+}): string {
+  return `${object}\n${Object.values(labels).join('\n')}`;
+}
+
+/** Transitions of all appliances together that are kept. */
+const maxHistory = 200;
+
+/** The newest transitions of all appliances. */
+export class TransitionHistory {
+  #newestFirst: readonly RecentTransition[] = [];
+
+  /** Returns the transitions, newest first; a new list after each change. */
+  get newestFirst(): readonly RecentTransition[] {
+    return this.#newestFirst;
+  }
+
+  add(transition: RecentTransition): void {
+    this.#newestFirst = [transition, ...this.#newestFirst.slice(0, maxHistory - 1)];
+  }
+
+  /** Forgets appliances that are no longer watched. */
+  keepOnly(isWatched: (appliance: string) => boolean): void {
+    const kept = this.#newestFirst.filter(({ appliance }) => isWatched(appliance));
+    if (kept.length < this.#newestFirst.length) this.#newestFirst = kept;
+  }
+}

@@ -1,0 +1,197 @@
+import type { ApplianceStatus, CollectorFailure, CollectorStatus, InterfaceStatus } from '../poller/status.ts';
+import { certificateProblem } from './certificate-problems.ts';
+import { farmProblems } from './farm-problems.ts';
+import { countOf, listed } from './html.ts';
+import type { Problem } from './problem.ts';
+import { expiryWindow } from '../lib/alert-thresholds.ts';
+import { span } from './times.ts';
+import { isAnswering, reasonInWords } from './freshness.ts';
+
+/** Returns all problems of an appliance and its objects. */
+export function applianceProblems(status: ApplianceStatus, nowMs: number): readonly Problem[] {
+  const { name, farms = [], certificates = [], interfaces = [] } = status;
+  return [
+    activationProblem(status, nowMs),
+    ...readingProblems(status, nowMs),
+    seriesProblem(status),
+    ...farms.flatMap((farm) => farmProblems(name, farm)),
+    ...interfaces.map((each) => interfaceProblem(name, each)),
+    ...certificates.map((certificate) => certificateProblem(name, certificate, nowMs)),
+  ].filter((problem) => problem !== undefined);
+}
+
+/**
+ * Warns of series above the limit: they are neither here nor in the metrics, and no alert uses
+ * them.
+ */
+function seriesProblem({ name: appliance, seriesLeftOut }: ApplianceStatus): Problem | undefined {
+  if (seriesLeftOut === 0) return undefined;
+  return {
+    level: 'warning',
+    appliance,
+    sinceMs: undefined,
+    title: `Not all of ${appliance} is shown`,
+    meaning: `${countOf(seriesLeftOut, 'series', 'series')} of it are above the limit. What they would tell is neither here nor in the metrics.`,
+    alert: 'ZlbSeriesLimitHit',
+  };
+}
+
+/**
+ * An interface that was seen to go down; one that is down by choice never was up while anybody
+ * looked.
+ */
+function interfaceProblem(appliance: string, { name, state, sinceMs }: InterfaceStatus): Problem | undefined {
+  if (state !== 'down' || sinceMs === undefined) return undefined;
+  return {
+    level: 'warning',
+    appliance,
+    sinceMs,
+    title: `Interface ${name} of ${appliance} is down`,
+    meaning: 'Farms on its addresses cannot be reached.',
+    alert: 'ZlbInterfaceDown',
+  };
+}
+
+/**
+ * Returns the problem of an appliance's activation. When a permanent one ends, only its support
+ * ends.
+ */
+function activationProblem(status: ApplianceStatus, nowMs: number): Problem | undefined {
+  const { name: appliance, activation, deactivated } = status;
+  const about = { appliance, sinceMs: undefined };
+  if (deactivated || activation?.status === 'deactivated') {
+    return {
+      ...about,
+      level: 'critical',
+      title: `${appliance} is deactivated`,
+      meaning: 'Its API refuses nearly everything, so nothing else is known of it. Farms usually go on working.',
+      alert: 'ZlbApplianceDeactivated',
+    };
+  }
+  if (activation?.notAfterSeconds === undefined) return undefined;
+  const { kind, notBeforeSeconds, notAfterSeconds } = activation;
+  const endsAtMs = notAfterSeconds * 1_000;
+  const leftMs = endsAtMs - nowMs;
+  if (kind === 'permanent') {
+    if (leftMs > 0) return undefined;
+    return {
+      appliance,
+      sinceMs: endsAtMs,
+      level: 'warning',
+      title: `The support of ${appliance} has ended`,
+      meaning: 'It goes on working, without updates.',
+      alert: 'ZlbSupportEnded',
+    };
+  }
+  const window = expiryWindow({ notBeforeSeconds, notAfterSeconds }, nowMs);
+  if (window === undefined) return undefined;
+  return {
+    ...about,
+    level: window === 'imminent' ? 'critical' : 'warning',
+    title: leftMs > 0 ? `The licence of ${appliance} ends in ${span(leftMs)}` : `The licence of ${appliance} has ended`,
+    meaning: 'At its end it deactivates itself: its API and its web interface refuse nearly everything.',
+    alert: window === 'imminent' ? 'ZlbActivationExpiryImminent' : 'ZlbActivationExpirySoon',
+  };
+}
+
+/** Explained by something that is a problem of its own. */
+const explained: readonly CollectorFailure['reason'][] = [
+  'unlicensed',
+  'breaker_open',
+  'farms_unknown',
+  'overlap',
+  'stretched',
+];
+
+/** Nothing came back; for other reasons something answers that may be no appliance. */
+const noAnswer: readonly CollectorFailure['reason'][] = ['timeout', 'connect', 'tls', 'gateway_timeout', 'cancelled'];
+
+/**
+ * Returns the problems of an appliance's answers: there are none, it refuses the key, or some
+ * readings fail.
+ */
+function readingProblems(status: ApplianceStatus, nowMs: number): readonly Problem[] {
+  const { name: appliance, up } = status;
+  const failing = status.collectors.filter(({ failure, isSupported }) => failure !== undefined && isSupported);
+  const refused = failing.filter(({ failure }) => failure?.reason === 'unauthorized');
+  if (refused.length > 0) {
+    return [
+      {
+        level: 'warning',
+        appliance,
+        sinceMs: earliest(refused),
+        title: `${appliance} refuses the API key`,
+        meaning: 'Nothing is read from it any more. Was the key replaced or its user disabled?',
+        alert: 'ZlbAuthRejected',
+      },
+    ];
+  }
+  if (up !== undefined && !isAnswering(status)) return [unreachable(status, failing, nowMs)];
+  const forbidden = failing.filter(({ failure }) => failure?.reason === 'forbidden');
+  const others = failing.filter(
+    (each) => !forbidden.includes(each) && each.failure && !explained.includes(each.failure.reason),
+  );
+  return [
+    ...(forbidden.length > 0 ? [notAllowed(appliance, forbidden)] : []),
+    ...[...Map.groupBy(others, ({ failure }) => failure?.reason)].map(([, alike]) => failed(appliance, alike)),
+  ];
+}
+
+function unreachable(
+  { name, up, collectors }: ApplianceStatus,
+  failing: readonly CollectorStatus[],
+  nowMs: number,
+): Problem {
+  const reason = failing.find(({ failure }) => failure && !explained.includes(failure.reason))?.failure?.reason;
+  const successes = collectors.map(({ lastSuccessMs }) => lastSuccessMs).filter((each) => each !== undefined);
+  const isSilent = reason === undefined || noAnswer.includes(reason);
+  return {
+    level: 'warning',
+    appliance: name,
+    sinceMs: earliest(failing),
+    title: `${name} ${up ? 'has stopped answering' : 'does not answer'}${isSilent ? '' : ' as an appliance does'}${reason ? `: ${reasonInWords(reason)}` : ''}`,
+    meaning:
+      successes.length === 0
+        ? 'It was not read since the exporter was started: nothing is known of it.'
+        : `What is shown of it was read before, and goes when it is too old. The last good answer came ${span(nowMs - Math.max(...successes))} ago.`,
+    alert: 'ZlbApplianceUnreachable',
+  };
+}
+
+function notAllowed(appliance: string, forbidden: readonly CollectorStatus[]): Problem {
+  return {
+    level: 'warning',
+    appliance,
+    sinceMs: earliest(forbidden),
+    title: `The API key of ${appliance} may not read ${listed(forbidden.map(({ name }) => name))}`,
+    meaning: 'Its user lacks a right for that; all else is read.',
+    alert: 'ZlbPermissionMissing',
+  };
+}
+
+/** Collectors that fail for one reason. */
+function failed(appliance: string, alike: readonly CollectorStatus[]): Problem {
+  const names = listed(alike.map(({ name }) => name));
+  const reason = alike[0]?.failure?.reason;
+  const because = reason ? reasonInWords(reason) : 'for an unknown reason';
+  const isStale = alike.some((each) => each.isStale);
+  const wasRead = alike.some(({ lastSuccessMs }) => lastSuccessMs !== undefined);
+  const consequence = isStale
+    ? 'What is too old is not shown any more.'
+    : wasRead
+      ? 'What is shown of it is older.'
+      : 'Nothing of it was read since the exporter was started.';
+  return {
+    level: 'warning',
+    appliance,
+    sinceMs: earliest(alike),
+    title: `${alike.length === 1 ? 'The reading' : 'The readings'} of ${names} from ${appliance} ${alike.length === 1 ? 'fails' : 'fail'}`,
+    meaning: `Because: ${because}. ${consequence}`,
+    alert: isStale ? 'ZlbCollectorStale' : 'ZlbCollectorErrors',
+  };
+}
+
+function earliest(collectors: readonly CollectorStatus[]): number | undefined {
+  const times = collectors.map(({ failure }) => failure?.sinceMs).filter((each) => each !== undefined);
+  return times.length > 0 ? Math.min(...times) : undefined;
+}

@@ -1,0 +1,54 @@
+import type { ApplianceStatus } from '../poller/status.ts';
+import { isAnswering } from './freshness.ts';
+import { html, type Markup } from './html.ts';
+import { linkTo } from './view.ts';
+import { readingSummary } from './reading-chips.ts';
+import { type Severity, stateMark } from './severity.ts';
+import type { ApplianceHealth } from './health-summary.ts';
+
+/** Renders one row for each appliance. */
+export function applianceTable(appliances: readonly ApplianceHealth[], nowMs: number): Markup {
+  return html`<table class="appliances">
+<thead><tr><th scope="col">Appliance</th><th scope="col">State</th><th scope="col">Wrong</th><th scope="col">Farms up</th><th scope="col">Version</th><th scope="col">Readings</th></tr></thead>
+<tbody>${appliances.map((health) => row(health, nowMs))}</tbody></table>`;
+}
+
+function row({ status, problems }: ApplianceHealth, nowMs: number): Markup {
+  const { name, hostname, labels } = status;
+  const remarks = [hostname !== undefined && hostname !== name && hostname, ...Object.values(labels)].filter(Boolean);
+  return html`<tr data-key="${name}">
+<th scope="row"><a href="${linkTo({ kind: 'appliance', appliance: name, page: 1 })}"><bdi>${name}</bdi></a>${remarks.length > 0 && html` <small><bdi>${remarks.join(' · ')}</bdi></small>`}</th>
+<td data-label="State">${applianceState(status)}</td>
+<td data-label="Wrong">${problemCounts(problems.map(({ level }) => level))}</td>
+<td data-label="Farms up">${farmsUp(status)}</td>
+<td data-label="Version">${product(status)}</td>
+<td data-label="Readings">${readingSummary(status, nowMs)}</td></tr>`;
+}
+
+/** Renders the state of the appliance itself, without its farms. */
+export function applianceState(status: ApplianceStatus): Markup {
+  const { up, deactivated } = status;
+  if (up === undefined) return stateMark('unknown', 'not asked yet');
+  if (!up) return stateMark('critical', 'no answer');
+  if (!isAnswering(status)) return stateMark('warning', 'answers no more');
+  return deactivated ? stateMark('critical', 'deactivated') : stateMark('well', 'answers');
+}
+
+export function product({ version, edition }: ApplianceStatus): Markup | string {
+  if (version === undefined && edition === undefined) return html`<span class="faint">unknown</span>`;
+  return [version, edition].filter(Boolean).join(' ');
+}
+
+export function farmsUp({ farms }: ApplianceStatus): Markup {
+  if (farms === undefined) return html`<span class="faint">unknown</span>`;
+  if (farms.length === 0) return html`<span class="faint">no farms</span>`;
+  const up = farms.filter(({ state }) => state === 'up').length;
+  return html`<span class="number">${up.toLocaleString('en')} <span class="faint">of ${farms.length.toLocaleString('en')}</span></span>`;
+}
+
+function problemCounts(levels: readonly Severity[]): Markup {
+  const critical = levels.filter((level) => level === 'critical').length;
+  const warnings = levels.length - critical;
+  if (levels.length === 0) return html`<span class="faint">nothing</span>`;
+  return html`${critical > 0 && stateMark('critical', `${critical} critical`)} ${warnings > 0 && stateMark('warning', `${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`)}`;
+}

@@ -1,0 +1,126 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { ConfigurationState } from '../metrics/self.ts';
+import { html, type Markup, sumOf } from './html.ts';
+import type { Problem } from './problem.ts';
+import { stateMark } from './severity.ts';
+import type { HealthSummary } from './health-summary.ts';
+import { age, clockTime } from './times.ts';
+
+/** Facts about the exporter itself. */
+export interface ExporterFacts {
+  readonly version: string;
+  /** True while simulated appliances are shown because there is no configuration. */
+  readonly isDemonstration: boolean;
+  /** True if every collector has run once. */
+  readonly ready: boolean;
+  readonly processStatistics: ProcessStatistics;
+  readonly configuration: ConfigurationState;
+  /** Base URL of the admin gateway; undefined while it is off. */
+  readonly adminUrl: string | undefined;
+  /** Undefined if all configured appliances are watched here. */
+  readonly shard?: ShardInfo | undefined;
+}
+
+/** The shard of this process, and the appliances of the others. */
+export interface ShardInfo {
+  readonly index: number;
+  readonly count: number;
+  readonly elsewhere: { readonly size: number };
+}
+
+export function exporterProblem({ configuration }: ExporterFacts): Problem | undefined {
+  if (configuration.isInForce) return undefined;
+  return {
+    level: 'warning',
+    appliance: undefined,
+    title: 'The exporter refused its new configuration',
+    meaning: 'The one before stays in force. The log says what is wrong with the new one.',
+    sinceMs: undefined,
+    alert: 'ZlbConfigReloadFailed',
+  };
+}
+
+const mebibyte = 1_048_576;
+
+export function exporterPanel(
+  { version, ready, processStatistics, configuration }: ExporterFacts,
+  summary: HealthSummary,
+): Markup {
+  const nowMs = summary.takenAtMs;
+  const { startedAtMs, memoryBytes, loopDelayMs } = processStatistics;
+  const readings = sumOf(summary.perAppliance.map((each) => each.readings));
+  const told = (['fresh', 'late', 'failing', 'stale', 'waiting'] as const)
+    .map((each) => ({ word: each === 'waiting' ? 'not read yet' : each, count: readings.get(each) ?? 0 }))
+    .filter(({ count }) => count > 0);
+  const series = summary.perAppliance.reduce((sum, { status }) => sum + status.series, 0);
+  return html`<dl class="facts-list">
+<div><dt>Version</dt><dd>${version}</dd></div>
+<div><dt>Runs for</dt><dd>${age(startedAtMs, nowMs)}</dd></div>
+<div><dt>First round</dt><dd>${ready ? 'done' : stateMark('unknown', 'under way')}</dd></div>
+<div><dt>Readings</dt><dd>${told.length === 0 ? 'none' : told.map(({ word, count }) => `${count.toLocaleString('en')} ${word}`).join(', ')}</dd></div>
+<div><dt>Series of readings</dt><dd>${series.toLocaleString('en')} <small>on /metrics with those of the exporter</small></dd></div>
+<div><dt>Memory</dt><dd>${Math.round(memoryBytes / mebibyte / 5) * 5} MiB</dd></div>
+<div><dt>Loop delay</dt><dd>${loopDelayMs < 5 ? 'under 5 ms' : `${Math.round(loopDelayMs / 5) * 5} ms`}</dd></div>
+<div><dt>Configuration</dt><dd>${configuration.isInForce ? stateMark('well', 'in force') : stateMark('warning', 'refused')}${configuration.loadedAtMs !== undefined && html` <small>read ${clockTime(configuration.loadedAtMs)}</small>`}</dd></div>
+</dl>`;
+}
+
+const onThisMachine = /^https?:\/\/(?:localhost|127\.[\d.]+|\[::1\])(?::|$)/;
+
+/** Renders links to the other pages. */
+export function linkPanel({ adminUrl }: ExporterFacts): Markup {
+  return html`<ul class="links">
+<li><a href="./metrics">Metrics</a> <small>what Prometheus scrapes</small></li>
+<li><a href="./api/status">Status as JSON</a> <small>all that is on this page</small></li>
+<li><a href="./sd">Service discovery</a> <small>one target for each appliance</small></li>
+<li><a href="./runbooks">Runbooks</a> <small>what to do about each alert</small></li>
+<li><a href="./-/ready">Ready</a> · <a href="./-/healthy">healthy</a> <small>for probes</small></li>
+<li>${
+    adminUrl === undefined
+      ? html`<span class="faint">The admin gateway is off.</span>`
+      : html`<a href="${`${adminUrl}/docs`}">Admin API</a> <small>every operation, with a token${onThisMachine.test(adminUrl) && ' · only on the exporter’s own machine'}</small>`
+  }</li></ul>`;
+}
+
+/** Statistics of the exporter's process. */
+interface ProcessStatistics {
+  readonly startedAtMs: number;
+  readonly memoryBytes: number;
+  /** 99th percentile of the event-loop delay over the last ten seconds. */
+  readonly loopDelayMs: number;
+}
+
+export interface ProcessMonitor {
+  /**
+   * Returns the statistics, which change every ten seconds only, so that an unchanged page keeps
+   * its etag.
+   */
+  read(): ProcessStatistics;
+  close(): void;
+}
+
+const intervalMs = 10_000;
+const resolutionMs = 20;
+
+export function createProcessMonitor(now: () => number): ProcessMonitor {
+  const startedAtMs = now() - process.uptime() * 1_000;
+  const delay = monitorEventLoopDelay({ resolution: resolutionMs });
+  delay.enable();
+  let newest = measure();
+  const timer = setInterval(() => (newest = measure()), intervalMs).unref();
+
+  function measure(): ProcessStatistics {
+    // The histogram includes its own resolution; before its first tick it is empty.
+    const lateMs = delay.count > 0 ? delay.percentile(99) / 1e6 - resolutionMs : 0;
+    delay.reset();
+    return { startedAtMs, memoryBytes: process.memoryUsage.rss(), loopDelayMs: Math.max(0, lateMs) };
+  }
+
+  return {
+    read: () => newest,
+    close() {
+      clearInterval(timer);
+      delay.disable();
+    },
+  };
+}

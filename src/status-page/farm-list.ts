@@ -1,0 +1,131 @@
+import type { BackendName, BackendStatus, FarmStatus, ProbeStatus } from '../poller/status.ts';
+import { farmProblems } from './farm-problems.ts';
+import { compareNames, html, type Markup, type Part } from './html.ts';
+import { linkTo } from './view.ts';
+import { severityOf, stateMark, worstSeverity, severityRank, type Severity, wordOf } from './severity.ts';
+import { age, isoTime } from './times.ts';
+
+export interface FarmOnPage {
+  readonly appliance: string;
+  readonly farm: FarmStatus;
+  readonly level: Severity;
+}
+
+/** Sorts farms with problems first, then by name. */
+export function sortedFarms(appliance: string, farms: readonly FarmStatus[]): readonly FarmOnPage[] {
+  return farms
+    .map((farm) => ({ appliance, farm, level: farmLevel(appliance, farm) }))
+    .toSorted(
+      (one, other) =>
+        severityRank(one.level) - severityRank(other.level) || compareNames(one.farm.name, other.farm.name),
+    );
+}
+
+function farmLevel(appliance: string, farm: FarmStatus): Severity {
+  return worstSeverity([severityOf(farm.state), ...farmProblems(appliance, farm).map(({ level }) => level)]);
+}
+
+/**
+ * Renders farms that open to at most `maxBackends` of their backends; those with problems are open.
+ */
+export function farmList(farms: readonly FarmOnPage[], nowMs: number, maxBackends: number): Markup {
+  return html`<ul class="farms">${farms.map((each) => item(each, nowMs, maxBackends))}</ul>`;
+}
+
+function item({ appliance, farm, level }: FarmOnPage, nowMs: number, maxBackends: number): Markup {
+  const { name, profile, state, vip, vport, backends, established } = farm;
+  const isOpen = level === 'critical' || level === 'warning';
+  return html`<li data-key="${name}"><details class="farm" data-open="${isOpen ? 'yes' : 'no'}"${isOpen && html` open`}>
+<summary><span class="farm-state">${stateMark(severityOf(state), wordOf(state))}</span>
+<span class="farm-name"><b><bdi>${name}</bdi></b> <small>${profile || 'unknown profile'}</small></span>
+<span class="address"><bdi>${vip && `${vip}${vport ? `:${vport}` : ''}`}</bdi></span>
+<span class="connections">${established !== undefined && html`<b>${established.toLocaleString('en')}</b> <small>${established === 1 ? 'connection' : 'connections'}</small>`}</span>
+<span class="backends-up">${backendsUp(farm)}</span></summary>
+${details(farm, nowMs, maxBackends)}
+${backends !== undefined && backends.length > maxBackends && html`<p class="more"><a href="${linkTo({ kind: 'farm', appliance, farm: name })}">and ${(backends.length - maxBackends).toLocaleString('en')} more backends</a></p>`}</details></li>`;
+}
+
+function backendsUp({ backends, profile, configuredBackends }: FarmStatus): Part {
+  if (backends === undefined) {
+    const configured = configuredBackends && `${configuredBackends.length} configured`;
+    return html`<span class="faint">${profile === 'datalink' ? 'not watchable' : (configured ?? 'unknown')}</span>`;
+  }
+  if (backends.length === 0) return html`<span class="faint">no backends</span>`;
+  const up = backends.filter(({ state }) => state === 'up').length;
+  const isShort = backends.some(({ state }) => state === 'down');
+  return html`<span class="${isShort ? 'short' : 'enough'}"><b>${up}</b> of ${backends.length} up</span>`;
+}
+
+function details(farm: FarmStatus, nowMs: number, most: number): Markup {
+  const { state, sinceMs, certificates = [], pending, hasHealthCheck, backends } = farm;
+  const facts = [
+    sinceMs !== undefined && html`${wordOf(state)} for ${age(sinceMs, nowMs)}`,
+    pending !== undefined && pending > 0 && html`${pending.toLocaleString('en')} half-open connections`,
+    hasHealthCheck === false &&
+      html`${farm.profile === 'l4xnat' ? 'no health check, so its backends are always called up' : 'not all services have a health check'}`,
+    certificates.length > 0 && html`presents <bdi>${certificates.join(', ')}</bdi>`,
+    ...(farm.probe ? probeFacts(farm.probe) : []),
+  ].filter((fact) => fact !== false);
+  return html`${facts.length > 0 && html`<p class="facts">${facts.map((fact) => html`<span>${fact}</span>`)}</p>`}${
+    backends !== undefined && backends.length > 0
+      ? backendTable(sortedBackends(backends).slice(0, most), nowMs)
+      : noBackends(farm, most)
+  }`;
+}
+
+/** Renders what a client meets, beside what the appliance says. */
+function probeFacts({ isReachable, connectSeconds = 0, failure, served }: ProbeStatus): readonly Markup[] {
+  if (failure === 'not_allowed') return [html`not probed: its address is reserved, or outside the networks`];
+  if (isReachable === undefined) return [];
+  if (!isReachable) return [stateMark('critical', `not reachable from here (${failure ?? ''})`)];
+  return [html`reachable in ${Math.ceil(connectSeconds * 1_000)} ms`, ...served.map(servedFact)];
+}
+
+function servedFact({ serverName, failure, certificate, isInStore }: ProbeStatus['served'][number]): Markup {
+  const name = html`<bdi>${serverName || 'TLS without a name'}</bdi>`;
+  if (!certificate) return html`${name}: ${stateMark('warning', `no certificate (${failure ?? ''})`)}`;
+  const { notAfterSeconds, coversName } = certificate;
+  const end = notAfterSeconds === undefined ? undefined : isoTime(notAfterSeconds * 1_000)?.slice(0, 10);
+  return html`${name}: serves a certificate until ${end ?? 'an unknown day'}${isInStore === true && ', the one of the store'}${
+    isInStore === false && html` ${stateMark('warning', 'not the one of the store')}`
+  }${coversName === false && html` ${stateMark('warning', 'does not cover the name')}`}`;
+}
+
+function noBackends({ profile, state, backends, configuredBackends }: FarmStatus, most: number): Markup {
+  if (profile === 'datalink')
+    return html`<p class="faint">The API says nothing about the backends of datalink farms.</p>`;
+  if (backends !== undefined) return html`<p class="faint">It has no backends.</p>`;
+  const why =
+    state === 'down'
+      ? 'Its backends are not known while it is down.'
+      : 'Its backends are not known: they were not read, or so long ago that they are not shown.';
+  return html`<p class="faint">${why}${configuredBackends && html` ${inConfiguration(configuredBackends, most)}`}</p>`;
+}
+
+/** Renders the configured backends of a farm, whose states are unknown. */
+function inConfiguration(backends: readonly BackendName[], most: number): Markup {
+  if (backends.length === 0) return html`None is configured.`;
+  const rest = backends.length - most;
+  const names = backends.slice(0, most).map(({ backend }, index) => html`${index > 0 && ', '}<bdi>${backend}</bdi>`);
+  return html`Configured: ${names}${rest > 0 && ` and ${rest.toLocaleString('en')} more`}.`;
+}
+
+function sortedBackends(backends: readonly BackendStatus[]): readonly BackendStatus[] {
+  return backends.toSorted((one, other) => severityRank(severityOf(one.state)) - severityRank(severityOf(other.state)));
+}
+
+function backendTable(backends: readonly BackendStatus[], nowMs: number): Markup {
+  const hasServices = backends.some(({ service }) => service !== '');
+  return html`<table class="backends"><thead><tr><th scope="col">Backend</th><th scope="col">State</th>${hasServices && html`<th scope="col">Service</th>`}<th scope="col" class="number">Connections</th></tr></thead>
+<tbody>${backends.map(
+    ({
+      service,
+      backend,
+      state,
+      sinceMs,
+      established,
+    }) => html`<tr data-key="${`${service} ${backend}`}"><th scope="row"><bdi>${backend}</bdi></th>
+<td data-label="State">${stateMark(severityOf(state), wordOf(state))}${sinceMs !== undefined && html` <small>for ${age(sinceMs, nowMs)}</small>`}</td>${hasServices && html`<td data-label="Service"><bdi>${service}</bdi></td>`}
+<td data-label="Connections" class="number">${established?.toLocaleString('en') ?? html`<span class="faint">unknown</span>`}</td></tr>`,
+  )}</tbody></table>`;
+}

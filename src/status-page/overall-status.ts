@@ -1,0 +1,118 @@
+import { type Freshness, isAnswering } from './freshness.ts';
+import { countOf, type Counts, html, type Markup, sumOf } from './html.ts';
+import type { ShardInfo } from './exporter-panel.ts';
+import type { Problem } from './problem.ts';
+import { severityRank, type Severity, severityOf, severityIcon, wordOf } from './severity.ts';
+import type { ApplianceHealth } from './health-summary.ts';
+
+/** The overall status as one sentence, and what it is based on. */
+export interface OverallStatus {
+  readonly level: Severity;
+  readonly sentence: string;
+  readonly basis: string;
+}
+
+/** Names what only the alerts cover. */
+const elsewhere = 'Clusters, VPNs, load, clocks and what vanished are for the alerts.';
+
+/**
+ * Returns the overall status. It says "Nothing is wrong" only if everything was read and is fresh.
+ */
+export function overallStatusOf(
+  appliances: readonly ApplianceHealth[],
+  problems: readonly Problem[],
+  shard?: ShardInfo,
+): OverallStatus {
+  const basis = [basisOf(appliances, shard), ...(shard ? [describeShard(shard)] : [])].join(' ');
+  const critical = problems.filter(({ level }) => level === 'critical').length;
+  if (problems.length > 0) {
+    const sentence =
+      critical === 0
+        ? `${countOf(problems.length, 'thing needs', 'things need')} attention`
+        : critical === problems.length
+          ? `${countOf(critical, 'thing is', 'things are')} wrong`
+          : `${countOf(critical, 'thing is', 'things are')} wrong, ${(problems.length - critical).toLocaleString('en')} more ${problems.length - critical === 1 ? 'needs' : 'need'} attention`;
+    return {
+      level: critical > 0 ? 'critical' : 'warning',
+      sentence,
+      basis: [basis, ...describeGaps(appliances)].join(' '),
+    };
+  }
+  if (appliances.length === 0) return { level: 'unknown', sentence: 'Nothing is watched', basis };
+  const gaps = describeGaps(appliances);
+  if (gaps.length > 0)
+    return {
+      level: 'unknown',
+      sentence: 'Nothing is known to be wrong, but not all is known',
+      basis: [...gaps, basis].join(' '),
+    };
+  return {
+    level: 'well',
+    sentence: 'Nothing is wrong',
+    basis: `${basis} Everything was read and is fresh. ${elsewhere}`,
+  };
+}
+
+/** Renders the heading; screen readers announce only a changed sentence. */
+export function overallStatusHeading({ level, sentence, basis }: OverallStatus): Markup {
+  return html`<div class="overall-status ${level}">${severityIcon(level)}<div>
+<h1 id="overall-status" aria-live="polite" aria-atomic="true">${sentence}</h1>
+<p>${basis}</p></div></div>`;
+}
+
+function describeShard({ index, count, elsewhere: { size } }: ShardInfo): string {
+  return `This is shard ${index}/${count}: ${countOf(size, 'appliance is', 'appliances are')} watched by the others.`;
+}
+
+function basisOf(appliances: readonly ApplianceHealth[], shard: ShardInfo | undefined): string {
+  if (appliances.length === 0) return shard ? 'No appliance falls to this shard.' : 'No appliance is configured here.';
+  const answering = appliances.filter(({ status }) => isAnswering(status)).length;
+  const answers =
+    appliances.length === 1
+      ? `The appliance ${answering === 1 ? 'answers' : 'gives no answer'}`
+      : `${answering.toLocaleString('en')} of ${countOf(appliances.length, 'appliance')} answer`;
+  return `${answers}; ${describeFarms(sumOf(appliances.map(({ farmStates }) => farmStates)))}.`;
+}
+
+/** Returns how many farms are in which state, with the appliances' words. */
+function describeFarms(states: Counts<string>): string {
+  const count = [...states.values()].reduce((sum, each) => sum + each, 0);
+  const [best, ...others] = [...states].toSorted(
+    ([one], [other]) => severityRank(severityOf(other)) - severityRank(severityOf(one)),
+  );
+  if (best === undefined) return 'no farm is known';
+  if (others.length === 0) return `${countOf(count, 'farm')}, ${count === 1 ? '' : 'all '}${wordOf(best[0])}`;
+  const told = [best, ...others].map(([state, those]) => `${those.toLocaleString('en')} ${wordOf(state)}`);
+  return `${countOf(count, 'farm')}: ${told.join(', ')}`;
+}
+
+const freshnessWords: readonly (readonly [Freshness, string])[] = [
+  ['failing', 'failing'],
+  ['stale', 'too old to be shown'],
+  ['late', 'late'],
+  ['waiting', 'not read yet'],
+];
+
+function describeFreshness(appliances: readonly ApplianceHealth[]): string {
+  const counts = sumOf(appliances.map(({ readings }) => readings));
+  return freshnessWords
+    .flatMap(([freshness, words]) =>
+      counts.has(freshness) ? `${counts.get(freshness)?.toLocaleString('en')} ${words}` : [],
+    )
+    .join(', ');
+}
+
+function describeGaps(appliances: readonly ApplianceHealth[]): readonly string[] {
+  const sum = (of: (health: ApplianceHealth) => number): number =>
+    appliances.reduce((total, each) => total + of(each), 0);
+  const unread = sum(({ gaps }) => gaps.unread);
+  const lists = sum(({ gaps }) => gaps.lists);
+  const readings = sum(({ gaps }) => gaps.readings);
+  const farms = sum(({ gaps }) => gaps.farms);
+  return [
+    unread > 0 && `${countOf(unread, 'appliance has', 'appliances have')} not been read yet.`,
+    lists > 0 && `The farms of ${countOf(lists, 'appliance')} are not known.`,
+    readings > 0 && `${countOf(readings, 'reading is', 'readings are')} not fresh: ${describeFreshness(appliances)}.`,
+    farms > 0 && `The backends of ${countOf(farms, 'farm')} are not known.`,
+  ].filter((words) => words !== false);
+}

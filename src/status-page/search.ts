@@ -1,0 +1,194 @@
+import { createTimeSlice } from '../lib/time.ts';
+import type { ApplianceStatus, BackendName, BackendStatus, CertificateStatus, FarmStatus } from '../poller/status.ts';
+import { type CertificateOnPage, certificateTable } from './certificate-table.ts';
+import { severityOf, stateMark, wordOf } from './severity.ts';
+import type { ApplianceHealth, HealthSummary } from './health-summary.ts';
+import { applianceTable } from './appliance-table.ts';
+import { farmList, sortedFarms } from './farm-list.ts';
+import { countOf, html, type Markup } from './html.ts';
+import { linkTo } from './view.ts';
+import { emptyNote, panel } from './section.ts';
+
+/** The result of a search: the first hits of each kind, and their total number. */
+interface SearchResult {
+  readonly appliances: Hits<ApplianceHealth>;
+  readonly farms: Hits<FoundFarm>;
+  readonly backends: Hits<FoundBackend>;
+  readonly certificates: Hits<CertificateOnPage>;
+}
+
+interface Hits<Hit> {
+  readonly shown: readonly Hit[];
+  readonly count: number;
+}
+
+export interface FoundFarm {
+  readonly appliance: string;
+  readonly farm: FarmStatus;
+}
+
+interface FoundBackend extends FoundFarm {
+  readonly backend: BackendStatus;
+}
+
+/** Maximum time in one tick of the event loop. */
+const sliceMs = 5;
+
+/**
+ * Searches names, addresses, files and states for all words of `text`, ignoring case. There is no
+ * index: fifty thousand backends take a few milliseconds, and it would change with every reading.
+ */
+export async function search(
+  { perAppliance, takenAtMs }: Pick<HealthSummary, 'perAppliance' | 'takenAtMs'>,
+  text: string,
+  maxHits: number,
+): Promise<SearchResult> {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const has: Has = (states, ...texts) => {
+    const haystack = texts.join('\n').toLowerCase();
+    return words.every((word) => haystack.includes(word) || states.includes(word));
+  };
+  const appliances = collect<ApplianceHealth>(maxHits);
+  const farms = collect<FoundFarm>(maxHits);
+  const backends = collect<FoundBackend>(maxHits);
+  const certificates = collect<CertificateOnPage>(maxHits);
+  const slice = createTimeSlice(sliceMs);
+  for (const health of perAppliance) {
+    const { status } = health;
+    const { name: appliance } = status;
+    if (isAppliance(status, has)) appliances.add(health);
+    for (const farm of status.farms ?? []) {
+      if (isFarm(farm, has)) farms.add({ appliance, farm });
+      for (const backend of farm.backends ?? (farm.configuredBackends ?? []).map(withoutState))
+        if (isBackend(backend, has)) backends.add({ appliance, farm, backend });
+      if (slice.isOver) await slice.next();
+    }
+    for (const certificate of status.certificates ?? [])
+      if (isCertificate(certificate, has, takenAtMs)) certificates.add({ appliance, certificate });
+  }
+  return { appliances, farms, backends, certificates };
+}
+
+/** Returns true if each word is in one of the texts, or is a whole word of the states. */
+type Has = (states: readonly string[], ...texts: readonly (string | undefined)[]) => boolean;
+
+/**
+ * Returns the words of a state as the page shows it; none for a good state, because nobody searches
+ * for all that is up.
+ */
+function wordsOfState(state: string): readonly string[] {
+  return severityOf(state) === 'well' ? [] : wordOf(state).split(' ');
+}
+
+function isAppliance(status: ApplianceStatus, has: Has): boolean {
+  const { name, hostname, labels, version, up, deactivated } = status;
+  const states = [...(up === false ? ['down', 'unreachable'] : []), ...(deactivated ? ['deactivated'] : [])];
+  return has(states, name, hostname, version, ...Object.values(labels));
+}
+
+function isFarm({ name, state, vip, vport }: FarmStatus, has: Has): boolean {
+  return has(wordsOfState(state), name, vip && `${vip}:${vport ?? ''}`);
+}
+
+function withoutState(configured: BackendName): BackendStatus {
+  return { ...configured, state: 'unknown' };
+}
+
+function isBackend({ backend, state }: BackendStatus, has: Has): boolean {
+  return has(wordsOfState(state), backend);
+}
+
+/**
+ * Matches `expired` by the date too: an appliance calls an expired certificate invalid if its key
+ * does not fit.
+ */
+function isCertificate(
+  { file, commonName, state, notAfterSeconds }: CertificateStatus,
+  has: Has,
+  nowMs: number,
+): boolean {
+  const isExpired = notAfterSeconds !== undefined && notAfterSeconds * 1_000 <= nowMs;
+  return has([...wordsOfState(state), ...(isExpired ? ['expired'] : [])], file, commonName);
+}
+
+interface Collection<Hit> extends Hits<Hit> {
+  add(hit: Hit): void;
+}
+
+function collect<Hit>(most: number): Collection<Hit> {
+  const shown: Hit[] = [];
+  let count = 0;
+  return {
+    shown,
+    get count() {
+      return count;
+    },
+    add(hit) {
+      count += 1;
+      if (shown.length < most) shown.push(hit);
+    },
+  };
+}
+
+const maxBackends = 8;
+
+/** Renders the result of a search by kind. */
+export function searchContent(text: string, found: SearchResult, nowMs: number): Markup {
+  const { appliances, farms, backends, certificates } = found;
+  const count = appliances.count + farms.count + backends.count + certificates.count;
+  return html`<p class="back"><a href="./">All appliances</a></p>
+<h1 class="found" id="overall-status" aria-live="polite" aria-atomic="true">${count === 0 ? 'Nothing' : countOf(count, 'match', 'matches')} for “<bdi>${text}</bdi>”</h1>
+${count === 0 && emptyNote('A search goes through the names of appliances and farms, addresses of farms and backends, files and names of certificates, and states such as down, critical or expired, as they are known now.')}
+${group('appliances', 'Appliances', appliances, (hits) => applianceTable(hits, nowMs))}
+${group(
+  'farms',
+  'Farms',
+  farms,
+  (hits) =>
+    html`${[...Map.groupBy(hits, ({ appliance }) => appliance)].map(
+      ([
+        appliance,
+        ofIt,
+      ]) => html`<h3><a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a></h3>
+${farmList(
+  sortedFarms(
+    appliance,
+    ofIt.map(({ farm }) => farm),
+  ),
+  nowMs,
+  maxBackends,
+)}`,
+    )}`,
+)}
+${group('backends', 'Backends', backends, backendTable)}
+${group('certificates', 'Certificates', certificates, (hits) => certificateTable(hits, nowMs))}`;
+}
+
+function group<Hit>(
+  id: string,
+  heading: string,
+  { shown, count }: Hits<Hit>,
+  content: (hits: readonly Hit[]) => Markup,
+): Markup | false {
+  if (count === 0) return false;
+  const rest = count - shown.length;
+  return panel(id, html`${heading} <small>${count.toLocaleString('en')}</small>`, [
+    content(shown),
+    rest > 0 &&
+      html`<p class="more faint">and ${rest.toLocaleString('en')} more; search for more of the name to find them</p>`,
+  ]);
+}
+
+function backendTable(hits: readonly FoundBackend[]): Markup {
+  return html`<table class="backends"><thead><tr><th scope="col">Backend</th><th scope="col">State</th><th scope="col">Farm</th><th scope="col">Appliance</th></tr></thead>
+<tbody>${hits.map(
+    ({
+      appliance,
+      farm,
+      backend: { backend, service, state },
+    }) => html`<tr data-key="${`${appliance} ${farm.name} ${service} ${backend}`}"><th scope="row"><bdi>${backend}</bdi></th>
+<td data-label="State">${stateMark(severityOf(state), wordOf(state))}</td>
+<td data-label="Farm"><a href="${linkTo({ kind: 'farm', appliance, farm: farm.name })}"><bdi>${farm.name}</bdi></a>${service !== '' && html` <small><bdi>${service}</bdi></small>`}</td>
+<td data-label="Appliance"><a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a></td></tr>`,
+  )}</tbody></table>`;
+}

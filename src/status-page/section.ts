@@ -1,0 +1,95 @@
+import { countOf, html, type Markup, type Part } from './html.ts';
+import { linkTo, runbookLink, type View } from './view.ts';
+import type { Problem } from './problem.ts';
+import { severityIcon, severityOf, stateMark, wordOf } from './severity.ts';
+import { age, clockTime } from './times.ts';
+import type { RecentTransition } from '../poller/status.ts';
+
+/** Renders a part of the page with a heading. */
+export function panel(id: string, heading: Part, content: Part): Markup {
+  return html`<section id="${id}" class="panel" aria-labelledby="${id}-heading"><h2 id="${id}-heading">${heading}</h2>
+${content}</section>`;
+}
+
+/** Renders a page with a single panel. */
+export function singlePanel(id: string, heading: Part, content: Part): Markup {
+  return html`<h1 class="found" id="overall-status">${heading}</h1>
+<section id="${id}" class="panel" aria-labelledby="overall-status">${content}</section>`;
+}
+
+export function emptyNote(sentence: string): Markup {
+  return html`<p class="faint">${sentence}</p>`;
+}
+
+/** Renders a link to the remaining rows; false if there are none. */
+export function moreLink(rest: number, view: View): Markup | false {
+  return rest > 0 && html`<p class="more"><a href="${linkTo(view)}">and ${rest.toLocaleString('en')} more</a></p>`;
+}
+
+/** One page of a long list. */
+export interface ListPage<Item> {
+  readonly items: readonly Item[];
+  readonly page: number;
+  readonly pages: number;
+  readonly count: number;
+}
+
+/** Returns a page of a list; the last one if `page` is too high. */
+export function paginate<Item>(all: readonly Item[], page: number, ofEach: number): ListPage<Item> {
+  const pages = Math.max(1, Math.ceil(all.length / ofEach));
+  const actual = Math.min(page, pages);
+  return { items: all.slice((actual - 1) * ofEach, actual * ofEach), page: actual, pages, count: all.length };
+}
+
+/** Renders links to the previous and the next page; `what` is a noun such as `farm`. */
+export function pagination(
+  { page, pages, count }: ListPage<unknown>,
+  what: string,
+  to: (page: number) => View,
+): Markup | false {
+  if (pages === 1) return false;
+  return html`<nav class="pagination" aria-label="Pages">${page > 1 ? html`<a rel="prev" href="${linkTo(to(page - 1))}">Page before</a>` : html`<span></span>`}
+<span>Page ${page} of ${pages} · ${countOf(count, what)}</span>
+${page < pages ? html`<a rel="next" href="${linkTo(to(page + 1))}">Next page</a>` : html`<span></span>`}</nav>`;
+}
+
+/** Renders problems, without a link to the appliance `onPageOf`, whose page it is. */
+export function problemList(problems: readonly Problem[], nowMs: number, onPageOf?: string): Markup {
+  return html`<ol class="problems">${problems.map((problem) => problemItem(problem, nowMs, onPageOf))}</ol>`;
+}
+
+function problemItem(
+  { level, appliance, title, meaning, sinceMs, alert, labels = {} }: Problem,
+  nowMs: number,
+  onPageOf?: string,
+): Markup {
+  const { farm } = labels;
+  const heading =
+    appliance !== undefined && farm !== undefined
+      ? html`<a href="${linkTo({ kind: 'farm', appliance, farm })}"><bdi>${title}</bdi></a>`
+      : html`<bdi>${title}</bdi>`;
+  const since =
+    sinceMs === 'unseen'
+      ? html`<span>since before it was watched</span>`
+      : sinceMs !== undefined && html`<span>since ${clockTime(sinceMs)} (${age(sinceMs, nowMs)})</span>`;
+  return html`<li class="problem ${level}" data-key="${`${appliance ?? ''} ${title}`}">${severityIcon(level)}
+<div><h3><span class="quiet">${level}: </span>${heading}</h3>
+<p><bdi>${meaning}</bdi></p>
+<p class="facts"><span>${appliance !== undefined && appliance !== onPageOf && html`<a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a>`}
+<a href="${runbookLink(alert, { ...(appliance !== undefined && { appliance }), ...labels })}">Runbook<span class="quiet"> of ${alert}</span></a></span> ${since}</p></div></li>`;
+}
+
+/** Renders state changes, the newest first. */
+export function changeList(transitions: readonly RecentTransition[]): Markup {
+  return html`<ol class="changes">${transitions.map(changeItem)}</ol>`;
+}
+
+function changeItem({ atMs, appliance, object, labels, from, to }: RecentTransition): Markup {
+  const [own, ...within] = Object.values(labels)
+    .filter((value) => value !== '')
+    .toReversed();
+  return html`<li data-key="${`${atMs} ${appliance} ${object} ${Object.values(labels).join(' ')}`}">${clockTime(atMs)}
+<span class="change"><span class="what">${object} <b><bdi>${own}</bdi></b>${within.length > 0 && html` of <bdi>${within.join(', ')}</bdi>`}</span>
+<span class="to"><span class="faint">${wordOf(from)} →</span> ${stateMark(severityOf(to), wordOf(to))}</span>
+<a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a></span></li>`;
+}

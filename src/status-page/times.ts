@@ -1,0 +1,42 @@
+import { html, type Markup } from './html.ts';
+
+/**
+ * Renders a time in UTC, because a page is cached for all users; its script converts it to the
+ * user's zone.
+ */
+export function clockTime(atMs: number): Markup {
+  const { iso, text } = readable(atMs);
+  return html`<time datetime="${iso}" data-show="clock" title="${text}">${text}</time>`;
+}
+
+/**
+ * Renders an age in minutes, so that a page without events stays the same. Its script counts the
+ * seconds.
+ */
+export function age(atMs: number, nowMs: number): Markup {
+  return html`<time datetime="${isoTime(atMs)}" data-show="age">${span(nowMs - atMs)}</time>`;
+}
+
+const minuteMs = 60_000;
+
+/** Returns `4 min`, `3 h` or `12 d`; only the larger unit of longer spans. */
+export function span(ms: number): string {
+  const minutes = Math.floor(ms / minuteMs);
+  if (minutes < 1) return '<1 min';
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
+}
+
+/** Dates of an appliance may be beyond what a Date can say. */
+export function isoTime(atMs: number): string | undefined {
+  const date = new Date(atMs);
+  return Number.isNaN(date.getTime()) ? undefined : `${date.toISOString().slice(0, 19)}Z`;
+}
+
+function readable(atMs: number): { readonly iso: string; readonly text: string } {
+  const iso = isoTime(atMs);
+  return iso === undefined
+    ? { iso: '', text: 'at no time that can be told' }
+    : { iso, text: `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC` };
+}

@@ -1,0 +1,455 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { createCertificate, type Identity } from '../../../simulator/certificate.ts';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
+import type { HttpFarm } from '../../../simulator/world-farms.ts';
+import { certificate } from '../../../simulator/world-parts.ts';
+import type { World } from '../../../simulator/world.ts';
+import { givenAdminCli } from '../admin-cli/given-admin-cli.ts';
+
+const dayMs = 86_400_000;
+const name = 'shop.example.com';
+
+interface Issued {
+  readonly names?: readonly string[];
+  /** Days from now at which it begins. */
+  readonly from?: number;
+  readonly until?: number;
+  readonly rsa?: boolean;
+}
+
+function issue({ names = [name], from = -1, until = 89, rsa = false }: Issued = {}): Identity {
+  return createCertificate({
+    subject: { CN: names[0] ?? '' },
+    altNames: names.map((each) => `DNS:${each}`),
+    notBefore: new Date(Date.now() + from * dayMs),
+    notAfter: new Date(Date.now() + until * dayMs),
+    ...(rsa && { key: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey }),
+  });
+}
+
+/** Puts a certificate into the store of a world, and gives it to a farm. */
+function attach(world: World, farm: string, file: string, { cert, subject }: Identity, until = 29): void {
+  world.certificates.set(
+    file,
+    certificate(file, {
+      commonName: subject.CN,
+      notBefore: Date.now() - 60 * dayMs,
+      notAfter: Date.now() + until * dayMs,
+      pem: cert,
+    }),
+  );
+  httpsFarm(world, farm).certificates.push(file);
+}
+
+function httpsFarm(world: World, farm: string): HttpFarm {
+  const found = world.farms.get(farm);
+  if (found?.profile !== 'http') throw new Error(`${farm} is no HTTP farm`);
+  return found;
+}
+
+/** A world whose farm `shop` has a certificate that begins 60 days ago. */
+function worldWith(old: Identity = issue({ from: -60, until: 29 }), make = busyWorld): World {
+  const world = make();
+  httpsFarm(world, 'shop').certificates = [];
+  attach(world, 'shop', 'old.pem', old);
+  return world;
+}
+
+async function given(worlds: Readonly<Record<string, World>>, renewed: Identity = issue()) {
+  const cli = await givenAdminCli(worlds);
+  const cert = await cli.file('fullchain.pem', renewed.cert);
+  const key = await cli.file('privkey.pem', renewed.key);
+  return { ...cli, cert, key, words: ['deliver', `--cert=${cert}`, `--key=${key}`] };
+}
+
+const fileOf = (world: World, farm = 'shop') => httpsFarm(world, farm).certificates;
+const isNew = expect.stringMatching(/^shop\.example\.com-[\da-f]{12}\.pem$/);
+
+describe('deliver', () => {
+  it('brings a renewed certificate to all farms of all appliances, and does nothing the second time', async () => {
+    const worlds = { 'lb-1': worldWith(), 'lb-2': worldWith() };
+    worlds['lb-1'].farms.set('shop2', {
+      ...structuredClone(httpsFarm(worlds['lb-1'], 'shop')),
+      name: 'shop2',
+      vport: '9443',
+    });
+    const { run, words, done } = await given(worlds);
+
+    const first = await run(words);
+    const sent = await done();
+    const second = await run(words);
+
+    expect({ code: first.code, err: first.err }).toEqual({ code: 0, err: '' });
+    expect(first.out).toMatch(/lb-1 +shop +delivered +in the place of old\.pem/);
+    expect(first.out).toMatch(/lb-1 +shop2 +delivered/);
+    expect(first.out).toMatch(/lb-2 +shop +delivered/);
+    expect(fileOf(worlds['lb-1'])).toEqual([isNew]);
+    expect(fileOf(worlds['lb-1'], 'shop2')).toEqual([isNew]);
+    expect(fileOf(worlds['lb-2'])).toEqual([isNew]);
+    expect(httpsFarm(worlds['lb-1'], 'shop').needsRestart).toBe(false);
+    expect(sent.filter((key) => key === 'uploadCertificate')).toHaveLength(2);
+    expect(second.code).toBe(0);
+    expect(second.out.match(/has it already/g)).toHaveLength(3);
+    expect(await done()).toEqual(sent);
+  });
+
+  it('touches no farm with another certificate', async () => {
+    const world = worldWith();
+    const { run, words, appliance } = await given({ 'lb-1': world });
+
+    await run(words);
+
+    expect(fileOf(world, 'intranet')).toEqual(['intranet.pem']);
+    expect(appliance.requests.filter(({ path }) => path.includes('intranet/actions'))).toEqual([]);
+  });
+
+  it('replaces a certificate on the Community Edition, which keeps one', async () => {
+    const world = recordedWorld();
+    httpsFarm(world, 'secure-shop').certificates = [];
+    attach(world, 'secure-shop', 'old.pem', issue({ from: -60 }));
+    const { run, words, done } = await given({ 'lb-1': world });
+
+    const { code } = await run(words);
+
+    expect(code).toBe(0);
+    expect(fileOf(world, 'secure-shop')).toEqual([isNew]);
+    expect(await done()).toEqual(['uploadCertificate', 'addFarmCertificate', 'actOnFarm']);
+  });
+
+  it('changes nothing with --dry-run, and shows the steps', async () => {
+    const { run, words, done } = await given({ 'lb-1': worldWith() });
+
+    const { code, out } = await run([...words, '--dry-run']);
+
+    expect(code).toBe(0);
+    expect(out).toContain('lb-1/shop: Remove old.pem from shop');
+    expect(out).toMatch(/lb-1 +shop +would be delivered +in the place of old\.pem/);
+    expect(await done()).toEqual([]);
+  });
+
+  it('limits itself to the farms of --only', async () => {
+    const worlds = { 'lb-1': worldWith(), 'lb-2': worldWith() };
+    const { run, words } = await given(worlds);
+
+    const { code } = await run([...words, '--only=lb-2/shop']);
+
+    expect(code).toBe(0);
+    expect(fileOf(worlds['lb-1'])).toEqual(['old.pem']);
+    expect(fileOf(worlds['lb-2'])).toEqual([isNew]);
+  });
+
+  it('replaces the certificate with a key of the same kind, and leaves the other beside it', async () => {
+    const world = worldWith();
+    attach(world, 'shop', 'old-rsa.pem', issue({ from: -60, rsa: true }));
+    const { run, words } = await given({ 'lb-1': world }, issue({ rsa: true }));
+
+    const { code, err } = await run(words);
+
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(fileOf(world)).toEqual(['old.pem', isNew]);
+  });
+
+  it('replaces a predecessor with another name when --replaces names it', async () => {
+    const world = worldWith(issue({ names: ['*.example.com'], from: -60 }));
+    const { run, words } = await given({ 'lb-1': world }, issue({ names: ['www.example.com', '*.example.com'] }));
+
+    const unnamed = await run(words);
+    const named = await run([...words, '--replaces=*.example.com']);
+
+    expect(unnamed).toMatchObject({ code: 1 });
+    expect(unnamed.err).toContain('No farm has a certificate for www.example.com');
+    expect(named.code, named.err).toBe(0);
+    expect(fileOf(world)).toHaveLength(1);
+  });
+
+  it('finds a predecessor that has alternative names only, as certificates of newer profiles have', async () => {
+    const world = worldWith();
+    const file = 'old.pem';
+    world.certificates.set(file, { ...world.certificates.get(file)!, commonName: 'no CN' });
+    const { run, words } = await given({ 'lb-1': world });
+
+    const { code, err } = await run(words);
+
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(fileOf(world)).toEqual([isNew]);
+  });
+
+  it('leaves a stopped farm stopped', async () => {
+    const world = worldWith();
+    httpsFarm(world, 'shop').running = false;
+    const { run, words, done } = await given({ 'lb-1': world });
+
+    const { code, out } = await run(words);
+
+    expect(code).toBe(0);
+    expect(out).toContain('in the place of old.pem; the farm is stopped');
+    expect(await done()).not.toContain('actOnFarm');
+  });
+
+  it('delivers to the others when one appliance cannot be read, and ends with 1', async () => {
+    const worlds = { 'lb-1': worldWith(), 'lb-2': worldWith() };
+    const { run, words, appliance } = await given(worlds);
+    appliance.fail('GET /farms', { kind: 'status', status: 500, body: { message: 'Broken.' } });
+
+    const { code, out } = await run(words);
+
+    expect(code).toBe(1);
+    expect(out).toMatch(/lb-1 +- +failed +lb-1 answered 500\. Broken\./);
+    expect(fileOf(worlds['lb-2'])).toEqual([isNew]);
+  });
+});
+
+describe('a delivery that fails', () => {
+  it('gives the farm its old certificate back, and does not try the others', async () => {
+    const worlds = { 'lb-1': worldWith(), 'lb-2': worldWith() };
+    httpsFarm(worlds['lb-1'], 'shop').configError = 'There is no such cipher.';
+    const { run, words } = await given(worlds);
+
+    const { code, out } = await run(words);
+
+    expect(code).toBe(1);
+    expect(out).toContain('There is no such cipher.');
+    expect(out).toContain('shop has old.pem, as before; its state is needed restart.');
+    expect(out).toMatch(/lb-2 +shop +not tried +an earlier farm failed/);
+    expect(fileOf(worlds['lb-1'])).toEqual(['old.pem']);
+    expect(fileOf(worlds['lb-2'])).toEqual(['old.pem']);
+  });
+
+  it('takes no certificate off a farm that did not get the new one', async () => {
+    const world = worldWith();
+    const { run, words, appliance, done } = await given({ 'lb-1': world });
+    appliance.fail('POST /farms/{farmname}/certificates', { kind: 'status', status: 200, body: {} });
+
+    const { code, out } = await run(words);
+
+    expect(code).toBe(1);
+    expect(out).toContain('shop does not have');
+    expect(fileOf(world)).toEqual(['old.pem']);
+    expect(await done()).toEqual(['uploadCertificate', 'addFarmCertificate']);
+  });
+
+  it('leaves a certificate in place that the farm had before the run', async () => {
+    const world = worldWith();
+    const { run, words } = await given({ 'lb-1': world });
+    await run(words);
+    const [file = ''] = fileOf(world);
+    httpsFarm(world, 'shop').certificates = ['old.pem', file];
+    httpsFarm(world, 'shop').configError = 'There is no such cipher.';
+    httpsFarm(world, 'shop').needsRestart = true;
+
+    const { code } = await run(words);
+
+    expect(code).toBe(1);
+    expect(fileOf(world)).toEqual(['old.pem', file]);
+  });
+
+  it('does not touch the others when the store has another certificate under its name', async () => {
+    const worlds = { 'lb-1': worldWith(), 'lb-2': worldWith() };
+    const renewed = issue();
+    const { run, words } = await given(worlds, renewed);
+    await run([...words, '--only=lb-1']);
+    const [file = ''] = fileOf(worlds['lb-1']);
+    worlds['lb-2'].certificates.set(file, { ...worlds['lb-1'].certificates.get(file)!, pem: issue().cert });
+
+    const { code, out } = await run(words);
+
+    expect(code).toBe(1);
+    expect(out).toContain(`${file} in the store is another certificate`);
+    expect(fileOf(worlds['lb-2'])).toEqual(['old.pem']);
+  });
+
+  it('gives the old certificate its place back among several', async () => {
+    const world = worldWith();
+    httpsFarm(world, 'shop').certificates.push('intranet.pem');
+    httpsFarm(world, 'shop').configError = 'There is no such cipher.';
+    const { run, words } = await given({ 'lb-1': world });
+
+    await run(words);
+
+    expect(fileOf(world)).toEqual(['old.pem', 'intranet.pem']);
+  });
+
+  it.each([
+    ['uploaded', []],
+    ['attached', ['old.pem']],
+    ['taken off', []],
+  ] as const)('is finished by the next run after one that ended when the certificate was %s', async (state, before) => {
+    const world = worldWith();
+    const { run, words } = await given({ 'lb-1': world });
+    await run(words);
+    const [file = ''] = fileOf(world);
+    httpsFarm(world, 'shop').certificates = state === 'uploaded' ? ['old.pem'] : [...before, file];
+    httpsFarm(world, 'shop').needsRestart = state !== 'uploaded';
+
+    const { code, err } = await run(words);
+
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(fileOf(world)).toEqual([file]);
+    expect(httpsFarm(world, 'shop').needsRestart).toBe(false);
+  });
+
+  it('changes nothing when the token may not do all of it', async () => {
+    const { run, words, done } = await given({ 'lb-1': worldWith() });
+
+    const { code, out } = await run(words, { as: 'operator' });
+
+    expect(code).toBe(1);
+    expect(out).toContain('removeFarmCertificate is destructive, which the role operator may not do');
+    expect(await done()).toEqual([]);
+  });
+
+  it('changes nothing when a guard refuses a step', async () => {
+    const world = worldWith();
+    const { run, words, done } = await given({ 'lb-1': world });
+    const shop = httpsFarm(world, 'shop');
+    world.farms.set('thief', { ...structuredClone(shop), name: 'thief', certificates: [], running: true });
+    shop.running = true;
+
+    const { code, out } = await run(words);
+
+    expect({ code, sent: await done() }).toEqual({ code: 1, sent: [] });
+    expect(out).toContain('The gateway refuses: Restart shop, if the appliance asks for it.');
+  });
+});
+
+describe('a certificate', () => {
+  it('is refused when it covers fewer names than the one in place, unless it is forced with a reason', async () => {
+    const world = worldWith(issue({ names: [name, 'pay.example.com'], from: -60 }));
+    const { run, words } = await given({ 'lb-1': world });
+
+    const refused = await run(words);
+    const unexplained = await run([...words, '--force']);
+    const forced = await run([...words, '--force', '--reason=pay moved']);
+
+    expect(refused.code).toBe(1);
+    expect(refused.out).toContain('does not cover pay.example.com, which old.pem of shop covers');
+    expect(unexplained).toMatchObject({ code: 2, err: '--force needs a reason for the audit: --reason=TEXT' });
+    expect(forced.code, forced.err).toBe(0);
+    expect(fileOf(world)).toEqual([isNew]);
+  });
+
+  it('is refused when it is older than the one in place', async () => {
+    const world = worldWith(issue({ from: -0.5 }));
+    const { run, words, changes } = await given({ 'lb-1': world });
+
+    const { code, out } = await run(words);
+
+    expect(code).toBe(1);
+    expect(out).toContain('The certificate is older than old.pem, which shop has');
+    expect(changes()).toEqual([]);
+  });
+
+  it('may stand in any order, with comments and Windows line ends', async () => {
+    const authority = createCertificate({
+      subject: { CN: 'Test CA' },
+      notBefore: new Date(Date.now() - dayMs),
+      notAfter: new Date(Date.now() + 900 * dayMs),
+      isAuthority: true,
+    });
+    const leaf = createCertificate({
+      subject: { CN: name },
+      altNames: [`DNS:${name}`],
+      notBefore: new Date(Date.now() - dayMs),
+      notAfter: new Date(Date.now() + 89 * dayMs),
+      issuer: authority,
+    });
+    const world = worldWith();
+    const { run, words, file } = await given({ 'lb-1': world }, leaf);
+    const odd = `# the chain\n${authority.cert}\nsubject=CN = shop\n${leaf.cert}`.replaceAll('\n', '\r\n');
+
+    const { code, err } = await run([...words.slice(0, 1), `--cert=${await file('odd.pem', odd)}`, ...words.slice(2)]);
+
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    const stored = world.certificates.get(fileOf(world)[0] ?? '')?.pem ?? '';
+    expect(stored.startsWith(leaf.cert.trim())).toBe(true);
+    expect(stored.match(/BEGIN (?:EC )?[A-Z ]+/g)).toEqual([
+      'BEGIN CERTIFICATE',
+      'BEGIN CERTIFICATE',
+      'BEGIN PRIVATE KEY',
+    ]);
+  });
+
+  it.each([
+    ['is empty', 'cert', '', 'holds no PEM certificate'],
+    ['is cut off', 'cert', '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n', 'is damaged'],
+    ['has the key of another', 'key', issue().key, 'is that of no certificate in'],
+    [
+      'has a key with a passphrase',
+      'key',
+      issue().key.replaceAll('PRIVATE', 'ENCRYPTED PRIVATE'),
+      'is protected by a passphrase',
+    ],
+    ['has no key', 'key', '', 'holds no PEM private key'],
+    ['is not valid yet', 'both', issue({ from: 2 }), 'It is valid from'],
+    ['has expired', 'both', issue({ from: -90, until: -1 }), 'It expired on'],
+  ])('that %s is refused before anything is asked', async (_, which, content, message) => {
+    const { run, words, file, appliance } = await given({ 'lb-1': worldWith() });
+    const [cert, key] = typeof content === 'string' ? [content, content] : [content.cert, content.key];
+    const [, certWord = '', keyWord = ''] = words;
+
+    const { code, err } = await run([
+      'deliver',
+      which === 'key' ? certWord : `--cert=${await file('bad.pem', cert)}`,
+      which === 'cert' ? keyWord : `--key=${await file('bad.key', key)}`,
+    ]);
+
+    expect(code).toBe(1);
+    expect(err).toContain(message);
+    expect(err).toContain('Nothing was changed.');
+    expect(appliance.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('leaves its key in no output, log or audit line', async () => {
+    const { run, words, logged, audit } = await given({ 'lb-1': worldWith() });
+
+    const { out, err } = await run(words);
+
+    const lines = [out, err, ...logged, JSON.stringify(await audit())].join('\n');
+    expect(lines).not.toContain('PRIVATE KEY');
+  });
+});
+
+describe('the hook of an ACME client', () => {
+  it('finds the files of certbot and of lego in the environment', async () => {
+    const world = worldWith();
+    const { run, cert, key, folder } = await given({ 'lb-1': world });
+
+    const certbot = await run(['deliver'], { env: { RENEWED_LINEAGE: folder } });
+    const lego = await run(['deliver'], { env: { LEGO_CERT_PATH: cert, LEGO_CERT_KEY_PATH: key } });
+
+    expect(certbot.code, certbot.err).toBe(0);
+    expect(lego.out).toContain('has it already');
+    expect(fileOf(world)).toEqual([isNew]);
+  });
+
+  it('takes the words of dehydrated, and ignores its other calls', async () => {
+    const world = worldWith();
+    const { run, cert, key, appliance } = await given({ 'lb-1': world });
+
+    const other = await run(['deliver', '--', 'deploy_challenge', name, '-begins-as-a-flag', 'x']);
+    const asked = appliance.requests.length;
+    const deployed = await run(['deliver', '--', 'deploy_cert', name, key, cert, cert, cert, '1795303640']);
+
+    expect(other).toMatchObject({ code: 0, out: '', err: '' });
+    expect(asked).toBe(0);
+    expect(deployed.code, deployed.err).toBe(0);
+    expect(fileOf(world)).toEqual([isNew]);
+  });
+
+  it('is asked for the files when nobody names them', async () => {
+    const { run } = await given({ 'lb-1': worldWith() });
+
+    const none = await run(['deliver']);
+    const half = await run(['deliver', '--cert=fullchain.pem']);
+    const misread = await run(['deliver', 'full_chain.pem', 'priv_key.pem']);
+    const incomplete = await run(['deliver', 'deploy_cert', name, 'priv.pem']);
+
+    expect(none).toMatchObject({ code: 2 });
+    expect(none.err).toContain('which certificate? Give --cert=FULLCHAIN and --key=KEY');
+    expect(half.err).toContain('--cert and --key go together');
+    expect(misread).toMatchObject({ code: 2 });
+    expect(incomplete).toMatchObject({ code: 2 });
+  });
+});

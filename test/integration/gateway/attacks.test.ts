@@ -1,0 +1,434 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { createPrincipals } from '../../../src/gateway/principal.ts';
+import { makeToken } from '../../../src/commands/token.ts';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { adminKey, givenGateway } from '../../support/given-gateway.ts';
+import { exchangeRaw } from '../../support/raw-exchange.ts';
+import { startHttpsServer } from '../../support/tls-server.ts';
+
+const stop = '{"action":"stop"}';
+
+/** A gateway, and requests for it as text. */
+async function given() {
+  const gateway = await givenGateway({ 'lb-1': busyWorld() }, { admin: { timeoutMs: 400 } });
+  const headers = `Host: gateway\r\nAuthorization: Bearer ${gateway.tokenOf('admin')}\r\n`;
+  return {
+    ...gateway,
+    headers,
+    /** A change that would be carried out at once. */
+    smuggled: `PUT /appliances/lb-1/farms/shop/actions HTTP/1.1\r\n${headers}Content-Type: application/json\r\nContent-Length: ${stop.length}\r\n\r\n${stop}`,
+    /** A request that ends a connection which is still understood. */
+    last: `GET /whoami HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`,
+    writes: () =>
+      gateway.appliance.requests
+        .filter(({ method }) => method !== 'GET')
+        .map(({ method, path }) => `${method} ${path}`),
+  };
+}
+
+describe('a request with ambiguous framing', () => {
+  it.each([
+    ['a length and chunks', 'Content-Length: 5\r\nTransfer-Encoding: chunked', '0\r\n\r\n'],
+    ['chunks and a length', 'Transfer-Encoding: chunked\r\nContent-Length: 5', '0\r\n\r\n'],
+    ['chunks of another spelling', 'Transfer-Encoding: xchunked', '0\r\n\r\n'],
+    ['chunks that are not the last coding', 'Transfer-Encoding: chunked, identity', '0\r\n\r\n'],
+    ['chunks named twice', 'Transfer-Encoding: chunked\r\nTransfer-Encoding: identity', '0\r\n\r\n'],
+    ['chunks with a parameter', 'Transfer-Encoding: chunked;q=1', '0\r\n\r\n'],
+    ['chunks in quotes', 'Transfer-Encoding: "chunked"', '0\r\n\r\n'],
+    ['chunks behind a vertical tab', 'Transfer-Encoding: \u000bchunked', '0\r\n\r\n'],
+    ['chunks behind a line break', 'Transfer-Encoding:\r\n chunked', '0\r\n\r\n'],
+    ['chunks behind a bare line feed', 'X: a\nTransfer-Encoding: chunked', '0\r\n\r\n'],
+    ['chunks behind a bare carriage return', 'X: a\rTransfer-Encoding: chunked', '0\r\n\r\n'],
+    ['chunks before a space and a colon', 'Transfer-Encoding : chunked', '0\r\n\r\n'],
+    ['chunks and a length before a space and a colon', 'Transfer-Encoding: chunked\r\nContent-Length : 5', '0\r\n\r\n'],
+    ['two lengths', 'Content-Length: 17\r\nContent-Length: 0', stop],
+    ['two equal lengths', 'Content-Length: 17\r\nContent-Length: 17', stop],
+    ['two lengths in one line', 'Content-Length: 17, 17', stop],
+    ['a length with a plus', 'Content-Length: +17', stop],
+    ['a length with a minus', 'Content-Length: -17', stop],
+    ['a length with a space in it', 'Content-Length: 1 7', stop],
+    ['a length in hexadecimal digits', 'Content-Length: 0x11', stop],
+    ['a length with a fraction', 'Content-Length: 17.0', stop],
+    ['a length with an underscore', 'Content-Length: 1_7', stop],
+    ['a length that is empty', 'Content-Length:', stop],
+    ['a length beyond all numbers', 'Content-Length: 99999999999999999999999', stop],
+    ['a length behind a line break', 'Content-Length:\r\n 17', stop],
+    ['a chunk with a sign', 'Transfer-Encoding: chunked', `+11\r\n${stop}\r\n0\r\n\r\n`],
+    ['a chunk with a prefix', 'Transfer-Encoding: chunked', `0x11\r\n${stop}\r\n0\r\n\r\n`],
+    ['a chunk with a space before its size', 'Transfer-Encoding: chunked', ` 11\r\n${stop}\r\n0\r\n\r\n`],
+    [
+      'a chunk with a size beyond all numbers',
+      'Transfer-Encoding: chunked',
+      `10000000000000011\r\n${stop}\r\n0\r\n\r\n`,
+    ],
+    ['a chunk that ends with a bare line feed', 'Transfer-Encoding: chunked', `11\n${stop}\n0\n\n`],
+    ['a chunk with a line feed in its extension', 'Transfer-Encoding: chunked', `11;a\n${stop}\r\n0\r\n\r\n`],
+    ['a chunk that is longer than it says', 'Transfer-Encoding: chunked', `10\r\n${stop}\r\n0\r\n\r\n`],
+  ])('is refused with %s, and neither it nor a hidden request arrives', async (_, framing, body) => {
+    const { url, headers, smuggled, last, writes } = await given();
+    const ambiguous = `PUT /appliances/lb-1/farms/legacy/actions HTTP/1.1\r\n${headers}Content-Type: application/json\r\n${framing}\r\n\r\n${body}`;
+
+    const { statuses, text } = await exchangeRaw(url, ambiguous + smuggled + last);
+
+    expect(statuses).toEqual([400]);
+    expect(text).toContain('"code":"malformed_request"');
+    expect(text.toLowerCase()).toContain('connection: close');
+    expect(writes()).toEqual([]);
+  });
+
+  it.each([
+    ['ends its lines with line feeds alone', (head: string) => head.replaceAll('\r\n', '\n')],
+    ['ends its lines with carriage returns alone', (head: string) => head.replaceAll('\r\n', '\r')],
+    ['comes without a version', (head: string) => head.replace(' HTTP/1.1', '')],
+    ['comes with a version that is none', (head: string) => head.replace('HTTP/1.1', 'HTTP/1.11')],
+    ['comes with a version in small letters', (head: string) => head.replace('HTTP/1.1', 'http/1.1')],
+    ['comes as version 2', (head: string) => head.replace('HTTP/1.1', 'HTTP/2.0')],
+    ['has a space in its path', (head: string) => head.replace('/farms/legacy', '/farms/legacy ')],
+    ['has a letter outside ASCII in its path', (head: string) => head.replace('legacy', 'l\u00e9gacy')],
+    ['has a NUL in its path', (head: string) => head.replace('legacy', 'leg\u0000acy')],
+    ['has a verb in small letters', (head: string) => head.replace('PUT', 'put')],
+    ['has a verb that is none', (head: string) => head.replace('PUT', 'PUTT')],
+    ['begins with a space', (head: string) => ` ${head}`],
+    ['has a header line that begins with a space', (head: string) => head.replace('Content-Type', ' Content-Type')],
+  ])('is refused when it %s', async (_, spoil) => {
+    const { url, headers, smuggled, last, writes } = await given();
+    const head = `PUT /appliances/lb-1/farms/legacy/actions HTTP/1.1\r\n${headers}Content-Type: application/json\r\nContent-Length: 17\r\n\r\n`;
+
+    const { statuses } = await exchangeRaw(url, spoil(head) + stop + smuggled + last);
+
+    expect(statuses).toEqual([400]);
+    expect(writes()).toEqual([]);
+  });
+
+  it('never becomes two: the body of a refused request is not read as the next request', async () => {
+    const { url, headers, smuggled, last, writes, tokenOf, call } = await given();
+    const inside = (head: string) => `${head}Content-Length: ${Buffer.byteLength(smuggled)}\r\n\r\n${smuggled}`;
+    const as = (token: string) => `Host: gateway\r\nAuthorization: Bearer ${token}\r\n`;
+    const json = 'Content-Type: application/json\r\n';
+    const refusals: readonly [string, string, number][] = [
+      ['without a token', `PUT /appliances/lb-1/farms/shop/actions HTTP/1.1\r\nHost: gateway\r\n${json}`, 401],
+      ['with a wrong token', `PUT /appliances/lb-1/farms/shop/actions HTTP/1.1\r\n${as('zlb_wrong')}${json}`, 401],
+      ['a role too low', `POST /appliances/lb-1/system/http HTTP/1.1\r\n${as(tokenOf('viewer'))}${json}`, 403],
+      ['an unknown appliance', `PUT /appliances/lb-2/farms/shop/actions HTTP/1.1\r\n${headers}${json}`, 404],
+      ['an unknown path', `PUT /appliances/lb-1/nothing HTTP/1.1\r\n${headers}${json}`, 404],
+      ['a path of nobody', `PUT /nothing HTTP/1.1\r\n${headers}${json}`, 404],
+      ['an unsafe path', `PUT /appliances/lb-1/farms/%2e%2e/actions HTTP/1.1\r\n${headers}${json}`, 400],
+      ['an undecodable path', `PUT /appliances/lb-1/farms/%zz/actions HTTP/1.1\r\n${headers}${json}`, 400],
+      ['a wrong verb', `PATCH /appliances/lb-1/farms/shop/actions HTTP/1.1\r\n${headers}${json}`, 405],
+      ['a body on GET', `GET /appliances/lb-1/farms HTTP/1.1\r\n${headers}`, 400],
+      ['a body on DELETE', `DELETE /appliances/lb-1/farms/shop HTTP/1.1\r\n${headers}X-Confirm: shop\r\n`, 400],
+      [
+        'a wrong type',
+        `PUT /appliances/lb-1/farms/shop/actions HTTP/1.1\r\n${headers}Content-Type: text/plain\r\n`,
+        415,
+      ],
+      ['no JSON', `PUT /appliances/lb-1/farms/shop/actions HTTP/1.1\r\n${headers}${json}`, 400],
+      ['a token in the query', `PUT /appliances/lb-1/farms/shop/actions?token=x HTTP/1.1\r\n${headers}${json}`, 400],
+      [
+        'another origin',
+        `PUT /appliances/lb-1/farms/shop/actions HTTP/1.1\r\n${headers}${json}Origin: https://evil.example\r\n`,
+        403,
+      ],
+      ['a body on a page', 'GET /docs/openapi.json HTTP/1.1\r\nHost: gateway\r\n', 200],
+      ['a body on an own path', `GET /whoami HTTP/1.1\r\n${headers}`, 200],
+    ];
+
+    for (const [because, head, status] of refusals) {
+      const { statuses } = await exchangeRaw(url, inside(head) + last);
+
+      expect(statuses[0], because).toBe(status);
+      // The connection goes on behind the body, or not at all.
+      expect([[status], [status, 200]], because).toContainEqual(statuses);
+    }
+    await call('PUT', '/freeze', { headers: { 'x-reason': 'incident' } });
+    const frozen = await exchangeRaw(
+      url,
+      inside(`PUT /appliances/lb-1/system/backup/x HTTP/1.1\r\n${headers}Content-Type: application/gzip\r\n`) + last,
+    );
+
+    expect(frozen.statuses[0]).toBe(423);
+    expect(writes()).toEqual([]);
+  });
+
+  it('closes the connection without reading the rest of its body', async () => {
+    const { url, headers, smuggled, writes } = await given();
+    const head = `PUT /appliances/lb-1/system/backup/x HTTP/1.1\r\n${headers}Content-Type: text/plain\r\nContent-Length: 100000\r\n\r\n`;
+
+    // The body comes only after the refusal has been on its way for long.
+    const { statuses, text } = await exchangeRaw(url, head, smuggled, smuggled);
+
+    expect(statuses).toEqual([415]);
+    expect(text).toMatch(/connection: close/i);
+    expect(writes()).toEqual([]);
+  });
+});
+
+describe('pipelined requests', () => {
+  it('are answered in their order', async () => {
+    const { url, headers, last, smuggled, writes } = await given();
+    const read = `GET /appliances/lb-1/farms/shop/status HTTP/1.1\r\n${headers}\r\n`;
+
+    const { statuses, text } = await exchangeRaw(url, read + smuggled + read + last);
+
+    expect(statuses).toEqual([200, 200, 200, 200]);
+    expect([...text.matchAll(/"status":"(\w+)"/g)].map(([, status]) => status)).toEqual(['problem', 'down', 'down']);
+    expect(writes()).toEqual(['PUT /farms/shop/actions']);
+  });
+
+  it('lose no answer of a change when the next bytes are not HTTP', async () => {
+    for (const rubbish of [
+      '\r\n\r\n\u0000',
+      'rubbish\r\n\r\n',
+      'GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n',
+      '\u0016\u0003\u0001',
+    ]) {
+      const { url, smuggled, writes, audit } = await given();
+
+      const { statuses, text } = await exchangeRaw(url, smuggled + rubbish);
+
+      expect(statuses, rubbish).toEqual([200]);
+      expect(text, rubbish).toContain('stop is done');
+      expect(writes(), rubbish).toEqual(['PUT /farms/shop/actions']);
+      expect((await audit()).map(({ event, status }) => [event, status])).toEqual([
+        ['intent', undefined],
+        ['outcome', 200],
+      ]);
+    }
+  });
+
+  it('lose no answer when a client adds a line break to its body', async () => {
+    const { url, smuggled, writes } = await given();
+    const closing = smuggled.replace('Content-Type', 'Connection: close\r\nContent-Type');
+
+    const { statuses } = await exchangeRaw(url, `${closing}\r\n`);
+
+    expect(statuses).toEqual([200]);
+    expect(writes()).toEqual(['PUT /farms/shop/actions']);
+  });
+
+  it('are refused when the first one breaks in the middle of its body', async () => {
+    const { url, headers, writes } = await given();
+    const head = `PUT /appliances/lb-1/farms/shop/actions HTTP/1.1\r\n${headers}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+
+    const { statuses, text } = await exchangeRaw(url, head, `5\r\n{"act`, 'zz\r\n');
+
+    expect(statuses).toEqual([400]);
+    expect(text).toContain('"code":"malformed_request"');
+    expect(writes()).toEqual([]);
+  });
+});
+
+describe('a connection that asks for an upgrade', () => {
+  it.each([
+    [
+      'WebSocket',
+      'Upgrade: websocket\r\nConnection: Upgrade, close\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13',
+    ],
+    ['HTTP/2', 'Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings, close\r\nHTTP2-Settings: AAMAAABkAAQAAP__'],
+  ])('ignores %s, and the appliance gets a plain request', async (_, upgrade) => {
+    const seen: IncomingHttpHeaders[] = [];
+    const server = await startHttpsServer((response, request) => {
+      seen.push(request.headers);
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    });
+    const target = {
+      url: new URL('/api/v4.0/api.cgi', server.url).href,
+      fingerprintSha256: server.material.fingerprintSha256,
+    };
+    const { url, tokenOf } = await givenGateway({}, { target });
+
+    const { statuses } = await exchangeRaw(
+      url,
+      `GET /appliances/lb-1/farms HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${tokenOf('admin')}\r\n${upgrade}\r\n\r\n`,
+    );
+
+    expect(statuses).toEqual([200]);
+    expect(seen).toHaveLength(1);
+    expect(Object.keys(seen[0] ?? {}).filter((name) => /upgrade|http2|sec-/.test(name))).toEqual([]);
+  });
+
+  it('is closed without an answer if it asks for a tunnel', async () => {
+    const { url, headers, smuggled, appliance } = await given();
+
+    const { text } = await exchangeRaw(url, `CONNECT lb-1:444 HTTP/1.1\r\n${headers}\r\n${smuggled}`);
+
+    expect(text).toBe('');
+    expect(appliance.requests).toEqual([]);
+  });
+});
+
+describe('hop-by-hop headers', () => {
+  it('end at the gateway, also those that Connection names', async () => {
+    const seen: IncomingHttpHeaders[] = [];
+    const server = await startHttpsServer((response, request) => {
+      seen.push(request.headers);
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"description":"","params":[]}');
+    });
+    const target = {
+      url: new URL('/api/v4.0/api.cgi', server.url).href,
+      fingerprintSha256: server.material.fingerprintSha256,
+    };
+    const { url, tokenOf } = await givenGateway({}, { target });
+    const hostile = Object.values({
+      named: ['Connection: close, X-Hop, API_KEY, ZAPI_KEY, Content-Length', 'X-Hop: 1'],
+      hop: [
+        'Keep-Alive: timeout=1',
+        'TE: trailers',
+        'Trailer: X-After',
+        'Proxy-Connection: keep-alive',
+        'Proxy-Authorization: Basic eDp5',
+      ],
+      proxies: [
+        'Forwarded: for=10.0.0.1',
+        'X-Forwarded-For: 10.0.0.1',
+        'X-Forwarded-Host: evil.example',
+        'X-Real-IP: 10.0.0.1',
+        'Via: 1.1 evil.example',
+      ],
+      rewriting: [
+        'X-Original-URL: /system/factory',
+        'X-Rewrite-URL: /system/factory',
+        'X-HTTP-Method-Override: DELETE',
+      ],
+      client: [
+        'Cookie: CGISESSID=0123',
+        'Accept: text/html',
+        'Accept-Encoding: gzip',
+        'Range: bytes=0-1',
+        'If-None-Match: *',
+        'User-Agent: evil',
+        'Content-Encoding: gzip',
+        'Referer: http://gateway/',
+        'Origin: http://gateway',
+      ],
+      ours: ['X-Reason: why', 'X-Request-Id: mine'],
+    }).flat();
+
+    const { statuses, text } = await exchangeRaw(
+      url,
+      `PUT /appliances/lb-1/farms/shop/actions HTTP/1.1\r\nHost: gateway\r\nZAPI_KEY: ${tokenOf('admin')}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${stop.length}\r\n${hostile.join('\r\n')}\r\n\r\n${stop}`,
+    );
+
+    expect(statuses).toEqual([200]);
+    expect(text).not.toContain('x-request-id: mine');
+    expect(seen).toEqual([
+      {
+        host: server.url.host,
+        connection: 'keep-alive',
+        accept: '*/*',
+        'accept-encoding': 'identity',
+        'content-type': 'application/json',
+        'content-length': String(stop.length),
+        zapi_key: adminKey,
+        api_key: adminKey,
+      },
+    ]);
+  });
+
+  it('cannot revoke a dry run', async () => {
+    const { url, headers, appliance } = await given();
+
+    const { statuses, text } = await exchangeRaw(
+      url,
+      `PUT /appliances/lb-1/farms/shop/actions HTTP/1.1\r\n${headers}Connection: close, X-Dry-Run\r\nX-Dry-Run: true\r\nContent-Type: application/json\r\nContent-Length: ${stop.length}\r\n\r\n${stop}`,
+    );
+
+    expect(statuses).toEqual([200]);
+    expect(text).toContain('"dry_run":true');
+    expect(appliance.world.farms.get('shop')?.running).toBe(true);
+  });
+});
+
+describe('a thousand wrong tokens', () => {
+  it('are limited after the first few, while a right one is always answered', async () => {
+    const { call, metrics, logged, appliance, audit } = await givenGateway({ 'lb-1': busyWorld() });
+    const statuses = new Map<number, number>();
+    const retryAfter = new Set<string>();
+    const right: number[] = [];
+
+    for (let attempt = 0; attempt < 1_000; attempt += 1) {
+      const { status, headers, json } = await call('GET', '/appliances/lb-1/farms/shop/status', {
+        as: makeToken().token,
+      });
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      if (status === 429) {
+        retryAfter.add(String(headers['retry-after']));
+        expect(json).toMatchObject({ code: 'too_many_failures', remedy: expect.stringMatching(/token/) });
+      }
+      if (attempt % 50 === 0)
+        right.push((await call('GET', '/appliances/lb-1/farms/shop/status', { as: 'viewer' })).status);
+    }
+
+    expect(Object.fromEntries(statuses)).toEqual({ 401: 30, 429: 970 });
+    for (const seconds of retryAfter) expect(Number(seconds)).toBeGreaterThan(0);
+    for (const seconds of retryAfter) expect(Number(seconds)).toBeLessThanOrEqual(60);
+    expect(right).toEqual(Array.from({ length: 20 }, () => 200));
+    expect(appliance.requests.filter(({ path }) => path === '/farms/shop/status')).toHaveLength(20);
+    expect(logged.filter((line) => line.includes('without a valid token'))).toHaveLength(30);
+    expect(await metrics()).toContain(
+      'zlb_admin_denied_total{appliance="",principal="",reason="too_many_failures"} 970',
+    );
+    // An attacker must not be able to fill the disk.
+    expect(await audit()).toEqual([]);
+  });
+
+  it('that have expired do not fill the audit', async () => {
+    const { token } = makeToken();
+    const { call, audit } = await givenGateway(
+      { 'lb-1': busyWorld() },
+      { tokens: [{ token, name: 'former', expiresAtMs: 0 }] },
+    );
+
+    for (let attempt = 0; attempt < 100; attempt += 1) await call('GET', '/whoami', { as: token });
+
+    expect(await audit()).toHaveLength(30);
+  });
+
+  it('take the same time whether the first or the last character is wrong', () => {
+    const right = makeToken().token;
+    const entries = [right, ...Array.from({ length: 19 }, () => makeToken().token)].map((token, index) => ({
+      name: `p${index}`,
+      role: 'viewer' as const,
+      appliances: ['*'],
+      deny: [],
+      skipConfirmation: false,
+      guards: 'refuse' as const,
+      sha256: createHash('sha256').update(token).digest('hex'),
+    }));
+    const { identify } = createPrincipals(entries, Date.now);
+    // Strings of the same make, so that nothing but their letters differs.
+    const made = (text: string) => Buffer.from(text).toString();
+    const tokens = {
+      wrongPrefix: made(`xlb_${right.slice(4)}`),
+      wrongSuffix: made(`${right.slice(0, -1)}${right.endsWith('x') ? 'y' : 'x'}`),
+    };
+    const timeOf = (token: string) => {
+      const startedAt = process.hrtime.bigint();
+      for (let call = 0; call < 20; call += 1) identify(token);
+      return Number(process.hrtime.bigint() - startedAt);
+    };
+
+    // Which one goes first changes all the time; what the machine does meanwhile meets both.
+    const ratios = Array.from({ length: 9 }, () => {
+      const times = { wrongPrefix: [] as number[], wrongSuffix: [] as number[] };
+      for (let round = 0; round < 1_000; round += 1) {
+        const order =
+          round % 2 === 0 ? (['wrongPrefix', 'wrongSuffix'] as const) : (['wrongSuffix', 'wrongPrefix'] as const);
+        for (const kind of order) times[kind].push(timeOf(tokens[kind]));
+      }
+      return medianOf(times.wrongPrefix) / medianOf(times.wrongSuffix);
+    });
+
+    console.log(`wrong prefix to wrong suffix, medians of 1,000: ${ratios.map((ratio) => ratio.toFixed(3)).join(' ')}`);
+    expect(identify(tokens.wrongPrefix)).toBeUndefined();
+    expect(identify(tokens.wrongSuffix)).toBeUndefined();
+    expect(medianOf(ratios)).toBeGreaterThan(0.95);
+    expect(medianOf(ratios)).toBeLessThan(1.05);
+  });
+});
+
+function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}

@@ -1,0 +1,354 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, unlink, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { verifyAudit } from '../../../src/audit/verify.ts';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { until } from '../../support/until.ts';
+import { givenGateway } from '../../support/given-gateway.ts';
+import { startHttpsServer } from '../../support/tls-server.ts';
+
+const actions = '/appliances/lb-1/farms/shop/actions';
+const stop = { json: { action: 'stop' } };
+
+async function givenFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'zlb-audit-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+describe('the intent of a change', () => {
+  it('is on disk when the call arrives, and its outcome when the caller has the answer', async () => {
+    const auditFile = join(await givenFolder(), 'audit.jsonl');
+    const onArrival: string[] = [];
+    const server = await startHttpsServer((response) => {
+      onArrival.push(readFileSync(auditFile, 'utf8'));
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"message":"done"}');
+    });
+    const target = {
+      url: new URL('/api/v4.0/api.cgi', server.url).href,
+      fingerprintSha256: server.material.fingerprintSha256,
+    };
+    const { call, auditText } = await givenGateway({}, { target, admin: { auditFile } });
+
+    for (let index = 0; index < 20; index += 1) {
+      const answer = await call('POST', '/appliances/lb-1/system/backup', {
+        json: { name: `b${index}` },
+        headers: { 'x-reason': `number ${index}` },
+      });
+
+      const [before = '', after] = [onArrival.at(-1), await auditText()];
+      const intent = JSON.parse(before.trim().split('\n').at(-1) ?? '') as Record<string, unknown>;
+      expect(intent).toMatchObject({
+        event: 'intent',
+        operation: 'createBackup',
+        body: { name: `b${index}` },
+        reason: `number ${index}`,
+        request: answer.headers['x-request-id'],
+      });
+      const outcome = JSON.parse(after.trim().split('\n').at(-1) ?? '') as Record<string, unknown>;
+      expect(outcome).toMatchObject({
+        event: 'outcome',
+        status: 200,
+        received_bytes: 18,
+        sent_bytes: JSON.stringify({ name: `b${index}` }).length,
+        request: intent.request,
+        prev: intent.hash,
+      });
+    }
+  });
+
+  it('has principal, operation, reason and appliance', async () => {
+    const { call, audit } = await givenGateway({ 'lb-1': busyWorld() });
+
+    await call('PUT', actions, { ...stop, as: 'operator', headers: { 'x-reason': 'Umzug nach K%C3%B6ln' } });
+
+    expect((await audit())[0]).toEqual({
+      seq: 2,
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      event: 'intent',
+      body: { action: 'stop' },
+      request: expect.stringMatching(/^[\da-f-]{36}$/),
+      principal: 'operator',
+      role: 'operator',
+      appliance: 'lb-1',
+      operation: 'actOnFarm',
+      method: 'PUT',
+      path: '/farms/shop/actions',
+      reason: 'Umzug nach Köln',
+      prev: expect.stringMatching(/^[\da-f]{64}$/),
+      hash: expect.stringMatching(/^[\da-f]{64}$/),
+    });
+  });
+
+  it('of an upload has its size and digest, and so has its outcome', async () => {
+    const { call, audit } = await givenGateway({ 'lb-1': busyWorld() });
+    const archive = Buffer.alloc(300_000, 'H4sIAAAAAAAAAwMAAAAAAAAAAAA=');
+
+    await call('PUT', '/appliances/lb-1/system/backup/x1', { body: archive, type: 'application/gzip' });
+
+    const sha256 = createHash('sha256').update(archive).digest('hex');
+    expect(await audit()).toEqual([
+      expect.objectContaining({ event: 'intent', body: { bytes: archive.length, sha256 } }),
+      expect.objectContaining({ event: 'outcome', sent_bytes: archive.length, sent_sha256: sha256 }),
+    ]);
+  });
+});
+
+describe('the audit of a call', () => {
+  it('has no line for a plain read, and two lines for a read of secrets', async () => {
+    const { call, audit } = await givenGateway({ 'lb-1': busyWorld() });
+
+    await call('GET', '/appliances/lb-1/farms');
+    await call('GET', '/appliances/lb-1/farms/nowhere');
+    await call('GET', '/whoami');
+    const before = await audit();
+    await call('GET', '/appliances/lb-1/certificates/shop_example_com.pem');
+
+    expect(before).toEqual([]);
+    expect(await audit()).toEqual([
+      expect.objectContaining({ event: 'intent', operation: 'downloadCertificate' }),
+      expect.objectContaining({ event: 'outcome', status: 200 }),
+    ]);
+  });
+
+  it('records a refusal of the appliance as outcome, and one of the gateway as denied', async () => {
+    const { call, audit } = await givenGateway({ 'lb-1': busyWorld() });
+
+    await call('PUT', actions, { json: { action: 'explode' } });
+    await call('PUT', '/appliances/lb-1/farms/shop', { as: 'viewer', json: { vport: '1' } });
+
+    expect(await audit()).toEqual([
+      expect.objectContaining({ event: 'intent', body: { action: 'explode' } }),
+      expect.objectContaining({ event: 'outcome', status: 400 }),
+      expect.objectContaining({
+        event: 'denied',
+        principal: 'viewer',
+        operation: 'updateFarm',
+        status: 403,
+        code: 'role_too_low',
+        path: '/farms/shop',
+      }),
+    ]);
+  });
+
+  it('names the overridden guards and the reason', async () => {
+    const { call, audit, appliance } = await givenGateway({ 'lb-1': busyWorld() });
+    const start = { json: { action: 'start' } };
+
+    const refused = await call('PUT', actions, start);
+    const reasonless = await call('PUT', actions, { ...start, headers: { 'x-force': 'true' } });
+    const forced = await call('PUT', actions, {
+      ...start,
+      headers: { 'x-force': 'true', 'x-reason': 'proxy is stuck' },
+    });
+
+    expect([refused, reasonless, forced].map(({ status }) => status)).toEqual([409, 400, 200]);
+    expect(refused.json).toMatchObject({
+      code: 'guarded',
+      findings: expect.arrayContaining([expect.objectContaining({ guard: 'hard_restart', severity: 'blocking' })]),
+    });
+    expect(await audit()).toEqual([
+      expect.objectContaining({ event: 'denied', code: 'guarded' }),
+      expect.objectContaining({ event: 'denied', code: 'reason_required' }),
+      expect.objectContaining({ event: 'intent', forced: ['hard_restart'], reason: 'proxy is stuck' }),
+      expect.objectContaining({ event: 'outcome', status: 200 }),
+    ]);
+    expect(appliance.requests.filter(({ method }) => method === 'PUT')).toHaveLength(1);
+  });
+
+  it('does not say forced if no guard objected', async () => {
+    const { call, audit } = await givenGateway({ 'lb-1': busyWorld() });
+
+    await call('PUT', actions, { ...stop, headers: { 'x-force': 'true', 'x-reason': 'to be sure' } });
+
+    expect((await audit())[0]).toMatchObject({ event: 'intent', reason: 'to be sure' });
+    expect((await audit())[0]).not.toHaveProperty('forced');
+  });
+
+  it('has one line for a dry run, which changes nothing', async () => {
+    const { call, audit, appliance } = await givenGateway({ 'lb-1': busyWorld() });
+
+    const plan = await call('DELETE', '/appliances/lb-1/farms/shop', {
+      headers: { 'x-dry-run': 'true', 'x-reason': 'just looking' },
+    });
+    await call('GET', '/appliances/lb-1/farms', { headers: { 'x-dry-run': 'true' } });
+
+    expect(plan.json).toMatchObject({ dry_run: true, would: 'be refused' });
+    expect(appliance.world.farms.has('shop')).toBe(true);
+    expect(await audit()).toEqual([
+      expect.objectContaining({ event: 'dry_run', operation: 'deleteFarm', reason: 'just looking' }),
+    ]);
+  });
+
+  it('never has the secrets of a body', async () => {
+    const { call, auditText, audit } = await givenGateway({ 'lb-1': busyWorld() });
+    const secret = 'Canary-in-a-body-1';
+    const pem = `-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----\n${secret}\n-----END PRIVATE KEY-----\n`;
+    const force = { 'x-force': 'true', 'x-reason': 'for a test' };
+
+    await call('POST', '/appliances/lb-1/system/users', {
+      json: { password: secret, newpassword: secret },
+      headers: force,
+    });
+    await call('POST', '/appliances/lb-1/system/snmp', { json: { community: secret, status: 'true' }, headers: force });
+    await call('POST', '/appliances/lb-1/vpns', {
+      json: { name: 'v1', password: secret, auth: 'secret' },
+      headers: force,
+    });
+    await call('POST', '/appliances/lb-1/certificates/x1.pem', { body: pem, type: 'application/x-pem-file' });
+    await call('POST', '/appliances/lb-1/certificates/pem', {
+      json: { name: 'x2', key: secret, ca: pem, intermediates: pem },
+    });
+    await call('POST', '/appliances/lb-1/rbac/users', { json: { name: 'u', password: secret } });
+    await call('POST', '/appliances/lb-1/farms', {
+      json: { nested: [{ api_key: secret, deep: { NewPassword: secret } }] },
+    });
+    await call('POST', '/appliances/lb-1/system/users', { body: `{"password":"${secret}`, type: 'application/json' });
+
+    expect((await audit()).filter(({ event }) => event === 'intent')).toHaveLength(7);
+    expect((await audit())[0]?.body).toEqual({ password: '[redacted]', newpassword: '[redacted]' });
+    expect(await auditText()).not.toContain(secret);
+  });
+
+  it('is a valid chain for any outcome and for parallel calls', async () => {
+    const { call, auditFile, close } = await givenGateway(
+      { 'lb-1': busyWorld(), 'lb-2': busyWorld() },
+      { admin: { auditFileBytes: 65_536 } },
+    );
+
+    const callOne = (index: number) => {
+      const path = `/appliances/lb-${1 + (index % 2)}/farms/${index % 3 === 0 ? 'nowhere' : 'shop'}/actions`;
+      return call('PUT', path, { ...stop, as: ['admin', 'operator', 'viewer'][index % 3] ?? '' });
+    };
+    const statuses = new Set<number>();
+    for (let first = 0; first < 200; first += 10) {
+      const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => callOne(first + index)));
+      for (const { status } of answers) statuses.add(status);
+    }
+    await close();
+
+    expect(statuses).toContain(200);
+    expect(statuses).toContain(403);
+    const verification = await verifyAudit(auditFile);
+    expect(verification.faults).toEqual([]);
+    expect(verification.unfinished).toEqual([]);
+    expect(verification.files.length).toBeGreaterThan(1);
+  });
+});
+
+describe('a change whose caller left', () => {
+  it('is still logged and counted', async () => {
+    const { call, url, tokenOf, appliance, logged, metrics } = await givenGateway({ 'lb-1': busyWorld() });
+    appliance.fail('POST /system/backup', { kind: 'hang' });
+    const leaving = new AbortController();
+    const sent = fetch(`${url}/appliances/lb-1/system/backup`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tokenOf('admin')}`, 'content-type': 'application/json' },
+      body: '{"name":"x1"}',
+      signal: leaving.signal,
+    }).catch(() => 'left');
+    await until(
+      () => appliance.inFlight,
+      (count) => count === 1,
+    );
+
+    leaving.abort();
+
+    expect(await sent).toBe('left');
+    const line = await until(
+      () => logged.find((each) => each.includes('"operation":"createBackup"')),
+      (seen) => seen !== undefined,
+    );
+    expect(JSON.parse(line ?? '')).toMatchObject({ principal: 'admin', appliance: 'lb-1', left: true });
+    expect(await metrics()).toContain(
+      'zlb_admin_requests_total{appliance="lb-1",endpoint="/system/backup",method="POST",code="499"} 1',
+    );
+    expect((await call('GET', '/whoami')).status).toBe(200);
+  });
+});
+
+describe('an audit that cannot be written', () => {
+  const refused = { status: 503, code: 'audit_unavailable', remedy: expect.stringMatching(/audit_file/) };
+
+  it.each([
+    ['is on a full disk', async () => '/dev/full'],
+    [
+      'has a file in the place of its folder',
+      async () => {
+        const file = join(await givenFolder(), 'a-file');
+        await writeFile(file, '');
+        return join(file, 'audit.jsonl');
+      },
+    ],
+    [
+      'is a folder',
+      async () => {
+        const folder = join(await givenFolder(), 'audit.jsonl');
+        await mkdir(folder);
+        return folder;
+      },
+    ],
+  ])('permits only plain reads when it %s', async (_, makeFile) => {
+    const { call, appliance, metrics, logged } = await givenGateway(
+      { 'lb-1': busyWorld() },
+      { admin: { auditFile: await makeFile() } },
+    );
+
+    const change = await call('PUT', actions, stop);
+    const secret = await call('GET', '/appliances/lb-1/certificates/shop_example_com.pem');
+    const discovery = await call('GET', '/appliances/lb-1/parameters?operation=actOnFarm&farmname=shop');
+    const read = await call('GET', '/appliances/lb-1/farms/shop/status');
+
+    for (const answer of [change, secret, discovery]) {
+      expect(answer.json).toMatchObject(refused);
+      expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    }
+    expect(read.status).toBe(200);
+    expect(appliance.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET /system/version',
+      'GET /farms/shop/status',
+    ]);
+    expect(await metrics()).toMatch(/^zlb_admin_audit_write_failures_total [1-9]/m);
+    expect(logged.join('')).toContain('audit cannot be written');
+  });
+
+  it('continues without a restart as soon as writing succeeds, with a valid chain', async () => {
+    const folder = await givenFolder();
+    const blocked = join(folder, 'data');
+    const auditFile = join(blocked, 'audit.jsonl');
+    await writeFile(blocked, 'in the way');
+    const { call, appliance, close, logged } = await givenGateway({ 'lb-1': busyWorld() }, { admin: { auditFile } });
+
+    const before = await call('PUT', actions, stop);
+    const denied = await call('PUT', actions, { ...stop, as: 'viewer' });
+    await unlink(blocked);
+    const after = await call('PUT', actions, stop);
+    await close();
+
+    expect(before.json).toMatchObject(refused);
+    // A refusal needs no audit to be one; what is lost of it is in the log.
+    expect(denied.status).toBe(403);
+    expect(after.status).toBe(200);
+    expect(appliance.requests.filter(({ method }) => method === 'PUT')).toHaveLength(1);
+    expect(logged.join('')).toContain('audit is written again');
+    expect((await verifyAudit(auditFile)).faults).toEqual([]);
+  });
+
+  it('still refuses changes if one of its lines was changed', async () => {
+    const auditFile = join(await givenFolder(), 'audit.jsonl');
+    const first = await givenGateway({ 'lb-1': busyWorld() }, { admin: { auditFile } });
+    await first.call('PUT', actions, stop);
+    await first.close();
+    const text = await readFile(auditFile, 'utf8');
+    await writeFile(auditFile, text.replace('"action":"stop"', '"action":"start"'));
+
+    const second = await givenGateway({ 'lb-1': busyWorld() }, { admin: { auditFile } });
+    const change = await second.call('PUT', actions, stop);
+
+    expect(change.json).toMatchObject(refused);
+    expect(second.appliance.requests).toEqual([]);
+  });
+});

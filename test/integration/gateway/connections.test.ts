@@ -1,0 +1,137 @@
+import { connect, type Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { givenGateway } from '../../support/given-gateway.ts';
+import { until } from '../../support/until.ts';
+
+function openSocket(url: string): Socket {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  socket.on('error', () => undefined).resume();
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}
+
+function answerOf(url: string, request: string): Promise<string> {
+  const socket = openSocket(url);
+  socket.write(request);
+  return new Promise((resolve) => {
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk.toString();
+    });
+    socket.once('close', () => resolve(text));
+  });
+}
+
+describe('bodies that never end', () => {
+  const half = (token: string) =>
+    [
+      'PUT /appliances/lb-1/farms/shop/actions HTTP/1.1',
+      'Host: gateway',
+      `Authorization: Bearer ${token}`,
+      'Content-Type: application/json',
+      'Content-Length: 17',
+      '',
+      '{"action":',
+    ].join('\r\n');
+
+  it('of one caller on 400 connections do not block other callers of that address, nor a freeze', async () => {
+    const { url, call, tokenOf, audit } = await givenGateway({ 'lb-1': busyWorld() });
+    const sockets = Array.from({ length: 400 }, () => {
+      const socket = openSocket(url);
+      socket.write(half(tokenOf('operator')));
+      return socket;
+    });
+    const open = () => sockets.filter(({ destroyed }) => !destroyed).length;
+    await until(open, (count) => count <= 32);
+
+    const startedAt = performance.now();
+    const viewer = await call('GET', '/appliances/lb-1/farms/shop/status', { as: 'viewer' });
+    const freeze = await call('PUT', '/freeze', { headers: { 'x-reason': 'incident 9' } });
+    const ms = performance.now() - startedAt;
+
+    expect([viewer.status, freeze.status]).toEqual([200, 200]);
+    expect(ms).toBeLessThan(3_000);
+    expect(open()).toBe(32);
+    const codes = (await audit()).map(({ code }) => code).filter((code) => code !== undefined);
+    expect(new Set(codes)).toEqual(new Set(['too_many_bodies']));
+  });
+
+  it('are refused with a reason, and only for the caller that sends them', async () => {
+    const { url, call, tokenOf, appliance } = await givenGateway({ 'lb-1': busyWorld() });
+    for (let count = 0; count < 32; count += 1) openSocket(url).write(half(tokenOf('operator')));
+
+    const refused = await until(
+      async () => await answerOf(url, half(tokenOf('operator'))),
+      (answer) => answer.startsWith('HTTP/1.1 429 '),
+    );
+    const other = await call('PUT', '/appliances/lb-1/farms/shop/actions', { json: { action: 'stop' } });
+    const whole = await answerOf(
+      url,
+      half(tokenOf('operator'))
+        .replace('{"action":', '{"action":"stop"}')
+        .replace('Host:', 'Connection: close\r\nHost:'),
+    );
+
+    expect(refused).toContain('connection: close\r\n');
+    expect(refused).toMatch(/"code":"too_many_bodies".*"remedy":"[^"]*\w/);
+    expect(other.status).toBe(200);
+    expect(whole).toMatch(/^HTTP\/1\.1 200 /);
+    expect(appliance.requests.filter(({ method }) => method === 'PUT')).toHaveLength(2);
+  });
+
+  it('release their places when their connections end or time out', async () => {
+    const { url, tokenOf, call } = await givenGateway({ 'lb-1': busyWorld() }, { admin: { timeoutMs: 1_000 } });
+    const sockets = Array.from({ length: 32 }, () => openSocket(url));
+    for (const socket of sockets) socket.write(half(tokenOf('operator')));
+    const slow = `PUT /appliances/lb-1/farms/shop/actions HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${tokenOf('operator')}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 17\r\n\r\n`;
+    /** A body that comes after its headers, as some clients send it. */
+    const inTwoParts = async () => {
+      const socket = openSocket(url);
+      const text = new Promise<string>((resolve) => socket.once('data', (chunk) => resolve(chunk.toString())));
+      await new Promise<void>((resolve) => socket.write(slow, () => resolve()));
+      await call('GET', '/whoami');
+      socket.write('{"action":"stop"}');
+      return (await text).slice(0, 12);
+    };
+
+    await until(inTwoParts, (answer) => answer === 'HTTP/1.1 429');
+    const afterwards = await until(inTwoParts, (answer) => answer === 'HTTP/1.1 200');
+
+    expect(afterwards).toBe('HTTP/1.1 200');
+  });
+});
+
+describe('connections to the gateway', () => {
+  it('without a request are closed, and their number is limited', async () => {
+    const { url, metricsUrl } = await givenGateway({ 'lb-1': busyWorld() });
+
+    const sockets = Array.from({ length: 300 }, () => openSocket(url));
+    const closed = () => sockets.filter(({ destroyed }) => destroyed).length;
+    const refusedAtOnce = await until(closed, (count) => count >= 44);
+    const page = await fetch(`${metricsUrl}/-/healthy`);
+    await until(closed, (count) => count === 300, 20_000);
+
+    expect(refusedAtOnce).toBeLessThan(300);
+    expect(page.status).toBe(200);
+  });
+
+  it.each([
+    ['an expectation that nobody can meet', 'Host: gateway\r\nExpect: coffee\r\n', 417, 'malformed_header'],
+    ['no host', '', 400, 'malformed_request'],
+    ['two hosts', 'Host: gateway\r\nHost: elsewhere\r\n', 400, 'malformed_request'],
+    ['the same host twice', 'Host: gateway\r\nhost: gateway\r\n', 400, 'malformed_request'],
+  ])('with %s are answered like any other refusal', async (_, headers, status, code) => {
+    const { url, tokenOf } = await givenGateway({ 'lb-1': busyWorld() });
+
+    const answer = await answerOf(
+      url,
+      `GET /whoami HTTP/1.1\r\nAuthorization: Bearer ${tokenOf('viewer')}\r\nConnection: close\r\n${headers}\r\n`,
+    );
+
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer).toContain('content-type: application/problem+json\r\n');
+    expect(answer).toContain(`"code":"${code}"`);
+  });
+});

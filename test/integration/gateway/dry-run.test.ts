@@ -1,0 +1,394 @@
+import { describe, expect, it } from 'vitest';
+import { type PlanParts, planCall } from '../../../src/gateway/dry-run.ts';
+import { maskBody } from '../../../src/gateway/mask.ts';
+import { roleMay } from '../../../src/gateway/policy.ts';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
+import { emptyCommunityWorld } from '../../../simulator/scenes/sizes.ts';
+import type { World } from '../../../simulator/world.ts';
+import { callOf, givenReach, patient } from './given-reach.ts';
+
+/** Plans on one appliance, as an admin unless told otherwise. */
+async function givenPlans(world: World) {
+  const reach = await givenReach(world);
+  const plan = (request: string, fields?: Record<string, unknown>, parts: Partial<PlanParts> = {}) => {
+    const content = Buffer.from(JSON.stringify(fields ?? {}));
+    const contentType = 'application/json';
+    const body = {
+      contentType,
+      contentLength: content.length,
+      fields: fields ?? {},
+      masked: maskBody(content, contentType),
+    };
+    return planCall({
+      call: callOf(request),
+      appliance: 'lb-1',
+      relay: reach.relay,
+      client: reach.client,
+      body: fields ? body : undefined,
+      confirm: undefined,
+      force: false,
+      reason: undefined,
+      frozen: false,
+      principal: { skipConfirmation: false, guards: 'refuse' },
+      mayRead: () => true,
+      signal: patient,
+      ...parts,
+    });
+  };
+  return { ...reach, plan };
+}
+
+const asOperator: Partial<PlanParts> = { mayRead: (_, { risk }) => roleMay('operator', risk) };
+const start = { action: 'start' };
+
+describe('the plan of a call', () => {
+  it('has the request, the parameters that the appliance describes, and the present object', async () => {
+    const { plan, appliance } = await givenPlans(busyWorld());
+
+    const made = await plan('PUT /farms/shop/services/api', {
+      redirect: 'https://x.example/',
+      ttl: 'long',
+      nothing: 1,
+    });
+
+    expect(made).toEqual({
+      dry_run: true,
+      operation: 'updateService',
+      risk: 'disruptive',
+      request: {
+        method: 'PUT',
+        url: `${appliance.url}/api/v4.0/api.cgi/farms/shop/services/api`,
+        headers: { 'content-type': 'application/json', 'content-length': '58' },
+        body: { redirect: 'https://x.example/', ttl: 'long', nothing: 1 },
+      },
+      would: 'be refused',
+      because: [
+        'A redirect deletes all backends of the service api of shop, 2 in number: 0 (10.20.0.14:8081), 1 (10.20.0.15:8081).',
+      ],
+      confirmation: { required: false, expected: [], given: false },
+      validation: {
+        checked: true,
+        problems: [
+          'ttl is out of its limits: A whole number from 0.',
+          expect.stringMatching(/^nothing is not a parameter of this call, which takes cookiedomain, .*, vhost\.$/),
+        ],
+        parameters: expect.arrayContaining([
+          { name: 'ttl', required: false, non_blank: true, interval: 'A whole number from 0.', list: false },
+        ]),
+      },
+      findings: [
+        expect.objectContaining({
+          guard: 'redirect_deletes_backends',
+          severity: 'blocking',
+          remedy: expect.any(String),
+        }),
+      ],
+      current: {
+        operation: 'readService',
+        status: 200,
+        body: expect.objectContaining({ params: expect.objectContaining({ id: 'api', redirect: '' }) }),
+      },
+    });
+  });
+
+  it('changes nothing, and sends only reads and the question for parameters', async () => {
+    const { plan, appliance, relay } = await givenPlans(busyWorld());
+    const before = JSON.stringify([...appliance.world.farms.values()]);
+    const writes = [
+      ['PUT /farms/shop/actions', { action: 'stop' }],
+      ['PUT /farms/shop/services/front/backends/0/maintenance', { action: 'maintenance' }],
+      ['POST /farms', { farmname: 'new', profile: 'http', vip: '192.0.2.40', vport: 99 }],
+      ['DELETE /farms/shop', undefined],
+      ['POST /system/factory', { interface: 'eth0', force: 'true' }],
+      ['POST /certificates/activation', undefined],
+      ['POST /certificates/new', undefined],
+      ['PUT /system/backup/new', undefined],
+    ] as const;
+    const sent: unknown[] = [];
+
+    for (const [request, fields] of writes) {
+      const watched: PlanParts['relay'] = {
+        urlOf: relay.urlOf,
+        send: (sending) => {
+          if (sending.method !== 'GET')
+            sent.push(`${sending.method} ${sending.path} ${(sending.body as Buffer).toString()}`);
+          return relay.send(sending);
+        },
+      };
+      await plan(request, fields, {
+        relay: watched,
+        confirm: 'shop',
+        force: true,
+      });
+    }
+
+    expect(sent).toEqual([
+      'PUT /farms/shop/actions {}',
+      'PUT /farms/shop/services/front/backends/0/maintenance {}',
+      'POST /farms {}',
+      'POST /system/factory {}',
+    ]);
+    expect(JSON.stringify([...appliance.world.farms.values()])).toBe(before);
+    expect(appliance.world.backups.has('new')).toBe(false);
+  });
+
+  it('of a read has the request alone', async () => {
+    const { plan, arrived } = await givenPlans(busyWorld());
+
+    const made = await plan('GET /farms/shop');
+
+    expect(made).toMatchObject({
+      would: 'be sent',
+      because: [],
+      findings: [],
+      current: null,
+      validation: { checked: false },
+    });
+    expect(made.request).toMatchObject({ method: 'GET', headers: {}, body: null });
+    expect(arrived()).toEqual([]);
+  });
+
+  it('shows no secret of the body or of the present object', async () => {
+    const { plan, appliance } = await givenPlans(recordedWorld());
+    appliance.world.settings.snmp.community = 'canary-community';
+
+    const made = await plan('POST /system/snmp', { community: 'canary-sent', port: 'canary-port' });
+
+    expect(made.current).toMatchObject({ operation: 'readSnmp', body: { params: { community: '[redacted]' } } });
+    expect(made.request.body).toEqual({ community: '[redacted]', port: 'canary-port' });
+    expect(JSON.stringify({ ...made, request: null })).not.toContain('canary');
+  });
+});
+
+describe('the predicted outcome of a call', () => {
+  const outcome = async (request: string, parts: Partial<PlanParts>, fields?: Record<string, unknown>) => {
+    const { plan } = await givenPlans(busyWorld());
+    const { would, because, confirmation } = await plan(request, fields, parts);
+    return { would, because, confirmation };
+  };
+  const sent = { would: 'be sent', because: [] };
+
+  it.each<[string, Partial<PlanParts>, readonly string[]]>([
+    ['not confirmed', {}, ['X-Confirm does not say shop.']],
+    ['confirmed with another name', { confirm: 'Shop' }, ['X-Confirm does not say shop.']],
+    ['confirmed', { confirm: 'shop' }, []],
+    ['of a client that cannot confirm', { principal: { skipConfirmation: true, guards: 'refuse' } }, []],
+    ['frozen', { confirm: 'shop', frozen: true }, ['All changes are frozen; GET /freeze says by whom and why.']],
+  ])('is right for a deletion that is %s', async (_, parts, because) => {
+    expect(await outcome('DELETE /farms/shop', parts)).toMatchObject(
+      because.length === 0 ? sent : { would: 'be refused', because },
+    );
+  });
+
+  it('accepts the name of the appliance as confirmation if the path has no name', async () => {
+    expect(await outcome('DELETE /certificates/activation', { confirm: 'lb-1' })).toEqual({
+      ...sent,
+      confirmation: { required: true, expected: ['activation', 'lb-1'], given: true },
+    });
+  });
+
+  it.each<[string, Partial<PlanParts>, object]>([
+    [
+      'not forced',
+      { reason: 'night shift' },
+      { would: 'be refused', because: [expect.stringContaining('kills a running farm')] },
+    ],
+    [
+      'forced without a reason',
+      { force: true },
+      { would: 'be refused', because: ['What is forced needs a reason, in X-Reason.'] },
+    ],
+    ['forced with a reason', { force: true, reason: 'night shift' }, sent],
+  ])('is right for a guard that is %s', async (_, parts, expected) => {
+    expect(await outcome('PUT /farms/shop/actions', parts, start)).toMatchObject(expected);
+  });
+
+  it('is "be sent" if there are only warnings', async () => {
+    const { plan } = await givenPlans(busyWorld());
+
+    const made = await plan('PUT /farms/shop/actions', { action: 'restart' });
+
+    expect(made).toMatchObject({ ...sent, findings: [{ guard: 'restart_may_leave_down', severity: 'warning' }] });
+  });
+});
+
+describe('the present object of a plan', () => {
+  it.each([
+    ['PUT /farms/shop/actions', 'readFarm'],
+    ['POST /farms', 'listFarms'],
+    ['DELETE /farms/shop/services/front/backends/0', 'listServiceBackends'],
+    ['PUT /farms/db/backends/1/maintenance', 'listFarmBackends'],
+    ['POST /interfaces/nic/eth0/actions', 'readNic'],
+    ['DELETE /certificates/intranet.pem', 'listCertificates'],
+    ['POST /system/backup/weekly/actions', 'listBackups'],
+    ['POST /system/dns', 'readDns'],
+    ['POST /routing/rules', 'listRoutingRules'],
+  ])('is read for %s by %s', async (request, operation) => {
+    const { plan } = await givenPlans(busyWorld());
+
+    expect((await plan(request, request.startsWith('DELETE') ? undefined : {})).current).toMatchObject({
+      operation,
+      status: 200,
+      body: { description: expect.any(String) },
+    });
+  });
+
+  it('is null if no read fits', async () => {
+    const { plan } = await givenPlans(busyWorld());
+
+    expect((await plan('POST /system/factory', {})).current).toBeNull();
+  });
+
+  it('leaves out what the caller may not read', async () => {
+    const { plan, arrived } = await givenPlans(recordedWorld());
+
+    expect((await plan('POST /system/snmp', {}, asOperator)).current).toBeNull();
+    expect(
+      (await plan('PUT /farms/webshop/actions', {}, { mayRead: (key) => key !== 'readFarm' })).current,
+    ).toMatchObject({
+      operation: 'listFarms',
+    });
+    expect(arrived()).not.toContain('GET /system/snmp');
+  });
+
+  it('is the refusal of the appliance for an unknown object', async () => {
+    const { plan } = await givenPlans(busyWorld());
+
+    expect((await plan('DELETE /farms/nowhere')).current).toMatchObject({
+      operation: 'readFarm',
+      status: 404,
+      body: { error: 'true' },
+    });
+  });
+
+  it('is text if the appliance answers with text, without its key', async () => {
+    const { plan } = await givenPlans(busyWorld());
+
+    const made = await plan('DELETE /certificates/activation');
+
+    expect(made.current).toMatchObject({
+      operation: 'readActivationCertificate',
+      status: 200,
+      body: expect.any(String),
+    });
+    expect(JSON.stringify(made.current)).not.toContain('BEGIN');
+  });
+
+  it('is left out when it is too large', async () => {
+    const { plan, appliance } = await givenPlans(busyWorld());
+    appliance.fail('GET /farms', { kind: 'huge_body', bytes: 400_000 });
+
+    expect((await plan('POST /farms', {})).current).toEqual({
+      operation: 'listFarms',
+      status: 200,
+      body: 'Left out: the answer is longer than 262144 bytes.',
+    });
+  });
+
+  it('is the page of a web server that answers instead of the appliance', async () => {
+    const { plan, appliance } = await givenPlans(busyWorld());
+    appliance.fail('GET /farms', { kind: 'html' });
+
+    expect((await plan('POST /farms', {})).current).toMatchObject({
+      status: 200,
+      body: expect.stringContaining('<html>'),
+    });
+  });
+
+  it('is left out when it is neither JSON nor text', async () => {
+    const { plan, appliance } = await givenPlans(busyWorld());
+    appliance.fail('GET /farms', { kind: 'truncated' });
+
+    expect((await plan('POST /farms', {})).current).toMatchObject({
+      status: 200,
+      body: 'Left out: it is neither JSON nor text.',
+    });
+  });
+});
+
+describe('a plan for a failing appliance', () => {
+  it('says why there are no parameters', async () => {
+    const { plan } = await givenPlans(busyWorld());
+
+    const { validation } = await plan('PUT /farms/nowhere/actions', start);
+
+    expect(validation).toEqual({
+      checked: false,
+      note: expect.stringContaining('answered 404 instead of the parameters'),
+      problems: [],
+    });
+  });
+
+  it('says that the appliance describes no parameters', async () => {
+    const { plan } = await givenPlans(busyWorld());
+
+    expect((await plan('POST /system/rsyslog', { server: '192.0.2.9' })).validation).toMatchObject({
+      checked: true,
+      note: 'The appliance describes no parameters of this call.',
+      problems: [],
+    });
+  });
+
+  it('asks for no parameters during a freeze, because the question has the verb of the change', async () => {
+    const { plan, arrived } = await givenPlans(busyWorld());
+
+    const made = await plan('PUT /farms/shop/actions', start, { frozen: true });
+
+    expect(made.validation).toEqual({
+      checked: false,
+      note: 'All changes are frozen, and the question for parameters is a PUT as well; it was not sent.',
+      problems: [],
+    });
+    expect(made).toMatchObject({ would: 'be refused', current: { operation: 'readFarm' } });
+    expect(arrived().filter((line) => !line.startsWith('GET '))).toEqual([]);
+  });
+
+  it('is not blocked by a slow regular expression', async () => {
+    const { plan, relay } = await givenPlans(busyWorld());
+    const format = `${'(|)'.repeat(60)}\\b\\B`;
+    const params = [{ name: 'action', format, possible_values: [{ toString: 1, valueOf: 1 }] }];
+    const hostile: PlanParts['relay'] = {
+      urlOf: relay.urlOf,
+      send: () => Promise.resolve({ status: 400, headers: {}, body: Buffer.from(JSON.stringify({ params })) }),
+    };
+
+    const made = await plan('PUT /farms/shop/actions', start, { relay: hostile, mayRead: () => false });
+
+    expect(made.validation).toEqual({
+      checked: true,
+      problems: [],
+      parameters: [{ name: 'action', required: false, non_blank: false, format, list: false }],
+    });
+  });
+
+  it('asks for no parameters of a file', async () => {
+    const { plan, arrived } = await givenPlans(emptyCommunityWorld());
+
+    const made = await plan('POST /certificates/activation');
+
+    expect(made).toMatchObject({ would: 'be refused', validation: { checked: false, problems: [] } });
+    expect(made.findings).toMatchObject([{ guard: 'stray_activation_file' }]);
+    expect(arrived().filter((line) => !line.startsWith('GET '))).toEqual([]);
+  });
+
+  it('exists without a connection, and predicts a refusal', async () => {
+    const { plan, appliance } = await givenPlans(busyWorld());
+    appliance.fail('*', { kind: 'refuse' });
+
+    const made = await plan('PUT /farms/shop/actions', start);
+
+    expect(made).toMatchObject({ would: 'be refused', current: null, validation: { checked: false } });
+    expect(made.findings[0]?.message).toMatch(
+      /^It could not be checked whether the call is safe: GET \/farms\/modules\/summary: /,
+    );
+  });
+
+  it('exists when an answer is cut in the middle', async () => {
+    const { plan, appliance } = await givenPlans(busyWorld());
+    appliance.fail('GET /farms', { kind: 'cut' });
+    appliance.fail('POST /farms', { kind: 'cut' });
+
+    expect(await plan('POST /farms', {})).toMatchObject({ current: null, validation: { checked: false } });
+  });
+});

@@ -1,0 +1,53 @@
+import { onTestFinished } from 'vitest';
+import { inspectCall } from '../../../src/gateway/guards/inspect.ts';
+import { createOperations, type OperationCall } from '../../../src/gateway/operation.ts';
+import { createApplianceClient } from '../../../src/appliance/client.ts';
+import { createDecoder } from '../../../src/appliance/decode.ts';
+import { createRelay } from '../../../src/appliance/relay.ts';
+import { Secret } from '../../../src/lib/secret.ts';
+import type { World } from '../../../simulator/world.ts';
+import { givenSimulated, rootKey } from '../../support/simulated.ts';
+
+export const patient = new AbortController().signal;
+
+const operations = createOperations();
+
+/** The call of a request such as `PUT /farms/shop/actions`. */
+export function callOf(request: string): OperationCall {
+  const [method = '', path = ''] = request.split(' ');
+  return operations.find(method, path);
+}
+
+/** A simulated appliance, and what the gateway reaches it with. */
+export async function givenReach(world: World) {
+  const { appliance, call } = await givenSimulated(world);
+  const options = {
+    url: new URL(appliance.url),
+    tls: { fingerprintSha256: appliance.fingerprintSha256, insecureSkipVerify: false },
+    apiKey: new Secret(rootKey),
+    keyHeader: 'auto',
+    timeoutMs: 2_000,
+    maxConnections: 1,
+    bodyBytes: 1_000_000,
+  } as const;
+  const relay = createRelay(options);
+  const client = createApplianceClient({ ...options, decode: createDecoder(), now: Date.now, onCall: () => undefined });
+  onTestFinished(async () => {
+    await relay.close();
+    await client.close();
+  });
+  return {
+    appliance,
+    /** Straight to the appliance, past everything. */
+    call,
+    relay,
+    client,
+    /** Returns the findings of the guards, as names and severities. */
+    findings: async (request: string, body: Record<string, unknown> = {}) => {
+      const found = await inspectCall(callOf(request), body, (key, params) => client.read(key, params, patient));
+      return found.map(({ guard, severity }) => `${guard} ${severity}`);
+    },
+    /** Returns verb and path of the requests that arrived at the appliance. */
+    arrived: () => appliance.requests.map(({ method, path }) => `${method} ${path}`),
+  };
+}

@@ -1,0 +1,329 @@
+import { describe, expect, it } from 'vitest';
+import { makeToken } from '../../../src/commands/token.ts';
+import type { TokenSettings } from '../../../src/config/admin-settings.ts';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
+import { type GatewayAnswer, givenGateway } from '../../support/given-gateway.ts';
+import { until } from '../../support/until.ts';
+
+const stop = { json: { action: 'stop' } };
+const actions = '/appliances/lb-1/farms/shop/actions';
+
+function recordsOf({ json }: GatewayAnswer): readonly Record<string, unknown>[] {
+  return (json?.records ?? []) as readonly Record<string, unknown>[];
+}
+
+describe('GET /whoami', () => {
+  it('returns name, role and appliances of the caller', async () => {
+    const { call } = await givenGateway({ 'lb-1': busyWorld() });
+
+    const callers = ['operator', 'admin'];
+
+    for (const role of callers) {
+      const { status, json } = await call('GET', '/whoami', { as: role });
+
+      expect([status, json]).toEqual([
+        200,
+        { principal: role, role, appliances: ['*'], expires: null, guards: 'refuse' },
+      ]);
+    }
+  });
+});
+
+describe('GET /appliances', () => {
+  it('lists the names, and after the first reading also what they are', async () => {
+    const worlds = { 'lb-b': busyWorld(), 'lb-a': recordedWorld() };
+    const unknown = await givenGateway(worlds);
+    const known = await givenGateway({ 'lb-b': busyWorld(), 'lb-a': recordedWorld() }, { polls: ['appliance'] });
+
+    const before = await unknown.call('GET', '/appliances', { as: 'viewer' });
+    const after = await until(
+      async () => (await known.call('GET', '/appliances', { as: 'viewer' })).json,
+      (json) => JSON.stringify(json).split('"version"').length === 3,
+    );
+
+    expect(before.json).toEqual({ appliances: [{ name: 'lb-b' }, { name: 'lb-a' }] });
+    expect(after).toEqual({
+      appliances: [
+        { name: 'lb-b', edition: 'enterprise', version: '8.4.0' },
+        { name: 'lb-a', edition: 'community', version: recordedWorld().productVersion },
+      ],
+    });
+  });
+});
+
+describe('GET /appliances/{name}/parameters', () => {
+  it('asks the appliance for the parameters of a permitted call, and changes nothing', async () => {
+    const { call, appliance, audit } = await givenGateway({ 'lb-1': busyWorld() });
+    const before = JSON.stringify([...appliance.world.farms]);
+
+    const callers = ['operator', 'admin'];
+
+    for (const role of callers) {
+      const { status, json } = await call('GET', '/appliances/lb-1/parameters?operation=actOnFarm&farmname=shop', {
+        as: role,
+      });
+
+      expect([status, json]).toEqual([
+        200,
+        {
+          operation: 'actOnFarm',
+          route: 'PUT /farms/{farmname}/actions',
+          description: 'Act on a farm',
+          parameters: [
+            {
+              name: 'action',
+              required: true,
+              non_blank: true,
+              possible_values: ['stop', 'start', 'restart'],
+              list: false,
+            },
+          ],
+        },
+      ]);
+    }
+
+    const refused = await call('GET', '/appliances/lb-1/parameters?operation=actOnFarm&farmname=shop', {
+      as: 'viewer',
+    });
+    expect(refused.json).toMatchObject({ status: 403, code: 'role_too_low' });
+    expect(JSON.stringify([...appliance.world.farms])).toBe(before);
+    const asked = (await audit()).filter(({ event }) => event === 'discovery');
+    expect(asked.map(({ event, operation, principal }) => ({ event, operation, principal }))).toEqual(
+      callers.map((principal) => ({ event: 'discovery', operation: 'actOnFarm', principal })),
+    );
+  });
+
+  it('accepts the route of an operation', async () => {
+    const { call } = await givenGateway({ 'lb-1': busyWorld() });
+
+    const answer = await call('GET', `/appliances/lb-1/parameters?operation=${encodeURIComponent('POST /farms')}`);
+
+    expect(answer.json).toMatchObject({
+      operation: 'createFarm',
+      parameters: expect.arrayContaining([expect.objectContaining({ name: 'profile', required: true })]),
+    });
+  });
+
+  it.each([
+    ['no operation', '', 404, 'unknown_path'],
+    ['an unknown operation', '?operation=nothing', 404, 'unknown_path'],
+    ['an operation without a body', '?operation=listFarms', 404, 'unknown_path'],
+    ['an upload, which would be stored', '?operation=uploadActivationCertificate', 404, 'unknown_path'],
+    ['a missing name', '?operation=actOnFarm', 400, 'missing_parameter'],
+    ['an empty name', '?operation=actOnFarm&farmname=', 400, 'missing_parameter'],
+    ['a name that leads elsewhere', '?operation=actOnFarm&farmname=..', 400, 'missing_parameter'],
+    ['a name with a slash', '?operation=actOnFarm&farmname=shop%2Fservices', 400, 'missing_parameter'],
+    ['a name with a line break', '?operation=actOnFarm&farmname=shop%0a', 400, 'missing_parameter'],
+    ['two values of a name', '?operation=actOnFarm&farmname=shop&farmname=dns', 400, 'missing_parameter'],
+    ['two operations', '?operation=actOnFarm&operation=createFarm', 404, 'unknown_path'],
+    ['a token', '?operation=actOnFarm&farmname=shop&token=x', 400, 'token_in_url'],
+  ])('is refused with %s, and sends nothing', async (_, query, status, code) => {
+    const { call, appliance } = await givenGateway({ 'lb-1': busyWorld() });
+
+    const answer = await call('GET', `/appliances/lb-1/parameters${query}`);
+
+    expect(answer.json).toMatchObject({ status, code, remedy: expect.stringMatching(/\w/) });
+    expect(appliance.requests).toEqual([]);
+  });
+
+  it('reports an unknown object', async () => {
+    const { call } = await givenGateway({ 'lb-1': busyWorld() });
+
+    const answer = await call('GET', '/appliances/lb-1/parameters?operation=actOnFarm&farmname=nowhere');
+
+    expect(answer.json).toMatchObject({
+      status: 502,
+      detail: expect.stringContaining('404'),
+      remedy: expect.stringMatching(/\w/),
+    });
+  });
+
+  it('sends nothing while all changes are frozen', async () => {
+    const { call } = await givenGateway({ 'lb-1': busyWorld() });
+    await call('PUT', '/freeze', { headers: { 'x-reason': 'incident' } });
+
+    const answer = await call('GET', '/appliances/lb-1/parameters?operation=createBackup');
+
+    expect(answer.json).toMatchObject({ status: 423, code: 'frozen' });
+  });
+});
+
+describe('GET /audit', () => {
+  it('returns the newest first, filtered by principal, appliance, operation or event, up to the limit', async () => {
+    const { call } = await givenGateway({ 'lb-1': busyWorld(), 'lb-2': busyWorld() });
+    await call('PUT', actions, { ...stop, as: 'operator' });
+    await call('PUT', '/appliances/lb-2/farms/shop/actions', stop);
+    await call('POST', '/appliances/lb-2/system/backup', { json: { name: 'x1' } });
+    await call('DELETE', '/appliances/lb-1/farms/shop', { as: 'viewer' });
+    const ask = async (query: string) => {
+      return recordsOf(await call('GET', `/audit${query}`)).map(({ event, principal, appliance, operation }) =>
+        [event, principal, appliance, operation].join(' '),
+      );
+    };
+    const all = await ask('');
+
+    expect(all).toEqual([
+      'denied viewer lb-1 deleteFarm',
+      'outcome admin lb-2 createBackup',
+      'intent admin lb-2 createBackup',
+      'outcome admin lb-2 actOnFarm',
+      'intent admin lb-2 actOnFarm',
+      'outcome operator lb-1 actOnFarm',
+      'intent operator lb-1 actOnFarm',
+      expect.stringMatching(/^started/),
+    ]);
+    expect(await ask('?limit=2')).toEqual(all.slice(0, 2));
+    expect(await ask('?principal=operator')).toEqual(all.slice(5, 7));
+    expect(await ask('?appliance=lb-2')).toEqual(all.slice(1, 5));
+    expect(await ask('?operation=actOnFarm&event=outcome')).toEqual([all[3], all[5]]);
+    expect(await ask('?event=denied')).toEqual([all[0]]);
+    expect(await ask('?principal=nobody')).toEqual([]);
+    expect(await ask('?principal=oper')).toEqual([]);
+  });
+
+  it('continues in rotated files', async () => {
+    const { call, audit } = await givenGateway({ 'lb-1': busyWorld() }, { admin: { auditFileBytes: 4_096 } });
+    for (let times = 0; times < 30; times += 1) await call('DELETE', '/appliances/lb-1/farms/shop');
+
+    const answer = await call('GET', '/audit?limit=1000');
+
+    const seqs = recordsOf(answer).map(({ seq }) => seq);
+    expect((await audit()).length).toBeLessThan(30);
+    expect(seqs).toEqual(Array.from({ length: 31 }, (_, index) => 31 - index));
+  });
+
+  it.each(['viewer', 'operator'])('is refused for the role %s', async (as) => {
+    const { call } = await givenGateway({ 'lb-1': busyWorld() });
+
+    const answer = await call('GET', '/audit', { as });
+
+    expect(answer.json).toMatchObject({ status: 403, code: 'role_too_low' });
+  });
+
+  describe('for a token that does not cover everything', () => {
+    /**
+     * Two appliances with a change and a refusal each, a freeze that was lifted, and a token with
+     * these limits.
+     */
+    async function givenLines(limits: Partial<TokenSettings>) {
+      const { token } = makeToken();
+      const worlds = { 'lb-a': busyWorld(), 'lb-b': busyWorld() };
+      const { call } = await givenGateway(worlds, { tokens: [{ token, name: 'narrow', role: 'admin', ...limits }] });
+      for (const name of ['lb-a', 'lb-b']) {
+        await call('PUT', `/appliances/${name}/farms/shop/actions`, stop);
+        await call('DELETE', `/appliances/${name}/farms/shop`, { as: 'viewer' });
+        await call('GET', `/appliances/${name}/nowhere`);
+      }
+      await call('PUT', '/freeze', { headers: { 'x-reason': 'secret plan' } });
+      await call('DELETE', '/freeze');
+      return async (query = '') => {
+        const answer = await call('GET', `/audit${query}`, { as: token });
+        const lines = recordsOf(answer).map(({ event, appliance, operation }) =>
+          [event, appliance, operation].flatMap((word) => (typeof word === 'string' ? [word] : [])).join(' '),
+        );
+        return { status: answer.status, code: answer.json?.code, lines };
+      };
+    }
+    const ofA = ['denied lb-a', 'denied lb-a deleteFarm', 'outcome lb-a actOnFarm', 'intent lb-a actOnFarm'];
+
+    it('returns only the lines of its appliances, and none without an appliance', async () => {
+      const ask = await givenLines({ appliances: ['lb-a'] });
+
+      expect(await ask()).toMatchObject({ status: 200, lines: ofA });
+      expect((await ask('?limit=2')).lines).toEqual(ofA.slice(0, 2));
+      expect((await ask('?appliance=lb-a&event=denied')).lines).toEqual(ofA.slice(0, 2));
+    });
+
+    it('returns the lines of the operations that its lists permit', async () => {
+      const allowed = await givenLines({ allow: ['readAudit', 'actOnFarm'], appliances: ['lb-a'] });
+      const denied = await givenLines({ deny: ['actOnFarm'], appliances: ['lb-a'] });
+
+      expect((await allowed()).lines).toEqual([ofA[0], ofA[2], ofA[3]]);
+      expect((await denied()).lines).toEqual([ofA[0], ofA[1]]);
+    });
+
+    it('refuses a filter outside its permissions instead of returning nothing', async () => {
+      const byAppliance = await givenLines({ appliances: ['lb-a'] });
+      const byOperation = await givenLines({ deny: ['actOnFarm'] });
+
+      expect(await byAppliance('?appliance=lb-b')).toMatchObject({ status: 403, code: 'appliance_denied' });
+      expect(await byAppliance('?appliance=lb-nowhere')).toMatchObject({ status: 403, code: 'appliance_denied' });
+      expect(await byOperation('?operation=actOnFarm')).toMatchObject({ status: 403, code: 'operation_denied' });
+    });
+
+    it.each([{ allow: ['actOnFarm'] }, { deny: ['readAudit'] }, { allow: ['readAudit'], deny: ['readAudit'] }])(
+      'is refused if its lists do not permit readAudit: %j',
+      async (lists) => {
+        const ask = await givenLines(lists);
+
+        expect(await ask()).toMatchObject({ status: 403, code: 'operation_denied' });
+      },
+    );
+
+    it('returns all lines to a token for all appliances and operations', async () => {
+      const ask = await givenLines({ appliances: ['lb-a', '*'] });
+
+      expect((await ask()).lines).toHaveLength(11);
+    });
+  });
+
+  it.each(['0', '1001', '-1', '1e3', 'all', '', '10.5', '٣'])('refuses the limit "%s"', async (limit) => {
+    const { call } = await givenGateway({ 'lb-1': busyWorld() });
+
+    const answer = await call('GET', `/audit?limit=${encodeURIComponent(limit)}`);
+
+    expect(answer.json).toMatchObject({ status: 400, code: 'malformed_request' });
+  });
+});
+
+describe('GET /audit with an invalid query', () => {
+  it.each(['principals=admin', 'principal=admin&principal=viewer', 'event=explosion', 'limit=5&limit=6'])(
+    'refuses ?%s instead of returning nothing',
+    async (query) => {
+      const { call } = await givenGateway({ 'lb-1': busyWorld() });
+
+      const answer = await call('GET', `/audit?${query}`);
+
+      expect(answer.json).toMatchObject({ status: 400, code: 'malformed_request' });
+    },
+  );
+});
+
+describe('GET /docs', () => {
+  it('needs no token, shows nothing of this installation, and forbids frames', async () => {
+    const { call, tokenOf } = await givenGateway({ 'lb-secret-name': busyWorld() });
+
+    const page = await call('GET', '/docs', { as: 'none' });
+    const document = await call('GET', '/docs/openapi.json', { as: 'none' });
+
+    expect([page.status, document.status]).toEqual([200, 200]);
+    expect(page.headers['content-security-policy']).toMatch(/frame-ancestors 'none'/);
+    expect(document.json).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) });
+    for (const text of [page.text, document.text]) {
+      expect(text).not.toContain('lb-secret-name');
+      expect(text).not.toContain(tokenOf('admin'));
+    }
+  });
+});
+
+it('counts answers of the gateway by route template, never by path', async () => {
+  const { call, metrics } = await givenGateway({ 'lb-1': busyWorld() });
+
+  await call('PUT', actions, stop);
+  await call('GET', '/whoami');
+  await call('GET', '/appliances/lb-1/nowhere/made-up-by-a-stranger');
+  await call('GET', '/appliances/made-up-by-a-stranger/farms');
+  await call('GET', '/made-up-by-a-stranger');
+  await call('GET', '/docs/made-up-by-a-stranger', { as: 'none' });
+  const page = await metrics();
+
+  expect(page).toContain(
+    'zlb_admin_requests_total{appliance="lb-1",endpoint="/farms/{farmname}/actions",method="PUT",code="200"} 1',
+  );
+  expect(page).toContain('zlb_admin_requests_total{appliance="",endpoint="/whoami",method="GET",code="200"} 1');
+  expect(page).toContain('zlb_admin_requests_total{appliance="lb-1",endpoint="",method="GET",code="404"} 1');
+  expect(page).not.toContain('stranger');
+  expect(page).toMatch(/^zlb_admin_audit_records_total [5-9]$/m);
+  expect(page).toMatch(/^zlb_admin_audit_last_write_timestamp_seconds \d{10}/m);
+});

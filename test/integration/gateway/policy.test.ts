@@ -1,0 +1,527 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { makeToken } from '../../../src/commands/token.ts';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { type GivenOptions, givenGateway, roles } from '../../support/given-gateway.ts';
+import { minutePerLook } from '../../support/minute-per-look.ts';
+import { endpointRows } from '../../../src/appliance/api/table.ts';
+import { requestFor } from '../../support/operation-requests.ts';
+import { startHttpsServer } from '../../support/tls-server.ts';
+import { until } from '../../support/until.ts';
+
+/**
+ * The gateway on a server that answers everything with 200, so that what arrives was let through
+ * and nothing else.
+ */
+async function givenCounter(options: GivenOptions = {}) {
+  const arrived: string[] = [];
+  const server = await startHttpsServer((response, request) => {
+    arrived.push(`${request.method} ${request.url?.replace('/api/v4.0/api.cgi', '')}`);
+    request.resume().once('end', () => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"description":"","params":[]}');
+    });
+  });
+  // A URL with a path: the gateway need not find out where the API is.
+  const url = new URL('/api/v4.0/api.cgi', server.url).href;
+  const target = { url, fingerprintSha256: server.material.fingerprintSha256 };
+  return { arrived, ...(await givenGateway({}, { target, ...options })) };
+}
+
+describe('each role and each operation', () => {
+  // Written down here a second time, and by hand: the policy itself must not be what it is compared
+  // with.
+  const mayDo = {
+    viewer: ['read'],
+    operator: ['read', 'reversible'],
+    admin: ['read', 'secret', 'reversible', 'disruptive', 'destructive'],
+  } as const;
+
+  it('follow the matrix: permitted calls arrive, and refused ones do not', async () => {
+    const { call, arrived, audit } = await givenCounter({ now: minutePerLook() });
+    const counts = { allowed: 0, refused: 0 };
+
+    for (const role of roles) {
+      for (const [key, row] of endpointRows) {
+        const { method, path, request } = requestFor(row);
+        arrived.length = 0;
+
+        const answer = await call(method, `/appliances/lb-1${path}`, { ...request, as: role });
+
+        const sent = arrived.includes(`${method} ${path}`);
+        if ((mayDo[role] as readonly string[]).includes(row.risk)) {
+          expect({ key, role, status: answer.status, sent }).toEqual({ key, role, status: 200, sent: true });
+          counts.allowed += 1;
+        } else {
+          expect(answer.json, `${role} ${key}`).toMatchObject({ status: 403, code: 'role_too_low' });
+          expect(arrived, `${role} ${key}`).toEqual([]);
+          counts.refused += 1;
+        }
+      }
+    }
+
+    expect(counts.allowed + counts.refused).toBe(409 * 3);
+    const denied = (await audit()).filter(({ event, code }) => event === 'denied' && code === 'role_too_low');
+    expect(denied).toHaveLength(counts.refused);
+    console.log(`${409 * 3} cells of the matrix:`, counts);
+  });
+});
+
+describe('the details of a certificate', () => {
+  it.each(['shop.key', 'shop.KEY', 'shop.Key', 'shop%2EKEY', 'shop.%4bEY'])(
+    'are secret if the file is a private key: %s',
+    async (file) => {
+      const { call, arrived, audit } = await givenCounter();
+      const ask = async (as: string) => (await call('GET', `/appliances/lb-1/certificates/${file}/info`, { as })).json;
+
+      expect(await ask('viewer')).toMatchObject({ status: 403, code: 'role_too_low' });
+      expect(await ask('operator')).toMatchObject({ status: 403, code: 'role_too_low' });
+      expect(arrived).toEqual([]);
+      expect(await ask('admin')).toMatchObject({ params: [] });
+      expect(arrived).toHaveLength(1);
+      expect(await audit()).toContainEqual(expect.objectContaining({ event: 'intent', principal: 'admin' }));
+    },
+  );
+
+  it('are a plain read if it is not', async () => {
+    const { call, arrived, audit } = await givenCounter();
+
+    const answer = await call('GET', '/appliances/lb-1/certificates/shop.pem/info', { as: 'viewer' });
+
+    expect([answer.status, arrived]).toEqual([200, ['GET /certificates/shop.pem/info']]);
+    expect(await audit()).toEqual([]);
+  });
+});
+
+describe('the lists of a token', () => {
+  const reads = ['readFarmStatus', 'listFarms', 'readSystemVersion', 'deleteFarm'] as const;
+  const routeOf = {
+    readFarmStatus: ['GET', '/farms/shop/status'],
+    listFarms: ['GET', '/farms'],
+    readSystemVersion: ['GET', '/system/version'],
+    deleteFarm: ['DELETE', '/farms/shop'],
+  } as const;
+
+  it.each([
+    { lists: { allow: ['listFarms'] }, role: 'admin', let: ['listFarms'] },
+    { lists: { deny: ['listFarms'] }, role: 'admin', let: ['readFarmStatus', 'readSystemVersion', 'deleteFarm'] },
+    { lists: { allow: ['listFarms', 'readFarmStatus'], deny: ['listFarms'] }, role: 'admin', let: ['readFarmStatus'] },
+    { lists: { allow: [] }, role: 'admin', let: [] },
+    // Neither list lends a role what it lacks.
+    { lists: { allow: ['deleteFarm', 'listFarms'] }, role: 'viewer', let: ['listFarms'] },
+    { lists: { deny: ['listFarms'] }, role: 'viewer', let: ['readFarmStatus', 'readSystemVersion'] },
+  ] as const)(
+    'let a token of the role $role with $lists call $let and nothing else',
+    async ({ lists, role, let: open }) => {
+      const { token } = makeToken();
+      const { call, arrived } = await givenCounter({ tokens: [{ token, name: 'listed', role, ...lists }] });
+
+      for (const key of reads) {
+        const [method, path] = routeOf[key];
+        arrived.length = 0;
+
+        const { status, json } = await call(method, `/appliances/lb-1${path}`, {
+          as: token,
+          headers: { 'x-confirm': 'shop' },
+        });
+
+        const isOpen = (open as readonly string[]).includes(key);
+        expect({ key, status, sent: arrived }).toEqual({
+          key,
+          status: isOpen ? 200 : 403,
+          sent: isOpen ? [`${method} ${path}`] : [],
+        });
+        if (!isOpen)
+          expect(json?.code, key).toBe(role === 'viewer' && key === 'deleteFarm' ? 'role_too_low' : 'operation_denied');
+      }
+    },
+  );
+
+  it('also hold for what a call would take, which the appliance is not asked then', async () => {
+    const { token } = makeToken();
+    const { call, arrived } = await givenCounter({ tokens: [{ token, name: 'listed', deny: ['actOnFarm'] }] });
+
+    const answer = await call('GET', '/appliances/lb-1/parameters?operation=actOnFarm&farmname=shop', { as: token });
+
+    expect(answer.json).toMatchObject({ status: 403, code: 'operation_denied' });
+    expect(arrived).toEqual([]);
+  });
+});
+
+describe('the appliances of a token', () => {
+  it('hide all others: a name outside answers the same whether or not there is one', async () => {
+    const { token } = makeToken();
+    const worlds = { 'lb-paris': busyWorld(), 'lb-rome': busyWorld(), 'db-paris': busyWorld() };
+    const { call, appliances } = await givenGateway(worlds, {
+      tokens: [{ token, name: 'paris', appliances: ['lb-p*'] }],
+    });
+
+    const inside = await call('GET', '/appliances/lb-paris/farms/shop/status', { as: token });
+    const insideUnknown = await call('GET', '/appliances/lb-porto/farms/shop/status', { as: token });
+    const outside = await call('GET', '/appliances/lb-rome/farms/shop/status', { as: token });
+    const outsideUnknown = await call('GET', '/appliances/lb-oslo/farms/shop/status', { as: token });
+    const list = await call('GET', '/appliances', { as: token });
+
+    expect(inside.status).toBe(200);
+    expect(insideUnknown.json).toMatchObject({ status: 404, code: 'unknown_appliance' });
+    expect(outside.json).toMatchObject({ status: 403, code: 'appliance_denied' });
+    expect(outsideUnknown.json).toEqual({ ...outside.json, request_id: expect.any(String) });
+    expect(list.json?.appliances).toEqual([expect.objectContaining({ name: 'lb-paris' })]);
+    expect(appliances.get('lb-rome')?.requests).toEqual([]);
+  });
+
+  it('are compared with the decoded name', async () => {
+    const { token } = makeToken();
+    const worlds = { 'lb-paris': busyWorld(), 'lb-rome': busyWorld() };
+    const { call, appliances } = await givenGateway(worlds, {
+      tokens: [{ token, name: 'paris', appliances: ['lb-p*'] }],
+    });
+
+    for (const spelling of ['lb%2Drome', '%6c%62-rome', 'lb-rome%00', 'lb-paris%2F..%2Flb-rome', 'lb-p*', 'LB-PARIS']) {
+      const answer = await call('GET', `/appliances/${spelling}/farms`, { as: token });
+
+      expect(answer.status, spelling).toBeGreaterThanOrEqual(400);
+    }
+    const encoded = await call('GET', '/appliances/%6cb%2Dparis/farms', { as: token });
+
+    expect(encoded.status).toBe(200);
+    expect(appliances.get('lb-rome')?.requests).toEqual([]);
+  });
+
+  it('let an existing client work under the paths of the appliance only where there is exactly one', async () => {
+    const [one, both, none] = [makeToken().token, makeToken().token, makeToken().token];
+    const worlds = { 'lb-paris': busyWorld(), 'lb-rome': busyWorld() };
+    const { call, appliances } = await givenGateway(worlds, {
+      tokens: [
+        { token: one, name: 'one', appliances: ['lb-rome', 'lb-oslo'] },
+        { token: both, name: 'both', appliances: ['lb-*'] },
+        { token: none, name: 'none', appliances: ['lb-oslo'] },
+      ],
+    });
+
+    for (const base of ['/api/v4.0/api.cgi', '/zapi/v4.0/zapi.cgi']) {
+      for (const header of ['ZAPI_KEY', 'API_KEY', 'ZAPI-KEY', 'API-KEY']) {
+        const allowed = await call('GET', `${base}/farms/shop/status`, { as: 'none', headers: { [header]: one } });
+        const ambiguous = await call('GET', `${base}/farms/shop/status`, { as: 'none', headers: { [header]: both } });
+        const nowhere = await call('GET', `${base}/farms/shop/status`, { as: 'none', headers: { [header]: none } });
+
+        expect(allowed.json, header).toMatchObject({ params: { status: 'problem' } });
+        // Such a client shows its user the fields of the appliance's own errors.
+        for (const answer of [ambiguous, nowhere])
+          expect(answer.json, header).toMatchObject({
+            status: 404,
+            code: 'appliance_not_named',
+            error: 'true',
+            message: expect.stringContaining('names no appliance'),
+          });
+      }
+    }
+    expect(appliances.get('lb-paris')?.requests).toEqual([]);
+    const arrived = appliances.get('lb-rome')?.requests.filter(({ path }) => path === '/farms/shop/status');
+    expect(arrived).toHaveLength(8);
+  });
+});
+
+describe('the expiry of a token', () => {
+  it('ends it at that moment, and the audit names its owner', async () => {
+    const { token } = makeToken();
+    const expiresAtMs = Date.parse('2027-01-01T00:00:00Z');
+    const clock = { ms: expiresAtMs - 1 };
+    const { call, appliance, audit } = await givenGateway(
+      { 'lb-1': busyWorld() },
+      { tokens: [{ token, name: 'contractor', expiresAtMs }], now: () => clock.ms },
+    );
+
+    const before = await call('PUT', '/appliances/lb-1/farms/shop/actions', { as: token, json: { action: 'stop' } });
+    const sent = appliance.requests.length;
+    clock.ms = expiresAtMs;
+    const after = await call('PUT', '/appliances/lb-1/farms/shop/actions', { as: token, json: { action: 'start' } });
+
+    expect(before.status).toBe(200);
+    expect(after.json).toMatchObject({ status: 401, code: 'token_expired', remedy: expect.stringMatching(/token/) });
+    expect(after.headers['www-authenticate']).toMatch(/^Bearer/);
+    expect(appliance.requests).toHaveLength(sent);
+    expect((await audit()).at(-1)).toMatchObject({
+      event: 'denied',
+      principal: 'contractor',
+      code: 'token_expired',
+      path: '/appliances/lb-1/farms/shop/actions',
+    });
+  });
+
+  it('is shown by whoami, and is null if none is configured', async () => {
+    const { token } = makeToken();
+    const expiresAtMs = Date.parse('2037-01-01T00:00:00Z');
+    const { call } = await givenGateway({ 'lb-1': busyWorld() }, { tokens: [{ token, name: 'lasting', expiresAtMs }] });
+
+    const limited = await call('GET', '/whoami', { as: token });
+    const unlimited = await call('GET', '/whoami', { as: 'viewer' });
+
+    expect(limited.json?.expires).toBe('2037-01-01T00:00:00.000Z');
+    expect(unlimited.json?.expires).toBeNull();
+  });
+});
+
+describe('the confirmation of what cannot be undone', () => {
+  const destructive = endpointRows.filter(([, { risk }]) => risk === 'destructive');
+
+  it('is required for every destructive operation, and a wrong name is distinguished from none', async () => {
+    const { call, arrived, audit } = await givenCounter({ now: minutePerLook() });
+
+    for (const [key, row] of destructive) {
+      const { method, path, request } = requestFor(row);
+      const { 'x-confirm': name = '', ...headers } = request.headers;
+
+      const missing = await call(method, `/appliances/lb-1${path}`, { ...request, headers });
+      const wrong = await call(method, `/appliances/lb-1${path}`, {
+        ...request,
+        headers: { ...headers, 'x-confirm': `${name}x` },
+      });
+      const yes = await call(method, `/appliances/lb-1${path}`, {
+        ...request,
+        headers: { ...headers, 'x-confirm': 'true' },
+      });
+
+      expect(missing.json, key).toMatchObject({ status: 428, code: 'confirmation_required' });
+      expect(missing.json?.expected, key).toContain(decodeURIComponent(name));
+      expect(missing.json?.remedy, key).toContain(`X-Confirm: ${encodeURIComponent(decodeURIComponent(name))}`);
+      for (const answer of [wrong, yes])
+        expect(answer.json, key).toMatchObject({ status: 412, code: 'confirmation_mismatch' });
+      expect(arrived, key).toEqual([]);
+    }
+
+    expect(destructive).toHaveLength(73);
+    const codes = (await audit()).map(({ event, code }) => `${String(event)} ${String(code)}`);
+    expect(codes.filter((code) => code === 'denied confirmation_required')).toHaveLength(73);
+    expect(codes.filter((code) => code === 'denied confirmation_mismatch')).toHaveLength(146);
+  });
+
+  it('accepts the name of the appliance only if the path has no name', async () => {
+    const { call, arrived } = await givenCounter();
+    let without = 0;
+
+    for (const [key, row] of destructive) {
+      const { method, path, request } = requestFor(row);
+      arrived.length = 0;
+
+      const answer = await call(method, `/appliances/lb-1${path}`, {
+        ...request,
+        headers: { ...request.headers, 'x-confirm': 'lb-1' },
+      });
+
+      const isNameless = !row.route.includes('{');
+      expect({ key, status: answer.status }).toEqual({ key, status: isNameless ? 200 : 412 });
+      expect(arrived.length > 0, key).toBe(isNameless);
+      if (isNameless) without += 1;
+    }
+    expect(without).toBe(9);
+  });
+
+  it('takes a name outside ASCII percent-encoded or as UTF-8, as the path has it', async () => {
+    const { call, arrived } = await givenCounter();
+    const path = '/certificates/gr%C3%BC%C3%9Fe%20%28neu%29.pem';
+
+    for (const confirm of ['gr%C3%BC%C3%9Fe%20(neu).pem', Buffer.from('grüße (neu).pem').toString('latin1')]) {
+      const answer = await call('DELETE', `/appliances/lb-1${path}`, { headers: { 'x-confirm': confirm } });
+
+      expect(answer.status, confirm).toBe(200);
+    }
+
+    expect(arrived).toEqual(Array.from({ length: 2 }, () => 'DELETE /certificates/gr%C3%BC%C3%9Fe%20(neu).pem'));
+  });
+
+  it('is not required of a token with skip_confirmation, and of all others it is', async () => {
+    const { token } = makeToken();
+    const { call, arrived } = await givenCounter({ tokens: [{ token, name: 'old-script', skipConfirmation: true }] });
+
+    const skipped = await call('DELETE', '/appliances/lb-1/certificates/old.pem', { as: token });
+    const asked = await call('DELETE', '/appliances/lb-1/certificates/old.pem');
+
+    expect(skipped.status).toBe(200);
+    expect(asked.json).toMatchObject({ code: 'confirmation_required' });
+    expect(arrived).toEqual(['DELETE /certificates/old.pem']);
+  });
+
+  it('cannot be replaced by force', async () => {
+    const { call, arrived } = await givenCounter();
+
+    const answer = await call('DELETE', '/appliances/lb-1/certificates/old.pem', {
+      headers: { 'x-force': 'true', 'x-reason': 'must go' },
+    });
+
+    expect(answer.json).toMatchObject({ status: 428, code: 'confirmation_required' });
+    expect(arrived).toEqual([]);
+  });
+});
+
+describe('the freeze', () => {
+  it('refuses every operation that is not a read, for the admin too, and lets every read pass', async () => {
+    const { call, arrived } = await givenCounter();
+    await call('PUT', '/freeze', { headers: { 'x-reason': 'incident 4711' } });
+
+    for (const [key, row] of endpointRows) {
+      const { method, path, request } = requestFor(row);
+      arrived.length = 0;
+
+      const answer = await call(method, `/appliances/lb-1${path}`, request);
+
+      if (method === 'GET') expect({ key, status: answer.status }).toEqual({ key, status: 200 });
+      else
+        expect(answer.json, key).toMatchObject({
+          status: 423,
+          code: 'frozen',
+          detail: expect.stringContaining('incident 4711'),
+        });
+      expect(arrived.length, key).toBe(method === 'GET' ? 1 : 0);
+    }
+  });
+
+  it('survives a restart, and ends only when an admin thaws', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'zlb-freeze-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const admin = { auditFile: join(folder, 'audit.jsonl') };
+    const stop = { json: { action: 'stop' } };
+    const path = '/appliances/lb-1/farms/shop/actions';
+    const first = await givenGateway({ 'lb-1': busyWorld() }, { admin });
+    const froze = await first.call('PUT', '/freeze', { headers: { 'x-reason': 'change freeze until Monday' } });
+    await first.close();
+
+    const second = await givenGateway({ 'lb-1': busyWorld() }, { admin });
+    const state = await second.call('GET', '/freeze', { as: 'viewer' });
+    const frozen = await second.call('PUT', path, stop);
+    const before = second.appliance.requests.length;
+    await second.call('DELETE', '/freeze', { headers: { 'x-reason': 'it is Monday' } });
+    const thawed = await second.call('PUT', path, stop);
+
+    expect(froze.json).toEqual({
+      frozen: true,
+      by: 'admin',
+      reason: 'change freeze until Monday',
+      since: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+    });
+    expect(state.json).toEqual(froze.json);
+    expect(frozen.json).toMatchObject({ status: 423, code: 'frozen' });
+    expect(before).toBe(0);
+    expect(thawed.status).toBe(200);
+    expect((await second.audit()).map(({ event, reason }) => ({ event, reason }))).toEqual([
+      { event: 'freeze', reason: 'change freeze until Monday' },
+      { event: 'denied', reason: undefined },
+      { event: 'unfreeze', reason: 'it is Monday' },
+      { event: 'intent', reason: undefined },
+      { event: 'outcome', reason: undefined },
+    ]);
+  });
+
+  it('needs a reason and the role admin, and the metrics show it', async () => {
+    const { call, metrics, appliance } = await givenGateway({ 'lb-1': busyWorld() });
+
+    const reasonless = await call('PUT', '/freeze');
+    const blank = await call('PUT', '/freeze', { headers: { 'x-reason': '  ' } });
+    const byViewer = await call('PUT', '/freeze', { as: 'viewer', headers: { 'x-reason': 'why not' } });
+    const byOperator = await call('PUT', '/freeze', { as: 'operator', headers: { 'x-reason': 'why not' } });
+    const unfrozen = await metrics();
+    await call('PUT', '/freeze', { headers: { 'x-reason': 'incident' } });
+    const thawByOperator = await call('DELETE', '/freeze', { as: 'operator' });
+    const frozen = await metrics();
+
+    for (const answer of [reasonless, blank])
+      expect(answer.json).toMatchObject({ status: 400, code: 'reason_required' });
+    for (const answer of [byViewer, byOperator, thawByOperator])
+      expect(answer.json).toMatchObject({ status: 403, code: 'role_too_low' });
+    expect(unfrozen).toContain('\nzlb_admin_frozen 0\n');
+    expect(frozen).toContain('\nzlb_admin_frozen 1\n');
+    expect(appliance.requests).toEqual([]);
+  });
+
+  it.each([
+    { limits: { appliances: ['lb-1'] }, code: 'appliance_denied', may: [] },
+    { limits: { appliances: ['lb-*'] }, code: 'appliance_denied', may: [] },
+    { limits: { allow: ['listFarms'] }, code: 'operation_denied', may: [] },
+    { limits: { deny: ['freeze', 'unfreeze'] }, code: 'operation_denied', may: [] },
+    { limits: { deny: ['unfreeze'] }, code: 'operation_denied', may: ['PUT'] },
+    { limits: { allow: ['unfreeze'] }, code: 'operation_denied', may: ['DELETE'] },
+    { limits: { allow: ['freeze', 'unfreeze'] }, code: '', may: ['PUT', 'DELETE'] },
+    { limits: { appliances: ['lb-1', '*'] }, code: '', may: ['PUT', 'DELETE'] },
+  ])('is for a token of all appliances whose lists leave it: $limits', async ({ limits, code, may }) => {
+    const { token } = makeToken();
+    const { call, audit } = await givenGateway(
+      { 'lb-1': busyWorld() },
+      { tokens: [{ token, name: 'narrow', role: 'admin', ...limits }] },
+    );
+    const headers = { 'x-reason': 'incident' };
+
+    for (const method of ['PUT', 'DELETE'] as const) {
+      // For DELETE somebody else has frozen it.
+      if (method === 'DELETE') await call('PUT', '/freeze', { headers });
+      const before = await call('GET', '/freeze', { as: token });
+      const answer = await call(method, '/freeze', { as: token, headers });
+      const after = await call('GET', '/freeze', { as: token });
+
+      if (may.includes(method)) {
+        expect(answer.status, method).toBe(200);
+        expect(after.json?.frozen, method).toBe(method === 'PUT');
+      } else {
+        expect(answer.json, method).toMatchObject({ status: 403, code, remedy: expect.stringMatching(/token/) });
+        expect(after.json, method).toEqual(before.json);
+        expect((await audit()).at(-1), method).toMatchObject({ event: 'denied', principal: 'narrow', code });
+      }
+      if (method === 'PUT') await call('DELETE', '/freeze');
+    }
+  });
+
+  it('shows every token who froze and why, since each may be refused by it', async () => {
+    const { token } = makeToken();
+    const { call } = await givenGateway(
+      { 'lb-1': busyWorld() },
+      { tokens: [{ token, name: 'narrow', role: 'operator', appliances: ['lb-1'], allow: ['actOnFarm'] }] },
+    );
+    await call('PUT', '/freeze', { headers: { 'x-reason': 'incident 7' } });
+
+    const answer = await call('GET', '/freeze', { as: token });
+
+    expect(answer.json).toMatchObject({ frozen: true, by: 'admin', reason: 'incident 7' });
+  });
+
+  it('applies from its answer on, also to a change whose guards still read', async () => {
+    const { call, appliance } = await givenGateway({ 'lb-1': busyWorld() });
+    appliance.fail('GET /farms', { kind: 'slow_body', bytesPerSecond: 2_000 });
+
+    const restart = call('PUT', '/appliances/lb-1/farms/shop/actions', { json: { action: 'restart' } });
+    await until(
+      () => appliance.inFlight,
+      (inFlight) => inFlight > 0,
+    );
+    const freeze = await call('PUT', '/freeze', { headers: { 'x-reason': 'stop everything' } });
+    appliance.heal();
+
+    expect(freeze.status).toBe(200);
+    expect((await restart).json).toMatchObject({ status: 423, code: 'frozen' });
+    expect(appliance.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('counts a file that cannot be read as frozen', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'zlb-freeze-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const auditFile = join(folder, 'audit.jsonl');
+    writeFileSync(`${auditFile}.frozen`, 'no JSON');
+    const { call, appliance } = await givenGateway({ 'lb-1': busyWorld() }, { admin: { auditFile } });
+
+    const answer = await call('PUT', '/appliances/lb-1/farms/shop/actions', { json: { action: 'stop' } });
+
+    expect(answer.json).toMatchObject({ status: 423, code: 'frozen' });
+    expect(appliance.requests).toEqual([]);
+  });
+});
+
+it('knows tokens by their digest: the digest itself opens nothing', async () => {
+  const { call, tokenOf } = await givenGateway({ 'lb-1': busyWorld() });
+  const sha256 = createHash('sha256').update(tokenOf('admin')).digest('hex');
+
+  const byDigest = await call('GET', '/whoami', { as: sha256 });
+  const byToken = await call('GET', '/whoami', { as: tokenOf('admin') });
+
+  expect(byDigest.json).toMatchObject({ status: 401, code: 'unauthenticated' });
+  expect(byToken.json).toMatchObject({ principal: 'admin', role: 'admin' });
+});

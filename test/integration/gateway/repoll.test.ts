@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest';
+import { createActivationCertificate } from '../../../simulator/replies/activation.ts';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import type { World } from '../../../simulator/world.ts';
+import { givenGateway } from '../../support/given-gateway.ts';
+import { seriesOf, stateOf, valueOf } from '../../support/samples.ts';
+import { until } from '../../support/until.ts';
+
+const dayMs = 86_400_000;
+/** "Within seconds": the schedule of every collector here is up to a day away. */
+const soonMs = 3_000;
+const farms = '/appliances/lb-1/farms';
+const pem = '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n';
+
+/** A gateway whose appliance has been read once by the collectors named. */
+async function given(
+  polls: readonly string[],
+  { world = busyWorld(), timeoutMs = 5_000 }: { world?: World; timeoutMs?: number } = {},
+) {
+  const gateway = await givenGateway({ 'lb-1': world }, { polls, admin: { timeoutMs } });
+  await until(
+    async () => (await fetch(`${gateway.metricsUrl}/-/ready`)).status,
+    (status) => status === 200,
+  );
+  await until(
+    () => gateway.appliance.inFlight,
+    (inFlight) => inFlight === 0,
+  );
+  const { length: readAtStart } = gateway.appliance.requests;
+  return {
+    ...gateway,
+    /** Returns the requests since the first readings. */
+    since: () => gateway.appliance.requests.slice(readAtStart).map(({ method, path }) => `${method} ${path}`),
+    soon: async (look: (page: string) => unknown, wanted: unknown) => {
+      const seen = await until(
+        async () => look(await gateway.metrics()),
+        (value) => value === wanted,
+        soonMs,
+      );
+      expect(seen).toBe(wanted);
+    },
+  };
+}
+
+const farmStatus = (farm: string) => (page: string) => stateOf(page, 'zlb_farm_status', { farm });
+const backendStatus = (farm: string, backend: string) => (page: string) =>
+  stateOf(page, 'zlb_backend_status', { farm, backend });
+
+describe('after a change through the gateway /metrics shows', () => {
+  it('that a farm is stopped, and that it runs again', async () => {
+    const { call, metrics, soon } = await given(['farms']);
+    expect(farmStatus('shop')(await metrics())).toBe('problem');
+
+    await call('PUT', `${farms}/shop/actions`, { json: { action: 'stop' } });
+    await soon(farmStatus('shop'), 'down');
+    await call('PUT', `${farms}/shop/actions`, { json: { action: 'start' } });
+    await soon(farmStatus('shop'), 'problem');
+  });
+
+  it('that a backend is in maintenance, asking for that farm and no other', async () => {
+    const { call, soon, since } = await given(['farms', 'backends']);
+
+    await call('PUT', `${farms}/shop/services/front/backends/0/maintenance`, { json: { action: 'maintenance' } });
+
+    await soon(backendStatus('shop', '10.20.0.11:8080'), 'maintenance');
+    const asked = since().filter((path) => path.startsWith('GET /stats/farms/'));
+    // The guard looks at the same page before the call.
+    expect(new Set(asked)).toEqual(new Set(['GET /stats/farms/shop']));
+    expect(asked.length).toBeLessThanOrEqual(3);
+  });
+
+  it('that a farm was made, with its backends, and that it is gone', async () => {
+    const { call, metrics, soon } = await given(['farms', 'backends']);
+
+    await call('POST', farms, { json: { farmname: 'new', profile: 'l4xnat', vip: '192.0.2.40', vport: '9999' } });
+    await soon((page) => seriesOf(page, 'zlb_farm_info', { farm: 'new' }).length, 1);
+    await call('POST', `${farms}/new/backends`, { json: { ip: '10.20.0.99', port: '9999' } });
+    await soon((page) => seriesOf(page, 'zlb_backend_info', { farm: 'new' }).length, 1);
+    await call('DELETE', `${farms}/new`, { headers: { 'x-confirm': 'new' } });
+    await soon((page) => page.includes('farm="new"'), false);
+
+    expect(farmStatus('shop')(await metrics())).toBe('problem');
+  });
+
+  it('that a certificate is stored, and that it is gone', async () => {
+    const { call, soon } = await given(['certificates']);
+    const stored = (page: string) => seriesOf(page, 'zlb_certificate_info', { file: 'new.pem' }).length;
+
+    await call('POST', '/appliances/lb-1/certificates/new.pem', { body: pem, type: 'application/x-pem-file' });
+    await soon(stored, 1);
+    await call('DELETE', '/appliances/lb-1/certificates/new.pem', { headers: { 'x-confirm': 'new.pem' } });
+    await soon(stored, 0);
+  });
+
+  it('that there is one more backup', async () => {
+    const { call, metrics, soon } = await given(['backups']);
+    const count = (page: string) => valueOf(page, 'zlb_backups');
+    expect(count(await metrics())).toBe(1);
+
+    await call('POST', '/appliances/lb-1/system/backup', { json: { name: 'pre-change' } });
+
+    await soon(count, 2);
+  });
+
+  it('that the appliance is deactivated, and that it is activated again', async () => {
+    const { call, metrics, soon } = await given(['activation', 'farms']);
+    const status = (page: string) => stateOf(page, 'zlb_activation_status');
+    expect(status(await metrics())).toBe('activated');
+    const licence = createActivationCertificate({
+      kind: 'permanent',
+      hostname: 'lb-madrid',
+      notBefore: Date.now() - dayMs,
+      notAfter: Date.now() + 90 * dayMs,
+    });
+
+    await call('DELETE', '/appliances/lb-1/certificates/activation', { headers: { 'x-confirm': 'lb-1' } });
+    await soon(status, 'deactivated');
+    const answer = await call('POST', '/appliances/lb-1/certificates/activation', {
+      body: licence,
+      type: 'text/plain',
+    });
+
+    expect(answer.status).toBe(200);
+    await soon(status, 'activated');
+  });
+
+  it('what a refused change has still changed', async () => {
+    const { call, appliance, soon } = await given(['farms']);
+    // Several settings are applied one after the other, and the first failure stops (docs/api.md
+    // §8, 21).
+    appliance.fail('PUT /farms/{farmname}', { kind: 'status', status: 400 });
+    const farm = appliance.world.farms.get('shop');
+    if (farm) farm.running = false;
+
+    const answer = await call('PUT', `${farms}/shop`, { json: { vport: '1' } });
+
+    expect(answer.status).toBe(400);
+    await soon(farmStatus('shop'), 'down');
+  });
+
+  it('what a change without an answer has changed', async () => {
+    const { call, appliance, soon } = await given(['farms'], { timeoutMs: 500 });
+    appliance.fail('PUT /farms/{farmname}', { kind: 'cut' });
+    const farm = appliance.world.farms.get('shop');
+    if (farm) farm.running = false;
+
+    const answer = await call('PUT', `${farms}/shop`, { json: { vport: '1' } });
+
+    expect(answer.status).toBe(502);
+    await soon(farmStatus('shop'), 'down');
+  });
+});
+
+describe('the appliance is not asked again', () => {
+  it('for reads, dry runs, questions for parameters and what was refused', async () => {
+    const { call, since } = await given(['farms', 'backends', 'certificates', 'activation', 'backups']);
+
+    await call('GET', `${farms}/shop/status`);
+    await call('GET', '/appliances/lb-1/certificates/shop_example_com.pem');
+    await call('GET', '/appliances/lb-1/parameters?operation=actOnFarm&farmname=shop');
+    await call('PUT', `${farms}/shop/actions`, { json: { action: 'stop' }, headers: { 'x-dry-run': 'true' } });
+    await call('PUT', `${farms}/shop/actions`, { json: { action: 'stop' }, as: 'viewer' });
+    await call('DELETE', `${farms}/shop`);
+    await call('PUT', `${farms}/shop/actions`, { json: { action: 'start' } });
+    // The last thing to arrive: by then anything before it would have been asked for.
+    await call('POST', '/appliances/lb-1/system/backup', { json: { name: 'pre-change' } });
+    const asked = await until(since, (paths) => paths.at(-1) === 'GET /system/backup');
+
+    for (const polled of ['GET /stats/farms', 'GET /certificates', 'GET /certificates/activation/info'])
+      expect(asked).not.toContain(polled);
+  });
+
+  it('by collectors that the change does not touch', async () => {
+    const { call, since, soon } = await given(['farms', 'certificates', 'backups', 'activation']);
+
+    await call('PUT', `${farms}/shop/actions`, { json: { action: 'stop' } });
+    await soon(farmStatus('shop'), 'down');
+
+    expect(since().filter((path) => !path.includes('/farms'))).toEqual(['GET /system/version']);
+  });
+
+  it('once for each of many changes in a row: a read that still waits serves all of them', async () => {
+    const { call, appliance, since, metrics } = await given(['farms']);
+    appliance.fail('GET /stats/farms', { kind: 'slow_body', bytesPerSecond: 400 }, { times: 1 });
+    const stop = { json: { action: 'stop' } };
+
+    for (let times = 0; times < 50; times += 1) await call('PUT', `${farms}/legacy/actions`, stop);
+    const duringTheFirst = since().filter((path) => path === 'GET /stats/farms').length;
+    await call('PUT', `${farms}/shop/actions`, stop);
+    const page = await until(metrics, (seen) => farmStatus('shop')(seen) === 'down');
+
+    expect(farmStatus('legacy')(page)).toBe('down');
+    expect(duringTheFirst).toBe(1);
+    expect(since().filter((path) => path === 'GET /stats/farms')).toHaveLength(2);
+  });
+});

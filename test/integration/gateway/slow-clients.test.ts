@@ -1,0 +1,323 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { dirname } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { type GivenOptions, givenGateway } from '../../support/given-gateway.ts';
+import { startHttpsServer } from '../../support/tls-server.ts';
+import { until } from '../../support/until.ts';
+
+const actions = '/appliances/lb-1/farms/shop/actions';
+const language = '/appliances/lb-1/system/language';
+const backup = '/appliances/lb-1/system/backup/one';
+const file = { type: 'application/gzip', body: randomBytes(300_000) };
+
+/** A client that sends the beginning of a request, and what the test adds. */
+function openRequest(url: string, token: string, lines: readonly string[]) {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  let text = '';
+  socket.on('error', () => undefined).on('data', (chunk) => (text += chunk.toString('latin1')));
+  onTestFinished(() => void socket.destroy());
+  const [first = '', ...headers] = lines;
+  const common = ['Host: gateway', `Authorization: Bearer ${token}`];
+  socket.write([`${first} HTTP/1.1`, ...common, ...headers, '', ''].join('\r\n'));
+  return { socket, text: () => text };
+}
+
+/** Returns the open files of this process below a folder, as the kernel names them. */
+function openFiles(folder: string): readonly string[] {
+  return readdirSync('/proc/self/fd')
+    .map((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`);
+      } catch {
+        return '';
+      }
+    })
+    .filter((link) => link.startsWith(folder));
+}
+
+function openUpload(url: string, token: string, length = 10_000_000) {
+  const lines = [`PUT ${backup}`, 'Content-Type: application/gzip', `Content-Length: ${length}`];
+  const { socket, text } = openRequest(url, token, lines);
+  socket.write(Buffer.alloc(100_000));
+  return { socket, text };
+}
+
+/**
+ * A gateway on an appliance whose answers the test gives, in the order in which the requests came.
+ */
+async function givenManual(options: Omit<GivenOptions, 'target'> = {}) {
+  const arrived: { readonly name: string; readonly response: ServerResponse }[] = [];
+  const server = await startHttpsServer((response, request) => {
+    request.resume();
+    if (request.url?.endsWith('/system/version')) response.end('{}');
+    else if (request.method === 'GET') response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
+    else arrived.push({ name: `${request.method} ${request.url?.split('/').at(-1)}`, response });
+  });
+  const target = {
+    url: new URL('/api/v4.0/api.cgi', server.url).href,
+    fingerprintSha256: server.material.fingerprintSha256,
+  };
+  const gateway = await givenGateway({}, { ...options, target });
+  return { ...gateway, server, arrived };
+}
+
+describe('a slow upload', () => {
+  it('does not keep others from changing the appliance', async () => {
+    const { url, call, tokenOf, appliance, auditFile } = await givenGateway({ 'lb-1': busyWorld() });
+    openUpload(url, tokenOf('operator'));
+    openUpload(url, tokenOf('operator'));
+    await until(
+      async () => (await call('GET', '/whoami')).status,
+      (status) => status === 200,
+    );
+
+    const startedAt = performance.now();
+    const stopped = await call('PUT', actions, { json: { action: 'stop' } });
+
+    expect(stopped.status).toBe(200);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(appliance.requests.map(({ method }) => method)).not.toContain('PUT /system/backup/one');
+    // A spooled file has no name.
+    expect((await readdir(dirname(auditFile))).filter((name) => name.includes('spool'))).toEqual([]);
+  }, 60_000);
+
+  it('ends with 408, and nothing of it is sent', async () => {
+    const { url, tokenOf, appliance, audit } = await givenGateway(
+      { 'lb-1': busyWorld() },
+      { admin: { timeoutMs: 300 } },
+    );
+    const { text } = openUpload(url, tokenOf('operator'));
+
+    const answer = await until(text, (seen) => seen.includes('request_id'));
+
+    expect(answer).toMatch(/^HTTP\/1.1 408 /);
+    expect(answer).toContain('"code":"body_too_slow"');
+    expect(answer).toContain('16384 bytes a second; nothing was sent');
+    expect(appliance.requests).toEqual([]);
+    expect((await audit()).map(({ event, code }) => [event, code])).toEqual([['denied', 'body_too_slow']]);
+  });
+
+  it('takes no more space than its principal may', async () => {
+    const { url, call, tokenOf } = await givenGateway(
+      { 'lb-1': busyWorld() },
+      { admin: { uploadBytes: 1_000_000, downloadBytes: 1_000_000 } },
+    );
+    const uploads = Array.from({ length: 3 }, () => openUpload(url, tokenOf('operator'), 900_000));
+
+    const answers = await until(
+      () => uploads.map(({ text }) => text()).filter((text) => text !== ''),
+      ({ length }) => length > 0,
+    );
+    const another = await call('PUT', backup, file);
+
+    expect(answers).toEqual([expect.stringMatching(/^HTTP\/1.1 503 [^]*"code":"spool_unavailable"/)]);
+    expect(another.json?.message).toBe('This is no backup.');
+  });
+});
+
+describe('an upload that cannot be sent', () => {
+  it('leaves no file open, whatever the reason', async () => {
+    const server = await startHttpsServer((response) => void response.destroy());
+    const target = { url: server.url.href, fingerprintSha256: server.material.fingerprintSha256 };
+    const { call, auditFile } = await givenGateway({}, { target });
+
+    // The path of the API is not found; then there is no connection; then the caller may not.
+    const answers = [await call('PUT', backup, file)];
+    await server.close();
+    answers.push(await call('PUT', backup, file), await call('PUT', backup, { ...file, as: 'viewer' }));
+
+    expect(answers.map(({ status }) => status)).toEqual([502, 502, 403]);
+    await until(
+      () => openFiles(dirname(auditFile)).filter((link) => link.includes('spool')),
+      (open) => open.length === 0,
+    );
+  });
+});
+
+describe('a freeze', () => {
+  const freeze = ['PUT', '/freeze', { headers: { 'x-reason': 'incident' } }] as const;
+
+  it('ends an upload that arrives and a change that waits at once', async () => {
+    const { url, call, tokenOf, arrived, audit } = await givenManual();
+    const { text } = openUpload(url, tokenOf('operator'));
+    const running = call('POST', language, { json: { language: 'en' } });
+    await until(
+      () => arrived.length,
+      (count) => count === 1,
+    );
+    const waiting = call('POST', language, { json: { language: 'de' } });
+    // A later call has its answer: the change waits by now.
+    await call('GET', '/appliances/lb-1/farms');
+
+    expect((await call(...freeze)).status).toBe(200);
+
+    expect(await waiting).toMatchObject({ status: 423, json: { code: 'frozen' } });
+    expect(await until(text, (seen) => seen.includes('request_id'))).toContain('"code":"frozen"');
+    // A call that was sent completely runs to its end.
+    arrived[0]?.response.end('{}');
+    expect((await running).status).toBe(200);
+    expect(arrived).toHaveLength(1);
+    const lines = await audit();
+    expect(lines.filter(({ event }) => event === 'outcome')).toEqual([expect.objectContaining({ status: 200 })]);
+    expect(lines.filter(({ event }) => event === 'denied').map(({ code }) => code)).toEqual(['frozen', 'frozen']);
+  });
+
+  it('stops a change while the gateway looks for the path of the API', async () => {
+    const probes: ServerResponse[] = [];
+    const changes: string[] = [];
+    const server = await startHttpsServer((response, { method = '', url }) => {
+      if (url?.endsWith('/system/version')) probes.push(response);
+      else if (method === 'GET') response.end('{}');
+      else changes.push(`${method} ${url}`);
+    });
+    const target = { url: server.url.href, fingerprintSha256: server.material.fingerprintSha256 };
+    const { call, audit } = await givenGateway({}, { target });
+    const change = call('POST', language, { json: { language: 'en' } });
+    await until(
+      () => probes.length,
+      (count) => count === 1,
+    );
+
+    expect((await call(...freeze)).status).toBe(200);
+    probes[0]?.end('{}');
+
+    expect(await change).toMatchObject({ status: 423, json: { code: 'frozen' } });
+    expect(changes).toEqual([]);
+    const outcome = (await audit()).find(({ event }) => event === 'outcome');
+    expect(outcome).toMatchObject({ code: 'frozen', status: 423 });
+    expect(outcome).not.toHaveProperty('uncertain');
+  });
+
+  it('cuts an upload that is being sent, and its outcome is uncertain', async () => {
+    const paused: Socket[] = [];
+    const server = await startHttpsServer((response, request) => {
+      if (request.method === 'GET') return void response.end('{}');
+      paused.push(request.socket.pause());
+    });
+    const target = {
+      url: new URL('/api/v4.0/api.cgi', server.url).href,
+      fingerprintSha256: server.material.fingerprintSha256,
+    };
+    const { call, audit } = await givenGateway({}, { target });
+    const upload = call('PUT', backup, { type: 'application/gzip', body: Buffer.alloc(16_000_000), as: 'operator' });
+    await until(
+      () => paused.length,
+      (count) => count === 1,
+    );
+
+    expect((await call(...freeze)).status).toBe(200);
+
+    const answer = await upload;
+    expect(answer).toMatchObject({ status: 423, json: { code: 'frozen' } });
+    expect(answer.json?.detail).toContain('cut while it was being sent');
+    expect((await audit()).find(({ event }) => event === 'outcome')).toMatchObject({ code: 'frozen', uncertain: true });
+  });
+});
+
+describe('the stop of a farm', () => {
+  it('passes waiting changes if an admin sends it, but not the running one', async () => {
+    const { call, arrived } = await givenManual();
+    const calls = [call('POST', language, { json: { language: 'en' } })];
+    await until(
+      () => arrived.length,
+      (count) => count === 1,
+    );
+    calls.push(call('POST', '/appliances/lb-1/system/dns', { json: { primary: '192.0.2.1' } }));
+    calls.push(call('PUT', actions, { as: 'operator', json: { action: 'stop' } }));
+    await call('GET', '/appliances/lb-1/farms');
+    calls.push(call('PUT', '/appliances/lb-1/farms/db/actions', { json: { action: 'stop' } }));
+    await call('GET', '/appliances/lb-1/farms');
+
+    for (let count = 1; count <= 4; count += 1) {
+      await until(
+        () => arrived.length,
+        (seen) => seen === count,
+      );
+      arrived[count - 1]?.response.end('{}');
+    }
+
+    await Promise.all(calls);
+    const urls = arrived.map(({ response }) => response.req.url?.split('/').slice(-2).join('/'));
+    expect(urls).toEqual(['system/language', 'db/actions', 'system/dns', 'shop/actions']);
+  });
+});
+
+describe('a caller that reads its answer slowly', () => {
+  const long = Buffer.alloc(15_000_000, '{"x":1}');
+
+  async function givenLongAnswers(options: Omit<GivenOptions, 'target'> = {}) {
+    const server = await startHttpsServer((response, { url }) => {
+      const body = url?.endsWith('/sessions') ? long : Buffer.from('{}');
+      response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+    });
+    const target = {
+      url: new URL('/api/v4.0/api.cgi', server.url).href,
+      fingerprintSha256: server.material.fingerprintSha256,
+    };
+    return { ...(await givenGateway({}, { ...options, target })), server };
+  }
+
+  const path = '/appliances/lb-1/farms/shop/services/front/sessions';
+
+  it('holds no slot: reads and dry runs of others pass', async () => {
+    const { url, call, tokenOf } = await givenLongAnswers({ admin: { maxConcurrentPerAppliance: 2 } });
+    const readers = [1, 2].map(() => {
+      const { socket, text } = openRequest(url, tokenOf('viewer'), [`GET ${path}`]);
+      socket.once('data', () => socket.pause());
+      return text;
+    });
+    for (const text of readers) await until(text, (seen) => seen !== '');
+
+    const startedAt = performance.now();
+    const read = await call('GET', '/appliances/lb-1/farms');
+    const whole = await call('GET', path);
+
+    expect(read.status).toBe(200);
+    expect(whole.bytes.equals(long)).toBe(true);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  }, 60_000);
+
+  it('takes no more space than its principal may', async () => {
+    const { url, call, tokenOf } = await givenLongAnswers({
+      admin: { uploadBytes: 16_000_000, downloadBytes: 16_000_000 },
+    });
+    const readers = Array.from({ length: 3 }, () => {
+      const { socket, text } = openRequest(url, tokenOf('viewer'), [`GET ${path}`]);
+      socket.once('data', () => socket.pause());
+      return text;
+    });
+
+    const beginnings = await until(
+      () => readers.map((text) => text().slice(9, 12)),
+      (seen) => seen.every((text) => text !== ''),
+    );
+
+    expect(beginnings.toSorted()).toEqual(['200', '200', '503']);
+    expect((await call('GET', path, { as: 'operator' })).bytes.equals(long)).toBe(true);
+  });
+});
+
+describe('a long answer that the appliance cuts off', () => {
+  it('is answered with one complete problem', async () => {
+    const server = await startHttpsServer((response, { url }) => {
+      response.writeHead(200, { 'content-type': 'application/x-download', 'content-length': 1_000_000 });
+      response.write(Buffer.alloc(url?.endsWith('/supportsave') ? 500_000 : 10), () => response.destroy());
+    });
+    const target = {
+      url: new URL('/api/v4.0/api.cgi', server.url).href,
+      fingerprintSha256: server.material.fingerprintSha256,
+    };
+    const { call, audit } = await givenGateway({}, { target, admin: { downloadBytes: 2_000_000 } });
+
+    const answer = await call('GET', '/appliances/lb-1/system/supportsave');
+
+    expect(answer).toMatchObject({ status: 502, json: { code: 'upstream_unreachable' } });
+    expect((await audit()).at(-1)).toMatchObject({ event: 'outcome', status: 200, code: 'upstream_unreachable' });
+  });
+});

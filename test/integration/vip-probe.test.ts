@@ -1,0 +1,235 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type CertificateParts, createCertificate } from '../../simulator/certificate.ts';
+import { type ProbeResult, probeVip } from '../../src/collectors/vip-probe.ts';
+import { until } from '../support/until.ts';
+
+const address = '127.0.0.1';
+const dayMs = 86_400_000;
+const never = new AbortController().signal;
+
+afterEach(() => vi.useRealTimers());
+
+async function listening(server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket.on('error', () => undefined));
+  });
+  server.listen(0, address);
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** A server that does what `behave` does with each connection. */
+function givenServer(behave: (socket: Socket) => void): Promise<number> {
+  return listening(createServer(behave));
+}
+
+function givenTls(parts: Partial<CertificateParts> = {}): Promise<number> {
+  const { key, cert } = createCertificate({
+    subject: { CN: 'shop.test' },
+    notBefore: new Date('2026-01-01T00:00:00Z'),
+    notAfter: new Date('2026-12-31T23:59:59Z'),
+    altNames: ['DNS:shop.test'],
+    ...parts,
+  });
+  return listening(createTlsServer({ key, cert }).on('tlsClientError', () => undefined));
+}
+
+const probe = (port: number, serverName: string | undefined = 'shop.test'): Promise<ProbeResult> =>
+  probeVip({ address, port, serverName }, never);
+
+/**
+ * Probes a server that never comes to an end, and lets the five seconds pass once `server` has the
+ * connection.
+ */
+async function probeInVain(server: Server, serverName: string | undefined = 'shop.test'): Promise<ProbeResult> {
+  const port = await listening(server);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const connected = once(server, 'connection');
+  const result = probe(port, serverName);
+  const [socket] = (await connected) as [Socket];
+  if (serverName !== undefined) await once(socket, 'data');
+  vi.advanceTimersByTime(5_000);
+  return await result;
+}
+
+describe('a probe by TCP', () => {
+  it('measures the time to connect, and sends nothing', async () => {
+    const received: Buffer[] = [];
+    const ended = Promise.withResolvers<void>();
+    const port = await givenServer((socket) => {
+      socket.on('data', (data) => received.push(data)).on('close', () => ended.resolve());
+    });
+
+    const result = await probeVip({ address, port, serverName: undefined }, never);
+
+    await ended.promise;
+    expect(result).toEqual({ isReachable: true, connectSeconds: expect.any(Number) });
+    expect(received).toEqual([]);
+  });
+
+  it('says refused where nobody listens', async () => {
+    const server = createServer();
+    const port = await listening(server);
+    server.close();
+    await once(server, 'close');
+
+    expect(await probe(port, undefined)).toEqual({ isReachable: false, failure: 'refused' });
+    expect(await probe(port)).toEqual({ isReachable: false, failure: 'refused' });
+  });
+
+  it('says timeout if there is no connection after five seconds', async () => {
+    const port = await givenServer(() => undefined);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+
+    const result = probe(port, undefined);
+    // The event loop has not run since: no connection can have been seen.
+    vi.advanceTimersByTime(5_000);
+
+    expect(await result).toEqual({ isReachable: false, failure: 'timeout' });
+  });
+
+  it('rejects when the exporter stops, without waiting', async () => {
+    const server = createServer();
+    const port = await listening(server);
+    const stopping = new AbortController();
+    const result = probeVip({ address, port, serverName: 'shop.test' }, stopping.signal);
+    await once(server, 'connection');
+
+    stopping.abort();
+
+    await expect(result).rejects.toThrow('aborted');
+    await expect(probeVip({ address, port, serverName: undefined }, stopping.signal)).rejects.toThrow('aborted');
+  });
+});
+
+describe('a probe by TLS', () => {
+  it('describes the certificate that is served', async () => {
+    const port = await givenTls({ serial: 0x1a2bn });
+
+    expect(await probe(port)).toEqual({
+      isReachable: true,
+      connectSeconds: expect.any(Number),
+      certificate: {
+        commonName: 'shop.test',
+        issuer: 'shop.test',
+        serial: '1a2b',
+        fingerprintSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+        notBeforeSeconds: Date.UTC(2026, 0, 1) / 1_000,
+        notAfterSeconds: Date.UTC(2026, 11, 31, 23, 59, 59) / 1_000,
+        coversName: true,
+      },
+    });
+  });
+
+  it('asks for the name, and for none if there is none', async () => {
+    const asked: unknown[] = [];
+    const { key, cert } = createCertificate({
+      subject: { CN: 'any' },
+      notBefore: new Date(),
+      notAfter: new Date(Date.now() + dayMs),
+    });
+    const server = createTlsServer({ key, cert }, (socket) => asked.push(socket.servername));
+    const port = await listening(server);
+
+    const named = await probe(port);
+    await until(
+      () => asked.length,
+      (count) => count === 1,
+    );
+    const unnamed = await probe(port, '');
+    await until(
+      () => asked.length,
+      (count) => count === 2,
+    );
+
+    expect(asked).toEqual(['shop.test', false]);
+    expect([named, unnamed].map(({ certificate }) => certificate?.coversName)).toEqual([false, undefined]);
+  });
+
+  it.each([
+    [['DNS:*.shop.test'], 'www.shop.test', true],
+    [['DNS:*.shop.test'], 'shop.test', false],
+    [['DNS:other.test', 'DNS:shop.test'], 'shop.test', true],
+    [['DNS:other.test'], 'shop.test', false],
+    // Clients ignore the common name.
+    [[], 'shop.test', false],
+  ])('compares the alternative names %j with %s', async (altNames, serverName, isCovered) => {
+    const port = await givenTls({ altNames });
+
+    expect((await probe(port, serverName)).certificate?.coversName).toBe(isCovered);
+  });
+
+  it.each([
+    ['a negative serial', { serial: -5n }, { serial: '-05' }],
+    ['the year 1950', { notBefore: new Date('1950-01-01T00:00:00Z') }, { notBeforeSeconds: -631_152_000 }],
+    ['the year 9999', { notAfter: new Date('9999-12-31T23:59:59Z') }, { notAfterSeconds: 253_402_300_799 }],
+    ['an end before its beginning', { notAfter: new Date('1970-01-01T00:00:00Z') }, { notAfterSeconds: 0 }],
+    ['a name on two lines', { subject: { CN: 'a\nCN=b' } }, { commonName: 'a\\0ACN=b' }],
+    ['a name with a comma', { subject: { CN: 'Shop, the' } }, { commonName: 'Shop, the' }],
+    ['a name of 50,000 letters', { subject: { CN: 'x'.repeat(50_000) } }, { commonName: 'x'.repeat(256) }],
+    ['5,000 alternative names', { altNames: manyNames(5_000) }, { coversName: true }],
+  ] as [string, Partial<CertificateParts>, object][])('reads %s', async (_, parts, expected) => {
+    const port = await givenTls(parts);
+
+    expect(await probe(port)).toMatchObject({ isReachable: true, certificate: expected });
+  });
+
+  it('says tls for a certificate of one megabyte', async () => {
+    const port = await givenTls({ altNames: [1, 2, 3, 4].map((letter) => `DNS:${String(letter).repeat(250_000)}`) });
+
+    expect(await probe(port)).toEqual({ isReachable: true, connectSeconds: expect.any(Number), failure: 'tls' });
+  });
+
+  it.each([
+    ['answers with an alert', (socket: Socket) => socket.end(Buffer.from([0x15, 3, 3, 0, 2, 2, 112]))],
+    ['speaks HTTP', (socket: Socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
+    ['closes at once', (socket: Socket) => socket.end()],
+    ['resets the connection', (socket: Socket) => socket.resetAndDestroy()],
+    ['answers with a megabyte of anything', (socket: Socket) => socket.end(Buffer.alloc(1_000_000, 0x16))],
+  ])('says tls for a server that %s', async (_, answer) => {
+    const port = await givenServer((socket) => void socket.once('data', () => answer(socket)));
+
+    expect(await probe(port)).toEqual({ isReachable: true, connectSeconds: expect.any(Number), failure: 'tls' });
+  });
+
+  it('says timeout for a server that never answers', async () => {
+    expect(await probeInVain(createServer())).toEqual({
+      isReachable: true,
+      connectSeconds: expect.any(Number),
+      failure: 'timeout',
+    });
+  });
+
+  it('says timeout for a handshake that never ends', async () => {
+    // The header of a record of 16 kB, and then a byte now and then.
+    const server = createServer((socket) => {
+      socket.write(Buffer.from([0x16, 3, 3, 0x40, 0]));
+      socket.on('drain', () => socket.write(Buffer.from([2])));
+    });
+
+    expect(await probeInVain(server)).toMatchObject({ isReachable: true, failure: 'timeout' });
+  });
+
+  it('leaves no connection behind', async () => {
+    const server = createServer((socket) => void socket.once('data', () => socket.write(Buffer.from([0x15, 3]))));
+    await probeInVain(server);
+
+    vi.useRealTimers();
+    const count = (): Promise<number> =>
+      new Promise((resolve) => void server.getConnections((_, connections) => resolve(connections)));
+    await until(count, (connections) => connections === 0);
+  });
+});
+
+/** Short ones: a server may send 100 kB of certificates. */
+function manyNames(count: number): readonly string[] {
+  return ['DNS:shop.test', ...Array.from({ length: count - 1 }, (_, index) => `DNS:${index.toString(36)}.t`)];
+}

@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config';
+
+/** The unit tests of what stryker.config.json mutates. */
+export default defineConfig({
+  test: {
+    include: ['test/unit/{audit,collectors,gateway,poller}/**/*.test.ts'],
+    exclude: ['test/unit/poller/large-appliance.test.ts'],
+    testTimeout: 30_000,
+  },
+});

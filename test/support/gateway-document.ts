@@ -1,0 +1,20 @@
+import { type FastifyInstance, fastify } from 'fastify';
+import { type AdminRoutesParts, registerAdminRoutes } from '../../src/http/admin-routes.ts';
+import { registerDocs } from '../../src/http/docs-page.ts';
+
+/** The documentation of the gateway's listener, with routes that nobody calls. */
+export async function createDocsApp(version: string): Promise<FastifyInstance> {
+  const app = fastify();
+  await registerDocs(app, { version });
+  registerAdminRoutes(app, {} as AdminRoutesParts);
+  await app.ready();
+  return app;
+}
+
+/** The OpenAPI document as clients get it. */
+export async function gatewayDocument(version: string) {
+  const app = await createDocsApp(version);
+  const answer = await app.inject('/docs/openapi.json');
+  await app.close();
+  return answer.json();
+}

@@ -1,0 +1,439 @@
+import { Readable } from 'node:stream';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { discover, fitsFormat, type ParameterDescriptor, problemsOf } from '../../../src/gateway/discovery.ts';
+import { createOperations } from '../../../src/gateway/operation.ts';
+import { AdminProblem } from '../../../src/gateway/problem.ts';
+import { type EndpointKey, endpoints } from '../../../src/appliance/api/table.ts';
+import type { EndpointRow } from '../../../src/appliance/api/row.ts';
+import { ApplianceError } from '../../../src/appliance/errors.ts';
+import type { Relay, RelayRequest } from '../../../src/appliance/relay.ts';
+import { ownRecordings, readExchanges } from '../../support/recordings.ts';
+
+const patient = new AbortController().signal;
+const operations = createOperations();
+
+function callOf(key: EndpointKey) {
+  const operation = operations.named(key)!;
+  const names = [...operation.template.matchAll(/\{([^}*]+)\*?\}/g)].map(([, name = '']) => [name, 'x']);
+  return operations.call(operation, Object.fromEntries(names))!;
+}
+
+/** Asks for the parameters of a call; returns the result for this answer, and the request. */
+async function discovering(
+  answer: unknown,
+  { status = 400, key = 'actOnFarm' }: { status?: number; key?: EndpointKey } = {},
+) {
+  const sent: RelayRequest[] = [];
+  const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
+  const relay: Pick<Relay, 'send'> = {
+    send(request) {
+      sent.push(request);
+      if (answer instanceof Error) return Promise.reject(answer);
+      return Promise.resolve({ status, headers: {}, body: Readable.from([Buffer.from(text)]) });
+    },
+  };
+  const outcome = await discover(relay, callOf(key), patient).then(
+    (discovered) => ({ discovered, problem: undefined }),
+    (problem: AdminProblem) => ({ discovered: undefined, problem }),
+  );
+  return { ...outcome, sent };
+}
+
+const action = { name: 'action', options: ['non_blank', 'required'], possible_values: ['stop', 'start', 'restart'] };
+
+describe('the question for parameters', () => {
+  it('sends an empty object with the verb and path of the call', async () => {
+    const { sent } = await discovering({ params: [] });
+
+    expect(sent).toMatchObject([
+      { method: 'PUT', path: '/farms/x/actions', contentType: 'application/json', contentLength: 2 },
+    ]);
+    expect(sent[0]?.body).toEqual(Buffer.from('{}'));
+  });
+
+  it('sends nothing to a call whose body is a file, because it would be stored', async () => {
+    const rows = Object.entries(endpoints) as readonly [EndpointKey, EndpointRow][];
+    const others = rows.filter(([, { body }]) => body !== 'json');
+
+    for (const [key] of others) {
+      const { sent, problem } = await discovering({ params: [] }, { key });
+
+      expect(sent, key).toEqual([]);
+      expect(problem, key).toMatchObject({ name: 'AdminProblem', code: 'unknown_path' });
+    }
+    expect(others.map(([, { body }]) => body)).toEqual(expect.arrayContaining(['none', 'text', 'pem', 'gzip']));
+  });
+
+  it('understands the answer of a recorded appliance', async () => {
+    const exchange = readExchanges(ownRecordings).find(({ name }) => name === '440-err-post-farms-empty-object')!;
+
+    const { discovered } = await discovering(exchange.response.body, { key: 'createFarm' });
+
+    expect(
+      discovered?.parameters.map(({ name, required, nonBlank, list }) => [name, required, nonBlank, list]),
+    ).toEqual([
+      ['profile', true, true, false],
+      ['vport', false, true, false],
+      ['farmname', true, true, false],
+      ['vip', true, false, false],
+      ['copy_from', false, true, false],
+    ]);
+    expect(discovered?.parameters[0]?.possibleValues).toEqual(['http', 'gslb', 'l4xnat', 'datalink', 'eproxy']);
+  });
+
+  it.each([
+    ['the newest release', 400, { description: 'Act', message: 'Nothing was sent.', params: [action] }],
+    ['early builds, without a message', 400, { description: 'Act', params: [action] }],
+    ['a build that takes it for a success', 200, { description: 'Act', params: [action] }],
+  ])('understands %s', async (_, status, answer) => {
+    expect((await discovering(answer, { status })).discovered).toEqual({
+      description: 'Act',
+      parameters: [
+        {
+          name: 'action',
+          required: true,
+          nonBlank: true,
+          possibleValues: ['stop', 'start', 'restart'],
+          list: false,
+        },
+      ],
+    });
+  });
+
+  it('keeps the other properties of a parameter, and skips invalid entries', async () => {
+    const params = [
+      { name: 'ip', format: 'ip_addr', interval: 'From 1 to 9.', description: 'An\naddress.', ref: 'ARRAY' },
+      { name: 'listen', ref: 'array|none', possible_values: [1, 2], options: 'required' },
+      { options: ['required'] },
+      'ip',
+      null,
+    ];
+
+    expect((await discovering({ params })).discovered).toEqual({
+      description: '',
+      parameters: [
+        {
+          name: 'ip',
+          required: false,
+          nonBlank: false,
+          interval: 'From 1 to 9.',
+          format: 'ip_addr',
+          description: 'An address.',
+          list: true,
+        },
+        { name: 'listen', required: false, nonBlank: false, possibleValues: ['1', '2'], list: 'optional' },
+      ],
+    });
+  });
+
+  it.each([
+    [
+      404,
+      { error: 'true', message: 'There is no farm x.' },
+      'answered 404 instead of the parameters of PUT /farms/{farmname}/actions: There is no farm x.',
+    ],
+    [
+      402,
+      { message: 'No licence.', certificate_key: 'canary' },
+      'answered 402 instead of the parameters of PUT /farms/{farmname}/actions: No licence.',
+    ],
+    [400, { error: 'true', message: 'No.', params: 'none' }, 'answered 400 instead'],
+    [404, { params: [action] }, 'answered 404 instead'],
+    [500, '<html>', 'answered 500 instead of the parameters of PUT /farms/{farmname}/actions: without a message.'],
+    [200, '[]', 'answered 200 instead'],
+    [200, 'null', 'answered 200 instead'],
+  ])('does not accept %i with %j as a list of parameters', async (status, answer, says) => {
+    const { problem } = await discovering(answer, { status });
+
+    expect(problem).toMatchObject({ name: 'AdminProblem', code: 'upstream_malformed' });
+    expect(problem?.message).toContain(says);
+    expect(problem?.message).not.toContain('canary');
+  });
+
+  it.each([
+    [401, 'upstream_unauthorized'],
+    [302, 'upstream_redirect'],
+  ])('stops reading after %i', async (status, code) => {
+    expect((await discovering({ params: [action] }, { status })).problem).toMatchObject({ code });
+  });
+
+  it('refuses an answer that is longer than any list', async () => {
+    expect((await discovering(`{"params":[${' '.repeat(1_048_576)}]}`)).problem).toMatchObject({
+      code: 'upstream_oversize',
+    });
+  });
+
+  it('reports that nothing answers', async () => {
+    const error = new ApplianceError('connect', { endpoint: '/farms/x/actions', message: 'connect ECONNREFUSED' });
+
+    expect((await discovering(error)).problem).toMatchObject({
+      code: 'upstream_unreachable',
+      message: 'The appliance: connect ECONNREFUSED.',
+    });
+  });
+});
+
+/** A parameter of which nothing is said but this. */
+const a = (parts: Partial<ParameterDescriptor> = {}): ParameterDescriptor => ({
+  name: 'a',
+  required: false,
+  nonBlank: false,
+  list: false,
+  ...parts,
+});
+const problemsWith = (value: unknown, parts: Partial<ParameterDescriptor>) => problemsOf({ a: value }, [a(parts)]);
+
+describe('the problems of a body', () => {
+  it('are empty for a valid body', () => {
+    const parameters = [a({ required: true, possibleValues: ['x'] }), a({ name: 'b', interval: 'Between 1 and 9.' })];
+
+    expect(problemsOf({ a: 'x', b: '9' }, parameters)).toEqual([]);
+  });
+
+  it('name missing, unknown and wrong parameters', () => {
+    const parameters = [a({ required: true }), a({ name: 'c', required: true }), a({ name: 'b', nonBlank: true })];
+
+    expect(problemsOf({ b: '', z: 1 }, parameters)).toEqual([
+      'a is required and not there.',
+      'c is required and not there.',
+      'b must not be empty.',
+      'z is not a parameter of this call, which takes a, b, c.',
+    ]);
+  });
+
+  it('say that the body is empty, even if nothing is required', () => {
+    expect(problemsOf({}, [a()])).toEqual(['At least one parameter must be sent.']);
+    expect(problemsOf({}, [a({ required: true })])).toEqual(['a is required and not there.']);
+  });
+
+  it('list all unknown names in one sentence', () => {
+    expect(problemsOf({ y: 1, z: 1 }, [a(), a({ name: 'b' })])).toEqual([
+      'y, z are not parameters of this call, which takes a, b.',
+    ]);
+  });
+
+  it('name a parameter once if it is described twice', () => {
+    expect(problemsOf({}, [a({ required: true }), a({ required: true })])).toEqual(['a is required and not there.']);
+  });
+
+  it('are unknown if nothing is described', () => {
+    expect(problemsOf({ key: 'x' }, [])).toEqual([]);
+  });
+
+  it.each(['__proto__', 'constructor', 'toString'])('treat %s like any other name', (name) => {
+    const body = JSON.parse(`{"${name}":1}`) as Record<string, unknown>;
+
+    expect(problemsOf(body, [a()])).toEqual([`${name} is not a parameter of this call, which takes a.`]);
+    expect(problemsOf({}, [a({ name, required: true })])).toEqual([`${name} is required and not there.`]);
+  });
+
+  it.each([
+    [true, 'a is a JSON true; send the text "true".'],
+    [false, 'a is a JSON false; send the text "false".'],
+  ])('reject a JSON %j', (value, problem) => {
+    expect(problemsWith(value, {})).toEqual([problem]);
+  });
+
+  it.each([
+    ['', true, ['a must not be empty.']],
+    [null, true, ['a must not be empty.']],
+    ['', false, []],
+    [null, false, []],
+    [0, true, []],
+  ])('for %j with non_blank %j are %j', (value, nonBlank, problems) => {
+    expect(problemsWith(value, { nonBlank, possibleValues: ['0'] })).toEqual(problems);
+  });
+
+  it.each([
+    ['start', []],
+    [1, []],
+    ['Start', ['a is one of 1, start.']],
+    ['canary-password', ['a is one of 1, start.']],
+  ])('for %j with the possible values start and 1 are %j, without the value', (value, problems) => {
+    expect(problemsWith(value, { possibleValues: ['start', '1'] })).toEqual(problems);
+  });
+
+  it.each([
+    [['x', 'x'], true, []],
+    [['x', 'y'], true, ['a is one of x.']],
+    ['x', true, ['a takes a list.']],
+    [['x'], false, ['a takes one value, not a list.']],
+    [['x'], 'optional', []],
+    ['x', 'optional', []],
+    ['y', 'optional', ['a is one of x.']],
+    [[], true, []],
+  ] as const)('for %j if the parameter is a list (%j) are %j', (value, list, problems) => {
+    expect(problemsWith(value, { list, possibleValues: ['x'] })).toEqual(problems);
+  });
+
+  it('do not check the inside of an object', () => {
+    expect(problemsWith({ hour: true }, { possibleValues: ['x'] })).toEqual([]);
+  });
+});
+
+describe('an interval', () => {
+  it.each([
+    ['A whole number between 1 and 9.', [1, '9', 5], [0, 10, '10']],
+    ["Expects a value between '1' and '65535'", [1, 65_535], [0, 65_536]],
+    ['1..9', [1, 9], [0, 10]],
+    ['A whole number from 0.', [0, 99_999], [-1, 'x']],
+    ['It must be greater than or equal to 5', [5, 6], [4]],
+    ['The low limit is 5', [5], [4]],
+    ['It is 10 at most', [10, -3], [11]],
+    ['lower than 2.5', [2.5, '2'], ['2.51']],
+    ['from -5 to 5', [-5, 5], [-6]],
+  ])('is understood: %s', (interval, inside, outside) => {
+    expect(inside.flatMap((value) => problemsWith(value, { interval }))).toEqual([]);
+    expect(outside.flatMap((value) => problemsWith(value, { interval }))).toHaveLength(outside.length);
+  });
+
+  it.each(['1e2', '0x10', '١', '1,5', ' 5', 'five', '1.', '--1'])('does not accept the number %j', (value) => {
+    expect(problemsWith(value, { interval: 'between 0 and 9' })).toEqual(['a is out of its limits: between 0 and 9.']);
+  });
+
+  it.each(['A port', 'one of 1, 2 or 3', 'about 7', 'at least 3 and at most', 'between 9 and 1', ''])(
+    'that says %j is not checked',
+    (interval) => {
+      expect(problemsWith('whatever', { interval })).toEqual([]);
+    },
+  );
+});
+
+describe('a format', () => {
+  it.each([
+    ['ip_addr', ['192.0.2.1', '2001:db8::1'], ['192.0.2.256', 'lb', '192.0.2.1/24']],
+    ['ipv4', ['192.0.2.1'], ['2001:db8::1']],
+    ['ipv6', ['2001:db8::1'], ['192.0.2.1']],
+    ['port', ['1', 65_535], ['0', '65536', '080', '80,81']],
+    ['farm_name', ['web-1'], ['web_1', 'web 1']],
+  ])('%s is checked', (format, fitting, others) => {
+    expect(fitting.flatMap((value) => problemsWith(value, { format }))).toEqual([]);
+    expect(others.flatMap((value) => problemsWith(value, { format }))).toEqual(
+      others.map(() => `a does not look like ${format}.`),
+    );
+  });
+
+  it.each([
+    ['is a word that is not known', 'cipher_suite'],
+    ['is a word that every object knows', 'constructor'],
+    ['is a pattern, which a value can keep busy for ever', '[a-z]+'],
+    ['is a pattern without a single quantifier that does so', `${'(|)'.repeat(60)}\\b\\B`],
+    ['is no pattern', '[a-'],
+  ])('is not checked when it %s', (_, format) => {
+    expect(problemsWith('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!', { format })).toEqual([]);
+  });
+
+  it('that is unknown is never executed, for any value', () => {
+    const part = fc.constantFrom(
+      '(|)',
+      '(a+)+',
+      'a?',
+      '.*',
+      '(?=a*)',
+      '\\1',
+      '\\b\\B',
+      '[^x]',
+      '{0,99}',
+      '(',
+      '|',
+      '$',
+    );
+    const pattern = fc.oneof(
+      fc.string(),
+      fc.array(part, { maxLength: 80 }).map((parts) => parts.join('')),
+    );
+    const word = fc.oneof(
+      fc.string(),
+      fc.nat(100_000).map((length) => `${'a'.repeat(length)}!`),
+    );
+    const known = ['ip_addr', 'ipv4', 'ipv6', 'port', 'farm_name'];
+
+    fc.assert(fc.property(pattern, word, (format, value) => known.includes(format) || fitsFormat(value, format)));
+  });
+});
+
+describe('a body that is made to be slow', () => {
+  // In linear time they take less than a second; with the square of it, the test's time would run
+  // out.
+  const many = 100_000;
+  const names = (size: number, letter: string) => Array.from({ length: size }, (_, index) => `${letter}${index}`);
+  const listing = (size: number) =>
+    ({ list: true, possibleValues: names(size, 'v'), interval: '1'.repeat(size) }) as const;
+
+  it.each<[string, (size: number) => unknown]>([
+    ['a long address', (size) => problemsWith('1:'.repeat(size), { format: 'ip_addr' })],
+    ['a long name', (size) => problemsWith(`${'a'.repeat(size)}!`, { format: 'farm_name' })],
+    ['a long number', (size) => problemsWith(`${'1'.repeat(size)}.`, { interval: 'between 1 and 9' })],
+    ['a long list of what is allowed', (size) => problemsWith(names(size, 'v'), listing(size))],
+    ['a long list of what is not', (size) => problemsWith(names(size, 'x'), listing(size))],
+    [
+      'many names that are none',
+      (size) =>
+        problemsOf(
+          Object.fromEntries(names(size, 'x').map((name) => [name, 1])),
+          names(size, 'v').map((name) => a({ name })),
+        ),
+    ],
+  ])('with %s is judged all the same', (_, work) => {
+    expect(work(many)).toBeDefined();
+  });
+});
+
+describe('a hostile list of parameters', () => {
+  const parametersOf = async (params: unknown) => (await discovering({ params })).discovered?.parameters;
+
+  it('counts only texts and numbers as possible values', async () => {
+    const odd = [{ toString: 1, valueOf: 1 }, [['a']], null, true, 'a', 2, Infinity];
+
+    expect(await parametersOf([{ name: 'a', possible_values: odd }])).toMatchObject([{ possibleValues: ['a', '2'] }]);
+  });
+
+  it.each([
+    ['nothing that has a text', [{ toString: 1, valueOf: 1 }]],
+    ['nothing at all', []],
+    ['more than anybody could choose from', Array(100_000).fill('a')],
+    ['something that is no list', { length: 1, 0: 'a' }],
+  ])('has no possible values if they are %s', async (_, values) => {
+    expect(await parametersOf([{ name: 'a', possible_values: values }])).toEqual([
+      { name: 'a', required: false, nonBlank: false, list: false },
+    ]);
+  });
+
+  it.each([1, null, {}, ['a'], '', 'a'.repeat(129)])('skips a parameter with the name %j', async (name) => {
+    expect(await parametersOf([{ name }])).toEqual([]);
+  });
+
+  it('may use names of Object.prototype', async () => {
+    const params: unknown = JSON.parse('[{"name":"__proto__","options":["required"]},{"name":"toString"}]');
+
+    expect((await parametersOf(params))?.map(({ name }) => name)).toEqual(['__proto__', 'toString']);
+  });
+
+  it('is refused when it is longer than any body', async () => {
+    const { problem } = await discovering({ params: Array.from({ length: 501 }, () => ({ name: 'a' })) });
+
+    expect(problem).toMatchObject({ code: 'upstream_malformed' });
+    expect(problem?.message).toContain('with 501 parameters, more than any call takes');
+  });
+
+  it('is understood or refused, with any content', async () => {
+    const name = fc.constantFrom('a', '__proto__', 'constructor', 'toString', 'length');
+    const odd = fc.oneof(fc.jsonValue(), fc.constant({ toString: 1, valueOf: 1 }), fc.array(fc.jsonValue()));
+    const keys = ['options', 'possible_values', 'interval', 'format', 'description', 'ref'] as const;
+    const param = fc.record(
+      { name: fc.oneof(name, odd), ...Object.fromEntries(keys.map((key) => [key, odd])) },
+      { requiredKeys: [] },
+    );
+    const params = fc.oneof(odd, fc.array(fc.oneof(param, odd), { maxLength: 8 }));
+    const body = fc.dictionary(fc.oneof(name, fc.string()), odd);
+
+    await fc.assert(
+      fc.asyncProperty(params, odd, body, async (list, description, fields) => {
+        const { discovered, problem } = await discovering({ params: list, description });
+        if (!discovered) return problem instanceof AdminProblem;
+        return problemsOf(fields, discovered.parameters).every((sentence) => typeof sentence === 'string');
+      }),
+    );
+  });
+});

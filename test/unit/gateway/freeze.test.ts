@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { openFreezeSwitch } from '../../../src/gateway/freeze.ts';
+import { feed } from '../../support/programs.ts';
+
+async function givenFile(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'zlb-freeze-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return join(folder, 'data', 'audit.jsonl.frozen');
+}
+
+const now = () => Date.parse('2026-11-21T01:02:03Z');
+
+it('is not frozen if there is no file', async () => {
+  const file = await givenFile();
+
+  expect((await openFreezeSwitch(file, now)).state).toBeUndefined();
+});
+
+it('stays frozen after a restart, with author and reason', async () => {
+  const file = await givenFile();
+  const before = await openFreezeSwitch(file, now);
+
+  await before.freeze('alice', 'incident 7');
+
+  const after = await openFreezeSwitch(file, now);
+  expect(after.state).toEqual({ by: 'alice', reason: 'incident 7', since: '2026-11-21T01:02:03.000Z' });
+  expect(after.state).toEqual(before.state);
+});
+
+it('leaves no file after a thaw', async () => {
+  const file = await givenFile();
+  const opened = await openFreezeSwitch(file, now);
+  await opened.freeze('alice', 'incident 7');
+
+  await opened.thaw();
+
+  expect(opened.state).toBeUndefined();
+  expect((await openFreezeSwitch(file, now)).state).toBeUndefined();
+  expect(await readdir(join(file, '..'))).toEqual([]);
+});
+
+it.each(['', '{', '[]', 'null'])('counts as frozen if its file contains %j: somebody froze it', async (content) => {
+  const file = await givenFile();
+  const opened = await openFreezeSwitch(file, now);
+  await opened.freeze('alice', 'incident 7');
+  await writeFile(file, content);
+
+  expect((await openFreezeSwitch(file, now)).state).toMatchObject({ by: 'unknown' });
+});
+
+const otherKinds: Readonly<Record<string, (file: string) => Promise<unknown>>> = {
+  'a named pipe': async (file) => feed('mkfifo', [file], Buffer.alloc(0)),
+  'a folder': async (file) => await mkdir(file),
+  'a device': async (file) => await symlink('/dev/zero', file),
+  async 'a socket'(file) {
+    const server = createServer().listen(file);
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+  },
+};
+
+it.each(Object.entries(otherKinds))(
+  'rejects at once, with the path and a remedy, when its file is %s',
+  async (kind, make) => {
+    const file = await givenFile();
+    await mkdir(dirname(file));
+    await make(file);
+
+    const opened = openFreezeSwitch(file, now);
+
+    await expect(opened).rejects.toThrow(
+      `${file} is ${kind}, not a regular file; move it away and start the exporter again`,
+    );
+  },
+  1_000,
+);
+
+it('counts as frozen if its file is too long', async () => {
+  const file = await givenFile();
+  await mkdir(dirname(file));
+  await writeFile(file, JSON.stringify({ by: 'alice', reason: 'x'.repeat(1_000_000), since: '' }));
+
+  expect((await openFreezeSwitch(file, now)).state).toMatchObject({ by: 'unknown' });
+});

@@ -1,0 +1,430 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { RelayRequest } from '../../../src/appliance/relay.ts';
+import type { AuditRecord } from '../../../src/audit/record.ts';
+import { openFreezeSwitch } from '../../../src/gateway/freeze.ts';
+import { type AdminAppliance, createGateway, type GatewayParts } from '../../../src/gateway/gateway.ts';
+import { createOperations } from '../../../src/gateway/operation.ts';
+import { createPrincipals, type Principal, type PrincipalEntry } from '../../../src/gateway/principal.ts';
+import { createRecorder } from '../../../src/gateway/recorder.ts';
+import type { AdminRequest } from '../../../src/gateway/request.ts';
+import { createRequestQueue } from '../../../src/gateway/request-queue.ts';
+import { Secret } from '../../../src/lib/secret.ts';
+import { givenSpool } from '../../support/given-spool.ts';
+import { until } from '../../support/until.ts';
+
+const token = 'token-Zq7x-0123456789';
+const expiresAtMs = Date.parse('2027-01-01T00:00:00Z');
+const entry: PrincipalEntry = {
+  name: 'ann',
+  role: 'admin',
+  appliances: ['*'],
+  deny: [],
+  skipConfirmation: false,
+  guards: 'refuse',
+  expiresAtMs,
+  sha256: createHash('sha256').update(token).digest('hex'),
+};
+/** Replies for the guards; a stopped farm may be started. */
+const stoppedFarm = {
+  readFarmsSummary: { params: { lslb: [{ name: 'shop', profile: 'http' }] } },
+  readFarmStatus: { params: { status: 'down' } },
+  listFarms: { params: [] },
+};
+
+/** Moments at which a request for the farm `shop` waits, after it has a slot of the queue. */
+type Moment = 'firstRead' | 'guards' | 'intent' | 'probe';
+
+/** A gateway on an appliance and a journal in memory; `during` has what happens at each moment. */
+async function givenSteps({ timeoutMs = 10_000 } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'zlb-steps-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const clock = { ms: expiresAtMs - 60_000 };
+  const during: Partial<Record<Moment, () => Promise<void>>> = {};
+  const farm = { status: 'down' };
+  const records: AuditRecord[] = [];
+  const sent: string[] = [];
+  const reads: string[] = [];
+  const answered = Promise.withResolvers<void>();
+  const queue = createRequestQueue({ maxReads: 1, maxWaiting: 16, maxWaitMs: 30_000 });
+  let queued = 0;
+  const principals = createPrincipals([entry], () => clock.ms);
+  const freeze = await openFreezeSwitch(join(folder, 'audit.jsonl.frozen'), () => clock.ms);
+  const { spool } = await givenSpool();
+
+  const applianceAt = (place: string): AdminAppliance =>
+    ({
+      name: 'lb-1',
+      client: {
+        async read(key: keyof typeof stoppedFarm) {
+          reads.push(key);
+          if (key === 'readFarmsSummary') await during.firstRead?.();
+          if (key === 'readFarmStatus') await during.guards?.();
+          return key === 'readFarmStatus' ? { params: { status: farm.status } } : stoppedFarm[key];
+        },
+      },
+      relay: {
+        urlOf: (path: string) => `https://${place}${path}`,
+        async send({ method, path, body, beforeSending }: RelayRequest) {
+          if (path.includes('/shop') || path.includes('/backup')) await during.probe?.();
+          beforeSending?.();
+          if (body instanceof Readable) for await (const _ of body);
+          sent.push(`${place} ${method} ${path}`);
+          if (path.includes('/other')) await answered.promise;
+          return { status: 200, headers: {}, body: Buffer.from('{"params":[]}') };
+        },
+      },
+    }) as unknown as AdminAppliance;
+
+  const appliances = new Map([['lb-1', applianceAt('old')]]);
+  const parts: GatewayParts = {
+    appliances,
+    operations: createOperations(),
+    queue: {
+      ...queue,
+      run(queuedRequest, work) {
+        queued += 1;
+        return queue.run(queuedRequest, work);
+      },
+    },
+    recorder: createRecorder({
+      journal: {
+        async append(record) {
+          records.push(record);
+          if (record.event === 'intent' && !record.path.includes('/other')) await during.intent?.();
+          return { seq: records.length, hash: '' };
+        },
+      },
+      keys: () => [],
+      isToken: () => false,
+      onLost: () => undefined,
+      now: () => clock.ms,
+      maxDenialsPerMinute: 60,
+    }),
+    freeze,
+    principals,
+    bodyLimits: { uploadBytes: 1_000_000, patienceMs: 10_000, spool },
+    timeoutMs,
+    onChanged: () => undefined,
+  };
+  const gateway = createGateway(parts);
+
+  function known(): Principal {
+    const found = principals.identify(token);
+    if (!found || !('principal' in found)) throw new Error('the token is in force at first');
+    return found.principal;
+  }
+
+  function request(path: string, more: Partial<AdminRequest> = {}) {
+    const leaving = new AbortController();
+    const answer = gateway.handle({
+      id: 'request-1',
+      principal: known(),
+      token: new Secret(token),
+      appliance: 'lb-1',
+      method: 'PUT',
+      path,
+      contentType: 'application/json',
+      contentLength: undefined,
+      body: Readable.from([Buffer.from('{"action":"start"}')]),
+      confirm: undefined,
+      reason: undefined,
+      dryRun: false,
+      force: false,
+      signal: leaving.signal,
+      onCall: () => undefined,
+      onSending: () => undefined,
+      ...more,
+    });
+    answer.catch(() => undefined);
+    return { answer, leave: () => leaving.abort() };
+  }
+
+  /** Asks which parameters an operation takes. */
+  function ask(path: string) {
+    const leaving = new AbortController();
+    const call = parts.operations.find('PUT', path);
+    const subject = { id: 'request-1', principal: known(), token: new Secret(token), method: 'GET', path };
+    const answer = createGateway(parts).parametersOf({ appliance: 'lb-1', call, subject, signal: leaving.signal });
+    answer.catch(() => undefined);
+    return { answer, leave: () => leaving.abort() };
+  }
+
+  /** Makes a request that waits in the queue until `release` is called. */
+  async function inQueue<Made extends object>(kind: 'change' | 'read', make: () => Made) {
+    if (kind === 'change') request('/farms/other/actions');
+    else request('/farms/other', { method: 'GET', body: undefined });
+    await until(
+      () => sent.length,
+      (count) => count === 1,
+    );
+    const waiting = make();
+    await until(
+      () => queued,
+      (count) => count === 2,
+    );
+    return { ...waiting, release: () => answered.resolve() };
+  }
+
+  return {
+    during,
+    records: () => records.filter(({ path }) => !path.includes('/other')),
+    sent: () => sent.filter((call) => !call.includes('/other')),
+    reads,
+    queued: () => queued,
+    appliances,
+    applianceAt,
+    request,
+    ask,
+    inQueue,
+    freeze: async () => void (await freeze.freeze('bob', 'incident')),
+    expire: async () => void (clock.ms = expiresAtMs),
+    withdraw: async () => principals.replace([]),
+    close: async () => {
+      void queue.close(0);
+      // Its grace of 0 ms is a timer too.
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    },
+    farm,
+    narrow: (appliances: readonly string[]) => principals.replace([{ ...entry, appliances }]),
+  };
+}
+
+type Steps = Awaited<ReturnType<typeof givenSteps>>;
+
+const start = '/farms/shop/actions';
+const events = [
+  { what: 'changes are frozen', code: 'frozen', happen: (steps: Steps) => steps.freeze() },
+  { what: 'the token expires', code: 'token_expired', happen: (steps: Steps) => steps.expire() },
+  { what: 'a reload removes the token', code: 'unauthenticated', happen: (steps: Steps) => steps.withdraw() },
+  { what: 'the caller leaves', code: 'caller_left', happen: async (_: Steps, leave: () => void) => leave() },
+  { what: 'the gateway closes', code: 'caller_left', happen: (steps: Steps) => steps.close() },
+];
+
+describe('a change is not sent when, during a wait,', () => {
+  it.each(events)('$what: in the queue', async ({ code, happen }) => {
+    const steps = await givenSteps();
+    const { answer, leave, release } = await steps.inQueue('change', () => steps.request(start));
+
+    await happen(steps, leave);
+    release();
+
+    await expect(answer).rejects.toMatchObject({ code });
+    expect(steps.sent()).toEqual([]);
+    expect(steps.records()).toEqual([]);
+  });
+
+  it.each(events)('$what: for an upload', async ({ code, happen }) => {
+    const steps = await givenSteps();
+    let leave = (): void => undefined;
+    async function* file() {
+      yield Buffer.from('first');
+      await happen(steps, leave);
+      yield Buffer.from('second');
+    }
+
+    const upload = steps.request('/system/backup/one', {
+      body: Readable.from(file()),
+      contentType: 'application/gzip',
+      contentLength: 11,
+    });
+    leave = upload.leave;
+
+    await expect(upload.answer).rejects.toMatchObject({ code });
+    expect(steps.sent()).toEqual([]);
+    expect(steps.records()).toEqual([]);
+  });
+
+  it.each(events)('$what: for the reads of its guards', async ({ code, happen }) => {
+    const steps = await givenSteps();
+    steps.during.guards = () => happen(steps, leave);
+
+    const { answer, leave } = steps.request(start);
+
+    await expect(answer).rejects.toMatchObject({ code });
+    expect(steps.sent()).toEqual([]);
+    expect(steps.records()).toEqual([]);
+  });
+
+  it.each(events)('$what: for the disk that takes its intent', async ({ code, happen }) => {
+    const steps = await givenSteps();
+    steps.during.intent = () => happen(steps, leave);
+
+    const { answer, leave } = steps.request(start);
+
+    await expect(answer).rejects.toMatchObject({ code });
+    expect(steps.sent()).toEqual([]);
+    expect(steps.records().map(({ event }) => event)).toEqual(['intent', 'outcome']);
+    expect(steps.records()[1]).toMatchObject({ code });
+    expect(steps.records()[1]).not.toHaveProperty('uncertain');
+  });
+
+  it.each(events)('$what: for the path of the API', async ({ code, happen }) => {
+    const steps = await givenSteps();
+    steps.during.probe = () => happen(steps, leave);
+
+    const { answer, leave } = steps.request(start);
+
+    await expect(answer).rejects.toMatchObject({ code });
+    expect(steps.sent()).toEqual([]);
+    expect(steps.records().map(({ event }) => event)).toEqual(['intent', 'outcome']);
+    expect(steps.records()[1]).not.toHaveProperty('uncertain');
+  });
+});
+
+interface Made {
+  readonly answer: Promise<unknown>;
+  readonly leave: () => void;
+}
+
+const questions = [
+  { question: 'a dry run', make: (steps: Steps): Made => steps.request(start, { dryRun: true }) },
+  { question: 'a question for parameters', make: (steps: Steps): Made => steps.ask(start) },
+];
+
+describe.each(questions)('$question that waits in the queue', ({ make }) => {
+  it.each(events.filter(({ code }) => code !== 'frozen'))('is not sent when $what', async ({ code, happen }) => {
+    const steps = await givenSteps();
+    const { answer, leave, release } = await steps.inQueue('read', () => make(steps));
+
+    await happen(steps, leave);
+    release();
+
+    await expect(answer).rejects.toMatchObject({ code });
+    expect([...steps.sent(), ...steps.reads]).toEqual([]);
+    expect(steps.records()).toEqual([]);
+  });
+
+  it('uses the new connections when a reload has replaced its appliance', async () => {
+    const steps = await givenSteps();
+    const { answer, release } = await steps.inQueue('read', () => make(steps));
+
+    steps.appliances.set('lb-1', steps.applianceAt('new'));
+    release();
+
+    await answer;
+    expect(steps.sent()).toContain(`new PUT ${start}`);
+    expect(steps.sent().filter((call) => call.startsWith('old'))).toEqual([]);
+  });
+});
+
+it('a question for parameters is not sent when changes are frozen while it waits in the queue', async () => {
+  const steps = await givenSteps();
+  const { answer, release } = await steps.inQueue('read', () => steps.ask(start));
+
+  await steps.freeze();
+  release();
+
+  await expect(answer).rejects.toMatchObject({ code: 'frozen' });
+  expect(steps.sent()).toEqual([]);
+  expect(steps.records()).toEqual([]);
+});
+
+it('a change that waits in the queue is refused as soon as changes are frozen', async () => {
+  const steps = await givenSteps();
+  const { answer } = await steps.inQueue('change', () => steps.request(start));
+
+  await steps.freeze();
+
+  await expect(answer).rejects.toMatchObject({ code: 'frozen' });
+});
+
+it('a question for parameters does not wait in the queue while changes are frozen', async () => {
+  const steps = await givenSteps();
+  await steps.freeze();
+
+  await expect(steps.ask(start).answer).rejects.toMatchObject({ code: 'frozen' });
+
+  expect(steps.queued()).toBe(0);
+});
+
+it('guards make no further read once the caller has left', async () => {
+  const steps = await givenSteps();
+  steps.during.firstRead = async () => leave();
+
+  const { answer, leave } = steps.request(start);
+
+  await expect(answer).rejects.toMatchObject({ code: 'caller_left' });
+  expect(steps.reads).toEqual(['readFarmsSummary']);
+});
+
+it('a dry run asks for no parameters once its caller has left', async () => {
+  const steps = await givenSteps();
+  steps.during.guards = async () => leave();
+
+  const { answer, leave } = steps.request(start, { dryRun: true });
+
+  await answer.catch(() => undefined);
+  expect(steps.sent()).toEqual([]);
+});
+
+it('a blocking finding of a guard refuses the change, and it has no intent', async () => {
+  const steps = await givenSteps();
+  steps.farm.status = 'up';
+
+  await expect(steps.request(start).answer).rejects.toMatchObject({ code: 'guarded' });
+
+  expect(steps.sent()).toEqual([]);
+  expect(steps.records()).toEqual([]);
+});
+
+it('a change whose caller was answered with a time-out is not sent afterwards', async () => {
+  const steps = await givenSteps({ timeoutMs: 20 });
+  const found = Promise.withResolvers<void>();
+  steps.during.probe = () => found.promise;
+
+  await expect(steps.request(start).answer).rejects.toMatchObject({ code: 'upstream_timeout' });
+  found.resolve();
+
+  const [, outcome] = await until(steps.records, (lines) => lines.length === 2);
+  expect(outcome).toMatchObject({ event: 'outcome' });
+  expect(outcome).not.toHaveProperty('uncertain');
+  expect(steps.sent()).toEqual([]);
+});
+
+describe('a reload, while a change waits in the queue,', () => {
+  it('sends it over the new connections of its appliance', async () => {
+    const steps = await givenSteps();
+    const { answer, release } = await steps.inQueue('change', () => steps.request(start));
+
+    steps.appliances.set('lb-1', steps.applianceAt('new'));
+    release();
+
+    expect((await answer).status).toBe(200);
+    expect(steps.sent()).toEqual([`new PUT ${start}`]);
+  });
+
+  it('refuses it when its appliance is gone', async () => {
+    const steps = await givenSteps();
+    const { answer, release } = await steps.inQueue('change', () => steps.request(start));
+
+    steps.appliances.delete('lb-1');
+    release();
+
+    await expect(answer).rejects.toMatchObject({ code: 'unknown_appliance' });
+    expect(steps.sent()).toEqual([]);
+    expect(steps.records()).toEqual([]);
+  });
+});
+
+it('a token that does not cover the appliance learns nothing of its operations', async () => {
+  const steps = await givenSteps();
+  steps.narrow(['lb-2']);
+
+  await expect(steps.request('/no/such/path').answer).rejects.toMatchObject({ code: 'appliance_denied' });
+});
+
+it('a change while all changes are frozen is refused before it is confirmed, and nothing is read', async () => {
+  const steps = await givenSteps();
+  await steps.freeze();
+  const deletion = { method: 'DELETE', body: undefined, contentType: undefined };
+
+  await expect(steps.request('/farms/shop', deletion).answer).rejects.toMatchObject({ code: 'frozen' });
+
+  expect(steps.reads).toEqual([]);
+  expect(steps.records()).toEqual([]);
+});

@@ -1,0 +1,314 @@
+import { createHash } from 'node:crypto';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { maskBody, maskText, maskValue } from '../../../src/gateway/mask.ts';
+
+const canary = 'canary-Zq7x';
+const pem = `-----BEGIN PRIVATE KEY-----\n${canary}\n-----END PRIVATE KEY-----\n`;
+const masked = (body: unknown): string =>
+  JSON.stringify(maskBody(Buffer.from(JSON.stringify(body)), 'application/json'));
+
+/**
+ * Every field of the API that holds a secret, as docs/api.md §3, §4 and §6 and the simulated
+ * appliance have it.
+ */
+const secretFields: readonly (readonly [where: string, body: Readonly<Record<string, unknown>>])[] = [
+  ['POST /system/users, password', { password: canary }],
+  ['POST /system/users, newpassword', { newpassword: canary }],
+  ['POST /system/users, api_key', { api_key: canary }],
+  ['POST /system/users, zapikey', { zapikey: canary }],
+  ['POST /rbac/users, password', { name: 'ann', service: 'local', password: canary }],
+  ['PUT /rbac/users/{user}, zapikey', { zapikey: canary }],
+  ['PUT /rbac/users/{user}, newpassword', { newpassword: canary }],
+  ['POST /rbac/ldap, bind_password', { host: 'ldap', bind_dn: 'cn=reader', bind_password: canary }],
+  ['POST /system/snmp, community', { port: '161', community: canary }],
+  ['POST /system/cluster, remote_password', { remote_ip: '192.0.2.2', remote_password: canary }],
+  ['POST /system/notifications/methods/email, password', { user: 'mail', password: canary }],
+  ['POST /system/proxy, http_proxy', { http_proxy: `http://ann:${canary}@192.0.2.3:3128` }],
+  ['POST /system/proxy, https_proxy', { https_proxy: `http://ann:${canary}@192.0.2.3:3128/` }],
+  ['POST /vpns, password', { name: 'hq', auth: 'secret', password: canary }],
+  ['POST /vpns/{vpn}/users, vpnpass', { vpnuser: 'ann', vpnpass: canary }],
+  ['POST /certificates/pem, key', { name: 'shop', key: pem }],
+  ['POST /certificates/pem, a key among the certificates', { name: 'shop', ca: pem, intermediates: pem }],
+  ['POST /aws/credentials', { aws_access_key_id: canary, aws_secret_access_key: canary, session_token: canary }],
+  ['PUT /aws/ssh', { ssh_key: canary, sshkey: canary }],
+  ['POST /azure/credentials', { client_secret: canary, credentials: { id: canary } }],
+  ['POST /ipds/blacklists, url', { name: 'bad', url: `https://ann:${canary}@lists.example.com/all` }],
+  ['POST /farms/{farm}/addheader', { header: `Authorization: Basic ${canary}` }],
+  ['POST /farms/{farm}/addresponseheader', { header: `X-Api-Key: ${canary} and more` }],
+  ['PUT /ipds/waf/files/{file}, content', { content: `# rules\npassword = ${canary}\n${pem}`, type: 'data' }],
+  ['PUT /monitoring/fg/{name}, a long option', { command: `check_web --password ${canary} -H HOST` }],
+  ['PUT /monitoring/fg/{name}, an assignment', { command: `check_web --token="${canary} x" -H HOST` }],
+  ['PUT /monitoring/fg/{name}, check_mysql', { command: `check_mysql -H HOST -p ${canary}` }],
+  ['PUT /monitoring/fg/{name}, check_snmp', { command: `check_snmp -C '${canary} x' -H HOST` }],
+  ['PUT /monitoring/fg/{name}, check_http', { command: `check_http -a ann:${canary} -p PORT` }],
+  ['402, certificate_key', { message: 'Not valid', certificate_key: canary, hostname: 'lb-a' }],
+  ['GET /certificates/activation/info, host_key', { params: { host_key: canary } }],
+  ['POST /session, key', { host: 'lb-a', key: canary }],
+  ['GET /rbac/ldap, bind_password', { params: { bind_password: canary } }],
+  ['GET /vpns, password in a list', { params: [{ name: 'hq', password: canary }] }],
+];
+
+describe('a masked JSON body', () => {
+  it.each(secretFields)('has no secret of %s', (_, body) => {
+    const text = masked(body);
+
+    expect(text).not.toContain(canary);
+    expect(text).toContain('[redacted');
+  });
+
+  it.each([
+    'Password',
+    'NEWPASSWORD',
+    'user-passwd',
+    'passPhrase',
+    'Api-Key',
+    'ZAPI_KEY',
+    'privateKey',
+    'secret_key',
+    'access key',
+    'ssh_keys',
+    'psk',
+    'ipsec_psk',
+    'Credentials',
+    'access_token',
+    'pin',
+    'PIN-code',
+    'Authorization',
+  ])('has no value of the name %s, of any type and at any depth', (name) => {
+    const text = masked([{ deep: [{ [name]: canary }, { [name]: [canary] }, { [name]: { inner: canary } }] }]);
+
+    expect(text).toBe(JSON.stringify([{ deep: Array.from({ length: 3 }, () => ({ [name]: '[redacted]' })) }]));
+  });
+
+  it('keeps everything else unchanged', () => {
+    const body = {
+      keepalive: '60',
+      key_size: 2048,
+      keyword: 'x',
+      action: 'bypass',
+      bypass: 'true',
+      edition: 'community',
+      auth: 'secret',
+      pinnedconnection: 0,
+      mapping: null,
+      ip: '192.0.2.1',
+      url: 'https://lists.example.com/all?page=2',
+      header: 'X-Forwarded-Proto: https',
+      replace: 'https://$1/',
+      command: 'check_http -H HOST -p PORT -u /health -w 5',
+      domains: ['a.example.com', 'b.example.com'],
+      description: 'Checks that 10:30 is 10:30, ünïcode too',
+    };
+
+    expect(maskBody(Buffer.from(JSON.stringify(body)), 'application/json')).toEqual(body);
+  });
+
+  it('replaces a PEM block', () => {
+    const body = { name: 'shop', ca: '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----' };
+
+    expect(maskBody(Buffer.from(JSON.stringify(body)), 'application/json')).toEqual({
+      name: 'shop',
+      ca: '[redacted PEM]',
+    });
+  });
+
+  it('masks the rest of a header line and the value of an option, and nothing after them', () => {
+    const body = {
+      header: 'Authorization: Basic YTpi\nX-Site: a',
+      command: 'check_web --password="a b" -H HOST --user ann -p 3306 -C PORT',
+    };
+
+    expect(maskValue(body)).toEqual({
+      header: 'Authorization: [redacted]\nX-Site: a',
+      command: 'check_web --password=[redacted] -H HOST --user ann -p 3306 -C PORT',
+    });
+  });
+
+  it('keeps a field with the name __proto__', () => {
+    const text = JSON.stringify(maskValue(JSON.parse(`{"__proto__":{"password":"${canary}","a":1}}`)));
+
+    expect(text).toBe('{"__proto__":{"password":"[redacted]","a":1}}');
+  });
+
+  it('masks extremely deep nesting without failing', () => {
+    const text = `${'['.repeat(20_000)}"${canary}"${']'.repeat(20_000)}`;
+
+    expect(JSON.stringify(maskBody(Buffer.from(text), 'application/json'))).not.toContain(canary);
+  });
+
+  it('never shows a value of a secret name, in any context', () => {
+    const name = fc.constantFrom('password', 'vpnpass', 'api_key', 'community', 'token', 'bind_password');
+    const tree = fc.letrec<{ node: unknown }>((tie) => ({
+      node: fc.oneof(
+        { maxDepth: 5 },
+        fc.jsonValue(),
+        fc.array(tie('node'), { maxLength: 4 }),
+        fc.dictionary(fc.string(), tie('node'), { maxKeys: 4 }),
+        fc.record({ field: name, value: tie('node') }).map(({ field, value }) => ({ [field]: [canary, value] })),
+      ),
+    })).node;
+
+    fc.assert(fc.property(tree, (body) => !masked(body).includes(canary)));
+  });
+
+  it('of hostile texts takes little time', () => {
+    const hostile = ['a', '://', 'key', 'key:', 'key="', '- ', '-p "', ' ', 'a    ', '-a        '];
+    const startedAt = performance.now();
+
+    for (const part of hostile) maskValue({ command: part.repeat(262_144 / part.length) });
+
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+});
+
+describe('a long JSON body', () => {
+  const mostWritten = 16_384;
+  const shown = (text: string): unknown => maskBody(Buffer.from(text), 'application/json');
+  const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+  it('shows its content despite many blanks', () => {
+    expect(shown(`{"action":"down"${' '.repeat(66_000)}}`)).toEqual({ action: 'down' });
+  });
+
+  it('shows all short fields, and the beginning and digest of one long text', () => {
+    const long = 'ab cd '.repeat(10_000);
+
+    const body = shown(JSON.stringify({ name: 'backdoor', rules: [long, 'last'], zapi_permissions: 'true' }));
+
+    expect(body).toEqual({
+      name: 'backdoor',
+      rules: [expect.stringMatching(/^(?:ab cd )+(?:ab )?…\[60000 characters, sha256 [0-9a-f]{64}\]$/), 'last'],
+      zapi_permissions: 'true',
+    });
+    expect(JSON.stringify(body)).toContain(digest(long));
+  });
+
+  it('shows no part of a cut word, because it may be half a key', () => {
+    const text = 'y'.repeat(17_000);
+
+    expect(shown(JSON.stringify({ x: text }))).toEqual({ x: `…[17000 characters, sha256 ${digest(text)}]` });
+  });
+
+  it('masks before it cuts', () => {
+    const content = `password = ${canary} ${pem} `.repeat(1_000);
+    const header = `X-Site: a\nAuthorization: Basic ${canary} `.repeat(1_000);
+
+    const text = JSON.stringify(shown(JSON.stringify({ content, header, password: canary.repeat(10_000) })));
+
+    expect(text).not.toContain('canary');
+    expect(text).toContain('"password":"[redacted]"');
+    expect(text).toContain('X-Site: a');
+  });
+
+  it('gives the number of entries that are not shown, and shows short ones first', () => {
+    const fields = Array.from({ length: 400 }, (_, index) => [`field${index}`, 'some text '.repeat(60)]);
+
+    const body = shown(JSON.stringify({ ...Object.fromEntries(fields), action: 'down' }));
+
+    const names = Object.keys(Object(body));
+    expect(body).toMatchObject({ action: 'down', '…': expect.stringMatching(/^\[\d+ more entries, sha256 of all /) });
+    expect(names.length).toBeGreaterThan(40);
+    expect(body).toMatchObject({ '…': expect.stringContaining(`[${401 - (names.length - 1)} more entries`) });
+  });
+
+  it('shows every field of the top level despite deep and wide ones', () => {
+    const deep = Array.from({ length: 30 }).reduce<unknown>((inner) => ({ a: inner, b: 'x y '.repeat(200) }), 1);
+    const wide = Array.from({ length: 5_000 }, (_, index) => index);
+
+    const body = shown(JSON.stringify({ deep, wide, long: 'x y '.repeat(20_000), action: 'down', force: true }));
+
+    expect(Object.keys(Object(body))).toEqual(['deep', 'wide', 'long', 'action', 'force']);
+    expect(body).toMatchObject({ action: 'down', force: true, wide: expect.arrayContaining([0, 1, 2]) });
+  });
+
+  it('is never longer than the limit of an audit line', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 300 }).map((part) => part.repeat(100));
+    const tree = fc.letrec<{ node: unknown }>((tie) => ({
+      node: fc.oneof(
+        { maxDepth: 6 },
+        text,
+        fc.jsonValue(),
+        fc.array(tie('node'), { maxLength: 50 }),
+        fc.dictionary(text, tie('node'), { maxKeys: 50 }),
+      ),
+    })).node;
+
+    fc.assert(
+      fc.property(tree, (body) => {
+        const written = Buffer.byteLength(JSON.stringify(shown(JSON.stringify(body))));
+        return written <= mostWritten;
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('of a quarter of a megabyte takes little time', () => {
+    const many = Object.fromEntries(Array.from({ length: 15_000 }, (_, index) => [`f${index}`, index]));
+    const hostile = [many, { a: 'x '.repeat(125_000) }, { a: '\0'.repeat(40_000) }, [[[[[[many]]]]]]];
+    const startedAt = performance.now();
+
+    for (const body of hostile) shown(JSON.stringify(body));
+
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+});
+
+describe('any other body', () => {
+  it.each([
+    ['a PEM upload', pem, 'application/x-pem-file'],
+    ['a text', canary, 'text/plain'],
+    ['a backup', canary, 'application/gzip'],
+    ['JSON that is none', `{"password":"${canary}"`, 'application/json'],
+    ['nothing', '', 'application/json'],
+  ])('is recorded as its size and digest: %s', (_, text, contentType) => {
+    const body = Buffer.from(text);
+
+    const result = maskBody(body, contentType);
+
+    expect(result).toEqual({ bytes: body.length, sha256: createHash('sha256').update(body).digest('hex') });
+  });
+});
+
+describe('a text written by a person', () => {
+  it.each([
+    'pw',
+    'PW',
+    'db_pw',
+    'db-pw2',
+    'pwd',
+    'passwd',
+    'password',
+    'pass',
+    'auth',
+    'basic-auth',
+    'oauth',
+    'secret',
+    'client_secret',
+    'apikey',
+    'api-key',
+    'key',
+    'token',
+    'access_token',
+    'creds',
+    'bearer',
+    'psk',
+  ])('has nothing after %s= or %s:', (name) => {
+    const texts = [
+      `${name}=${canary}`,
+      `ticket 7, ${name}='${canary} x' done`,
+      `${name}: ${canary}`,
+      `("${name}": "${canary}")`,
+    ];
+
+    for (const text of texts) expect(maskText(text)).not.toContain(canary);
+    expect(maskText(`ticket 7, ${name}=${canary} done`)).toBe(`ticket 7, ${name}=[redacted] done`);
+  });
+
+  it.each(['author=ann', 'authority: ca', 'power=off', 'compass=north', 'ticket: 4711', 'tokens 3', 'auth failed'])(
+    'stays unchanged without a secret: %s',
+    (text) => {
+      expect(maskText(text)).toBe(text);
+    },
+  );
+});

@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import type { CallReport, ReadKey } from '../../../src/appliance/client.ts';
+import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
+import { Caller, NotAskedError } from '../../../src/poller/caller.ts';
+import type { SkipReason } from '../../../src/poller/counters.ts';
+import { givenLog } from './given-log.ts';
+
+/** A caller whose appliance answers as the test says; undefined is a reply. */
+function given() {
+  const { log, lines } = givenLog();
+  const appliance = { refuses: undefined as FailureReason | undefined, routeMissing: false };
+  const clock = { ms: 0, recoveries: 0 };
+  const asked: ReadKey[] = [];
+  const spent: number[] = [];
+  const caller = new Caller({
+    connect: (onCall) => ({
+      read: ((key: ReadKey) => {
+        asked.push(key);
+        const { refuses: reason, routeMissing } = appliance;
+        onCall({ endpoint: key, reason, seconds: 0.001 } as CallReport);
+        if (!reason) return Promise.resolve({});
+        return Promise.reject(new ApplianceError(reason, { endpoint: key, message: reason, routeMissing }));
+      }) as never,
+      retire: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+    }),
+    onCall: () => undefined,
+    onRecovered: () => {
+      clock.recoveries += 1;
+    },
+    maxConcurrent: 1,
+    maxBusyRatio: 1,
+    log,
+    now: () => clock.ms,
+    random: () => 0,
+  });
+  const skipReason: { reason: SkipReason | undefined } = { reason: undefined };
+  const read = caller.reader({
+    maxWaitMs: 0,
+    signal: new AbortController().signal,
+    asked: () => undefined,
+    spent: (seconds) => spent.push(seconds),
+    skipReason: () => skipReason.reason,
+  });
+  return { caller, read, appliance, clock, asked, spent, skipReason, lines };
+}
+
+describe('a route that the appliance lacks', () => {
+  it('and that is optional is not read again for ten minutes, or until it may be tried again', async () => {
+    const { caller, read, appliance, asked, clock } = given();
+    appliance.refuses = 'not_found';
+    appliance.routeMissing = true;
+
+    await expect(read('listFarmStats', {})).rejects.toMatchObject({ reason: 'not_found' });
+    await expect(read('listFarmStats', {})).rejects.toMatchObject({ reason: 'not_found', routeMissing: true });
+    expect(asked).toHaveLength(1);
+
+    caller.forgetMissingRoutes();
+    await expect(read('listFarmStats', {})).rejects.toMatchObject({ reason: 'not_found' });
+    expect(asked).toHaveLength(2);
+
+    clock.ms += 600_000;
+    await expect(read('listFarmStats', {})).rejects.toMatchObject({ reason: 'not_found' });
+    expect(asked).toHaveLength(3);
+  });
+
+  it.each<[what: string, key: ReadKey, params: Record<string, string>]>([
+    ['a bad moment of a read that nothing can replace', 'listCertificates', {}],
+    ['a farm that is not there', 'readFarm', { farmname: 'shop' }],
+    ['the days of a licence that is not installed', 'readActivationInfo', {}],
+    ['a licence that is not installed', 'readActivationCertificate', {}],
+  ])('is not confused with %s', async (_, key, params) => {
+    const { read, appliance, asked } = given();
+    appliance.refuses = 'not_found';
+    appliance.routeMissing = true;
+
+    await expect(read(key as 'readFarm', params as { farmname: string })).rejects.toThrow();
+    await expect(read(key as 'readFarm', params as { farmname: string })).rejects.toThrow();
+
+    expect(asked).toEqual([key, key]);
+  });
+
+  it('is not confused with a page of the web server', async () => {
+    const { read, appliance, asked } = given();
+    appliance.refuses = 'not_found';
+
+    await expect(read('listVpns', {})).rejects.toThrow();
+    await expect(read('listVpns', {})).rejects.toThrow();
+
+    expect(asked).toHaveLength(2);
+  });
+});
+
+describe('the breaker before the calls', () => {
+  it.each<[reason: FailureReason, failures: number]>([
+    ['unauthorized', 1],
+    ['connect', 3],
+    ['timeout', 3],
+    ['tls', 3],
+  ])('opens on %s after %i, logs it once, and refuses all calls', async (reason, failures) => {
+    const { caller, read, appliance, asked, lines } = given();
+    appliance.refuses = reason;
+
+    for (let call = 0; call < failures; call += 1)
+      await expect(read('readStats', {})).rejects.toMatchObject({ reason });
+    const refusal = read('readStats', {});
+
+    await expect(refusal).rejects.toEqual(new NotAskedError('breaker_open'));
+    expect(asked).toHaveLength(failures);
+    expect(caller.wouldAdmit).toBe(false);
+    expect(lines).toMatchObject([{ level: 40, reason, retryInSeconds: 10 }]);
+  });
+
+  it.each<FailureReason>([
+    'unlicensed',
+    'forbidden',
+    'not_found',
+    'server_error',
+    'gateway_timeout',
+    'malformed',
+    'oversize',
+    'bad_request',
+  ])('stays closed on %s, which is an answer', async (reason) => {
+    const { caller, read, appliance } = given();
+    appliance.refuses = reason;
+
+    for (let call = 0; call < 5; call += 1) await expect(read('readStats', {})).rejects.toMatchObject({ reason });
+
+    expect(caller.breakerState).toBe('closed');
+  });
+
+  it('permits a probe after its wait, and all calls after an answer', async () => {
+    const { caller, read, appliance, clock, lines } = given();
+    appliance.refuses = 'unauthorized';
+    await expect(read('readStats', {})).rejects.toThrow();
+
+    clock.ms += 10_000;
+    const admits = caller.wouldAdmit;
+    appliance.refuses = undefined;
+    await read('readStats', {});
+    await read('readStats', {});
+
+    expect(admits).toBe(true);
+    expect(caller.breakerState).toBe('closed');
+    expect(lines.map(({ msg }) => msg)).toEqual([
+      'appliance does not answer as it should, polling paused',
+      'appliance answers again, polling resumed',
+    ]);
+  });
+
+  it('counts a cancelled probe as failed, and does not wait for it', async () => {
+    const { caller, read, appliance, clock } = given();
+    appliance.refuses = 'unauthorized';
+    await expect(read('readStats', {})).rejects.toThrow();
+    clock.ms += 10_000;
+
+    appliance.refuses = 'cancelled';
+    await expect(read('readStats', {})).rejects.toThrow();
+
+    expect(caller.breakerState).toBe('open');
+    clock.ms += 20_000;
+    expect(caller.wouldAdmit).toBe(true);
+  });
+});
+
+describe('a call', () => {
+  it('is not sent if something forbids it at that moment', async () => {
+    const { read, asked, skipReason } = given();
+
+    skipReason.reason = 'unlicensed';
+
+    await expect(read('readStats', {})).rejects.toEqual(new NotAskedError('unlicensed'));
+    expect(asked).toEqual([]);
+  });
+
+  it('reports its cost to its run, also if it failed', async () => {
+    const { read, appliance, spent } = given();
+
+    await read('readStats', {});
+    appliance.refuses = 'server_error';
+    await expect(read('readStats', {})).rejects.toThrow();
+
+    expect(spent).toHaveLength(2);
+    expect(Math.min(...spent)).toBeGreaterThanOrEqual(0);
+  });
+});

@@ -1,0 +1,310 @@
+import { describe, expect, it } from 'vitest';
+import { activation } from '../../../src/collectors/activation.ts';
+import { appliance } from '../../../src/collectors/appliance.ts';
+import { backends } from '../../../src/collectors/backends.ts';
+import { certificates } from '../../../src/collectors/certificates.ts';
+import { farmConfig } from '../../../src/collectors/farm-config.ts';
+import { farms } from '../../../src/collectors/farms.ts';
+import { interfaces } from '../../../src/collectors/interfaces.ts';
+import { describeAppliance } from '../../../src/poller/describe.ts';
+import { keyOf, type Origin, type Reading } from '../../../src/poller/snapshot.ts';
+import type { ApplianceStatus, FarmStatus } from '../../../src/poller/status.ts';
+import { collectFarmFrom, collectFrom, refusal } from '../collectors/given-replies.ts';
+
+/** The status of an appliance with these readings and no others. */
+function statusOf(...readings: readonly (Origin & { readonly data: unknown })[]): ApplianceStatus {
+  return describeAppliance({
+    name: 'lb',
+    labels: {},
+    up: true,
+    deactivated: false,
+    breaker: 'closed',
+    readings: new Map(readings.map((each): [string, Reading] => [keyOf(each), { ...each, sinceMs: undefined }])),
+    series: 0,
+    seriesLeftOut: 0,
+    collectors: [],
+  });
+}
+
+/** The farm `shop` with one more reading of it. */
+function shopWith(state: string, reading: Origin & { readonly data: unknown }): FarmStatus | undefined {
+  const farm = { name: 'shop', profile: 'https', state };
+  return statusOf({ collector: 'farms', data: { farms: [farm], excluded: 0 } }, reading).farms?.[0];
+}
+
+/** Returns the value as JSON keeps it: keys without a value are gone. */
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
+
+const shop = { name: 'shop', profile: 'https', status: 'up' };
+
+describe('the status of farms', () => {
+  it('has everything of the list, in the words of the metrics', async () => {
+    const farm = {
+      farmname: 'shop',
+      profile: 'https',
+      status: 'needed restart',
+      vip: '192.0.2.20',
+      vport: 443,
+      established: '120',
+      pending: '2',
+    };
+
+    const { data } = await collectFrom(farms, { listFarmStats: { farms: [farm] } });
+
+    expect(plain(statusOf({ collector: 'farms', data }).farms)).toEqual([
+      {
+        name: 'shop',
+        profile: 'https',
+        state: 'needed_restart',
+        vip: '192.0.2.20',
+        vport: '443',
+        established: 120,
+        pending: 2,
+      },
+    ]);
+  });
+
+  it('invents nothing for missing fields, and accepts no unknown word', async () => {
+    const list = [
+      { farmname: 'bare' },
+      { farmname: 'odd', status: 'dancing', vip: null, vport: '', established: null },
+    ];
+
+    const { data } = await collectFrom(farms, { listFarmStats: { farms: list } });
+
+    expect(plain(statusOf({ collector: 'farms', data }).farms)).toEqual([
+      { name: 'bare', profile: '', state: 'unknown' },
+      { name: 'odd', profile: '', state: 'unknown' },
+    ]);
+  });
+
+  it('is an empty list without farms, and counts excluded ones', async () => {
+    const none = await collectFrom(farms, { listFarmStats: { farms: [] } });
+    const leftOut = await collectFrom(
+      farms,
+      { listFarmStats: { farms: [{ farmname: 'a' }, { farmname: 'b' }] } },
+      { watches: (farm) => farm === 'a' },
+    );
+
+    expect(none.data).toEqual({ farms: [], excluded: 0 });
+    expect(leftOut.data).toMatchObject({ farms: [{ name: 'a' }], excluded: 1 });
+  });
+});
+
+describe('the status of backends', () => {
+  const backend = { id: '0', ip: '198.51.100.11', port: 8080, service: 'front', status: 'up', established: '5' };
+
+  it('has the labels and states of the metrics, also of all backends in compact mode', async () => {
+    const twin = { ...backend, id: '1', status: 'fgDOWN', established: 0 };
+
+    const { data } = await collectFarmFrom(
+      backends,
+      shop,
+      { readFarmStats: { backends: [backend, twin, { ip: '::1' }] } },
+      { compact: true },
+    );
+
+    expect(plain(shopWith('up', { collector: 'backends', farm: 'shop', data })?.backends)).toEqual([
+      { service: 'front', backend: '198.51.100.11:8080#0', state: 'up', established: 5 },
+      { service: 'front', backend: '198.51.100.11:8080#1', state: 'down', established: 0 },
+      { service: '', backend: '[::1]', state: 'unknown' },
+    ]);
+  });
+
+  it('shows none as up while the farm is stopped', async () => {
+    const stopped = { ...shop, status: 'down' };
+
+    const { data } = await collectFarmFrom(backends, stopped, { readFarmStats: { backends: [backend] } });
+
+    expect(data.backends).toMatchObject([{ state: 'unknown' }]);
+  });
+
+  it.each([
+    ['of a farm that runs: there are none', 'up', [], []],
+    ['of a farm that is down: nobody knows', 'down', [], undefined],
+    ['of a farm that is down, as null: nobody knows', 'down', null, undefined],
+    ['of a farm of which nobody knows how it is: nobody knows', 'unknown', [], undefined],
+  ])('reads an empty list %s', async (_, status, list, expected) => {
+    const { data } = await collectFarmFrom(backends, { ...shop, status }, { readFarmStats: { backends: list } });
+
+    expect(data.backends).toEqual(expected);
+    expect(shopWith(status, { collector: 'backends', farm: 'shop', data })?.backends).toEqual(expected);
+  });
+});
+
+describe('the status of a farm, as configured', () => {
+  const service = (id: string, farmguardian: unknown) => ({ id, farmguardian, backends: [] });
+  const read = async (readFarm: object, profile = 'https', checks: unknown = { params: [] }) => {
+    const { data } = await collectFarmFrom(farmConfig, { ...shop, profile }, { listFarmguardians: checks, readFarm });
+    return shopWith('up', { collector: 'farm_config', farm: 'shop', data });
+  };
+
+  it('names the certificates, and reports whether every service has a health check', async () => {
+    const certlist = [{ file: 'shop.pem' }, { file: -1 }];
+    const whole = await read({
+      params: { status: 'up', certlist },
+      services: [service('a', 'tcp'), service('b', 'tcp')],
+    });
+    const part = await read({ params: { status: 'up', certlist }, services: [service('a', 'tcp'), service('b', '')] });
+
+    expect(whole).toMatchObject({ certificates: ['shop.pem'], hasHealthCheck: true, configuredBackends: [] });
+    expect(part).toMatchObject({ certificates: ['shop.pem'], hasHealthCheck: false });
+  });
+
+  it('names the configured backends like the metrics, and nothing without a list', async () => {
+    const twin = { ip: '10.0.0.1', port: 80 };
+    const services = [
+      {
+        id: 'front',
+        farmguardian: '',
+        backends: [
+          { ...twin, id: 0 },
+          { ...twin, id: 1 },
+        ],
+      },
+    ];
+    const params = { status: 'down' };
+
+    expect((await read({ params, services }))?.configuredBackends).toEqual([
+      { service: 'front', backend: '10.0.0.1:80#0' },
+      { service: 'front', backend: '10.0.0.1:80#1' },
+    ]);
+    expect((await read({ params, backends: [twin] }, 'l4xnat'))?.configuredBackends).toEqual([
+      { service: '', backend: '10.0.0.1:80' },
+    ]);
+    expect((await read({ params }))?.configuredBackends).toBe(undefined);
+  });
+
+  it('reports no unknown health check or certificate', async () => {
+    const silent = { params: { status: 'up' }, services: [{ id: 'a', backends: [] }] };
+
+    expect(await read(silent, 'https', refusal('forbidden'))).toMatchObject({
+      hasHealthCheck: undefined,
+      certificates: undefined,
+      configuredBackends: [],
+    });
+    expect(await read(silent, 'http'), 'plain HTTP presents none').toMatchObject({ certificates: [] });
+  });
+});
+
+describe('the status of certificates', () => {
+  it('has the end dates, and reports unreadable ones', async () => {
+    const certificate = {
+      file: 'shop.pem',
+      type: 'Certificate',
+      CN: 'shop.example.com',
+      issuer: 'Example CA',
+      creation: 'Nov  6 00:00:00 2025 GMT',
+      expiration: 'Dec  9 23:59:59 2026 GMT',
+      status: 'about to expire',
+    };
+    const request = { file: 'new.csr', type: 'CSR', creation: 'Oct 30 11:02:03 2026 GMT', expiration: 'NA' };
+    const broken = { file: 'broken.pem', type: 'Certificate', creation: '-', expiration: '-', status: 'invalid' };
+
+    const { data } = await collectFrom(certificates, {
+      listCertificates: { params: [certificate, request, broken] },
+    });
+
+    expect(statusOf({ collector: 'certificates', data }).certificates).toEqual([
+      {
+        file: 'shop.pem',
+        kind: 'certificate',
+        commonName: 'shop.example.com',
+        issuer: 'Example CA',
+        state: 'about_to_expire',
+        notBeforeSeconds: 1_762_387_200,
+        notAfterSeconds: 1_796_860_799,
+        isUnreadable: false,
+        usedBy: undefined,
+      },
+      expect.objectContaining({ file: 'new.csr', kind: 'csr', notAfterSeconds: undefined, isUnreadable: false }),
+      expect.objectContaining({ file: 'broken.pem', state: 'invalid', notAfterSeconds: undefined, isUnreadable: true }),
+    ]);
+  });
+
+  it('is an empty list without certificates', async () => {
+    const { data } = await collectFrom(certificates, { listCertificates: { params: [] } });
+
+    expect(statusOf({ collector: 'certificates', data }).certificates).toEqual([]);
+  });
+});
+
+describe('the status of the activation', () => {
+  const enterprise = { params: { hostname: 'lb', edition: 'enterprise' } };
+
+  it('has its end, its kind and the edition', async () => {
+    const { data } = await collectFrom(activation, {
+      readSystemVersion: { params: { hostname: 'lb' } },
+      readSystemInfo: enterprise,
+      readActivationInfo: { params: { days_to_expire: '1', type: 'temporal' } },
+      readActivationCertificate: '    Not After : Jun 24 11:59:58 2027 GMT\n-----BEGIN CERTIFICATE-----\n',
+    });
+
+    expect(statusOf({ collector: 'activation', data })).toMatchObject({
+      activation: { status: 'activated', kind: 'temporal', notAfterSeconds: Date.UTC(2027, 5, 24, 11, 59, 58) / 1_000 },
+      edition: 'enterprise',
+    });
+  });
+
+  it('is deactivated after a 402, and has no end if there is none', async () => {
+    const { data } = await collectFrom(activation, {
+      readSystemVersion: refusal('unlicensed'),
+      readActivationInfo: refusal('unlicensed'),
+      readActivationCertificate: refusal('not_found'),
+    });
+
+    expect(statusOf({ collector: 'activation', data })).toMatchObject({
+      activation: { status: 'deactivated', notAfterSeconds: undefined },
+      edition: 'enterprise',
+    });
+  });
+});
+
+describe('the status of the appliance and of its interfaces', () => {
+  it('leaves out objects without a name', async () => {
+    const whole = { params: { hostname: 'lb-a', relianoid_version: '7.9.0', edition: 'community' } };
+
+    const known = await collectFrom(appliance, { readSystemInfo: whole });
+    const bare = await collectFrom(appliance, { readSystemVersion: { params: { hostname: '' } } });
+
+    expect(statusOf({ collector: 'appliance', data: known.data })).toMatchObject({
+      hostname: 'lb-a',
+      version: '7.9.0',
+      edition: 'community',
+    });
+    expect(statusOf({ collector: 'appliance', data: bare.data })).toMatchObject({
+      hostname: undefined,
+      version: undefined,
+      edition: undefined,
+    });
+  });
+
+  it('accepts no unknown state of an interface', async () => {
+    const { data } = await collectFrom(interfaces, {
+      readNetworkStats: { params: { interfaces: [] } },
+      listInterfaces: {
+        interfaces: [{ name: 'eth0', status: 'up' }, { name: 'eth1', status: 'odd' }, { name: 'eth2' }],
+      },
+    });
+
+    expect(statusOf({ collector: 'interfaces', data }).interfaces).toEqual([
+      { name: 'eth0', state: 'up' },
+      { name: 'eth1', state: 'unknown' },
+      { name: 'eth2', state: 'unknown' },
+    ]);
+  });
+});
+
+describe('the data of other collectors', () => {
+  it('is shown unchanged, of the appliance and of each farm', () => {
+    const own = { collector: 'sessions_table', data: { entries: 7 } };
+    const status = statusOf(
+      { collector: 'farms', data: { farms: [{ name: 'shop', profile: 'http', state: 'up' }], excluded: 0 } },
+      own,
+      { collector: 'latency', farm: 'shop', data: { seconds: 0.2 } },
+    );
+
+    expect(status.readings).toEqual({ sessions_table: { entries: 7 } });
+    expect(status.farms?.[0]?.readings).toEqual({ latency: { seconds: 0.2 } });
+  });
+});

@@ -1,0 +1,175 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { ReadKey } from '../../../src/appliance/client.ts';
+import { valueOf } from '../../support/samples.ts';
+import { answering, type GivenPoller, givenPoller, wellAnswers } from './given-poller.ts';
+
+const secondMs = 1_000;
+const minuteMs = 60_000;
+
+/** As measured on a real appliance: 30 ms per farm for the list of all. */
+const callMsOf = (farms: number) => (key: ReadKey) =>
+  key === 'listFarmStats' ? 40 + 30 * farms : key === 'readFarmStats' ? 160 : 50;
+
+/** An appliance with so many farms; `state` is what the test changes on it. */
+function givenFarms(count: number, names: readonly string[] = ['farms', 'backends']) {
+  const state = { silent: false, slowness: 1 };
+  const farms = Array.from({ length: count }, (_, index) => ({ farmname: `f${index}`, profile: 'http', status: 'up' }));
+  const callMs = callMsOf(count);
+  const given = givenPoller({
+    names,
+    maxBusyRatio: 0.25,
+    callMs: (key) => (state.silent ? 20_000 : callMs(key) * state.slowness),
+    answer: (key) => {
+      if (state.silent) return { fails: 'timeout' };
+      return key === 'listFarmStats' ? { body: { farms } } : answering()(key);
+    },
+  });
+  return { ...given, poller: given.poller, state };
+}
+
+const farmsShown = (page: string) => page.match(/^zlb_backend_info\{/gm)?.length ?? 0;
+
+const intervalOf = (page: string, collector: string) =>
+  valueOf(page, 'zlb_collector_interval_seconds', { collector }) ?? Number.NaN;
+
+const timesOf = ({ asked }: Pick<GivenPoller, 'asked'>, key: ReadKey, farmname?: string) =>
+  asked.filter((each) => each.key === key && each.params.farmname === farmname).map(({ at }) => at);
+
+const gapsOf = (times: readonly number[]) => times.slice(1).map((time, index) => time - (times[index] ?? 0));
+
+/** Farms on the page at every look, from the moment at which all are there. */
+async function watch(given: Pick<GivenPoller, 'page'>, minutes: number): Promise<number[]> {
+  const shown: number[] = [];
+  for (let look = 0; look < minutes * 6; look += 1) {
+    await vi.advanceTimersByTimeAsync(10 * secondMs);
+    shown.push(farmsShown(await given.page()));
+  }
+  return shown;
+}
+
+describe('an appliance with hundreds of farms', () => {
+  it('loses no reading while it answers, from its first round on', async () => {
+    const given = givenFarms(500);
+    given.poller.start();
+
+    const shown = await watch(given, 40);
+
+    expect(shown).toEqual(shown.toSorted((a, b) => a - b));
+    expect(shown.at(-1)).toBe(500);
+  });
+
+  it('loses none if every answer takes five times as long for a quarter of an hour', async () => {
+    const given = givenFarms(100);
+    given.poller.start();
+    await vi.advanceTimersByTimeAsync(30 * minuteMs);
+
+    given.state.slowness = 5;
+    const slow = await watch(given, 15);
+    given.state.slowness = 1;
+    const after = await watch(given, 60);
+
+    expect(new Set([...slow, ...after])).toEqual(new Set([100]));
+  });
+
+  it('loses none when a reload replaces its poller, which has not stretched anything yet', async () => {
+    const given = givenFarms(500);
+    given.poller.start();
+    await vi.advanceTimersByTimeAsync(60 * minuteMs);
+
+    (await given.replace({ names: ['farms', 'backends'] })).start();
+    const shown = await watch(given, 30);
+
+    expect(new Set(shown)).toEqual(new Set([500]));
+  });
+
+  it('is not shown for longer than max_stale after its last answer, for any stretched intervals', async () => {
+    const given = givenFarms(250);
+    given.poller.start();
+    await vi.advanceTimersByTimeAsync(40 * minuteMs);
+    expect(intervalOf(await given.page(), 'backends'), 'stretched beyond max_stale').toBeGreaterThan(300);
+
+    given.state.silent = true;
+    await vi.advanceTimersByTimeAsync(6 * minuteMs);
+
+    expect(farmsShown(await given.page())).toBe(0);
+  });
+
+  it('is not shown for longer either if it stops in its first round, right after a slow answer', async () => {
+    const given = givenFarms(250);
+    given.state.slowness = 2;
+    given.poller.start();
+    while (timesOf(given, 'readFarmStats', 'f1').length === 0) await vi.advanceTimersByTimeAsync(secondMs);
+
+    given.state.silent = true;
+    await vi.advanceTimersByTimeAsync(7 * minuteMs);
+
+    expect(farmsShown(await given.page())).toBe(0);
+  });
+
+  it('is shown again within one round after an answer', async () => {
+    const given = givenFarms(250);
+    given.poller.start();
+    await vi.advanceTimersByTimeAsync(40 * minuteMs);
+    given.state.silent = true;
+    await vi.advanceTimersByTimeAsync(20 * minuteMs);
+
+    given.state.silent = false;
+    await vi.advanceTimersByTimeAsync(10 * minuteMs);
+
+    expect(farmsShown(await given.page())).toBe(250);
+  });
+
+  it('announces a stretched interval during the first round, and no other', async () => {
+    const given = givenFarms(250);
+    given.poller.start();
+    while (timesOf(given, 'readFarmStats', 'f20').length === 0) await vi.advanceTimersByTimeAsync(secondMs);
+    const early = intervalOf(await given.page(), 'backends');
+
+    await vi.advanceTimersByTimeAsync(60 * minuteMs);
+
+    const announced = intervalOf(await given.page(), 'backends');
+    const [, ...settled] = gapsOf(timesOf(given, 'readFarmStats', 'f0'));
+    expect(early).toBeGreaterThan(300);
+    expect(settled.length).toBeGreaterThan(3);
+    for (const gap of settled) expect(Math.abs(gap / secondMs - announced)).toBeLessThanOrEqual(60);
+  });
+
+  it('has its list of farms read in time, although rounds use the rest of the budget', async () => {
+    const given = givenFarms(100, ['farms', 'backends', 'farm_config', 'system']);
+    given.poller.start();
+
+    await vi.advanceTimersByTimeAsync(20 * minuteMs);
+
+    // 30 s, 3 s of jitter, and one call that may be before it. The tick after the first run may be
+    // served by that.
+    const [_beginning, ...gaps] = gapsOf(timesOf(given, 'listFarmStats'));
+    expect(Math.max(...gaps)).toBeLessThan(36 * secondMs);
+  });
+});
+
+describe('a round over the farms that is cut off', () => {
+  it('is followed by one that continues where it ended', async () => {
+    const state = { refusing: false };
+    const farms = Array.from({ length: 10 }, (_, index) => ({ farmname: `f${index}`, profile: 'http', status: 'up' }));
+    const { poller, asked } = givenPoller({
+      names: ['farms', 'backends'],
+      answer: (key) => {
+        if (state.refusing) return { fails: 'unauthorized' };
+        return { body: key === 'listFarmStats' ? { farms } : wellAnswers[key] };
+      },
+    });
+    poller.start();
+    await vi.advanceTimersByTimeAsync(3 * minuteMs);
+    while (asked.at(-1)?.params.farmname !== 'f3') await vi.advanceTimersByTimeAsync(secondMs);
+    state.refusing = true;
+    await vi.advanceTimersByTimeAsync(30 * secondMs);
+    state.refusing = false;
+    const before = asked.length;
+
+    await vi.advanceTimersByTimeAsync(5 * minuteMs);
+
+    const rounds = asked.slice(before).flatMap(({ params: { farmname } }) => farmname ?? []);
+    expect(rounds[0]).not.toBe('f0');
+    expect(new Set(rounds.slice(0, 10)).size, 'all ten come round').toBe(10);
+  });
+});

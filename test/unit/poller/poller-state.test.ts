@@ -1,0 +1,147 @@
+import { describe, expect, it, vi } from 'vitest';
+import { seriesOf, stateOf, valueOf } from '../../support/samples.ts';
+import { type Answer, answering, givenPoller } from './given-poller.ts';
+
+const secondMs = 1_000;
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+
+/**
+ * An appliance that a test can silence, or make one of the Enterprise edition without a licence.
+ */
+function givenAppliance(
+  names: readonly string[],
+  options: Partial<Pick<Parameters<typeof givenPoller>[0], 'maxStaleMs' | 'callMs' | 'maxBusyRatio'>> = {},
+) {
+  let answer: (key: Parameters<ReturnType<typeof answering>>[0]) => Answer = answering();
+  const given = givenPoller({ names, answer: (key) => answer(key), ...options });
+  given.poller.start();
+  return {
+    ...given,
+    answers(others: typeof answer) {
+      answer = others;
+    },
+  };
+}
+
+describe('a poller that takes the place of another', () => {
+  it('shows inherited readings only as long as its own max_stale permits', async () => {
+    const { page, replace, answers } = givenAppliance(['farms'], { maxStaleMs: 3 * hourMs });
+    await vi.advanceTimersByTimeAsync(minuteMs);
+    expect(stateOf(await page(), 'zlb_farm_status', { farm: 'shop' })).toBe('up');
+    answers(() => ({ fails: 'timeout' }));
+
+    const successor = await replace({ names: ['farms'], maxStaleMs: 2 * minuteMs });
+    successor.start();
+    await vi.advanceTimersByTimeAsync(minuteMs);
+    expect(stateOf(await page(), 'zlb_farm_status', { farm: 'shop' })).toBe('up');
+    await vi.advanceTimersByTimeAsync(minuteMs);
+
+    expect(seriesOf(await page(), 'zlb_farm_status')).toEqual([]);
+    expect(valueOf(await page(), 'zlb_up')).toBe(0);
+  });
+
+  it('shows them longer if its max_stale is longer', async () => {
+    const { page, replace, answers } = givenAppliance(['farms'], { maxStaleMs: 2 * minuteMs });
+    await vi.advanceTimersByTimeAsync(minuteMs);
+    answers(() => ({ fails: 'timeout' }));
+
+    await replace({ names: ['farms'], maxStaleMs: hourMs });
+    await vi.advanceTimersByTimeAsync(30 * minuteMs);
+
+    expect(stateOf(await page(), 'zlb_farm_status', { farm: 'shop' })).toBe('up');
+  });
+
+  it('keeps the extended life of a reading until there is a newer one', async () => {
+    const names = ['farms', 'backends'];
+    const farms = Array.from({ length: 8 }, (_, index) => ({ farmname: `f${index}`, profile: 'http', status: 'up' }));
+    const { page, replace, answers } = givenAppliance(names, {
+      callMs: (key) => (key === 'readFarmStats' ? 4 * secondMs : 10),
+      maxBusyRatio: 0.05,
+    });
+    answers(answering({ listFarmStats: { body: { farms } } }));
+    const farmsShown = async (): Promise<number> => {
+      const text = await page();
+      return farms.filter(({ farmname: farm }) => seriesOf(text, 'zlb_backend_status', { farm }).length > 0).length;
+    };
+    await vi.advanceTimersByTimeAsync(2 * hourMs);
+    expect(valueOf(await page(), 'zlb_collector_interval_seconds', { collector: 'backends' })).toBeGreaterThan(600);
+    expect(await farmsShown()).toBe(8);
+
+    const successor = await replace({ names });
+    successor.start();
+
+    const shown = new Set<number>();
+    for (let minute = 0; minute < 30; minute += 1) {
+      shown.add(await farmsShown());
+      await vi.advanceTimersByTimeAsync(minuteMs);
+    }
+    expect(shown).toEqual(new Set([8]));
+  });
+
+  it('keeps the pauses between calls, also if it is replaced many times', async () => {
+    const slow = { callMs: 4 * secondMs, maxBusyRatio: 0.05 };
+    const { replace, asked } = givenAppliance(['farms', 'system'], slow);
+    await vi.advanceTimersByTimeAsync(10 * minuteMs);
+
+    for (let reload = 0; reload < 20; reload += 1) {
+      (await replace({ names: ['farms', 'system'] })).start();
+      await vi.advanceTimersByTimeAsync(35 * secondMs);
+    }
+
+    const times = asked.map(({ at }) => at);
+    const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual((4 * secondMs) / 0.05 - 1);
+  });
+
+  it('does not use a list of farms that is no longer read', async () => {
+    const { page, replace, answers, asked } = givenAppliance(['farms', 'backends']);
+    await vi.advanceTimersByTimeAsync(minuteMs);
+    expect(seriesOf(await page(), 'zlb_backend_status')).not.toEqual([]);
+    const before = asked.length;
+    answers(answering({ listFarmStats: { body: { farms: [] } } }));
+
+    const successor = await replace({ names: ['backends'] });
+    successor.start();
+    await vi.advanceTimersByTimeAsync(10 * minuteMs);
+
+    expect(asked.slice(before)).toEqual([]);
+    expect(
+      valueOf(await page(), 'zlb_collector_skipped_total', { collector: 'backends', reason: 'farms_unknown' }),
+    ).toBeGreaterThan(0);
+    expect(seriesOf(await page(), 'zlb_backend_status')).toEqual([]);
+  });
+
+  it('does not keep an appliance as deactivated if nothing reads it any more', async () => {
+    const { replace, answers } = givenAppliance(['farms', 'activation']);
+    answers(() => ({ fails: 'unlicensed' }));
+    await vi.advanceTimersByTimeAsync(10 * minuteMs);
+
+    const successor = await replace({ names: ['farms'] });
+
+    expect(successor.describe().deactivated).toBe(false);
+  });
+
+  it('removes farms at once that it does not poll', async () => {
+    const { page, replace, answers } = givenAppliance(['farms', 'backends']);
+    await vi.advanceTimersByTimeAsync(minuteMs);
+    answers(() => ({ fails: 'timeout' }));
+
+    await replace({ names: ['farms', 'backends'], watches: (farm) => farm !== 'shop' });
+
+    expect(seriesOf(await page(), 'zlb_backend_status', { farm: 'shop' })).toEqual([]);
+    expect(seriesOf(await page(), 'zlb_backend_status', { farm: 'db' })).not.toEqual([]);
+  });
+});
+
+describe('a poller that is closed before it was started', () => {
+  it('does not start later', async () => {
+    const { poller, asked } = givenPoller({ names: ['farms'], answer: answering() });
+    await poller.close();
+
+    poller.start();
+
+    expect(vi.getTimerCount()).toBe(0);
+    expect(asked).toEqual([]);
+  });
+});

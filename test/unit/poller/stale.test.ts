@@ -1,0 +1,125 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { ReadKey } from '../../../src/appliance/client.ts';
+import { stateOf, valueOf } from '../../support/samples.ts';
+import { type Answer, answering, type GivenPoller, givenPoller } from './given-poller.ts';
+
+const secondMs = 1_000;
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+
+const farmsShown = async ({ page }: Pick<GivenPoller, 'page'>) =>
+  (await page()).match(/^zlb_backend_info\{/gm)?.length ?? 0;
+
+/**
+ * An appliance with so many farms; `state` is how it answers for one of them, the list is always
+ * well.
+ */
+function givenFarms(count: number, state: { answer?: Answer; callMs?: number } = {}) {
+  const farms = Array.from({ length: count }, (_, index) => ({ farmname: `f${index}`, profile: 'http', status: 'up' }));
+  return givenPoller({
+    names: ['farms', 'backends'],
+    callMs: (key) => (key === 'readFarmStats' ? (state.callMs ?? 10) : 10),
+    answer(key: ReadKey) {
+      if (key === 'listFarmStats') return { body: { farms } };
+      return state.answer ?? answering()(key);
+    },
+  });
+}
+
+describe('a collector that fails alone', () => {
+  it('shows no reading past max_stale, although every farm of its round times out', async () => {
+    const state: { answer?: Answer; callMs?: number } = {};
+    const given = givenFarms(60, state);
+    given.poller.start();
+    await vi.advanceTimersByTimeAsync(5 * minuteMs);
+    expect(await farmsShown(given)).toBe(60);
+
+    state.answer = { fails: 'timeout' };
+    state.callMs = 20 * secondMs;
+    await vi.advanceTimersByTimeAsync(7 * minuteMs);
+
+    expect(valueOf(await given.page(), 'zlb_up')).toBe(1);
+    expect(await farmsShown(given)).toBe(0);
+  });
+
+  it('reports its failed round, although the breaker ended it', async () => {
+    const state: { answer?: Answer; callMs?: number } = {};
+    const given = givenFarms(60, state);
+    given.poller.start();
+    await vi.advanceTimersByTimeAsync(5 * minuteMs);
+
+    state.answer = { fails: 'timeout' };
+    await vi.advanceTimersByTimeAsync(7 * minuteMs);
+
+    expect(stateOf(await given.page(), 'zlb_circuit_breaker_state', {}, 'state')).not.toBe('closed');
+    expect(valueOf(await given.page(), 'zlb_collector_success', { collector: 'backends' })).toBe(0);
+  });
+});
+
+describe('a machine that was suspended for hours', () => {
+  it('shows no earlier reading, although a round was in progress and an answer comes at once', async () => {
+    const given = givenFarms(60);
+    given.poller.start();
+    await vi.advanceTimersByTimeAsync(5 * minuteMs);
+    const roundBegins = given.asked.length;
+    while (given.asked.length < roundBegins + 10) await vi.advanceTimersByTimeAsync(secondMs);
+    expect(await farmsShown(given)).toBe(60);
+
+    given.setClock(8 * hourMs);
+    const run = given.poller.run('farms');
+    await vi.advanceTimersByTimeAsync(20);
+    await run;
+
+    expect(valueOf(await given.page(), 'zlb_up')).toBe(1);
+    expect(await farmsShown(given)).toBeLessThan(5);
+  });
+
+  it('does not date an answer later than its request', async () => {
+    const state: { callMs?: number } = {};
+    const given = givenFarms(1, state);
+    given.poller.start();
+    await vi.advanceTimersByTimeAsync(5 * minuteMs);
+    state.callMs = 5 * secondMs;
+    const before = given.asked.length;
+    while (given.asked.slice(before).every(({ key }) => key !== 'readFarmStats'))
+      await vi.advanceTimersByTimeAsync(secondMs);
+
+    given.setClock(8 * hourMs);
+    await vi.advanceTimersByTimeAsync(6 * secondMs);
+
+    expect(await farmsShown(given)).toBe(0);
+  });
+});
+
+describe('a late answer from before a change', () => {
+  it('does not replace the newer one, and is no change of state', async () => {
+    const state = { status: 'up', callMs: 10 };
+    const { poller, page, lines } = givenPoller({
+      names: ['farms', 'backends'],
+      maxConcurrent: 2,
+      callMs: () => state.callMs,
+      answer: (key) => {
+        if (key === 'listFarmStats') return { body: { farms: [{ farmname: 'shop', profile: 'http', status: 'up' }] } };
+        return { body: { backends: [{ id: '0', ip: '198.51.100.1', port: '80', status: state.status }] } };
+      },
+    });
+    poller.start();
+    await vi.advanceTimersByTimeAsync(5 * secondMs);
+
+    state.callMs = 10 * secondMs;
+    state.status = 'down';
+    const slow = poller.run('backends');
+    await vi.advanceTimersByTimeAsync(secondMs);
+    state.callMs = 10;
+    state.status = 'maintenance';
+    const quick = poller.changed('farm-backends', 'shop');
+    await vi.advanceTimersByTimeAsync(secondMs);
+    await quick;
+    state.status = 'down';
+    await vi.advanceTimersByTimeAsync(10 * secondMs);
+    await slow;
+
+    expect(stateOf(await page(), 'zlb_backend_status')).toBe('maintenance');
+    expect(lines.filter(({ msg }) => msg === 'state changed').map(({ to }) => to)).toEqual(['maintenance']);
+  });
+});

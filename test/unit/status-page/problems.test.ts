@@ -1,0 +1,311 @@
+import { describe, expect, it } from 'vitest';
+import { readdirSync, readFileSync } from 'node:fs';
+import { applianceProblems } from '../../../src/status-page/appliance-problems.ts';
+import { compareProblems, type Problem } from '../../../src/status-page/problem.ts';
+import type { ApplianceStatus, FarmStatus } from '../../../src/poller/status.ts';
+import { alertNames, shippedRules } from '../../support/shipped-rules.ts';
+import {
+  applianceStatus,
+  backendStatus,
+  certificateStatus,
+  collectorStatus,
+  dayMs,
+  farmStatus,
+  minuteMs,
+  nowMs,
+} from '../../support/fleet-status.ts';
+
+describe('what is wrong with an appliance', () => {
+  it('is nothing while all is well', () => {
+    expect(problemsOf({})).toEqual([]);
+  });
+
+  it.each([
+    ['down', 'critical ZlbFarmDown: Farm shop is down'],
+    ['critical', 'critical ZlbFarmDown: Farm shop is critical'],
+    ['needed_restart', 'warning ZlbFarmNeedsRestart: Farm shop waits for a restart'],
+    ['problem', 'warning ZlbBackendDown: Some backends of farm shop are down'],
+    ['unknown', 'warning ZlbFarmStatusUnknown: Nobody can tell how farm shop is'],
+  ])('is a farm that is %s', (state, problem) => {
+    expect(problemsOf({ farms: [farmStatus({ name: 'shop', state })] })).toEqual([problem]);
+  });
+
+  it('is not a farm in maintenance', () => {
+    expect(problemsOf({ farms: [farmStatus({ name: 'shop', state: 'maintenance' })] })).toEqual([]);
+  });
+
+  it.each([
+    ['up', 'up', 'up', 'down', ['warning ZlbBackendDown: Backend d of service front of farm shop is down']],
+    ['up', 'up', 'down', 'down', ['warning ZlbFarmDegraded: 2 of 4 backends of service front of farm shop are down']],
+    [
+      'down',
+      'down',
+      'down',
+      'maintenance',
+      ['critical ZlbFarmNoBackends: No backend is up in service front of farm shop'],
+    ],
+    ['up', 'up', 'up', 'maintenance', []],
+    ['unknown', 'unknown', 'unknown', 'unknown', []],
+  ])('is a service whose backends are %s, %s, %s and %s', (one, two, three, four, problems) => {
+    const states = { a: one, b: two, c: three, d: four };
+    const backends = Object.entries(states).map(([backend, state]) => backendStatus({ backend, state }));
+
+    expect(problemsOf({ farms: [farmStatus({ name: 'shop', backends })] })).toEqual(problems);
+  });
+
+  it('is told once where the state of the farm explains its backends', () => {
+    const backends = [backendStatus({ backend: 'a', state: 'down' })];
+
+    expect(problemsOf({ farms: [farmStatus({ name: 'shop', state: 'critical', backends })] })).toHaveLength(1);
+  });
+
+  it('names some of many backends and counts the others', () => {
+    const backends = Array.from({ length: 60 }, (_, index) =>
+      backendStatus({ backend: `10.0.0.${index}:80`, state: index < 20 ? 'down' : 'up', sinceMs: nowMs - index }),
+    );
+
+    const [problem] = applianceProblems(statusWith({ name: 'shop', backends }), nowMs);
+
+    expect(problem).toMatchObject({
+      title: '20 of 60 backends of service front of farm shop are down',
+      meaning: '10.0.0.0:80, 10.0.0.1:80, 10.0.0.2:80, 10.0.0.3:80 and 16 more; 40 carry their load.',
+      sinceMs: nowMs,
+    });
+  });
+
+  it.each([
+    [-1, ['shop'], ['critical ZlbCertificateExpiryImminent: Certificate a.pem has expired']],
+    [-1, [], ['warning ZlbUnusedCertificateExpiry: Certificate a.pem has expired']],
+    [-1, undefined, ['critical ZlbCertificateExpiryImminent: Certificate a.pem has expired']],
+    [2, ['shop'], ['critical ZlbCertificateExpiryImminent: Certificate a.pem expires in 2 d']],
+    [2, [], ['warning ZlbUnusedCertificateExpiry: Certificate a.pem expires in 2 d']],
+    [13, ['shop'], ['warning ZlbCertificateExpirySoon: Certificate a.pem expires in 13 d']],
+    [13, undefined, ['warning ZlbCertificateExpirySoon: Certificate a.pem expires in 13 d']],
+    [13, [], []],
+    [29, ['shop'], []],
+  ])('is a certificate of a year with %s days left that %j use', (days, usedBy, problems) => {
+    const notAfterSeconds = (nowMs + days * dayMs) / 1_000;
+    const notBeforeSeconds = notAfterSeconds - 365 * 86_400;
+    const certificate = certificateStatus({ file: 'a.pem', usedBy, notBeforeSeconds, notAfterSeconds });
+
+    expect(problemsOf({ certificates: [certificate] })).toEqual(problems);
+  });
+
+  it.each([398, 200, 100, 90, 64, 47, 45, 6.7])(
+    'is no certificate of %s days with a third of its life left, but one with little less than a quarter and a tenth',
+    (lifeDays) => {
+      const problemsWith = (leftDays: number) => {
+        const notAfterSeconds = (nowMs + leftDays * dayMs) / 1_000;
+        const notBeforeSeconds = notAfterSeconds - lifeDays * 86_400;
+        return problemsOf({ certificates: [certificateStatus({ file: 'a.pem', notBeforeSeconds, notAfterSeconds })] });
+      };
+
+      expect(problemsWith(lifeDays / 3)).toEqual([]);
+      expect(problemsWith(Math.min(28, 0.25 * lifeDays) - 0.001)).toEqual([
+        expect.stringMatching(/^warning ZlbCertificateExpirySoon/),
+      ]);
+      expect(problemsWith(Math.min(3, 0.1 * lifeDays) - 0.001)).toEqual([
+        expect.stringMatching(/^critical ZlbCertificateExpiryImminent/),
+      ]);
+    },
+  );
+
+  it('is a certificate that cannot be read or does not load, and no signing request', () => {
+    const certificates = [
+      certificateStatus({ file: 'garbage.pem', isUnreadable: true, notAfterSeconds: undefined }),
+      certificateStatus({ file: 'bad_key.pem', state: 'invalid' }),
+      certificateStatus({ file: 'a.csr', kind: 'csr', notAfterSeconds: undefined }),
+    ];
+
+    expect(problemsOf({ certificates })).toEqual([
+      'warning ZlbCertificateUnreadable: Certificate garbage.pem cannot be read',
+      'warning ZlbCertificateInvalid: Certificate bad_key.pem does not load',
+    ]);
+  });
+
+  it.each([
+    ['temporal', 2, ['critical ZlbActivationExpiryImminent: The licence of lb-1 ends in 2 d']],
+    ['temporal', 20, ['warning ZlbActivationExpirySoon: The licence of lb-1 ends in 20 d']],
+    ['temporal', 29, []],
+    ['permanent', 2, []],
+    ['permanent', -2, ['warning ZlbSupportEnded: The support of lb-1 has ended']],
+  ])('is a %s licence of a year that ends in %s days', (kind, days, problems) => {
+    const notAfterSeconds = (nowMs + days * dayMs) / 1_000;
+    const notBeforeSeconds = notAfterSeconds - 365 * 86_400;
+
+    expect(problemsOf({ activation: { status: 'activated', kind, notBeforeSeconds, notAfterSeconds } })).toEqual(
+      problems,
+    );
+  });
+
+  it('is no trial licence of 30 days that has a third of its life left', () => {
+    const notAfterSeconds = (nowMs + 10 * dayMs) / 1_000;
+    const activation = {
+      status: 'activated',
+      kind: 'temporal',
+      notBeforeSeconds: notAfterSeconds - 30 * 86_400,
+      notAfterSeconds,
+    };
+
+    expect(problemsOf({ activation })).toEqual([]);
+  });
+
+  it('is its deactivation, and not the readings that it refuses for that', () => {
+    const collectors = [failing('farms', 'unlicensed'), failing('backends', 'unlicensed')];
+
+    expect(problemsOf({ deactivated: true, farms: undefined, collectors })).toEqual([
+      'critical ZlbApplianceDeactivated: lb-1 is deactivated',
+    ]);
+  });
+
+  it('is its silence, with the reason and since when, and not each reading that fails for it', () => {
+    const collectors = [failing('farms', 'timeout', 3), failing('backends', 'breaker_open', 2)];
+
+    const [problem, ...others] = applianceProblems(applianceStatus({ name: 'lb-1', up: false, collectors }), nowMs);
+
+    expect(problem).toMatchObject({
+      level: 'warning',
+      title: 'lb-1 does not answer: no answer in time',
+      sinceMs: nowMs - 3 * minuteMs,
+      alert: 'ZlbApplianceUnreachable',
+    });
+    expect(others).toEqual([]);
+  });
+
+  it('is its silence before what it said last is too old', () => {
+    const collectors = [failing('farms', 'timeout', 3), failing('backends', 'breaker_open', 2)];
+
+    expect(problemsOf({ up: true, breaker: 'open', collectors })).toEqual([
+      'warning ZlbApplianceUnreachable: lb-1 has stopped answering: no answer in time',
+    ]);
+  });
+
+  it('is what does not fit into the limit of series, for nobody sees that anywhere', () => {
+    expect(problemsOf({ seriesLeftOut: 1_200 })).toEqual(['warning ZlbSeriesLimitHit: Not all of lb-1 is shown']);
+  });
+
+  it('is a key that is refused, whether the appliance still counts as up or not', () => {
+    const collectors = [failing('farms', 'unauthorized'), failing('backends', 'breaker_open')];
+
+    for (const up of [true, false])
+      expect(problemsOf({ up, collectors })).toEqual(['warning ZlbAuthRejected: lb-1 refuses the API key']);
+  });
+
+  it.each([
+    [failing('vpn', 'forbidden'), 'warning ZlbPermissionMissing: The API key of lb-1 may not read vpn'],
+    [failing('system', 'server_error'), 'warning ZlbCollectorErrors: The reading of system from lb-1 fails'],
+    [
+      { ...failing('system', 'malformed'), isStale: true },
+      'warning ZlbCollectorStale: The reading of system from lb-1 fails',
+    ],
+    [
+      { ...failing('farms', 'malformed'), isStale: true },
+      'warning ZlbCollectorStale: The reading of farms from lb-1 fails',
+    ],
+    [
+      { ...failing('certificates', 'malformed'), isStale: true },
+      'warning ZlbCollectorStale: The reading of certificates from lb-1 fails',
+    ],
+  ])('is a reading that fails: %j', (collector, problem) => {
+    expect(problemsOf({ collectors: [collectorStatus({ name: 'appliance' }), collector] })).toEqual([problem]);
+  });
+
+  it('names only alerts that exist', () => {
+    const folder = 'src/status-page';
+    const sources = readdirSync(folder).filter((name) => name.endsWith('.ts'));
+    const named = sources.flatMap(
+      (name) => readFileSync(`${folder}/${name}`, 'utf8').match(/(?<=')Zlb\w+(?=')/g) ?? [],
+    );
+
+    expect(new Set(named).size).toBeGreaterThan(15);
+    expect(named.filter((alert) => !alertNames.includes(alert))).toEqual([]);
+  });
+
+  it('is as severe as its alert', () => {
+    const day = 86_400;
+    const ends = (days: number, life = 365) => ({
+      notBeforeSeconds: nowMs / 1_000 + (days - life) * day,
+      notAfterSeconds: nowMs / 1_000 + days * day,
+    });
+    const statuses: readonly Partial<ApplianceStatus>[] = [
+      {
+        farms: ['down', 'critical', 'needed_restart', 'unknown', 'problem'].map((state) =>
+          farmStatus({ name: state, state }),
+        ),
+      },
+      { farms: [farmStatus({ name: 'a', backends: [backendStatus({ backend: 'b', state: 'down' })] })] },
+      { certificates: [-1, 2, 20].map((days) => certificateStatus({ file: 'a.pem', ...ends(days) })) },
+      { certificates: [certificateStatus({ file: 'a.pem', usedBy: [], ...ends(-1) })] },
+      { certificates: [certificateStatus({ file: 'a.pem', state: 'invalid' })] },
+      { certificates: [certificateStatus({ file: 'a.pem', isUnreadable: true })] },
+      { activation: { status: 'activated', kind: 'temporal', ...ends(2) } },
+      { activation: { status: 'activated', kind: 'temporal', ...ends(20) } },
+      { activation: { status: 'activated', kind: 'permanent', ...ends(-2) } },
+      { deactivated: true },
+      { up: false, collectors: [failing('farms', 'timeout')] },
+      { collectors: [failing('farms', 'unauthorized')] },
+      { collectors: [failing('vpn', 'forbidden')] },
+      { collectors: [failing('farms', 'malformed')] },
+      { collectors: [{ ...failing('farms', 'malformed'), isStale: true }] },
+      { seriesLeftOut: 1 },
+      { interfaces: [{ name: 'eth0', state: 'down', sinceMs: nowMs }] },
+    ];
+
+    const problems = statuses.flatMap((status) =>
+      applianceProblems(applianceStatus({ name: 'lb-1', ...status }), nowMs),
+    );
+    const severities = new Map(shippedRules.map(({ alert, labels }) => [alert, labels?.['severity']]));
+
+    expect(new Set(problems.map(({ alert }) => alert)).size).toBeGreaterThan(15);
+    expect(problems.filter(({ alert, level }) => severities.get(alert) !== level)).toEqual([]);
+  });
+});
+
+describe('the order of what is wrong', () => {
+  it('is the worst first, of these the newest, then what was so before anybody looked, and last what is still to come', () => {
+    const problem = (title: string, parts: Pick<Problem, 'level' | 'sinceMs'>): Problem => ({
+      appliance: 'lb-1',
+      title,
+      meaning: '',
+      alert: 'ZlbFarmDown',
+      ...parts,
+    });
+    const problems = [
+      problem('to come', { level: 'critical', sinceMs: undefined }),
+      problem('newest, but small', { level: 'warning', sinceMs: nowMs }),
+      problem('unseen', { level: 'critical', sinceMs: 'unseen' }),
+      problem('old', { level: 'critical', sinceMs: nowMs - dayMs }),
+      problem('new', { level: 'critical', sinceMs: nowMs - minuteMs }),
+    ];
+
+    const titles = problems.toSorted(compareProblems).map(({ title }) => title);
+
+    expect(titles).toEqual(['new', 'old', 'unseen', 'to come', 'newest, but small']);
+  });
+});
+
+function problemsOf(given: Partial<ApplianceStatus>): string[] {
+  return applianceProblems(applianceStatus({ name: 'lb-1', ...given }), nowMs).map(
+    ({ level, alert, title }) => `${level} ${alert}: ${title}`,
+  );
+}
+
+function statusWith(farm: Partial<FarmStatus> & { readonly name: string }): ApplianceStatus {
+  return applianceStatus({ name: 'lb-1', farms: [farmStatus(farm)] });
+}
+
+function failing(
+  name: string,
+  reason:
+    | 'timeout'
+    | 'unauthorized'
+    | 'unlicensed'
+    | 'forbidden'
+    | 'server_error'
+    | 'malformed'
+    | 'gone'
+    | 'breaker_open',
+  minutes = 1,
+) {
+  return collectorStatus({ name, ok: false, failure: { reason, sinceMs: nowMs - minutes * minuteMs } });
+}
