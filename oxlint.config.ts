@@ -15,7 +15,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   commands: {
     floor: 5,
     idea: 'the command line, one file for each command',
-    imports: ['app', 'config', 'appliance', 'collectors', 'poller', 'gateway', 'audit', 'http'],
+    imports: ['app', 'config', 'appliance', 'collectors', 'poller', 'recipes', 'gateway', 'audit', 'http'],
   },
   app: {
     floor: 5,
@@ -52,6 +52,11 @@ export const rooms: Readonly<Record<string, Room>> = {
     floor: 3,
     idea: 'who may change what; guards, dry runs',
     imports: ['appliance', 'metrics', 'audit'],
+  },
+  recipes: {
+    floor: 3,
+    idea: 'repairs of several calls: a plan, its steps, what they wait for',
+    imports: ['appliance', 'gateway'],
   },
   audit: { floor: 3, idea: 'each change on disk, before and after it', imports: [] },
   collectors: {

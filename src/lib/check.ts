@@ -23,3 +23,12 @@ export function errorCode(error: unknown): string {
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
+
+/** Returns the value of a JSON text; undefined when the text is not JSON. */
+export function parseJson(text: Buffer | string): unknown {
+  try {
+    return JSON.parse(text.toString());
+  } catch {
+    return undefined;
+  }
+}

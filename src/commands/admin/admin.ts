@@ -16,7 +16,7 @@ import {
   unfreeze,
   whoami,
 } from './built-in-commands.ts';
-import { recipes } from './recipes/recipes.ts';
+import { recipes } from './recipes.ts';
 import { recipeFlags, runRecipe } from './run-recipe.ts';
 import { type AdminParts, type AdminSession, withSession } from './session.ts';
 

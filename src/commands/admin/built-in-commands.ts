@@ -3,7 +3,7 @@ import { endpoints } from '../../appliance/api/table.ts';
 import { isRecord } from '../../lib/check.ts';
 import { type CommandContext, optionalFlag, UsageError } from '../command.ts';
 import { oneLine } from '../../lib/text.ts';
-import { parseJson } from './admin-error.ts';
+import { parseJson } from '../../lib/check.ts';
 import { type GatewayRequest, reasonHeader, applianceBase } from './gateway-client.ts';
 import { recordsOf, renderJson, printLines, pairLines, tableLines, valueText } from './render.ts';
 import type { AdminSession } from './session.ts';

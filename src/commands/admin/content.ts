@@ -3,14 +3,13 @@ import { buffer } from 'node:stream/consumers';
 import type { Operation } from '../../gateway/operation.ts';
 import type { BodyKind } from '../../appliance/api/row.ts';
 import { withFolder } from '../../config/files.ts';
-import { errorCode, isRecord } from '../../lib/check.ts';
+import { errorCode, isRecord, parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import { type Shell, UsageError } from '../command.ts';
 import { maskValue } from '../../gateway/mask.ts';
 import { Secret } from '../../lib/secret.ts';
-import { parseJson } from './admin-error.ts';
 import type { Assignment } from './words.ts';
-import type { Content } from './gateway-client.ts';
+import type { Content } from '../../recipes/calls.ts';
 
 /** The content type that the appliance expects for each kind of body (docs/api.md §1.3). */
 export const contentTypes: Readonly<Record<Exclude<BodyKind, 'none'>, string>> = {

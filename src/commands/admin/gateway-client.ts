@@ -4,13 +4,10 @@ import { headerOf, mediaTypeOf } from '../../appliance/answer.ts';
 import { type FailureReason, isClosedSocket, messageOf, reasonOfTransportError } from '../../appliance/errors.ts';
 import { errorCode } from '../../lib/check.ts';
 import type { OperationCall } from '../../gateway/operation.ts';
-import { AdminError, problemError } from './admin-error.ts';
+import { AdminError } from '../../recipes/admin-error.ts';
+import type { CallOptions, Content } from '../../recipes/calls.ts';
+import { problemError } from './problem-error.ts';
 import type { Connection } from './connection.ts';
-
-export interface Content {
-  readonly type: string;
-  readonly bytes: Buffer;
-}
 
 export interface GatewayRequest {
   readonly method: Dispatcher.HttpMethod;
@@ -180,14 +177,6 @@ function tooLong(): AdminError {
     remedy:
       'What was asked for is done or under way. --output=FILE, or --json into a pipe, takes an answer of any length.',
   });
-}
-
-/** The content of the headers with which a request describes a call. */
-export interface CallOptions {
-  readonly confirm?: string | undefined;
-  readonly reason?: string | undefined;
-  readonly force?: boolean;
-  readonly dryRun?: boolean;
 }
 
 /** Returns the gateway's path of an appliance. */

@@ -1,14 +1,14 @@
 import { parseDuration } from '../../lib/time.ts';
 import { oneLine } from '../../lib/text.ts';
 import { optionalFlag, UsageError } from '../command.ts';
-import { isAgreed, type AdminSession } from './session.ts';
+import { type AdminSession, callsTo, isAgreed } from './session.ts';
 import { namedValues } from './words.ts';
-import { type Calls, createCalls, type Write } from './calls.ts';
-import { objectionLines, type Preview, previewLines } from './preview.ts';
-import { backupSteps } from './recipes/backup.ts';
-import type { Plan, Recipe, Step } from './recipes/recipe.ts';
-import type { CallOptions } from './gateway-client.ts';
-import { AdminError } from './admin-error.ts';
+import type { CallOptions, Calls, Write } from '../../recipes/calls.ts';
+import type { Preview } from '../../recipes/preview.ts';
+import { objectionLines, previewLines } from './preview.ts';
+import { backupSteps } from '../../recipes/backup.ts';
+import type { Plan, Recipe, Step } from '../../recipes/recipe.ts';
+import { AdminError } from '../../recipes/admin-error.ts';
 
 /** Flags that recipes take. */
 export const recipeFlags: readonly string[] = ['reason', 'dry-run', 'force', 'yes', 'wait', 'backup-first'];
@@ -34,7 +34,7 @@ export async function runRecipe(
   const waitMs = waitOf(optionalFlag(flags, 'wait'));
   const dryRun = flags['dry-run'] === true;
   const options = { reason: await reasonFor(session, dryRun), force: flags.force === true };
-  const calls = createCalls(session.client, session.operations, appliance);
+  const calls = callsTo(appliance, session);
   const context = {
     calls,
     values,

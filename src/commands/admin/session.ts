@@ -1,9 +1,11 @@
 import { createOperations, type Operations } from '../../gateway/operation.ts';
 import type { CommandContext } from '../command.ts';
 import { oneLine } from '../../lib/text.ts';
-import { AdminError, errorLines } from './admin-error.ts';
+import { AdminError } from '../../recipes/admin-error.ts';
+import { type Calls, createCalls } from '../../recipes/calls.ts';
 import { readConnection } from './connection.ts';
-import { createGatewayClient, type GatewayClient } from './gateway-client.ts';
+import { createGatewayClient, type GatewayClient, requestFor } from './gateway-client.ts';
+import { errorLines } from './problem-error.ts';
 
 /** The parts that every admin command needs: flags, terminal, gateway client, clock. */
 export interface AdminSession extends Pick<CommandContext, 'flags' | 'say' | 'warn' | 'shell' | 'stopped'> {
@@ -41,6 +43,14 @@ export async function withSession(
   } finally {
     await client.close();
   }
+}
+
+/** Returns the calls to one appliance, for recipes. */
+export function callsTo(appliance: string, { client, operations }: Pick<AdminSession, 'client' | 'operations'>): Calls {
+  return createCalls(operations, appliance, async (call, content, options) => {
+    const answer = await client.send(requestFor(appliance, call, content, options));
+    return { ...answer, body: await answer.whole() };
+  });
 }
 
 async function fail(error: unknown, { flags, warn, shell }: CommandContext): Promise<number> {

@@ -1,11 +1,12 @@
 import type { Readable } from 'node:stream';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { errorCode, isRecord, toError } from '../../lib/check.ts';
+import { errorCode, isRecord, parseJson, toError } from '../../lib/check.ts';
 import { type CommandContext, type Shell, UsageError } from '../command.ts';
-import { AdminError, parseJson } from './admin-error.ts';
+import { AdminError } from '../../recipes/admin-error.ts';
+import { applianceError } from '../../recipes/calls.ts';
 import { type GatewayAnswer, truncated } from './gateway-client.ts';
-import { recordsOf, renderJson, renderText, printLines, valueText } from './render.ts';
+import { renderJson, renderText, printLines } from './render.ts';
 
 interface ShowParts extends Pick<CommandContext, 'say' | 'warn' | 'shell'> {
   /** True to print the exact body, for scripts. */
@@ -19,7 +20,7 @@ export async function showAnswer(
   appliance: string,
   { say, warn, shell, json, output }: ShowParts,
 ): Promise<void> {
-  if (answer.status >= 400) throw applianceError(answer, appliance, await answer.whole());
+  if (answer.status >= 400) throw applianceError({ ...answer, body: await answer.whole() }, appliance);
   if (output) {
     say(`${await output.save(answer.body)} bytes are saved.`);
     return;
@@ -57,33 +58,6 @@ function linesOf(status: number, text: string): readonly string[] {
   const lines = isRecord(value) || Array.isArray(value) ? renderJson(value) : renderText(text);
   return lines.some((line) => line !== '') ? lines : [`Done (${status}).`];
 }
-
-/**
- * Makes an error of an appliance's refusal. Takes the message only: a 402 also names the machine's
- * key.
- */
-export function applianceError({ status, requestId }: GatewayAnswer, appliance: string, body: Buffer): AdminError {
-  const answer = parseJson(body);
-  const message = isRecord(answer) && typeof answer.message === 'string' ? answer.message : '';
-  const parameters = status === 400 ? recordsOf(answer, 'params').map(({ name }) => valueText(name)) : [];
-  return new AdminError(`${appliance} answered ${status}`, {
-    detail: message === '' ? 'It gave no reason.' : message,
-    // The appliance answers an empty body with the list of parameters (docs/api.md §1.4).
-    remedy:
-      parameters.length > 0
-        ? `It takes ${parameters.toSorted().join(', ')}; zlb-exporter admin parameters … explains them.`
-        : (remedies[status] ?? ''),
-    requestId,
-    status,
-    body,
-  });
-}
-
-const remedies: Readonly<Record<number, string>> = {
-  402: 'The appliance is deactivated: install an activation certificate.',
-  403: "The gateway's key may not do this: see the role of its user on the appliance.",
-  404: 'Check the names; some calls are missing in some editions and releases.',
-};
 
 /**
  * A file that exists before the request is sent, so that no answer is lost because it cannot be

@@ -1,15 +1,15 @@
 import { globMatcher, oneLine } from '../../lib/text.ts';
 import { sleep } from '../../lib/time.ts';
 import { type Command, type CommandContext, optionalFlag, UsageError } from '../command.ts';
-import { AdminError, parseJson } from '../admin/admin-error.ts';
-import { type Calls, createCalls, type Write } from '../admin/calls.ts';
+import { AdminError } from '../../recipes/admin-error.ts';
+import { parseJson } from '../../lib/check.ts';
+import type { CallOptions, Calls, Write } from '../../recipes/calls.ts';
 import { objectionLines } from '../admin/preview.ts';
-import type { RecipeContext } from '../admin/recipes/recipe.ts';
+import type { RecipeContext } from '../../recipes/recipe.ts';
 import { recordsOf, tableLines } from '../admin/render.ts';
-import type { CallOptions } from '../admin/gateway-client.ts';
 import { previewSteps, waitOf } from '../admin/run-recipe.ts';
-import { type AdminParts, type AdminSession, withSession } from '../admin/session.ts';
-import { farmCertificates } from '../admin/recipes/certificate-steps.ts';
+import { type AdminParts, type AdminSession, callsTo, withSession } from '../admin/session.ts';
+import { farmCertificates } from '../admin/certificates/certificate-steps.ts';
 import { type DeliveryOptions, type FarmDelivery, planDelivery } from './plan.ts';
 import { type Before, putBack } from './put-back.ts';
 import { readRenewed, type Renewed, sourceOf } from './renewed.ts';
@@ -97,7 +97,7 @@ async function planAll(
   const failures: Outcome[] = [];
   for (const appliance of await appliancesOf(session)) {
     if (!only.appliance(appliance)) continue;
-    const calls = createCalls(session.client, session.operations, appliance);
+    const calls = callsTo(appliance, session);
     const context = contextFor(calls, session);
     try {
       const deliveries = await planDelivery(context, renewed, wanted);

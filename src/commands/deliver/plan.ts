@@ -1,16 +1,16 @@
 import { X509Certificate } from 'node:crypto';
 import type { ReplyOf } from '../../appliance/client.ts';
-import { AdminError } from '../admin/admin-error.ts';
+import { AdminError } from '../../recipes/admin-error.ts';
 import {
   certificateSteps,
   farmCertificates,
   type Replacement,
   verifyShown,
-} from '../admin/recipes/certificate-steps.ts';
-import { readEdition } from '../admin/recipes/install-activation.ts';
-import { day, namesOf } from '../admin/recipes/pem-file.ts';
-import type { RecipeContext, Step } from '../admin/recipes/recipe.ts';
-import { type FarmState, readState, restartSteps } from '../admin/recipes/restart-farm.ts';
+} from '../admin/certificates/certificate-steps.ts';
+import { readEdition } from '../admin/certificates/install-activation.ts';
+import { day, namesOf } from '../admin/certificates/pem-file.ts';
+import type { RecipeContext, Step } from '../../recipes/recipe.ts';
+import { type FarmState, readState, restartSteps } from '../../recipes/restart-farm.ts';
 import type { Renewed } from './renewed.ts';
 
 /** The steps for a farm that uses the certificate or its predecessor. */

@@ -1,8 +1,8 @@
-import { AdminError } from '../admin/admin-error.ts';
-import { jsonContent, type Write } from '../admin/calls.ts';
-import { farmCertificates } from '../admin/recipes/certificate-steps.ts';
-import type { RecipeContext } from '../admin/recipes/recipe.ts';
-import { readState, restartSteps } from '../admin/recipes/restart-farm.ts';
+import { AdminError } from '../../recipes/admin-error.ts';
+import { jsonContent, type Write } from '../../recipes/calls.ts';
+import { farmCertificates } from '../admin/certificates/certificate-steps.ts';
+import type { RecipeContext } from '../../recipes/recipe.ts';
+import { readState, restartSteps } from '../../recipes/restart-farm.ts';
 import type { FarmDelivery } from './plan.ts';
 
 /** The state of a farm before a run that failed. */

@@ -2,9 +2,9 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import { type CommandContext, optionalFlag, UsageError } from '../command.ts';
 import { privateKeyIn } from '../../config/pem.ts';
-import { AdminError } from '../admin/admin-error.ts';
+import { AdminError } from '../../recipes/admin-error.ts';
 import { readWhole } from '../admin/content.ts';
-import { namesOf, refuseOutOfDate } from '../admin/recipes/pem-file.ts';
+import { namesOf, refuseOutOfDate } from '../admin/certificates/pem-file.ts';
 
 /** The files of a renewed certificate. */
 interface Source {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { AdminError } from '../../../../src/commands/admin/admin-error.ts';
-import type { Write } from '../../../../src/commands/admin/calls.ts';
-import { callStep, type Step } from '../../../../src/commands/admin/recipes/recipe.ts';
+import { AdminError } from '../../../../src/recipes/admin-error.ts';
+import type { Write } from '../../../../src/recipes/calls.ts';
+import { callStep, type Step } from '../../../../src/recipes/recipe.ts';
 import { runSteps } from '../../../../src/commands/admin/run-recipe.ts';
 
 const write: Write = { key: 'createBackup', params: {} };

@@ -1,6 +1,5 @@
-import { isRecord } from '../../../lib/check.ts';
-import { AdminError } from '../admin-error.ts';
-import { valueText } from '../render.ts';
+import { isRecord } from '../lib/check.ts';
+import { AdminError } from './admin-error.ts';
 import type { RecipeContext } from './recipe.ts';
 
 /** A row of the list of farms. */
@@ -31,7 +30,7 @@ export async function findFarm({ calls }: Pick<RecipeContext, 'calls'>, name: st
 export async function readFarmStatus({ calls }: Pick<RecipeContext, 'calls'>, name: string): Promise<string> {
   const answer = await calls.readAny('readFarmStatus', { farmname: name });
   const status = isRecord(answer) && isRecord(answer.params) ? answer.params.status : undefined;
-  return status === undefined ? 'unknown' : valueText(status);
+  return typeof status === 'string' ? status : 'unknown';
 }
 
 /** Returns true for a farm of the HTTP proxy, whose backends belong to services. */

@@ -1,12 +1,12 @@
 import { basename } from 'node:path';
 import type { ReplyOf } from '../../../appliance/client.ts';
 import { certificateDateToSeconds } from '../../../lib/text-date.ts';
-import { AdminError } from '../admin-error.ts';
+import { AdminError } from '../../../recipes/admin-error.ts';
 import { certificateSteps, farmCertificates, verifyShown } from './certificate-steps.ts';
 import { readEdition } from './install-activation.ts';
 import { day, type PemFile, readPemFile, refuseUnusable } from './pem-file.ts';
-import type { Recipe } from './recipe.ts';
-import { readState, restartSteps } from './restart-farm.ts';
+import type { Recipe } from '../../../recipes/recipe.ts';
+import { readState, restartSteps } from '../../../recipes/restart-farm.ts';
 
 export const replaceCertificate: Recipe = {
   name: 'replace-certificate',

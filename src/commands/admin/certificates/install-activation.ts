@@ -1,7 +1,7 @@
-import { AdminError } from '../admin-error.ts';
+import { AdminError } from '../../../recipes/admin-error.ts';
 import { contentTypes } from '../content.ts';
 import { certificatesOf, day, readPemFile, refuseOutOfDate } from './pem-file.ts';
-import { callStep, type Recipe, type RecipeContext, type Step } from './recipe.ts';
+import { callStep, type Recipe, type RecipeContext, type Step } from '../../../recipes/recipe.ts';
 
 const dayMs = 86_400_000;
 

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { certificatesFile } from '../../../config/open-files.ts';
 import { privateKeyIn } from '../../../config/pem.ts';
-import { AdminError } from '../admin-error.ts';
+import { AdminError } from '../../../recipes/admin-error.ts';
 import { readWhole } from '../content.ts';
 
 /** A certificate file on this machine. */

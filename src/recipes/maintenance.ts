@@ -1,7 +1,7 @@
-import type { ReplyOf } from '../../../appliance/client.ts';
-import { AdminError } from '../admin-error.ts';
-import { jsonContent, type Write } from '../calls.ts';
-import { formatDuration } from '../../../lib/time.ts';
+import type { ReplyOf } from '../appliance/client.ts';
+import { AdminError } from './admin-error.ts';
+import { jsonContent, type Write } from './calls.ts';
+import { formatDuration } from '../lib/time.ts';
 import { type FarmSummary, findFarm, isHttpFarm } from './farm.ts';
 import { type RecipeContext, callStep, type Recipe, type Step, waitUntil } from './recipe.ts';
 

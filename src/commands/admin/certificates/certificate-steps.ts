@@ -1,7 +1,7 @@
-import { AdminError } from '../admin-error.ts';
-import { jsonContent } from '../calls.ts';
+import { AdminError } from '../../../recipes/admin-error.ts';
+import { jsonContent } from '../../../recipes/calls.ts';
 import { contentTypes } from '../content.ts';
-import { callStep, type RecipeContext, type Step } from './recipe.ts';
+import { callStep, type RecipeContext, type Step } from '../../../recipes/recipe.ts';
 
 /** The replacement of a certificate of a farm. */
 export interface Replacement {

@@ -1,5 +1,5 @@
-import { AdminError } from '../admin-error.ts';
-import { jsonContent } from '../calls.ts';
+import { AdminError } from './admin-error.ts';
+import { jsonContent } from './calls.ts';
 import { callStep, type Recipe, type RecipeContext, type Step } from './recipe.ts';
 
 export const backup: Recipe = {

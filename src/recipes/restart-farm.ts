@@ -1,6 +1,6 @@
-import { formatDuration } from '../../../lib/time.ts';
-import { AdminError } from '../admin-error.ts';
-import { jsonContent } from '../calls.ts';
+import { formatDuration } from '../lib/time.ts';
+import { AdminError } from './admin-error.ts';
+import { jsonContent } from './calls.ts';
 import { type FarmSummary, findFarm, isHttpFarm, readFarmStatus } from './farm.ts';
 import { type Recipe, type RecipeContext, type Step, waitUntil } from './recipe.ts';
 

@@ -1,0 +1,47 @@
+interface AdminErrorDetails {
+  /** One sentence about this case. */
+  readonly detail: string;
+  /** The next step for the user. */
+  readonly remedy: string;
+  /** The stable code of the gateway's refusal. */
+  readonly code?: string | undefined;
+  readonly requestId?: string | undefined;
+  /** The HTTP status, when an answer came at all. */
+  readonly status?: number;
+  /** The answer as it came, for scripts. */
+  readonly body?: Buffer;
+}
+
+/** A request that the gateway or the appliance refused, or that got no answer. */
+export class AdminError extends Error {
+  override readonly name = 'AdminError';
+  readonly title: string;
+  readonly remedy: string;
+  readonly code: string | undefined;
+  readonly requestId: string | undefined;
+  readonly status: number | undefined;
+  readonly body: Buffer | undefined;
+
+  constructor(title: string, { detail, remedy, code, requestId, status, body }: AdminErrorDetails) {
+    super(detail);
+    this.title = title;
+    this.remedy = remedy;
+    this.code = code;
+    this.requestId = requestId;
+    this.status = status;
+    this.body = body;
+  }
+
+  /** Returns a copy whose texts went through `hide`; the body stays exact. */
+  without(hide: (text: string) => string): AdminError {
+    const { title, message, remedy, code, requestId, status, body } = this;
+    return new AdminError(hide(title), {
+      detail: hide(message),
+      remedy: hide(remedy),
+      code: code && hide(code),
+      requestId: requestId && hide(requestId),
+      ...(status === undefined ? {} : { status }),
+      ...(body === undefined ? {} : { body }),
+    });
+  }
+}

@@ -1,0 +1,138 @@
+import { checkAnswer } from '../appliance/answer.ts';
+import type { Params, ReadKey, ReplyOf } from '../appliance/client.ts';
+import { createDecoder } from '../appliance/decode.ts';
+import { type EndpointKey, endpoints } from '../appliance/api/table.ts';
+import type { OperationCall, Operations } from '../gateway/operation.ts';
+import { isRecord, parseJson } from '../lib/check.ts';
+import { AdminError } from './admin-error.ts';
+import { type Preview, readPreview } from './preview.ts';
+
+export interface Content {
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+/** The wishes of a caller beside the content of a call. */
+export interface CallOptions {
+  readonly confirm?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly force?: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** A whole answer of the appliance, or of the gateway to a dry run. */
+export interface CallAnswer {
+  readonly status: number;
+  /** Lower case, without parameters; empty when the answer names none. */
+  readonly mediaType: string;
+  readonly requestId: string;
+  readonly body: Buffer;
+}
+
+/** Sends one call through the gateway. Rejects with an {@link AdminError} if that refuses. */
+export type SendCall = (call: OperationCall, content: Content | undefined, options: CallOptions) => Promise<CallAnswer>;
+
+/** One call that changes something. */
+export interface Write {
+  readonly key: EndpointKey;
+  readonly params: Readonly<Record<string, string>>;
+  readonly content?: Content;
+  /** The name that confirms a destructive call. */
+  readonly confirm?: string;
+}
+
+/**
+ * The calls that recipes send to one appliance. Every failure, also a refusal by the appliance, is
+ * an {@link AdminError}.
+ */
+export interface Calls {
+  readonly appliance: string;
+  read<Key extends ReadKey>(key: Key, params: Params<Key>): Promise<ReplyOf<Key>>;
+  /** Resolves to the JSON of a read whose reply has no schema. */
+  readAny(key: EndpointKey, params: Readonly<Record<string, string>>): Promise<unknown>;
+  /** Resolves to the text of a read whose answer is no JSON. */
+  readText(key: EndpointKey, params: Readonly<Record<string, string>>): Promise<string>;
+  write(write: Write, options: CallOptions): Promise<void>;
+  /** Resolves to the gateway's dry run of a call; changes nothing. */
+  preview(write: Write, options: CallOptions): Promise<Preview>;
+}
+
+export function createCalls(operations: Operations, appliance: string, send: SendCall): Calls {
+  const decode = createDecoder();
+
+  async function ask({ key, params, content, confirm }: Write, options: CallOptions): Promise<CallAnswer> {
+    const operation = operations.named(key);
+    const call = operation && operations.call(operation, params);
+    if (!call) {
+      throw new AdminError('A name cannot be part of a path', {
+        detail: `${endpoints[key].route} was not asked for.`,
+        remedy: 'Check the names given: no slashes, and nothing empty.',
+      });
+    }
+    const answer = await send(call, content, { ...options, confirm });
+    if (answer.status >= 400) throw applianceError(answer, appliance);
+    return answer;
+  }
+
+  return {
+    appliance,
+    async read(key, params) {
+      const { reply, route } = endpoints[key];
+      const answer = await ask({ key, params }, {});
+      // A long reply costs memory in this process only.
+      const expected = { schema: reply, maxValues: Number.POSITIVE_INFINITY };
+      const checked = checkAnswer({ ...answer, text: answer.body.toString() }, expected, decode);
+      if ('value' in checked) return checked.value as never;
+      throw new AdminError(`${appliance} gave an unusable answer`, {
+        detail: `${route}: ${checked.because}`,
+        remedy: 'Look at it with zlb-exporter admin … --json.',
+        requestId: answer.requestId,
+      });
+    },
+    readAny: async (key, params) => parseJson((await ask({ key, params }, {})).body),
+    readText: async (key, params) => (await ask({ key, params }, {})).body.toString(),
+    async write(write, options) {
+      await ask(write, options);
+    },
+    async preview(write, options) {
+      return readPreview((await ask(write, { ...options, dryRun: true })).body, decode);
+    },
+  };
+}
+
+/** Returns the content of a call with a JSON body. */
+export function jsonContent(value: Readonly<Record<string, string>>): Content {
+  return { type: 'application/json', bytes: Buffer.from(JSON.stringify(value)) };
+}
+
+/**
+ * Makes an error of an appliance's refusal. Takes the message only: a 402 also names the machine's
+ * key.
+ */
+export function applianceError({ status, requestId, body }: CallAnswer, appliance: string): AdminError {
+  const answer = parseJson(body);
+  const message = isRecord(answer) && typeof answer.message === 'string' ? answer.message : '';
+  const parameters = status === 400 && isRecord(answer) ? namesIn(answer.params) : [];
+  return new AdminError(`${appliance} answered ${status}`, {
+    detail: message === '' ? 'It gave no reason.' : message,
+    // The appliance answers an empty body with the list of parameters (docs/api.md §1.4).
+    remedy:
+      parameters.length > 0
+        ? `It takes ${parameters.toSorted().join(', ')}; zlb-exporter admin parameters … explains them.`
+        : (remedies[status] ?? ''),
+    requestId,
+    status,
+    body,
+  });
+}
+
+const remedies: Readonly<Record<number, string>> = {
+  402: 'The appliance is deactivated: install an activation certificate.',
+  403: "The gateway's key may not do this: see the role of its user on the appliance.",
+  404: 'Check the names; some calls are missing in some editions and releases.',
+};
+
+function namesIn(list: unknown): readonly string[] {
+  const records = Array.isArray(list) ? list.filter(isRecord) : [];
+  return records.flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
+}
