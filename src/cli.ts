@@ -18,10 +18,11 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['deliver', async () => (await import('./commands/deliver/deliver.ts')).deliver],
   ['fingerprint', async () => (await import('./commands/fingerprint.ts')).fingerprint],
   ['healthcheck', async () => (await import('./commands/healthcheck.ts')).healthcheck],
+  ['init', async () => (await import('./commands/init/init.ts')).init],
   ['simulate', async () => (await import('./commands/simulate.ts')).simulate],
   ['token', async () => (await import('./commands/token.ts')).token],
 ]);
-const withArguments: readonly string[] = ['admin', 'audit', 'deliver', 'fingerprint', 'simulate'];
+const withArguments: readonly string[] = ['admin', 'audit', 'deliver', 'fingerprint', 'init', 'simulate'];
 const run = async (): Promise<Command> => (await import('./commands/run.ts')).run;
 
 export interface Edge extends Omit<CommandContext, 'flags' | 'arguments' | 'spoken'> {

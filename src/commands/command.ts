@@ -28,8 +28,8 @@ export interface Shell {
   readonly input: Readable;
   /** Writes bytes to standard output; a terminal gets no control characters. */
   readonly write: (bytes: Uint8Array) => Promise<void>;
-  /** Resolves to a line that a person typed; undefined without a terminal. */
-  readonly ask: ((question: string) => Promise<string>) | undefined;
+  /** Resolves to a line that a person typed, unseen if `hidden`; undefined without a terminal. */
+  readonly ask: ((question: string, hidden?: boolean) => Promise<string>) | undefined;
 }
 
 /** The values of the flags by name; names have dots as in Prometheus. */

@@ -9,8 +9,8 @@ import { type Command, UsageError } from './command.ts';
 const defaultPort = 444;
 
 /** Prints the SHA-256 fingerprint of a server's certificate, to be pinned after a comparison. */
-export const fingerprint: Command = async ({ arguments: [target, ...more], stopped, say, warn }) => {
-  const { host, port } = parseTarget(target, more);
+export const fingerprint: Command = async ({ arguments: words, stopped, say, warn }) => {
+  const { host, port } = parseTarget('fingerprint', words);
   try {
     const { fingerprintSha256, subject, endsAtMs } = await readShownCertificate({ host, port, signal: stopped });
     say(fingerprintSha256);
@@ -30,7 +30,7 @@ export const fingerprint: Command = async ({ arguments: [target, ...more], stopp
 };
 
 /** Returns `AB:CD:…`, which people compare more easily than 64 digits in a row. */
-function inPairs(digits: string): string {
+export function inPairs(digits: string): string {
   return digits.toUpperCase().replaceAll(/..(?=.)/g, '$&:');
 }
 
@@ -42,15 +42,19 @@ export function ownFingerprintCommand(port: number): string {
   return `openssl s_client -connect 127.0.0.1:${port} </dev/null | openssl x509 -noout -fingerprint -sha256`;
 }
 
-function parseTarget(
-  target: string | undefined,
-  more: readonly string[],
-): { readonly host: string; readonly port: number } {
-  const match = /^(?:https:\/\/)?(?:\[([^\]]+)\]|([^:/]+))(?::(\d{1,5}))?\/?$/.exec(target ?? '');
+/** The web interface of an appliance. */
+export interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Parses the one argument HOST[:PORT] of a command. */
+export function parseTarget(command: string, [target = '', ...more]: readonly string[]): Target {
+  const match = /^(?:https:\/\/)?(?:\[([^\]]+)\]|([^:/]+))(?::(\d{1,5}))?\/?$/.exec(target);
   const host = match?.[1] ?? match?.[2];
   const port = Number(match?.[3] ?? defaultPort);
   if (!host || port > 65_535 || more.length > 0)
-    throw new UsageError('name one server: zlb-exporter fingerprint HOST[:PORT]');
+    throw new UsageError(`name one server: zlb-exporter ${command} HOST[:PORT]`);
   return { host, port };
 }
 

@@ -10,7 +10,7 @@ import { logFormats, logLevels } from './log.ts';
  * The commands that take a flag: `admin` has its own flags, because it talks to a running exporter;
  * the other commands share theirs, except for those of the exporter and its `check`.
  */
-type Takers = 'all' | 'admin' | 'deliver' | 'admin and deliver' | 'others' | 'exporter';
+type Takers = 'all' | 'admin' | 'deliver' | 'admin and deliver' | 'others' | 'exporter' | 'init';
 
 /** All flags; a flag with an example has a value. */
 export const options = {
@@ -45,6 +45,9 @@ export const options = {
   key: { type: 'string', example: 'privkey.pem', takers: 'deliver' },
   only: { type: 'string', example: 'lb-1/shop', takers: 'deliver' },
   replaces: { type: 'string', example: 'NAME', takers: 'deliver' },
+  name: { type: 'string', example: 'lb-paris', takers: 'init' },
+  'api-key-file': { type: 'string', example: 'lb-paris.key', takers: 'init' },
+  append: { type: 'boolean', takers: 'init' },
   version: { type: 'boolean', takers: 'all' },
   help: { type: 'boolean', short: 'h', takers: 'all' },
 } as const;
@@ -89,8 +92,8 @@ export function parseFlags(words: readonly string[]): {
 export function refuseForeignFlags(flags: Flags, command: string | undefined): void {
   for (const name of Object.keys(flags)) {
     const takers: Takers | undefined = isFlagName(name) ? options[name].takers : undefined;
-    if (takers === 'deliver' && command !== 'deliver')
-      throw new UsageError(`--${name} goes with zlb-exporter deliver; zlb-exporter deliver --help explains it`);
+    if ((takers === 'deliver' || takers === 'init') && command !== takers)
+      throw new UsageError(`--${name} goes with zlb-exporter ${takers}; zlb-exporter ${takers} --help explains it`);
     if (takers === 'admin' && command === 'deliver')
       throw new UsageError(`--${name} does not go with deliver; zlb-exporter deliver --help explains it`);
     if (takers?.startsWith('admin') && command !== 'admin' && command !== 'deliver')

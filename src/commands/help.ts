@@ -3,6 +3,7 @@ export const help = `Usage: zlb-exporter [flags]            the exporter, or a d
        zlb-exporter COMMAND [flags]    COMMAND --help explains it
 
 Commands
+  init HOST[:PORT]           write a configuration for an appliance
   check                      try the configuration and each appliance, read-only
   fingerprint HOST[:PORT]    print the SHA-256 of a certificate, to pin it
   admin APPLIANCE …          look and change through a running exporter
@@ -40,6 +41,28 @@ Examples
   zlb-exporter check --config.file=zlb.yml | grep FAILED
 
 Exit codes: 0 all can be polled, 1 some cannot, 2 the configuration is wrong.`,
+  ],
+  [
+    'init',
+    `Usage: zlb-exporter init HOST[:PORT] [flags]
+
+Shows the fingerprint of the appliance's certificate, asks for a name and an API
+key, tries the key, and writes a configuration that pins the certificate. The
+key goes into a file of its own, NAME.key, that only its owner can read. The
+port is 444 unless it is given.
+
+Flags
+  --name=NAME                do not ask for the name
+  --api-key-file=FILE        do not ask for the key: it is in this file
+  --config.file=PATH         what to write (default zlb.yml)
+  --append                   add the appliance to a configuration that exists
+
+Examples
+  zlb-exporter init 192.0.2.10
+  zlb-exporter init lb-rome.example.org:8444 --append
+
+Exit codes: 0 written, 1 not reachable or the key is refused, 2 the call is
+wrong. What cannot be tried is not written.`,
   ],
   [
     'fingerprint',

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { isatty } from 'node:tty';
 import { styleText } from 'node:util';
 import type { Shell } from './command.ts';
@@ -15,6 +16,11 @@ interface ShellParts {
 /** Control characters and characters that turn the reading direction; not line breaks and tabs. */
 const controls = /(?!\r?\n|\t)[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
+/** Creates an output that shows nothing. */
+function nowhere(): Writable {
+  return new Writable({ write: (_chunk, _encoding, done) => done() });
+}
+
 /** Returns the JSON escape of a character. */
 function escapeOf(control: string): string {
   return `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -25,18 +31,30 @@ function escapeOf(control: string): string {
  * they are no part of a result.
  */
 export function createShell({ stdin, stdout, stderr, stopped, interrupt }: ShellParts): Shell {
-  async function ask(question: string): Promise<string> {
-    const lines = createInterface({ input: stdin, output: stderr });
+  // Lines that were pasted with an earlier answer. They answer what is hidden, such as a key, and
+  // never a question that agrees to a change.
+  const pasted: string[] = [];
+
+  async function ask(question: string, hidden = false): Promise<string> {
+    if (hidden) stderr.write(question);
+    const early = hidden ? pasted.shift() : undefined;
+    if (early !== undefined) {
+      stderr.write('\n');
+      return early;
+    }
+    const lines = createInterface({ input: stdin, output: hidden ? nowhere() : stderr, terminal: true });
+    lines.on('line', (line) => pasted.push(line));
     const closed = new AbortController();
     lines.once('SIGINT', interrupt);
     // Ctrl-D ends the question with an empty answer.
     lines.once('close', () => closed.abort());
     try {
-      return await lines.question(question, { signal: AbortSignal.any([stopped, closed.signal]) });
+      return await lines.question(hidden ? '' : question, { signal: AbortSignal.any([stopped, closed.signal]) });
     } catch {
       return '';
     } finally {
       lines.close();
+      if (hidden) stderr.write('\n');
     }
   }
 

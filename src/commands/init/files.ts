@@ -1,0 +1,60 @@
+import { chmod, open, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { errorCode } from '../../lib/check.ts';
+import { ifMissing } from '../../lib/disk.ts';
+import { UsageError } from '../command.ts';
+
+/** Returns the folder for keys: `keys` beside the configuration where an installation has it. */
+export async function folderOfKeys(folder: string): Promise<string> {
+  const keys = join(folder, 'keys');
+  return (await stat(keys).catch(ifMissing))?.isDirectory() ? keys : folder;
+}
+
+/**
+ * Writes a file that must not exist. It belongs to the owner of its folder, as far as the user of
+ * this process may give it away: root writes it, and the exporter reads it.
+ */
+export async function writeNewFile(file: string, text: string, mode: number): Promise<void> {
+  try {
+    const { uid, gid } = await stat(dirname(file));
+    const handle = await open(file, 'wx', mode);
+    try {
+      await handle.chmod(mode);
+      await handle.chown(uid, gid).catch(ifNotPermitted);
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    throw cannotWrite(file, error);
+  }
+}
+
+/** Replaces a file at once; it keeps its mode. */
+export async function replaceFile(file: string, text: string): Promise<void> {
+  const { mode } = await stat(file);
+  const beside = `${file}.new`;
+  await writeNewFile(beside, text, mode & 0o777);
+  try {
+    await chmod(beside, mode & 0o777);
+    await rename(beside, file);
+  } catch (error) {
+    await removeFile(beside);
+    throw cannotWrite(file, error);
+  }
+}
+
+export async function removeFile(file: string): Promise<void> {
+  await rm(file, { force: true });
+}
+
+function ifNotPermitted(error: unknown): void {
+  if (errorCode(error) !== 'EPERM') throw error;
+}
+
+function cannotWrite(file: string, error: unknown): unknown {
+  const code = errorCode(error);
+  if (code === '') return error;
+  return new UsageError(`${file} cannot be written: ${code}; give --config.file a path that you may write to`);
+}

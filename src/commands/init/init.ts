@@ -1,0 +1,145 @@
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { messageOf } from '../../appliance/errors.ts';
+import { operationRoutes } from '../../gateway/policy.ts';
+import { collectorDefaults } from '../../collectors/registry.ts';
+import { createFiles, readFileText } from '../../config/files.ts';
+import { loadSettings } from '../../config/load.ts';
+import { isThere } from '../../lib/disk.ts';
+import { dayOf } from '../../lib/time.ts';
+import { type Command, type CommandContext, optionalFlag, UsageError } from '../command.ts';
+import { inPairs, ownFingerprintCommand, parseTarget, readShownCertificate, type Target } from '../fingerprint.ts';
+import { folderOfKeys, removeFile, replaceFile, writeNewFile } from './files.ts';
+import { configurationWith, type Entry } from './entry.ts';
+import { tryKey } from './try-key.ts';
+
+/** Says why nothing was written, and what to do; ends with exit code 1. */
+class InitError extends Error {
+  override readonly name = 'InitError';
+}
+
+/** Makes a configuration for one appliance, after its key was accepted. */
+export const init: Command = async (context) => {
+  const target = parseTarget('init', context.arguments);
+  const file = optionalFlag(context.flags, 'config.file') ?? 'zlb.yml';
+  refuseWithoutTerminal(context);
+  const before = await readBefore(file, context.flags['append'] === true);
+  try {
+    const fingerprintSha256 = await showCertificate(target, context);
+    const name =
+      optionalFlag(context.flags, 'name') ?? (await ask('Name of the appliance, such as lb-paris: ', context));
+    const given = optionalFlag(context.flags, 'api-key-file');
+    const key = given === undefined ? await askKey(context) : await readKey(given);
+    const refused = await tryKey({ name, url: urlOf(target), key, fingerprintSha256 }, context.stopped);
+    if (refused !== undefined) throw new InitError(`${target.host}:${target.port} ${refused}`);
+
+    const keyFile = given ?? (await newKeyFile(file, name));
+    const entry = { name, url: urlOf(target), api_key_file: fromFolderOf(file, keyFile), fingerprintSha256 };
+    if (given === undefined) await writeNewFile(keyFile, `${key}\n`, 0o600);
+    try {
+      await writeConfiguration({ file, before, entry, context });
+    } catch (error) {
+      if (given === undefined) await removeFile(keyFile);
+      throw error;
+    }
+    context.say('The key is accepted.');
+    context.say(
+      `Wrote ${file}${given === undefined ? `, and the key into ${keyFile}, for its owner alone` : ''}. Next:`,
+    );
+    context.say(`  zlb-exporter check --config.file=${file}`);
+    context.say(`  zlb-exporter --config.file=${file}`);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof InitError)) throw error;
+    context.warn(`zlb-exporter: ${error.message}. Nothing was written.`);
+    return 1;
+  }
+};
+
+function refuseWithoutTerminal({ flags, shell }: CommandContext): void {
+  const missing = ['name', 'api-key-file'].filter((name) => flags[name] === undefined);
+  if (shell.ask || missing.length === 0) return;
+  const typed = missing.map((name) => (name === 'name' ? '--name=lb-paris' : '--api-key-file=lb-paris.key'));
+  throw new UsageError(`without a terminal init asks nothing: give ${typed.join(' and ')} as well`);
+}
+
+/** Returns the text of an existing configuration; undefined if there is none. */
+async function readBefore(file: string, append: boolean): Promise<string | undefined> {
+  if (!(await isThere(file))) return undefined;
+  if (!append)
+    throw new UsageError(`${file} exists; add the appliance to it with --append, or give another --config.file`);
+  const text = await readFileText(file, 'configuration');
+  if ('problem' in text) throw new UsageError(`${file} ${text.problem}`);
+  return text.value;
+}
+
+/** Shows the fingerprint in both spellings, before anything secret is typed. */
+async function showCertificate({ host, port }: Target, { stopped, say }: CommandContext): Promise<string> {
+  const shown = await readShownCertificate({ host, port, signal: stopped }).catch((error: unknown) => {
+    throw new InitError(
+      `${host}:${port} showed no certificate: ${messageOf(error)}; check the address, and that the port is that of the web interface (usually 444)`,
+    );
+  });
+  say(`${host}:${port} shows a certificate for ${shown.subject}, valid to ${dayOf(shown.endsAtMs)}. Its SHA-256:`);
+  say(`  ${shown.fingerprintSha256}`);
+  say(`  ${inPairs(shown.fingerprintSha256)}`);
+  say('It will be pinned. Compare it with what this prints on the appliance itself:');
+  say(`  ${ownFingerprintCommand(port)}`);
+  return shown.fingerprintSha256;
+}
+
+async function ask(question: string, { shell, stopped }: CommandContext, hidden = false): Promise<string> {
+  const answer = (await shell.ask?.(question, hidden))?.trim() ?? '';
+  if (answer === '') throw new InitError(stopped.aborted ? 'stopped' : 'there was no answer');
+  return answer;
+}
+
+async function askKey(context: CommandContext): Promise<string> {
+  return await ask('API key (not shown; Ctrl-C if the fingerprints differ): ', context, true);
+}
+
+async function readKey(file: string): Promise<string> {
+  const text = await readFileText(file, 'key');
+  if ('problem' in text) throw new InitError(`the file of --api-key-file ${text.problem}`);
+  return text.value.trim();
+}
+
+function urlOf({ host, port }: Target): string {
+  return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Returns the file for a key that was typed, which must not exist. */
+async function newKeyFile(file: string, name: string): Promise<string> {
+  const path = join(await folderOfKeys(dirname(file)), `${name.replaceAll(/[^\w.-]/g, '_')}.key`);
+  if (!(await isThere(path))) return path;
+  throw new InitError(
+    `${path} exists; if it holds the key, give --api-key-file=${path}, otherwise choose another name`,
+  );
+}
+
+/** Returns the path of a key's file as the configuration names it. */
+function fromFolderOf(file: string, keyFile: string): string {
+  const path = relative(dirname(resolve(file)), resolve(keyFile));
+  return path.startsWith('..') ? resolve(keyFile) : path;
+}
+
+interface Writing {
+  readonly file: string;
+  readonly before: string | undefined;
+  readonly entry: Entry;
+  readonly context: CommandContext;
+}
+
+/** Writes the configuration only if the exporter would take it. */
+async function writeConfiguration({ file, before, entry, context: { env } }: Writing): Promise<void> {
+  const text = configurationWith(entry, before);
+  if (text === undefined)
+    throw new InitError(`${basename(file)} has its appliances in brackets; write each on a line that begins with "- "`);
+  await loadSettings({
+    file,
+    env,
+    files: createFiles({ path: file, kept: text }),
+    collectorDefaults,
+    operations: operationRoutes(),
+  });
+  await (before === undefined ? writeNewFile(file, text, 0o644) : replaceFile(file, text));
+}

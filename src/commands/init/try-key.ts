@@ -1,0 +1,64 @@
+import { createDecoder } from '../../appliance/decode.ts';
+import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
+import { connectAppliance } from '../../app/connect-appliance.ts';
+import { operationRoutes } from '../../gateway/policy.ts';
+import { collectorDefaults } from '../../collectors/registry.ts';
+import { loadSettings } from '../../config/load.ts';
+import { assert } from '../../lib/check.ts';
+
+interface Candidate {
+  readonly name: string;
+  readonly url: string;
+  readonly key: string;
+  readonly fingerprintSha256: string;
+}
+
+/**
+ * Tries a key with one read that every user may do; resolves to why it does not work, and what to
+ * do about it.
+ */
+export async function tryKey(candidate: Candidate, stopped: AbortSignal): Promise<string | undefined> {
+  const { name, url, key, fingerprintSha256 } = candidate;
+  const settings = await loadSettings({
+    content: { appliances: [{ name, url, api_key: key, tls: { fingerprint_sha256: fingerprintSha256 } }] },
+    env: {},
+    collectorDefaults,
+    operations: operationRoutes(),
+  });
+  const [appliance] = settings.appliances;
+  assert(appliance, 'the settings have the appliance of their content');
+  const client = connectAppliance({
+    appliance,
+    settings,
+    decode: createDecoder(),
+    now: Date.now,
+    onCall: () => undefined,
+  });
+  try {
+    await client.read('readSystemVersion', {}, stopped);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ApplianceError) return refusalOf(error);
+    throw error;
+  } finally {
+    await client.close();
+  }
+}
+
+const refusals: Partial<Record<FailureReason, string>> = {
+  unauthorized:
+    'refuses the key: it is mistyped, was replaced or expired, or its user is disabled; make a new one for an enabled API user (System > Users)',
+  tls: 'shows another certificate than a moment ago, and the key was not sent: repeat the command, and if the fingerprint changes again, find out who is in between',
+  cancelled: 'was not asked to the end, because you stopped it',
+};
+
+function refusalOf({ reason, message, status }: ApplianceError): string | undefined {
+  // The key is checked before a licence (402) and a role (403).
+  if (reason === 'unlicensed' || reason === 'forbidden') return undefined;
+  return (
+    refusals[reason] ??
+    (status === undefined
+      ? `did not answer (${message}); check the address, and firewalls in between`
+      : `does not answer as the management API v4.0 does (${message}); check that the port is that of the web interface (usually 444)`)
+  );
+}

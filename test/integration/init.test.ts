@@ -1,0 +1,308 @@
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runCommandLine } from '../../src/cli.ts';
+import { init } from '../../src/commands/init/init.ts';
+import { busyWorld } from '../../simulator/scenes/busy.ts';
+import { deactivatedWorld } from '../../simulator/scenes/expiring.ts';
+import { type SimulatedApplianceOptions, startSimulatedAppliance } from '../../simulator/server.ts';
+import { givenContext } from '../unit/commands/given-command.ts';
+import { hasTerminals, runAtTerminal } from '../support/terminal.ts';
+import { makeMaterial, startHttpsServer } from '../support/tls-server.ts';
+
+const apiKey = 'canary-key-of-init';
+
+/** Runs the program without a terminal. */
+async function run(...words: readonly string[]) {
+  const { context, said, warned } = givenContext({});
+  const code = await runCommandLine(words, context);
+  return { code, stdout: said.join('\n'), stderr: warned.join('\n') };
+}
+
+async function givenPlace(world = busyWorld(), options: Partial<SimulatedApplianceOptions> = {}) {
+  const appliance = await startSimulatedAppliance({ world, apiKey, ...options });
+  const folder = await mkdtemp(join(tmpdir(), 'zlb-init-'));
+  onTestFinished(async () => {
+    await appliance.close();
+    await rm(folder, { recursive: true });
+  });
+  const [file, keyFile] = [join(folder, 'zlb.yml'), join(folder, 'given.key')];
+  await writeFile(keyFile, `${apiKey}\n`, { mode: 0o600 });
+  const target = appliance.url.replace('https://', '');
+  return {
+    appliance,
+    folder,
+    file,
+    keyFile,
+    target,
+    async init(...flags: readonly string[]) {
+      const made = await run('init', target, `--config.file=${file}`, ...flags);
+      expect(made.stdout + made.stderr).not.toContain(apiKey);
+      return made;
+    },
+    /** Runs the program at a terminal, and types a name and a key. */
+    async initAtTerminal(name: string, key: string, ...flags: readonly string[]) {
+      const made = await runAtTerminal(
+        [process.execPath, 'src/main.ts', 'init', target, `--config.file=${file}`, ...flags],
+        [
+          { question: 'Name of the appliance', typed: `${name}\r` },
+          { question: 'API key', typed: `${key}\r` },
+        ],
+      );
+      expect(made.screen).not.toContain(apiKey);
+      return made;
+    },
+    text: () => readFile(file, 'utf8'),
+    check: () => run('check', `--config.file=${file}`),
+  };
+}
+
+describe.skipIf(!hasTerminals)('init at a terminal', () => {
+  it('goes from an address to a configuration that check accepts', async () => {
+    const { appliance, folder, target, initAtTerminal, text, check } = await givenPlace();
+
+    const { code, screen } = await initAtTerminal('lb-paris', apiKey);
+
+    const pairs = appliance.fingerprintSha256.toUpperCase().match(/../g)?.join(':');
+    expect(code, screen).toBe(0);
+    expect(screen).toContain(`  ${appliance.fingerprintSha256}\n  ${pairs}\n`);
+    expect(await text()).toBe(
+      [
+        '# docs/configuration.md has all settings.',
+        'appliances:',
+        '  - name: lb-paris',
+        `    url: https://${target}`,
+        '    api_key_file: lb-paris.key',
+        '    tls:',
+        `      fingerprint_sha256: ${appliance.fingerprintSha256}`,
+        '',
+      ].join('\n'),
+    );
+    expect(await readFile(join(folder, 'lb-paris.key'), 'utf8')).toBe(`${apiKey}\n`);
+    expect((await stat(join(folder, 'lb-paris.key'))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(folder, 'zlb.yml'))).mode & 0o777).toBe(0o644);
+    expect(await check()).toMatchObject({ code: 0, stdout: expect.stringContaining('lb-paris  ok') as string });
+  });
+
+  it('sends the key only after the certificate was shown, and nothing if nobody answers', async () => {
+    const { appliance, folder, target, file } = await givenPlace();
+
+    const { code, screen } = await runAtTerminal(
+      [process.execPath, 'src/main.ts', 'init', target, `--config.file=${file}`, '--name=lb-1'],
+      [{ question: 'API key', typed: '\u0003' }],
+    );
+
+    expect({ code, ends: screen.includes('Nothing was written.') }).toEqual({ code: 1, ends: true });
+    expect(appliance.requests).toEqual([]);
+    expect(readdirSync(folder)).toEqual(['given.key']);
+  });
+
+  it('takes a name and a key that are pasted together', async () => {
+    const { target, file, check } = await givenPlace();
+
+    const { code, screen } = await runAtTerminal(
+      [process.execPath, 'src/main.ts', 'init', target, `--config.file=${file}`],
+      [{ question: 'Name of the appliance', typed: `lb-1\r${apiKey}\r` }],
+    );
+
+    expect(code, screen).toBe(0);
+    expect(await check()).toMatchObject({ code: 0 });
+  });
+
+  it('writes the key into the folder of keys of an installation, and never over another', async () => {
+    const { folder, initAtTerminal, text, check } = await givenPlace();
+    await mkdir(join(folder, 'keys'));
+
+    const made = await initAtTerminal('lb paris/1', apiKey);
+    await rm(join(folder, 'zlb.yml'));
+    const again = await initAtTerminal('lb paris/1', apiKey);
+
+    expect([made.code, again.code]).toEqual([0, 1]);
+    expect(readdirSync(join(folder, 'keys'))).toEqual(['lb_paris_1.key']);
+    expect(again.screen).toMatch(/keys\/lb_paris_1\.key exists; .* Nothing was written\.\n$/);
+    expect(made.screen).toContain('keys/lb_paris_1.key');
+    await initAtTerminal('other', apiKey);
+    expect(await text()).toContain('api_key_file: keys/other.key');
+    expect(await check()).toMatchObject({ code: 0 });
+  });
+});
+
+describe('init without a terminal', () => {
+  it('takes everything from flags, and names the file of the key as it was given', async () => {
+    const { folder, init, keyFile, text, check } = await givenPlace();
+
+    const { code, stdout, stderr } = await init('--name=lb-1', `--api-key-file=${keyFile}`);
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('Wrote ');
+    expect(await text()).toContain('api_key_file: given.key');
+    expect(readdirSync(folder).toSorted()).toEqual(['given.key', 'zlb.yml']);
+    expect(await check()).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    [[], /give --name=lb-paris and --api-key-file=lb-paris\.key as well$/],
+    [['--name=lb-1'], /give --api-key-file=lb-paris\.key as well$/],
+    [['--api-key-file=given.key'], /give --name=lb-paris as well$/],
+  ])('with %j names the flags that are missing', async (flags, sentence) => {
+    const { appliance, init } = await givenPlace();
+
+    const { code, stdout, stderr } = await init(...flags);
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(sentence);
+    expect(appliance.requests).toEqual([]);
+  });
+
+  it('adds an appliance to a configuration only when it is asked to, and keeps what is there', async () => {
+    const { file, init, keyFile, text, check, target, appliance } = await givenPlace();
+    const flags = ['--name=lb-2', `--api-key-file=${keyFile}`];
+    const before = [
+      '# ours',
+      'polling: { timeout: 5s }   # slow',
+      'appliances:',
+      '- name: lb-1   # the first',
+      `  url: https://${target}`,
+      '  api_key_file: given.key',
+      `  tls: { fingerprint_sha256: ${appliance.fingerprintSha256} } # pinned`,
+      '',
+      '# what follows',
+      'limits:',
+      '    body_bytes: 4MiB',
+    ];
+    await writeFile(file, before.join('\n'), { mode: 0o640 });
+
+    const refused = await init(...flags);
+    const kept = await text();
+    const added = await init(...flags, '--append');
+
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/zlb\.yml exists; .*--append/)]);
+    expect(kept).toBe(before.join('\n'));
+    expect({ code: added.code, stderr: added.stderr }).toEqual({ code: 0, stderr: '' });
+    const lines = (await text()).split('\n');
+    expect(lines.slice(7, 12)).toEqual([
+      '- name: lb-2',
+      `  url: https://${target}`,
+      '  api_key_file: given.key',
+      '  tls:',
+      `    fingerprint_sha256: ${appliance.fingerprintSha256}`,
+    ]);
+    expect([...lines.slice(0, 7), ...lines.slice(12)]).toEqual([...before, '']);
+    expect((await stat(file)).mode & 0o777).toBe(0o640);
+    expect(await check()).toMatchObject({ code: 0, stdout: expect.stringContaining('2 appliances') as string });
+  });
+
+  it('completes a configuration that has only comments', async () => {
+    const { file, init, keyFile, text, check } = await givenPlace();
+    await writeFile(file, '# settings of this machine');
+
+    const { code } = await init('--name=lb-1', `--api-key-file=${keyFile}`, '--append');
+
+    expect(code).toBe(0);
+    expect(await text()).toMatch(/^# settings of this machine\nappliances:\n {2}- name: lb-1\n/);
+    expect(await check()).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    [
+      'a name that is there already',
+      'appliances:\n  - { name: lb-1, url: "https://192.0.2.1", api_key: abc }\n',
+      /name/,
+    ],
+    ['a list in brackets', 'appliances: [{ name: lb-2, url: "https://192.0.2.1", api_key: abc }]\n', /brackets/],
+    ['a configuration with a mistake', 'poling: {}\nappliances: []\n', /poling|brackets/],
+  ])('writes nothing with %s', async (_, before, sentence) => {
+    const { file, folder, init, keyFile, text } = await givenPlace();
+    await writeFile(file, before);
+
+    const { code, stderr } = await init('--name=lb-1', `--api-key-file=${keyFile}`, '--append');
+
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(sentence);
+    expect(await text()).toBe(before);
+    expect(readdirSync(folder).toSorted()).toEqual(['given.key', 'zlb.yml']);
+  });
+
+  it('accepts the key of a deactivated appliance', async () => {
+    const { init, keyFile } = await givenPlace(deactivatedWorld());
+
+    expect(await init('--name=lb-1', `--api-key-file=${keyFile}`)).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('init that cannot try the key', () => {
+  it('says in one sentence that the key is refused', async () => {
+    const { folder, init, keyFile } = await givenPlace();
+    await writeFile(keyFile, 'another-key\n');
+
+    const { code, stderr } = await init('--name=lb-1', `--api-key-file=${keyFile}`);
+
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^zlb-exporter: .* refuses the key: .*System > Users.*Nothing was written\.$/);
+    expect(stderr).not.toContain('another-key');
+    expect(readdirSync(folder)).toEqual(['given.key']);
+  });
+
+  it.each([
+    ['where nobody listens', '127.0.0.1:1', /showed no certificate: .*ECONNREFUSED.*usually 444/],
+    ['a name without an address', 'lb-1.invalid', /showed no certificate: .*(?:ENOTFOUND|EAI_AGAIN)/],
+  ])('says in one sentence that it reaches nobody: %s', async (_, target, sentence) => {
+    const { file, folder, keyFile } = await givenPlace();
+
+    const { code, stderr } = await run(
+      'init',
+      target,
+      '--name=lb-1',
+      `--api-key-file=${keyFile}`,
+      `--config.file=${file}`,
+    );
+
+    expect(code).toBe(1);
+    expect(stderr).toMatch(sentence);
+    expect(stderr).not.toContain('\n');
+    expect(readdirSync(folder)).toEqual(['given.key']);
+  });
+
+  it('says that something else than the API answers', async () => {
+    const { file, keyFile } = await givenPlace();
+    const { url } = await startHttpsServer((response) => response.writeHead(404).end('<html>'));
+
+    const { code, stderr } = await run(
+      'init',
+      url.host,
+      '--name=lb-1',
+      `--api-key-file=${keyFile}`,
+      `--config.file=${file}`,
+    );
+
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/does not answer as the management API/);
+  });
+
+  it('does not send the key when the certificate changed since it was shown', async () => {
+    const { folder, file } = await givenPlace();
+    const { url, server, requests } = await startHttpsServer((response) => response.end());
+    const { context, warned } = givenContext({
+      arguments: [url.host],
+      flags: { 'config.file': file, name: 'lb-1' },
+      shell: {
+        ...givenContext({}).context.shell,
+        ask: async () => {
+          server.setSecureContext(makeMaterial());
+          return apiKey;
+        },
+      },
+    });
+
+    const code = await init(context);
+
+    expect(code).toBe(1);
+    expect(warned).toEqual([
+      expect.stringMatching(/another certificate than a moment ago, and the key was not sent: .*/),
+    ]);
+    expect(requests).toEqual([]);
+    expect(readdirSync(folder)).toEqual(['given.key']);
+  });
+});
