@@ -154,12 +154,18 @@ async function createApp(core: Core, parts: StartGatewayParts): Promise<FastifyI
     freeze,
     metrics,
     applianceNamesOf: (principal) => [...appliances.keys()].filter((name) => principal.covers(name)),
-    describe: () => fleet.describe().appliances,
+    describe: () => fleet.describe().appliances.map((each) => ({ ...each, vip: reachOf(each.name, core.settings) })),
     tls: settings.admin.tls,
     timeoutMs: settings.admin.timeoutMs,
     build,
     log,
   });
+}
+
+/** Returns what the collector `vip` may connect to; undefined while it is off. */
+function reachOf(name: string, { appliances }: GatewaySettings) {
+  const { vip, collectors } = appliances.find((each) => each.name === name) ?? {};
+  return vip && collectors?.vip?.enabled ? { connect_to: vip.connectTo, networks: [...vip.networks] } : undefined;
 }
 
 function bodyLimitsOf({ auditFile, auditFileBytes, uploadBytes, downloadBytes, timeoutMs }: AdminSettings): BodyLimits {

@@ -130,7 +130,7 @@ export const vip = defineCollector<readonly ProbedFarm[]>({
 });
 
 /** Addresses of this machine, on which the exporter itself may listen. */
-function ownAddresses(): readonly string[] {
+export function ownAddresses(): readonly string[] {
   try {
     return Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address));
   } catch (cause) {

@@ -83,7 +83,8 @@ Example
 Brings a renewed certificate to every farm that has one for the same name:
 uploads it, attaches it, takes the old one off, and restarts the farm if the
 appliance asks for it. A farm that fails gets its old certificate back, and the
-others are not tried. Farms that have it already are left alone.
+others are not tried. Farms that have it already are left alone. At the end it
+looks at what is served, where the collector vip is on.
 
 Flags
   --only=APPLIANCE/FARM      these farms only; * stands for any characters

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { AdminMetrics } from '../gateway/admin-metrics.ts';
 import type { AuditJournal } from '../audit/journal.ts';
 import { auditEvents } from '../audit/record.ts';
@@ -16,6 +16,7 @@ import { readAdminHeaders, type RequestContext } from './admin-request.ts';
 import type { SchemaTypes } from './create-app.ts';
 import { ownAnswers } from './openapi/answers.ts';
 import { gatewayTag } from './openapi/document.ts';
+import type { AppliancesSchema } from './openapi/gateway-schemas.ts';
 
 export interface AdminRoutesParts {
   readonly gateway: Pick<Gateway, 'applianceFor' | 'parametersOf'>;
@@ -31,6 +32,8 @@ export interface AdminRoutesParts {
     readonly name: string;
     readonly edition: string | undefined;
     readonly version: string | undefined;
+    /** Undefined while the collector `vip` is off. */
+    readonly vip: Static<typeof AppliancesSchema>['appliances'][number]['vip'];
   }[];
   readonly contextOf: (request: FastifyRequest) => RequestContext;
 }
@@ -112,7 +115,7 @@ function registerOverview(app: FastifyInstance, { describe, contextOf }: AdminRo
   app.get('/appliances', { schema: { ...list, response: answers } }, async (request) => {
     const { principal } = callerOf(request, contextOf);
     const covered = describe().filter(({ name }) => principal.covers(name));
-    return { appliances: covered.map(({ name, edition, version }) => ({ name, edition, version })) };
+    return { appliances: covered.map(({ name, edition, version, vip }) => ({ name, edition, version, vip })) };
   });
 }
 

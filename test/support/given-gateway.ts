@@ -47,6 +47,11 @@ export interface GivenOptions {
   readonly admin?: Partial<AdminSettings>;
   /** Collectors that run, at the start and then once a day; none unless named. */
   readonly polls?: readonly string[];
+  /**
+   * Lets the farms listen, and switches the collector vip on; returns its block in the
+   * configuration.
+   */
+  readonly vip?: (appliances: ReadonlyMap<string, SimulatedAppliance>, name: string) => object;
   /** A server that replaces the simulated appliance. */
   readonly target?: { readonly url: string; readonly fingerprintSha256: string };
   /** Replaces the real clock. */
@@ -64,12 +69,18 @@ export async function givenGateway(worlds: Readonly<Record<string, World>>, opti
     // A user without any role, as docs/admin.md advises.
     world.groups.set('pollers', { name: 'pollers', role: {}, farms: ['*'], interfaces: ['*'] });
     world.users.set('poller', { name: 'poller', key: pollingKey, enabled: true, password: '', group: 'pollers' });
-    appliances.set(name, await startSimulatedAppliance({ world, apiKey: adminKey }));
+    appliances.set(
+      name,
+      await startSimulatedAppliance({ world, apiKey: adminKey, farmsListen: options.vip !== undefined }),
+    );
   }
   const tokens = new Map(roles.map((role) => [role as string, makeToken()]));
   const auditFile = options.admin?.auditFile ?? join(folder, 'audit', 'audit.jsonl');
   const { admin, ...others } = await settingsOf({
-    appliances: worldNames(worlds, options).map(({ name, target }) => applianceContent(name, target)),
+    appliances: worldNames(worlds, options).map(({ name, target }) => ({
+      ...applianceContent(name, target),
+      ...(options.vip && { vip: options.vip(appliances, name) }),
+    })),
     polling: { timeout: '5s', max_busy_ratio: 1, jitter: 0 },
     admin: {
       listen_address: '127.0.0.1:0',
@@ -83,7 +94,9 @@ export async function givenGateway(worlds: Readonly<Record<string, World>>, opti
   if (!admin) throw new Error('the gateway is part of the content');
   const settings: Settings = {
     ...others,
-    appliances: others.appliances.map((appliance) => pollingOnly(appliance, options.polls ?? [])),
+    appliances: others.appliances.map((appliance) =>
+      pollingOnly(appliance, [...(options.polls ?? []), ...(options.vip ? ['vip'] : [])]),
+    ),
     admin: {
       ...admin,
       ...options.admin,

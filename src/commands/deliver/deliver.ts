@@ -1,3 +1,6 @@
+import type { Static } from 'typebox';
+import { createDecoder } from '../../appliance/decode.ts';
+import { AppliancesSchema } from '../../http/openapi/gateway-schemas.ts';
 import { globMatcher, oneLine } from '../../lib/text.ts';
 import { sleep } from '../../lib/time.ts';
 import { type Command, type CommandContext, optionalFlag, UsageError } from '../command.ts';
@@ -5,20 +8,29 @@ import { AdminError } from '../../recipes/admin-error.ts';
 import { parseJson } from '../../lib/check.ts';
 import type { CallOptions, Calls, Write } from '../../recipes/calls.ts';
 import { objectionLines } from '../admin/preview.ts';
+import type { FarmState } from '../../recipes/restart-farm.ts';
 import type { RecipeContext } from '../../recipes/recipe.ts';
-import { recordsOf, tableLines } from '../admin/render.ts';
+import { tableLines } from '../admin/render.ts';
 import { previewSteps, waitOf } from '../admin/run-recipe.ts';
 import { type AdminParts, type AdminSession, callsTo, withSession } from '../admin/session.ts';
 import { farmCertificates } from '../admin/certificates/certificate-steps.ts';
 import { type DeliveryOptions, type FarmDelivery, planDelivery } from './plan.ts';
 import { type Before, putBack } from './put-back.ts';
 import { readRenewed, type Renewed, sourceOf } from './renewed.ts';
+import { lookAtServed, type Reach } from './served.ts';
+
+/** An appliance of the token. */
+interface Covered {
+  readonly name: string;
+  readonly reach: Reach | undefined;
+}
 
 /** The farms of an appliance that use the certificate, and how to call it. */
 interface Target {
   readonly appliance: string;
   readonly calls: Calls;
   readonly context: RecipeContext;
+  readonly reach: Reach | undefined;
   readonly deliveries: readonly FarmDelivery[];
 }
 
@@ -68,7 +80,7 @@ async function deliverTo(only: Only, renewed: Renewed, session: AdminSession): P
   const outcomes =
     flags['dry-run'] === true
       ? dryRun(planned.targets, session)
-      : await deliverAll(planned.targets, (calls) => (write) => calls.write(write, options), session);
+      : await deliverAll(planned.targets, renewed, { session, options });
   const rows = [...planned.failures, ...outcomes];
   say('');
   for (const line of tableLines(
@@ -95,14 +107,14 @@ async function planAll(
   };
   const targets: Target[] = [];
   const failures: Outcome[] = [];
-  for (const appliance of await appliancesOf(session)) {
+  for (const { name: appliance, reach } of await appliancesOf(session)) {
     if (!only.appliance(appliance)) continue;
     const calls = callsTo(appliance, session);
     const context = contextFor(calls, session);
     try {
       const deliveries = await planDelivery(context, renewed, wanted);
       for (const delivery of deliveries) await refuseRefused(delivery, calls, options);
-      targets.push({ appliance, calls, context, deliveries });
+      targets.push({ appliance, calls, context, reach, deliveries });
     } catch (error) {
       failures.push({ appliance, farm: '-', result: 'failed', detail: sentenceOf(error) });
     }
@@ -115,9 +127,19 @@ async function planAll(
   return { targets, failures };
 }
 
-async function appliancesOf({ client }: AdminSession): Promise<readonly string[]> {
+async function appliancesOf({ client }: AdminSession): Promise<readonly Covered[]> {
   const answer = parseJson(await (await client.send({ method: 'GET', path: '/appliances' })).whole());
-  return recordsOf(answer, 'appliances').flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
+  const checked = createDecoder()(AppliancesSchema, answer);
+  if (!checked.ok)
+    throw new AdminError('The gateway answered with something else than its appliances', {
+      detail: `${checked.because}. Nothing was changed.`,
+      remedy: 'Use the same version of zlb-exporter on both sides.',
+    });
+  const { appliances } = answer as Static<typeof AppliancesSchema>;
+  return appliances.map(({ name, vip }) => ({
+    name,
+    reach: vip && { connectTo: vip.connect_to, networks: vip.networks },
+  }));
 }
 
 function contextFor(calls: Calls, { flags, now, sleep: pause, say }: AdminSession): RecipeContext {
@@ -159,26 +181,43 @@ function dryRun(targets: readonly Target[], { say }: Pick<CommandContext, 'say'>
   return outcomes;
 }
 
+/** Delivers to one farm after the other, and then looks at what they serve. */
 async function deliverAll(
   targets: readonly Target[],
-  sendBy: (calls: Calls) => (write: Write) => Promise<void>,
-  session: AdminSession,
+  renewed: Renewed,
+  { session, options }: { readonly session: AdminSession; readonly options: CallOptions },
 ): Promise<readonly Outcome[]> {
-  const outcomes: Outcome[] = [];
-  for (const { appliance, calls, context, deliveries } of targets)
-    for (const delivery of deliveries) {
-      const farm = delivery.farm.name;
-      const isOver = outcomes.some(({ result }) => result === 'failed');
-      const send = sendBy(calls);
-      outcomes.push({
-        appliance,
-        farm,
-        ...(isOver
-          ? { result: 'not tried', detail: 'an earlier farm failed' }
-          : await deliverOne(delivery, { appliance, context, send }, session)),
-      });
+  const done: { readonly outcome: Outcome; readonly farm: FarmState; readonly target: Target }[] = [];
+  for (const target of targets)
+    for (const delivery of target.deliveries) {
+      const { appliance, calls, context } = target;
+      const { farm } = delivery;
+      const send = (write: Write): Promise<void> => calls.write(write, options);
+      const outcome = done.some((earlier) => earlier.outcome.result === 'failed')
+        ? ({ result: 'not tried', detail: 'an earlier farm failed' } as const)
+        : await deliverOne(delivery, { appliance, context, send }, session);
+      done.push({ outcome: { appliance, farm: farm.name, ...outcome }, farm, target });
     }
-  return outcomes;
+  // At the end: until then another node of a cluster may serve the old one.
+  const verified: Outcome[] = [];
+  for (const { outcome, farm, target } of done)
+    verified.push(await verify(outcome, renewed, { ...target, farm, signal: session.stopped }));
+  return verified;
+}
+
+/** Adds what a farm serves to its outcome; another certificate is a failure. */
+async function verify(
+  outcome: Outcome,
+  renewed: Renewed,
+  { farm, ...look }: { readonly farm: FarmState } & Parameters<typeof lookAtServed>[2],
+): Promise<Outcome> {
+  if (outcome.result === 'failed' || outcome.result === 'not tried') return outcome;
+  const seen = await lookAtServed(farm, renewed, look).catch((error: unknown) => ({
+    isFailure: look.signal.aborted,
+    detail: `not verified: ${sentenceOf(error)}`,
+  }));
+  const detail = [outcome.detail, seen.detail].filter((text) => text !== '').join('; ');
+  return { ...outcome, detail, ...(seen.isFailure && { result: 'failed' as const }) };
 }
 
 interface Path {
@@ -221,8 +260,7 @@ async function deliverOne(
           );
     return { result: 'failed', detail: `${failed} ${after}` };
   }
-  const place = replacement ? `in the place of ${replacement.old}` : 'restarted';
-  return { result: 'delivered', detail: farm.status === 'down' ? `${place}; the farm is stopped` : place };
+  return { result: 'delivered', detail: replacement ? `in the place of ${replacement.old}` : 'restarted' };
 }
 
 function notPutBack({ farm, replacement }: FarmDelivery, error: unknown): string {

@@ -135,7 +135,10 @@ const [begin, end] = ['-----BEGIN CERTIFICATE-----', '-----END CERTIFICATE-----'
  * Resolves to a certificate of the store, whose text form ends with it in PEM (docs/api.md §3.11);
  * undefined when the text has none.
  */
-async function readStored({ calls }: RecipeContext, file: string): Promise<X509Certificate | undefined> {
+export async function readStored(
+  { calls }: Pick<RecipeContext, 'calls'>,
+  file: string,
+): Promise<X509Certificate | undefined> {
   const text = (await calls.readText('readCertificateInfo', { file })).slice(0, maxInfoLength);
   const from = text.indexOf(begin);
   const to = text.indexOf(end, from);

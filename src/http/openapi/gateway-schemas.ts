@@ -92,12 +92,18 @@ export const DryRunSchema = Type.Object(
   { description: 'What X-Dry-Run answers: the request as it would be sent, and what speaks against it.' },
 );
 
-const AppliancesSchema = Type.Object({
+export const AppliancesSchema = Type.Object({
   appliances: Type.Array(
     Type.Object({
       name: Type.String(),
       edition: Type.Optional(Type.String()),
       version: Type.Optional(Type.String()),
+      vip: Type.Optional(
+        Type.Object(
+          { connect_to: Type.Record(Type.String(), Type.String()), networks: Type.Array(Type.String()) },
+          { description: 'What the collector vip may connect to; absent while it is off.' },
+        ),
+      ),
     }),
   ),
 });

@@ -1,71 +1,7 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createCertificate, type Identity } from '../../../simulator/certificate.ts';
-import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { createCertificate } from '../../../simulator/certificate.ts';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
-import type { HttpFarm } from '../../../simulator/world-farms.ts';
-import { certificate } from '../../../simulator/world-parts.ts';
-import type { World } from '../../../simulator/world.ts';
-import { givenAdminCli } from '../admin-cli/given-admin-cli.ts';
-
-const dayMs = 86_400_000;
-const name = 'shop.example.com';
-
-interface Issued {
-  readonly names?: readonly string[];
-  /** Days from now at which it begins. */
-  readonly from?: number;
-  readonly until?: number;
-  readonly rsa?: boolean;
-}
-
-function issue({ names = [name], from = -1, until = 89, rsa = false }: Issued = {}): Identity {
-  return createCertificate({
-    subject: { CN: names[0] ?? '' },
-    altNames: names.map((each) => `DNS:${each}`),
-    notBefore: new Date(Date.now() + from * dayMs),
-    notAfter: new Date(Date.now() + until * dayMs),
-    ...(rsa && { key: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey }),
-  });
-}
-
-/** Puts a certificate into the store of a world, and gives it to a farm. */
-function attach(world: World, farm: string, file: string, { cert, subject }: Identity, until = 29): void {
-  world.certificates.set(
-    file,
-    certificate(file, {
-      commonName: subject.CN,
-      notBefore: Date.now() - 60 * dayMs,
-      notAfter: Date.now() + until * dayMs,
-      pem: cert,
-    }),
-  );
-  httpsFarm(world, farm).certificates.push(file);
-}
-
-function httpsFarm(world: World, farm: string): HttpFarm {
-  const found = world.farms.get(farm);
-  if (found?.profile !== 'http') throw new Error(`${farm} is no HTTP farm`);
-  return found;
-}
-
-/** A world whose farm `shop` has a certificate that begins 60 days ago. */
-function worldWith(old: Identity = issue({ from: -60, until: 29 }), make = busyWorld): World {
-  const world = make();
-  httpsFarm(world, 'shop').certificates = [];
-  attach(world, 'shop', 'old.pem', old);
-  return world;
-}
-
-async function given(worlds: Readonly<Record<string, World>>, renewed: Identity = issue()) {
-  const cli = await givenAdminCli(worlds);
-  const cert = await cli.file('fullchain.pem', renewed.cert);
-  const key = await cli.file('privkey.pem', renewed.key);
-  return { ...cli, cert, key, words: ['deliver', `--cert=${cert}`, `--key=${key}`] };
-}
-
-const fileOf = (world: World, farm = 'shop') => httpsFarm(world, farm).certificates;
-const isNew = expect.stringMatching(/^shop\.example\.com-[\da-f]{12}\.pem$/);
+import { attach, dayMs, fileOf, given, httpsFarm, isNew, issue, name, worldWith } from './given-deliver.ts';
 
 describe('deliver', () => {
   it('brings a renewed certificate to all farms of all appliances, and does nothing the second time', async () => {

@@ -1,0 +1,75 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { expect } from 'vitest';
+import { createCertificate, type Identity } from '../../../simulator/certificate.ts';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import type { HttpFarm } from '../../../simulator/world-farms.ts';
+import { certificate } from '../../../simulator/world-parts.ts';
+import type { World } from '../../../simulator/world.ts';
+import type { GivenOptions } from '../../support/given-gateway.ts';
+import { givenAdminCli } from '../admin-cli/given-admin-cli.ts';
+
+export const dayMs = 86_400_000;
+export const name = 'shop.example.com';
+
+interface Issued {
+  readonly names?: readonly string[];
+  /** Days from now at which it begins. */
+  readonly from?: number;
+  readonly until?: number;
+  readonly rsa?: boolean;
+}
+
+export function issue({ names = [name], from = -1, until = 89, rsa = false }: Issued = {}): Identity {
+  return createCertificate({
+    subject: { CN: names[0] ?? '' },
+    altNames: names.map((each) => `DNS:${each}`),
+    notBefore: new Date(Date.now() + from * dayMs),
+    notAfter: new Date(Date.now() + until * dayMs),
+    ...(rsa && { key: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey }),
+  });
+}
+
+/** Puts a certificate into the store of a world, and gives it to a farm. */
+export function attach(world: World, farm: string, file: string, { cert, key, subject }: Identity, until = 29): void {
+  world.certificates.set(
+    file,
+    certificate(file, {
+      commonName: subject.CN,
+      notBefore: Date.now() - 60 * dayMs,
+      notAfter: Date.now() + until * dayMs,
+      pem: cert + key,
+    }),
+  );
+  httpsFarm(world, farm).certificates.push(file);
+  // Its listener loads it.
+  delete httpsFarm(world, farm).loaded;
+}
+
+export function httpsFarm(world: World, farm: string): HttpFarm {
+  const found = world.farms.get(farm);
+  if (found?.profile !== 'http') throw new Error(`${farm} is no HTTP farm`);
+  return found;
+}
+
+/** A world whose farm `shop` has a certificate that begins 60 days ago. */
+export function worldWith(old: Identity = issue({ from: -60, until: 29 }), make = busyWorld): World {
+  const world = make();
+  httpsFarm(world, 'shop').certificates = [];
+  attach(world, 'shop', 'old.pem', old);
+  return world;
+}
+
+/** The command, appliances in these states, and the files of a renewed certificate. */
+export async function given(
+  worlds: Readonly<Record<string, World>>,
+  renewed: Identity = issue(),
+  options: GivenOptions = {},
+) {
+  const cli = await givenAdminCli(worlds, options);
+  const cert = await cli.file('fullchain.pem', renewed.cert);
+  const key = await cli.file('privkey.pem', renewed.key);
+  return { ...cli, cert, key, words: ['deliver', `--cert=${cert}`, `--key=${key}`] };
+}
+
+export const fileOf = (world: World, farm = 'shop') => httpsFarm(world, farm).certificates;
+export const isNew = expect.stringMatching(/^shop\.example\.com-[\da-f]{12}\.pem$/);

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { tlsMaterialOf } from '../../../simulator/tls.ts';
+import { startTlsServer } from '../../support/tls-server.ts';
+import { attach, fileOf, given, httpsFarm, isNew, issue, name, worldWith } from './given-deliver.ts';
+
+const networks = ['192.0.2.0/24', '127.0.0.1'];
+
+/** A server that presents a certificate, for the place of the farms. */
+async function givenPeer({ key, cert }: ReturnType<typeof issue>) {
+  const peer = await startTlsServer((socket) => socket.end(), { material: tlsMaterialOf(key, cert) });
+  return { peer, vip: () => ({ networks, connect_to: { '192.0.2.40': `127.0.0.1:${peer.url.port}` } }) };
+}
+
+describe('what farms serve after a delivery', () => {
+  it('is compared with the certificate where the collector vip is on, also by the next run', async () => {
+    const worlds = { 'lb-1': worldWith(), 'lb-2': worldWith() };
+    const { run, words, done } = await given(worlds, issue(), {
+      vip: (appliances, appliance) => ({ networks, connect_to: appliances.get(appliance)?.farms?.addresses }),
+    });
+
+    const first = await run(words);
+    const sent = await done();
+    const second = await run(words);
+
+    expect(first.code, first.out).toBe(0);
+    expect(first.out).toMatch(/lb-1 +shop +delivered +in the place of old\.pem; served/);
+    expect(first.out).toMatch(/lb-2 +shop +delivered +in the place of old\.pem; served/);
+    expect(second.out.match(/has it already +served/g)).toHaveLength(2);
+    expect(second.code).toBe(0);
+    expect(await done()).toEqual(sent);
+  });
+
+  it('is not verified where the collector is off', async () => {
+    const { run, words } = await given({ 'lb-1': worldWith() });
+
+    const { code, out } = await run(words);
+
+    expect(code).toBe(0);
+    expect(out).toContain('in the place of old.pem; not verified: the collector vip is off');
+  });
+
+  it('is a failure when it is another certificate, which takes the new one from no farm', async () => {
+    const worlds = { 'lb-1': worldWith(), 'lb-2': worldWith() };
+    const { vip } = await givenPeer(issue({ from: -60, until: 29 }));
+    const { run, words, done } = await given(worlds, issue(), { vip });
+
+    const first = await run(words);
+    const sent = await done();
+    const second = await run(words);
+
+    expect([first.code, second.code]).toEqual([1, 1]);
+    expect(first.out).toMatch(
+      /lb-1 +shop +failed +in the place of old\.pem; 192\.0\.2\.40:443 serves another certificate for shop\.example\.com/,
+    );
+    for (const world of Object.values(worlds)) {
+      expect(fileOf(world)).toEqual([isNew]);
+      expect(httpsFarm(world, 'shop').needsRestart).toBe(false);
+    }
+    expect(await done()).toEqual(sent);
+  });
+
+  it('is no failure while it cannot be reached', async () => {
+    const { peer, vip } = await givenPeer(issue());
+    await peer.close();
+    const { run, words } = await given({ 'lb-1': worldWith() }, issue(), { vip });
+
+    const { code, out } = await run(words);
+
+    expect(code).toBe(0);
+    expect(out).toContain('not verified: a connection to 192.0.2.40:443 gave refused');
+  });
+
+  it('is not looked at where the collector may not connect to', async () => {
+    const { peer } = await givenPeer(issue());
+    const connectTo = { '192.0.2.40': `127.0.0.1:${peer.url.port}` };
+    const { run, words } = await given({ 'lb-1': worldWith() }, issue(), { vip: () => ({ connect_to: connectTo }) });
+
+    const { code, out } = await run(words);
+
+    expect(code).toBe(0);
+    expect(out).toContain('not verified: 192.0.2.40:443 may not be connected to');
+    expect(peer.accepted).toBe(0);
+  });
+
+  it('is no failure when the farm presents another certificate of its own for the name', async () => {
+    const world = worldWith();
+    const elliptic = issue({ from: -60 });
+    httpsFarm(world, 'shop').certificates = [];
+    attach(world, 'shop', 'ecdsa.pem', elliptic);
+    attach(world, 'shop', 'old-rsa.pem', issue({ from: -60, rsa: true }));
+    const { vip } = await givenPeer(elliptic);
+    const { run, words } = await given({ 'lb-1': world }, issue({ rsa: true }), { vip });
+
+    const { code, out } = await run(words);
+
+    expect(code, out).toBe(0);
+    expect(out).toContain(`not verified: 192.0.2.40:443 presents ecdsa.pem for ${name}`);
+  });
+
+  it('is looked at after the last delivery: the other node of a cluster may have the address', async () => {
+    const worlds = { 'lb-1': worldWith(), 'lb-2': worldWith() };
+    const { run, words } = await given(worlds, issue(), {
+      vip: (appliances) => ({ networks, connect_to: appliances.get('lb-2')?.farms?.addresses }),
+    });
+
+    const { code, out } = await run(words);
+
+    expect(code, out).toBe(0);
+    expect(out.match(/; served/g)).toHaveLength(2);
+  });
+});
