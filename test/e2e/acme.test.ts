@@ -1,11 +1,14 @@
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { connect } from 'node:tls';
 import { promisify } from 'node:util';
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createCertificate } from '../../simulator/certificate.ts';
+import type { SimulatedAppliance } from '../../simulator/server.ts';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { certificate } from '../../simulator/world-parts.ts';
 import type { World } from '../../simulator/world.ts';
@@ -92,21 +95,43 @@ async function startAuthority(folder: string): Promise<{ readonly url: string; r
   return { url, ca };
 }
 
+/** The command with which the documents call `deliver`, by the words before it. */
+function documented(before: string): string {
+  const [, command] = readFileSync('docs/admin.md', 'utf8').split(before);
+  return /^(['`])(.+?)\1/s.exec(command ?? '')?.[2] ?? '';
+}
+
 async function given() {
   const worlds = { 'lb-1': worldBeforeRenewal(), 'lb-2': worldBeforeRenewal() };
-  const cli = await givenAdminCli(worlds);
-  const { url, ca } = await startAuthority(cli.folder);
-  const hook = join(cli.folder, 'hook.sh');
-  writeFileSync(hook, `#!/bin/sh\nexec ${process.execPath} ${process.cwd()}/src/main.ts deliver "$@"\n`, {
-    mode: 0o755,
+  const cli = await givenAdminCli(worlds, {
+    vip: (appliances, appliance) => ({
+      networks: ['192.0.2.0/24', '127.0.0.1'],
+      connect_to: appliances.get(appliance)?.farms?.addresses,
+    }),
   });
-  const env = { ...process.env, ZLB_ADMIN_URL: cli.url, ZLB_ADMIN_TOKEN: cli.tokenOf('admin') };
-  const served = () =>
-    Object.values(worlds).map((world) => {
-      const [file = ''] = shopOf(world).certificates;
-      return new X509Certificate(world.certificates.get(file)?.pem ?? '');
-    });
-  return { ...cli, worlds, url, ca, hook, env, served };
+  const { url, ca } = await startAuthority(cli.folder);
+  const program = `#!/bin/sh\nexec ${process.execPath} ${process.cwd()}/src/main.ts "$@"\n`;
+  mkdirSync(join(cli.folder, 'bin'));
+  writeFileSync(join(cli.folder, 'bin/zlb-exporter'), program, { mode: 0o755 });
+  const env = {
+    ...process.env,
+    PATH: `${cli.folder}/bin:${process.env['PATH']}`,
+    ZLB_ADMIN_URL: cli.url,
+    ZLB_ADMIN_TOKEN: cli.tokenOf('admin'),
+  };
+  const served = (): Promise<readonly X509Certificate[]> =>
+    Promise.all([...cli.appliances.values()].map((appliance) => servedBy(appliance)));
+  return { ...cli, worlds, url, ca, env, served };
+}
+
+/** Resolves to the certificate that the farm `shop` of an appliance presents. */
+async function servedBy({ farms }: SimulatedAppliance): Promise<X509Certificate> {
+  const port = Number(farms?.addresses['192.0.2.40:443']?.split(':')[1]);
+  const socket = connect({ port, host: '127.0.0.1', servername: name, rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  const certificate = socket.getPeerX509Certificate()!;
+  socket.destroy();
+  return certificate;
 }
 
 function expectDelivered(served: readonly X509Certificate[], issued: X509Certificate): void {
@@ -118,7 +143,7 @@ describe.skipIf(!isThere('pebble'))('a certificate of an ACME authority', () => 
   it.skipIf(!isThere('lego'))(
     'reaches every farm by lego, and so does its renewal',
     async () => {
-      const { folder, url, ca, hook, env, worlds, served, audit } = await given();
+      const { folder, url, ca, env, worlds, served, audit } = await given();
       const lego = async (...words: readonly string[]) =>
         await run(
           'lego',
@@ -136,13 +161,14 @@ describe.skipIf(!isThere('pebble'))('a certificate of an ACME authority', () => 
         );
       const issued = () => new X509Certificate(readFileSync(`${folder}/lego/certificates/${name}.crt`));
 
+      const hook = documented('--renew-hook ');
       await lego('run', `--run-hook=${hook}`);
       const first = issued();
-      expectDelivered(served(), first);
+      expectDelivered(await served(), first);
       await lego('renew', '--no-random-sleep', `--days=${lifeDays + 1}`, `--renew-hook=${hook}`);
 
       expect(issued().serialNumber).not.toBe(first.serialNumber);
-      expectDelivered(served(), issued());
+      expectDelivered(await served(), issued());
       for (const world of Object.values(worlds)) expect(shopOf(world)).toMatchObject({ needsRestart: false });
       const events = (await audit()).filter(({ operation }) => operation === 'addFarmCertificate');
       const written = events.map(({ event }) => event).filter((event) => event !== 'dry_run');
@@ -154,7 +180,7 @@ describe.skipIf(!isThere('pebble'))('a certificate of an ACME authority', () => 
   it.skipIf(!isThere('certbot'))(
     'reaches every farm by certbot, and so does its renewal',
     async () => {
-      const { folder, url, ca, hook, env, served } = await given();
+      const { folder, url, ca, env, served } = await given();
       const home = join(folder, 'certbot');
       mkdirSync(home);
       const folders = ['config', 'work', 'logs'].map((each) => `--${each}-dir=${home}/${each}`);
@@ -171,15 +197,65 @@ describe.skipIf(!isThere('pebble'))('a certificate of an ACME authority', () => 
         '--email=ops@example.com',
         '--key-type=ecdsa',
         `--domain=${name}`,
-        `--deploy-hook=${hook}`,
+        `--deploy-hook=${documented('--deploy-hook ')}`,
       );
       const first = issued();
-      expectDelivered(served(), first);
+      expectDelivered(await served(), first);
       await certbot('renew', '--force-renewal', '--no-random-sleep-on-renew');
 
       expect(issued().serialNumber).not.toBe(first.serialNumber);
-      expectDelivered(served(), issued());
+      expectDelivered(await served(), issued());
     },
     120_000,
   );
+
+  it.skipIf(!isThere('dehydrated'))(
+    'reaches every farm by dehydrated, and so does its renewal',
+    async () => {
+      const { folder, url, ca, env, served } = await given();
+      const home = join(folder, 'dehydrated');
+      mkdirSync(join(home, 'challenges'), { recursive: true });
+      const hook = `#!/bin/sh\n${documented('The hook script of dehydrated is ')}\n`;
+      writeFileSync(join(home, 'hook.sh'), hook, { mode: 0o755 });
+      const settings = {
+        CA: url,
+        CURL_OPTS: `--cacert ${ca}`,
+        BASEDIR: home,
+        WELLKNOWN: `${home}/challenges`,
+        HOOK: `${home}/hook.sh`,
+      };
+      const lines = Object.entries(settings).map(([key, value]) => `${key}="${value}"\n`);
+      writeFileSync(join(home, 'config'), lines.join(''));
+      const dehydrated = (...words: readonly string[]) =>
+        run('dehydrated', ['--config', `${home}/config`, ...words], { env });
+      const issued = () => new X509Certificate(readFileSync(`${home}/certs/${name}/fullchain.pem`));
+
+      await dehydrated('--register', '--accept-terms');
+      await dehydrated('--cron', '--domain', name);
+      const first = issued();
+      expectDelivered(await served(), first);
+      await dehydrated('--cron', '--domain', name, '--force');
+
+      expect(issued().serialNumber).not.toBe(first.serialNumber);
+      expectDelivered(await served(), issued());
+    },
+    120_000,
+  );
+});
+
+it('a certificate reaches every farm by the reload command of acme.sh, run here as acme.sh runs it', async () => {
+  const { folder, env, served } = await given();
+  const { key, cert } = createCertificate({
+    subject: { CN: name },
+    altNames: [`DNS:${name}`],
+    notBefore: new Date(Date.now() - dayMs),
+    notAfter: new Date(Date.now() + (lifeDays - 1) * dayMs),
+  });
+  writeFileSync(join(folder, 'full.pem'), cert);
+  writeFileSync(join(folder, 'key.pem'), key);
+  const command = documented('--reloadcmd ').replaceAll('/etc/acme', folder);
+
+  await run('sh', ['-c', '(cd / && eval "$RELOAD")'], { env: { ...env, Le_Domain: name, RELOAD: command } });
+
+  expectDelivered(await served(), new X509Certificate(cert));
 });

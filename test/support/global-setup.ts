@@ -15,6 +15,7 @@ const packages = [
   { name: 'pebble', program: 'pebble' },
   { name: 'certbot', program: 'certbot' },
   { name: 'lego', program: 'lego' },
+  { name: 'dehydrated', program: 'dehydrated' },
 ] as const;
 
 /**
