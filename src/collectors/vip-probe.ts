@@ -27,7 +27,8 @@ export interface ProbeResult {
   readonly certificate?: ServedCertificate;
 }
 
-export interface ServedCertificate {
+/** A certificate as it was presented. */
+interface PresentedCertificate {
   readonly commonName: string;
   readonly issuer: string;
   /** Hexadecimal. */
@@ -37,8 +38,19 @@ export interface ServedCertificate {
   /** Unix seconds; undefined for a date that makes no sense. */
   readonly notBeforeSeconds: number | undefined;
   readonly notAfterSeconds: number | undefined;
+}
+
+export interface ServedCertificate extends PresentedCertificate {
   /** True if an alternative name covers the server name (RFC 9525); undefined without one. */
   readonly coversName: boolean | undefined;
+  /** The intermediates that lead from it to a root, as far as they were presented; no root. */
+  readonly intermediates: readonly PresentedCertificate[];
+}
+
+/** Returns the earliest end in the chain as served, in Unix seconds. */
+export function chainEndOf({ notAfterSeconds, intermediates }: ServedCertificate): number | undefined {
+  if (notAfterSeconds === undefined) return undefined;
+  return Math.min(notAfterSeconds, ...intermediates.flatMap((each) => each.notAfterSeconds ?? []));
 }
 
 const deadlineMs = 5_000;
@@ -101,6 +113,14 @@ function handshake(host: string, port: number, servername: string): TLSSocket {
 const maxLength = 256;
 
 function describe(certificate: X509Certificate, serverName: string): ServedCertificate {
+  return {
+    ...describeOne(certificate),
+    coversName: serverName === '' ? undefined : Boolean(certificate.checkHost(serverName, { subject: 'never' })),
+    intermediates: intermediatesOf(certificate).map(describeOne),
+  };
+}
+
+function describeOne(certificate: X509Certificate): PresentedCertificate {
   const { subject, issuer, serialNumber, fingerprint256, validFrom, validTo } = certificate;
   return {
     commonName: partOf(subject, 'CN') ?? '',
@@ -109,8 +129,27 @@ function describe(certificate: X509Certificate, serverName: string): ServedCerti
     fingerprintSha256: fingerprint256.replaceAll(':', '').toLowerCase(),
     notBeforeSeconds: certificateDateToSeconds(validFrom),
     notAfterSeconds: certificateDateToSeconds(validTo),
-    coversName: serverName === '' ? undefined : Boolean(certificate.checkHost(serverName, { subject: 'never' })),
   };
+}
+
+/** No chain in use is as long. */
+const maxIntermediates = 8;
+
+/**
+ * Finds the issuer of each certificate among those presented, in any order (RFC 8446, 4.4.2). A
+ * root that is presented counts for nothing: clients have their own.
+ */
+function intermediatesOf(leaf: X509Certificate): readonly X509Certificate[] {
+  const presented: X509Certificate[] = [];
+  for (let next = leaf.issuerCertificate; next; next = next.issuerCertificate) presented.push(next);
+  const path: X509Certificate[] = [];
+  for (let last = leaf; path.length < maxIntermediates; ) {
+    const issuer = presented.find((each) => last.checkIssued(each) && !each.checkIssued(each) && !path.includes(each));
+    if (!issuer) break;
+    path.push(issuer);
+    last = issuer;
+  }
+  return path;
 }
 
 /** Returns one part of a distinguished name, which has a line for each. */

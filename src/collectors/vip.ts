@@ -4,7 +4,7 @@ import { defineCollector } from './collector.ts';
 import { farmConfig } from './farm-config.ts';
 import { farms } from './farms.ts';
 import { rowsOf } from './rows.ts';
-import { type ProbeFailure, probeVip, type ServedCertificate } from './vip-probe.ts';
+import { chainEndOf, type ProbeFailure, probeVip, type ServedCertificate } from './vip-probe.ts';
 import { type VipTarget, vipTargets } from './vip-targets.ts';
 
 /** A farm as its clients meet it. */
@@ -46,7 +46,9 @@ const ofNames = rowsOf(
 const ofServed = rowsOf(
   (list: readonly ProbedFarm[]) =>
     list.flatMap(({ farm, served }) =>
-      served.flatMap(({ serverName, certificate }) => (certificate ? [{ farm, serverName, ...certificate }] : [])),
+      served.flatMap(({ serverName, certificate }) =>
+        certificate ? [{ farm, serverName, ...certificate, chainEndSeconds: chainEndOf(certificate) }] : [],
+      ),
     ),
   { farm: ({ farm }) => farm, server_name: ({ serverName }) => serverName },
 );
@@ -100,6 +102,11 @@ export const vip = defineCollector<readonly ProbedFarm[]>({
       'zlb_farm_served_certificate_not_before_timestamp_seconds',
       `Unix time from which the certificate is valid that a farm serves ${source}).`,
       ({ notBeforeSeconds }) => notBeforeSeconds,
+    ),
+    ofServed.gauge(
+      'zlb_farm_served_chain_not_after_timestamp_seconds',
+      `Unix time of the earliest end in the chain that a farm serves: of its certificate, or of an intermediate ${source}).`,
+      ({ chainEndSeconds }) => chainEndSeconds,
     ),
     ofNames.gauge(
       'zlb_farm_served_certificate_in_store',

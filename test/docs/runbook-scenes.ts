@@ -66,6 +66,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
     appliances: ({ 'lb-berlin': world }) => present(world, 'deleted.pem'),
   },
   ZlbAcmeRenewalFailed: { labels: berlin },
+  ZlbServedCertificateWrongName: { labels: { ...berlin, file: 'fine_example_com.pem' } },
   ZlbApplianceDeactivated: {
     labels: { appliance: 'lb-lisbon' },
     failing: ['readSystemVersion           # "answered 402"'],

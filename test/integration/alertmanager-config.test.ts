@@ -211,6 +211,34 @@ describe.skipIf(!isThere('prometheus-alertmanager'))('Alertmanager with these in
     ]);
   });
 
+  it('holds back what an unreachable farm explains', async () => {
+    await expectStates([
+      ['active', 'ZlbFarmUnreachable', { appliance: 'lb-1', farm: 'shop', vip: '192.0.2.1', severity: 'critical' }],
+      ['suppressed', 'ZlbFarmTrafficStopped', { appliance: 'lb-1', farm: 'shop' }],
+      ['suppressed', 'ZlbServedCertificateDiffers', { appliance: 'lb-1', farm: 'shop', server_name: 'shop.test' }],
+      ['active', 'ZlbFarmTrafficStopped', { appliance: 'lb-1', farm: 'mail' }],
+    ]);
+  });
+
+  it('tells once of a farm that waits for a restart to serve its new certificate', async () => {
+    const served = { appliance: 'lb-1', farm: 'shop', server_name: 'shop.test' };
+    await expectStates([
+      ['active', 'ZlbFarmNeedsRestart', { appliance: 'lb-1', farm: 'shop' }],
+      ['suppressed', 'ZlbServedCertificateDiffers', served],
+      ['suppressed', 'ZlbServedCertificateWrongName', served],
+    ]);
+  });
+
+  it('tells of the end of a served certificate, and of no other fault of it', async () => {
+    const served = { appliance: 'lb-1', farm: 'shop', server_name: 'shop.test' };
+    await expectStates([
+      ['active', 'ZlbServedCertificateExpiryImminent', { ...served, severity: 'critical' }],
+      ['suppressed', 'ZlbServedCertificateDiffers', served],
+      ['suppressed', 'ZlbServedCertificateWrongName', served],
+      ['active', 'ZlbServedCertificateWrongName', { ...served, server_name: 'www.shop.test' }],
+    ]);
+  });
+
   it('holds back what an exporter that is down reported, and nothing of another job or instance', async () => {
     await expectStates([
       ['active', 'ZlbExporterDown', {}],

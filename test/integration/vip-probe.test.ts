@@ -1,9 +1,10 @@
+import { createPrivateKey } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type CertificateParts, createCertificate } from '../../simulator/certificate.ts';
-import { type ProbeResult, probeVip } from '../../src/collectors/vip-probe.ts';
+import { afterEach, assert, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type CertificateParts, createCertificate, type Identity } from '../../simulator/certificate.ts';
+import { chainEndOf, type ProbeResult, probeVip } from '../../src/collectors/vip-probe.ts';
 import { until } from '../support/until.ts';
 
 const address = '127.0.0.1';
@@ -125,8 +126,40 @@ describe('a probe by TLS', () => {
         notBeforeSeconds: Date.UTC(2026, 0, 1) / 1_000,
         notAfterSeconds: Date.UTC(2026, 11, 31, 23, 59, 59) / 1_000,
         coversName: true,
+        intermediates: [],
       },
     });
+  });
+
+  it('follows the chain as served, without the root and whatever does not belong to it', async () => {
+    const { leaf, lower, upper, root, stranger } = givenAuthorities();
+    const cert = [leaf, stranger, upper, lower, root].map((each) => each.cert).join('\n');
+    const port = await listening(createTlsServer({ key: leaf.key, cert }));
+
+    const { certificate } = await probe(port);
+
+    assert(certificate);
+    expect(certificate.intermediates).toMatchObject([
+      { commonName: 'lower', issuer: 'upper', notAfterSeconds: Date.UTC(2026, 5, 1) / 1_000 },
+      { commonName: 'upper', issuer: 'root', notAfterSeconds: Date.UTC(2028, 5, 1) / 1_000 },
+    ]);
+    expect(chainEndOf(certificate)).toBe(Date.UTC(2026, 5, 1) / 1_000);
+  });
+
+  it('follows at most eight of 150 certificates that claim to be the issuer of each other', async () => {
+    const { leaf, lower, upper } = givenAuthorities();
+    const again = createCertificate({
+      subject: upper.subject,
+      key: createPrivateKey(upper.key),
+      notBefore: new Date('2026-01-01T00:00:00Z'),
+      notAfter: new Date('2028-01-01T00:00:00Z'),
+      isAuthority: true,
+      issuer: lower,
+    });
+    const cert = [leaf, ...Array.from({ length: 75 }, () => [lower, again]).flat()].map((each) => each.cert).join('\n');
+    const port = await listening(createTlsServer({ key: leaf.key, cert }));
+
+    expect((await probe(port)).certificate?.intermediates).toHaveLength(8);
   });
 
   it('asks for the name, and for none if there is none', async () => {
@@ -228,6 +261,30 @@ describe('a probe by TLS', () => {
     await until(count, (connections) => connections === 0);
   });
 });
+
+/** A certificate and its two intermediates, of which the lower one ends before it. */
+function givenAuthorities() {
+  const notBefore = new Date('2026-01-01T00:00:00Z');
+  const authority = (name: string, year: number, issuer?: Identity): Identity =>
+    createCertificate({
+      subject: { CN: name },
+      notBefore,
+      notAfter: new Date(Date.UTC(year, 5, 1)),
+      isAuthority: true,
+      ...(issuer && { issuer }),
+    });
+  const root = authority('root', 2025);
+  const upper = authority('upper', 2028, root);
+  const lower = authority('lower', 2026, upper);
+  const leaf = createCertificate({
+    subject: { CN: 'shop.test' },
+    notBefore,
+    notAfter: new Date('2026-12-31T23:59:59Z'),
+    altNames: ['DNS:shop.test'],
+    issuer: lower,
+  });
+  return { leaf, lower, upper, root, stranger: authority('stranger', 2025) };
+}
 
 /** Short ones: a server may send 100 kB of certificates. */
 function manyNames(count: number): readonly string[] {

@@ -44,7 +44,7 @@ if (!existsSync(contract))
   console.warn('NOT RUN: the comparison of the families with the interface, which is not beside this clone');
 
 describe.skipIf(!existsSync(contract))('the interface beside this clone', () => {
-  it('names every appliance metric that is served, except the IPDS states that it leaves open, the farms left out, and the reasons of failed probes', () => {
+  it('names every appliance metric that is served, except the IPDS states that it leaves open, the farms left out, the chain as served and the reasons of failed probes', () => {
     const text = readFileSync(contract, 'utf8');
     const expanded = text.replaceAll(/(zlb_\w+)\{([\w,]+)\}(\w*)/g, (_, start: string, middle: string, end: string) =>
       middle
@@ -55,7 +55,12 @@ describe.skipIf(!existsSync(contract))('the interface beside this clone', () => 
 
     const unnamed = families.map(({ name }) => name).filter((name) => !expanded.includes(name));
 
-    expect(unnamed).toEqual(['zlb_farms_excluded', 'zlb_ipds_rule_status', 'zlb_farm_probe_failure_info']);
+    expect(unnamed).toEqual([
+      'zlb_farms_excluded',
+      'zlb_ipds_rule_status',
+      'zlb_farm_served_chain_not_after_timestamp_seconds',
+      'zlb_farm_probe_failure_info',
+    ]);
   });
 
   it('has no metric of a read that is not served', () => {

@@ -6,19 +6,23 @@ import { shippedRules } from '../../support/shipped-rules.ts';
 const literals: Readonly<Record<keyof typeof alertThresholds, readonly (readonly [rule: string, text: string])[]>> = {
   expirySoonSeconds: [
     ['ZlbCertificateExpirySoon', '< 28 * 86400'],
+    ['ZlbServedCertificateExpirySoon', '< 28 * 86400'],
     ['ZlbActivationExpirySoon', '< 28 * 86400'],
   ],
   expirySoonRatio: [
     ['ZlbCertificateExpirySoon', 'unless file:zlb_certificate_remaining:ratio >= 0.25'],
+    ['ZlbServedCertificateExpirySoon', '>= 0.25'],
     ['ZlbActivationExpirySoon', 'unless appliance:zlb_activation_remaining:ratio >= 0.25'],
   ],
   expiryImminentSeconds: [
     ['file:zlb_certificate_remaining:imminent', '< 3 * 86400'],
+    ['farm:zlb_served_certificate_remaining:imminent', '< 3 * 86400'],
     ['ZlbActivationExpirySoon', '< 3 * 86400'],
     ['ZlbActivationExpiryImminent', '< 3 * 86400'],
   ],
   expiryImminentRatio: [
     ['file:zlb_certificate_remaining:imminent', 'unless file:zlb_certificate_remaining:ratio >= 0.1'],
+    ['farm:zlb_served_certificate_remaining:imminent', '>= 0.1'],
     ['ZlbActivationExpirySoon', 'unless appliance:zlb_activation_remaining:ratio >= 0.1'],
     ['ZlbActivationExpiryImminent', 'unless appliance:zlb_activation_remaining:ratio >= 0.1'],
   ],

@@ -375,6 +375,7 @@ describe('what clients of a farm meet', () => {
     notBeforeSeconds: nowMs / 1_000 - 86_400,
     notAfterSeconds: Date.UTC(2027, 1, 3) / 1_000,
     coversName: true,
+    intermediates: [],
   };
   const served = { serverName: 'shop.test', failure: undefined, certificate, isInStore: true };
   const reachable = { isReachable: true, connectSeconds: 0.0031, failure: undefined, served: [served] };
