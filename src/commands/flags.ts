@@ -7,10 +7,10 @@ import { type Flags, UsageError } from './command.ts';
 import { logFormats, logLevels } from './log.ts';
 
 /**
- * The commands that take a flag: `admin` has its own flags, because it talks to a running exporter;
- * the other commands share theirs, except for those of the exporter and its `check`.
+ * The commands that take a flag; '' is the exporter itself. `admin` and `deliver` talk to a running
+ * exporter: what `others` share does not go with them.
  */
-type Takers = 'all' | 'admin' | 'deliver' | 'admin and deliver' | 'others' | 'exporter' | 'init';
+type Takers = 'all' | 'others' | readonly string[];
 
 /** All flags; a flag with an example has a value. */
 export const options = {
@@ -20,34 +20,35 @@ export const options = {
   'web.enable-lifecycle': { type: 'boolean', takers: 'others' },
   'log.level': { type: 'string', example: 'info', takers: 'others' },
   'log.format': { type: 'string', example: 'json', takers: 'others' },
-  shard: { type: 'string', example: '0/3', takers: 'exporter' },
-  'admin.url': { type: 'string', example: 'https://127.0.0.1:9445', takers: 'admin and deliver' },
-  'admin.token-file': { type: 'string', example: 'token.txt', takers: 'admin and deliver' },
-  'admin.ca-file': { type: 'string', example: 'ca.pem', takers: 'admin and deliver' },
-  'admin.cert-file': { type: 'string', example: 'me.pem', takers: 'admin and deliver' },
-  'admin.key-file': { type: 'string', example: 'me.key', takers: 'admin and deliver' },
-  body: { type: 'string', example: '@FILE', takers: 'admin' },
-  output: { type: 'string', example: 'backup.tar.gz', takers: 'admin' },
-  reason: { type: 'string', example: 'TICKET-42', takers: 'admin and deliver' },
-  confirm: { type: 'string', example: 'NAME', takers: 'admin' },
-  wait: { type: 'string', example: '5m', takers: 'admin and deliver' },
-  limit: { type: 'string', example: '20', takers: 'admin' },
-  principal: { type: 'string', example: 'alice', takers: 'admin' },
-  appliance: { type: 'string', example: 'lb-1', takers: 'admin' },
-  operation: { type: 'string', example: 'actOnFarm', takers: 'admin' },
-  event: { type: 'string', example: 'denied', takers: 'admin' },
-  'dry-run': { type: 'boolean', takers: 'admin and deliver' },
-  force: { type: 'boolean', takers: 'admin and deliver' },
-  json: { type: 'boolean', takers: 'admin' },
-  yes: { type: 'boolean', takers: 'admin' },
-  'backup-first': { type: 'boolean', takers: 'admin' },
-  cert: { type: 'string', example: 'fullchain.pem', takers: 'deliver' },
-  key: { type: 'string', example: 'privkey.pem', takers: 'deliver' },
-  only: { type: 'string', example: 'lb-1/shop', takers: 'deliver' },
-  replaces: { type: 'string', example: 'NAME', takers: 'deliver' },
-  name: { type: 'string', example: 'lb-paris', takers: 'init' },
-  'api-key-file': { type: 'string', example: 'lb-paris.key', takers: 'init' },
-  append: { type: 'boolean', takers: 'init' },
+  shard: { type: 'string', example: '0/3', takers: ['', 'check'] },
+  'admin.url': { type: 'string', example: 'https://127.0.0.1:9445', takers: ['admin', 'deliver'] },
+  'admin.token-file': { type: 'string', example: 'token.txt', takers: ['admin', 'deliver'] },
+  'admin.ca-file': { type: 'string', example: 'ca.pem', takers: ['admin', 'deliver'] },
+  'admin.cert-file': { type: 'string', example: 'me.pem', takers: ['admin', 'deliver'] },
+  'admin.key-file': { type: 'string', example: 'me.key', takers: ['admin', 'deliver'] },
+  body: { type: 'string', example: '@FILE', takers: ['admin'] },
+  output: { type: 'string', example: 'backup.tar.gz', takers: ['admin'] },
+  reason: { type: 'string', example: 'TICKET-42', takers: ['admin', 'deliver'] },
+  confirm: { type: 'string', example: 'NAME', takers: ['admin'] },
+  wait: { type: 'string', example: '5m', takers: ['admin', 'deliver'] },
+  limit: { type: 'string', example: '20', takers: ['admin'] },
+  principal: { type: 'string', example: 'alice', takers: ['admin'] },
+  appliance: { type: 'string', example: 'lb-1', takers: ['admin'] },
+  operation: { type: 'string', example: 'actOnFarm', takers: ['admin'] },
+  event: { type: 'string', example: 'denied', takers: ['admin'] },
+  'dry-run': { type: 'boolean', takers: ['admin', 'deliver'] },
+  force: { type: 'boolean', takers: ['admin', 'deliver'] },
+  json: { type: 'boolean', takers: ['admin', 'check'] },
+  yes: { type: 'boolean', takers: ['admin'] },
+  'backup-first': { type: 'boolean', takers: ['admin'] },
+  cert: { type: 'string', example: 'fullchain.pem', takers: ['deliver'] },
+  key: { type: 'string', example: 'privkey.pem', takers: ['deliver'] },
+  only: { type: 'string', example: 'lb-1/shop', takers: ['deliver'] },
+  replaces: { type: 'string', example: 'NAME', takers: ['deliver'] },
+  quiet: { type: 'boolean', takers: ['check'] },
+  name: { type: 'string', example: 'lb-paris', takers: ['init'] },
+  'api-key-file': { type: 'string', example: 'lb-paris.key', takers: ['init'] },
+  append: { type: 'boolean', takers: ['init'] },
   version: { type: 'boolean', takers: 'all' },
   help: { type: 'boolean', short: 'h', takers: 'all' },
 } as const;
@@ -89,22 +90,28 @@ export function parseFlags(words: readonly string[]): {
  * Throws a UsageError for a flag that the command would ignore: an ignored `--dry-run` is worse
  * than none.
  */
-export function refuseForeignFlags(flags: Flags, command: string | undefined): void {
+export function refuseForeignFlags(flags: Flags, command = ''): void {
   for (const name of Object.keys(flags)) {
-    const takers: Takers | undefined = isFlagName(name) ? options[name].takers : undefined;
-    if ((takers === 'deliver' || takers === 'init') && command !== takers)
-      throw new UsageError(`--${name} goes with zlb-exporter ${takers}; zlb-exporter ${takers} --help explains it`);
-    if (takers === 'admin' && command === 'deliver')
-      throw new UsageError(`--${name} does not go with deliver; zlb-exporter deliver --help explains it`);
-    if (takers?.startsWith('admin') && command !== 'admin' && command !== 'deliver')
-      throw new UsageError(`--${name} goes with zlb-exporter admin; zlb-exporter admin --help explains it`);
-    if (takers === 'exporter' && command !== undefined && command !== 'check')
-      throw new UsageError(`--${name} goes with the exporter itself and with check, not with ${command}`);
-    if (takers === 'others' && (command === 'admin' || command === 'deliver'))
+    if (!isFlagName(name) || takes(command, name)) continue;
+    const takers: Takers = options[name].takers;
+    if (takers === 'others')
       throw new UsageError(
         `--${name} does not go with ${command}, which asks a running exporter; see ${command} --help`,
       );
+    const [taker = ''] = takers;
+    if (taker === '')
+      throw new UsageError(`--${name} goes with the exporter itself and with check, not with ${command}`);
+    if (command === 'deliver')
+      throw new UsageError(`--${name} does not go with deliver; zlb-exporter deliver --help explains it`);
+    throw new UsageError(`--${name} goes with zlb-exporter ${taker}; zlb-exporter ${taker} --help explains it`);
   }
+}
+
+/** Returns true if a command takes a flag; '' is the exporter itself. */
+function takes(command: string, name: FlagName): boolean {
+  const takers: Takers = options[name].takers;
+  if (takers === 'all') return true;
+  return takers === 'others' ? !['admin', 'deliver'].includes(command) : takers.includes(command);
 }
 
 function isFlagName(name: string): name is FlagName {
@@ -158,9 +165,7 @@ interface NpmRun {
 }
 
 const scripts: readonly (string | undefined)[] = ['start', 'simulate', 'stack'];
-/**
- * Flags that npm has too. Among ours only `admin` takes them, so they do not stop anything else.
- */
+/** Flags that npm has too. They stop only a command that takes them. */
 const alsoFlagsOfNpm: readonly string[] = ['dry-run', 'force', 'json', 'yes'];
 
 /**
@@ -172,7 +177,7 @@ export function swallowedFlags({ words, env, flags }: NpmRun): string | undefine
   if (env.npm_package_name !== 'zlb-exporter' || !scripts.includes(script)) return undefined;
   const taken = [...takenByNpm(env, Object.keys(flags))].filter(
     ([name]) =>
-      (words[0] === 'admin' || !alsoFlagsOfNpm.includes(name)) &&
+      (!alsoFlagsOfNpm.includes(name) || (isFlagName(name) && takes(words[0] ?? '', name))) &&
       !words.some((word) => word === `--${name}` || word.startsWith(`--${name}=`)),
   );
   // `yes` alone stops nothing: many users have it in their settings of npm.

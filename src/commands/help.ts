@@ -28,7 +28,7 @@ Exit codes: 0 after SIGTERM or SIGINT, 2 for bad flags or configuration, else 1.
 export const helpOf: ReadonlyMap<string, string> = new Map([
   [
     'check',
-    `Usage: zlb-exporter check --config.file=PATH [--shard=INDEX/COUNT]
+    `Usage: zlb-exporter check --config.file=PATH [--shard=INDEX/COUNT] [flags]
        zlb-exporter check --web.config.file=PATH
 
 Validates the configuration, makes each call of polling once on each appliance,
@@ -36,9 +36,13 @@ and prints a report: how it was reached, its certificate, the cost of polling,
 what is unknown, and what to do about each finding.
 It only reads, one call at a time.
 
+Flags
+  --quiet                    print only what is wrong
+  --json                     print one JSON document (docs/operations.md)
+
 Examples
   zlb-exporter check --config.file=zlb.yml
-  zlb-exporter check --config.file=zlb.yml | grep FAILED
+  zlb-exporter check --config.file=zlb.yml --quiet
 
 Exit codes: 0 all can be polled, 1 some cannot, 2 the configuration is wrong.`,
   ],

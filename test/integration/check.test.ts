@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -25,14 +26,19 @@ async function givenAppliance(world: World = recordedWorld(), options: Partial<S
 }
 
 /** Runs the command on a configuration with these appliances; what is said ends in one text. */
-async function check(appliances: readonly object[], more: object = {}, env: Readonly<Record<string, string>> = {}) {
+async function check(
+  appliances: readonly object[],
+  more: object = {},
+  env: Readonly<Record<string, string>> = {},
+  flags: readonly string[] = [],
+) {
   const folder = await mkdtemp(join(tmpdir(), 'zlb-check-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const file = join(folder, 'zlb.yml');
   await writeFile(file, JSON.stringify({ appliances, ...more }), { mode: 0o644 });
-  const { context, said, warned } = givenContext({ env });
-  const code = await runCommandLine(['check', `--config.file=${file}`], context);
-  const out = said.join('\n');
+  const { context, said, warned, written } = givenContext({ env });
+  const code = await runCommandLine(['check', `--config.file=${file}`, ...flags], context);
+  const out = said.join('\n') + Buffer.concat(written).toString();
   expect(out + warned.join('\n')).not.toContain(apiKey);
   return { code, out, warned, diagnosis: /Diagnosis +(.*)/.exec(out)?.[1], folder };
 }
@@ -335,7 +341,7 @@ describe('the report of check', () => {
     }
 
     expect(outs[0]).toMatch(/^The admin gateway: .* TLS, 1 token, .*\n {2}Its certificate is valid until \d{4}-/m);
-    expect(outs[1]).toMatch(/^ {2}Its certificate EXPIRED on \d{4}-.* Renew it\.$/m);
+    expect(outs[1]).toMatch(/^ {2}Warning {2}Its certificate EXPIRED on \d{4}-.* Renew it\.$/m);
   });
 
   it('says how a certificate for another name is accepted', async () => {
@@ -350,5 +356,91 @@ describe('the report of check', () => {
 
     expect(code).toBe(1);
     expect(findings(out)).toMatch(/for another name \(lb\.example\.org\)\.\n.*\n {11}tls: \{ server_name: NAME \}/);
+  });
+});
+
+describe('check for scripts', () => {
+  const checkAs = (flag: string, appliances: readonly object[]) => check(appliances, {}, { KEY: apiKey }, [flag]);
+  const withVariable = (entry: object) => ({ ...entry, api_key: '${KEY}' });
+
+  it('says nothing when it is quiet and all is well', async () => {
+    const { entry } = await givenAppliance(healthyPair()[0]);
+
+    expect(await checkAs('--quiet', [withVariable(entry)])).toMatchObject({ code: 0, out: '', warned: [] });
+  });
+
+  it('says only what is wrong when it is quiet, with the remedy', async () => {
+    const { entry } = await givenAppliance(healthyPair()[0]);
+    const broken = { ...(await givenAppliance(busyWorld(), { apiKey: 'f1x7ure' })).entry, name: 'lb-2' };
+
+    const { code, out, warned } = await checkAs('--quiet', [entry, broken].map(withVariable));
+
+    expect({ code, warned }).toEqual({ code: 1, warned: ['1 of 2 appliances cannot be polled as configured.'] });
+    expect(out).toMatch(/^lb-2 {2}FAILED .*\n {4}1\. The key is refused: .*\n {7}Make a key /);
+    expect(out).not.toContain('lb-1');
+  });
+
+  it('prints one JSON document, with null for what is unknown', async () => {
+    const { entry } = await givenAppliance(healthyPair()[0]);
+    const broken = { ...entry, name: 'lb-2', url: 'https://127.0.0.1:1' };
+
+    const { code, out, warned } = await checkAs('--json', [entry, broken]);
+
+    const { appliances, ...rest } = JSON.parse(out) as { appliances: readonly Record<string, unknown>[] };
+    expect({ code, warned, rest }).toEqual({
+      code: 1,
+      warned: [],
+      rest: { valid: true, exit_code: 1, problems: [], warnings: [expect.stringContaining('chmod 600')] },
+    });
+    expect(appliances[0]).toMatchObject({
+      name: 'lb-1',
+      ok: true,
+      failure: null,
+      certificate: { trust: 'pinned', fingerprint_sha256: entry.tls.fingerprint_sha256 },
+      edition: 'enterprise',
+      collectors: { polled: expect.arrayContaining(['farms', 'certificates']) as unknown, failed: [] },
+      cost: { max_busy_ratio: 0.25, calls_per_minute: expect.any(Number) as unknown },
+      findings: [],
+    });
+    expect(appliances[1]).toMatchObject({
+      ok: false,
+      failure: { reason: 'connect' },
+      certificate: null,
+      licensed: null,
+      farms: null,
+      cost: null,
+      findings: [{ text: expect.stringContaining('Nothing accepts connections') as unknown }],
+    });
+  });
+
+  it('has the mistakes of a configuration in the document', async () => {
+    const { code, out, warned } = await checkAs('--json', [{ name: 'lb-1' }]);
+
+    expect({ code, warned }).toEqual({ code: 2, warned: [] });
+    expect(JSON.parse(out)).toMatchObject({
+      valid: false,
+      exit_code: 2,
+      problems: expect.arrayContaining([
+        expect.objectContaining({ line: 1, key: 'appliances[0].url', message: expect.any(String) as unknown }),
+      ]) as unknown,
+      appliances: [],
+    });
+  });
+
+  it('has every field of the document in the documentation', async () => {
+    const { entry } = await givenAppliance();
+    const { out } = await checkAs('--json', [
+      { ...entry, api_key: 'f1x7ure' },
+      { ...entry, name: 'lb-2' },
+    ]);
+    const section = readFileSync('docs/operations.md', 'utf8').split('### The check in scripts')[1]?.split('\n## ')[0];
+
+    const fields = new Set<string>();
+    JSON.stringify(JSON.parse(out), (key: string, value: unknown) => {
+      if (/^[a-z]/.test(key)) fields.add(key);
+      return value;
+    });
+    expect(fields.size).toBeGreaterThan(20);
+    expect([...fields].filter((field) => !new RegExp(`[.\`]${field}\\b`).test(section ?? ''))).toEqual([]);
   });
 });

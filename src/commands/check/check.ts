@@ -5,31 +5,71 @@ import { collectorDefaults } from '../../collectors/registry.ts';
 import { hasEnvironmentAppliance } from '../../config/environment.ts';
 import { createFiles, type Files } from '../../config/files.ts';
 import { loadSettings } from '../../config/load.ts';
-import { settingsOfShard } from '../../config/settings.ts';
+import { ConfigError } from '../../config/problems.ts';
+import { type Settings, settingsOfShard } from '../../config/settings.ts';
 import { loadWebSettings, type WebSettings } from '../../config/web-settings.ts';
 import { counted } from '../../lib/text.ts';
 import { parseShard } from '../../lib/shard.ts';
-import { type Command, optionalFlag, textFlag, UsageError } from '../command.ts';
+import { type Command, type CommandContext, optionalFlag, textFlag, UsageError } from '../command.ts';
 import { readShownCertificate } from '../fingerprint.ts';
 import { addressOf, type ApplianceCheck, probeAppliance, type ProbeParts } from './probe.ts';
-import { adminKeyFinding, gatewayLines, ownCertificateLine } from './gateway.ts';
+import { adminKeyFinding, gatewayNotes, ownCertificateNote } from './gateway.ts';
 import { findingsOf } from './findings.ts';
-import { reportLines, summaryLine } from './report.ts';
+import { createJsonReport, writeRefusal } from './json-report.ts';
+import { createTextReport, type Note, type Report } from './report.ts';
 
-/**
- * Validates the configuration, probes each appliance read-only, and prints a report about each: one
- * line for programs, the details below it.
- */
-export const check: Command = async ({ flags, env, stopped, say, warn, shell }) => {
+/** Validates the configuration, probes each appliance read-only, and reports about each. */
+export const check: Command = async (context) => {
+  const { flags, shell } = context;
+  const isJson = flags['json'] === true;
+  const report = isJson ? createJsonReport(shell) : createTextReport(context, flags['quiet'] === true);
+  try {
+    return await checkAll(context, report);
+  } catch (error) {
+    if (!isJson || !(error instanceof ConfigError)) throw error;
+    await writeRefusal(error, shell);
+    return 2;
+  }
+};
+
+async function checkAll(context: CommandContext, report: Report): Promise<number> {
+  const { flags, env } = context;
   const file = optionalFlag(flags, 'config.file');
   const webFile = optionalFlag(flags, 'web.config.file');
   const hasAppliances = file !== undefined || hasEnvironmentAppliance(env);
   if (!hasAppliances && webFile === undefined)
     throw new UsageError('nothing to check: give --config.file=PATH, or set ZLB_APPLIANCE_URL and ZLB_API_KEY_FILE');
-  if (webFile !== undefined)
-    for (const line of webLines(await loadWebSettings({ file: webFile, env }), Date.now())) say(line);
-  if (!hasAppliances) return 0;
+  if (webFile !== undefined) webNotes(await loadWebSettings({ file: webFile, env }), Date.now()).forEach(report.note);
+  if (!hasAppliances) return await report.end(0);
 
+  const settings = await loadWithNotes(context, report);
+  const { appliances } = settings;
+  const decode = createDecoder();
+  let failed = 0;
+  let withFindings = 0;
+  for (const appliance of appliances) {
+    if (context.stopped.aborted)
+      return await report.end(1, { text: 'Stopped before all appliances were checked.', isWrong: true });
+    const checked = await checkAppliance({ appliance, settings, decode, stopped: context.stopped });
+    const ok = checked.probe.failure === undefined;
+    const keyFinding = ok ? await adminKeyFinding(appliance, settings, decode, context.stopped) : undefined;
+    const findings = [...findingsOf(checked), ...(keyFinding ? [keyFinding] : [])];
+    if (!ok) failed += 1;
+    if (ok && findings.length > 0) withFindings += 1;
+    report.appliance(checked, findings);
+  }
+  if (env.ZLB_APPLIANCE_URL && failed + withFindings > 0) variableNotes.forEach(report.note);
+  gatewayNotes(settings.admin, Date.now()).forEach(report.note);
+  const all = counted(appliances.length, 'appliance');
+  if (failed > 0)
+    return await report.end(1, { text: `${failed} of ${all} cannot be polled as configured.`, isWrong: true });
+  const remark = withFindings > 0 ? `; ${withFindings} with something to fix` : '';
+  return await report.end(0, { text: `${all} can be polled as configured${remark}.` });
+}
+
+/** Loads the settings of this shard, and notes what is allowed and probably a mistake. */
+async function loadWithNotes({ flags, env }: CommandContext, report: Report): Promise<Settings> {
+  const file = optionalFlag(flags, 'config.file');
   const files = noteKeyFiles(createFiles({ path: file }));
   const remarks: string[] = [];
   const whole = await loadSettings({
@@ -41,48 +81,20 @@ export const check: Command = async ({ flags, env, stopped, say, warn, shell }) 
     onRemark: (line) => remarks.push(line),
   });
   const settings = settingsOfShard(whole, parseShard(textFlag(flags, 'shard')));
-  say(`The configuration is valid: ${counted(whole.appliances.length, 'appliance')}.`);
+  report.note({ text: `The configuration is valid: ${counted(whole.appliances.length, 'appliance')}.` });
   const { shard, appliances } = settings;
-  if (shard) say(`Shard ${shard.index}/${shard.count} watches ${appliances.length} of them.`);
-  for (const remark of remarks) say(`${shell.paint('yellow', 'Warning')}  ${remark}`);
-  (await openKeyLines(files.keyFiles)).forEach(say);
-
-  const decode = createDecoder();
-  const width = Math.max(...appliances.map(({ name }) => name.length));
-  let failed = 0;
-  let withFindings = 0;
-  for (const appliance of appliances) {
-    if (stopped.aborted) {
-      warn('Stopped before all appliances were checked.');
-      return 1;
-    }
-    const checked = await checkAppliance({ appliance, settings, decode, stopped });
-    const ok = checked.probe.failure === undefined;
-    const keyFinding = ok ? await adminKeyFinding(appliance, settings, decode, stopped) : undefined;
-    const findings = [...findingsOf(checked), ...(keyFinding ? [keyFinding] : [])];
-    if (!ok) failed += 1;
-    if (ok && findings.length > 0) withFindings += 1;
-    const result = ok ? shell.paint('green', 'ok    ') : shell.paint('red', 'FAILED');
-    say(`${appliance.name.padEnd(width)}  ${result}  ${summaryLine(checked)}`);
-    reportLines(checked, findings).forEach(say);
-  }
-  if (env.ZLB_APPLIANCE_URL && failed + withFindings > 0) variableLines.forEach(say);
-  for (const line of gatewayLines(settings.admin, Date.now())) say(line);
-  if (failed > 0) {
-    warn(`${failed} of ${counted(appliances.length, 'appliance')} cannot be polled as configured.`);
-    return 1;
-  }
-  const remark = withFindings > 0 ? `; ${withFindings} with something to fix` : '';
-  say(`${counted(appliances.length, 'appliance')} can be polled as configured${remark}.`);
-  return 0;
-};
+  if (shard) report.note({ text: `Shard ${shard.index}/${shard.count} watches ${appliances.length} of them.` });
+  for (const remark of remarks) report.note({ text: remark, isWrong: true });
+  (await openKeyNotes(files.keyFiles)).forEach(report.note);
+  return settings;
+}
 
 /** The remedies show keys of the configuration file. */
-const variableLines = [
+const variableNotes: readonly Note[] = [
   '',
   'The appliance is given by the environment: write url as ZLB_APPLIANCE_URL, api_key_file as ZLB_API_KEY_FILE',
   'and tls.fingerprint_sha256 as ZLB_TLS_FINGERPRINT_SHA256. Other keys need a file.',
-] as const;
+].map((text) => ({ text }));
 
 async function checkAppliance(parts: ProbeParts): Promise<ApplianceCheck> {
   const { appliance, settings, stopped } = parts;
@@ -99,14 +111,14 @@ async function checkAppliance(parts: ProbeParts): Promise<ApplianceCheck> {
   return { appliance, settings, probe, shown, nowMs: Date.now() };
 }
 
-/** Returns lines about the protection of the metrics listener and the end of its certificate. */
-function webLines({ tls, users }: WebSettings, nowMs: number): readonly string[] {
+/** Returns notes about the protection of the metrics listener and the end of its certificate. */
+function webNotes({ tls, users }: WebSettings, nowMs: number): readonly Note[] {
   const transport = tls ? 'TLS' : 'plain HTTP';
   const clients = tls && tls.clientAuth !== 'NoClientCert' ? `, client_auth_type ${tls.clientAuth}` : '';
   const passwords = users.size === 0 ? 'no password' : `${users.size} ${users.size === 1 ? 'user' : 'users'}`;
-  const protection = `The web configuration is valid: ${transport}${clients}, ${passwords}.`;
+  const protection = { text: `The web configuration is valid: ${transport}${clients}, ${passwords}.` };
   if (!tls) return [protection];
-  return [protection, ownCertificateLine(tls.cert, 'Prometheus does', nowMs)];
+  return [protection, ownCertificateNote(tls.cert, 'Prometheus does', nowMs)];
 }
 
 /** Files that record which of them hold keys. */
@@ -136,15 +148,16 @@ const keyInYaml = /^[^#\n]*\b(?:admin_)?api_key["']?\s*:\s*(?!["']?\$\{)\S/m;
 
 const readableByAll = 0o004;
 
-/** Returns a line for each file with a key that every user of this machine can read. */
-async function openKeyLines(keyFiles: ReadonlySet<string>): Promise<readonly string[]> {
-  const lines: string[] = [];
+/** Returns a note for each file with a key that every user of this machine can read. */
+async function openKeyNotes(keyFiles: ReadonlySet<string>): Promise<readonly Note[]> {
+  const notes: Note[] = [];
   for (const path of keyFiles) {
     const { mode } = await stat(path);
     if ((mode & readableByAll) !== 0)
-      lines.push(
-        `Every user of this machine can read the key in ${path}. Give it to the exporter alone: chmod 600 ${path}`,
-      );
+      notes.push({
+        text: `Every user of this machine can read the key in ${path}. Give it to the exporter alone: chmod 600 ${path}`,
+        isWrong: true,
+      });
   }
-  return lines;
+  return notes;
 }

@@ -6,28 +6,28 @@ import { connectAppliance } from '../../app/connect-appliance.ts';
 import { dayOf } from '../../lib/time.ts';
 import { certificateEndsAtMs } from '../../http/web-policy.ts';
 import type { Finding } from './failure-finding.ts';
+import type { Note } from './report.ts';
 
 const soonMs = 14 * 86_400_000;
 
 /**
- * Returns lines about the listener of the gateway and its tokens that have expired or will soon
+ * Returns notes about the listener of the gateway and its tokens that have expired or will soon
  * expire.
  */
-export function gatewayLines(admin: AdminSettings | undefined, nowMs: number): readonly string[] {
-  if (!admin) return ['The admin gateway is off: the configuration has no admin block.'];
+export function gatewayNotes(admin: AdminSettings | undefined, nowMs: number): readonly Note[] {
+  if (!admin) return [{ text: 'The admin gateway is off: the configuration has no admin block.' }];
   const { listenAddress, tls, tokens, auditFile } = admin;
   const transport = tls ? (tls.clientCa === undefined ? 'TLS' : 'TLS with client certificates') : 'without TLS';
   const count = `${tokens.length} ${tokens.length === 1 ? 'token' : 'tokens'}`;
   const ends = tokens.flatMap(({ name, expiresAtMs }) => {
     if (expiresAtMs === undefined || expiresAtMs > nowMs + soonMs) return [];
     const day = dayOf(expiresAtMs);
-    return [
-      `  The token of ${name} ${expiresAtMs > nowMs ? 'expires' : 'expired'} on ${day}; zlb-exporter token makes one.`,
-    ];
+    const ends = expiresAtMs > nowMs ? 'expires' : 'expired';
+    return [{ text: `  The token of ${name} ${ends} on ${day}; zlb-exporter token makes one.`, isWrong: true }];
   });
-  const certificate = tls ? [`  ${ownCertificateLine(tls.cert, 'the command admin does', nowMs)}`] : [];
+  const certificate = tls ? [indented(ownCertificateNote(tls.cert, 'the command admin does', nowMs))] : [];
   return [
-    `The admin gateway: ${listenAddress} ${transport}, ${count}, audit in ${auditFile}.`,
+    { text: `The admin gateway: ${listenAddress} ${transport}, ${count}, audit in ${auditFile}.` },
     ...certificate,
     ...ends,
   ];
@@ -69,13 +69,19 @@ export async function adminKeyFinding(
   }
 }
 
+function indented(note: Note): Note {
+  return { ...note, text: `  ${note.text}` };
+}
+
 /**
- * Returns a line about the end of one of the exporter's own certificates; `clients` (a clause)
+ * Returns a note about the end of one of the exporter's own certificates; `clients` (a clause)
  * refuse an expired one.
  */
-export function ownCertificateLine(cert: string, clients: string, nowMs: number): string {
+export function ownCertificateNote(cert: string, clients: string, nowMs: number): Note {
   const endsAtMs = certificateEndsAtMs({ cert });
-  return endsAtMs > nowMs
-    ? `Its certificate is valid until ${dayOf(endsAtMs)}.`
-    : `Its certificate EXPIRED on ${dayOf(endsAtMs)}: clients that check it, as ${clients}, refuse to connect. Renew it.`;
+  if (endsAtMs > nowMs) return { text: `Its certificate is valid until ${dayOf(endsAtMs)}.` };
+  return {
+    text: `Its certificate EXPIRED on ${dayOf(endsAtMs)}: clients that check it, as ${clients}, refuse to connect. Renew it.`,
+    isWrong: true,
+  };
 }

@@ -1,14 +1,57 @@
 import { counted, oneLine } from '../../lib/text.ts';
+import type { CommandContext } from '../command.ts';
 import { dayOf, formatDuration } from '../../lib/time.ts';
 import { addressOf, type ApplianceCheck, clockOffsetOf, secondsOf } from './probe.ts';
 import { keyHeadersText, type Finding } from './failure-finding.ts';
 import { percent } from './findings.ts';
 
+/** A line about the configuration as a whole. */
+export interface Note {
+  readonly text: string;
+  /** True if somebody has to act. */
+  readonly isWrong?: boolean;
+}
+
+/** Tells the results of a check as they come. */
+export interface Report {
+  readonly note: (note: Note) => void;
+  appliance(checked: ApplianceCheck, findings: readonly Finding[]): void;
+  /** Tells the result; resolves to the exit code. */
+  end(code: number, result?: Note): Promise<number>;
+}
+
+/** Creates the report for people; a quiet one has only what is wrong. */
+export function createTextReport(
+  { say, warn, shell }: Pick<CommandContext, 'say' | 'warn' | 'shell'>,
+  quiet: boolean,
+): Report {
+  return {
+    note({ text, isWrong = false }) {
+      if (isWrong) say(text.replace(/^ */, `$&${shell.paint('yellow', 'Warning')}  `));
+      else if (!quiet) say(text);
+    },
+    appliance(checked, findings) {
+      const ok = checked.probe.failure === undefined;
+      if (quiet && ok && findings.length === 0) return;
+      const result = ok ? shell.paint('green', 'ok    ') : shell.paint('red', 'FAILED');
+      const width = Math.max(...checked.settings.appliances.map(({ name }) => name.length));
+      say(`${checked.appliance.name.padEnd(width)}  ${result}  ${summaryLine(checked)}`);
+      if (!quiet) rowLines(checked, findings).forEach(say);
+      findingLines(findings).forEach(say);
+    },
+    async end(code, result) {
+      if (result?.isWrong) warn(result.text);
+      else if (result && !quiet) say(result.text);
+      return code;
+    },
+  };
+}
+
 const dayMs = 86_400_000;
 const [margin, labelWidth] = ['    ', 12];
 
 /** Returns the line of an appliance for programs, without its name. */
-export function summaryLine({ appliance, probe }: ApplianceCheck): string {
+function summaryLine({ appliance, probe }: ApplianceCheck): string {
   const { failure, facts, polled, perMinute } = probe;
   if (failure) {
     const { reason, message } = failure;
@@ -25,8 +68,8 @@ export function summaryLine({ appliance, probe }: ApplianceCheck): string {
   return [`reachable, ${trust}, key accepted`, productOf(facts), farms, cost].join(' · ');
 }
 
-/** Returns the lines below the first one: facts, diagnosis, findings with remedies. */
-export function reportLines(checked: ApplianceCheck, findings: readonly Finding[]): readonly string[] {
+/** Returns the facts about an appliance and the diagnosis. */
+function rowLines(checked: ApplianceCheck, findings: readonly Finding[]): readonly string[] {
   const { failure, facts } = checked.probe;
   const things = `${counted(findings.length, 'thing')} to fix`;
   const diagnosis = failure
@@ -34,15 +77,16 @@ export function reportLines(checked: ApplianceCheck, findings: readonly Finding[
     : findings.length === 0
       ? 'healthy; it can be polled as configured'
       : `${facts.licensed === false ? 'it is deactivated, which hides most facts' : 'it can be polled'}; ${things}`;
-  return [
-    ...rowsOf(checked).map(([label, text]) => row(label, text)),
-    row('Diagnosis', diagnosis),
-    ...findings.flatMap(({ text, remedy }, index) => [
-      `${margin}${index + 1}. ${text}`,
-      ...remedy.map((line) => `${margin}   ${line}`),
-    ]),
-    '',
-  ];
+  return [...rowsOf(checked).map(([label, text]) => row(label, text)), row('Diagnosis', diagnosis)];
+}
+
+/** Returns the findings with their remedies. */
+function findingLines(findings: readonly Finding[]): readonly string[] {
+  const lines = findings.flatMap(({ text, remedy }, index) => [
+    `${margin}${index + 1}. ${text}`,
+    ...remedy.map((line) => `${margin}   ${line}`),
+  ]);
+  return [...lines, ''];
 }
 
 type Row = readonly [label: string, text: string];
@@ -74,17 +118,27 @@ function reachedText({ appliance, probe: { calls, failure } }: ApplianceCheck): 
   return `${text}, ${counted(answered.length, 'call')}, ${each} each`;
 }
 
-function trustRow({ appliance, shown, probe, nowMs }: ApplianceCheck): Row | undefined {
+/** How the certificate of the API was checked. */
+type Trust = keyof typeof trustWords;
+
+const trustWords = {
+  not_trusted: 'NOT TRUSTED',
+  pinned: 'the pinned certificate',
+  not_verified: 'NOT VERIFIED',
+  verified: 'verified',
+} as const;
+
+export function trustOf({ appliance: { tls }, probe }: ApplianceCheck): Trust {
+  if (probe.failure?.reason === 'tls') return 'not_trusted';
+  if (tls.fingerprintSha256 !== undefined) return 'pinned';
+  return tls.insecureSkipVerify ? 'not_verified' : 'verified';
+}
+
+function trustRow(checked: ApplianceCheck): Row | undefined {
+  const { appliance, shown, nowMs } = checked;
   if (!shown) return undefined;
-  const { tls } = appliance;
-  const how =
-    probe.failure?.reason === 'tls'
-      ? 'NOT TRUSTED'
-      : tls.fingerprintSha256 !== undefined
-        ? 'the pinned certificate'
-        : tls.insecureSkipVerify
-          ? 'NOT VERIFIED'
-          : `verified${tls.ca === undefined ? '' : ' by tls.ca_file'}`;
+  const trust = trustOf(checked);
+  const how = trust === 'verified' && appliance.tls.ca !== undefined ? 'verified by tls.ca_file' : trustWords[trust];
   const days = Math.floor((shown.endsAtMs - nowMs) / dayMs);
   const left = days < 0 ? 'expired' : `${counted(days, 'day')} left`;
   return ['TLS', `${how}; for ${shown.subject}, valid to ${dayOf(shown.endsAtMs)} (${left})`];

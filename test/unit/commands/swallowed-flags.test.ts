@@ -31,7 +31,9 @@ describe('flags that npm took', () => {
     [['check'], { npm_config_config_file: 'my.yml' }, 'npm start -- check --config.file=my.yml'],
     [['check'], { 'npm_config_confg.file': 'my.yml' }, 'npm start -- check --confg.file=my.yml'],
     [['check', '--config.file=a.yml'], { 'npm_config_config.file': 'my.yml' }, undefined],
-    [['check'], { npm_config_json: 'true', npm_config_yes: 'true', npm_config_cache: '/x' }, undefined],
+    [['token'], { npm_config_json: 'true', npm_config_yes: 'true', npm_config_cache: '/x' }, undefined],
+    [['check'], { npm_config_json: 'true', npm_config_force: 'true' }, 'npm start -- check --json'],
+    [['deliver'], { npm_config_dry_run: 'true' }, 'npm start -- deliver --dry-run'],
     [['admin', 'whoami'], { npm_config_yes: 'true', npm_config_json: '' }, undefined],
     [['admin', 'x'], { npm_config_yes: 'true', npm_config_json: 'true' }, 'npm start -- admin x --yes --json'],
   ])('%j with %j is %s', (words, env, line) => {
