@@ -61,7 +61,7 @@ function blindness(): readonly string[] {
  * The object of an alert within an appliance or a farm. No alert has all of these labels: most of
  * the column's names are a word or two.
  */
-const objectLabels = ['service', 'backend', 'file', 'interface', 'vpn', 'node', 'collector'];
+const objectLabels = ['service', 'backend', 'file', 'server_name', 'interface', 'vpn', 'node', 'collector'];
 /**
  * The same for alerts without an appliance. For the others, the exporter does not help to
  * distinguish rows.

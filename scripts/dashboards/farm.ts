@@ -18,6 +18,7 @@ import {
   series,
   serviceId,
 } from './queries.ts';
+import { servedSection } from './served.ts';
 import { leastUpStates, numberedWords, stateNumber, yesNo } from './states.ts';
 import { table } from './table.ts';
 
@@ -159,6 +160,7 @@ export function farm(): Dashboard {
           }),
         ],
       },
+      servedSection(),
       {
         title: 'Backends',
         panels: [

@@ -11,6 +11,7 @@ export const farmId = 'appliance, farm';
 export const serviceId = 'appliance, farm, service';
 export const backendId = 'appliance, farm, service, backend';
 export const fileId = 'appliance, file';
+export const servedId = 'appliance, farm, server_name';
 export const collectorId = 'appliance, collector';
 
 /** The jobs of the exporter itself: other exporters have series of these names too. */
@@ -91,8 +92,8 @@ export function counted(selector: string, window: string): string {
 }
 
 /** The part of its life that a certificate or licence has left, by these labels. */
-export function lifeLeft(kind: 'certificate' | 'activation', by: string): string {
-  const [begins, ends] = validity(kind, by);
+export function lifeLeft(kind: Dated, by: string, ...matchers: readonly string[]): string {
+  const [begins, ends] = validity(kind, by, matchers);
   return `(${ends} - time()) / (${ends} - ${begins} > 0)`;
 }
 
@@ -100,8 +101,8 @@ export function lifeLeft(kind: 'certificate' | 'activation', by: string): string
  * Returns how urgent the renewal is, by the windows of the alerts: 2 is urgent, also after the
  * end, 1 is due, 0 is later.
  */
-export function expiryUrgency(kind: 'certificate' | 'activation', by: string): string {
-  const [, ends] = validity(kind, by);
+export function expiryUrgency(kind: Dated, by: string): string {
+  const [, ends] = validity(kind, by, []);
   const { expirySoonSeconds, expirySoonRatio, expiryImminentSeconds, expiryImminentRatio } = alertThresholds;
   const window = (seconds: number, ratio: number) =>
     `group by (${by}) (${ends} - time() < ${seconds} unless ${lifeLeft(kind, by)} >= ${ratio})`;
@@ -112,8 +113,11 @@ export function expiryUrgency(kind: 'certificate' | 'activation', by: string): s
   ].join('\n  or ');
 }
 
-function validity(kind: 'certificate' | 'activation', by: string): readonly [begins: string, ends: string] {
-  const date = (of: string) => once(by, series(`zlb_${kind}_${of}_timestamp_seconds`));
+/** Metrics that have a beginning and an end of validity. */
+type Dated = 'certificate' | 'activation' | 'farm_served_certificate';
+
+function validity(kind: Dated, by: string, matchers: readonly string[]): readonly [begins: string, ends: string] {
+  const date = (of: string) => once(by, series(`zlb_${kind}_${of}_timestamp_seconds`, ...matchers));
   return [date('not_before'), date('not_after')];
 }
 

@@ -27,6 +27,9 @@ export const yesNo = {
   read: words({ 0: ['yes', 'green'], 1: ['no', 'red'] }),
   frozen: words({ 0: ['open', 'green'], 1: ['frozen', 'blue'] }),
   inForce: words({ 1: ['in force', 'green'], 0: ['refused', 'red'] }),
+  reachable: words({ 1: ['reachable', 'green'], 0: ['not reachable', 'red'] }),
+  inStore: words({ 1: ['yes', 'green'], 0: ['another one', 'orange'] }),
+  covers: words({ 1: ['yes', 'green'], 0: ['no', 'red'] }),
   success: words({ 1: ['ok', 'green'], 0: ['failed', 'red'] }),
 } as const;
 

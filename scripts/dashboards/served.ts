@@ -1,0 +1,129 @@
+import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
+import type { BoardSpec } from './board.ts';
+import { expirySteps } from './common-tables.ts';
+import { lines, timeline } from './graphs.ts';
+import { toAppliance, toFarm } from './links.ts';
+import { busiest, farmId, inFarm, leastUp, lifeLeft, once, series, servedId } from './queries.ts';
+import { yesNo } from './states.ts';
+import { table } from './table.ts';
+
+const off = 'The collector vip is off, or no farm that it could probe runs.';
+
+/** What a client of the farms meets, as the collector `vip` finds it. */
+export function servedSection(): BoardSpec['sections'][number] {
+  const one = (metric: string, by: string) => once(by, series(metric, inFarm));
+  const left = (metric: string) => `${one(`zlb_farm_served_${metric}_not_after_timestamp_seconds`, servedId)} - time()`;
+  const stored = `max by (${farmId}) (${one('zlb_farm_certificate_info', 'appliance, farm, file')} * on (appliance, file) group_left () (${once('appliance, file', series('zlb_certificate_not_after_timestamp_seconds'))} - time()))`;
+  const farmColumns = [
+    { label: 'appliance', title: 'Appliance', links: [toAppliance] },
+    { label: 'farm', title: 'Farm', links: [toFarm] },
+  ];
+  return {
+    title: 'As clients meet them',
+    panels: [
+      table({
+        title: 'Certificates as served',
+        description:
+          'What each farm presents for a name. The newest stored one is of the certificates that the farm is configured with: if that ends later, the farm was not restarted. The chain ends with its first intermediate to end.',
+        unit: 'none',
+        width: 24,
+        height: 10,
+        sortBy: 'Served ends in',
+        empty: off,
+        labels: [
+          ...farmColumns,
+          { label: 'server_name', title: 'Name asked for' },
+          { label: 'common_name', title: 'Served' },
+          { label: 'issuer', title: 'Issuer' },
+        ],
+        values: [
+          { expr: one('zlb_farm_served_certificate_info', `${servedId}, common_name, issuer`) },
+          { title: 'Served ends in', expr: left('certificate'), unit: 'dtdhms', steps: expirySteps },
+          { title: 'Chain ends in', expr: left('chain'), unit: 'dtdhms', steps: expirySteps },
+          { title: 'Newest stored ends in', expr: stored, unit: 'dtdhms', steps: expirySteps },
+          {
+            title: 'Life left',
+            expr: lifeLeft('farm_served_certificate', servedId, inFarm),
+            unit: 'percentunit',
+            decimals: 0,
+          },
+          {
+            title: 'In the store',
+            expr: one('zlb_farm_served_certificate_in_store', servedId),
+            words: yesNo.inStore,
+          },
+          {
+            title: 'Covers the name',
+            expr: one('zlb_farm_served_certificate_valid_name', servedId),
+            words: yesNo.covers,
+          },
+        ],
+      }),
+      timeline({
+        title: 'Reachable from the exporter',
+        description:
+          'Whether a TCP connection to the address of a running farm succeeded; of many, the forty that were reachable least. A gap means that it was not tried.',
+        width: 12,
+        height: 9,
+        queries: [
+          {
+            expr: leastUp(one('zlb_farm_reachable', farmId), farmId, series('zlb_farm_reachable', inFarm)),
+            legend: '{{appliance}} {{farm}}',
+          },
+        ],
+        words: yesNo.reachable,
+        empty: off,
+      }),
+      lines({
+        title: 'Time to connect',
+        description: 'Until a TCP connection was made, of the ten farms that took longest over this time.',
+        unit: 's',
+        width: 12,
+        height: 9,
+        queries: [
+          {
+            expr: busiest(10, farmId, series('zlb_farm_connect_duration_seconds', inFarm)),
+            legend: '{{appliance}} {{farm}}',
+          },
+        ],
+        empty: off,
+      }),
+      lines({
+        title: 'Life left as served',
+        description:
+          'The part of its life that is left of a served certificate, of the ten with the least. A line that jumps up is a renewal that clients see.',
+        unit: 'percentunit',
+        width: 12,
+        height: 9,
+        steps: [
+          [null, 'red'],
+          [alertThresholds.expiryImminentRatio, 'orange'],
+          [alertThresholds.expirySoonRatio, 'green'],
+        ],
+        queries: [
+          {
+            expr: `bottomk(10, ${lifeLeft('farm_served_certificate', servedId, inFarm)})`,
+            legend: '{{appliance}} {{farm}} {{server_name}}',
+          },
+        ],
+        empty: off,
+      }),
+      table({
+        title: 'Failed probes',
+        description:
+          'Farms without a connection, and names without a certificate. Refused: nobody listens. Timeout: nothing came within five seconds. Not allowed: the address is reserved, or in none of vip.networks.',
+        unit: 'none',
+        width: 12,
+        height: 9,
+        sortBy: 'Farm',
+        empty: 'No probe failed.',
+        labels: [
+          ...farmColumns,
+          { label: 'server_name', title: 'Name asked for' },
+          { label: 'reason', title: 'Reason' },
+        ],
+        values: [{ expr: one('zlb_farm_probe_failure_info', `${servedId}, reason`) }],
+      }),
+    ],
+  };
+}
