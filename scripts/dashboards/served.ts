@@ -9,7 +9,7 @@ import { table } from './table.ts';
 
 const off = 'The collector vip is off, or no farm that it could probe runs.';
 
-/** What a client of the farms meets, as the collector `vip` finds it. */
+/** Panels about what clients of the farms meet, as the collector `vip` finds it. */
 export function servedSection(): BoardSpec['sections'][number] {
   const one = (metric: string, by: string) => once(by, series(metric, inFarm));
   const left = (metric: string) => `${one(`zlb_farm_served_${metric}_not_after_timestamp_seconds`, servedId)} - time()`;

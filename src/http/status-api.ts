@@ -36,6 +36,7 @@ const optionalKeys: readonly string[] = [
   'configuredBackends',
   'readings',
   'probe',
+  'servedBy',
   'notServedBy',
 ];
 

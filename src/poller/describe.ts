@@ -125,22 +125,39 @@ function describeCertificates(
   const store = readingOf(snapshot, certificates)?.data;
   const excluded = readingOf(snapshot, farms)?.data.excluded;
   const users = excluded === 0 ? usersByFile(farmList) : undefined;
-  const behind = (farmList ?? []).filter(({ probe }) => probe?.served.some(({ isInStore }) => isInStore === false));
+  const probed = (farmList ?? []).filter(({ probe }) => probe?.served.some(({ certificate }) => certificate));
   return store?.map((each) => {
-    const notServedBy = behind.filter((farm) => servesAnother(farm, each)).map(({ name }) => name);
+    const presenting = probed.filter((farm) => farm.certificates?.includes(each.file));
+    const servedBy = presenting.filter((farm) => serves(farm, each)).map(({ name }) => name);
+    const notServedBy = presenting.filter((farm) => servesAnother(farm, each)).map(({ name }) => name);
     return {
       ...describeCertificate(each, users && (users.get(each.file) ?? [])),
+      ...(servedBy.length > 0 && { servedBy }),
       ...(notServedBy.length > 0 && { notServedBy }),
     };
   });
 }
 
-/** Returns true if the farm presents a certificate, and serves another one of the same name. */
-function servesAnother({ certificates: files, probe }: FarmStatus, { file, commonName }: Certificate): boolean {
-  const isServed = probe?.served.some(
-    ({ isInStore, certificate }) => isInStore === false && certificate?.commonName === commonName,
+/** Returns true if the farm serves a certificate with the name and dates of this one. */
+function serves({ probe }: FarmStatus, { commonName, notBeforeSeconds, notAfterSeconds }: Certificate): boolean {
+  return (
+    probe?.served.some(
+      ({ isInStore, certificate }) =>
+        isInStore === true &&
+        certificate?.commonName === commonName &&
+        certificate.notBeforeSeconds === notBeforeSeconds &&
+        certificate.notAfterSeconds === notAfterSeconds,
+    ) === true
   );
-  return isServed === true && files?.includes(file) === true;
+}
+
+/** Returns true if the farm serves a certificate of the same name that the store does not have. */
+function servesAnother({ probe }: FarmStatus, { commonName }: Certificate): boolean {
+  return (
+    probe?.served.some(
+      ({ isInStore, certificate }) => isInStore === false && certificate?.commonName === commonName,
+    ) === true
+  );
 }
 
 function describeCertificate(

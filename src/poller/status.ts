@@ -115,6 +115,8 @@ export interface CertificateStatus {
   readonly isUnreadable: boolean;
   /** Farms that present it; undefined while that is not known of all farms. */
   readonly usedBy: readonly string[] | undefined;
+  /** Farms that were seen to serve it; absent without any. */
+  readonly servedBy?: readonly string[] | undefined;
   /** Farms that present it and serve another one; absent without any. */
   readonly notServedBy?: readonly string[] | undefined;
 }

@@ -46,7 +46,7 @@ ${panel('changes', 'Recent changes', transitions.length === 0 ? emptyNote('No st
   function farmsOf({ status }: ApplianceHealth, from: number, atMs: number): Markup | (Markup | false)[] {
     if (farms === undefined) return notRead;
     if (farms.length === 0) return emptyNote('It has no farms.');
-    const part = paginate(sortedFarms(name, farms), from, farmsOfSheet);
+    const part = paginate(sortedFarms(name, farms, atMs), from, farmsOfSheet);
     return [
       farmList(part.items, atMs, maxBackends),
       pagination(part, 'farm', (other) => ({ kind: 'appliance', appliance: status.name, page: other })),
@@ -71,7 +71,7 @@ function interfaceChips({ interfaces }: ApplianceStatus): Markup {
 /** Renders one farm with all of its backends. */
 export function farmContent(health: ApplianceHealth, farmName: string, nowMs: number): Markup {
   const { name, farms } = health.status;
-  const chosen = sortedFarms(name, farms?.filter((each) => each.name === farmName) ?? []);
+  const chosen = sortedFarms(name, farms?.filter((each) => each.name === farmName) ?? [], nowMs);
   const absent = farms
     ? 'The appliance has no farm of that name now.'
     : 'The farms of the appliance were not read, or so long ago that they are not shown.';

@@ -14,7 +14,7 @@ export function applianceProblems(status: ApplianceStatus, nowMs: number): reado
     activationProblem(status, nowMs),
     ...readingProblems(status, nowMs),
     seriesProblem(status),
-    ...farms.flatMap((farm) => farmProblems(name, farm)),
+    ...farms.flatMap((farm) => farmProblems(name, farm, nowMs)),
     ...interfaces.map((each) => interfaceProblem(name, each)),
     ...certificates.map((certificate) => certificateProblem(name, certificate, nowMs)),
   ].filter((problem) => problem !== undefined);

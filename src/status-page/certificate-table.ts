@@ -38,9 +38,9 @@ export function certificateTable(certificates: readonly CertificateOnPage[], now
 }
 
 function row({ appliance, certificate }: CertificateOnPage, nowMs: number): Markup {
-  const { file, issuer, usedBy, notServedBy = [] } = certificate;
+  const { file, issuer, usedBy, servedBy = [], notServedBy = [] } = certificate;
   return html`<tr data-key="${`${appliance} ${file}`}" class="${usedBy?.length === 0 ? 'unused' : 'used'}">
-<th scope="row"><bdi title="${isName(issuer) ? `issued by ${issuer}` : ''}">${nameOf(certificate)}</bdi> <small><bdi>${file}</bdi> · <a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a> · <span class="users">${users(usedBy)}</span>${notServedBy.length > 0 && html` · ${stateMark('warning', 'not served yet')} by <bdi>${listed(notServedBy)}</bdi>`}</small></th>
+<th scope="row"><bdi title="${isName(issuer) ? `issued by ${issuer}` : ''}">${nameOf(certificate)}</bdi> <small><bdi>${file}</bdi> · <a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a> · <span class="users">${users(usedBy)}</span>${servedBy.length > 0 && html` · seen served by <bdi>${listed(servedBy)}</bdi>`}${notServedBy.length > 0 && html` · ${stateMark('warning', 'not served yet')} by <bdi>${listed(notServedBy)}</bdi>`}</small></th>
 <td data-label="Days left">${daysLeft(certificate, nowMs)}</td></tr>`;
 }
 

@@ -12,17 +12,17 @@ export interface FarmOnPage {
 }
 
 /** Sorts farms with problems first, then by name. */
-export function sortedFarms(appliance: string, farms: readonly FarmStatus[]): readonly FarmOnPage[] {
+export function sortedFarms(appliance: string, farms: readonly FarmStatus[], nowMs: number): readonly FarmOnPage[] {
   return farms
-    .map((farm) => ({ appliance, farm, level: farmLevel(appliance, farm) }))
+    .map((farm) => ({ appliance, farm, level: farmLevel(appliance, farm, nowMs) }))
     .toSorted(
       (one, other) =>
         severityRank(one.level) - severityRank(other.level) || compareNames(one.farm.name, other.farm.name),
     );
 }
 
-function farmLevel(appliance: string, farm: FarmStatus): Severity {
-  return worstSeverity([severityOf(farm.state), ...farmProblems(appliance, farm).map(({ level }) => level)]);
+function farmLevel(appliance: string, farm: FarmStatus, nowMs: number): Severity {
+  return worstSeverity([severityOf(farm.state), ...farmProblems(appliance, farm, nowMs).map(({ level }) => level)]);
 }
 
 /**
@@ -84,11 +84,15 @@ function probeFacts({ isReachable, connectSeconds = 0, failure, served }: ProbeS
 function servedFact({ serverName, failure, certificate, isInStore }: ProbeStatus['served'][number]): Markup {
   const name = html`<bdi>${serverName || 'TLS without a name'}</bdi>`;
   if (!certificate) return html`${name}: ${stateMark('warning', `no certificate (${failure ?? ''})`)}`;
-  const { notAfterSeconds, coversName } = certificate;
-  const end = notAfterSeconds === undefined ? undefined : isoTime(notAfterSeconds * 1_000)?.slice(0, 10);
-  return html`${name}: serves a certificate until ${end ?? 'an unknown day'}${isInStore === true && ', the one of the store'}${
+  const { notAfterSeconds, coversName, intermediates } = certificate;
+  const ending = intermediates.find((each) => (each.notAfterSeconds ?? 0) < (notAfterSeconds ?? 0));
+  return html`${name}: serves a certificate until ${dayOf(notAfterSeconds)}${isInStore === true && ', the one of the store'}${
     isInStore === false && html` ${stateMark('warning', 'not the one of the store')}`
-  }${coversName === false && html` ${stateMark('warning', 'does not cover the name')}`}`;
+  }${ending && html`, its issuer <bdi>${ending.commonName}</bdi> until ${dayOf(ending.notAfterSeconds)}`}${coversName === false && html` ${stateMark('warning', 'does not cover the name')}`}`;
+}
+
+function dayOf(seconds: number | undefined): string {
+  return (seconds !== undefined && isoTime(seconds * 1_000)?.slice(0, 10)) || 'an unknown day';
 }
 
 function noBackends({ profile, state, backends, configuredBackends }: FarmStatus, most: number): Markup {

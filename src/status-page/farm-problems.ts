@@ -2,12 +2,13 @@ import { alertThresholds } from '../lib/alert-thresholds.ts';
 import type { BackendStatus, FarmStatus } from '../poller/status.ts';
 import { listed } from './html.ts';
 import type { Problem } from './problem.ts';
+import { servedProblems } from './served-problems.ts';
 
 /**
  * Returns the problems of a farm: one for its state, or else one for each service that lacks
- * backends.
+ * backends, and what its clients meet.
  */
-export function farmProblems(appliance: string, farm: FarmStatus): readonly Problem[] {
+export function farmProblems(appliance: string, farm: FarmStatus, nowMs: number): readonly Problem[] {
   const ofState = stateProblem(appliance, farm);
   if (ofState?.level === 'critical') return [ofState];
   const services = Map.groupBy(farm.backends ?? [], ({ service }) => service);
@@ -16,7 +17,7 @@ export function farmProblems(appliance: string, farm: FarmStatus): readonly Prob
   );
   // `problem` is the appliance's word for a farm of whose backends some are down.
   const unexplained = farm.state === 'problem' && ofServices.length === 0 ? [unexplainedProblem(appliance, farm)] : [];
-  return [...(ofState ? [ofState] : []), ...ofServices, ...unexplained];
+  return [...(ofState ? [ofState] : []), ...ofServices, ...unexplained, ...servedProblems(appliance, farm, nowMs)];
 }
 
 function stateProblem(appliance: string, { name, state, sinceMs, vip, vport }: FarmStatus): Problem | undefined {

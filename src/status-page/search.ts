@@ -154,6 +154,7 @@ ${farmList(
   sortedFarms(
     appliance,
     ofIt.map(({ farm }) => farm),
+    nowMs,
   ),
   nowMs,
   maxBackends,

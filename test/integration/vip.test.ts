@@ -70,7 +70,10 @@ function worldOf(...farms: Parameters<typeof byName>[0] & HttpFarm[]) {
 
 it('shows what a farm serves, whether the store has it, and whether it covers the name', async () => {
   const server = await givenTls();
-  const { page } = await givenAppliance(worldOf(httpsFarm(server.port)), { runs: [...lists, 'vip'], vip: loopback });
+  const { page, describe } = await givenAppliance(worldOf(httpsFarm(server.port)), {
+    runs: [...lists, 'vip'],
+    vip: loopback,
+  });
 
   const text = await page();
   const labels = { farm: 'shop', server_name: 'shop.test' };
@@ -83,7 +86,9 @@ it('shows what a farm serves, whether the store has it, and whether it covers th
   expect(valueOf(text, 'zlb_farm_served_certificate_in_store', labels)).toBe(1);
   expect(valueOf(text, 'zlb_farm_served_certificate_valid_name', labels)).toBe(1);
   expect(valueOf(text, 'zlb_farm_served_certificate_info', { ...labels, common_name: 'shop.test' })).toBe(1);
+  expect(valueOf(text, 'zlb_farm_served_chain_not_after_timestamp_seconds', labels)).toBe(times.notAfter / 1_000);
   expect(seriesOf(text, 'zlb_farm_probe_failure_info')).toEqual([]);
+  expect(describe().certificates).toMatchObject([{ file: 'shop_test.pem', servedBy: ['shop'] }]);
 });
 
 it('says that a farm serves what its store no longer has, until it serves the new one', async () => {

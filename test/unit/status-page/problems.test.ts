@@ -210,6 +210,59 @@ describe('what is wrong with an appliance', () => {
     expect(problemsOf({ collectors: [collectorStatus({ name: 'appliance' }), collector] })).toEqual([problem]);
   });
 
+  it('is a farm that its appliance calls up and nobody can reach', () => {
+    expect(problemsOf({ farms: [farmStatus({ name: 'shop', probe: unreachable })] })).toEqual([
+      'critical ZlbFarmUnreachable: Farm shop cannot be reached',
+    ]);
+    expect(problemsOf({ farms: [farmStatus({ name: 'shop', state: 'down', probe: unreachable })] })).toEqual([
+      'critical ZlbFarmDown: Farm shop is down',
+    ]);
+  });
+
+  it.each([
+    [{ isInStore: true }, { days: 2 }, []],
+    [
+      { isInStore: false },
+      { days: 2 },
+      ['critical ZlbServedCertificateExpiryImminent: The certificate that farm shop serves ends in 2 d'],
+    ],
+    [
+      { isInStore: undefined },
+      { days: -1 },
+      ['critical ZlbServedCertificateExpiryImminent: The certificate that farm shop serves has expired'],
+    ],
+    [
+      { isInStore: false },
+      { days: 20 },
+      ['warning ZlbServedCertificateDiffers: Farm shop does not serve its certificate of the store'],
+    ],
+    [
+      { isInStore: true },
+      { days: 20, coversName: false },
+      ['warning ZlbServedCertificateWrongName: The certificate that farm shop serves does not cover its name'],
+    ],
+    [
+      { isInStore: undefined },
+      { days: 20 },
+      ['warning ZlbServedCertificateExpirySoon: The chain that farm shop serves ends in 20 d'],
+    ],
+    [
+      { isInStore: true },
+      { days: 200, chainDays: 2 },
+      ['warning ZlbServedCertificateExpirySoon: The chain that farm shop serves ends in 2 d'],
+    ],
+    [{ isInStore: true }, { days: 20, chainDays: 300 }, []],
+  ])('is a farm that serves %j with %j: %j', (parts, certificate, problems) => {
+    expect(problemsOf({ farms: [farmStatus({ name: 'shop', probe: serving(certificate, parts) })] })).toEqual(problems);
+  });
+
+  it('is told once for all names with one fault', () => {
+    const probe = serving({ days: 20 }, { isInStore: false });
+    const farm = farmStatus({ name: 'shop', probe: { ...probe, served: [...probe.served, ...probe.served] } });
+
+    expect(problemsOf({ farms: [farm] })).toHaveLength(1);
+  });
+
   it('names only alerts that exist', () => {
     const folder = 'src/status-page';
     const sources = readdirSync(folder).filter((name) => name.endsWith('.ts'));
@@ -234,6 +287,11 @@ describe('what is wrong with an appliance', () => {
         ),
       },
       { farms: [farmStatus({ name: 'a', backends: [backendStatus({ backend: 'b', state: 'down' })] })] },
+      { farms: [farmStatus({ name: 'a', probe: unreachable })] },
+      ...[serving({ days: 2 }), serving({ days: 20 }), serving({ days: 90, coversName: false })].map((probe) => ({
+        farms: [farmStatus({ name: 'a', probe })],
+      })),
+      { farms: [farmStatus({ name: 'a', probe: serving({ days: 90 }, { isInStore: false }) })] },
       { certificates: [-1, 2, 20].map((days) => certificateStatus({ file: 'a.pem', ...ends(days) })) },
       { certificates: [certificateStatus({ file: 'a.pem', usedBy: [], ...ends(-1) })] },
       { certificates: [certificateStatus({ file: 'a.pem', state: 'invalid' })] },
@@ -288,6 +346,32 @@ function problemsOf(given: Partial<ApplianceStatus>): string[] {
   return applianceProblems(applianceStatus({ name: 'lb-1', ...given }), nowMs).map(
     ({ level, alert, title }) => `${level} ${alert}: ${title}`,
   );
+}
+
+const unreachable = { isReachable: false, connectSeconds: undefined, failure: 'refused', served: [] } as const;
+
+/** A farm that serves a certificate of a year. */
+function serving(
+  { days, chainDays, coversName = true }: { days: number; chainDays?: number; coversName?: boolean },
+  { isInStore }: { isInStore?: boolean | undefined } = {},
+) {
+  const certificate = {
+    commonName: 'shop.test',
+    issuer: 'Example CA',
+    serial: '01',
+    fingerprintSha256: 'ab'.repeat(32),
+    notBeforeSeconds: (nowMs + (days - 365) * dayMs) / 1_000,
+    notAfterSeconds: (nowMs + days * dayMs) / 1_000,
+  };
+  const intermediate = { ...certificate, notAfterSeconds: (nowMs + (chainDays ?? 0) * dayMs) / 1_000 };
+  const intermediates = chainDays === undefined ? [] : [intermediate];
+  const served = {
+    serverName: 'shop.test',
+    failure: undefined,
+    isInStore,
+    certificate: { ...certificate, coversName, intermediates },
+  };
+  return { isReachable: true, connectSeconds: 0.003, failure: undefined, served: [served] };
 }
 
 function statusWith(farm: Partial<FarmStatus> & { readonly name: string }): ApplianceStatus {

@@ -382,7 +382,9 @@ describe('what clients of a farm meet', () => {
   const facts = async (probe: NonNullable<FarmStatus['probe']>): Promise<string> => {
     const status = applianceStatus({ name: 'lb-1', farms: [farmStatus({ name: 'shop', probe })] });
     const page = await textAt(givenPage(fleetStatus(status)), '/?appliance=lb-1');
-    return (/<p class="facts">.*?<\/p>/s.exec(page)?.[0] ?? '').replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+    return (/(?<=<details.*)<p class="facts">.*?<\/p>/s.exec(page)?.[0] ?? '')
+      .replaceAll(/<[^>]+>/g, ' ')
+      .replaceAll(/\s+/g, ' ');
   };
 
   it('is the certificate of the store, reached in a moment', async () => {
@@ -398,6 +400,19 @@ describe('what clients of a farm meet', () => {
     expect(shown).toMatch(/until 2027-02-03 not the one of the store does not cover the name/);
   });
 
+  it('is a chain whose intermediate ends before the certificate', async () => {
+    const intermediates = [
+      { ...certificate, commonName: 'Example CA', notAfterSeconds: Date.UTC(2026, 11, 24) / 1_000 },
+    ];
+
+    const shown = await facts({
+      ...reachable,
+      served: [{ ...served, certificate: { ...certificate, intermediates } }],
+    });
+
+    expect(shown).toContain('its issuer Example CA until 2026-12-24');
+  });
+
   it('is nothing, with the reason', async () => {
     const refused = { isReachable: false, connectSeconds: undefined, failure: 'refused', served: [] } as const;
     const silent = { ...served, certificate: undefined, isInStore: undefined, failure: 'timeout' } as const;
@@ -408,10 +423,10 @@ describe('what clients of a farm meet', () => {
   });
 
   it('is behind the store, and the certificate says where', async () => {
-    const certificates = [certificateStatus({ file: 'shop.pem', notServedBy: ['shop', 'portal'] })];
+    const certificates = [certificateStatus({ file: 'shop.pem', servedBy: ['mail'], notServedBy: ['shop', 'portal'] })];
 
     const page = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', certificates }))), '/');
 
-    expect(page.replaceAll(/<[^>]+>/g, '')).toContain('not served yet by shop, portal');
+    expect(page.replaceAll(/<[^>]+>/g, '')).toContain('seen served by mail · not served yet by shop, portal');
   });
 });
