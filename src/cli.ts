@@ -19,10 +19,11 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['fingerprint', async () => (await import('./commands/fingerprint.ts')).fingerprint],
   ['healthcheck', async () => (await import('./commands/healthcheck.ts')).healthcheck],
   ['init', async () => (await import('./commands/init/init.ts')).init],
+  ['plugin', async () => (await import('./commands/plugin/plugin.ts')).plugin],
   ['simulate', async () => (await import('./commands/simulate.ts')).simulate],
   ['token', async () => (await import('./commands/token.ts')).token],
 ]);
-const withArguments: readonly string[] = ['admin', 'audit', 'deliver', 'fingerprint', 'init', 'simulate'];
+const withArguments: readonly string[] = ['admin', 'audit', 'deliver', 'fingerprint', 'init', 'plugin', 'simulate'];
 const run = async (): Promise<Command> => (await import('./commands/run.ts')).run;
 
 export interface Edge extends Omit<CommandContext, 'flags' | 'arguments' | 'spoken'> {
@@ -61,6 +62,11 @@ export async function runCommandLine(words: readonly string[], edge: Edge): Prom
     const command = await load();
     return await command({ ...edge, spoken, say, warn, flags: { ...defaults, ...flags }, arguments: rest });
   } catch (error) {
+    // A monitoring system reads standard output, and takes 2 for critical.
+    if (error instanceof UsageError && words.find((word) => !word.startsWith('-')) === 'plugin') {
+      say(`UNKNOWN - ${error.message}`);
+      return 3;
+    }
     if (error instanceof ConfigError) {
       warn(error.message);
       return 2;

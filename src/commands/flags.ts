@@ -7,8 +7,8 @@ import { type Flags, UsageError } from './command.ts';
 import { logFormats, logLevels } from './log.ts';
 
 /**
- * The commands that take a flag; '' is the exporter itself. `admin` and `deliver` talk to a running
- * exporter: what `others` share does not go with them.
+ * The commands that take a flag; '' is the exporter itself. `admin`, `deliver` and `plugin` talk to a
+ * running exporter: what `others` share does not go with them.
  */
 type Takers = 'all' | 'others' | readonly string[];
 
@@ -49,6 +49,13 @@ export const options = {
   name: { type: 'string', example: 'lb-paris', takers: ['init'] },
   'api-key-file': { type: 'string', example: 'lb-paris.key', takers: ['init'] },
   append: { type: 'boolean', takers: ['init'] },
+  'exporter.url': { type: 'string', example: 'http://127.0.0.1:9444', takers: ['plugin'] },
+  'exporter.user-file': { type: 'string', example: 'user.txt', takers: ['plugin'] },
+  'exporter.ca-file': { type: 'string', example: 'ca.pem', takers: ['plugin'] },
+  'exporter.cert-file': { type: 'string', example: 'me.pem', takers: ['plugin'] },
+  'exporter.key-file': { type: 'string', example: 'me.key', takers: ['plugin'] },
+  warning: { type: 'string', short: 'w', example: '28', takers: ['plugin'] },
+  critical: { type: 'string', short: 'c', example: '3', takers: ['plugin'] },
   version: { type: 'boolean', takers: 'all' },
   help: { type: 'boolean', short: 'h', takers: 'all' },
 } as const;
@@ -111,7 +118,7 @@ export function refuseForeignFlags(flags: Flags, command = ''): void {
 function takes(command: string, name: FlagName): boolean {
   const takers: Takers = options[name].takers;
   if (takers === 'all') return true;
-  return takers === 'others' ? !['admin', 'deliver'].includes(command) : takers.includes(command);
+  return takers === 'others' ? !['admin', 'deliver', 'plugin'].includes(command) : takers.includes(command);
 }
 
 function isFlagName(name: string): name is FlagName {

@@ -12,14 +12,14 @@ Commands
   audit verify FILE          verify the record of changes
   simulate [FOLDER]          only the simulated appliances
   healthcheck                ask the exporter here whether it is healthy
+  plugin CHECK APPLIANCE     a check for Icinga, Nagios and the like
 Flags
   --config.file=PATH         the configuration; SIGHUP reads it again
   --web.listen-address=ADDR  host:port or :port (default :9444)
   --web.config.file=PATH     TLS and passwords of the metrics listener
   --web.enable-lifecycle     let POST /-/reload read the configuration again
   --shard=INDEX/COUNT        watch a part of the appliances, such as 0/3
-  --log.level=LEVEL          debug, info, warn or error (default info)
-  --log.format=FORMAT        json or logfmt (default json)
+  --log.level, --log.format  debug, info (default), warn, error; json or logfmt
   --version, -h, --help
 One appliance needs no file: set ZLB_APPLIANCE_URL and ZLB_API_KEY_FILE.
 Exit codes: 0 after SIGTERM or SIGINT, 2 for bad flags or configuration, else 1.`;
@@ -126,6 +126,30 @@ Example
   zlb-exporter audit verify /var/lib/zlb-exporter/audit.jsonl
 
 Exit codes: 0 whole, 1 not whole or not readable.`,
+  ],
+  [
+    'plugin',
+    `Usage: zlb-exporter plugin CHECK APPLIANCE [NAME] [flags]
+
+A check for Icinga, Nagios and the like, by the readings of a running exporter.
+A reading that is absent or too old is UNKNOWN. NAME may contain *.
+
+Checks
+  appliance           does it answer, and is it read completely
+  farm                is it up; -w, -c: least percent of its backends (100; -)
+  connections         of farms; -w, -c: most established ones (else half-open)
+  certificate         -w, -c: least days (else the windows of the alerts)
+  activation          the same for the licence
+Flags
+  --exporter.url=URL         default ZLB_EXPORTER_URL or http://127.0.0.1:9444
+  --exporter.user-file=PATH  one line, user:password
+  --exporter.ca-file, --exporter.cert-file, --exporter.key-file
+
+Examples
+  zlb-exporter plugin farm lb-paris shop
+  zlb-exporter plugin certificate lb-paris 'shop*' -w 30 -c 7
+
+Exit codes: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN, also for a wrong call.`,
   ],
   [
     'simulate',

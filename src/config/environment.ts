@@ -26,6 +26,7 @@ const otherVariables: readonly string[] = [
   'ZLB_ADMIN_TOKEN_FILE',
   'ZLB_EXPORTER_FLAGS',
   'ZLB_EXPORTER_REVISION',
+  'ZLB_EXPORTER_URL',
   'ZLB_NODE_FLAGS',
 ];
 

@@ -18,7 +18,9 @@ export const alertThresholds = {
   farmBackendsUpRatio: 0.75,
   backendConnectionsRatio: 0.8,
   backendChangesPer15m: 4,
+  /** A farm has too many half-open connections above both: a number, and a part of the others. */
   pendingConnections: 100,
+  pendingConnectionsRatio: 0.5,
   cpuBusyRatio: 0.9,
   memoryUsedRatio: 0.9,
   backupAgeSeconds: 30 * daySeconds,

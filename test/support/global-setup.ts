@@ -16,6 +16,7 @@ const packages = [
   { name: 'certbot', program: 'certbot' },
   { name: 'lego', program: 'lego' },
   { name: 'dehydrated', program: 'dehydrated' },
+  { name: 'icinga2-bin', program: 'icinga2' },
 ] as const;
 
 /**

@@ -8,15 +8,19 @@ import { errorCode } from '../../lib/check.ts';
 import { Secret } from '../../lib/secret.ts';
 import { type CommandContext, optionalFlag, UsageError } from '../command.ts';
 
-/** The address of the gateway and the credentials of the caller. */
-export interface Connection {
-  /** The URL, without a slash at its end. */
-  readonly url: string;
-  readonly token: Secret;
+/** The authority of a server, and the certificate of the caller with its key. */
+export interface TlsFiles {
   /** PEM. */
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: Secret;
+}
+
+/** The address of the gateway and the credentials of the caller. */
+export interface Connection extends TlsFiles {
+  /** The URL, without a slash at its end. */
+  readonly url: string;
+  readonly token: Secret;
 }
 
 const defaultUrl = 'http://127.0.0.1:9445';
@@ -28,26 +32,39 @@ export async function readConnection({ flags, env }: Pick<CommandContext, 'flags
     throw new UsageError(
       `the variable ${misspelt.variable} has no effect; did you mean ${misspelt.meant}? Set that, or unset this`,
     );
-  const url = parseUrl(optionalFlag(flags, 'admin.url') ?? env.ZLB_ADMIN_URL ?? defaultUrl);
-  const files = {
-    ca: optionalFlag(flags, 'admin.ca-file'),
-    cert: optionalFlag(flags, 'admin.cert-file'),
-    key: optionalFlag(flags, 'admin.key-file'),
-  };
-  if ((files.cert === undefined) !== (files.key === undefined))
-    throw new UsageError('--admin.cert-file and --admin.key-file go together: a certificate and its key');
-  if (url.protocol === 'http:' && (files.ca ?? files.cert) !== undefined)
-    throw new UsageError('certificates go with https only; write --admin.url=https://…');
-  refuseOpenToken(url);
-  const ca = files.ca && (await contentOf('--admin.ca-file', files.ca, certificatesFile.read));
-  const cert = files.cert && (await contentOf('--admin.cert-file', files.cert, certificatesFile.read));
-  const key = files.key && (await contentOf('--admin.key-file', files.key, privateKeyIn));
-  const certificates = { ...(ca ? { ca } : {}), ...(cert ? { cert } : {}), ...(key ? { key } : {}) };
-  refuseUnusable(certificates);
+  const url = parseUrl(
+    optionalFlag(flags, 'admin.url') ?? env.ZLB_ADMIN_URL ?? defaultUrl,
+    '--admin.url (or ZLB_ADMIN_URL) must be a URL such as https://lb-admin.example.com:9445',
+  );
+  refuseOpenSecret(url, 'a token');
+  const certificates = await readTlsFiles(flags, url, 'admin.');
   return { url: url.href.replace(/\/+$/, ''), token: await readToken({ flags, env }), ...certificates };
 }
 
-function refuseUnusable({ ca, cert, key }: Pick<Connection, 'ca' | 'cert' | 'key'>): void {
+/** Reads the certificates and the key for an https URL, by the flags with a prefix. */
+export async function readTlsFiles(
+  flags: CommandContext['flags'],
+  url: URL,
+  prefix: 'admin.' | 'exporter.',
+): Promise<TlsFiles> {
+  const files = {
+    ca: optionalFlag(flags, `${prefix}ca-file`),
+    cert: optionalFlag(flags, `${prefix}cert-file`),
+    key: optionalFlag(flags, `${prefix}key-file`),
+  };
+  if ((files.cert === undefined) !== (files.key === undefined))
+    throw new UsageError(`--${prefix}cert-file and --${prefix}key-file go together: a certificate and its key`);
+  if (url.protocol === 'http:' && (files.ca ?? files.cert) !== undefined)
+    throw new UsageError(`certificates go with https only; write --${prefix}url=https://…`);
+  const ca = files.ca && (await contentOf(`--${prefix}ca-file`, files.ca, certificatesFile.read));
+  const cert = files.cert && (await contentOf(`--${prefix}cert-file`, files.cert, certificatesFile.read));
+  const key = files.key && (await contentOf(`--${prefix}key-file`, files.key, privateKeyIn));
+  const certificates = { ...(ca ? { ca } : {}), ...(cert ? { cert } : {}), ...(key ? { key } : {}) };
+  refuseUnusable(certificates);
+  return certificates;
+}
+
+function refuseUnusable({ ca, cert, key }: TlsFiles): void {
   try {
     createSecureContext({ ca, cert, key: key?.reveal() });
   } catch (error) {
@@ -57,19 +74,20 @@ function refuseUnusable({ ca, cert, key }: Pick<Connection, 'ca' | 'cert' | 'key
   }
 }
 
-function parseUrl(text: string): URL {
+/** Parses an http or https URL; throws a UsageError with the given message. */
+export function parseUrl(text: string, message: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const plain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
   if (plain && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
   // The message does not repeat the text: it may be a secret in the wrong place.
-  throw new UsageError('--admin.url (or ZLB_ADMIN_URL) must be a URL such as https://lb-admin.example.com:9445');
+  throw new UsageError(message);
 }
 
-/** Throws a UsageError for plain HTTP over a network, where others could read the token. */
-function refuseOpenToken({ protocol, hostname, host }: URL): void {
+/** Throws a UsageError for plain HTTP over a network, where others could read the secret. */
+export function refuseOpenSecret({ protocol, hostname, host }: URL, secret: 'a token' | 'a password'): void {
   if (protocol === 'https:' || /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)) return;
   throw new UsageError(
-    `a token is not sent to ${host} over plain http, where others can read it; give the listener tls and write https://, or go through a tunnel to 127.0.0.1`,
+    `${secret} is not sent to ${host} over plain http, where others can read it; give the listener tls and write https://, or go through a tunnel to 127.0.0.1`,
   );
 }
 
@@ -97,7 +115,8 @@ async function contentOf<T>(what: string, path: string, read: (text: string) => 
   return outcome.value;
 }
 
-async function textOf(what: string, path: string, purpose: 'key' | 'certificates'): Promise<string> {
+/** Reads the text of a file; throws a UsageError that says which file cannot be read. */
+export async function textOf(what: string, path: string, purpose: 'key' | 'certificates'): Promise<string> {
   const text = await readFileText(path, purpose);
   if ('problem' in text) throw new UsageError(`${what} ${withFolder(text.problem, path)}`);
   return text.value;

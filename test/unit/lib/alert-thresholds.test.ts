@@ -37,6 +37,7 @@ const literals: Readonly<Record<keyof typeof alertThresholds, readonly (readonly
     ['ZlbBackendFlapping', '> 4'],
   ],
   pendingConnections: [['ZlbFarmPendingConnections', '> 100']],
+  pendingConnectionsRatio: [['ZlbFarmPendingConnections', '> 0.5 * zlb_farm_established_connections']],
   cpuBusyRatio: [['ZlbCpuSaturated', '> 0.9']],
   memoryUsedRatio: [['ZlbMemorySaturated', '> 0.9']],
   backupAgeSeconds: [['ZlbBackupTooOld', '> 30 * 86400']],

@@ -1,0 +1,84 @@
+import { Agent } from 'undici';
+import { createDecoder } from '../../appliance/decode.ts';
+import { messageOf } from '../../appliance/errors.ts';
+import { headerOf } from '../../appliance/answer.ts';
+import { Secret } from '../../lib/secret.ts';
+import { parseUrl, readTlsFiles, refuseOpenSecret, textOf, type TlsFiles } from '../admin/connection.ts';
+import { type CommandContext, optionalFlag, UsageError } from '../command.ts';
+import { ExporterReply, type Seen } from './exporter-reply.ts';
+import { NothingKnown } from './check-result.ts';
+
+/** The address of a running exporter and what its web configuration asks for. */
+interface Exporter extends TlsFiles {
+  readonly url: URL;
+  /** `user:password` */
+  readonly user: Secret | undefined;
+}
+
+const defaultUrl = 'http://127.0.0.1:9444';
+/** Monitoring systems give a plug-in a minute, some of them ten seconds. */
+const timeoutMs = 8_000;
+
+/** Asks a running exporter about an appliance; throws NothingKnown if it does not say. */
+export async function askExporter(context: CommandContext, appliance: string): Promise<Seen> {
+  const exporter = await readExporter(context);
+  const { url, user, ca, cert, key } = exporter;
+  const agent = new Agent({
+    maxResponseSize: 64 * 1_048_576,
+    // Set here, so that no environment variable can switch it off.
+    connect: { rejectUnauthorized: true, ...(ca && { ca }), ...(cert && key && { cert, key: key.reveal() }) },
+  });
+  try {
+    const { statusCode, headers, body } = await agent.request({
+      origin: url.origin,
+      path: `${url.pathname.replace(/\/+$/, '')}/api/status?${new URLSearchParams({ appliance }).toString()}`,
+      method: 'GET',
+      headers: user ? { authorization: `Basic ${Buffer.from(user.reveal()).toString('base64')}` } : {},
+      signal: AbortSignal.any([context.stopped, AbortSignal.timeout(timeoutMs)]),
+    });
+    const text = await body.text();
+    if (statusCode !== 200) throw new NothingKnown(refusalText(statusCode, url, appliance));
+    // The ages of readings are by the clock of the exporter.
+    const saidMs = Date.parse(headerOf(headers, 'date'));
+    return { appliance: read(text, appliance), nowMs: Number.isNaN(saidMs) ? Date.now() : saidMs };
+  } catch (error) {
+    if (error instanceof NothingKnown) throw error;
+    throw new NothingKnown(`the exporter at ${url.origin} gave no answer: ${messageOf(error)}`);
+  } finally {
+    await agent.destroy();
+  }
+}
+
+async function readExporter({ flags, env }: CommandContext): Promise<Exporter> {
+  const url = parseUrl(
+    optionalFlag(flags, 'exporter.url') ?? (env.ZLB_EXPORTER_URL || defaultUrl),
+    '--exporter.url (or ZLB_EXPORTER_URL) must be a URL such as https://exporter.example.com:9444',
+  );
+  const file = optionalFlag(flags, 'exporter.user-file');
+  if (file === undefined) return { url, user: undefined, ...(await readTlsFiles(flags, url, 'exporter.')) };
+  refuseOpenSecret(url, 'a password');
+  const text = (await textOf('--exporter.user-file', file, 'key')).replace(/\r?\n$/, '');
+  if (!/^[^:\r\n]+:[^\r\n]+$/.test(text))
+    throw new UsageError('--exporter.user-file must hold one line, user:password, as the web configuration has them');
+  return { url, user: new Secret(text), ...(await readTlsFiles(flags, url, 'exporter.')) };
+}
+
+function refusalText(status: number, { origin }: URL, appliance: string): string {
+  if (status === 401) return `the exporter at ${origin} refuses the user or the password of --exporter.user-file`;
+  if (status === 404) return `the exporter at ${origin} does not watch an appliance ${appliance}`;
+  return `the exporter at ${origin} answered ${status}`;
+}
+
+function read(text: string, name: string): Seen['appliance'] {
+  let reply: unknown;
+  try {
+    reply = JSON.parse(text);
+  } catch {
+    throw new NothingKnown('what answers is no exporter: it does not speak JSON');
+  }
+  const decoded = createDecoder()(ExporterReply, reply);
+  if (!decoded.ok) throw new NothingKnown(`what answers is no exporter of this release: ${decoded.because}`);
+  const found = (reply as ExporterReply).appliances.find((each) => each.name === name);
+  if (!found) throw new NothingKnown(`the exporter does not watch an appliance ${name}`);
+  return found;
+}

@@ -1,0 +1,62 @@
+import { oneLine } from '../../lib/text.ts';
+
+/** The states of a monitoring plug-in, with their exit codes. */
+export const exitCodes = { OK: 0, WARNING: 1, CRITICAL: 2, UNKNOWN: 3 } as const;
+
+export type State = keyof typeof exitCodes;
+
+/** One object, and its state. */
+export interface Finding {
+  readonly state: State;
+  readonly text: string;
+}
+
+/** A number for graphs. */
+export interface Measure {
+  readonly label: string;
+  readonly value: number;
+  /** As ranges: `28:` is at least 28. */
+  readonly warning?: string | undefined;
+  readonly critical?: string | undefined;
+}
+
+/** The answer of a check: its findings, and what to say if none of them is a problem. */
+export interface CheckResult {
+  readonly findings: readonly Finding[];
+  readonly otherwise: string;
+  readonly measures: readonly Measure[];
+}
+
+/** There is no reading to judge by; the state is UNKNOWN. */
+export class NothingKnown extends Error {
+  override readonly name = 'NothingKnown';
+}
+
+const worstFirst: readonly State[] = ['CRITICAL', 'WARNING', 'UNKNOWN'];
+/** Findings of a line; the others are counted. */
+const maxShown = 5;
+/** Nagios cuts output at 8 KiB. */
+const maxText = 1_000;
+
+/** Returns the worst state of a result, and its line for a monitoring system. */
+export function summarize({ findings, otherwise, measures }: CheckResult): {
+  readonly state: State;
+  readonly line: string;
+} {
+  const problems = worstFirst.flatMap((state) => findings.filter((finding) => finding.state === state));
+  const shown = problems.slice(0, maxShown).map(({ text }) => text);
+  const more = problems.length > maxShown ? [`${problems.length - maxShown} more`] : [];
+  const state = problems[0]?.state ?? 'OK';
+  const text = problems.length > 0 ? [...shown, ...more].join('; ') : otherwise;
+  const numbers = measures.length > 0 ? ` | ${measures.map(numberText).join(' ')}` : '';
+  return { state, line: `${lineOf(state, text)}${numbers}` };
+}
+
+/** Returns a line without numbers. A bar would begin the numbers. */
+export function lineOf(state: State, text: string): string {
+  return `${state} - ${oneLine(text.replaceAll('|', '/'), maxText)}`;
+}
+
+function numberText({ label, value, warning = '', critical = '' }: Measure): string {
+  return `${label}=${Math.round(value * 100) / 100};${warning};${critical}`.replace(/;+$/, '');
+}

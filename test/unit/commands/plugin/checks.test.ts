@@ -1,0 +1,270 @@
+import { describe, expect, it } from 'vitest';
+import { checkAppliance } from '../../../../src/commands/plugin/check-appliance.ts';
+import { checkConnections, checkFarms } from '../../../../src/commands/plugin/check-farms.ts';
+import { checkActivation, checkCertificates } from '../../../../src/commands/plugin/check-validity.ts';
+import type { Seen } from '../../../../src/commands/plugin/exporter-reply.ts';
+import { NothingKnown, summarize, type CheckResult } from '../../../../src/commands/plugin/check-result.ts';
+import type { ApplianceStatus, BackendStatus } from '../../../../src/poller/status.ts';
+import {
+  applianceStatus,
+  backendStatus,
+  certificateStatus,
+  collectorStatus,
+  dayMs,
+  farmStatus,
+  minuteMs,
+  nowMs,
+} from '../../../support/fleet-status.ts';
+
+const noLimits = { warning: undefined, critical: undefined };
+const collectors = ['farms', 'backends', 'certificates', 'activation'].map((name) => collectorStatus({ name }));
+
+/** An appliance as the exporter sends it. */
+function seen(given: Partial<ApplianceStatus>): Seen {
+  const status = applianceStatus({ name: 'lb-1', collectors, ...given });
+  return { appliance: JSON.parse(JSON.stringify(status)) as Seen['appliance'], nowMs };
+}
+
+/** The state, also where nothing is known. */
+function stateOf(check: () => CheckResult): string {
+  try {
+    return summarize(check()).state;
+  } catch (error) {
+    if (error instanceof NothingKnown) return `UNKNOWN: ${error.message}`;
+    throw error;
+  }
+}
+
+const backends = (...states: readonly string[]): readonly BackendStatus[] =>
+  states.map((state, index) => backendStatus({ backend: `10.0.0.${index}:80`, state }));
+
+describe('the check of farms', () => {
+  it.each([
+    ['up, all of its backends too', {}, 'OK'],
+    ['stopped', { state: 'down', backends: undefined }, 'CRITICAL'],
+    ['critical', { state: 'critical' }, 'CRITICAL'],
+    ['waiting for a restart', { state: 'needed_restart' }, 'WARNING'],
+    ['in an unknown state', { state: 'unknown' }, 'UNKNOWN'],
+    ['in a state of a later release', { state: 'sleeping' }, 'UNKNOWN'],
+    ['with one backend down', { backends: backends('up', 'up', 'up', 'down') }, 'WARNING'],
+    ['with one backend in maintenance', { backends: backends('up', 'maintenance') }, 'OK'],
+    ['with all backends in maintenance', { backends: backends('maintenance', 'maintenance') }, 'CRITICAL'],
+    ['without a backend that is up', { backends: backends('down', 'maintenance') }, 'CRITICAL'],
+    ['with backends of unknown state', { backends: backends('unknown', 'unknown') }, 'UNKNOWN'],
+    ['with one backend of unknown state', { backends: backends('up', 'unknown') }, 'UNKNOWN'],
+    ['with a problem that its backends do not show', { state: 'problem' }, 'WARNING'],
+    ['with backends that were not read', { backends: undefined }, 'UNKNOWN'],
+    ['without backends to read', { profile: 'datalink', backends: undefined }, 'OK'],
+    ['that has no backends', { backends: [] }, 'OK'],
+  ])('judges one that is %s', (_, farm, state) => {
+    const farms = [farmStatus({ name: 'shop', ...farm })];
+
+    expect(stateOf(() => checkFarms(seen({ farms }), '*', noLimits))).toBe(state);
+  });
+
+  it('takes the least percent of backends from -w and -c', () => {
+    const farms = [farmStatus({ name: 'shop', backends: backends('up', 'up', 'up', 'down') })];
+    const by = (warning: number, critical: number) =>
+      stateOf(() => checkFarms(seen({ farms }), 'shop', { warning, critical }));
+
+    expect([by(75, 50), by(76, 75), by(100, 76)]).toEqual(['OK', 'WARNING', 'CRITICAL']);
+  });
+
+  it('judges each service by itself, and names farms that are in trouble', () => {
+    const list = [...backends('up', 'up'), backendStatus({ backend: '10.0.0.9:80', service: 'api', state: 'down' })];
+    const { line } = summarize(
+      checkFarms(
+        seen({ farms: [farmStatus({ name: 'blog' }), farmStatus({ name: 'shop', backends: list })] }),
+        '*',
+        noLimits,
+      ),
+    );
+
+    expect(line).toBe('CRITICAL - no backend of service api of farm shop is up | farms=2 backends=5 backends_up=4');
+  });
+
+  it('finds farms by a pattern, and knows nothing without one', () => {
+    const farms = [farmStatus({ name: 'shop-1' }), farmStatus({ name: 'blog', state: 'down' })];
+    const by = (glob: string) => stateOf(() => checkFarms(seen({ farms }), glob, noLimits));
+
+    expect([by('shop*'), by('*'), by('wiki')]).toEqual(['OK', 'CRITICAL', 'UNKNOWN: lb-1 has no farm wiki']);
+    expect(stateOf(() => checkFarms(seen({ farms: [] }), '*', noLimits))).toBe('UNKNOWN: lb-1 has no farm *');
+  });
+
+  it('is no OK on old backends, and still reports a farm that is down', () => {
+    const old = [
+      collectorStatus({ name: 'farms' }),
+      collectorStatus({ name: 'backends', lastSuccessMs: nowMs - 2 * minuteMs }),
+    ];
+    const by = (state: string) =>
+      stateOf(() => checkFarms(seen({ collectors: old, farms: [farmStatus({ name: 'shop', state })] }), '*', noLimits));
+
+    expect([by('up'), by('down')]).toEqual(['UNKNOWN', 'CRITICAL']);
+  });
+});
+
+describe('the check of connections', () => {
+  it.each([
+    [5, 5, 'OK'],
+    [5, 101, 'WARNING'],
+    [1_000, 101, 'OK'],
+    [undefined, 5, 'UNKNOWN'],
+    [5, undefined, 'UNKNOWN'],
+  ])('judges %s established and %s pending ones as the alert does', (established, pending, state) => {
+    const farms = [farmStatus({ name: 'shop', established, pending })];
+
+    expect(stateOf(() => checkConnections(seen({ farms }), '*', noLimits))).toBe(state);
+  });
+
+  it('takes the most established ones from -w and -c', () => {
+    const farms = [farmStatus({ name: 'shop', established: 20, pending: 500 })];
+    const by = (warning: number, critical: number) =>
+      summarize(checkConnections(seen({ farms }), 'shop', { warning, critical })).line;
+
+    expect(by(20, 30)).toContain('OK - ');
+    expect(by(19, 30)).toMatch(/^WARNING - .* \| established=20;19;30 pending=500$/);
+    expect(by(10, 19)).toContain('CRITICAL - ');
+  });
+
+  it('gives no number that is not known', () => {
+    const farms = [
+      farmStatus({ name: 'shop', established: 20, pending: 1 }),
+      farmStatus({ name: 'blog', established: undefined }),
+    ];
+
+    expect(summarize(checkConnections(seen({ farms }), '*', noLimits)).line).not.toContain('|');
+  });
+});
+
+describe('the check of certificates', () => {
+  const ending = (leftDays: number, lifeDays: number) => ({
+    notBeforeSeconds: (nowMs + (leftDays - lifeDays) * dayMs) / 1_000,
+    notAfterSeconds: (nowMs + leftDays * dayMs) / 1_000,
+  });
+  const byAlerts = (given: object) =>
+    stateOf(() =>
+      checkCertificates(seen({ certificates: [certificateStatus({ file: 'a.pem', ...given })] }), '*', noLimits),
+    );
+
+  it.each([
+    ['far from its end', ending(200, 398), 'OK'],
+    ['in the window of days, of a short life', ending(20, 47), 'OK'],
+    ['not renewed in time', ending(20, 398), 'WARNING'],
+    ['about to end', ending(2, 398), 'CRITICAL'],
+    ['ended', ending(-2, 398), 'CRITICAL'],
+    ['ended, without a known beginning', { ...ending(-2, 398), notBeforeSeconds: undefined }, 'CRITICAL'],
+    ['about to end and unused', { ...ending(2, 398), usedBy: [] }, 'WARNING'],
+    ['not renewed in time and unused', { ...ending(20, 398), usedBy: [] }, 'OK'],
+    ['about to end, of unknown use', { ...ending(2, 398), usedBy: undefined }, 'CRITICAL'],
+    ['not valid yet', { notBeforeSeconds: nowMs / 1_000 + 60 }, 'CRITICAL'],
+    ['invalid', { state: 'invalid' }, 'WARNING'],
+    ['unreadable', { isUnreadable: true, notAfterSeconds: undefined }, 'UNKNOWN'],
+  ])('judges one that is %s as the alerts do', (_, given, state) => {
+    expect(byAlerts(given)).toBe(state);
+  });
+
+  it('takes days from -w and -c instead', () => {
+    const certificates = [certificateStatus({ file: 'a.pem', ...ending(20, 47) })];
+    const by = (warning: number, critical: number) =>
+      summarize(checkCertificates(seen({ certificates }), '*', { warning, critical })).line;
+
+    expect(by(20, 3)).toMatch(/^OK - .* \| days_left=20;20:;3:$/);
+    expect(by(21, 3)).toContain('WARNING - ');
+    expect(by(30, 21)).toContain('CRITICAL - ');
+  });
+
+  it('ignores requests, and knows nothing of a file that is not there', () => {
+    const certificates = [certificateStatus({ file: 'a.csr', kind: 'csr', notAfterSeconds: undefined })];
+    const by = (glob: string) => stateOf(() => checkCertificates(seen({ certificates }), glob, noLimits));
+
+    expect([by('*'), by('a*')]).toEqual(['OK', 'UNKNOWN: lb-1 has no certificate a*']);
+  });
+});
+
+describe('the check of the activation', () => {
+  const endsIn = (days: number) => (nowMs + days * dayMs) / 1_000;
+
+  it.each([
+    [{ status: 'activated', kind: 'permanent', notAfterSeconds: endsIn(2) }, 'OK'],
+    [{ status: 'activated', kind: 'permanent', notAfterSeconds: endsIn(-2) }, 'WARNING'],
+    [{ status: 'activated', kind: 'temporal', notAfterSeconds: endsIn(20) }, 'WARNING'],
+    [{ status: 'activated', kind: 'temporal', notAfterSeconds: endsIn(2) }, 'CRITICAL'],
+    [{ status: 'activated', notAfterSeconds: endsIn(2) }, 'CRITICAL'],
+    [{ status: 'deactivated' }, 'CRITICAL'],
+    [{ status: 'not_applicable' }, 'OK'],
+    [{ status: 'unknown' }, 'UNKNOWN: it is not known whether lb-1 is activated'],
+    [{ status: 'activated' }, 'UNKNOWN: lb-1 is activated, but it is not known until when'],
+  ])('judges %j', (activation, state) => {
+    expect(stateOf(() => checkActivation(seen({ activation }), noLimits))).toBe(state);
+  });
+
+  it('is critical after a 402, whatever was read before', () => {
+    expect(stateOf(() => checkActivation(seen({ deactivated: true, collectors: [] }), noLimits))).toBe('CRITICAL');
+  });
+});
+
+describe('the check of an appliance', () => {
+  const failing = collectorStatus({ name: 'farms', failure: { reason: 'timeout', sinceMs: nowMs } });
+
+  it.each([
+    ['answers', {}, 'OK'],
+    ['has not answered yet', { up: undefined }, 'UNKNOWN: lb-1 has not answered since the exporter was started'],
+    ['does not answer', { up: false }, 'WARNING'],
+    ['has just stopped answering', { breaker: 'open' }, 'WARNING'],
+    [
+      'is read too late',
+      { collectors: [collectorStatus({ name: 'farms', lastSuccessMs: nowMs - 91_000 })] },
+      'WARNING',
+    ],
+    ['failed once', { collectors: [failing] }, 'OK'],
+    ['was never read, with a failure', { collectors: [{ ...failing, lastSuccessMs: undefined }] }, 'WARNING'],
+    [
+      'is about to be read',
+      { collectors: [{ ...collectorStatus({ name: 'vpn' }), lastSuccessMs: undefined }] },
+      'UNKNOWN',
+    ],
+    [
+      'lacks something',
+      { collectors: [collectorStatus({ name: 'vpn', isSupported: false, lastSuccessMs: undefined })] },
+      'OK',
+    ],
+  ] as const)('judges one that %s', (_, given, state) => {
+    expect(stateOf(() => checkAppliance(seen(given)))).toBe(state);
+  });
+});
+
+describe('every check', () => {
+  const checks = [
+    (given: Seen) => checkFarms(given, '*', noLimits),
+    (given: Seen) => checkConnections(given, '*', noLimits),
+    (given: Seen) => checkCertificates(given, '*', noLimits),
+    (given: Seen) => checkActivation(given, noLimits),
+  ];
+
+  it.each([
+    ['old', collectors.map((each) => ({ ...each, lastSuccessMs: nowMs - 91_000 }))],
+    ['stale', collectors.map((each) => ({ ...each, isStale: true }))],
+    ['never made', collectors.map((each) => ({ ...each, lastSuccessMs: undefined }))],
+    ['not supported', collectors.map((each) => ({ ...each, isSupported: false }))],
+    ['not wanted', []],
+  ])('knows nothing by a reading that is %s', (_, list) => {
+    for (const check of checks) expect(stateOf(() => check(seen({ collectors: list })))).toMatch(/^UNKNOWN: /);
+  });
+
+  it('writes one line without a bar in its text, whatever an appliance calls its things', () => {
+    const farms = [farmStatus({ name: 'a|b=1\nc', state: 'down' })];
+
+    expect(summarize(checkFarms(seen({ farms }), '*', noLimits)).line).toBe(
+      'CRITICAL - farm a/b=1 c is down | farms=1 backends=2 backends_up=2',
+    );
+  });
+
+  it('names the worst first, and counts what is too much for a line', () => {
+    const down = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => farmStatus({ name, state: 'down' }));
+    const farms = [farmStatus({ name: 'odd', state: 'unknown' }), ...down];
+
+    expect(summarize(checkFarms(seen({ farms }), '*', noLimits)).line).toMatch(
+      /^CRITICAL - farm a is down; .*; farm e is down; 2 more \|/,
+    );
+  });
+});
