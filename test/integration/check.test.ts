@@ -10,6 +10,7 @@ import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { healthyPair } from '../../simulator/scenes/cluster.ts';
 import { deactivatedWorld } from '../../simulator/scenes/expiring.ts';
 import { recordedWorld } from '../../simulator/scenes/recorded.ts';
+import { httpFarm } from '../../simulator/world-parts.ts';
 import { type SimulatedApplianceOptions, startSimulatedAppliance } from '../../simulator/server.ts';
 import type { World } from '../../simulator/world.ts';
 import { givenContext } from '../unit/commands/given-command.ts';
@@ -73,6 +74,42 @@ describe('the report of check', () => {
     expect(out).toMatch(/^ {4}Cost {8}about \d+ calls a minute, [\d.]+ % of its time; at most 25 % is taken$/m);
     expect(out).toMatch(/\n1 appliance can be polled as configured\.$/);
     expect(appliance.requests.every(({ method }) => method === 'GET')).toBe(true);
+  });
+
+  it('tries what the collector vip will connect to, once, and says what it must not connect to', async () => {
+    const [world] = healthyPair();
+    const { appliance, entry } = await givenAppliance(world, { farmsListen: true });
+    world.farms.set('gone', httpFarm({ name: 'gone', vip: '192.0.2.30', vport: '80' }));
+    world.farms.set('lie', httpFarm({ name: 'lie', vip: '127.0.0.2', vport: '22' }));
+    const connectTo = { ...appliance.farms?.addresses, '192.0.2.30:80': '127.0.0.1:9' };
+    const vip = { connect_to: connectTo, networks: ['192.0.2.0/24', '127.0.0.1'] };
+    const entryWithVip = { ...entry, vip, collectors: { vip: { enabled: true } } };
+
+    const { out, code } = await check([entryWithVip]);
+    const { appliances } = JSON.parse((await check([entryWithVip], {}, {}, ['--json'])).out) as {
+      appliances: readonly Record<string, unknown>[];
+    };
+
+    expect(code).toBe(0);
+    expect(out).toMatch(/^ {4}Probed {6}\d farms? can be reached from here: .*www 192\.0\.2\.20:443 \(connect_to 127/m);
+    expect(findings(out)).toMatch(/may not connect to lie at 127\.0\.0\.2:22: .*\n.*\n {11}vip: \{ networks/);
+    expect(findings(out)).toMatch(
+      /no connection can be made to gone at 192\.0\.2\.30:80 \(connect_to 127\.0\.0\.1:9\)/,
+    );
+    expect(appliances[0]?.['probes']).toEqual(
+      expect.arrayContaining([
+        { farm: 'www', address: expect.stringContaining('192.0.2.20:443') as unknown, reachable: true, failure: null },
+        { farm: 'lie', address: '127.0.0.2:22', reachable: null, failure: 'not_allowed' },
+      ]),
+    );
+  });
+
+  it('says nothing of farms while the collector vip is off', async () => {
+    const { entry } = await givenAppliance(healthyPair()[0]);
+
+    const { out } = await check([entry]);
+
+    expect(out).not.toMatch(/Probed|vip/);
   });
 
   it('makes each call once, calls per farm for one farm only', async () => {
@@ -261,7 +298,7 @@ describe('the report of check', () => {
     expect(diagnosis).toBe('it is deactivated, which hides most facts; 1 thing to fix');
     expect(out).toMatch(/^ {4}Polled {6}activation$/m);
     expect(findings(out)).toMatch(/It is deactivated: .*402.*\n[^]*Do not restart its farms/);
-    expect(out.match(/402/g)).toHaveLength(1);
+    expect(out.match(/\b402\b/g)).toHaveLength(1);
   });
 
   it('reports a clock that is off by more than the threshold of the alert', async () => {

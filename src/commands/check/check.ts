@@ -12,6 +12,7 @@ import { counted } from '../../lib/text.ts';
 import { parseShard } from '../../lib/shard.ts';
 import { type Command, type CommandContext, optionalFlag, textFlag, UsageError } from '../command.ts';
 import { readShownCertificate } from '../fingerprint.ts';
+import { probeFarms } from './farm-probes.ts';
 import { addressOf, type ApplianceCheck, probeAppliance, type ProbeParts } from './probe.ts';
 import { adminKeyFinding, gatewayNotes, ownCertificateNote } from './gateway.ts';
 import { findingsOf } from './findings.ts';
@@ -108,7 +109,9 @@ async function checkAppliance(parts: ProbeParts): Promise<ApplianceCheck> {
         // The report then has no line about the certificate.
         () => undefined,
       );
-  return { appliance, settings, probe, shown, nowMs: Date.now() };
+  const isProbed = appliance.collectors.vip?.enabled === true && probe.failure === undefined;
+  const farmProbes = isProbed && probe.farms ? await probeFarms(probe.farms, appliance.vip, stopped) : undefined;
+  return { appliance, settings, probe, farmProbes, shown, nowMs: Date.now() };
 }
 
 /** Returns notes about the protection of the metrics listener and the end of its certificate. */

@@ -5,6 +5,7 @@ import type { FailureReason } from '../../appliance/errors.ts';
 import { alertThresholds } from '../../lib/alert-thresholds.ts';
 import { dayOf, formatDuration } from '../../lib/time.ts';
 import { packageFolder } from '../../app/build-info.ts';
+import type { FarmProbe } from './farm-probes.ts';
 import { addressOf, type ApplianceCheck, clockOffsetOf, type Obstacle } from './probe.ts';
 import { failureFinding, pinLines, exact, type Finding } from './failure-finding.ts';
 
@@ -16,7 +17,14 @@ export function findingsOf(checked: ApplianceCheck): readonly Finding[] {
   return [
     ...(failure ? [failureFinding(failure, checked)] : []),
     ...(failure?.reason === 'tls' ? [] : trustFindings(checked)),
-    ...(failure ? [] : [...licenceFindings(checked), ...obstacleFindings(checked), ...farmFindings(checked)]),
+    ...(failure
+      ? []
+      : [
+          ...licenceFindings(checked),
+          ...obstacleFindings(checked),
+          ...farmFindings(checked),
+          ...probeFindings(checked),
+        ]),
     ...clockFindings(checked),
     ...(failure ? [] : costFindings(checked)),
   ];
@@ -120,6 +128,30 @@ function farmFindings({ probe }: ApplianceCheck): readonly Finding[] {
     },
   ];
 }
+
+/** Makes one finding for all addresses that must not be probed, and one for those out of reach. */
+function probeFindings({ farmProbes = [] }: ApplianceCheck): readonly Finding[] {
+  const named = (probes: readonly FarmProbe[]) => probes.map(({ farm, address }) => `${farm} at ${address}`).join(', ');
+  const forbidden = farmProbes.filter(({ failure }) => failure === 'not_allowed');
+  const silent = farmProbes.filter(({ isReachable }) => isReachable === false);
+  const findings: Finding[] = [];
+  if (forbidden.length > 0)
+    findings.push({
+      text: `The collector vip may not connect to ${named(forbidden)}: reserved, of this machine, or in none of vip.networks.`,
+      remedy: ['If its farms really are there, name their networks, all of them:', exact(networksExample)],
+    });
+  if (silent.length > 0)
+    findings.push({
+      text: `From here, no connection can be made to ${named(silent)}. ZlbFarmUnreachable cannot fire for them.`,
+      remedy: [
+        'Open the way for this machine, lead the probe elsewhere by vip.connect_to, or name the networks that it reaches:',
+        exact(networksExample),
+      ],
+    });
+  return findings;
+}
+
+const networksExample = "vip: { networks: ['192.0.2.0/24'] }";
 
 function clockFindings({ probe }: ApplianceCheck): readonly Finding[] {
   const offset = clockOffsetOf(probe.calls);

@@ -3,6 +3,7 @@ import type { Decode } from '../../appliance/decode.ts';
 import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
 import { applianceFacts } from '../../collectors/appliance-facts.ts';
 import { type CollectContext, type Collector, type Facts, isFarmCollector } from '../../collectors/collector.ts';
+import { type FarmList, farms, type ListedFarm } from '../../collectors/farms.ts';
 import { collectors } from '../../collectors/registry.ts';
 import { type ApplianceSettings, type Settings, watchesFarm } from '../../config/settings.ts';
 import { connectAppliance } from '../../app/connect-appliance.ts';
@@ -10,6 +11,7 @@ import { isOneOf, toError } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import { intervalOf } from '../../poller/schedule.ts';
 import type { ShownCertificate } from '../fingerprint.ts';
+import type { FarmProbe } from './farm-probes.ts';
 
 /** The result of one call of each endpoint that polling reads. */
 interface ProbeResult {
@@ -17,6 +19,8 @@ interface ProbeResult {
   readonly failure: Failure | undefined;
   readonly calls: readonly CallReport[];
   readonly facts: Facts;
+  /** Undefined if the farms were not listed. */
+  readonly farms: readonly ListedFarm[] | undefined;
   /** Collectors that succeeded. */
   readonly polled: readonly string[];
   /** Optional collectors for which the edition has no API. */
@@ -98,7 +102,13 @@ export async function probeAppliance({ appliance, settings, decode, stopped }: P
     await client.close();
   }
   failure ??= unprovenBy(calls, obstacles);
-  return { failure, calls, facts: context.facts, polled, unsupported, obstacles, skipped, perMinute };
+  const { facts } = context;
+  return { failure, calls, facts, farms: listedIn(newest), polled, unsupported, obstacles, skipped, perMinute };
+}
+
+function listedIn(newest: ReadonlyMap<string, unknown>): readonly ListedFarm[] | undefined {
+  // Only the data of this very collector is stored under its name.
+  return (newest.get(farms.name) as FarmList | undefined)?.farms;
 }
 
 /** Returns the sum of the seconds of all calls. */
@@ -121,10 +131,10 @@ async function tryCollector(
     newest.set(collector.name, await collector.collect(context));
     return 1;
   }
-  const farms = (context.facts.farms ?? []).filter((farm) => collector.covers(farm));
-  const [first] = farms;
+  const covered = (context.facts.farms ?? []).filter((farm) => collector.covers(farm));
+  const [first] = covered;
   if (first) await (await collector.begin(context))(first, context);
-  return farms.length;
+  return covered.length;
 }
 
 function contextOf(
@@ -181,6 +191,8 @@ export interface ApplianceCheck {
   readonly appliance: ApplianceSettings;
   readonly settings: Settings;
   readonly probe: ProbeResult;
+  /** Farms that the collector `vip` will probe; undefined if it is off or no farm is known. */
+  readonly farmProbes: readonly FarmProbe[] | undefined;
   /** Undefined when the server showed no certificate. */
   readonly shown: ShownCertificate | undefined;
   readonly nowMs: number;

@@ -1,6 +1,7 @@
 import { counted, oneLine } from '../../lib/text.ts';
 import type { CommandContext } from '../command.ts';
 import { dayOf, formatDuration } from '../../lib/time.ts';
+import type { FarmProbe } from './farm-probes.ts';
 import { addressOf, type ApplianceCheck, clockOffsetOf, secondsOf } from './probe.ts';
 import { keyHeadersText, type Finding } from './failure-finding.ts';
 import { percent } from './findings.ts';
@@ -103,6 +104,7 @@ function rowsOf(checked: ApplianceCheck): readonly Row[] {
     clockRow(checked),
     failure ? undefined : ['Polled', polled.join(', ')],
     failure ? undefined : ['Cost', costText(checked)],
+    checked.farmProbes ? ['Probed', probedText(checked.farmProbes)] : undefined,
     skipped.length > 0 ? ['Forbidden', `${skipped.join(', ')}: their collectors work without them`] : undefined,
     unsupported.length > 0 ? ['Unsupported', `${unsupported.join(', ')}: this edition has no API for them`] : undefined,
   ];
@@ -116,6 +118,15 @@ function reachedText({ appliance, probe: { calls, failure } }: ApplianceCheck): 
     return failure?.reason === 'tls' ? `${text}, without a request: see TLS` : `${text} gave no answer`;
   const each = formatDuration((secondsOf(answered) / answered.length) * 1_000);
   return `${text}, ${counted(answered.length, 'call')}, ${each} each`;
+}
+
+/** Says what was tried; farms that cannot be reached or must not be are findings. */
+function probedText(probes: readonly FarmProbe[]): string {
+  const reached = probes.filter(({ isReachable }) => isReachable);
+  const untried = probes.filter(({ isReachable, failure }) => isReachable === undefined && failure === undefined);
+  const names = reached.map(({ farm, address }) => `${farm} ${address}`);
+  const rest = untried.length > 0 ? `; ${counted(untried.length, 'more farm')} not tried` : '';
+  return `${counted(reached.length, 'farm')} can be reached from here${names.length > 0 ? `: ${names.join(', ')}` : ''}${rest}; L4 farms with TCP are probed too`;
 }
 
 /** How the certificate of the API was checked. */
