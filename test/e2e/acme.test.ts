@@ -1,19 +1,17 @@
 import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { connect } from 'node:tls';
 import { promisify } from 'node:util';
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createCertificate } from '../../simulator/certificate.ts';
-import type { SimulatedAppliance } from '../../simulator/server.ts';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { certificate } from '../../simulator/world-parts.ts';
 import type { World } from '../../simulator/world.ts';
 import { givenAdminCli } from '../integration/admin-cli/given-admin-cli.ts';
 import { isThere } from '../support/programs.ts';
+import { servedCertificate } from '../support/served-certificate.ts';
 import { makeMaterial } from '../support/tls-server.ts';
 import { until } from '../support/until.ts';
 
@@ -120,18 +118,8 @@ async function given() {
     ZLB_ADMIN_TOKEN: cli.tokenOf('admin'),
   };
   const served = (): Promise<readonly X509Certificate[]> =>
-    Promise.all([...cli.appliances.values()].map((appliance) => servedBy(appliance)));
+    Promise.all([...cli.appliances.values()].map((appliance) => servedCertificate(appliance, '192.0.2.40:443', name)));
   return { ...cli, worlds, url, ca, env, served };
-}
-
-/** Resolves to the certificate that the farm `shop` of an appliance presents. */
-async function servedBy({ farms }: SimulatedAppliance): Promise<X509Certificate> {
-  const port = Number(farms?.addresses['192.0.2.40:443']?.split(':')[1]);
-  const socket = connect({ port, host: '127.0.0.1', servername: name, rejectUnauthorized: false });
-  await once(socket, 'secureConnect');
-  const certificate = socket.getPeerX509Certificate()!;
-  socket.destroy();
-  return certificate;
 }
 
 function expectDelivered(served: readonly X509Certificate[], issued: X509Certificate): void {
