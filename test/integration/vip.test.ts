@@ -1,72 +1,13 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import { createServer, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { createCertificate } from '../../simulator/certificate.ts';
-import { byFile, byName, createWorld, enterprise } from '../../simulator/world-creation.ts';
-import { certificate, httpBackend, httpFarm, l4Backend, l4Farm, service } from '../../simulator/world-parts.ts';
-import type { HttpFarm } from '../../simulator/world-farms.ts';
+import { byName, createWorld } from '../../simulator/world-creation.ts';
+import { certificate, l4Backend, l4Farm } from '../../simulator/world-parts.ts';
 import { healthyPair } from '../../simulator/scenes/cluster.ts';
 import { deactivatedWorld } from '../../simulator/scenes/expiring.ts';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { givenAppliance } from '../support/given-appliance.ts';
 import { seriesOf, valueOf } from '../support/samples.ts';
-
-const dayMs = 86_400_000;
-/** Certificates have whole seconds. */
-const nowMs = Math.floor(Date.now() / 1_000) * 1_000;
-const lists = ['farms', 'certificates', 'farm_config'];
-const loopback = { networks: ['127.0.0.0/8'] };
-
-/** A server on a port of loopback, and how many connections it had. */
-async function listening(server: Server) {
-  const sockets = new Set<Socket>();
-  const seen = { port: 0, connections: 0 };
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket.on('error', () => undefined).on('close', () => sockets.delete(socket)));
-    seen.connections += 1;
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  seen.port = (server.address() as AddressInfo).port;
-  return seen;
-}
-
-const times = { notBefore: nowMs - 30 * dayMs, notAfter: nowMs + 60 * dayMs };
-
-function givenTls(commonName = 'shop.test') {
-  const { key, cert } = createCertificate({
-    subject: { CN: commonName },
-    notBefore: new Date(times.notBefore),
-    notAfter: new Date(times.notAfter),
-    altNames: [`DNS:${commonName}`],
-  });
-  return listening(createTlsServer({ key, cert }));
-}
-
-function httpsFarm(port: number, parts: Partial<HttpFarm> = {}): HttpFarm {
-  return httpFarm({
-    name: 'shop',
-    vip: '127.0.0.1',
-    vport: String(port),
-    listener: 'https',
-    certificates: ['shop_test.pem'],
-    services: [service('main', { backends: [httpBackend(0, '10.0.0.1', 80)] })],
-    ...parts,
-  });
-}
-
-function worldOf(...farms: Parameters<typeof byName>[0] & HttpFarm[]) {
-  return createWorld({
-    ...enterprise('lb-test', nowMs),
-    certificates: byFile([certificate('shop_test.pem', times)]),
-    farms: byName(farms),
-  });
-}
+import { dayMs, givenTls, httpsFarm, listening, lists, loopback, nowMs, times, worldOf } from './given-vip.ts';
 
 it('shows what a farm serves, whether the store has it, and whether it covers the name', async () => {
   const server = await givenTls();
