@@ -198,13 +198,17 @@ Recipes
   install-activation file=PATH
   backup [name=N]
 Words   appliances, whoami, operations, parameters, audit, frozen, freeze --reason=TEXT, unfreeze
+Change requests, for a second person to approve
+  admin lb-1 restart-farm farm=shop --request --reason=TICKET-42    ask; nothing is sent
+  admin requests [list --state=open,denied]    and requests show ID, cancel ID
+  admin requests approve ID [--watch]          and requests deny ID --reason=TEXT
 
   --dry-run            show what would be sent and which guards object; change nothing
   --reason=TEXT        why, for the audit; recipes need it
   --confirm=NAME       for what cannot be undone: the name of the object
   --force              override the guards (needs --reason)
   --backup-first       back up the configuration before a change
-  --yes                agree in advance
+  --yes                agree in advance; to approve also --digest=HEX, of the plan you looked at
   --wait=5m            recipes: wait that long at most
   --body=@FILE         send a file, or standard input (--body=-); for what is secret too
   --output=FILE        save the answer
@@ -214,4 +218,4 @@ Words   appliances, whoami, operations, parameters, audit, frozen, freeze --reas
 On a terminal every change, a single operation or a recipe, asks before it is sent; without a
 terminal it needs --yes. Reads and dry runs never ask.
 Environment: ZLB_ADMIN_URL (or http://127.0.0.1:9445), ZLB_ADMIN_TOKEN_FILE or ZLB_ADMIN_TOKEN.
-Exit codes: 0 done, 1 refused or failed, 2 a mistake on the command line, or nobody agreed.`;
+Exit codes: 0 done, 1 refused or failed, 2 a mistake or nobody agreed, 3 it waits for approval.`;

@@ -18,6 +18,7 @@ import {
 } from './built-in-commands.ts';
 import { recipes } from './recipes.ts';
 import { recipeFlags, runRecipe } from './run-recipe.ts';
+import { requestCommandOf, requestFlags } from './requests.ts';
 import { type AdminParts, type AdminSession, withSession } from './session.ts';
 
 interface BuiltIn {
@@ -87,6 +88,11 @@ type Task = (session: AdminSession) => Promise<number | void>;
  * Returns what the words ask for; throws a UsageError when the words and flags do not go together.
  */
 function taskOf(first: string, rest: readonly string[], flags: Flags): Task {
+  if (first === 'requests') {
+    const command = requestCommandOf(rest);
+    refuseFlags(flags, command.flags, command.name);
+    return command.run;
+  }
   const builtIn = builtIns.get(first);
   if (builtIn) {
     refuseFlags(flags, builtIn.flags, `admin ${first}`);
@@ -95,14 +101,15 @@ function taskOf(first: string, rest: readonly string[], flags: Flags): Task {
     return (session) => builtIn.run(rest, session);
   }
   const [second, ...values] = rest;
-  const misspelt = closestWord(first, [...builtIns.keys(), 'operations']);
+  const misspelt = closestWord(first, [...builtIns.keys(), 'operations', 'requests']);
   if (second === undefined)
     throw new UsageError(
       `admin ${JSON.stringify(quotable(first))} is not complete; ${misspelt ? `did you mean admin ${misspelt}? Otherwise ` : ''}add an operation or a recipe after the name of an appliance, see admin --help`,
     );
   const recipe = recipes.find(({ name }) => name === second);
   if (recipe) {
-    refuseFlags(flags, recipeFlags, `the recipe ${recipe.name}`);
+    if (flags.request === true) refuseFlags(flags, requestFlags, `a request for ${recipe.name}`);
+    else refuseFlags(flags, recipeFlags, `the recipe ${recipe.name}`);
     return (session) => runRecipe(recipe, first, values, session);
   }
   if (!isOperation(second)) {
@@ -116,7 +123,8 @@ function taskOf(first: string, rest: readonly string[], flags: Flags): Task {
         `there is no recipe or operation ${JSON.stringify(quotable(second))}; did you mean ${meant}?`,
       );
   }
-  refuseFlags(flags, operationFlags, 'a single operation');
+  if (flags.request === true) refuseFlags(flags, [...requestFlags, 'body'], 'a request for an operation');
+  else refuseFlags(flags, operationFlags, 'a single operation');
   return (session) => callOperation(first, rest, session);
 }
 

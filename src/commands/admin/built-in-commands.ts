@@ -69,7 +69,7 @@ export async function listOperations(
 }
 
 /** Sends a request and prints the lines of its answer, or with `--json` the exact answer. */
-async function show(
+export async function show(
   { client, flags, say, warn, shell }: AdminSession,
   request: GatewayRequest,
   toLines: (answer: unknown) => readonly string[],

@@ -2,6 +2,7 @@ import { confirmationOf } from '../../gateway/confirmation.ts';
 import type { OperationCall } from '../../gateway/operation.ts';
 import { changes } from '../../gateway/policy.ts';
 import { createDecoder } from '../../appliance/decode.ts';
+import { parseJson } from '../../lib/check.ts';
 import { optionalFlag, UsageError } from '../command.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
 import { isAgreed, type AdminSession, callsTo } from './session.ts';
@@ -14,6 +15,7 @@ import { wouldFail, previewLines, warningLines } from './preview.ts';
 import { backupSteps } from '../../recipes/backup.ts';
 import { runSteps } from './run-recipe.ts';
 import { printLines } from './render.ts';
+import { askForChange, showWaiting, waitsCode } from './requests.ts';
 import { parseTarget } from './words.ts';
 
 /** Flags that a single operation takes. */
@@ -30,8 +32,9 @@ export const operationFlags: readonly string[] = [
 ];
 
 /**
- * Sends one operation to one appliance and shows what comes back. Resolves to the exit code: 1 for
- * the dry run of what would be refused, 2 when nobody agreed to it.
+ * Sends one operation to one appliance and shows what comes back, or asks for it. Resolves to the
+ * exit code: 1 for the dry run of what would be refused, 2 when nobody agreed to it, 3 when it
+ * waits for approval.
  */
 export async function callOperation(
   appliance: string,
@@ -55,9 +58,10 @@ export async function callOperation(
   };
   try {
     if (flags['dry-run'] === true) return await showPreview(prepared, redacted);
-    if (await send(prepared, redacted, output)) return 0;
-    await output?.discard();
-    return 2;
+    if (flags.request === true) return await request(prepared, redacted);
+    const code = await send(prepared, redacted, output);
+    if (code !== 0) await output?.discard();
+    return code;
   } catch (error) {
     await output?.discard();
     throw error instanceof AdminError ? error.without(redact) : error;
@@ -106,8 +110,21 @@ async function showPreview(prepared: PreparedCall, session: AdminSession): Promi
   return wouldFail(preview) ? 1 : 0;
 }
 
-/** Resolves to false when nobody agreed to it. */
-async function send(prepared: PreparedCall, session: AdminSession, output: OutputFile | undefined): Promise<boolean> {
+/** Asks for the operation instead of sending it. Resolves to the exit code. */
+async function request({ appliance, call, content, options }: PreparedCall, session: AdminSession): Promise<number> {
+  const { operation, params: parameters } = call;
+  const { key, row } = operation;
+  if (!changes(row.risk)) throw new UsageError(`${key} changes nothing, so it needs no approval; leave --request out`);
+  if (row.body !== 'json' && row.body !== 'none')
+    throw new UsageError(`${key} takes a file, which is not kept until somebody approves it; leave --request out`);
+  // The approval of its plan confirms it: a name is not needed here.
+  const body = content && parseJson(content.bytes);
+  await askForChange({ appliance, operation: key, parameters, body, ...options }, session);
+  return 0;
+}
+
+/** Resolves to the exit code. */
+async function send(prepared: PreparedCall, session: AdminSession, output: OutputFile | undefined): Promise<number> {
   const { appliance, call, content, options, calls } = prepared;
   const { flags, client, say, warn, shell } = session;
   const given = optionalFlag(flags, 'confirm');
@@ -116,12 +133,16 @@ async function send(prepared: PreparedCall, session: AdminSession, output: Outpu
   if (changes(call.operation.row.risk)) {
     for (const line of await preflight(writeOf(prepared, confirm), options, calls)) warn(line);
     const unconfirmed = given === undefined ? confirm : undefined;
-    if (!(await isAgreed({ title: `${call.operation.key} on ${appliance}`, unconfirmed }, session))) return false;
+    if (!(await isAgreed({ title: `${call.operation.key} on ${appliance}`, unconfirmed }, session))) return 2;
   }
   if (flags['backup-first'] === true) await backUp(prepared, session);
   const answer = await client.send(requestFor(appliance, call, content, { ...options, confirm }));
+  if (answer.waitsAs !== undefined) {
+    await showWaiting(answer, session);
+    return waitsCode;
+  }
   await showAnswer(answer, appliance, { say, warn, shell, json: flags.json === true, output });
-  return true;
+  return 0;
 }
 
 async function backUp({ options, calls }: PreparedCall, session: AdminSession): Promise<void> {

@@ -24,6 +24,8 @@ export interface GatewayAnswer {
   /** True for an answer that is a file to save. */
   readonly attachment: boolean;
   readonly requestId: string;
+  /** The change request that the gateway made of a change, instead of sending it. */
+  readonly waitsAs: string | undefined;
   readonly body: Readable;
   /**
    * Resolves to the whole body; rejects with an {@link AdminError}, also for a body that is too
@@ -80,7 +82,9 @@ export function createGatewayClient({ url, token, ca, cert, key }: Connection, s
     }
     if (mediaType === 'application/problem+json') throw problemError(status, requestId, await readWholeBody(body));
     const attachment = headerOf(headers, 'content-disposition').startsWith('attachment');
-    return { status, mediaType, attachment, requestId, body, whole: () => readWholeBody(body) };
+    // The gateway passes no Location of an appliance on.
+    const waitsAs = status === 202 ? /^\/requests\/([\w-]+)$/.exec(headerOf(headers, 'location'))?.[1] : undefined;
+    return { status, mediaType, attachment, requestId, waitsAs, body, whole: () => readWholeBody(body) };
   }
 
   async function exchange(

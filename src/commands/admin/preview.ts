@@ -31,10 +31,22 @@ export function previewLines({ operation, risk, request, current, ...outcome }: 
     ...objectionLines(outcome),
     '',
     'Request',
-    `  ${oneLine(`${request.method} ${request.url}`, 2_000)}`,
-    ...(request.body === undefined || request.body === null ? [] : [`  ${oneLine(bodyText(request.body), 4_000)}`]),
+    ...callLines(request),
     ...(current ? ['', ...presentLines(current, request.body)] : []),
   ];
+}
+
+const maxBodyLength = 4_000;
+
+/** Returns a call as it would be sent; says how much of a long body it does not show. */
+export function callLines({ method, url, body }: Preview['request']): readonly string[] {
+  const text = body === undefined || body === null ? '' : bodyText(body);
+  const more = text.length - maxBodyLength;
+  return [
+    oneLine(`${method} ${url}`, 2_000),
+    ...(text === '' ? [] : [oneLine(text, maxBodyLength)]),
+    ...(more > 0 ? [`… and ${more} more characters; --json shows all`] : []),
+  ].map((line) => `  ${line}`);
 }
 
 /** Returns the objections of the gateway and its guards to a call, each once. */
@@ -72,7 +84,8 @@ function outcomeText({ would, validation }: Pick<Preview, 'would' | 'validation'
   return `it would ${would}`;
 }
 
-function presentLines({ operation, body }: NonNullable<Preview['current']>, change: unknown): readonly string[] {
+/** Renders the present state of an object, first what a change (its body) sets. */
+export function presentLines({ operation, body }: NonNullable<Preview['current']>, change: unknown): readonly string[] {
   const source = oneLine(operation, 64);
   const changed = isRecord(change) ? Object.keys(change) : [];
   return [`Now (${source})`, ...presentStateLines(body, changed, source).map((line) => `  ${line}`.trimEnd())];

@@ -29,6 +29,11 @@ const hints: Readonly<Record<string, string>> = {
   guarded: 'Here: --force --reason=TEXT.',
   reason_required: 'Here: --reason=TEXT.',
   frozen: 'Here: zlb-exporter admin unfreeze.',
+  unknown_request: 'Here: zlb-exporter admin requests --state=all.',
+  too_many_requests: 'Here: zlb-exporter admin requests cancel ID.',
+  request_over: 'Here: zlb-exporter admin requests show ID.',
+  digest_mismatch: 'Here: zlb-exporter admin requests show ID.',
+  plan_changed: 'Here: zlb-exporter admin requests show ID.',
   unknown_appliance: 'Here: zlb-exporter admin appliances.',
   appliance_denied: 'Here: zlb-exporter admin appliances.',
 };

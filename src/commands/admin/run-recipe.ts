@@ -8,6 +8,7 @@ import type { Preview } from '../../recipes/preview.ts';
 import { objectionLines, previewLines } from './preview.ts';
 import { backupSteps } from '../../recipes/backup.ts';
 import type { Plan, Recipe, Step } from '../../recipes/recipe.ts';
+import { askForChange } from './requests.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
 
 /** Flags that recipes take. */
@@ -31,6 +32,7 @@ export async function runRecipe(
 ): Promise<number> {
   const { flags, say, warn } = session;
   const values = namedValues(words, recipe);
+  if (flags.request === true) return await request(recipe, { appliance, values }, session);
   const waitMs = waitOf(optionalFlag(flags, 'wait'));
   const dryRun = flags['dry-run'] === true;
   const options = { reason: await reasonFor(session, dryRun), force: flags.force === true };
@@ -64,6 +66,21 @@ export async function runRecipe(
   if (!(await isAgreed({ title: `${recipe.name} on ${appliance}` }, session))) return 2;
   say('');
   await runSteps(plan.steps, (write) => calls.write(write, options), session);
+  return 0;
+}
+
+/** Asks for a recipe instead of running it. Resolves to the exit code. */
+async function request(
+  { name, parameters: known }: Recipe,
+  { appliance, values }: { readonly appliance: string; readonly values: Readonly<Record<string, string>> },
+  session: AdminSession,
+): Promise<number> {
+  if ('file' in known)
+    throw new UsageError(
+      `${name} reads a file here, which is not kept until somebody approves it; leave --request out`,
+    );
+  const change = { appliance, recipe: name, parameters: values, force: session.flags.force === true };
+  await askForChange({ ...change, reason: await reasonFor(session, false) }, session);
   return 0;
 }
 

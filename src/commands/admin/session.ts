@@ -1,4 +1,4 @@
-import { createOperations, type Operations } from '../../gateway/operation.ts';
+import { createOperations, type OperationCall, type Operations } from '../../gateway/operation.ts';
 import type { CommandContext } from '../command.ts';
 import { oneLine } from '../../lib/text.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
@@ -49,7 +49,17 @@ export async function withSession(
 export function callsTo(appliance: string, { client, operations }: Pick<AdminSession, 'client' | 'operations'>): Calls {
   return createCalls(operations, appliance, async (call, content, options) => {
     const answer = await client.send(requestFor(appliance, call, content, options));
+    if (answer.waitsAs !== undefined) throw notSent(answer.waitsAs, call);
     return { ...answer, body: await answer.whole() };
+  });
+}
+
+/** Returns the error for a step that waits for approval, and whose recipe cannot. */
+function notSent(id: string, { operation }: OperationCall): AdminError {
+  return new AdminError(`${operation.key} needs approval, so it was not sent`, {
+    detail: `It waits as ${id}, this call alone.`,
+    remedy: `Take it back with zlb-exporter admin requests cancel ${id}, and ask for the whole recipe with --request --reason=TEXT.`,
+    status: 202,
   });
 }
 

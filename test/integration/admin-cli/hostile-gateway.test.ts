@@ -128,6 +128,53 @@ describe('an answer that is not what it should be', () => {
     expect(`${dry.out}${sent.err}`.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
   });
 
+  it('cannot command the terminal from within a change request', async () => {
+    const finding = { guard: hostile, severity: hostile, message: hostile, remedy: hostile };
+    const step = {
+      title: hostile,
+      call: {
+        operation: hostile,
+        risk: hostile,
+        method: hostile,
+        url: hostile,
+        body: { [hostile]: 'y'.repeat(5_000) },
+      },
+      findings: [finding],
+      because: [hostile],
+      current: { operation: hostile, body: { [hostile]: [hostile] } },
+    };
+    const request = {
+      id: hostile,
+      state: hostile,
+      appliance: hostile,
+      title: hostile,
+      force: true,
+      requested_by: hostile,
+      reason: hostile,
+      created: hostile,
+      expires: hostile,
+      digest: hostile,
+      alert: { name: hostile, summary: hostile, since: hostile },
+      plan: { facts: [hostile], steps: [step] },
+      decision: { by: hostile, what: hostile, reason: hostile, at: hostile },
+      outcome: { at: hostile, lines: [hostile], code: null },
+    };
+    const { run } = await given((response) =>
+      json(response, 200, response.req.url?.startsWith('/requests?') ? { requests: [request] } : request),
+    );
+
+    const listed = await run(['requests']);
+    const shown = await run(['requests', 'show', 'cr-1']);
+    const approved = await run(['requests', 'approve', 'cr-1', '--digest=1', '--yes', '--watch']);
+
+    expect([listed.code, shown.code, approved.code]).toEqual([0, 0, 1]);
+    expect(shown.out).toMatch(/… and 1\d\d\d more characters; --json shows all/);
+    for (const { out } of [listed, shown, approved]) {
+      expect(out).toContain('all is well');
+      expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+    }
+  });
+
   it.each([
     ['parameters', ['parameters', 'lb-1', 'actOnFarm', 'farmname=shop']],
     ['records', ['audit']],

@@ -1,0 +1,177 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { createDecoder } from '../../appliance/decode.ts';
+import { oneLine } from '../../lib/text.ts';
+import { AdminError } from '../../recipes/admin-error.ts';
+import { callLines, objectionLines, presentLines } from './preview.ts';
+import { pairLines, recordsOf, tableLines } from './render.ts';
+
+function nullable<Schema extends TSchema>(schema: Schema) {
+  return Type.Union([Type.Null(), schema]);
+}
+
+const StepReply = Type.Object({
+  title: Type.String(),
+  call: nullable(
+    Type.Object({
+      operation: Type.String(),
+      risk: Type.String(),
+      method: Type.String(),
+      url: Type.String(),
+      body: Type.Optional(Type.Unknown()),
+    }),
+  ),
+  findings: Type.Array(
+    Type.Object({ guard: Type.String(), severity: Type.String(), message: Type.String(), remedy: Type.String() }),
+  ),
+  because: Type.Array(Type.String()),
+  current: nullable(Type.Object({ operation: Type.String(), body: Type.Unknown() })),
+});
+
+/** The members of a change request that these commands read. */
+const RequestReply = Type.Object({
+  id: Type.String(),
+  state: Type.String(),
+  appliance: Type.String(),
+  title: Type.String(),
+  force: Type.Boolean(),
+  requested_by: Type.String(),
+  reason: nullable(Type.String()),
+  alert: nullable(Type.Object({ name: Type.String(), summary: nullable(Type.String()), since: Type.String() })),
+  created: Type.String(),
+  expires: Type.String(),
+  digest: Type.String(),
+  plan: Type.Object({ facts: Type.Array(Type.String()), steps: Type.Array(StepReply) }),
+  decision: nullable(
+    Type.Object({ by: Type.String(), what: Type.String(), reason: nullable(Type.String()), at: Type.String() }),
+  ),
+  outcome: nullable(Type.Object({ at: Type.String(), lines: Type.Array(Type.String()) })),
+});
+export type ChangeRequest = Static<typeof RequestReply>;
+
+/** Checks the gateway's answer about a change request; throws an {@link AdminError}. */
+export function readChangeRequest(request: unknown): ChangeRequest {
+  const checked = createDecoder()(RequestReply, request);
+  if (checked.ok) return request as ChangeRequest;
+  throw new AdminError('The gateway answered with something else than a change request', {
+    detail: checked.because,
+    remedy: 'Look at it with --json, and use the same version of zlb-exporter on both sides.',
+  });
+}
+
+/** What each state means for the person who reads it. */
+const meanings: ReadonlyMap<string, string> = new Map([
+  ['proposed', 'is proposed by an alert and waits for approval. Nothing was sent.'],
+  ['pending', 'waits for approval. Nothing was sent.'],
+  ['approved', 'is approved, and about to be carried out.'],
+  ['executing', 'is being carried out.'],
+  ['done', 'is done.'],
+  ['failed', 'has failed.'],
+  ['uncertain', 'may have been carried out: look at the object before you repeat it.'],
+  ['denied', 'is denied. Nothing was sent.'],
+  ['cancelled', 'is cancelled. Nothing was sent.'],
+  ['expired', 'is expired. Nothing was sent.'],
+  ['withdrawn', 'is withdrawn, because its alert has ended. Nothing was sent.'],
+]);
+
+export function isWaiting({ state }: Pick<ChangeRequest, 'state'>): boolean {
+  return state === 'proposed' || state === 'pending';
+}
+
+/** Returns true for a state that another follows; false also for one that is not known here. */
+export function isOpen(request: Pick<ChangeRequest, 'state'>): boolean {
+  return isWaiting(request) || request.state === 'approved' || request.state === 'executing';
+}
+
+/** Says where a request stands; the first line of all that is printed about one. */
+export function stateLine({ id, state }: Pick<ChangeRequest, 'id' | 'state'>): string {
+  return oneLine(`${id} ${meanings.get(state) ?? `is ${state}, which this release does not know.`}`, 200);
+}
+
+/** Renders a request for the person who decides on it: all of its plan, with each exact call. */
+export function requestLines(request: ChangeRequest): readonly string[] {
+  const { plan, digest } = request;
+  return [
+    stateLine(request),
+    '',
+    ...pairLines(originOf(request)),
+    ...(plan.facts.length === 0 ? [] : ['', ...plan.facts.map((fact) => oneLine(fact, 1_000))]),
+    '',
+    ...tableLines(
+      ['step', 'operation', 'risk', 'plan'],
+      plan.steps.map(({ title, call }, index) => [index + 1, call?.operation ?? '-', call?.risk ?? '-', title]),
+    ),
+    ...plan.steps.flatMap(stepLines),
+    '',
+    ...pairLines([['digest of the plan', digest]]),
+    ...outcomeLines(request),
+  ];
+}
+
+type Pairs = readonly (readonly [name: string, value: unknown])[];
+
+function originOf(request: ChangeRequest): Pairs {
+  const { title, appliance, force, requested_by: by, reason, alert, created, expires, decision } = request;
+  return [
+    ['change', `${title} on ${appliance}`],
+    ...(force ? [['force', 'overrides the guards'] as const] : []),
+    ['asked by', by],
+    ['reason', reason],
+    ...(alert ? [['alert', `${alert.name} since ${alert.since}: ${alert.summary ?? '-'}`] as const] : []),
+    ['asked at', created],
+    ...(isWaiting(request) ? [['waits until', expires] as const] : []),
+    ...(decision ? [[decision.what, `by ${decision.by} at ${decision.at}: ${decision.reason ?? '-'}`] as const] : []),
+  ];
+}
+
+function stepLines(
+  { title, call, current, ...objections }: Static<typeof StepReply>,
+  index: number,
+): readonly string[] {
+  if (!call) return [];
+  return [
+    '',
+    oneLine(`${index + 1}. ${title}`, 500),
+    ...callLines(call),
+    ...objectionLines({ ...objections, validation: { problems: [] } }),
+    ...(current ? presentLines(current, call.body).map((line) => `  ${line}`) : []),
+  ];
+}
+
+/** Returns what became of a request; nothing if it is not carried out yet. */
+export function outcomeLines({ outcome }: Pick<ChangeRequest, 'outcome'>): readonly string[] {
+  if (!outcome) return [];
+  return ['', `Outcome at ${oneLine(outcome.at, 64)}`, ...outcome.lines.map((line) => `  ${oneLine(line, 2_000)}`)];
+}
+
+/** Renders a request as {@link requestLines} does, with the commands that decide on it. */
+export function undecidedLines(request: ChangeRequest): readonly string[] {
+  const name = oneLine(request.id, 64);
+  if (!isWaiting(request)) return requestLines(request);
+  return [
+    ...requestLines(request),
+    '',
+    'A second person looks at it, and decides:',
+    `  zlb-exporter admin requests show ${name}`,
+    `  zlb-exporter admin requests approve ${name} --watch`,
+    `  zlb-exporter admin requests deny ${name} --reason=TEXT`,
+  ];
+}
+
+/** Renders the gateway's list of requests. */
+export function listLines(answer: unknown): readonly string[] {
+  const requests = recordsOf(answer, 'requests');
+  if (requests.length === 0) return ['No change requests fit.'];
+  return tableLines(
+    ['id', 'state', 'appliance', 'change', 'asked by', 'asked at', 'waits until', 'reason'],
+    requests.map(({ id, state, appliance, title, requested_by: by, created, expires, reason }) => [
+      id,
+      state,
+      appliance,
+      title,
+      by,
+      created,
+      isWaiting({ state: String(state) }) ? expires : '-',
+      reason,
+    ]),
+  );
+}

@@ -1,0 +1,209 @@
+import { parseJson } from '../../lib/check.ts';
+import { oneLine } from '../../lib/text.ts';
+import { AdminError } from '../../recipes/admin-error.ts';
+import { optionalFlag, UsageError } from '../command.ts';
+import { show } from './built-in-commands.ts';
+import {
+  type ChangeRequest,
+  isOpen,
+  isWaiting,
+  listLines,
+  outcomeLines,
+  readChangeRequest,
+  requestLines,
+  stateLine,
+  undecidedLines,
+} from './change-request.ts';
+import type { GatewayAnswer, GatewayRequest } from './gateway-client.ts';
+import { errorLines } from './problem-error.ts';
+import { printLines } from './render.ts';
+import { type AdminSession, isAgreed } from './session.ts';
+
+/** Ends with this code when a change was not sent, because it waits for approval. */
+export const waitsCode = 3;
+
+/** Flags that ask for a change instead of sending it. */
+export const requestFlags: readonly string[] = ['request', 'reason', 'force', 'json', 'yes'];
+
+/** A change to ask for, as the gateway takes it. */
+export interface AskedChange {
+  readonly appliance: string;
+  readonly recipe?: string;
+  readonly operation?: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly reason?: string | undefined;
+  readonly force?: boolean;
+}
+
+/** Makes a change request, and shows it; nothing is sent to an appliance. */
+export async function askForChange(change: AskedChange, session: AdminSession): Promise<void> {
+  if (change.reason === undefined)
+    throw new UsageError('a change request needs a reason, for those who decide on it: --reason=TEXT');
+  await showWaiting(await session.client.send(post('/requests', change)), session);
+}
+
+/** Shows the change request that the gateway made instead of sending a change. */
+export async function showWaiting(
+  answer: Pick<GatewayAnswer, 'whole'>,
+  { flags, say, warn, shell }: AdminSession,
+): Promise<void> {
+  const body = await answer.whole();
+  const request = readChangeRequest(parseJson(body));
+  if (flags.json !== true) return printLines(undecidedLines(request), { say, warn });
+  warn(stateLine(request));
+  await shell.write(body);
+}
+
+interface RequestCommand {
+  readonly flags: readonly string[];
+  /** Gets the one word after the command, if any. Resolves to the exit code; undefined is 0. */
+  readonly run: (id: string, session: AdminSession) => Promise<number | void>;
+}
+
+/** The words after `admin requests`. */
+const requestCommands: ReadonlyMap<string, RequestCommand> = new Map<string, RequestCommand>([
+  ['list', { flags: ['json', 'state'], run: (_, session) => list(session) }],
+  [
+    'show',
+    {
+      flags: ['json'],
+      run: (id, session) =>
+        show(session, { method: 'GET', path: pathOf(id) }, (answer) => undecidedLines(readChangeRequest(answer))),
+    },
+  ],
+  ['approve', { flags: ['json', 'reason', 'yes', 'digest', 'watch'], run: approve }],
+  ['deny', { flags: ['json', 'reason'], run: deny }],
+  ['cancel', { flags: ['json', 'reason'], run: (id, session) => end(id, 'cancel', session) }],
+]);
+
+/** Returns the command that the words after `admin requests` name; throws a UsageError. */
+export function requestCommandOf([word = 'list', id = '', ...more]: readonly string[]): {
+  readonly name: string;
+  readonly flags: readonly string[];
+  readonly run: (session: AdminSession) => Promise<number | void>;
+} {
+  const command = requestCommands.get(word);
+  if (!command)
+    throw new UsageError(
+      `admin requests takes ${[...requestCommands.keys()].join(', ')}; to look at one: admin requests show ID`,
+    );
+  const name = `admin requests ${word}`;
+  if (more.length > 0 || (word === 'list' && id !== '')) throw new UsageError(`${name} takes no more words`);
+  if (word !== 'list' && id === '')
+    throw new UsageError(`the id is missing: ${name} ID; zlb-exporter admin requests lists them`);
+  return { name, flags: command.flags, run: (session) => command.run(id, session) };
+}
+
+/** Lists what is open, unless `--state` says otherwise. */
+async function list(session: AdminSession): Promise<void> {
+  const wanted = optionalFlag(session.flags, 'state') ?? 'open';
+  const query = new URLSearchParams(
+    wanted === 'all' ? [] : wanted.split(',').map((state): [string, string] => ['state', state]),
+  );
+  const path = query.size === 0 ? '/requests' : `/requests?${query.toString()}`;
+  await show(session, { method: 'GET', path }, listLines);
+}
+
+async function deny(id: string, session: AdminSession): Promise<void> {
+  if (session.flags.reason === undefined)
+    throw new UsageError('a denial needs a reason, for those who asked: admin requests deny ID --reason=TEXT');
+  await end(id, 'deny', session);
+}
+
+async function end(id: string, word: 'deny' | 'cancel', session: AdminSession): Promise<void> {
+  const reason = optionalFlag(session.flags, 'reason');
+  await show(session, post(`${pathOf(id)}/${word}`, { reason }), (answer) => [stateLine(readChangeRequest(answer))]);
+}
+
+/** A change request, and the answer that had it. */
+interface Seen {
+  readonly request: ChangeRequest;
+  readonly body: Buffer;
+}
+
+/**
+ * Approves a plan that somebody has looked at: on a terminal the one that it shows, in a script the
+ * one of `--digest`. Resolves to the exit code.
+ */
+async function approve(id: string, session: AdminSession): Promise<number> {
+  const { flags } = session;
+  const digest = optionalFlag(flags, 'digest');
+  if (flags.yes === true && digest === undefined)
+    throw new UsageError(
+      '--yes needs --digest=HEX, of the plan that somebody has looked at; zlb-exporter admin requests show ID has it',
+    );
+  // A script reads the answer alone.
+  const quiet = flags.json === true ? { ...session, say: session.warn } : session;
+  const approved =
+    flags.yes === true && digest !== undefined
+      ? await sendApproval(id, digest, session)
+      : await approveShown(id, digest, quiet);
+  if (typeof approved === 'number') return approved;
+  const { request, body } = flags.watch === true ? await watch(approved, quiet) : approved;
+  if (flags.json === true) await session.shell.write(body);
+  else printLines([stateLine(request), ...outcomeLines(request)], session);
+  return flags.watch !== true || request.state === 'done' ? 0 : 1;
+}
+
+/** Shows the plan, asks, and shows the new one if it has changed. May resolve to an exit code. */
+async function approveShown(id: string, digest: string | undefined, session: AdminSession): Promise<Seen | number> {
+  const { warn, shell } = session;
+  for (;;) {
+    const { request } = await see(session, { method: 'GET', path: pathOf(id) });
+    printLines(requestLines(request), session);
+    if (!isWaiting(request)) {
+      warn('Nothing was done: it does not wait for approval.');
+      return 1;
+    }
+    if (!shell.ask) {
+      const missing = `--digest=${oneLine(request.digest, 64)} --yes`;
+      warn(`Nothing was done: no terminal is there to ask for your agreement; repeat it with ${missing}.`);
+      return 2;
+    }
+    const { title, appliance } = request;
+    if (!(await isAgreed({ title: `the approval of ${id}: ${title} on ${appliance}` }, session))) return 2;
+    try {
+      return await sendApproval(id, digest ?? request.digest, session);
+    } catch (error) {
+      if (digest !== undefined || !isOtherPlan(error)) throw error;
+      for (const line of ['', ...errorLines(error), '']) warn(line);
+    }
+  }
+}
+
+function isOtherPlan(error: unknown): error is AdminError {
+  return error instanceof AdminError && (error.code === 'plan_changed' || error.code === 'digest_mismatch');
+}
+
+async function sendApproval(id: string, digest: string, session: AdminSession): Promise<Seen> {
+  const reason = optionalFlag(session.flags, 'reason');
+  return await see(session, post(`${pathOf(id)}/approve`, { digest, reason }));
+}
+
+const watchIntervalMs = 2_000;
+
+/** Reads an approved request until it is over. */
+async function watch(approved: Seen, session: AdminSession): Promise<Seen> {
+  const path = pathOf(approved.request.id);
+  session.say('  … it is being carried out, and goes on if this command is stopped');
+  let seen = approved;
+  while (isOpen(seen.request)) {
+    await session.sleep(watchIntervalMs);
+    seen = await see(session, { method: 'GET', path });
+  }
+  return seen;
+}
+
+async function see({ client }: AdminSession, request: GatewayRequest): Promise<Seen> {
+  const body = await (await client.send(request)).whole();
+  return { request: readChangeRequest(parseJson(body)), body };
+}
+
+function pathOf(id: string): string {
+  return `/requests/${encodeURIComponent(id)}`;
+}
+
+function post(path: string, value: unknown): GatewayRequest {
+  return { method: 'POST', path, content: { type: 'application/json', bytes: Buffer.from(JSON.stringify(value)) } };
+}
