@@ -27,6 +27,8 @@ export const rooms: Readonly<Record<string, Room>> = {
       'metrics',
       'collectors',
       'poller',
+      'requests',
+      'recipes',
       'gateway',
       'audit',
       'http',
@@ -36,7 +38,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   http: {
     floor: 4,
     idea: 'the two listeners: one for Prometheus and people, one for changes',
-    imports: ['appliance', 'metrics', 'collectors', 'poller', 'gateway', 'audit', 'status-page'],
+    imports: ['appliance', 'metrics', 'collectors', 'poller', 'requests', 'gateway', 'audit', 'status-page'],
   },
   'status-page': {
     floor: 4,
@@ -52,6 +54,11 @@ export const rooms: Readonly<Record<string, Room>> = {
     floor: 3,
     idea: 'who may change what; guards, dry runs',
     imports: ['appliance', 'metrics', 'audit'],
+  },
+  requests: {
+    floor: 3,
+    idea: 'changes that wait for a second person, and repairs that alerts propose',
+    imports: ['appliance', 'recipes', 'gateway', 'audit'],
   },
   recipes: {
     floor: 3,

@@ -99,6 +99,10 @@ export const gatewayQueries: readonly ExampleQuery[] = [
     asks: 'what was sent today',
     query: 'sum by (appliance, method, endpoint) (increase(zlb_admin_requests_total[1d])) > 0',
   },
+  {
+    asks: 'how many changes wait for approval',
+    query: 'sum by (state) (zlb_admin_change_requests)',
+  },
 ];
 
 /** As a block of Markdown, each question on the line above its query. */

@@ -4,8 +4,8 @@ import type { Logger } from 'pino';
 import type { AdminMetrics } from '../gateway/admin-metrics.ts';
 import { type AuditJournal, createAuditJournal } from '../audit/journal.ts';
 import { type FreezeSwitch, openFreezeSwitch } from '../gateway/freeze.ts';
-import { type AdminAppliance, createGateway, type GatewayParts } from '../gateway/gateway.ts';
-import { createOperations } from '../gateway/operation.ts';
+import type { AdminAppliance } from '../gateway/gateway.ts';
+import { createOperations, type Operations } from '../gateway/operation.ts';
 import { createPrincipals, type Principals } from '../gateway/principal.ts';
 import { createRecorder, type Recorder } from '../gateway/recorder.ts';
 import type { BodyLimits } from '../gateway/request-body.ts';
@@ -17,6 +17,7 @@ import { createRelay } from '../appliance/relay.ts';
 import type { BuildInfo } from './build-info.ts';
 import type { AdminSettings } from '../config/admin-settings.ts';
 import type { ApplianceSettings, Settings } from '../config/settings.ts';
+import { type StartedRequests, startRequests } from './start-requests.ts';
 import { createAdminApp, presentCertificate } from '../http/admin-app.ts';
 import { listen } from '../http/listen.ts';
 import { isSame } from '../lib/same.ts';
@@ -67,6 +68,8 @@ const closeGraceMs = 2_500;
 interface Core {
   /** The settings in force; `update` replaces them. */
   settings: GatewaySettings;
+  readonly operations: Operations;
+  readonly bodyLimits: BodyLimits;
   readonly freeze: FreezeSwitch;
   /** The appliances by name; `update` changes the content. */
   readonly appliances: Map<string, AdminAppliance>;
@@ -79,8 +82,9 @@ interface Core {
 /** Starts the gateway; rejects when its address cannot be listened on. */
 export async function startGateway(settings: GatewaySettings, parts: StartGatewayParts): Promise<StartedGateway> {
   const core = await createCore(settings, parts);
-  const app = await createApp(core, parts);
-  const close = (): Promise<void> => closeGateway(core, app, parts);
+  const requests = await openRequests(core, parts);
+  const app = await createApp(core, requests, parts);
+  const close = (): Promise<void> => closeGateway(core, requests, app, parts);
   const url = await listen(app, settings.admin.listenAddress, 'admin.listen_address').catch(async (error: unknown) => {
     await close();
     throw error;
@@ -121,6 +125,8 @@ async function createCore(settings: GatewaySettings, parts: StartGatewayParts): 
   });
   const core: Core = {
     settings,
+    operations: createOperations(),
+    bodyLimits: bodyLimitsOf(settings.admin),
     freeze,
     appliances: new Map(settings.appliances.map((each) => [each.name, connectAdmin(each, settings, parts)])),
     queue: createRequestQueue({ maxReads: admin.maxConcurrentPerAppliance, maxWaiting, maxWaitMs }),
@@ -135,30 +141,34 @@ function keysOf({ appliances }: GatewaySettings): readonly Secret[] {
   return appliances.flatMap(({ apiKey, adminApiKey }) => [apiKey, ...(adminApiKey ? [adminApiKey] : [])]);
 }
 
-async function createApp(core: Core, parts: StartGatewayParts): Promise<FastifyInstance> {
-  const { fleet, metrics, build, log } = parts;
-  const { appliances, principals, recorder, journal, freeze, settings } = core;
-  const gateway: GatewayParts = {
+async function openRequests(core: Core, { fleet, ...parts }: StartGatewayParts): Promise<StartedRequests> {
+  const { auditFile, timeoutMs } = core.settings.admin;
+  return await startRequests({
+    ...parts,
     ...core,
-    operations: createOperations(),
-    bodyLimits: bodyLimitsOf(settings.admin),
-    timeoutMs: settings.admin.timeoutMs,
+    auditFile,
+    timeoutMs,
+    approvals: () => core.settings.admin.approvals,
     onChanged: (appliance, area, farm) => fleet.changed(appliance, area, farm),
-  };
+  });
+}
+
+async function createApp(
+  core: Core,
+  { gateway, changeRequests, proposals }: StartedRequests,
+  { fleet, ...parts }: StartGatewayParts,
+): Promise<FastifyInstance> {
+  const { admin } = core.settings;
   return await createAdminApp({
-    gateway: createGateway(gateway),
-    operations: gateway.operations,
-    principals,
-    recorder,
-    journal,
-    freeze,
-    metrics,
-    applianceNamesOf: (principal) => [...appliances.keys()].filter((name) => principal.covers(name)),
+    ...parts,
+    ...core,
+    gateway,
+    changeRequests,
+    proposals,
+    applianceNamesOf: (principal) => [...core.appliances.keys()].filter((name) => principal.covers(name)),
     describe: () => fleet.describe().appliances.map((each) => ({ ...each, vip: reachOf(each.name, core.settings) })),
-    tls: settings.admin.tls,
-    timeoutMs: settings.admin.timeoutMs,
-    build,
-    log,
+    tls: admin.tls,
+    timeoutMs: admin.timeoutMs,
   });
 }
 
@@ -201,10 +211,15 @@ function update(core: Core, next: GatewaySettings, app: FastifyInstance, parts: 
   return true;
 }
 
-async function closeGateway(core: Core, app: FastifyInstance, { metrics }: StartGatewayParts): Promise<void> {
+async function closeGateway(
+  core: Core,
+  requests: StartedRequests,
+  app: FastifyInstance,
+  { metrics }: StartGatewayParts,
+): Promise<void> {
   const { queue, appliances, recorder, journal } = core;
   // Calls whose callers left get the same time as the callers that are still connected.
-  await Promise.all([app.close(), queue.close(closeGraceMs)]);
+  await Promise.all([app.close(), requests.close(), queue.close(closeGraceMs)]);
   await Promise.all([...appliances.values()].flatMap(({ relay, client }) => [relay.close(), client.close()]));
   await recorder.close();
   await journal.close();
@@ -250,7 +265,7 @@ function limitsOf({ polling, limits }: Settings): unknown {
 
 /** Returns true if nothing differs that was fixed when the listener and the audit were opened. */
 function fitsListener(before: AdminSettings, next: AdminSettings): boolean {
-  const fixed = ({ tokens: _tokens, tls, ...rest }: AdminSettings): unknown => ({
+  const fixed = ({ tokens: _tokens, approvals: _approvals, tls, ...rest }: AdminSettings): unknown => ({
     ...rest,
     hasTls: tls !== undefined,
     asksForCertificates: tls?.clientCa !== undefined,

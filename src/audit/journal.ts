@@ -208,6 +208,7 @@ interface AuditQuery {
   readonly appliance?: string | undefined;
   readonly operation?: string | undefined;
   readonly event?: AuditEvent | undefined;
+  readonly request?: string | undefined;
   /** Returns true if the caller may see a line. */
   readonly maySee?: (line: AuditLine) => boolean;
 }
@@ -243,12 +244,13 @@ async function queryAudit(file: string, { limit, ...wanted }: AuditQuery, end: n
 }
 
 function fits(line: AuditLine, wanted: Omit<AuditQuery, 'limit'>): boolean {
-  const { principal, appliance, operation, event, maySee } = wanted;
+  const { principal, appliance, operation, event, request, maySee } = wanted;
   return (
     (principal === undefined || line.principal === principal) &&
     (appliance === undefined || line.appliance === appliance) &&
     (operation === undefined || line.operation === operation) &&
     (event === undefined || line.event === event) &&
+    (request === undefined || line.request === request) &&
     (maySee?.(line) ?? true)
   );
 }

@@ -1,5 +1,6 @@
 /**
- * `intent` is written before a call is sent, `outcome` after it; the others are single records.
+ * `intent` is written before a call is sent, `outcome` after it; the others are single records. A
+ * `change_request` is written at each step of one; its calls have its id as their `request`.
  * `started` marks each start of the gateway. `recovered` replaces a line that a killed process or a
  * loss of power left unfinished.
  */
@@ -11,6 +12,7 @@ export const auditEvents = [
   'discovery',
   'freeze',
   'unfreeze',
+  'change_request',
   'started',
   'recovered',
 ] as const;
@@ -35,6 +37,14 @@ export interface AuditRecord {
   readonly forced?: readonly string[];
   /** Guards whose findings went through, as the token has `guards: warn`. */
   readonly warned?: readonly string[];
+  /** The state that a change request has got. */
+  readonly state?: string;
+  /** SHA-256 of the plan that was asked for or approved. */
+  readonly plan_sha256?: string;
+  /** The principal that asked for a call that another one approved. */
+  readonly requested_by?: string;
+  /** True for a call that needs approval and was sent without it, in an emergency. */
+  readonly break_glass?: true;
   /** The masked body. */
   readonly body?: unknown;
   /** HTTP status of the answer, of the appliance or of the gateway. */

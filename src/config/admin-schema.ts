@@ -46,9 +46,9 @@ const token = mapping(
       description: 'The SHA-256 of the token, never the token itself; `zlb-exporter token` prints both.',
       examples: [tokenExample.sha256],
     }),
-    role: Type.Enum(['viewer', 'operator', 'admin'], {
+    role: Type.Enum(['viewer', 'operator', 'admin', 'alertmanager'], {
       description:
-        '`viewer` reads what is not confidential; `operator` also makes changes that another call restores; `admin` does everything.',
+        '`viewer` reads what is not confidential; `operator` also makes changes that another call restores; `admin` does everything. `alertmanager` posts alerts to `/alerts`, and may do nothing else.',
       examples: ['operator'],
     }),
     appliances: Type.Array(value('pattern', {}), {
@@ -89,8 +89,49 @@ const token = mapping(
       default: 'refuse',
       examples: ['warn'],
     }),
+    person: Type.Optional(
+      value('tokenName', {
+        description:
+          'Who holds the token, if one person has several: nobody approves their own change requests. Default: `name`.',
+        examples: ['alice'],
+      }),
+    ),
+    approver: Type.Boolean({
+      description: 'The token may approve and deny change requests of others, if it may call their operations itself.',
+      default: false,
+      examples: [true],
+    }),
+    break_glass: Type.Boolean({
+      description:
+        'With the headers `X-Break-Glass: true` and `X-Reason`, a call is sent at once although it needs approval. The log has a warning, and an alert fires.',
+      default: false,
+      examples: [true],
+    }),
   },
   { examples: [tokenExample] },
+);
+
+const approvals = mapping(
+  {
+    required_for: Type.Array(Type.Enum(['reversible', 'disruptive', 'destructive'], { examples: ['destructive'] }), {
+      description: 'The risks of operations that are not sent before another person has approved them.',
+      default: [],
+      examples: [['disruptive', 'destructive']],
+    }),
+    ttl: value('duration', {
+      description: 'How long a change request waits for approval.',
+      default: '30m',
+      from: '1m',
+      to: '24h',
+      examples: ['1h'],
+    }),
+    self_approval: Type.Boolean({
+      description: 'A person may approve their own change requests: for one administrator alone.',
+      default: false,
+      examples: [true],
+    }),
+  },
+  { description: 'Change requests: what a second person approves before it is sent.', default: {} },
 );
 
 /** The admin gateway; a file without this block has none. */
@@ -149,6 +190,7 @@ export const adminSchema = mapping(
       maximum: 16,
       examples: [1],
     }),
+    approvals,
     tokens: Type.Array(token, {
       description: 'The tokens of callers.',
       minItems: 1,

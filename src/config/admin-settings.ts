@@ -26,7 +26,17 @@ export interface AdminSettings {
   readonly downloadBytes: number;
   /** Concurrent reads; one change at a time comes on top. */
   readonly maxConcurrentPerAppliance: number;
+  readonly approvals: ApprovalSettings;
   readonly tokens: readonly TokenSettings[];
+}
+
+export interface ApprovalSettings {
+  /** The risks of operations that need approval. */
+  readonly requiredFor: readonly ('reversible' | 'disruptive' | 'destructive')[];
+  /** How long a change request waits. */
+  readonly ttlMs: number;
+  /** True if people may approve their own requests. */
+  readonly selfApproval: boolean;
 }
 
 /** All three are PEM; the key belongs to the first certificate. */
@@ -51,6 +61,10 @@ export interface TokenSettings {
   readonly skipConfirmation: boolean;
   /** The effect of a blocking finding of a guard. */
   readonly guards: TokenFile['guards'];
+  /** The holder of the token. */
+  readonly person: string;
+  readonly approver: boolean;
+  readonly breakGlass: boolean;
 }
 
 interface ValidAdmin {
@@ -72,6 +86,11 @@ export function toAdminSettings({ admin, opened, folder, operations }: ValidAdmi
     uploadBytes: admin.upload_bytes,
     downloadBytes: admin.download_bytes,
     maxConcurrentPerAppliance: admin.max_concurrent_per_appliance,
+    approvals: {
+      requiredFor: admin.approvals.required_for,
+      ttlMs: admin.approvals.ttl,
+      selfApproval: admin.approvals.self_approval,
+    },
     tokens: admin.tokens.map((token) => toToken(token, operations)),
   };
 }
@@ -95,6 +114,9 @@ function toToken(token: TokenFile, operations: OperationRoutes): TokenSettings {
     deny: keysOf(token.deny),
     skipConfirmation: token.skip_confirmation,
     guards: token.guards,
+    person: token.person ?? token.name,
+    approver: token.approver,
+    breakGlass: token.break_glass,
   };
 }
 

@@ -11,6 +11,10 @@ export interface AdminMetrics {
   overridden(appliance: string, overridden: Overridden): void;
   auditWritten(records: number, atMs: number): void;
   auditFailed(): void;
+  /** Sets the numbers of open change requests by state, and of those that wait for long. */
+  changeRequests(open: ReadonlyMap<string, number>, late: number): void;
+  /** Counts the end of a change request, or what became of a proposal instead. */
+  changeRequestEnded(outcome: string): void;
   /** Sets the freeze; undefined while the gateway is off. */
   frozen(state: boolean | undefined): void;
 }
@@ -44,6 +48,20 @@ export const adminMetricFamilies = {
     name: 'zlb_admin_audit_last_write_timestamp_seconds',
     help: 'Unix time at which the audit was last written (this exporter).',
   },
+  changeRequests: {
+    name: 'zlb_admin_change_requests',
+    help: 'Change requests that are open, by state (this exporter).',
+    labelNames: ['state'],
+  },
+  changeRequestsLate: {
+    name: 'zlb_admin_change_requests_late',
+    help: 'Change requests that have waited for more than half of their time (this exporter).',
+  },
+  changeRequestEnds: {
+    name: 'zlb_admin_change_requests_total',
+    help: 'Change requests that are over, by outcome; suppressed: not proposed, since too many are open; break_glass: calls that were sent without approval (this exporter).',
+    labelNames: ['outcome'],
+  },
   frozen: {
     name: 'zlb_admin_frozen',
     help: '1 while all changes are frozen (this exporter).',
@@ -53,12 +71,16 @@ export const adminMetricFamilies = {
 export function createAdminMetrics(registry: Registry): AdminMetrics {
   const registers = [registry];
   const { requests, denied, overridden, records, failures, lastWrite, frozen } = adminMetricFamilies;
+  const { changeRequests, changeRequestsLate, changeRequestEnds } = adminMetricFamilies;
   const requestCounter = new Counter({ ...requests, labelNames: [...requests.labelNames], registers });
   const deniedCounter = new Counter({ ...denied, labelNames: [...denied.labelNames], registers });
   const overriddenCounter = new Counter({ ...overridden, labelNames: [...overridden.labelNames], registers });
   const recordCounter = new Counter({ ...records, registers });
   const failureCounter = new Counter({ ...failures, registers });
   const lastWriteGauge = new Gauge({ ...lastWrite, registers });
+  const changeRequestGauge = new Gauge({ ...changeRequests, labelNames: [...changeRequests.labelNames], registers });
+  const lateGauge = new Gauge({ ...changeRequestsLate, registers });
+  const endCounter = new Counter({ ...changeRequestEnds, labelNames: [...changeRequestEnds.labelNames], registers });
   const frozenGauge = new Gauge({ ...frozen, registers });
   // prom-client starts a gauge at 0, which would mean a write in 1970.
   lastWriteGauge.remove();
@@ -66,7 +88,8 @@ export function createAdminMetrics(registry: Registry): AdminMetrics {
   return {
     answered: (call) => requestCounter.inc(call),
     denied: (call) => deniedCounter.inc(call),
-    overridden(appliance, { forced = [], warned = [] }) {
+    overridden(appliance, { forced = [], warned = [], break_glass: breakGlass = false }) {
+      if (breakGlass) endCounter.inc({ outcome: 'break_glass' });
       for (const guard of forced) overriddenCounter.inc({ appliance, guard, by: 'force' });
       for (const guard of warned) overriddenCounter.inc({ appliance, guard, by: 'token' });
     },
@@ -75,6 +98,11 @@ export function createAdminMetrics(registry: Registry): AdminMetrics {
       lastWriteGauge.set(atMs / 1_000);
     },
     auditFailed: () => failureCounter.inc(),
+    changeRequests(open, late) {
+      for (const [state, count] of open) changeRequestGauge.set({ state }, count);
+      lateGauge.set(late);
+    },
+    changeRequestEnded: (outcome) => endCounter.inc({ outcome }),
     frozen: (state) => (state === undefined ? frozenGauge.remove() : frozenGauge.set(state ? 1 : 0)),
   };
 }

@@ -17,7 +17,7 @@ import { AdminProblem } from './problem.ts';
 import type { RequestBody } from './request-body.ts';
 
 /** The answer to a dry run: what a call would send and do. */
-export interface DryRunPlan extends Overridden {
+export interface DryRunPlan extends Omit<Overridden, 'break_glass'> {
   readonly dry_run: true;
   readonly operation: EndpointKey;
   readonly risk: Risk;

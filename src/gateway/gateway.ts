@@ -1,6 +1,7 @@
 import type { Area } from '../appliance/api/table.ts';
 import type { ApplianceClient } from '../appliance/client.ts';
 import type { Relay } from '../appliance/relay.ts';
+import { type Approvals, approvalOf } from './approval.ts';
 import { confirm } from './confirmation.ts';
 import { discover, parameterMembers } from './discovery.ts';
 import { planCall } from './dry-run.ts';
@@ -9,7 +10,7 @@ import { type FreezeSwitch, refuseFrozen } from './freeze.ts';
 import { inspectCall } from './guards/inspect.ts';
 import { type Overridden, refuseFindings } from './guards/guard.ts';
 import type { OperationCall, Operations } from './operation.ts';
-import { authorise, changes, may, riskOf } from './policy.ts';
+import { authorise, changes, may, refusePlanner, riskOf } from './policy.ts';
 import type { Principals } from './principal.ts';
 import { AdminProblem, callerLeft } from './problem.ts';
 import { createReach, type Reach } from './reach.ts';
@@ -33,6 +34,7 @@ export interface GatewayParts {
   readonly queue: RequestQueue;
   readonly recorder: Recorder;
   readonly freeze: Pick<FreezeSwitch, 'state' | 'signal'>;
+  readonly approvals: Approvals;
   readonly bodyLimits: BodyLimits;
   /** Maximum time until an appliance begins its answer. */
   readonly timeoutMs: number;
@@ -108,14 +110,20 @@ async function handle(gateway: GatewayParts, request: AdminRequest): Promise<Adm
   const permitted = { request, call, body };
   if (request.dryRun) return await planInQueue(gateway, permitted);
 
+  if (changes(riskOf(call))) refusePlanner(request.principal);
   refuseFrozen(gateway.freeze, call);
   confirm(request, call);
+  const approval = approvalOf(gateway.approvals, request, call);
+  if (approval === 'waits') return await gateway.approvals.ask(permitted);
   const place = placeOf(gateway, permitted);
   // Before the queue: a slow upload must not keep others from changing the appliance.
   await body?.receive(request.principal.name, place.signal);
   try {
     return await inQueue(gateway, request, place, async (held) => {
-      const overridden = await guard(permitted, held);
+      const overridden = {
+        ...(await guard(permitted, held)),
+        ...(approval === 'break_glass' ? { break_glass: true as const } : {}),
+      };
       recheck(gateway, permitted, held);
       await recordIntent(gateway, permitted, overridden);
       request.onSending(overridden);
@@ -199,11 +207,13 @@ async function recordIntent(
   permitted: PermittedCall,
   overridden: Overridden,
 ): Promise<void> {
-  const { body } = permitted;
+  const { body, request } = permitted;
+  const { approved } = request;
   if (!isAudited(permitted)) return;
   await recorder.record(subjectOf(permitted), {
     event: 'intent',
     ...(body ? { body: body.masked } : {}),
+    ...(approved ? { requested_by: approved.requestedBy } : {}),
     ...overridden,
   });
 }

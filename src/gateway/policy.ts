@@ -10,6 +10,7 @@ const allowedRisks: Readonly<Record<Role, readonly Risk[]>> = {
   viewer: ['read'],
   operator: ['read', 'reversible'],
   admin: ['read', 'secret', 'reversible', 'disruptive', 'destructive'],
+  alertmanager: [],
 };
 
 /**
@@ -111,6 +112,15 @@ export function authorise(principal: Principal, call: OperationCall): void {
         ? `${key} is ${risk}, which the role ${principal.role} may not do; nothing was sent.`
         : `The allow and deny lists of ${principal.name} leave ${key} out; nothing was sent.`,
     remedy: 'Use a token with the right role, or change admin.tokens in the configuration.',
+  });
+}
+
+/** Throws an {@link AdminProblem} for a principal that may plan changes and never send them. */
+export function refusePlanner({ name, plansOnly }: Principal): void {
+  if (!plansOnly) return;
+  throw new AdminProblem('role_too_low', {
+    detail: `${name} only plans repairs; nothing was sent.`,
+    remedy: 'Approve the change request with the token of a person.',
   });
 }
 

@@ -5,9 +5,9 @@ import { AdminProblem } from './problem.ts';
 
 /**
  * `viewer` reads what is not confidential, `operator` also makes reversible changes, `admin` does
- * everything.
+ * everything. `alertmanager` only posts alerts.
  */
-export const roles = ['viewer', 'operator', 'admin'] as const;
+export const roles = ['viewer', 'operator', 'admin', 'alertmanager'] as const;
 export type Role = (typeof roles)[number];
 
 /** A caller, with its name and limits from the configuration. */
@@ -32,13 +32,21 @@ export interface Principal {
    * send X-Force.
    */
   readonly guards: 'refuse' | 'warn';
+  /** The holder of the token. A person cannot approve what the same person asked for. */
+  readonly person: string;
+  /** True if it may approve the change requests of others. */
+  readonly approver: boolean;
+  /** True if it may send, in an emergency, what needs approval. */
+  readonly breakGlass: boolean;
+  /** True for one that reads and makes dry runs for an Alertmanager, and never sends a change. */
+  readonly plansOnly?: true;
   /**
    * Returns true if the principal may know of an appliance of that name, whether or not it exists.
    */
   readonly covers: (appliance: string) => boolean;
 }
 
-export interface PrincipalEntry extends Omit<Principal, 'covers'> {
+export interface PrincipalEntry extends Omit<Principal, 'covers' | 'plansOnly'> {
   /** Lower-case hex of the SHA-256 of the token. */
   readonly sha256: string;
 }
@@ -56,6 +64,13 @@ export interface Principals {
    * changed or removed it: for requests that have waited.
    */
   refuseUnlessInForce(principal: Principal): void;
+  /** Returns true while a token of that name is configured and has not expired. */
+  isInForce(name: string): boolean;
+  /**
+   * Returns the principal that plans the repairs of alerts from an Alertmanager: it reads and makes
+   * dry runs, on the same appliances.
+   */
+  plannerFor(principal: Principal): Principal;
   /** Replaces all tokens. */
   replace(entries: readonly PrincipalEntry[]): void;
 }
@@ -64,6 +79,7 @@ interface Known {
   readonly entry: PrincipalEntry;
   readonly digest: Buffer;
   readonly principal: Principal;
+  readonly planner: Principal;
 }
 
 export function createPrincipals(entries: readonly PrincipalEntry[], now: () => number): Principals {
@@ -76,7 +92,14 @@ export function createPrincipals(entries: readonly PrincipalEntry[], now: () => 
     refuseUnlessInForce(principal) {
       const { name, expiresAtMs } = principal;
       if (expiresAtMs !== undefined && now() >= expiresAtMs) throw tokenExpired(name, expiresAtMs);
-      if (!known.some((one) => one.principal === principal)) throw tokenWithdrawn(name);
+      if (!known.some((one) => one.principal === principal || one.planner === principal)) throw tokenWithdrawn(name);
+    },
+    isInForce: (name) =>
+      known.some(({ principal }) => principal.name === name && now() < (principal.expiresAtMs ?? Infinity)),
+    plannerFor(principal) {
+      const found = known.find((one) => one.principal === principal);
+      if (!found) throw tokenWithdrawn(principal.name);
+      return found.planner;
     },
     replace(next) {
       const before = known;
@@ -96,10 +119,12 @@ export function createPrincipals(entries: readonly PrincipalEntry[], now: () => 
 
 function toKnown(entry: PrincipalEntry): Known {
   const { sha256, ...rest } = entry;
+  const principal = { ...rest, covers: coverage(entry.appliances) };
   return {
     entry,
     digest: Buffer.from(sha256, 'hex'),
-    principal: { ...rest, covers: coverage(entry.appliances) },
+    principal,
+    planner: { ...principal, role: 'operator', approver: false, breakGlass: false, plansOnly: true },
   };
 }
 

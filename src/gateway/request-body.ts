@@ -15,6 +15,8 @@ export interface RequestBody {
   readonly contentLength: number;
   /** The fields of a JSON body; empty for other bodies. */
   readonly fields: Readonly<Record<string, unknown>>;
+  /** The whole content; undefined for a file. */
+  readonly inMemory: Buffer | undefined;
   /** For the audit: without secrets; of a file only length and digest. */
   readonly masked: unknown;
   /**
@@ -79,6 +81,7 @@ export async function readBody(
     contentType,
     contentLength: content.length,
     fields: kind === 'json' ? fieldsOf(content) : {},
+    inMemory: content,
     masked: maskBody(content, contentType),
     receive: () => Promise.resolve(),
     content: () => content,
@@ -216,6 +219,7 @@ function fileBody(
     contentType,
     contentLength,
     fields: {},
+    inMemory: undefined,
     get masked() {
       return { bytes: contentLength, ...(sha256 === undefined ? {} : { sha256 }) };
     },

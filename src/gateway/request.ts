@@ -24,6 +24,10 @@ export interface AdminRequest {
   readonly reason: string | undefined;
   readonly dryRun: boolean;
   readonly force: boolean;
+  /** True if the caller sends at once, in an emergency, what needs approval. */
+  readonly breakGlass: boolean;
+  /** Set only for a call of an approved change request. */
+  readonly approved?: { readonly requestedBy: string };
   /** Aborts when the caller has left. */
   readonly signal: AbortSignal;
   readonly onCall: (call: OperationCall) => void;

@@ -70,8 +70,8 @@ export function createAccessLog({ metrics, recorder, log }: AccessLogParts): Acc
   };
 }
 
-function levelOf(call: OperationCall | undefined, { forced, warned }: Overridden): 'debug' | 'info' | 'warn' {
-  if (forced || warned) return 'warn';
+function levelOf(call: OperationCall | undefined, overridden: Overridden): 'debug' | 'info' | 'warn' {
+  if (Object.keys(overridden).length > 0) return 'warn';
   return call && call.operation.row.risk !== 'read' ? 'info' : 'debug';
 }
 

@@ -4,20 +4,28 @@ import { Server as TlsServer, type TlsOptions } from 'node:tls';
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import type { Decode } from '../appliance/decode.ts';
 import type { AdminMetrics } from '../gateway/admin-metrics.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { AdminProblem } from '../gateway/problem.ts';
 import type { Principals } from '../gateway/principal.ts';
 import type { Recorder } from '../gateway/recorder.ts';
+import type { BodyLimits } from '../gateway/request-body.ts';
+import type { ChangeRequests } from '../requests/change-requests.ts';
+import type { Proposals } from '../requests/proposals.ts';
 import type { Secret } from '../lib/secret.ts';
 import { type AccessLog, createAccessLog } from './access-log.ts';
 import { registerAdminRelay, unknownPath } from './admin-relay.ts';
 import { type AdminRoutesParts, registerAdminRoutes } from './admin-routes.ts';
+import { registerAlerts, refuseOtherThanAlerts } from './alert-route.ts';
 import { createAuthenticator, rejectTokenInQuery } from './authenticate.ts';
 import type { RawResponse } from './connections.ts';
 import { createGuardedApp, maxHeaderSize } from './create-app.ts';
 import { registerDocs } from './docs-page.ts';
 import { type Contexts, createContexts, problemBody, sendProblem, toProblem } from './admin-request.ts';
+import { createReadJson } from './read-json.ts';
+import { registerRequestRoutes } from './request-routes.ts';
+import { createUnfinishedBodies } from './unfinished-bodies.ts';
 import { pathOf, rejectCrossOrigin, rejectUnsupportedRequest } from './request-checks.ts';
 
 export interface AdminAppParts extends Omit<AdminRoutesParts, 'contextOf'> {
@@ -25,6 +33,10 @@ export interface AdminAppParts extends Omit<AdminRoutesParts, 'contextOf'> {
   readonly principals: Principals;
   readonly recorder: Recorder;
   readonly metrics: AdminMetrics;
+  readonly changeRequests: ChangeRequests;
+  readonly proposals: Proposals;
+  readonly bodyLimits: BodyLimits;
+  readonly decode: Decode;
   readonly tls?: AdminServerTls | undefined;
   /** The longest time an appliance may leave a caller without a byte. */
   readonly timeoutMs: number;
@@ -82,10 +94,15 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
     rejectTokenInQuery(request.originalUrl);
     rejectUnsupportedRequest(request);
     rejectCrossOrigin(request);
+    refuseOtherThanAlerts(request, context.principal);
   });
   setErrorHandlers(app, { contexts, accessLog, log });
-  registerAdminRoutes(app, { ...parts, contextOf: contexts.of });
-  registerAdminRelay(app, { ...parts, contextOf: contexts.of });
+  const shared = { ...parts, contextOf: contexts.of, unfinishedBodies: createUnfinishedBodies() };
+  const readJson = createReadJson(shared);
+  registerAdminRoutes(app, shared);
+  registerRequestRoutes(app, { ...shared, readJson });
+  registerAlerts(app, { ...shared, readJson });
+  registerAdminRelay(app, shared);
   return app;
 }
 

@@ -1,5 +1,3 @@
-import type { IncomingMessage } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Principal } from '../gateway/principal.ts';
@@ -9,11 +7,13 @@ import { assert } from '../lib/check.ts';
 import { percentDecoded } from '../lib/text.ts';
 import { readAdminHeaders, type RequestContext } from './admin-request.ts';
 import { pathOf } from './request-checks.ts';
+import type { UnfinishedBodies } from './unfinished-bodies.ts';
 
 export interface AdminRelayParts {
   readonly gateway: Gateway;
   /** The configured appliances that a principal may know of. */
   readonly applianceNamesOf: (principal: Principal) => readonly string[];
+  readonly unfinishedBodies: UnfinishedBodies;
   readonly contextOf: (request: FastifyRequest) => RequestContext;
 }
 
@@ -25,8 +25,7 @@ interface Target {
 
 /** Registers the paths whose requests the gateway sends to an appliance. */
 export function registerAdminRelay(app: FastifyInstance, parts: AdminRelayParts): void {
-  const { gateway, applianceNamesOf, contextOf } = parts;
-  const unfinishedBodies = createUnfinishedBodies();
+  const { gateway, applianceNamesOf, unfinishedBodies, contextOf } = parts;
 
   app.all('/appliances/*', (request, reply) => {
     const [, , name = '', ...rest] = pathOf(request).split('/');
@@ -99,43 +98,5 @@ export function unknownPath(): AdminProblem {
   return new AdminProblem('unknown_path', {
     detail: 'The gateway has no such path; nothing was sent.',
     remedy: 'The API of an appliance is under /appliances/NAME/…, such as /appliances/NAME/farms; see GET /docs.',
-  });
-}
-
-/** Limits the unfinished bodies of one principal: each holds one of the listener's connections. */
-interface UnfinishedBodies {
-  /**
-   * Admits a request with a body. Rejects with an {@link AdminProblem} if its principal has too
-   * many under way.
-   */
-  admit(principal: string, request: IncomingMessage): Promise<void>;
-}
-
-const maxPerPrincipal = 32;
-
-function createUnfinishedBodies(): UnfinishedBodies {
-  // By principal, so the configuration bounds its size.
-  const underWay = new Map<string, readonly IncomingMessage[]>();
-  return {
-    async admit(principal, request) {
-      const others = (underWay.get(principal) ?? []).filter(({ complete, socket }) => !complete && !socket.destroyed);
-      underWay.set(principal, others);
-      if (others.length < maxPerPrincipal) {
-        underWay.set(principal, [...others, request]);
-        return;
-      }
-      // Node has parsed only the headers; a short body that came with them follows within this
-      // tick.
-      await setImmediate();
-      if (!request.complete) throw tooMany(principal);
-    },
-  };
-}
-
-function tooMany(principal: string): AdminProblem {
-  return new AdminProblem('too_many_bodies', {
-    detail: `${principal} has ${maxPerPrincipal} requests under way whose bodies have not arrived in whole; nothing was sent.`,
-    remedy: 'Send fewer at a time, and check for clients that stop in the middle of a body.',
-    headers: { 'retry-after': '2' },
   });
 }

@@ -69,6 +69,7 @@ export interface AdminHeaders {
   readonly reason: string | undefined;
   readonly dryRun: boolean;
   readonly force: boolean;
+  readonly breakGlass: boolean;
 }
 
 const maxTextLength = 500;
@@ -80,13 +81,14 @@ const maxTextLength = 500;
 export function readAdminHeaders(headers: IncomingHttpHeaders): AdminHeaders {
   const reason = decoded(textOf(headers, 'x-reason'));
   const force = flagOf(headers, 'x-force');
-  if (force && reason === undefined) {
+  const breakGlass = flagOf(headers, 'x-break-glass');
+  if ((force || breakGlass) && reason === undefined) {
     throw new AdminProblem('reason_required', {
-      detail: 'What is forced needs a reason for the audit; nothing was sent.',
+      detail: 'What is forced, or sent without approval, needs a reason for the audit; nothing was sent.',
       remedy: 'Add the header X-Reason with a sentence.',
     });
   }
-  return { confirm: textOf(headers, 'x-confirm'), reason, dryRun: flagOf(headers, 'x-dry-run'), force };
+  return { confirm: textOf(headers, 'x-confirm'), reason, dryRun: flagOf(headers, 'x-dry-run'), force, breakGlass };
 }
 
 function flagOf(headers: IncomingHttpHeaders, name: string): boolean {

@@ -100,13 +100,16 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
 function registerOverview(app: FastifyInstance, { describe, contextOf }: AdminRoutesParts): void {
   const whoami = own('whoAmI', 'who the token belongs to, what it covers, and whether guards refuse or warn');
   app.get('/whoami', { schema: { ...whoami, response: ownAnswers('The principal.', 'Whoami') } }, async (request) => {
-    const { name, role, appliances, expiresAtMs, guards } = callerOf(request, contextOf).principal;
+    const { name, role, appliances, expiresAtMs, guards, ...rest } = callerOf(request, contextOf).principal;
     return {
       principal: name,
       role,
       appliances,
       expires: expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString(),
       guards,
+      person: rest.person,
+      approver: rest.approver,
+      break_glass: rest.breakGlass,
     };
   });
 

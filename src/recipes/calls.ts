@@ -101,7 +101,7 @@ export function createCalls(operations: Operations, appliance: string, send: Sen
 }
 
 /** Returns the content of a call with a JSON body. */
-export function jsonContent(value: Readonly<Record<string, string>>): Content {
+export function jsonContent(value: Readonly<Record<string, unknown>>): Content {
   return { type: 'application/json', bytes: Buffer.from(JSON.stringify(value)) };
 }
 

@@ -40,5 +40,6 @@ function whole(text: string, folder: string): string {
     .replaceAll(/\b(\w+_file): *(["']?)[^\s,}"']+\2/g, (all, key: string) =>
       key in contents ? `${key}: ${join(folder, contents[key] ?? '')}` : all,
     )
-    .replaceAll(/'AB:CD:…'|"\$\{\w*FINGERPRINT\}"|'<digest>'/g, `'${'ab'.repeat(32)}'`);
+    .replaceAll(/'AB:CD:…'|"\$\{\w*FINGERPRINT\}"|'<digest>'/g, `'${'ab'.repeat(32)}'`)
+    .replaceAll(/'<digest of (\w)\w*>'/g, (_, initial: string) => `'${initial.charCodeAt(0).toString(16).repeat(32)}'`);
 }

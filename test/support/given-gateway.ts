@@ -200,7 +200,18 @@ function pollingOnly(appliance: ApplianceSettings, polls: readonly string[]): Ap
 }
 
 function tokenSettings(name: string, sha256: string, role: Role): TokenSettings {
-  return { name, sha256, role, appliances: ['*'], deny: [], skipConfirmation: false, guards: 'refuse' };
+  return {
+    name,
+    sha256,
+    role,
+    appliances: ['*'],
+    deny: [],
+    skipConfirmation: false,
+    guards: 'refuse',
+    person: name,
+    approver: false,
+    breakGlass: false,
+  };
 }
 
 function parsed(text: string): Record<string, unknown> | undefined {

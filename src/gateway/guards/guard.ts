@@ -63,14 +63,16 @@ export function couldMean({ body }: GuardContext, name: string, word: string): b
 }
 
 /**
- * Names of the guards whose blocking findings were overridden, by what overrides them; used in the
- * audit and in dry runs.
+ * Names of the guards whose blocking findings were overridden, by what overrides them, and a
+ * missing approval; used in the audit, the log and dry runs.
  */
 export interface Overridden {
   /** Overridden by X-Force. */
   readonly forced?: readonly string[];
   /** Overridden by the option `guards: warn` of the token. */
   readonly warned?: readonly string[];
+  /** Sent without the approval that it needs. */
+  readonly break_glass?: true;
 }
 
 interface Overrider {

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { auditEvents } from '../../audit/record.ts';
 import { roles } from '../../gateway/principal.ts';
 import { problemCodes } from '../../gateway/problem.ts';
+import { requestStates } from '../../requests/change-request.ts';
 
 const forced = Type.Optional(Type.Array(Type.String({ description: 'A guard that X-Force overrides.' })));
 const warned = Type.Optional(
@@ -114,6 +115,9 @@ const WhoamiSchema = Type.Object({
   appliances: Type.Array(Type.String({ description: 'A glob of names.' })),
   expires: Type.Union([time, Type.Null()]),
   guards: Type.Enum(['refuse', 'warn']),
+  person: Type.String({ description: 'Who holds the token.' }),
+  approver: Type.Boolean({ description: 'It may decide on change requests of others.' }),
+  break_glass: Type.Boolean({ description: 'It may send, in an emergency, what needs approval.' }),
 });
 
 const FreezeSchema = Type.Object({
@@ -139,6 +143,10 @@ export const AuditLineSchema = Type.Object({
   reason: Type.Optional(Type.String()),
   forced,
   warned,
+  break_glass: Type.Optional(Type.Literal(true, { description: 'Sent without the approval that it needs.' })),
+  state: Type.Optional(Type.Enum([...requestStates], { description: 'With `change_request`: its new state.' })),
+  plan_sha256: Type.Optional(Type.String({ description: 'The digest of the plan of a change request.' })),
+  requested_by: Type.Optional(Type.String({ description: 'Who asked for what the principal approved.' })),
   body: Type.Optional(Type.Unknown({ description: 'With secrets masked.' })),
   status: Type.Optional(Type.Integer()),
   code: Type.Optional(Type.Enum([...problemCodes])),
@@ -164,6 +172,56 @@ export const AuditLineSchema = Type.Object({
 
 const AuditSchema = Type.Object({ records: Type.Array(Type.Ref('#/components/schemas/AuditLine')) });
 
+const text = Type.String();
+const textOrNull = Type.Union([text, Type.Null()]);
+
+const ChangePlanSchema = Type.Object({
+  facts: Type.Array(text),
+  steps: Type.Array(
+    Type.Object({
+      title: text,
+      call: Type.Union([
+        Type.Object({ operation: text, risk: text, method: text, url: text, body: Type.Unknown() }),
+        Type.Null(),
+      ]),
+      findings: Type.Array(Type.Ref('#/components/schemas/Finding')),
+      because: Type.Array(Type.String({ description: 'A reason for which the gateway would refuse it.' })),
+      current: Type.Unknown({ description: 'The object as it is, or null.' }),
+    }),
+  ),
+});
+
+export const ChangeRequestSchema = Type.Object(
+  {
+    id: text,
+    state: Type.Enum([...requestStates]),
+    appliance: text,
+    title: text,
+    operation: Type.Optional(text),
+    recipe: Type.Optional(text),
+    parameters: Type.Record(text, text),
+    force: Type.Boolean(),
+    requested_by: text,
+    reason: textOrNull,
+    alert: Type.Union([Type.Object({ name: text, summary: textOrNull, since: text }), Type.Null()]),
+    created: time,
+    expires: time,
+    digest: Type.String({ description: 'SHA-256 of the plan; whoever approves names it.' }),
+    plan: ChangePlanSchema,
+    decision: Type.Union([
+      Type.Object({
+        by: text,
+        what: Type.Enum(['approved', 'denied', 'cancelled', 'withdrawn', 'expired']),
+        reason: textOrNull,
+        at: time,
+      }),
+      Type.Null(),
+    ]),
+    outcome: Type.Union([Type.Object({ at: time, lines: Type.Array(text), code: textOrNull }), Type.Null()]),
+  },
+  { description: 'A change that waits for another person, or what became of it.' },
+);
+
 /** The components, by name, that are not of a reply. */
 export const gatewaySchemas = {
   Problem: ProblemSchema,
@@ -177,6 +235,11 @@ export const gatewaySchemas = {
   Freeze: FreezeSchema,
   AuditLine: AuditLineSchema,
   Audit: AuditSchema,
+  ChangeRequest: ChangeRequestSchema,
+  ChangeRequests: Type.Object({
+    requests: Type.Array(Type.Ref('#/components/schemas/ChangeRequest'), { description: 'Without `plan`.' }),
+  }),
+  TakenAlerts: Type.Object({ proposed: Type.Integer(), withdrawn: Type.Integer(), ignored: Type.Integer() }),
   Settings: Type.Object(
     {},
     {

@@ -395,6 +395,9 @@ describe('a thousand wrong tokens', () => {
       deny: [],
       skipConfirmation: false,
       guards: 'refuse' as const,
+      person: 'someone',
+      approver: false,
+      breakGlass: false,
       sha256: createHash('sha256').update(token).digest('hex'),
     }));
     const { identify } = createPrincipals(entries, Date.now);

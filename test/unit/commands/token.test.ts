@@ -30,7 +30,20 @@ describe('the command token', () => {
     expect(admin?.tokens[0]?.expiresAtMs).toBeGreaterThan(Date.now());
     const [{ name, sha256, role } = { name: '', sha256: '', role: 'viewer' as const }] = admin?.tokens ?? [];
     const principals = createPrincipals(
-      [{ name, sha256, role, appliances: ['*'], deny: [], skipConfirmation: false, guards: 'refuse' }],
+      [
+        {
+          name,
+          sha256,
+          role,
+          appliances: ['*'],
+          deny: [],
+          skipConfirmation: false,
+          guards: 'refuse',
+          person: 'someone',
+          approver: false,
+          breakGlass: false,
+        },
+      ],
       Date.now,
     );
     expect(principals.identify(said[0] ?? '')).toMatchObject({ principal: { name: 'alice' } });

@@ -36,6 +36,7 @@ describe('the admin block', () => {
       uploadBytes: 268_435_456,
       downloadBytes: 1_073_741_824,
       maxConcurrentPerAppliance: 2,
+      approvals: { requiredFor: [], ttlMs: 1_800_000, selfApproval: false },
       tokens: [
         {
           name: 'alice',
@@ -45,6 +46,9 @@ describe('the admin block', () => {
           deny: [],
           skipConfirmation: false,
           guards: 'refuse',
+          person: 'alice',
+          approver: false,
+          breakGlass: false,
         },
       ],
     });
@@ -65,6 +69,7 @@ admin:
   upload_bytes: 1GiB
   download_bytes: 4GiB
   max_concurrent_per_appliance: 4
+  approvals: { required_for: [disruptive, destructive], ttl: 1h, self_approval: true }
   tokens:
     - name: ops@example.org
       sha256: ${digest.toUpperCase()}
@@ -75,6 +80,9 @@ admin:
       deny: [deleteFarm, freeze, DELETE /freeze, '* /audit']
       skip_confirmation: true
       guards: warn
+      person: mary
+      approver: true
+      break_glass: true
 `,
       { files: { 'rome.key': 'f1x7ure-rome\n' } },
     );
@@ -91,6 +99,7 @@ admin:
       uploadBytes: 1_073_741_824,
       downloadBytes: 4_294_967_296,
       maxConcurrentPerAppliance: 4,
+      approvals: { requiredFor: ['disruptive', 'destructive'], ttlMs: 3_600_000, selfApproval: true },
       tokens: [
         {
           name: 'ops@example.org',
@@ -102,6 +111,9 @@ admin:
           deny: ['deleteFarm', 'freeze', 'unfreeze', 'readAudit'],
           skipConfirmation: true,
           guards: 'warn',
+          person: 'mary',
+          approver: true,
+          breakGlass: true,
         },
       ],
     });

@@ -13,6 +13,9 @@ function givenPrincipal(known: Partial<Principal> = {}): Principal {
     deny: [],
     skipConfirmation: false,
     guards: 'refuse',
+    person: 'someone',
+    approver: false,
+    breakGlass: false,
     // Enough for the names here; the globs themselves are tested with the principals.
     covers: (name) => appliances.some((glob) => glob === '*' || glob === name),
     ...known,
@@ -28,6 +31,7 @@ describe('a role', () => {
     viewer: ['read'],
     operator: ['read', 'reversible'],
     admin: ['read', 'secret', 'reversible', 'disruptive', 'destructive'],
+    alertmanager: [],
   } as const;
 
   it.each(roles.flatMap((role) => risks.map((risk) => [role, risk] as const)))('%s meets %s', (role, risk) => {

@@ -16,6 +16,9 @@ function entry(name: string, known: Partial<PrincipalEntry> = {}): PrincipalEntr
     deny: [],
     skipConfirmation: false,
     guards: 'refuse',
+    person: 'someone',
+    approver: false,
+    breakGlass: false,
     sha256: digestOf(`${name}-token`),
     ...known,
   };
@@ -38,6 +41,9 @@ describe('a token', () => {
       ...limits,
       appliances: ['*'],
       skipConfirmation: false,
+      person: 'someone',
+      approver: false,
+      breakGlass: false,
       covers: expect.any(Function),
     });
   });

@@ -47,6 +47,9 @@ function givenPrincipal(name: string): Principal {
     deny: [],
     skipConfirmation: false,
     guards: 'refuse',
+    person: 'someone',
+    approver: false,
+    breakGlass: false,
     covers: () => true,
   };
 }

@@ -9,7 +9,13 @@ import { problemCodes } from '../../../../src/gateway/problem.ts';
 import type { EndpointRow } from '../../../../src/appliance/api/row.ts';
 import { type EndpointKey, endpoints } from '../../../../src/appliance/api/table.ts';
 import { createRouteMatcher } from '../../../../src/appliance/route.ts';
-import type { AuditLineSchema, DryRunSchema, FindingSchema } from '../../../../src/http/openapi/gateway-schemas.ts';
+import type {
+  AuditLineSchema,
+  ChangeRequestSchema,
+  DryRunSchema,
+  FindingSchema,
+} from '../../../../src/http/openapi/gateway-schemas.ts';
+import type { ChangeRequest } from '../../../../src/requests/change-request.ts';
 import { isRecord } from '../../../../src/lib/check.ts';
 import { gatewayDocument } from '../../../support/gateway-document.ts';
 import { ownRecordings, readExchanges } from '../../../support/recordings.ts';
@@ -253,6 +259,7 @@ describe('the schemas', () => {
   it("have the fields of the gateway's answers", () => {
     expectTypeOf<keyof Static<typeof AuditLineSchema>>().toEqualTypeOf<keyof AuditLine>();
     expectTypeOf<keyof Static<typeof DryRunSchema>>().toEqualTypeOf<keyof DryRunPlan>();
+    expectTypeOf<keyof Static<typeof ChangeRequestSchema>>().toEqualTypeOf<keyof ChangeRequest>();
     expectTypeOf<keyof Static<typeof FindingSchema>>().toEqualTypeOf<keyof GuardFinding>();
   });
 });

@@ -1,0 +1,66 @@
+import type { AdminMetrics } from '../gateway/admin-metrics.ts';
+import { createGateway, type Gateway, type GatewayParts } from '../gateway/gateway.ts';
+import type { Principals } from '../gateway/principal.ts';
+import type { AuditJournal } from '../audit/journal.ts';
+import type { ApprovalSettings } from '../config/admin-settings.ts';
+import { sleep } from '../lib/time.ts';
+import { requestableRecipes } from '../recipes/recipes.ts';
+import { type ChangeRequests, openChangeRequests } from '../requests/change-requests.ts';
+import { createProposals, type Proposals } from '../requests/proposals.ts';
+import { createRequestFolder } from '../requests/request-folder.ts';
+import type { Logger } from 'pino';
+
+export interface StartRequestsParts extends Omit<GatewayParts, 'approvals' | 'principals' | 'freeze'> {
+  readonly freeze: GatewayParts['freeze'];
+  readonly principals: Principals;
+  readonly journal: AuditJournal;
+  readonly metrics: AdminMetrics;
+  readonly auditFile: string;
+  /** Read at each use: a reload may change them. */
+  readonly approvals: () => ApprovalSettings;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** The gateway with its change requests and the proposals of alerts. */
+export interface StartedRequests {
+  readonly gateway: Gateway;
+  readonly changeRequests: ChangeRequests;
+  readonly proposals: Proposals;
+  close(): Promise<void>;
+}
+
+const sweepEveryMs = 5_000;
+
+/** Opens the change requests beside the audit, and connects them with the gateway. */
+export async function startRequests(parts: StartRequestsParts): Promise<StartedRequests> {
+  const gateway = createGateway({
+    ...parts,
+    approvals: {
+      get requiredFor() {
+        return parts.approvals().requiredFor;
+      },
+      ask: (waiting) => changeRequests.askInstead(waiting),
+    },
+  });
+  const changeRequests = await openChangeRequests({
+    ...parts,
+    gateway,
+    recipes: requestableRecipes,
+    folder: createRequestFolder(`${parts.auditFile}.requests`),
+    settings: parts.approvals,
+    sleep,
+  });
+  const proposals = createProposals({ ...parts, changeRequests, recipes: requestableRecipes });
+  const timer = setInterval(() => void changeRequests.sweep(), sweepEveryMs);
+  await changeRequests.sweep();
+  return {
+    gateway,
+    changeRequests,
+    proposals,
+    async close() {
+      clearInterval(timer);
+      await Promise.all([proposals.close(), changeRequests.close()]);
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import type { Risk } from '../appliance/api/row.ts';
+import type { OperationCall } from './operation.ts';
+import { riskOf } from './policy.ts';
+import { AdminProblem } from './problem.ts';
+import type { AdminAnswer, AdminRequest } from './request.ts';
+import type { RequestBody } from './request-body.ts';
+
+/** Which calls need a second person, and what happens to them instead. */
+export interface Approvals {
+  readonly requiredFor: readonly Risk[];
+  /** Makes a change request of a call. Rejects with an {@link AdminProblem}. */
+  ask(waiting: WaitingCall): Promise<AdminAnswer>;
+}
+
+/** A permitted and confirmed call that needs approval. */
+export interface WaitingCall {
+  readonly request: AdminRequest;
+  readonly call: OperationCall;
+  /** Never a file. */
+  readonly body: RequestBody | undefined;
+}
+
+/**
+ * Decides how a call goes on: `sent`, `waits` for approval, or `break_glass` if it is sent without
+ * the approval that it needs. Throws an {@link AdminProblem} for a call that can be neither.
+ */
+export function approvalOf(
+  { requiredFor }: Pick<Approvals, 'requiredFor'>,
+  { principal, breakGlass, approved }: Pick<AdminRequest, 'principal' | 'breakGlass' | 'approved'>,
+  call: OperationCall,
+): 'sent' | 'waits' | 'break_glass' {
+  if (approved || !requiredFor.includes(riskOf(call))) return 'sent';
+  if (breakGlass && principal.breakGlass) return 'break_glass';
+  const { key, row } = call.operation;
+  if (breakGlass) {
+    throw new AdminProblem('break_glass_denied', {
+      detail: `${key} needs approval, and the token of ${principal.name} has no break_glass; nothing was sent.`,
+      remedy: 'Leave X-Break-Glass out to ask for approval, or use a token with break_glass: true.',
+    });
+  }
+  if (row.body === 'gzip') {
+    throw new AdminProblem('cannot_wait', {
+      detail: `${key} needs approval, and a file is not kept until then; nothing was sent.`,
+      remedy: 'Use a token with break_glass: true and X-Break-Glass: true, or the web interface of the appliance.',
+    });
+  }
+  return 'waits';
+}

@@ -1,0 +1,43 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Principal } from '../gateway/principal.ts';
+import { AdminProblem } from '../gateway/problem.ts';
+import { NotificationSchema, type Proposals } from '../requests/proposals.ts';
+import type { RequestContext } from './admin-request.ts';
+import { ownAnswers } from './openapi/answers.ts';
+import { gatewayTag } from './openapi/document.ts';
+import type { ReadJson } from './read-json.ts';
+import { pathOf } from './request-checks.ts';
+import { actorOf } from './request-routes.ts';
+
+export interface AlertRouteParts {
+  readonly proposals: Proposals;
+  readonly readJson: ReadJson;
+  readonly contextOf: (request: FastifyRequest) => RequestContext;
+}
+
+const alertsPath = '/alerts';
+
+/** `POST /alerts`: Alertmanager's webhook. A firing alert with a known repair is proposed. */
+export function registerAlerts(app: FastifyInstance, { proposals, readJson, contextOf }: AlertRouteParts): void {
+  const schema = {
+    operationId: 'postAlerts',
+    tags: [gatewayTag],
+    summary: "take Alertmanager's webhook, and propose known repairs (alertmanager)",
+    response: ownAnswers('How many alerts were taken up.', 'TakenAlerts'),
+  };
+  app.post(alertsPath, { schema }, async (request) =>
+    proposals.take(await readJson(request, NotificationSchema), actorOf(request, contextOf)),
+  );
+}
+
+/** Keeps the role `alertmanager` and this path for each other. Throws an {@link AdminProblem}. */
+export function refuseOtherThanAlerts(request: FastifyRequest, principal: Principal | undefined): void {
+  const isAlertmanager = principal?.role === 'alertmanager';
+  if (isAlertmanager === (pathOf(request) === alertsPath)) return;
+  throw new AdminProblem('role_too_low', {
+    detail: isAlertmanager
+      ? `The role alertmanager only posts alerts to ${alertsPath}; nothing was sent.`
+      : `${alertsPath} is for the role alertmanager alone; nothing was sent.`,
+    remedy: 'Use a token with the other role.',
+  });
+}

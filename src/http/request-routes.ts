@@ -1,0 +1,139 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { assert } from '../lib/check.ts';
+import { type ChangeRequest, openStates, type RequestState, requestStates } from '../requests/change-request.ts';
+import type { ChangeRequests, DecisionOn } from '../requests/change-requests.ts';
+import { AskedSchema, malformed } from '../requests/read-change.ts';
+import type { Actor } from '../requests/request-book.ts';
+import type { RequestContext } from './admin-request.ts';
+import type { SchemaTypes } from './create-app.ts';
+import { ownAnswers } from './openapi/answers.ts';
+import { gatewayTag } from './openapi/document.ts';
+import type { ReadJson } from './read-json.ts';
+
+export interface RequestRoutesParts {
+  readonly changeRequests: ChangeRequests;
+  readonly readJson: ReadJson;
+  readonly contextOf: (request: FastifyRequest) => RequestContext;
+}
+
+const DecisionSchema = Type.Object(
+  { reason: Type.Optional(Type.String({ maxLength: 500 })) },
+  { additionalProperties: false },
+);
+
+const ApprovalSchema = Type.Object(
+  {
+    digest: Type.String({ description: 'Of the plan that was looked at.', pattern: '^[0-9a-f]{64}$' }),
+    reason: Type.Optional(Type.String({ maxLength: 500 })),
+  },
+  { additionalProperties: false },
+);
+
+const stateWords = [...requestStates, 'open'] as const;
+const ListQuery = Type.Object(
+  {
+    state: Type.Optional(
+      Type.Union([Type.Enum([...stateWords]), Type.Array(Type.Enum([...stateWords]))], {
+        description: 'Of this state alone; `open` are all that are not over. May be repeated.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+const RequestParams = Type.Object({ id: Type.String({ description: 'The id of the change request.' }) });
+
+/** Registers the paths of change requests. */
+export function registerRequestRoutes(app: FastifyInstance, parts: RequestRoutesParts): void {
+  registerAsking(app, parts);
+  registerReading(app, parts);
+  registerDeciding(app, parts);
+}
+
+function registerAsking(app: FastifyInstance, { changeRequests, readJson, contextOf }: RequestRoutesParts): void {
+  const schema = {
+    ...own('askForChange', 'ask for a change, which another person approves'),
+    response: { 202: ownAnswers('The change request.', 'ChangeRequest')[200] },
+  };
+  app.post('/requests', { schema }, async (request, reply) => {
+    const asked = await readJson(request, AskedSchema);
+    contextOf(request).reason = asked.reason;
+    return answerWaiting(reply, await changeRequests.askFor(asked, actorOf(request, contextOf)));
+  });
+}
+
+/** Answers a call that waits for approval: nothing was sent. */
+function answerWaiting(reply: FastifyReply, made: ChangeRequest): ChangeRequest {
+  void reply.code(202).header('location', `/requests/${made.id}`);
+  return made;
+}
+
+function registerReading(app: FastifyInstance, { changeRequests, contextOf }: RequestRoutesParts): void {
+  const routes = app.withTypeProvider<SchemaTypes>();
+  const list = {
+    ...own('listChangeRequests', 'the change requests that the token covers, newest first'),
+    querystring: ListQuery,
+    response: ownAnswers('The change requests, without their plans.', 'ChangeRequests'),
+  };
+  routes.get('/requests', { schema: list, attachValidation: true }, async (request) => {
+    if (request.validationError) throw malformed(`state is one of ${stateWords.join(', ')}`);
+    const wanted = [request.query.state ?? []]
+      .flat()
+      .flatMap((word): readonly RequestState[] => (word === 'open' ? openStates : [word]));
+    const found = changeRequests.list(actorOf(request, contextOf).principal);
+    const shown = wanted.length === 0 ? found : found.filter(({ state }) => wanted.includes(state));
+    return { requests: shown.map(({ plan: _plan, ...rest }) => rest) };
+  });
+  const one = {
+    ...own('readChangeRequest', 'a change request with its plan'),
+    params: RequestParams,
+    response: ownAnswers('The change request.', 'ChangeRequest'),
+  };
+  routes.get('/requests/:id', { schema: one }, async (request) =>
+    changeRequests.get(request.params.id, actorOf(request, contextOf).principal),
+  );
+}
+
+function registerDeciding(app: FastifyInstance, { changeRequests, readJson, contextOf }: RequestRoutesParts): void {
+  const routes = app.withTypeProvider<SchemaTypes>();
+  const response = ownAnswers('The change request in its new state.', 'ChangeRequest');
+  const approving = {
+    ...own('approveChange', 'approve a plan, and carry it out (a token with approver)'),
+    params: RequestParams,
+  };
+  routes.post(
+    '/requests/:id/approve',
+    { schema: { ...approving, response: { 202: response[200] } } },
+    async (request, reply) => {
+      const { digest, reason } = await readJson(request, ApprovalSchema);
+      const actor = actorOf(request, contextOf);
+      const approved = await changeRequests.approve({ id: request.params.id, digest, reason, actor });
+      return answerWaiting(reply, approved);
+    },
+  );
+  const decisions = [
+    ['deny', own('denyChange', 'deny a change (a token with approver)'), (on: DecisionOn) => changeRequests.deny(on)],
+    [
+      'cancel',
+      own('cancelChange', 'take a change request back (its requester, or admin)'),
+      (on: DecisionOn) => changeRequests.cancel(on),
+    ],
+  ] as const;
+  for (const [word, about, decide] of decisions) {
+    routes.post(`/requests/:id/${word}`, { schema: { ...about, params: RequestParams, response } }, async (request) => {
+      const { id } = request.params;
+      const { reason } = await readJson(request, DecisionSchema);
+      return await decide({ id, reason, actor: actorOf(request, contextOf) });
+    });
+  }
+}
+
+export function actorOf(request: FastifyRequest, contextOf: RequestRoutesParts['contextOf']): Actor {
+  const { principal, token, signal } = contextOf(request);
+  assert(principal && token, 'the request is authenticated');
+  return { principal, token, signal };
+}
+
+function own(operationId: string, summary: string) {
+  return { operationId, tags: [gatewayTag], summary };
+}

@@ -1,0 +1,397 @@
+import { randomBytes } from 'node:crypto';
+import type { AuditJournal } from '../audit/journal.ts';
+import { type FreezeSwitch, frozenProblem } from '../gateway/freeze.ts';
+import type { WaitingCall } from '../gateway/approval.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { AdminAnswer } from '../gateway/request.ts';
+import type { Operations } from '../gateway/operation.ts';
+import { authorise, may } from '../gateway/policy.ts';
+import type { Principal } from '../gateway/principal.ts';
+import { AdminProblem } from '../gateway/problem.ts';
+import type { Recorder } from '../gateway/recorder.ts';
+import type { Content } from '../recipes/calls.ts';
+import type { Recipe, Step } from '../recipes/recipe.ts';
+import { type AlertSource, type ChangeRequest, type Decision, isOver, type SealedParts } from './change-request.ts';
+import { endingOf, execute } from './execution.ts';
+import { type Caller, createInProcessCalls } from './in-process.ts';
+import { type Change, prepare, type PreparedChange, refuseRefused, titleOf } from './plan.ts';
+import {
+  notApprover,
+  otherDigest,
+  ownRequest,
+  planChanged,
+  toProblem,
+  unknownRequest,
+  alreadyOver,
+} from './refusals.ts';
+import { type Actor, type Entry, openRequestBook, type RequestBook, type RequestBookParts } from './request-book.ts';
+import { type Asked, readChange } from './read-change.ts';
+import type { StoredRequest } from './request-folder.ts';
+
+export interface ChangeRequestsParts extends RequestBookParts {
+  readonly gateway: Pick<Gateway, 'handle' | 'applianceFor'>;
+  readonly operations: Operations;
+  /** The recipes that may be asked for. */
+  readonly recipes: readonly Recipe[];
+  readonly recorder: Pick<Recorder, 'record' | 'scrubbed'>;
+  readonly journal: Pick<AuditJournal, 'append' | 'query'>;
+  readonly freeze: Pick<FreezeSwitch, 'state'>;
+  /** How long a request waits, and whether people may approve their own. */
+  readonly settings: () => { readonly ttlMs: number; readonly selfApproval: boolean };
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+export interface AskedChange {
+  readonly appliance: string;
+  readonly change: Change;
+  readonly reason: string | undefined;
+  readonly force: boolean;
+  readonly alert?: AlertSource;
+}
+
+/** A decision on the change request of an id. */
+export interface DecisionOn {
+  readonly id: string;
+  readonly reason: string | undefined;
+  readonly actor: Actor;
+}
+
+/**
+ * Keeps change requests from their beginning to their end; each is carried out at most once. Every
+ * refusal is an {@link AdminProblem}.
+ */
+export interface ChangeRequests {
+  /** Asks for what the body of a request describes. */
+  askFor(asked: Asked, asker: Actor): Promise<ChangeRequest>;
+  /** Asks for a call that needs approval, in the place of sending it. */
+  askInstead(waiting: WaitingCall): Promise<AdminAnswer>;
+  /** Plans a change and stores it, to wait for approval. */
+  ask(asked: AskedChange, asker: Actor): Promise<ChangeRequest>;
+  /** Returns those that the principal may see, the newest first. */
+  list(principal: Principal): readonly ChangeRequest[];
+  get(id: string, principal: Principal): ChangeRequest;
+  /**
+   * Plans the change again and compares; then starts it, and resolves when the approval is on disk.
+   */
+  approve(decision: DecisionOn & { readonly digest: string }): Promise<ChangeRequest>;
+  deny(decision: DecisionOn): Promise<ChangeRequest>;
+  cancel(decision: DecisionOn): Promise<ChangeRequest>;
+  /** Ends a proposal whose alert has ended, if nobody decides on it. */
+  withdraw(id: string): Promise<void>;
+  /** All requests, for those who propose some. */
+  readonly all: readonly ChangeRequest[];
+  /**
+   * Ends what has waited too long, finds out what became of requests that a crash interrupted, and
+   * updates the metrics.
+   */
+  sweep(): Promise<void>;
+  /** Stops waiting for what is under way; the next start finds out what became of it. */
+  close(): Promise<void>;
+}
+
+const maxOpenPerPrincipal = 20;
+
+interface Core extends ChangeRequestsParts {
+  readonly book: RequestBook;
+  readonly stopping: AbortController;
+  readonly underWay: Set<Promise<void>>;
+}
+
+/** Opens the folder of requests. */
+export async function openChangeRequests(parts: ChangeRequestsParts): Promise<ChangeRequests> {
+  const book = await openRequestBook(parts);
+  const core: Core = { ...parts, book, stopping: new AbortController(), underWay: new Set() };
+  return {
+    get all() {
+      return book.entries.map(({ stored }) => stored.request);
+    },
+    ask: (asked, asker) => ask(core, asked, asker),
+    askInstead: (waiting) => askInstead(core, waiting),
+    askFor: (asked, asker) =>
+      ask(core, { ...asked, change: readChange(asked, core), force: asked.force ?? false }, asker),
+    list: (principal) =>
+      book.entries
+        .map(({ stored }) => stored.request)
+        .filter((request) => maySee(core, principal, request))
+        .toSorted((a, b) => (a.created < b.created ? 1 : -1)),
+    get: (id, principal) => entryFor(core, id, principal).stored.request,
+    approve: (decision) => approve(core, decision),
+    deny: (decision) => deny(core, decision),
+    cancel: (decision) => cancel(core, decision),
+    withdraw: (id) => withdraw(core, id),
+    sweep: () => sweep(core),
+    async close() {
+      core.stopping.abort();
+      await Promise.allSettled(core.underWay);
+    },
+  };
+}
+
+async function ask(
+  core: Core,
+  { appliance, change, reason, force, alert }: AskedChange,
+  asker: Actor,
+): Promise<ChangeRequest> {
+  const { principal, token } = asker;
+  core.gateway.applianceFor({ principal, appliance });
+  if (core.freeze.state) throw frozenProblem(core.freeze.state);
+  refuseTooMany(core, principal);
+  const id = newId();
+  const salt = randomBytes(32).toString('hex');
+  const { plan, digest, steps } = await prepareAs(asker, core, { id, appliance, change, reason, force, salt });
+  if (!principal.plansOnly) authoriseAll(core, principal, steps);
+  const now = core.now();
+  const request: ChangeRequest = {
+    id,
+    state: alert ? 'proposed' : 'pending',
+    appliance,
+    title: titleOf(change),
+    ...('recipe' in change ? { recipe: change.recipe.name } : { operation: change.operation }),
+    parameters: change.parameters,
+    force,
+    requested_by: principal.name,
+    reason: reason === undefined ? null : core.recorder.scrubbed(reason, token),
+    alert: alert ?? null,
+    created: new Date(now).toISOString(),
+    expires: new Date(now + core.settings().ttlMs).toISOString(),
+    digest,
+    plan,
+    decision: null,
+    outcome: null,
+  };
+  const content = 'content' in change ? change.content : undefined;
+  const sealed = { person: principal.person, salt, ...(content && { content: sealContent(content) }) };
+  await core.book.add({ request, sealed }, asker);
+  return request;
+}
+
+async function askInstead(core: Core, { request, call, body }: WaitingCall): Promise<AdminAnswer> {
+  const { appliance, reason, force } = request;
+  const content = body?.inMemory && { content: { type: body.contentType, bytes: body.inMemory } };
+  const change = { operation: call.operation.key, parameters: call.params, ...content };
+  const made = await ask(core, { appliance, change, reason, force }, request);
+  const headers = { 'content-type': 'application/json', location: `/requests/${made.id}` };
+  return { status: 202, headers, body: Buffer.from(JSON.stringify(made)) };
+}
+
+function refuseTooMany({ book }: Core, { name }: Principal): void {
+  const open = book.entries.filter(
+    ({ stored: { request } }) => request.requested_by === name && !isOver(request.state),
+  ).length;
+  if (open < maxOpenPerPrincipal) return;
+  throw new AdminProblem('too_many_requests', {
+    detail: `${name} has ${open} change requests open; nothing was sent.`,
+    remedy: 'Cancel those that are not wanted any more, or wait until they are decided.',
+  });
+}
+
+interface Preparing extends Omit<AskedChange, 'alert'> {
+  readonly id: string;
+  readonly salt: string;
+}
+
+/** Plans with the rights of the actor: nobody learns more than its token may read. */
+async function prepareAs(
+  actor: Actor,
+  core: Core,
+  { id, appliance, change, ...parts }: Preparing,
+): Promise<PreparedChange> {
+  const caller: Caller = { ...actor, id };
+  const context = {
+    calls: createInProcessCalls(core, appliance, caller),
+    now: core.now,
+    // While it is carried out, nobody who asked is there any more.
+    sleep: (ms: number) => core.sleep(ms, core.stopping.signal),
+    progress: () => undefined,
+  };
+  try {
+    const prepared = await prepare(change, { context, ...parts });
+    refuseRefused(prepared.plan);
+    return prepared;
+  } catch (error) {
+    throw toProblem(error);
+  }
+}
+
+function authoriseAll({ operations }: Core, principal: Principal, steps: readonly Step[]): void {
+  for (const { write } of steps) {
+    const operation = write && operations.named(write.key);
+    const call = operation && operations.call(operation, write.params);
+    if (call) authorise(principal, call);
+  }
+}
+
+/** Returns true for its requester, and for whoever may do the same. */
+function maySee({ operations }: Core, principal: Principal, request: ChangeRequest): boolean {
+  if (!principal.covers(request.appliance)) return false;
+  if (principal.name === request.requested_by) return true;
+  return request.plan.steps.every(({ call }) => {
+    const operation = call && operations.named(call.operation);
+    return !operation || may(principal, operation.key, operation.row).allowed;
+  });
+}
+
+function entryFor(core: Core, id: string, principal: Principal): Entry {
+  const entry = core.book.find(id);
+  if (!entry || !maySee(core, principal, entry.stored.request)) throw unknownRequest();
+  return entry;
+}
+
+async function approve(
+  core: Core,
+  { id, digest, reason, actor }: DecisionOn & { readonly digest: string },
+): Promise<ChangeRequest> {
+  const { book, freeze } = core;
+  const { principal } = actor;
+  const entry = entryFor(core, id, principal);
+  return await book.deciding(entry, async () => {
+    requireApprover(core, entry, principal);
+    if (digest !== entry.stored.request.digest) throw otherDigest();
+    if (freeze.state) throw frozenProblem(freeze.state);
+    // The approver may leave once it is approved; the exporter goes on.
+    const approver = { ...actor, signal: core.stopping.signal };
+    const { steps, ...plan } = await prepareAgain(core, entry.stored, approver);
+    authoriseAll(core, principal, steps);
+    if (plan.digest !== digest) {
+      await book.replan(entry, plan);
+      throw planChanged();
+    }
+    const decision = decisionOf(core, 'approved', { reason, actor });
+    const approved = await book.move(entry, 'approved', { decision, actor });
+    start(core, entry, steps, approver);
+    return approved;
+  });
+}
+
+async function prepareAgain(core: Core, { request, sealed }: StoredRequest, approver: Actor): Promise<PreparedChange> {
+  const { id, appliance, force, reason } = request;
+  const change = changeOf(core, { request, sealed });
+  const parts = { id, appliance, change, force, reason: reason ?? undefined, salt: sealed?.salt ?? '' };
+  return await prepareAs(approver, core, parts);
+}
+
+/** Returns the change that a stored request asks for. */
+function changeOf({ recipes }: Core, { request, sealed }: StoredRequest): Change {
+  const { operation, recipe: name, parameters } = request;
+  const recipe = recipes.find((each) => each.name === name);
+  if (recipe) return { recipe, parameters };
+  if (operation === undefined) throw alreadyOver(request, `this release has no recipe ${name}`);
+  const content = sealed?.content;
+  if (!content) return { operation, parameters };
+  return { operation, parameters, content: { type: content.type, bytes: Buffer.from(content.base64, 'base64') } };
+}
+
+function sealContent({ type, bytes }: Content): NonNullable<SealedParts['content']> {
+  return { type, base64: bytes.toString('base64') };
+}
+
+function requireApprover({ settings }: Core, { stored }: Entry, principal: Principal): void {
+  if (!principal.approver) throw notApprover(principal, 'approve or deny');
+  const isOwn = principal.name === stored.request.requested_by || principal.person === stored.sealed?.person;
+  if (isOwn && !settings().selfApproval) throw ownRequest(principal);
+}
+
+function decisionOf(
+  { recorder }: Core,
+  what: Decision['what'],
+  { reason, actor: { principal, token } }: Pick<DecisionOn, 'reason' | 'actor'>,
+): Omit<Decision, 'at'> {
+  return { by: principal.name, what, reason: reason === undefined ? null : recorder.scrubbed(reason, token) };
+}
+
+/** Begins to carry out an approved request, which nobody waits for. */
+function start(core: Core, entry: Entry, steps: readonly Step[], approver: Actor): void {
+  entry.isExecuting = true;
+  const running = carryOut(core, entry, steps, approver)
+    .catch((error: unknown) => {
+      // It stays `executing` on disk, and the next sweep asks the audit what became of it.
+      core.log.error({ err: error, request: entry.stored.request.id }, 'change request broke off');
+    })
+    .finally(() => {
+      entry.isExecuting = false;
+      core.underWay.delete(running);
+    });
+  core.underWay.add(running);
+}
+
+async function carryOut(core: Core, entry: Entry, steps: readonly Step[], approver: Actor): Promise<void> {
+  const { id, appliance, requested_by: requestedBy, reason, title, force } = entry.stored.request;
+  await core.book.move(entry, 'executing');
+  let isSent = false;
+  const calls = createInProcessCalls(core, appliance, { ...approver, id, approved: { requestedBy } }, () => {
+    isSent = true;
+  });
+  const ending = await execute(steps, {
+    async send(write) {
+      isSent = false;
+      await calls.write(write, { force, reason: reason ?? title });
+    },
+    isSent: () => isSent,
+  });
+  // What a stop of the exporter interrupted is found out at the next start.
+  if (approver.signal.aborted && ending.state !== 'done') return;
+  const { state, ...outcome } = ending;
+  await core.book.move(entry, state, { outcome });
+}
+
+async function deny(core: Core, decision: DecisionOn): Promise<ChangeRequest> {
+  const { actor } = decision;
+  const entry = entryFor(core, decision.id, actor.principal);
+  return await core.book.deciding(entry, async () => {
+    requireApprover(core, entry, actor.principal);
+    return await core.book.move(entry, 'denied', { decision: decisionOf(core, 'denied', decision), actor });
+  });
+}
+
+async function cancel(core: Core, decision: DecisionOn): Promise<ChangeRequest> {
+  const { actor } = decision;
+  const { name, role } = actor.principal;
+  const entry = entryFor(core, decision.id, actor.principal);
+  return await core.book.deciding(entry, async () => {
+    if (name !== entry.stored.request.requested_by && role !== 'admin') throw notApprover(actor.principal, 'cancel');
+    return await core.book.move(entry, 'cancelled', { decision: decisionOf(core, 'cancelled', decision), actor });
+  });
+}
+
+async function withdraw({ book }: Core, id: string): Promise<void> {
+  const entry = book.find(id);
+  if (!entry || entry.isDeciding || entry.stored.request.state !== 'proposed') return;
+  const decision = { by: '-', what: 'withdrawn', reason: 'The alert has ended.' } as const;
+  await book.deciding(entry, () => book.move(entry, 'withdrawn', { decision }));
+}
+
+async function sweep(core: Core): Promise<void> {
+  for (const entry of core.book.entries) {
+    if (entry.isDeciding || entry.isExecuting) continue;
+    entry.isDeciding = true;
+    try {
+      await core.book.endIfOverdue(entry);
+      await settle(core, entry);
+    } catch (error) {
+      // Such as an audit that another exporter writes: the next sweep tries again.
+      core.log.debug({ err: error, request: entry.stored.request.id }, 'change request cannot be ended yet');
+    } finally {
+      entry.isDeciding = false;
+    }
+  }
+  core.book.updateMetrics();
+}
+
+/** Ends a request that a stopped exporter left behind. */
+async function settle({ book, journal }: Core, entry: Entry): Promise<void> {
+  const { id, state, plan } = entry.stored.request;
+  if (state !== 'approved' && state !== 'executing') return;
+  const records = await journal.query({ limit: maxRecords, request: id });
+  const { state: ended, ...outcome } = endingOf(state, plan, records);
+  await book.move(entry, ended, { outcome });
+}
+
+/** More than the records of any request. */
+const maxRecords = 1_000;
+
+/** Returns an id that is easy to read out. */
+function newId(): string {
+  return `cr-${[...randomBytes(10)].map((byte) => letters[byte % letters.length]).join('')}`;
+}
+
+const letters = 'abcdefghijklmnopqrstuvwxyz234567';

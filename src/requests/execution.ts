@@ -1,0 +1,72 @@
+import type { AuditLine } from '../audit/record.ts';
+import { AdminError } from '../recipes/admin-error.ts';
+import type { Write } from '../recipes/calls.ts';
+import type { Step } from '../recipes/recipe.ts';
+import type { ChangePlan, Outcome, RequestState } from './change-request.ts';
+
+/** How a request ended. */
+export interface Ending extends Omit<Outcome, 'at'> {
+  readonly state: Extract<RequestState, 'done' | 'failed' | 'uncertain'>;
+}
+
+/** Sends the calls of a request. */
+export interface Sender {
+  readonly send: (write: Write) => Promise<void>;
+  /** Returns true from when the newest call began to leave, whatever became of it. */
+  readonly isSent: () => boolean;
+}
+
+/**
+ * Runs the steps of an approved plan, one after another, and stops at the first that fails. Never
+ * sends a call that the plan does not have.
+ */
+export async function execute(steps: readonly Step[], { send, isSent }: Sender): Promise<Ending> {
+  const lines: string[] = [];
+  let isUnderWay = false;
+  const sendPlanned = async (write: Write): Promise<void> => {
+    if (!steps.some((step) => step.write === write)) throw new TypeError('broken promise: a call that was not planned');
+    isUnderWay = true;
+    await send(write);
+    isUnderWay = false;
+  };
+  for (const step of steps) {
+    try {
+      lines.push(`✓ ${await step.run(sendPlanned)}`);
+    } catch (error) {
+      if (!(error instanceof AdminError)) throw error;
+      const { message, remedy, status, code } = error;
+      lines.push(`✗ ${step.title}: ${[error.title, message, remedy].filter((text) => text !== '').join('. ')}`);
+      // Below 500, the gateway or the appliance refused the call.
+      const isUncertain = isUnderWay && isSent() && (status === undefined || status >= 500);
+      return { state: isUncertain ? 'uncertain' : 'failed', lines, code: code ?? null };
+    }
+  }
+  return { state: 'done', lines, code: null };
+}
+
+/**
+ * Finds out from the audit what became of a request whose exporter was stopped: each of its calls
+ * has an intent there before it is sent.
+ */
+export function endingOf(
+  state: 'approved' | 'executing',
+  { steps }: ChangePlan,
+  records: readonly AuditLine[],
+): Ending {
+  const planned = steps.filter(({ call }) => call).length;
+  const intents = records.filter(({ event }) => event === 'intent').length;
+  const outcomes = records.filter(({ event }) => event === 'outcome');
+  const done = outcomes.filter(({ status = 500, uncertain }) => status < 400 && !uncertain).length;
+  const ended = (ending: Ending['state'], line: string): Ending => ({ state: ending, lines: [line], code: null });
+  if (state === 'approved' || intents === 0)
+    return ended('failed', '✗ The exporter was stopped before it was carried out. Nothing was sent.');
+  if (outcomes.length < intents || outcomes.some(({ uncertain }) => uncertain))
+    return ended(
+      'uncertain',
+      '✗ The exporter was stopped during a call, which may have been carried out. Look at the object.',
+    );
+  const count = `${done} of ${planned} calls were carried out`;
+  return done === planned
+    ? ended('done', `✓ ${count}; the exporter was stopped before it looked at the result.`)
+    : ended('failed', `✗ ${count}, and then the exporter was stopped.`);
+}

@@ -1,0 +1,103 @@
+import { createHash, createHmac } from 'node:crypto';
+import type { EndpointKey } from '../appliance/api/table.ts';
+import { AdminError } from '../recipes/admin-error.ts';
+import type { Calls, Content, Write } from '../recipes/calls.ts';
+import type { Preview } from '../recipes/preview.ts';
+import { callStep, type Plan, type Recipe, type RecipeContext, type Step } from '../recipes/recipe.ts';
+import type { ChangePlan, PlannedStep } from './change-request.ts';
+
+/** One operation, or one recipe with its parameters. */
+export type Change =
+  | {
+      readonly operation: EndpointKey;
+      readonly parameters: Readonly<Record<string, string>>;
+      readonly content?: Content;
+    }
+  | { readonly recipe: Recipe; readonly parameters: Readonly<Record<string, string>> };
+
+/** A plan, with the steps that carry it out. */
+export interface PreparedChange {
+  readonly plan: ChangePlan;
+  readonly digest: string;
+  readonly steps: readonly Step[];
+}
+
+interface PreparingParts {
+  readonly context: Omit<RecipeContext, 'calls' | 'values' | 'waitMs'> & { readonly calls: Calls };
+  readonly force: boolean;
+  readonly reason: string | undefined;
+  /** Key of the digests of bodies. */
+  readonly salt: string;
+}
+
+export function titleOf(change: Change): string {
+  const values = Object.entries(change.parameters).map(([name, value]) => `${name}=${value}`);
+  return ['recipe' in change ? change.recipe.name : change.operation, ...values].join(' ');
+}
+
+/**
+ * Plans a change: reads, and makes a dry run of each call. Rejects with an {@link AdminError} when
+ * it cannot be done.
+ */
+export async function prepare(
+  change: Change,
+  { context, force, reason, salt }: PreparingParts,
+): Promise<PreparedChange> {
+  const { facts, steps } = await stepsOf(change, context);
+  const planned: PlannedStep[] = [];
+  const digested: unknown[] = [titleOf(change), context.calls.appliance, force];
+  for (const { title, write } of steps) {
+    const preview = write && (await context.calls.preview(write, { force, reason }));
+    planned.push({ title, ...(preview ? shownOf(preview) : nothing) });
+    if (preview) digested.push(digestedOf(preview, write, salt));
+  }
+  const digest = createHash('sha256').update(JSON.stringify(digested)).digest('hex');
+  return { plan: { facts, steps: planned }, digest, steps };
+}
+
+const nothing: Omit<PlannedStep, 'title'> = { call: null, findings: [], because: [], current: null };
+
+async function stepsOf(change: Change, context: PreparingParts['context']): Promise<Plan> {
+  if ('recipe' in change) {
+    const { recipe, parameters: values } = change;
+    return await recipe.plan({ ...context, values, waitMs: undefined });
+  }
+  const { operation: key, parameters: params, content } = change;
+  const write: Write = { key, params, ...(content && { content }) };
+  return { facts: [], steps: [callStep({ title: titleOf(change), write, done: `${key} was carried out.` })] };
+}
+
+function shownOf({ operation, risk, request, findings, because, current }: Preview): Omit<PlannedStep, 'title'> {
+  const { method, url, body = null } = request;
+  return { call: { operation, risk, method, url, body }, findings, because, current };
+}
+
+/**
+ * Returns what must be the same when the plan is made again: the exact call, what the guards find,
+ * and the object. Their messages are left out, since they count connections.
+ */
+function digestedOf(
+  { request: { method, url }, findings, current }: Preview,
+  { content }: Write,
+  salt: string,
+): unknown {
+  return [
+    method,
+    url,
+    content && [content.type, createHmac('sha256', salt).update(content.bytes).digest('hex')],
+    findings.map(({ guard, severity }) => [guard, severity]),
+    current,
+  ];
+}
+
+/** Throws an {@link AdminError} if the gateway would refuse a call of the plan. */
+export function refuseRefused({ steps }: ChangePlan): void {
+  const refused = steps.filter(({ because }) => because.length > 0);
+  if (refused.length === 0) return;
+  throw new AdminError('The gateway would refuse it', {
+    detail: refused.map(({ title, because }) => `${title}: ${because.join(' ')}`).join(' '),
+    remedy: refused.flatMap(({ findings }) => findings.map(({ remedy }) => remedy)).join(' '),
+    code: 'guarded',
+    status: 409,
+  });
+}

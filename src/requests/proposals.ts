@@ -1,0 +1,206 @@
+import type { Logger } from 'pino';
+import { type Static, Type } from 'typebox';
+import type { AdminMetrics } from '../gateway/admin-metrics.ts';
+import type { Principals } from '../gateway/principal.ts';
+import { AdminProblem } from '../gateway/problem.ts';
+import { isOneOf } from '../lib/check.ts';
+import { oneLine } from '../lib/text.ts';
+import type { Recipe } from '../recipes/recipe.ts';
+import { type AlertSource, type ChangeRequest, isOver } from './change-request.ts';
+import type { ChangeRequests } from './change-requests.ts';
+import { type Change, titleOf } from './plan.ts';
+import { repairs } from './repairs.ts';
+import type { Actor } from './request-book.ts';
+
+const Texts = Type.Record(Type.String(), Type.String());
+
+const AlertSchema = Type.Object({
+  status: Type.Enum(['firing', 'resolved']),
+  labels: Texts,
+  annotations: Type.Optional(Texts),
+  startsAt: Type.String({ maxLength: 64 }),
+});
+type Alert = Static<typeof AlertSchema>;
+
+/** The webhook of Alertmanager, version 4. */
+export const NotificationSchema = Type.Object({
+  version: Type.Literal('4'),
+  alerts: Type.Array(AlertSchema, { maxItems: 10_000 }),
+});
+export type Notification = Static<typeof NotificationSchema>;
+
+/** What became of the alerts of a notification. */
+export interface Taken {
+  /** Planned in the background, or proposed already. */
+  readonly proposed: number;
+  readonly withdrawn: number;
+  /** Without a repair, for appliances that the token does not cover, or too many at once. */
+  readonly ignored: number;
+}
+
+/** Proposes the repairs of alerts, for a person to approve. */
+export interface Proposals {
+  /** Takes a notification up. Plans in the background: Alertmanager waits for nothing. */
+  take(notification: Notification, sender: Omit<Actor, 'signal'>): Promise<Taken>;
+  /** Resolves when the proposals taken up so far are planned. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ProposalsParts {
+  readonly changeRequests: Pick<ChangeRequests, 'ask' | 'withdraw' | 'all'>;
+  readonly recipes: readonly Recipe[];
+  readonly appliances: ReadonlyMap<string, unknown>;
+  readonly principals: Pick<Principals, 'plannerFor'>;
+  readonly metrics: Pick<AdminMetrics, 'changeRequestEnded'>;
+  readonly log: Logger;
+}
+
+/** A repair that an alert asks for. */
+interface Wanted {
+  readonly appliance: string;
+  readonly change: Change;
+  readonly alert: AlertSource;
+}
+
+const maxOpenPerAppliance = 5;
+/** Limit of the repairs that wait to be planned. */
+const maxWaiting = 100;
+
+export function createProposals(parts: ProposalsParts): Proposals {
+  const stopping = new AbortController();
+  /** Repairs that wait to be planned, by appliance and title. */
+  const waiting = new Map<string, Wanted>();
+  let planning = Promise.resolve();
+
+  /** Plans one repair after the other: an appliance in trouble gets no crowd of questions. */
+  function plan(wanted: Wanted, sender: Omit<Actor, 'signal'>): void {
+    waiting.set(keyOf(wanted), wanted);
+    planning = planning.then(async () => {
+      if (!stopping.signal.aborted && waiting.delete(keyOf(wanted)))
+        await propose(parts, wanted, { ...sender, signal: stopping.signal });
+    });
+  }
+
+  async function withdraw({ appliance, change, alert }: Wanted): Promise<boolean> {
+    const key = keyOf({ appliance, change });
+    const wasWaiting = waiting.get(key)?.alert.name === alert.name && waiting.delete(key);
+    const proposed = openLike(parts, { appliance, change }).filter((each) => each.alert?.name === alert.name);
+    for (const { id } of proposed) await parts.changeRequests.withdraw(id);
+    return wasWaiting || proposed.length > 0;
+  }
+
+  return {
+    async take({ alerts }, sender) {
+      const taken = { proposed: 0, withdrawn: 0, ignored: 0 };
+      for (const each of alerts) {
+        const wanted = wantedBy(parts, each, sender);
+        if (!wanted) taken.ignored += 1;
+        else if (each.status === 'resolved') taken[(await withdraw(wanted)) ? 'withdrawn' : 'ignored'] += 1;
+        else if (isKnown(parts, wanted) || waiting.has(keyOf(wanted))) taken.proposed += 1;
+        else if (isTooMany(parts, wanted, waiting)) {
+          taken.ignored += 1;
+          parts.metrics.changeRequestEnded('suppressed');
+        } else {
+          taken.proposed += 1;
+          plan(wanted, sender);
+        }
+      }
+      return taken;
+    },
+    settled: () => planning,
+    async close() {
+      stopping.abort();
+      await planning;
+    },
+  };
+}
+
+/** Returns undefined for an alert without a repair, or for an appliance that is not the token's. */
+function wantedBy(
+  { recipes, appliances }: ProposalsParts,
+  { labels, annotations, startsAt }: Alert,
+  { principal }: Pick<Actor, 'principal'>,
+): Wanted | undefined {
+  const { alertname = '', appliance = '' } = labels;
+  const repair = isOneOf(Object.keys(repairs), alertname) ? repairs[alertname] : undefined;
+  const recipe = recipes.find(({ name }) => name === repair?.recipe);
+  if (!repair || !recipe || !appliances.has(appliance) || !principal.covers(appliance)) return undefined;
+  const parameters = Object.fromEntries(
+    Object.entries(repair.parameters).flatMap(([name, label]) => {
+      const value = labels[label];
+      return value === undefined || value === '' ? [] : [[name, valueOf(label, value)]];
+    }),
+  );
+  if (Object.entries(recipe.parameters).some(([name, isRequired]) => isRequired && parameters[name] === undefined))
+    return undefined;
+  const summary = annotations?.summary;
+  const alert = {
+    name: alertname,
+    summary: summary === undefined ? null : oneLine(summary, 300),
+    since: oneLine(startsAt, 64),
+  };
+  return { appliance, change: { recipe, parameters }, alert };
+}
+
+const maxValueLength = 200;
+
+/** A backend whose address is not unique is labelled `10.0.0.1:80#3`, with its id at the end. */
+function valueOf(label: string, value: string): string {
+  const id = label === 'backend' ? /#([^#]+)$/.exec(value)?.[1] : undefined;
+  return (id ?? value).slice(0, maxValueLength);
+}
+
+function keyOf({ appliance, change }: Pick<Wanted, 'appliance' | 'change'>): string {
+  return `${appliance} ${titleOf(change)}`;
+}
+
+function openLike(
+  { changeRequests }: ProposalsParts,
+  wanted: Pick<Wanted, 'appliance' | 'change'>,
+): readonly ChangeRequest[] {
+  return changeRequests.all.filter(
+    ({ appliance, title, state }) => !isOver(state) && keyOf(wanted) === `${appliance} ${title}`,
+  );
+}
+
+/**
+ * Returns true if the same repair is open, or if somebody has decided on the same alert before. One
+ * that expired is proposed again.
+ */
+function isKnown(parts: ProposalsParts, wanted: Wanted): boolean {
+  if (openLike(parts, wanted).length > 0) return true;
+  return parts.changeRequests.all.some(
+    ({ appliance, title, state, alert }) =>
+      state !== 'expired' &&
+      `${appliance} ${title}` === keyOf(wanted) &&
+      alert?.name === wanted.alert.name &&
+      alert.since === wanted.alert.since,
+  );
+}
+
+function isTooMany(
+  { changeRequests }: ProposalsParts,
+  { appliance }: Wanted,
+  waiting: ReadonlyMap<string, Wanted>,
+): boolean {
+  const open = changeRequests.all.filter((each) => each.appliance === appliance && each.state === 'proposed').length;
+  const planned = [...waiting.values()].filter((each) => each.appliance === appliance).length;
+  return open + planned >= maxOpenPerAppliance || waiting.size >= maxWaiting;
+}
+
+/** Plans a repair and proposes it. Does not reject: what cannot be planned is not proposed. */
+async function propose(parts: ProposalsParts, { appliance, change, alert }: Wanted, sender: Actor): Promise<void> {
+  const { changeRequests, principals, log } = parts;
+  try {
+    const principal = principals.plannerFor(sender.principal);
+    await changeRequests.ask({ appliance, change, reason: undefined, force: false, alert }, { ...sender, principal });
+  } catch (error) {
+    const because = error instanceof AdminProblem ? `${error.title}: ${error.message}` : undefined;
+    const level = because === undefined ? 'error' : 'info';
+    log[level](
+      { ...(because === undefined ? { err: error } : { because }), appliance, alert: alert.name },
+      'no repair proposed',
+    );
+  }
+}

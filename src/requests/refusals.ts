@@ -1,0 +1,59 @@
+import type { Principal } from '../gateway/principal.ts';
+import { AdminProblem, type ProblemCode, problemCodes } from '../gateway/problem.ts';
+import { isOneOf } from '../lib/check.ts';
+import { AdminError } from '../recipes/admin-error.ts';
+import type { ChangeRequest } from './change-request.ts';
+
+export function unknownRequest(): AdminProblem {
+  return new AdminProblem('unknown_request', {
+    detail: 'There is no such change request, or the token does not cover it.',
+    remedy: 'GET /requests lists those that it covers; old ones are removed.',
+  });
+}
+
+export function alreadyOver({ id }: Pick<ChangeRequest, 'id'>, because: string): AdminProblem {
+  return new AdminProblem('request_over', {
+    detail: `${id} does not wait for a decision: ${because}. Nothing was sent.`,
+    remedy: `GET /requests/${id} shows what became of it.`,
+  });
+}
+
+export function notApprover({ name }: Principal, what: string): AdminProblem {
+  return new AdminProblem('not_approver', {
+    detail: `The token of ${name} may not ${what} this change request; nothing was sent.`,
+    remedy: 'Ask somebody whose token has approver: true in admin.tokens.',
+  });
+}
+
+export function ownRequest({ person }: Principal): AdminProblem {
+  return new AdminProblem('own_request', {
+    detail: `${person} asked for it, and somebody else must approve it; nothing was sent.`,
+    remedy: 'Ask another approver. admin.approvals.self_approval is for one administrator alone.',
+  });
+}
+
+export function otherDigest(): AdminProblem {
+  return new AdminProblem('digest_mismatch', {
+    detail: 'The digest is not that of the present plan; nothing was sent.',
+    remedy: 'Read the change request again, look at its plan, and approve that one.',
+  });
+}
+
+export function planChanged(): AdminProblem {
+  return new AdminProblem('plan_changed', {
+    detail: 'The object or the findings are not what they were; nothing was sent. The request has the new plan.',
+    remedy: 'Look at the new plan, and approve that one.',
+  });
+}
+
+/** Makes the gateway's problem of what a recipe or a dry run rejects with. */
+export function toProblem(error: unknown): unknown {
+  if (!(error instanceof AdminError)) return error;
+  const { title, message, remedy, code, status } = error;
+  const known: ProblemCode = isOneOf(problemCodes, code) ? code : 'recipe_refused';
+  return new AdminProblem(known, {
+    detail: `${title}. ${message} Nothing was sent.`,
+    remedy,
+    ...(known === code && status !== undefined ? { status } : {}),
+  });
+}

@@ -1,0 +1,23 @@
+/** The repair of an alert: a recipe, and the labels that are its parameters. */
+export interface Repair {
+  readonly recipe: string;
+  /** Parameters of the recipe, each with the label that has its value. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+const farm = { farm: 'farm' };
+
+/**
+ * The repairs of the alerts in alerts/*.rules.yml. Only what another call takes back is proposed,
+ * and nothing without a person.
+ */
+export const repairs: Readonly<Record<string, Repair>> = {
+  ZlbFarmDown: { recipe: 'restart-farm', parameters: farm },
+  ZlbFarmNeedsRestart: { recipe: 'restart-farm', parameters: farm },
+  ZlbServedCertificateDiffers: { recipe: 'restart-farm', parameters: farm },
+  ZlbMaintenanceForgotten: {
+    recipe: 'restore-backend',
+    parameters: { farm: 'farm', service: 'service', backend: 'backend' },
+  },
+  ZlbBackupTooOld: { recipe: 'backup', parameters: {} },
+};

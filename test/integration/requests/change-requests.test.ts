@@ -1,0 +1,190 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { givenApprovals } from './given-approvals.ts';
+
+const restart = 'PUT /farms/shop/actions 200';
+
+describe('a change request', () => {
+  it('is carried out once another person has approved its plan', async () => {
+    const { ask, approve, ended, sent, audit, metrics } = await givenApprovals();
+
+    const asked = await ask('alice');
+    const id = String(asked.json?.id);
+    const before = sent();
+    const approved = await approve('bob', id);
+    const over = await ended(id);
+
+    expect([asked.status, asked.headers.location, approved.status]).toEqual([202, `/requests/${id}`, 202]);
+    expect(asked.json).toMatchObject({
+      state: 'pending',
+      title: 'restart-farm farm=shop',
+      requested_by: 'alice',
+      plan: { steps: [{ call: { operation: 'actOnFarm', method: 'PUT', body: { action: 'restart' } } }, {}, {}] },
+    });
+    expect(before).toEqual([]);
+    expect(sent()).toEqual([restart]);
+    expect(over).toMatchObject({ state: 'done', decision: { by: 'bob', what: 'approved', reason: 'looked at' } });
+    const ofRequest = (await audit()).filter(({ request }) => request === id);
+    expect(ofRequest.map(({ event, state, principal }) => [event, state, principal])).toEqual([
+      ['dry_run', undefined, 'alice'],
+      ['change_request', 'pending', 'alice'],
+      ['dry_run', undefined, 'bob'],
+      ['change_request', 'approved', 'bob'],
+      ['change_request', 'executing', '-'],
+      ['intent', undefined, 'bob'],
+      ['outcome', undefined, 'bob'],
+      ['change_request', 'done', '-'],
+    ]);
+    expect(ofRequest.find(({ event }) => event === 'intent')).toMatchObject({ requested_by: 'alice' });
+    expect(await metrics()).toContain('zlb_admin_change_requests_total{outcome="done"} 1\n');
+  });
+
+  it('takes the place of a call whose risk needs approval', async () => {
+    const { call, approve, sent } = await givenApprovals();
+
+    const answer = await call('root', 'DELETE', '/appliances/lb-1/farms/oldportal', undefined, {
+      'x-confirm': 'oldportal',
+    });
+    const unconfirmed = await call('root', 'DELETE', '/appliances/lb-1/farms/oldportal');
+    const waiting = sent();
+    const own = await approve('root', String(answer.json?.id));
+    const other = await approve('bob', String(answer.json?.id));
+
+    expect(answer).toMatchObject({ status: 202, json: { state: 'pending', operation: 'deleteFarm' } });
+    expect(unconfirmed.json?.code).toBe('confirmation_required');
+    expect(waiting).toEqual([]);
+    expect(own.json?.code).toBe('own_request');
+    // An operator may not delete, so the request is not there for one.
+    expect(other.json?.code).toBe('unknown_request');
+    expect(sent()).toEqual([]);
+  });
+
+  it('is executed once by fifty approvals at once', async () => {
+    const { ask, approve, read, ended, sent } = await givenApprovals();
+    const id = String((await ask('alice')).json?.id);
+    const digest = String((await read(id)).digest);
+
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, at) => approve(at % 2 ? 'bob' : 'root', id, digest)),
+    );
+    await ended(id);
+
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(1);
+    expect(answers.filter(({ json }) => json?.code === 'request_over')).toHaveLength(49);
+    expect(sent()).toEqual([restart]);
+  });
+
+  it('asks again when the object is not what it was', async () => {
+    const { ask, approve, read, ended, sent, appliance } = await givenApprovals();
+    const id = String((await ask('alice')).json?.id);
+    appliance.world.farms.get('shop')!.needsRestart = true;
+
+    const stale = await approve('bob', id);
+    const after = await read(id);
+    const fresh = await approve('bob', id);
+
+    expect(stale).toMatchObject({ status: 409, json: { code: 'plan_changed' } });
+    expect(after.state).toBe('pending');
+    expect(fresh.status).toBe(202);
+    expect(await ended(id)).toMatchObject({ state: 'done' });
+    expect(sent()).toEqual([restart]);
+  });
+});
+
+describe('an approval', () => {
+  it.each([
+    ['of the same token', 'alice', 'own_request'],
+    ['without the option approver', 'carol', 'not_approver'],
+    ['of a role that may not do it', 'dave', 'unknown_request'],
+  ] as const)('%s is refused, and audited', async (_, person, code) => {
+    const { ask, approve, sent, audit } = await givenApprovals();
+    const id = String((await ask('alice')).json?.id);
+
+    const answer = await approve(person, id);
+
+    expect(answer.json?.code).toBe(code);
+    expect(sent()).toEqual([]);
+    expect(await audit()).toContainEqual(expect.objectContaining({ event: 'denied', principal: person, code }));
+  });
+
+  it('of the second token of the same person is refused', async () => {
+    const { ask, approve, audit } = await givenApprovals();
+    const id = String((await ask('bob')).json?.id);
+
+    expect((await approve('bob-phone', id)).json?.code).toBe('own_request');
+    expect(await audit()).toContainEqual(expect.objectContaining({ event: 'denied', principal: 'bob-phone' }));
+  });
+
+  it('of another digest, or of an expired request, is refused', async () => {
+    let now = Date.parse('2026-11-24T01:00:00Z');
+    const { ask, approve, read, sent, call } = await givenApprovals({ now: () => now });
+    const id = String((await ask('alice')).json?.id);
+    const digest = String((await read(id)).digest);
+
+    const other = await approve('bob', id, 'a'.repeat(64));
+    now += 1_800_000;
+    const late = await approve('bob', id, digest);
+
+    expect(other).toMatchObject({ status: 412, json: { code: 'digest_mismatch' } });
+    expect(late.json?.code).toBe('request_over');
+    expect(await read(id)).toMatchObject({ state: 'expired', decision: { by: '-' } });
+    expect((await call('bob', 'GET', '/requests?state=open')).json).toEqual({ requests: [] });
+    expect(sent()).toEqual([]);
+  });
+
+  it('while changes are frozen is refused, and the request goes on waiting', async () => {
+    const { ask, approve, read, sent, call } = await givenApprovals();
+    const id = String((await ask('alice')).json?.id);
+    await call('root', 'PUT', '/freeze', undefined, { 'x-reason': 'an incident' });
+
+    const frozen = await approve('bob', id);
+    await call('root', 'DELETE', '/freeze');
+
+    expect(frozen).toMatchObject({ status: 423, json: { code: 'frozen' } });
+    expect(await read(id)).toMatchObject({ state: 'pending' });
+    expect(sent()).toEqual([]);
+  });
+
+  it('of what the guards have come to refuse is refused', async () => {
+    const { ask, approve, appliance } = await givenApprovals();
+    const asked = await ask('alice', {
+      recipe: 'drain-backend',
+      parameters: { farm: 'shop', backend: '10.20.0.11:8080' },
+    });
+    const farm = appliance.world.farms.get('shop');
+    for (const service of farm && 'services' in farm ? farm.services : [])
+      for (const backend of service.backends) if (backend.ip !== '10.20.0.11') backend.status = 'down';
+
+    const answer = await approve('bob', String(asked.json?.id));
+
+    expect(asked.status).toBe(202);
+    expect(answer.json?.code).toBe('guarded');
+  });
+});
+
+describe('the file of a change request', () => {
+  it('holds the body while it waits, for its own user alone, and not afterwards', async () => {
+    const { ask, approve, ended, auditFile, call, logged, auditText } = await givenApprovals();
+    const secret = 'CanaryCommunity123';
+    const asked = await ask('eve', {
+      recipe: undefined,
+      operation: 'setSnmp',
+      parameters: {},
+      body: { community: secret },
+    });
+    const id = String(asked.json?.id);
+    const file = join(`${auditFile}.requests`, `${id}.json`);
+    const waiting = JSON.parse(await readFile(file, 'utf8'));
+    const mode = (await stat(file)).mode & 0o777;
+    await approve('root', id);
+    await ended(id);
+
+    expect(asked.status, asked.text).toBe(202);
+    expect(mode).toBe(0o600);
+    expect(Buffer.from(waiting.sealed.content.base64, 'base64').toString()).toContain(secret);
+    expect(JSON.parse(await readFile(file, 'utf8')).sealed).toBeNull();
+    const shown = [asked.text, (await call('root', 'GET', `/requests/${id}`)).text, ...logged, await auditText()];
+    expect(shown.join('')).not.toContain(secret);
+  });
+});

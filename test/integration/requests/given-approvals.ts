@@ -1,0 +1,68 @@
+import { makeToken } from '../../../src/commands/token.ts';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { type GatewayAnswer, givenGateway, type GivenOptions } from '../../support/given-gateway.ts';
+import { until } from '../../support/until.ts';
+
+/** The tokens of the people here, and of an Alertmanager. */
+const people = {
+  alice: { role: 'operator', approver: true },
+  bob: { role: 'operator', approver: true },
+  'bob-phone': { role: 'operator', approver: true, person: 'bob' },
+  carol: { role: 'operator' },
+  dave: { role: 'viewer', approver: true },
+  root: { role: 'admin', approver: true },
+  eve: { role: 'admin', breakGlass: true },
+  alertmanager: { role: 'alertmanager' },
+} as const;
+type Person = keyof typeof people;
+
+/** A gateway where destructive calls need approval, and functions to ask and decide. */
+export async function givenApprovals(options: GivenOptions = {}) {
+  const tokens = Object.keys(people).map((name) => [name as Person, makeToken().token] as const);
+  const tokenOf = (name: Person) => new Map(tokens).get(name)!;
+  const gateway = await givenGateway(
+    { 'lb-1': busyWorld() },
+    {
+      ...options,
+      tokens: tokens.map(([name, token]) => ({ token, name, person: name, ...people[name] })),
+      admin: {
+        approvals: { requiredFor: ['destructive'], ttlMs: 1_800_000, selfApproval: false },
+        ...options.admin,
+      },
+    },
+  );
+  const call = (as: Person, method: string, path: string, json?: unknown, headers = {}): Promise<GatewayAnswer> =>
+    gateway.call(method, path, { as: tokenOf(as), headers, ...(json === undefined ? {} : { json }) });
+  const ask = (as: Person, asked: object = {}) =>
+    call(as, 'POST', '/requests', {
+      appliance: 'lb-1',
+      recipe: 'restart-farm',
+      parameters: { farm: 'shop' },
+      reason: 'a test',
+      ...asked,
+    });
+  const read = async (id: string, as: Person = 'root') => (await call(as, 'GET', `/requests/${id}`)).json!;
+  return {
+    ...gateway,
+    tokenOf,
+    call,
+    ask,
+    read,
+    approve: async (as: Person, id: string, digest?: string) =>
+      await call(as, 'POST', `/requests/${id}/approve`, {
+        digest: digest ?? String((await read(id)).digest),
+        reason: 'looked at',
+      }),
+    /** Resolves to the request when it is over. */
+    ended: (id: string) =>
+      until(
+        () => read(id),
+        ({ outcome }) => outcome !== null,
+      ),
+    /** Changes that reached the appliance, without the questions for parameters. */
+    sent: () =>
+      gateway.appliance.requests
+        .filter(({ method, status }) => method !== 'GET' && status !== 400)
+        .map(({ method, path, status }) => `${method} ${path} ${status}`),
+  };
+}
