@@ -13,6 +13,8 @@ export interface FarmListeners {
   readonly addresses: Readonly<Record<string, string>>;
   /** Starts, stops and restarts listeners as the farms were; a farm presents what it has loaded. */
   readonly follow: () => Promise<void>;
+  /** Ends the listener of a running farm until its next start, as of a process that hangs. */
+  readonly hang: (farm: string) => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -32,6 +34,7 @@ interface KeyPair {
 /** Opens a listener for each running HTTP, HTTPS and L4 TCP farm. */
 export async function listenAsFarms(world: World): Promise<FarmListeners> {
   const listening = new Map<string, Listening>();
+  const hanging = new Map<string, Listening['loaded']>();
   const ports = new Map<string, number>();
   const keyPairs = new WeakMap<StoredCertificate, KeyPair>();
   let last: Promise<void> = Promise.resolve();
@@ -71,7 +74,8 @@ export async function listenAsFarms(world: World): Promise<FarmListeners> {
     for (const name of listening.keys()) if (!running.has(name)) await stop(name);
     for (const [name, farm] of running) {
       const loaded = loadedBy(farm, world);
-      if (listening.get(name)?.loaded === loaded) continue;
+      if (listening.get(name)?.loaded === loaded || hanging.get(name) === loaded) continue;
+      hanging.delete(name);
       await stop(name);
       await start(farm, loaded);
     }
@@ -92,6 +96,12 @@ export async function listenAsFarms(world: World): Promise<FarmListeners> {
       );
     },
     follow: followNext,
+    async hang(name) {
+      await last;
+      const { loaded } = listening.get(name) ?? {};
+      if (loaded) hanging.set(name, loaded);
+      await stop(name);
+    },
     async close() {
       await last;
       for (const name of listening.keys()) await stop(name);

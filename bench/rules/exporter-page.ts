@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { startSimulatedAppliance } from '../../simulator/server.ts';
+import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
 import type { World } from '../../simulator/world.ts';
 import { readBuildInfo } from '../../src/app/build-info.ts';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
@@ -19,9 +19,9 @@ import { until } from '../../test/support/until.ts';
 export async function readExporterPage(world: World): Promise<string> {
   const apiKey = 'benchmark0123456789';
   const folder = mkdtempSync(join(tmpdir(), 'zlb-bench-'));
-  const appliance = await startSimulatedAppliance({ world, apiKey });
+  const appliance = await startSimulatedAppliance({ world, apiKey, farmsListen: true });
   try {
-    const daemon = await startExporter(folder, appliance.url, apiKey);
+    const daemon = await startExporter(folder, appliance, apiKey);
     try {
       // A refusal, so that the counter of refusals is there.
       await fetch(`${daemon.adminUrl}/appliances`);
@@ -40,13 +40,19 @@ export async function readExporterPage(world: World): Promise<string> {
   }
 }
 
-async function startExporter(folder: string, url: string, apiKey: string): Promise<Daemon> {
+async function startExporter(
+  folder: string,
+  { url, farms }: Pick<SimulatedAppliance, 'url' | 'farms'>,
+  apiKey: string,
+): Promise<Daemon> {
   const file = join(folder, 'zlb.yml');
+  const vip = { connect_to: farms?.addresses ?? {}, networks: ['192.0.2.0/24', '127.0.0.1'] };
   // JSON is YAML.
   writeFileSync(
     file,
     JSON.stringify({
-      appliances: [{ name: 'lb', url, api_key: apiKey, tls: { insecure_skip_verify: true } }],
+      appliances: [{ name: 'lb', url, api_key: apiKey, tls: { insecure_skip_verify: true }, vip }],
+      collectors: { vip: { enabled: true } },
       admin: {
         listen_address: '127.0.0.1:0',
         audit_file: 'audit.jsonl',

@@ -51,8 +51,12 @@ function troubledCourse({ metric, labels }: Sample, sinceSeconds: number): Cours
   return (seconds) => ((minutes(seconds) % 2 === 0) === (status === 'up') ? '1' : '0');
 }
 
-/** No reading is newer than a day; what is shown is what the appliance said last. */
+/**
+ * No reading is newer than a day; what is shown is what the appliance said last. No client can
+ * connect, or gets the right certificate.
+ */
 function failedCourse({ metric }: Sample, nowSeconds: number): Course | undefined {
+  if (/^zlb_farm_(reachable|served_certificate_(in_store|valid_name))$/.test(metric)) return () => '0';
   if (metric === 'zlb_collector_success') return () => '0';
   if (metric === 'zlb_collector_last_success_timestamp_seconds') return () => String(nowSeconds - 86_400);
   return undefined;

@@ -45,12 +45,13 @@ function shipped(file: string): string {
  * The whole chain from a simulated appliance to a receiver of notifications, every link a process
  * of its own but the first and the last: exporter, Prometheus with the shipped rules, Alertmanager
  * with the shipped routes and inhibitions. Times are shortened, expressions and thresholds are not.
+ * With `farmsListen` the collector vip is on: it connects to the farms each minute.
  */
-export async function givenAlerting(world: World) {
+export async function givenAlerting(world: World, { farmsListen = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'zlb-alerting-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const apiKey = 'key-of-the-appliance';
-  const appliance = await startSimulatedAppliance({ world, apiKey });
+  const appliance = await startSimulatedAppliance({ world, apiKey, farmsListen });
   onTestFinished(() => appliance.close());
   const { token, sha256 } = makeToken();
   const configFile = join(folder, 'zlb.yml');
@@ -143,17 +144,19 @@ function configuration({ appliance, apiKey, sha256, folder }: Configured): strin
         url: appliance.url,
         api_key: apiKey,
         tls: { fingerprint_sha256: appliance.fingerprintSha256 },
+        vip: { connect_to: appliance.farms?.addresses ?? {}, networks: ['192.0.2.0/24', '127.0.0.1'] },
       },
     ],
-    collectors: Object.fromEntries(
-      // `vip` connects to farms, and not each second.
-      [...collectorDefaults.keys()]
-        .filter((name) => name !== 'vip')
-        .map((name) => [
+    collectors: {
+      ...Object.fromEntries(
+        [...collectorDefaults.keys()].map((name) => [
           name,
           { enabled: true, schedule: '* * * * * *', max_stale: name === 'certificates' ? '24h' : '5s' },
         ]),
-    ),
+      ),
+      // It connects to farms, and not each second.
+      vip: { enabled: appliance.farms !== undefined },
+    },
     polling: { max_busy_ratio: 1, jitter: '0%' },
     admin: {
       listen_address: '127.0.0.1:0',

@@ -7,7 +7,7 @@ import { type VipTarget, vipTargets } from '../../collectors/vip-targets.ts';
 /** A farm that the collector `vip` will probe. */
 export interface FarmProbe {
   readonly farm: string;
-  /** Where the appliance says that it listens, and where `connect_to` leads instead. */
+  /** The address that the appliance reports, and the one to which `connect_to` leads instead. */
   readonly address: string;
   /** Undefined if nothing was tried. */
   readonly isReachable: boolean | undefined;

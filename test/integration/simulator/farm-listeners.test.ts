@@ -55,6 +55,18 @@ it('serves the certificate that a farm had at its start, until it is restarted',
   expect(await served(port)).toEqual(['CN=www.example.com', times.notAfter]);
 });
 
+it('has a farm that hangs until it is restarted, and not until the next call', async () => {
+  const appliance = await givenListening(healthyPair()[0]);
+  const port = portOf(appliance, '192.0.2.20:443');
+
+  await appliance.farms?.hang('www');
+  await appliance.farms?.follow();
+  const hanging = await isListening(port);
+  await actOnFarm(appliance, 'www', 'restart');
+
+  expect([hanging, await isListening(port)]).toEqual([false, true]);
+});
+
 it('has farms that listen while they run, on the same port again', async () => {
   const appliance = await givenListening(healthyPair()[0]);
   const port = portOf(appliance, '192.0.2.20:5432');
