@@ -39,6 +39,7 @@ export const options = {
   state: { type: 'string', example: 'open', takers: ['admin'] },
   digest: { type: 'string', example: 'HEX', takers: ['admin'] },
   request: { type: 'boolean', takers: ['admin'] },
+  'break-glass': { type: 'boolean', takers: ['admin'] },
   watch: { type: 'boolean', takers: ['admin'] },
   'dry-run': { type: 'boolean', takers: ['admin', 'deliver'] },
   force: { type: 'boolean', takers: ['admin', 'deliver'] },

@@ -206,7 +206,7 @@ Change requests, for a second person to approve
   --dry-run            show what would be sent and which guards object; change nothing
   --reason=TEXT        why, for the audit; recipes need it
   --confirm=NAME       for what cannot be undone: the name of the object
-  --force              override the guards (needs --reason)
+  --force              override the guards; --break-glass sends without approval (need --reason)
   --backup-first       back up the configuration before a change
   --yes                agree in advance; to approve also --digest=HEX, of the plan you looked at
   --wait=5m            recipes: wait that long at most

@@ -17,6 +17,8 @@ export interface CallOptions {
   readonly confirm?: string | undefined;
   readonly reason?: string | undefined;
   readonly force?: boolean;
+  /** Sends at once, in an emergency, what needs approval. */
+  readonly breakGlass?: boolean;
   readonly dryRun?: boolean;
 }
 

@@ -37,7 +37,7 @@ const zlbExporter = `#!/bin/bash
 case "$1" in
   admin)
     case "$2" in
-      --* | appliances | audit | freeze | frozen | operations | parameters | unfreeze | whoami) ;;
+      --* | appliances | audit | freeze | frozen | operations | parameters | requests | unfreeze | whoami) ;;
       *) case " $* " in *' --dry-run '* | *' --yes '*) ;; *) set -- "$@" --yes ;; esac ;;
     esac
     exec ${program} "$@" ;;

@@ -5,7 +5,7 @@ import { createDecoder } from '../../appliance/decode.ts';
 import { parseJson } from '../../lib/check.ts';
 import { optionalFlag, UsageError } from '../command.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
-import { isAgreed, type AdminSession, callsTo } from './session.ts';
+import { isAgreed, type AdminSession, callsTo, optionsOf } from './session.ts';
 import type { CallOptions, Calls, Content, Write } from '../../recipes/calls.ts';
 import { readContent, redactor } from './content.ts';
 import { requestFor } from './gateway-client.ts';
@@ -26,6 +26,7 @@ export const operationFlags: readonly string[] = [
   'confirm',
   'dry-run',
   'force',
+  'break-glass',
   'json',
   'backup-first',
   'yes',
@@ -46,7 +47,7 @@ export async function callOperation(
   const path = optionalFlag(flags, 'output');
   refuseContradictions(call, session);
   const content = await readContent(call.operation, fields, optionalFlag(flags, 'body'), shell);
-  const options = { reason: optionalFlag(flags, 'reason'), force: flags.force === true };
+  const options = optionsOf(flags, optionalFlag(flags, 'reason'));
   const calls = callsTo(appliance, session);
   const prepared = { appliance, call, content, options, calls };
   const output = path === undefined ? undefined : await createOutputFile(path);
@@ -77,8 +78,9 @@ interface PreparedCall {
 }
 
 function refuseContradictions({ operation: { key, row } }: OperationCall, { flags }: AdminSession): void {
-  if (flags.force === true && flags.reason === undefined)
-    throw new UsageError('--force needs --reason=TEXT, for the audit');
+  const overriding = ['force', 'break-glass'].find((name) => flags[name] === true);
+  if (overriding !== undefined && flags.reason === undefined)
+    throw new UsageError(`--${overriding} needs --reason=TEXT, for the audit`);
   if (flags['dry-run'] === true && flags.output !== undefined)
     throw new UsageError('--output does not go with --dry-run, which has nothing to save; leave one of them out');
   if (flags['backup-first'] === true && !changes(row.risk))
@@ -111,7 +113,10 @@ async function showPreview(prepared: PreparedCall, session: AdminSession): Promi
 }
 
 /** Asks for the operation instead of sending it. Resolves to the exit code. */
-async function request({ appliance, call, content, options }: PreparedCall, session: AdminSession): Promise<number> {
+async function request(
+  { appliance, call, content, options: { reason, force } }: PreparedCall,
+  session: AdminSession,
+): Promise<number> {
   const { operation, params: parameters } = call;
   const { key, row } = operation;
   if (!changes(row.risk)) throw new UsageError(`${key} changes nothing, so it needs no approval; leave --request out`);
@@ -119,7 +124,7 @@ async function request({ appliance, call, content, options }: PreparedCall, sess
     throw new UsageError(`${key} takes a file, which is not kept until somebody approves it; leave --request out`);
   // The approval of its plan confirms it: a name is not needed here.
   const body = content && parseJson(content.bytes);
-  await askForChange({ appliance, operation: key, parameters, body, ...options }, session);
+  await askForChange({ appliance, operation: key, parameters, body, reason, force }, session);
   return 0;
 }
 

@@ -58,7 +58,7 @@ export function readChangeRequest(request: unknown): ChangeRequest {
   });
 }
 
-/** What each state means for the person who reads it. */
+/** The meaning of each state for the person who reads it. */
 const meanings: ReadonlyMap<string, string> = new Map([
   ['proposed', 'is proposed by an alert and waits for approval. Nothing was sent.'],
   ['pending', 'waits for approval. Nothing was sent.'],

@@ -192,7 +192,7 @@ export function requestFor(
   appliance: string,
   { operation, path }: OperationCall,
   content: Content | undefined,
-  { confirm, reason, force = false, dryRun = false }: CallOptions,
+  { confirm, reason, force = false, breakGlass = false, dryRun = false }: CallOptions,
 ): GatewayRequest {
   return {
     method: operation.method,
@@ -203,6 +203,7 @@ export function requestFor(
       ...(confirm === undefined ? {} : { 'x-confirm': encodeURIComponent(confirm) }),
       ...reasonHeader(reason),
       ...(force ? { 'x-force': 'true' } : {}),
+      ...(breakGlass ? { 'x-break-glass': 'true' } : {}),
       ...(dryRun ? { 'x-dry-run': 'true' } : {}),
     },
   };

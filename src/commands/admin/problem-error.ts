@@ -29,6 +29,7 @@ const hints: Readonly<Record<string, string>> = {
   guarded: 'Here: --force --reason=TEXT.',
   reason_required: 'Here: --reason=TEXT.',
   frozen: 'Here: zlb-exporter admin unfreeze.',
+  cannot_wait: 'Here: --break-glass --reason=TEXT.',
   unknown_request: 'Here: zlb-exporter admin requests --state=all.',
   too_many_requests: 'Here: zlb-exporter admin requests cancel ID.',
   request_over: 'Here: zlb-exporter admin requests show ID.',

@@ -33,7 +33,7 @@ export interface AskedChange {
   readonly parameters: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly reason?: string | undefined;
-  readonly force?: boolean;
+  readonly force?: boolean | undefined;
 }
 
 /** Makes a change request, and shows it; nothing is sent to an appliance. */

@@ -1,7 +1,7 @@
 import { parseDuration } from '../../lib/time.ts';
 import { oneLine } from '../../lib/text.ts';
 import { optionalFlag, UsageError } from '../command.ts';
-import { type AdminSession, callsTo, isAgreed } from './session.ts';
+import { type AdminSession, callsTo, isAgreed, optionsOf } from './session.ts';
 import { namedValues } from './words.ts';
 import type { CallOptions, Calls, Write } from '../../recipes/calls.ts';
 import type { Preview } from '../../recipes/preview.ts';
@@ -9,10 +9,19 @@ import { objectionLines, previewLines } from './preview.ts';
 import { backupSteps } from '../../recipes/backup.ts';
 import type { Plan, Recipe, Step } from '../../recipes/recipe.ts';
 import { askForChange } from './requests.ts';
+import { requestableRecipes } from '../../recipes/recipes.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
 
 /** Flags that recipes take. */
-export const recipeFlags: readonly string[] = ['reason', 'dry-run', 'force', 'yes', 'wait', 'backup-first'];
+export const recipeFlags: readonly string[] = [
+  'reason',
+  'dry-run',
+  'force',
+  'break-glass',
+  'yes',
+  'wait',
+  'backup-first',
+];
 
 /** A step with the gateway's dry run of its call. */
 interface PreviewedStep {
@@ -35,7 +44,7 @@ export async function runRecipe(
   if (flags.request === true) return await request(recipe, { appliance, values }, session);
   const waitMs = waitOf(optionalFlag(flags, 'wait'));
   const dryRun = flags['dry-run'] === true;
-  const options = { reason: await reasonFor(session, dryRun), force: flags.force === true };
+  const options = optionsOf(flags, await reasonFor(session, dryRun));
   const calls = callsTo(appliance, session);
   const context = {
     calls,
@@ -71,11 +80,12 @@ export async function runRecipe(
 
 /** Asks for a recipe instead of running it. Resolves to the exit code. */
 async function request(
-  { name, parameters: known }: Recipe,
+  recipe: Recipe,
   { appliance, values }: { readonly appliance: string; readonly values: Readonly<Record<string, string>> },
   session: AdminSession,
 ): Promise<number> {
-  if ('file' in known)
+  const { name } = recipe;
+  if (!requestableRecipes.includes(recipe))
     throw new UsageError(
       `${name} reads a file here, which is not kept until somebody approves it; leave --request out`,
     );
@@ -128,7 +138,7 @@ async function reasonFor({ flags, shell }: AdminSession, dryRun: boolean): Promi
   if (given !== undefined || dryRun) return given;
   const typed = shell.ask ? (await shell.ask('Reason, for the audit: ')).trim() : '';
   if (typed !== '') return typed;
-  if (shell.ask || flags.yes === true || flags.force === true)
+  if (shell.ask || [flags.yes, flags.force, flags['break-glass']].includes(true))
     throw new UsageError('a recipe needs a reason for the audit: --reason=TEXT');
   return undefined;
 }

@@ -1,8 +1,8 @@
 import { createOperations, type OperationCall, type Operations } from '../../gateway/operation.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext, Flags } from '../command.ts';
 import { oneLine } from '../../lib/text.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
-import { type Calls, createCalls } from '../../recipes/calls.ts';
+import { type CallOptions, type Calls, createCalls } from '../../recipes/calls.ts';
 import { readConnection } from './connection.ts';
 import { createGatewayClient, type GatewayClient, requestFor } from './gateway-client.ts';
 import { errorLines } from './problem-error.ts';
@@ -52,6 +52,11 @@ export function callsTo(appliance: string, { client, operations }: Pick<AdminSes
     if (answer.waitsAs !== undefined) throw notSent(answer.waitsAs, call);
     return { ...answer, body: await answer.whole() };
   });
+}
+
+/** Returns the wishes of the caller that each call of a command has. */
+export function optionsOf(flags: Flags, reason: string | undefined): CallOptions {
+  return { reason, force: flags.force === true, breakGlass: flags['break-glass'] === true };
 }
 
 /** Returns the error for a step that waits for approval, and whose recipe cannot. */

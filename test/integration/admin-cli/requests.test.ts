@@ -1,0 +1,227 @@
+import { describe, expect, it } from 'vitest';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import type { GivenOptions } from '../../support/given-gateway.ts';
+import { givenAdminCli } from './given-admin-cli.ts';
+
+const approver = { token: 'the-token-of-bob', name: 'bob', person: 'bob', role: 'admin', approver: true } as const;
+const breaker = { token: 'the-token-of-eve', name: 'eve', person: 'eve', role: 'admin', breakGlass: true } as const;
+const restart = ['admin', 'lb-1', 'restart-farm', 'farm=pending'];
+const asking = [...restart, '--request', '--reason=TICKET-42'];
+const stop = ['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--reason=TICKET-42'];
+
+/** A gateway with a second person, who approves. */
+async function given(approvals: Partial<NonNullable<GivenOptions['admin']>['approvals']> = {}) {
+  const cli = await givenAdminCli(
+    { 'lb-1': busyWorld() },
+    {
+      tokens: [approver, breaker],
+      admin: { approvals: { requiredFor: [], ttlMs: 1_800_000, selfApproval: false, ...approvals } },
+    },
+  );
+  return {
+    ...cli,
+    /** Asks for the restart of a farm; returns the id of the request. */
+    ask: async (words: readonly string[] = asking) => {
+      const { bytes } = await cli.run([...words, '--json']);
+      return (JSON.parse(bytes.toString()) as { readonly id: string }).id;
+    },
+    decide: (words: readonly string[], typed: Parameters<typeof cli.run>[1] = {}) =>
+      cli.run(['admin', 'requests', ...words], { as: approver.token, ...typed }),
+    digestOf: async (id: string) => (await cli.call('GET', `/requests/${id}`)).json?.digest as string,
+  };
+}
+
+describe('a change that is asked for', () => {
+  it('waits, and its plan is shown with every exact call', async () => {
+    const { run, done } = await given();
+
+    const { code, out } = await run(asking);
+
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /^cr-\w+ waits for approval\. Nothing was sent\.\n\nchange +restart-farm farm=pending on lb-1\n/,
+    );
+    expect(out).toMatch(/\nreason +TICKET-42\n[^]*\nwaits until +\d{4}-/);
+    expect(out).toMatch(/\nstep +operation +risk +plan\n1 +actOnFarm +reversible +Restart pending\n2 +- +- +Wait/);
+    expect(out).toMatch(
+      /\n1\. Restart pending\n {2}PUT https:\S+\/farms\/pending\/actions\n {2}\{"action":"restart"\}\n/,
+    );
+    expect(out).toMatch(/\n {2}zlb-exporter admin requests approve cr-\w+ --watch\n/);
+    expect(await done()).toEqual([]);
+  });
+
+  it('is an operation too, with its body', async () => {
+    const { ask, decide, appliance } = await given();
+
+    const id = await ask([...stop, '--request']);
+    const shown = await decide(['show', id]);
+    const approved = await decide(['approve', id], { answers: ['y'] });
+
+    expect(shown.out).toContain('{"action":"stop"}');
+    expect(approved.code).toBe(0);
+    await expect.poll(() => appliance.world.farms.get('shop')?.running).toBe(false);
+  });
+
+  it('is carried out once a second person has looked at the plan and agreed', async () => {
+    const { ask, decide, run, done } = await given();
+    const id = await ask();
+
+    const own = await run(['admin', 'requests', 'approve', id], { answers: ['y'] });
+    const refused = await decide(['approve', id], { answers: ['n'] });
+    const { code, out, asked } = await decide(['approve', id, '--reason=fine', '--watch'], { answers: ['y'] });
+
+    expect(own).toMatchObject({ code: 1, err: expect.stringMatching(/code (?:own_request|not_approver)/) });
+    expect(refused).toMatchObject({ code: 2, err: 'Nothing was done.' });
+    expect(asked).toEqual([`\nGo on with the approval of ${id}: restart-farm farm=pending on lb-1? [y/N] `]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/ is done\.\n\nOutcome at .*\n {2}✓ pending was restarted\.\n {2}✓ /);
+    expect(await done()).toEqual(['actOnFarm']);
+  });
+
+  it('is approved by a script only with the digest of the plan that somebody looked at', async () => {
+    const { ask, decide, digestOf, done } = await given();
+    const id = await ask();
+    const digest = await digestOf(id);
+
+    const silent = await decide(['approve', id]);
+    const blind = await decide(['approve', id, '--yes']);
+    const wrong = await decide(['approve', id, '--yes', `--digest=${'0'.repeat(64)}`]);
+    const before = await done();
+    const right = await decide(['approve', id, '--yes', `--digest=${digest}`, '--watch', '--json']);
+
+    expect(silent).toMatchObject({ code: 2, err: expect.stringContaining(`--digest=${digest} --yes.`) });
+    expect(blind).toMatchObject({ code: 2, err: expect.stringContaining('--yes needs --digest=HEX') });
+    expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('code digest_mismatch') });
+    expect(before).toEqual([]);
+    expect(right.code).toBe(0);
+    expect(JSON.parse(right.bytes.toString())).toMatchObject({ id, state: 'done' });
+  });
+
+  it('is shown and asked for again when its plan has changed', async () => {
+    const { ask, decide, appliance } = await given();
+    const id = await ask([...stop, '--request']);
+    appliance.world.farms.get('shop')!.vport = '8443';
+
+    const { code, out, err, asked } = await decide(['approve', id, '--watch'], { answers: ['y', 'y'] });
+
+    expect(err).toContain('code plan_changed');
+    expect(asked).toHaveLength(2);
+    expect(out.match(/^digest of the plan/gm)).toHaveLength(2);
+    expect(out).toContain('8443');
+    expect(code).toBe(0);
+  });
+
+  it('that fails ends with 1, and says what happened', async () => {
+    const { ask, decide, appliance } = await given();
+    const id = await ask();
+    const pending = appliance.world.farms.get('pending');
+    if (pending?.profile === 'http') pending.configError = 'There is no such cipher.';
+
+    const { code, out } = await decide(['approve', id, '--watch'], { answers: ['y'] });
+
+    expect(code).toBe(1);
+    expect(out).toMatch(/ has failed\.\n\nOutcome at .*\n {2}✗ Restart pending: .*There is no such cipher\./);
+  });
+
+  it('is denied with a reason, or taken back', async () => {
+    const { ask, decide, run, done } = await given();
+    const [one, other] = [await ask(), await ask()];
+
+    const unexplained = await decide(['deny', one]);
+    const denied = await decide(['deny', one, '--reason=not tonight']);
+    const cancelled = await run(['admin', 'requests', 'cancel', other]);
+    const again = await decide(['approve', one], { answers: ['y'] });
+    const shown = await run(['admin', 'requests', 'show', one]);
+
+    expect(unexplained.code).toBe(2);
+    expect(denied).toMatchObject({ code: 0, out: `${one} is denied. Nothing was sent.` });
+    expect(cancelled).toMatchObject({ code: 0, out: `${other} is cancelled. Nothing was sent.` });
+    expect(again).toMatchObject({ code: 1, asked: [] });
+    expect(shown.out).toMatch(/\ndenied +by bob at \S+: not tonight\n/);
+    expect(await done()).toEqual([]);
+  });
+
+  it('is listed while it is open, and later by its state', async () => {
+    const { ask, decide, run } = await given();
+    const [denied, waiting] = [await ask(), await ask()];
+    await decide(['deny', denied, '--reason=no']);
+
+    const open = await run(['admin', 'requests']);
+    const some = await run(['admin', 'requests', 'list', '--state=denied,expired']);
+    const all = await run(['admin', 'requests', 'list', '--state=all', '--json']);
+    const none = await run(['admin', 'requests', '--state=failed']);
+    const wrong = await run(['admin', 'requests', '--state=maybe']);
+
+    expect(open.out).toMatch(/^id +state +appliance +change +asked by/);
+    expect(open.out).toMatch(
+      new RegExp(String.raw`\n${waiting} +pending +lb-1 +restart-farm farm=pending +admin .*TICKET-42$`),
+    );
+    expect(some.out).toMatch(new RegExp(String.raw`\n${denied} +denied +lb-1 `));
+    expect(JSON.parse(all.bytes.toString()).requests).toHaveLength(2);
+    expect(none.out).toBe('No change requests fit.');
+    expect(wrong.code).toBe(1);
+  });
+});
+
+describe('a change that the policy lets wait', () => {
+  it('says in its first line that nothing was sent, and ends with 3', async () => {
+    const { run, done } = await given({ requiredFor: ['reversible'] });
+
+    const people = await run([...stop, '--yes']);
+    const scripts = await run([...stop, '--yes', '--json']);
+
+    expect(people.code).toBe(3);
+    expect(people.out).toMatch(/^cr-\w+ waits for approval\. Nothing was sent\.\n/);
+    expect(scripts.code).toBe(3);
+    expect(JSON.parse(scripts.bytes.toString())).toMatchObject({ state: 'pending', operation: 'actOnFarm' });
+    expect(await done()).toEqual([]);
+  });
+
+  it('is sent at once in an emergency, by a token that may do so', async () => {
+    const { run, done } = await given({ requiredFor: ['reversible'] });
+    const emergency = [...stop, '--yes', '--break-glass'];
+
+    const refused = await run(emergency);
+    const sent = await run(emergency, { as: breaker.token });
+
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('code break_glass_denied') });
+    expect(sent.code).toBe(0);
+    expect(await done()).toEqual(['actOnFarm']);
+  });
+
+  it('does not pass for a step of a recipe that was carried out', async () => {
+    const { run, done } = await given({ requiredFor: ['reversible'] });
+
+    const { code, out, err } = await run([...restart, '--reason=x', '--yes']);
+
+    expect(code).toBe(1);
+    expect(out).toContain('✗ 1. Restart pending');
+    expect(err).toMatch(/needs approval[^]*admin requests cancel cr-\w+, and ask for the whole recipe with --request/);
+    expect(await done()).toEqual([]);
+  });
+});
+
+describe('a command line about change requests', () => {
+  it.each([
+    [['admin', 'lb-1', 'listFarms', '--request', '--reason=x'], 'listFarms changes nothing'],
+    [['admin', 'lb-1', 'replace-certificate', 'farm=shop', 'file=x', '--request', '--reason=x'], 'reads a file here'],
+    [['admin', 'lb-1', 'uploadBackup', 'name=x', '--body=-', '--request', '--reason=x'], 'takes a file'],
+    [[...restart, '--request', '--dry-run'], '--dry-run does not go with a request for restart-farm'],
+    [[...stop, '--request', '--output=x'], '--output does not go with a request for an operation'],
+    [[...restart, '--request'], 'a change request needs a reason'],
+    [['admin', 'requests', 'approve'], 'the id is missing: admin requests approve ID'],
+    [['admin', 'requests', 'cr-1'], 'admin requests show ID'],
+    [['admin', 'requests', 'show', 'cr-1', 'cr-2'], 'takes no more words'],
+    [['admin', 'requests', 'show', 'cr-1', '--yes'], '--yes does not go with admin requests show'],
+    [['admin', 'request'], 'did you mean admin requests?'],
+    [['admin', 'whoami', '--request'], '--request does not go with admin whoami'],
+  ])('is refused before anything is sent: %j', async (words, message) => {
+    const { run, appliance } = await given();
+
+    const { code, err } = await run(words);
+
+    expect(code).toBe(2);
+    expect(err).toContain(message);
+    expect(appliance.requests).toEqual([]);
+  });
+});
