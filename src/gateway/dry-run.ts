@@ -28,7 +28,7 @@ export interface DryRunPlan extends Omit<Overridden, 'break_glass'> {
     readonly headers: Readonly<Record<string, string>>;
     readonly body: unknown;
   };
-  readonly would: 'be sent' | 'be refused';
+  readonly would: 'be sent' | 'wait for approval' | 'be refused';
   /** The reasons for which the gateway would refuse it. */
   readonly because: readonly string[];
   readonly confirmation: { readonly required: boolean; readonly expected: readonly string[]; readonly given: boolean };
@@ -56,6 +56,8 @@ export interface PlanParts {
   readonly reason: string | undefined;
   /** True if changes are frozen and the call is a change. */
   readonly frozen: boolean;
+  /** True if the call would wait for approval. */
+  readonly waits: boolean;
   readonly principal: Pick<Principal, 'skipConfirmation' | 'guards'>;
   /** Returns true if the caller may see the result of a read. */
   readonly mayRead: (key: EndpointKey, row: EndpointRow) => boolean;
@@ -75,6 +77,7 @@ export async function planCall(parts: PlanParts): Promise<DryRunPlan> {
   const { required, expected } = confirmationOf(call, parts.appliance);
   const confirmation = { required, expected, given: isConfirmed(parts.confirm, expected) };
   const because = refusals(parts, confirmation, findings);
+  const unlessRefused = parts.waits ? 'wait for approval' : 'be sent';
   return {
     dry_run: true,
     operation: key,
@@ -85,7 +88,7 @@ export async function planCall(parts: PlanParts): Promise<DryRunPlan> {
       headers: body ? { 'content-type': body.contentType, 'content-length': String(body.contentLength) } : {},
       body: body ? body.masked : null,
     },
-    would: because.length === 0 ? 'be sent' : 'be refused',
+    would: because.length > 0 ? 'be refused' : unlessRefused,
     because,
     confirmation,
     validation,

@@ -264,7 +264,7 @@ function farmOf({ params }: OperationCall, body: RequestBody | undefined): strin
 
 /** Answers a dry run: all steps are made except sending, and refusals are listed in the plan. */
 async function planInQueue(gateway: GatewayParts, permitted: PermittedCall): Promise<AdminAnswer> {
-  const { recorder, freeze } = gateway;
+  const { recorder, freeze, approvals } = gateway;
   const { request, call, body } = permitted;
   const { principal, confirm: given, force, reason, signal } = request;
   const { risk } = call.operation.row;
@@ -281,6 +281,7 @@ async function planInQueue(gateway: GatewayParts, permitted: PermittedCall): Pro
       force,
       reason,
       frozen: freeze.state !== undefined && changes(risk),
+      waits: approvalOf(approvals, request, call) === 'waits',
       principal,
       mayRead: (key, row) => may(principal, key, row).allowed,
       signal,

@@ -72,6 +72,14 @@ export async function runRecipe(
     warn('Nothing was done: the gateway refuses what is marked with ✗. --force overrides guards only.');
     return 1;
   }
+  const waiting = previewed.find(({ preview }) => preview?.would === 'wait for approval');
+  if (waiting) {
+    const instead = requestableRecipes.includes(recipe)
+      ? 'Ask for the whole recipe with --request --reason=TEXT.'
+      : 'Call its operations one by one: those that need approval ask for it.';
+    warn(`Nothing was done: the step ${oneLine(waiting.step.title, 500)} needs approval. ${instead}`);
+    return 1;
+  }
   if (!(await isAgreed({ title: `${recipe.name} on ${appliance}` }, session))) return 2;
   say('');
   await runSteps(plan.steps, (write) => calls.write(write, options), session);

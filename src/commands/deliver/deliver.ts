@@ -156,6 +156,7 @@ function contextFor(calls: Calls, { flags, now, sleep: pause, say }: AdminSessio
 /** Rejects with an AdminError when the gateway would refuse one of the calls. */
 async function refuseRefused({ farm, steps }: FarmDelivery, calls: Calls, options: CallOptions): Promise<void> {
   for (const { step, preview } of await previewSteps(steps, calls, options)) {
+    if (preview?.would === 'wait for approval') throw needsApproval(step.title);
     if (preview?.would !== 'be refused') continue;
     const objections = objectionLines({ ...preview, validation: { problems: [] } });
     throw new AdminError(`The gateway refuses: ${step.title}`, {
@@ -163,6 +164,13 @@ async function refuseRefused({ farm, steps }: FarmDelivery, calls: Calls, option
       remedy: `Nothing was changed. A guard is overridden with the recipe: replace-certificate farm=${farm.name} … --force.`,
     });
   }
+}
+
+function needsApproval(title: string): AdminError {
+  return new AdminError(`The gateway lets it wait for approval: ${title}`, {
+    detail: 'Each step needs approval whose risk is in admin.approvals.required_for, and a delivery cannot wait.',
+    remedy: 'Nothing was changed. Take that risk out of required_for, or call the operations one by one.',
+  });
 }
 
 function dryRun(targets: readonly Target[], { say }: Pick<CommandContext, 'say'>): readonly Outcome[] {

@@ -69,7 +69,7 @@ export const DryRunSchema = Type.Object(
       headers: Type.Record(Type.String(), Type.String()),
       body: Type.Unknown({ description: 'With secrets masked.' }),
     }),
-    would: Type.Enum(['be sent', 'be refused']),
+    would: Type.Enum(['be sent', 'wait for approval', 'be refused']),
     because: Type.Array(Type.String()),
     confirmation: Type.Object({
       required: Type.Boolean(),

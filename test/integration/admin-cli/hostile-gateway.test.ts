@@ -128,6 +128,32 @@ describe('an answer that is not what it should be', () => {
     expect(`${dry.out}${sent.err}`.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
   });
 
+  it('does not pass for a step that was carried out when it says that the step waits', async () => {
+    const preview = {
+      operation: 'createBackup',
+      risk: 'reversible',
+      would: 'be sent',
+      because: [],
+      findings: [],
+      current: null,
+      request: { method: 'POST', url: '/' },
+      validation: { problems: [] },
+      confirmation: { required: false, given: false },
+    };
+    const { run } = await given((response) => {
+      const { method, headers } = response.req;
+      if (headers['x-dry-run']) json(response, 200, preview);
+      else if (method === 'GET') json(response, 200, { params: [] });
+      else response.writeHead(202, { location: '/requests/cr-1' }).end('{}');
+    });
+
+    const { code, out, err } = await run(['lb-1', 'backup', '--reason=x', '--yes']);
+
+    expect(code).toBe(1);
+    expect(out).toContain('✗ 1.');
+    expect(err).toMatch(/needs approval[^]*admin requests cancel cr-1/);
+  });
+
   it('cannot command the terminal from within a change request', async () => {
     const finding = { guard: hostile, severity: hostile, message: hostile, remedy: hostile };
     const step = {

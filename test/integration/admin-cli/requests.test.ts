@@ -189,15 +189,22 @@ describe('a change that the policy lets wait', () => {
     expect(await done()).toEqual(['actOnFarm']);
   });
 
-  it('does not pass for a step of a recipe that was carried out', async () => {
-    const { run, done } = await given({ requiredFor: ['reversible'] });
+  it('is announced by a dry run, and a recipe with such a step is not begun', async () => {
+    const { run, changes } = await given({ requiredFor: ['reversible'] });
 
-    const { code, out, err } = await run([...restart, '--reason=x', '--yes']);
+    const dry = await run([...stop, '--dry-run']);
+    const recipe = await run([...restart, '--reason=x', '--yes']);
+    const forced = await run([...restart, '--reason=x', '--dry-run', '--break-glass'], { as: breaker.token });
+    const { out: waiting } = await run(['admin', 'requests']);
 
-    expect(code).toBe(1);
-    expect(out).toContain('✗ 1. Restart pending');
-    expect(err).toMatch(/needs approval[^]*admin requests cancel cr-\w+, and ask for the whole recipe with --request/);
-    expect(await done()).toEqual([]);
+    expect(dry.out).toMatch(/^Dry run of actOnFarm \(reversible\): it would wait for approval\.\n/);
+    expect(recipe).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^Nothing was done: .*needs approval.*--request/),
+    });
+    expect(forced).toMatchObject({ code: 0, out: expect.stringContaining('it would be sent.') });
+    expect(waiting).toBe('No change requests fit.');
+    expect(changes().filter((each) => !each.startsWith('PUT'))).toEqual([]);
   });
 });
 

@@ -248,6 +248,17 @@ describe('a delivery that fails', () => {
     expect({ code, sent: await done() }).toEqual({ code: 1, sent: [] });
     expect(out).toContain('The gateway refuses: Restart shop, if the appliance asks for it.');
   });
+
+  it('changes nothing when a step would wait for approval', async () => {
+    const approvals = { requiredFor: ['destructive'], ttlMs: 60_000, selfApproval: false } as const;
+    const { run, words, done, call } = await given({ 'lb-1': worldWith() }, issue(), { admin: { approvals } });
+
+    const { code, out } = await run(words);
+
+    expect({ code, sent: await done() }).toEqual({ code: 1, sent: [] });
+    expect(out).toContain('needs approval');
+    expect((await call('GET', '/requests')).json).toEqual({ requests: [] });
+  });
 });
 
 describe('a certificate', () => {

@@ -30,6 +30,7 @@ async function givenPlans(world: World) {
       force: false,
       reason: undefined,
       frozen: false,
+      waits: false,
       principal: { skipConfirmation: false, guards: 'refuse' },
       mayRead: () => true,
       signal: patient,
