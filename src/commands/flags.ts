@@ -7,8 +7,8 @@ import { type Flags, UsageError } from './command.ts';
 import { logFormats, logLevels } from './log.ts';
 
 /**
- * The commands that take a flag; '' is the exporter itself. `admin`, `deliver` and `plugin` talk to a
- * running exporter: what `others` share does not go with them.
+ * The commands that take a flag; '' is the exporter itself. What `others` share does not go with
+ * `admin`, `deliver` and `plugin`, which talk to a running exporter.
  */
 type Takers = 'all' | 'others' | readonly string[];
 
