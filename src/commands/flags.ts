@@ -7,7 +7,7 @@ import { type Flags, UsageError } from './command.ts';
 import { logFormats, logLevels } from './log.ts';
 
 /**
- * The commands that take a flag; '' is the exporter itself. What `others` share does not go with
+ * The commands that take a flag; '' is the exporter itself. The flags of `others` do not go with
  * `admin`, `deliver` and `plugin`, which talk to a running exporter.
  */
 type Takers = 'all' | 'others' | readonly string[];

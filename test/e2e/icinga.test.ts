@@ -71,8 +71,9 @@ object Host "lb-lisbon" {
 }
 `);
     const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
-    const icinga = spawn('icinga2', ['daemon', ...flags], { env, stdio: 'ignore' });
-    onTestFinished(() => void icinga.kill('SIGKILL'));
+    const icinga = spawn('icinga2', ['daemon', ...flags], { env, stdio: 'ignore', detached: true });
+    // Its children would stay.
+    onTestFinished(() => void (icinga.pid && process.kill(-icinga.pid, 'SIGKILL')));
 
     const expected = {
       'lb-lisbon activation': 2,

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 
-/** Debian packages that suites need, each by a program that proves it is there. */
+/** Debian packages that suites need, each by a program or a path that proves it is there. */
 const packages = [
   { name: 'prometheus', program: 'promtool' },
   { name: 'prometheus-alertmanager', program: 'amtool' },
@@ -17,6 +18,11 @@ const packages = [
   { name: 'lego', program: 'lego' },
   { name: 'dehydrated', program: 'dehydrated' },
   { name: 'icinga2-bin', program: 'icinga2' },
+  // A Zabbix with its database and its API.
+  { name: 'zabbix-server-pgsql', program: 'zabbix_server' },
+  { name: 'zabbix-frontend-php', program: '/usr/share/zabbix/api_jsonrpc.php' },
+  { name: 'php-cli', program: 'php' },
+  { name: 'postgresql', program: '/usr/lib/postgresql' },
 ] as const;
 
 /**
@@ -50,5 +56,7 @@ export default function setup(): void {
 }
 
 function isThere(program: string): boolean {
-  return spawnSync('which', [program], { stdio: 'ignore' }).status === 0;
+  return program.startsWith('/')
+    ? existsSync(program)
+    : spawnSync('which', [program], { stdio: 'ignore' }).status === 0;
 }

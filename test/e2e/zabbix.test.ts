@@ -1,0 +1,137 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startDemonstration } from '../../simulator/demo.ts';
+import { actOnFarm, simulatedKey } from '../support/act-on-farm.ts';
+import { startExporter } from '../support/process.ts';
+import { isThere } from '../support/programs.ts';
+import { until } from '../support/until.ts';
+import { givenZabbix, type ZabbixApi } from '../support/zabbix.ts';
+
+const isRunnable = ['zabbix_server', 'php', 'psql', 'runuser'].map(isThere).every(Boolean) && isRoot();
+const farmDown = 'Farm www of lb-paris-1: A farm is down';
+const state = 'Farm www of lb-paris-1: state';
+
+describe.skipIf(!isRunnable)('a real Zabbix with the template', () => {
+  it('discovers the demonstration, raises and ends a problem, and shows nothing old as new', async () => {
+    const times: string[] = [];
+    let beganAt = performance.now();
+    const took = (what: string): void => {
+      times.push(`${what}: ${((performance.now() - beganAt) / 1_000).toFixed(1)} s`);
+      beganAt = performance.now();
+    };
+    const [demonstration, zabbix] = await Promise.all([givenDemonstration(), givenZabbix()]);
+    took('PostgreSQL, Zabbix and the demonstration started');
+
+    const { lastValue, problems } = await givenHost(zabbix, demonstration.url);
+    await until(
+      () => lastValue(state),
+      (value) => value === 'up',
+      60_000,
+    );
+    const known = ['lb-lisbon: A load balancer is deactivated', 'Farm legacy of lb-madrid: A farm is down'];
+    await until(problems, (seen) => known.every((name) => seen.includes(name)), 60_000);
+    expect(await problems()).not.toContain(farmDown);
+    took('template imported, appliances discovered, first problems');
+
+    await actOnFarm(demonstration.appliance, 'www', 'stop');
+    await until(problems, (seen) => seen.includes(farmDown), 60_000);
+    expect(await lastValue(state)).toBe('down');
+    took('a stopped farm became a problem');
+
+    await actOnFarm(demonstration.appliance, 'www', 'start');
+    await until(problems, (seen) => !seen.includes(farmDown), 60_000);
+    took('its start ended the problem');
+
+    await actOnFarm(demonstration.appliance, 'www', 'stop');
+    await until(problems, (seen) => seen.includes(farmDown), 60_000);
+    await demonstration.stop();
+    await until(
+      problems,
+      (seen) => seen.includes('zlb-exporter: The exporter for load balancers is not scraped'),
+      60_000,
+    );
+    expect(await lastValue(state)).toBe('no reading');
+    expect(await problems()).toContain(farmDown);
+    took('a stopped exporter became a problem, and ended no other');
+    console.log(times.join('\n'));
+  }, 300_000);
+});
+
+/** PostgreSQL wants to run as its own user, and only root can become that. */
+function isRoot(): boolean {
+  const isSo = process.getuid?.() === 0;
+  if (!isSo) console.warn('NOT RUN: the tests of Zabbix, which need root');
+  return isSo;
+}
+
+/** The demonstration, with an exporter that reads farms each second. */
+async function givenDemonstration() {
+  const { appliances, close } = await startDemonstration({ apiKey: simulatedKey, latency: 'none' });
+  onTestFinished(close);
+  const folder = mkdtempSync(join(tmpdir(), 'zlb-zabbix-exporter-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'zlb.yml');
+  const configuration = {
+    appliances: appliances.map(({ name, appliance: { url, fingerprintSha256 } }) => ({
+      name,
+      url,
+      api_key: simulatedKey,
+      tls: { fingerprint_sha256: fingerprintSha256 },
+    })),
+    collectors: { farms: { schedule: '* * * * * *' } },
+    polling: { max_busy_ratio: 1 },
+  };
+  writeFileSync(file, JSON.stringify(configuration));
+  const exporter = startExporter([`--config.file=${file}`, '--web.listen-address=127.0.0.1:0']);
+  const paris = appliances.find(({ name }) => name === 'lb-paris-1');
+  if (!paris) throw new Error('the demonstration has no lb-paris-1');
+  return { url: await exporter.url(), appliance: paris.appliance, stop: () => exporter.stop('SIGTERM') };
+}
+
+/** A host with the template, which asks each second and waits for seconds. */
+async function givenHost(zabbix: ZabbixApi, url: string) {
+  const createAndUpdate = { createMissing: true, updateExisting: true };
+  await zabbix('configuration.import', {
+    format: 'yaml',
+    source: readFileSync('deploy/zabbix/zlb-exporter.yaml', 'utf8'),
+    rules: {
+      groups: { createMissing: true },
+      ...Object.fromEntries(
+        ['templates', 'items', 'discoveryRules', 'triggers', 'valueMaps'].map((kind) => [kind, createAndUpdate]),
+      ),
+    },
+  });
+  const [template] = await zabbix<readonly { templateid: string }[]>('template.get', {
+    filter: { host: 'zlb-exporter' },
+  });
+  const macros = {
+    '{$ZLB.URL}': url,
+    '{$ZLB.INTERVAL}': '1s',
+    '{$ZLB.FOR:"ZlbFarmDown"}': '2s',
+    '{$ZLB.FOR:"ZlbExporterDown"}': '3s',
+  };
+  const { hostids } = await zabbix<{ hostids: readonly string[] }>('host.create', {
+    host: 'balancers',
+    groups: [{ groupid: '2' }],
+    templates: [{ templateid: template?.templateid }],
+    macros: Object.entries(macros).map(([macro, value]) => ({ macro, value })),
+  });
+  return {
+    async lastValue(name: string): Promise<string | undefined> {
+      const filter = { name };
+      const items = await zabbix<readonly { lastvalue: string }[]>('item.get', {
+        hostids,
+        filter,
+        output: ['lastvalue'],
+      });
+      return items[0]?.lastvalue;
+    },
+    /** The names of the open problems. */
+    async problems(): Promise<readonly string[]> {
+      const open = await zabbix<readonly { name: string }[]>('problem.get', { hostids, output: ['name'] });
+      return open.map(({ name }) => name);
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { zabbixTemplate } from '../../scripts/zabbix/template.ts';
+import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
+import { knownSeries } from '../support/known-series.ts';
+import { shippedFiles, shippedRules } from '../support/shipped-rules.ts';
+
+interface Trigger {
+  readonly uuid: string;
+  readonly name: string;
+  readonly expression: string;
+  readonly recovery_expression?: string;
+  readonly priority: string;
+  readonly tags: readonly { readonly tag: string; readonly value: string }[];
+}
+
+interface Item {
+  readonly uuid: string;
+  readonly key: string;
+  readonly preprocessing: readonly { readonly type: string; readonly parameters: readonly string[] }[];
+}
+
+interface Template {
+  readonly items: readonly Item[];
+  readonly discovery_rules: readonly (Item & {
+    readonly item_prototypes: readonly Item[];
+    readonly trigger_prototypes: readonly Trigger[];
+  })[];
+  readonly macros: readonly { readonly macro: string; readonly value?: string }[];
+}
+
+const text = readFileSync('deploy/zabbix/zlb-exporter.yaml', 'utf8');
+const { zabbix_export: file } = parse(text) as {
+  readonly zabbix_export: { readonly templates: readonly [Template]; readonly triggers: readonly Trigger[] };
+};
+const [template] = file.templates;
+const discoveries = template.discovery_rules;
+const items = [...template.items, ...discoveries.flatMap((rule) => rule.item_prototypes)];
+const triggers = [...file.triggers, ...discoveries.flatMap((rule) => rule.trigger_prototypes)];
+const macros = new Map(template.macros.map(({ macro, value }) => [macro, value]));
+const alertOf = ({ tags }: Trigger) => tags.find(({ tag }) => tag === 'alert')?.value ?? '';
+
+describe('deploy/zabbix/zlb-exporter.yaml', () => {
+  it('is what `npm run zabbix` writes', () => {
+    expect(text).toBe(zabbixTemplate());
+  });
+
+  it('asks in its triggers for items that it has', () => {
+    const keys = new Set(items.map(({ key }) => `/zlb-exporter/${key}`));
+    const asked = triggers.flatMap(({ expression, recovery_expression: recovery = '' }) => [
+      ...`${expression} ${recovery}`.matchAll(/\/zlb-exporter\/[a-z._]+(?:\[[^\]]*\])?/g),
+    ]);
+
+    expect(asked.length).toBeGreaterThan(triggers.length);
+    expect(asked.map(([key]) => key).filter((key) => !keys.has(key))).toEqual([]);
+  });
+
+  it('defines each macro that it uses, with its context', () => {
+    const used = [...text.replaceAll('\\"', '"').matchAll(/\{\$[A-Z_.]+(?::"\w+")?/g)].map(([macro]) => `${macro}}`);
+
+    expect(used.filter((macro) => !macros.has(macro))).toEqual([]);
+  });
+
+  it('identifies each of its parts by a number of its own, in the form that Zabbix wants', () => {
+    const numbers = [...items, ...discoveries, ...triggers].map(({ uuid }) => uuid);
+
+    expect(new Set(numbers).size).toBe(numbers.length);
+    expect(numbers.filter((uuid) => !/^[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}$/.test(uuid))).toEqual([]);
+  });
+
+  it('reads series that the exporter has', async () => {
+    const series = await knownSeries();
+    const own = new Set(['zlb_exporter_build_info', 'zlb_exporter_config_last_reload_successful']);
+    const named = [...items, ...discoveries].flatMap(({ preprocessing }) =>
+      preprocessing
+        .filter(({ type }) => type.startsWith('PROMETHEUS'))
+        .map(({ parameters }) => /^\w+/.exec(parameters[0] ?? '')?.[0] ?? ''),
+    );
+
+    expect(named.length).toBeGreaterThan(40);
+    expect(named.filter((metric) => !series.has(metric) && !own.has(metric))).toEqual([]);
+  });
+
+  it('has the thresholds and the times of the alerts', () => {
+    const days = (seconds: number): string => `${seconds / 86_400}d`;
+
+    expect(Object.fromEntries(macros)).toMatchObject({
+      '{$ZLB.EXPIRY.SOON}': days(alertThresholds.expirySoonSeconds),
+      '{$ZLB.EXPIRY.SOON.RATIO}': `${alertThresholds.expirySoonRatio}`,
+      '{$ZLB.EXPIRY.IMMINENT}': days(alertThresholds.expiryImminentSeconds),
+      '{$ZLB.EXPIRY.IMMINENT.RATIO}': `${alertThresholds.expiryImminentRatio}`,
+      '{$ZLB.STALE.INTERVALS}': `${alertThresholds.collectorStaleIntervals}`,
+      '{$ZLB.BACKENDS.UP.MIN}': `${alertThresholds.farmBackendsUpRatio}`,
+    });
+    for (const trigger of triggers) {
+      const rule = shippedRules.find(({ alert }) => alert === alertOf(trigger));
+      const time = macros.get(`{$ZLB.FOR:"${alertOf(trigger)}"}`);
+      if (time !== undefined) expect(time, trigger.name).toBe(rule?.for);
+      expect(trigger.priority, trigger.name).toBe(
+        { critical: 'HIGH', warning: 'WARNING', info: 'INFO' }[rule?.labels?.severity ?? ''],
+      );
+    }
+  });
+
+  it('has a trigger for each core alert but those that Zabbix has no use for', () => {
+    const core = shippedFiles[0]?.flatMap(({ rules }) => rules.flatMap(({ alert }) => alert ?? [])) ?? [];
+    const raised = new Set(triggers.map(alertOf));
+
+    expect(core.filter((alert) => !raised.has(alert))).toEqual([
+      'ZlbWatchdog',
+      // In ZlbFarmDisappeared, which counts farms here.
+      'ZlbFarmFlapping',
+      'ZlbAllFarmsDisappeared',
+    ]);
+  });
+
+  it('ends no problem of a farm or a backend because it hears nothing', () => {
+    const silent = triggers.filter((trigger) => ['ZlbFarmDown', 'ZlbBackendDown'].includes(alertOf(trigger)));
+
+    expect(silent.map(({ recovery_expression: recovery }) => recovery)).toEqual([
+      expect.stringContaining('^(up|needed_restart|problem|maintenance)$'),
+      expect.stringContaining('^(up|maintenance)$'),
+    ]);
+  });
+});
