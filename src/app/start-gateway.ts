@@ -165,6 +165,7 @@ async function createApp(
     gateway,
     changeRequests,
     proposals,
+    selfApproval: () => core.settings.admin.approvals.selfApproval,
     applianceNamesOf: (principal) => [...core.appliances.keys()].filter((name) => principal.covers(name)),
     describe: () => fleet.describe().appliances.map((each) => ({ ...each, vip: reachOf(each.name, core.settings) })),
     tls: admin.tls,

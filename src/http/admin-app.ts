@@ -20,6 +20,7 @@ import { type AdminRoutesParts, registerAdminRoutes } from './admin-routes.ts';
 import { registerAlerts, refuseOtherThanAlerts } from './alert-route.ts';
 import { createAuthenticator, rejectTokenInQuery } from './authenticate.ts';
 import type { RawResponse } from './connections.ts';
+import { registerConsole, wantsFrontPage } from './console.ts';
 import { createGuardedApp, maxHeaderSize } from './create-app.ts';
 import { registerDocs } from './docs-page.ts';
 import { type Contexts, createContexts, problemBody, sendProblem, toProblem } from './admin-request.ts';
@@ -44,7 +45,7 @@ export interface AdminAppParts extends Omit<AdminRoutesParts, 'contextOf'> {
   readonly log: Logger;
 }
 
-const publicPaths = /^\/docs(?:\/|$)/;
+const publicPaths = /^\/(?:docs|console)(?:\/|$)/;
 const safeHeaders = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' } as const;
 /** Headers for answers of appliances: browsers must treat them as data only, and not store them. */
 const privateHeaders = {
@@ -66,7 +67,7 @@ export interface AdminServerTls {
   readonly clientCa?: string;
 }
 
-/** Creates the listener for changes. Only the documentation is served without a token. */
+/** Creates the listener for changes. Only the documentation and the pages need no token. */
 export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInstance> {
   const { principals, log, build } = parts;
   const contexts = createContexts();
@@ -84,7 +85,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
     const context = contexts.start(request, reply);
     // On `close`, not when the answer is sent: a caller that leaves early is logged too.
     reply.raw.once('close', () => accessLog.finished(request, reply, context));
-    const isPublic = publicPaths.test(pathOf(request));
+    const isPublic = publicPaths.test(pathOf(request)) || wantsFrontPage(request);
     void reply.headers({ 'x-request-id': request.id, ...(isPublic ? safeHeaders : privateHeaders) });
     if (isPublic) {
       rejectUnsupportedRequest(request);
@@ -99,6 +100,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
   setErrorHandlers(app, { contexts, accessLog, log });
   const shared = { ...parts, contextOf: contexts.of, unfinishedBodies: createUnfinishedBodies() };
   const readJson = createReadJson(shared);
+  registerConsole(app);
   registerAdminRoutes(app, shared);
   registerRequestRoutes(app, { ...shared, readJson });
   registerAlerts(app, { ...shared, readJson });

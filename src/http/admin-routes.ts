@@ -25,6 +25,8 @@ export interface AdminRoutesParts {
   readonly journal: Pick<AuditJournal, 'query'>;
   readonly freeze: FreezeSwitch;
   readonly metrics: Pick<AdminMetrics, 'frozen'>;
+  /** Returns true where people may approve their own change requests. */
+  readonly selfApproval: () => boolean;
   /** The configured appliances that a principal may know of. */
   readonly applianceNamesOf: (principal: Principal) => readonly string[];
   /** Returns what polling knows of all appliances. */
@@ -97,7 +99,7 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
   registerFreeze(app, parts);
 }
 
-function registerOverview(app: FastifyInstance, { describe, contextOf }: AdminRoutesParts): void {
+function registerOverview(app: FastifyInstance, { describe, selfApproval, contextOf }: AdminRoutesParts): void {
   const whoami = own('whoAmI', 'who the token belongs to, what it covers, and whether guards refuse or warn');
   app.get('/whoami', { schema: { ...whoami, response: ownAnswers('The principal.', 'Whoami') } }, async (request) => {
     const { name, role, appliances, expiresAtMs, guards, ...rest } = callerOf(request, contextOf).principal;
@@ -109,6 +111,7 @@ function registerOverview(app: FastifyInstance, { describe, contextOf }: AdminRo
       guards,
       person: rest.person,
       approver: rest.approver,
+      self_approval: selfApproval(),
       break_glass: rest.breakGlass,
     };
   });

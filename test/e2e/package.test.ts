@@ -67,6 +67,7 @@ describe('the package', () => {
     for (const path of [
       'dist/src/main.js',
       'dist/src/status-page/assets/runbooks.html',
+      'dist/src/http/console/index.html',
       'alerts/zlb.rules.yml',
       'alerts/zlb-extended.rules.yml',
       'docs/configuration.schema.json',

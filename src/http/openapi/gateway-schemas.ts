@@ -117,6 +117,7 @@ const WhoamiSchema = Type.Object({
   guards: Type.Enum(['refuse', 'warn']),
   person: Type.String({ description: 'Who holds the token.' }),
   approver: Type.Boolean({ description: 'It may decide on change requests of others.' }),
+  self_approval: Type.Boolean({ description: 'Approvers may also decide on their own: `admin.approvals`.' }),
   break_glass: Type.Boolean({ description: 'It may send, in an emergency, what needs approval.' }),
 });
 

@@ -28,7 +28,7 @@ function clock(date) {
   return `${date.toLocaleDateString([], { day: 'numeric', month: 'short' })} ${timeOfDay(date)}`;
 }
 
-function span(ms) {
+export function span(ms) {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);

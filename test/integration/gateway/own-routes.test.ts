@@ -31,6 +31,7 @@ describe('GET /whoami', () => {
         guards: 'refuse',
         person: role,
         approver: false,
+        self_approval: false,
         break_glass: false,
       });
     }

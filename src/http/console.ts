@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { parseAccept } from '../lib/accept.ts';
+import { type Asset, loadAssets } from '../status-page/assets.ts';
+import { html, markupText } from '../status-page/html.ts';
+import { severityIcons } from '../status-page/severity.ts';
+import { unknownPath } from './admin-relay.ts';
+import { pathOf } from './request-checks.ts';
+
+/** Allows nothing from or to other origins: people type a token into this page. */
+const contentPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const pageHeaders = { 'content-security-policy': contentPolicy, 'cache-control': 'no-store' } as const;
+const html5 = 'text/html; charset=utf-8';
+const script = 'text/javascript; charset=utf-8';
+const files = {
+  'console.css': 'text/css; charset=utf-8',
+  'console.js': script,
+  'gateway.js': script,
+  'make.js': script,
+  'rights.js': script,
+  'view.js': script,
+} as const;
+/** Assets of the status page that this page loads too. */
+const borrowed = ['page.css', 'match.js', 'times.js', 'warning.svg', 'well.svg', 'unknown.svg'];
+
+/**
+ * Registers the page for people who decide on changes, and a page with links at `/`. Both contain
+ * nothing but what the program ships: all data come with a token.
+ */
+export function registerConsole(app: FastifyInstance): void {
+  const page = read('index.html').toString().replace('<!-- signs -->', markupText(severityIcons));
+  app.get('/console', (_request, reply) => reply.headers(pageHeaders).type(html5).send(page));
+  for (const { path, type, bytes } of consoleAssets())
+    app.get(path, (_request, reply) => reply.headers(pageHeaders).type(type).send(bytes));
+  app.get('/', (request, reply) => {
+    if (!wantsFrontPage(request)) throw unknownPath();
+    return reply
+      .headers({ ...pageHeaders, vary: 'accept' })
+      .type(html5)
+      .send(frontPage);
+  });
+}
+
+/** Returns true for a browser that asks for `/`; to programs there is nothing at that path. */
+export function wantsFrontPage(request: FastifyRequest): boolean {
+  if (pathOf(request) !== '/' || !['GET', 'HEAD'].includes(request.method)) return false;
+  const ranges = parseAccept(request.headers.accept);
+  const weightOf = (types: readonly string[]): number =>
+    Math.max(0, ...ranges.filter(({ type }) => types.includes(type)).map(({ quality }) => quality));
+  const weight = weightOf(['text/html']);
+  return weight > 0 && weight >= weightOf(['application/json', 'application/problem+json']);
+}
+
+const frontPage = markupText(html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>zlb-exporter, the admin gateway</title>
+<link rel="icon" href="./console/unknown.svg" type="image/svg+xml">
+<link rel="stylesheet" href="./console/page.css">
+</head>
+<body class="document">
+<main>
+<h1>The admin gateway of zlb-exporter</h1>
+<ul>
+<li><a href="./console">Changes that wait for a decision</a></li>
+<li><a href="./docs">All operations, to read and to try</a></li>
+</ul>
+</main>
+</body>
+</html>
+`);
+
+function consoleAssets(): readonly Asset[] {
+  const own = Object.entries(files).map(([name, type]) => ({ path: `/console/${name}`, type, bytes: read(name) }));
+  const shared = loadAssets().map((asset) => ({ ...asset, path: asset.path.replace('/assets/', '/console/') }));
+  return [...own, ...shared.filter(({ path }) => borrowed.includes(path.replace('/console/', '')))];
+}
+
+/** Reads a file from the folder beside this one; the build copies it. */
+function read(name: string): Buffer {
+  return readFileSync(new URL(`console/${name}`, import.meta.url));
+}

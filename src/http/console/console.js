@@ -1,0 +1,261 @@
+// The page for people who decide on changes. The token is kept in a variable of this file, and nowhere else.
+
+import { gatewayFor, Refusal, Silence } from './gateway.js';
+import { plain } from './make.js';
+import { matchChildren } from './match.js';
+import { isUnderWay, isWaiting } from './rights.js';
+import { span, tellTimes, timeOfDay } from './times.js';
+import { page, wordOf } from './view.js';
+
+const everyMs = 3_000;
+const everyUnderWayMs = 1_000;
+/** Codes of refusals that the same token gets again for the same request. */
+const lasting = ['own_request', 'not_approver', 'role_too_low', 'operation_denied', 'appliance_denied'];
+
+const signIn = document.getElementById('sign-in');
+const field = document.getElementById('token');
+const tokenRefused = document.getElementById('token-refused');
+const content = document.getElementById('content');
+const forgetButton = document.getElementById('forget');
+const alarm = document.getElementById('alarm');
+const news = document.getElementById('news');
+const live = document.getElementById('live').firstElementChild;
+const icon = document.getElementById('icon');
+
+/** All that is known by a token; undefined without one. */
+let session;
+let timer;
+
+function chosen() {
+  return /^#(cr-[a-z0-9-]+)$/.exec(location.hash)?.[1];
+}
+
+async function start(token) {
+  const own = new AbortController();
+  const gateway = gatewayFor(token, own.signal);
+  const began = {
+    gateway,
+    own,
+    requests: undefined,
+    barred: new Map(),
+    selected: chosen(),
+    nowMs: Date.now(),
+    offsetMs: 0,
+  };
+  await read(began);
+  session = began;
+  field.value = '';
+  tokenRefused.textContent = '';
+  render();
+  focusContent();
+  schedule();
+}
+
+/** Reads all that is shown. */
+async function read(into) {
+  const { read: get } = into.gateway;
+  const { selected } = into;
+  const [me, freeze, list, opened] = await Promise.all([
+    get('whoami'),
+    get('freeze'),
+    get('requests'),
+    selected === undefined ? undefined : get(`requests/${selected}`).catch(refusalOf),
+  ]);
+  setClock(into, list.date);
+  into.me = me.content;
+  into.freeze = freeze.content;
+  tellNews(into.requests, list.content.requests);
+  into.requests = list.content.requests;
+  into.answeredAtMs = Date.now();
+  into.silent = false;
+  // Another one may have been chosen meanwhile.
+  if (selected === into.selected) open(into, opened);
+}
+
+function refusalOf(error) {
+  if (error instanceof Refusal && error.code === 'unknown_request') return error;
+  throw error;
+}
+
+function open(into, answer) {
+  into.openRefusal = answer instanceof Refusal ? answer : undefined;
+  into.opened = answer instanceof Refusal ? undefined : answer?.content;
+  if (!into.opened) return;
+  // Only what somebody looked at is approved.
+  into.looked ??= into.opened.digest;
+  into.renewed = into.looked !== into.opened.digest;
+}
+
+/** The header is cut to the second: a difference of less is none. */
+function setClock(into, date) {
+  const differenceMs = Date.parse(date ?? '') - Date.now();
+  if (Math.abs(differenceMs - into.offsetMs) > 1_500) into.offsetMs = differenceMs;
+}
+
+/** Tells a screen reader what changed by itself. */
+function tellNews(before, requests) {
+  if (!before) return;
+  const states = new Map(before.map(({ id, state }) => [id, state]));
+  const changed = requests.filter(({ id, state }) => states.get(id) !== state);
+  if (changed.length === 0) return;
+  news.textContent = plain(changed.map(({ title, appliance, state }) => `${title} on ${appliance}: ${wordOf(state)}.`).join(' '));
+}
+
+async function poll() {
+  clearTimeout(timer);
+  const own = session;
+  if (!own || own.isReading) return;
+  own.isReading = true;
+  try {
+    await read(own);
+  } catch (error) {
+    if (own !== session) return;
+    if (error instanceof Silence) own.silent = true;
+    else if (error instanceof Refusal) forget(`${error.message} ${error.remedy}`);
+    else throw error;
+  } finally {
+    own.isReading = false;
+  }
+  if (own !== session) return;
+  render();
+  schedule();
+}
+
+function schedule() {
+  clearTimeout(timer);
+  if (document.hidden) return;
+  timer = setTimeout(poll, session.requests.some(isUnderWay) ? everyUnderWayMs : everyMs);
+}
+
+function render() {
+  const waiting = session?.requests.filter(isWaiting).length ?? 0;
+  signIn.hidden = session !== undefined;
+  content.hidden = session === undefined;
+  forgetButton.hidden = session === undefined;
+  if (session) session.nowMs = Date.now() + session.offsetMs;
+  matchChildren(content, session ? page(session) : document.createDocumentFragment(), () => undefined);
+  if (session) tellTimes(content, session.nowMs);
+  document.title = waiting === 0 ? 'Changes' : `(${waiting}) Changes`;
+  const level = session === undefined || session.silent ? 'unknown' : waiting > 0 ? 'warning' : 'well';
+  const href = `./console/${level}.svg`;
+  if (icon.getAttribute('href') !== href) icon.setAttribute('href', href);
+  tellWhetherLive();
+}
+
+function tellWhetherLive() {
+  const { silent, answeredAtMs = 0 } = session ?? {};
+  const at = timeOfDay(new Date(answeredAtMs), { second: '2-digit' });
+  const words = silent ? `No answer from the gateway since ${at}. What you see is of that time.` : '';
+  if (alarm.textContent !== words) alarm.textContent = words;
+  alarm.hidden = !silent;
+  document.body.classList.toggle('silent', silent === true);
+  live.parentElement.classList.toggle('running', session !== undefined && !silent);
+  live.textContent = session ? (silent ? `${span(Date.now() - answeredAtMs)} old` : `Live · ${at}`) : '';
+}
+
+function focusContent() {
+  (document.getElementById('chosen') ?? document.getElementById('waiting-count'))?.focus();
+}
+
+function forget(why) {
+  session?.own.abort();
+  session = undefined;
+  clearTimeout(timer);
+  field.value = '';
+  news.textContent = '';
+  tokenRefused.textContent = why;
+  render();
+  field.focus();
+}
+
+async function decide(word, id, reason) {
+  const own = session;
+  own.refusal = undefined;
+  own.missing = word !== 'cancel' && reason === '';
+  if (!own.missing) own.busy = word;
+  render();
+  if (own.missing) {
+    document.getElementById(`reason-${id}`)?.focus();
+    return;
+  }
+  const body = { ...(reason === '' ? {} : { reason }), ...(word === 'approve' ? { digest: own.looked } : {}) };
+  const refusal = await own.gateway.send(`requests/${id}/${word}`, body).then(() => undefined, describe);
+  if (own !== session) return;
+  own.busy = undefined;
+  if (own.selected === id) own.refusal = refusal;
+  if (lasting.includes(refusal?.code)) own.barred.set(id, refusal.message);
+  await poll();
+  // The button that had the focus may be gone.
+  if (own === session && own.selected === id && document.activeElement === document.body) focusContent();
+}
+
+function describe(error) {
+  if (error instanceof Refusal) return error;
+  if (!(error instanceof Silence)) throw error;
+  return {
+    title: 'No answer came',
+    message: `It is not known whether the gateway took it up. ${error.message}`,
+    remedy: 'Look what became of the request before you try again.',
+  };
+}
+
+signIn.addEventListener('submit', (event) => {
+  event.preventDefault();
+  const token = field.value.trim();
+  field.value = '';
+  // Other characters cannot be part of a header.
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    forget('That is not a token: it has characters that no token has.');
+    return;
+  }
+  tokenRefused.textContent = '';
+  start(token).catch((error) => {
+    if (error instanceof Refusal) forget(`${error.message} ${error.remedy}`);
+    else forget(`The gateway does not answer. ${error.message}`);
+  });
+});
+
+forgetButton.addEventListener('click', () => forget('The token was forgotten.'));
+
+content.addEventListener('submit', (event) => {
+  event.preventDefault();
+  if (!session?.opened || session.busy) return;
+  const reason = event.target.querySelector('textarea').value.trim();
+  void decide(event.submitter.value, session.opened.id, reason);
+});
+
+content.addEventListener('click', (event) => {
+  if (event.target.dataset.action !== 'looked') return;
+  session.looked = session.opened.digest;
+  session.renewed = false;
+  session.refusal = undefined;
+  render();
+  document.getElementById(`reason-${session.opened.id}`)?.focus();
+});
+
+addEventListener('hashchange', () => {
+  if (!session) return;
+  Object.assign(session, {
+    selected: chosen(),
+    opened: undefined,
+    openRefusal: undefined,
+    looked: undefined,
+    renewed: false,
+    refusal: undefined,
+    missing: false,
+  });
+  render();
+  focusContent();
+  void poll();
+});
+
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden) void poll();
+});
+addEventListener('online', () => void poll());
+// People who come back to this page by the browser's history type the token again.
+addEventListener('pagehide', () => forget(''));
+setInterval(() => {
+  if (session && !document.hidden) render();
+}, 1_000);
+field.focus();

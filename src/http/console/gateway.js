@@ -1,0 +1,50 @@
+// Asks the gateway, which is where this page comes from.
+
+const base = location.origin + location.pathname.replace(/console$/, '');
+const readingMs = 5_000;
+/** The gateway makes the plan anew before it approves. */
+const decidingMs = 90_000;
+
+/** The gateway understood, and refused. */
+export class Refusal extends Error {
+  constructor({ code, title, detail, remedy }) {
+    super(detail);
+    Object.assign(this, { code, title, remedy });
+  }
+}
+
+/** No answer of the gateway came: it is not known whether it took up what was asked. */
+export class Silence extends Error {}
+
+/** Returns functions that ask as the holder of a token, until the signal aborts. */
+export function gatewayFor(token, signal) {
+  async function ask(method, path, body) {
+    const patience = AbortSignal.timeout(method === 'GET' ? readingMs : decidingMs);
+    let answer;
+    let content;
+    try {
+      answer = await fetch(base + path, {
+        method,
+        headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+        body: body && JSON.stringify(body),
+        signal: AbortSignal.any([signal, patience]),
+        cache: 'no-store',
+        credentials: 'omit',
+        redirect: 'error',
+      });
+      content = await answer.json();
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new Silence(answer ? `Something else answers in its place, with status ${answer.status}.` : '', {
+        cause: error,
+      });
+    }
+    if (answer.ok) return { content, date: answer.headers.get('date') };
+    if (content?.code === undefined) throw new Silence(`Something answers with status ${answer.status}.`);
+    throw new Refusal(content);
+  }
+  return {
+    read: (path) => ask('GET', path),
+    send: (path, body) => ask('POST', path, body),
+  };
+}

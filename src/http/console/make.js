@@ -1,0 +1,57 @@
+// Makes elements of texts. Nothing here reads markup, so that a name cannot become any.
+
+/** Characters that are not seen, or turn the order of others round: a name must not pass for another one. */
+const unseen = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+export function plain(value) {
+  return String(value).replace(unseen, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Makes an element; attributes and children that are undefined, null, false or empty are left out. */
+export function make(name, attributes, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes))
+    if (value !== undefined && value !== null && value !== false) made.setAttribute(key, value === true ? '' : value);
+  made.append(...nodesOf(children));
+  return made;
+}
+
+export function together(...children) {
+  const made = document.createDocumentFragment();
+  made.append(...nodesOf(children));
+  return made;
+}
+
+function nodesOf(children) {
+  return children
+    .flat(Number.POSITIVE_INFINITY)
+    .filter((child) => child !== undefined && child !== null && child !== false && child !== '')
+    .map((child) => (child instanceof Node ? child : plain(child)));
+}
+
+/** A sign by shape and colour; the word beside it is for those who do not see it. */
+export function sign(level) {
+  const space = 'http://www.w3.org/2000/svg';
+  const made = document.createElementNS(space, 'svg');
+  made.setAttribute('class', 'icon');
+  made.setAttribute('aria-hidden', 'true');
+  const use = document.createElementNS(space, 'use');
+  use.setAttribute('href', `#icon-${level}`);
+  made.append(use);
+  return made;
+}
+
+export function mark(level, word) {
+  return make('span', { class: `state ${level}` }, sign(level), word);
+}
+
+/** A moment, told as an age or as a clock has it; without a valid date, what came in its place. */
+export function moment(date, show) {
+  if (Number.isNaN(Date.parse(date))) return plain(date);
+  return make('time', { datetime: date, 'data-show': show });
+}
+
+/** JSON as people read it. */
+export function code(value) {
+  return make('pre', {}, make('code', {}, typeof value === 'string' ? value : JSON.stringify(value, undefined, 2)));
+}

@@ -1,0 +1,300 @@
+// What is shown: elements made of what the gateway answered.
+
+import { code, make, mark, moment, sign, together } from './make.js';
+import { isUnderWay, isWaiting, mayCancel, whyNotApprove, whyNotDeny } from './rights.js';
+import { span } from './times.js';
+
+const maxLately = 20;
+
+const states = {
+  proposed: ['warning', 'proposed'],
+  pending: ['warning', 'waits'],
+  approved: ['paused', 'approved'],
+  executing: ['paused', 'being carried out'],
+  done: ['well', 'done'],
+  failed: ['critical', 'failed'],
+  uncertain: ['unknown', 'outcome not known'],
+  denied: ['paused', 'denied'],
+  cancelled: ['paused', 'cancelled'],
+  expired: ['paused', 'expired'],
+  withdrawn: ['paused', 'withdrawn'],
+};
+
+export function wordOf(state) {
+  return states[state]?.[1] ?? state;
+}
+
+function stateOf({ state }) {
+  return mark(states[state]?.[0] ?? 'unknown', wordOf(state));
+}
+
+/** All that is shown to the holder of a token. */
+export function page(session) {
+  const waiting = session.requests.filter(isWaiting).toSorted((a, b) => (a.expires < b.expires ? -1 : 1));
+  return together(
+    summary(waiting.length, session),
+    session.freeze.frozen && frozen(session.freeze),
+    make(
+      'div',
+      { id: 'columns', class: session.selected === undefined ? 'console' : 'console chosen' },
+      make('div', { id: 'lists' }, lists(waiting, session), token(session.me)),
+      session.selected !== undefined && make('div', { id: 'detail' }, detail(session)),
+    ),
+  );
+}
+
+function summary(count, { me }) {
+  const level = count === 0 ? 'well' : 'warning';
+  const word = count === 0 ? 'No change waits' : count === 1 ? '1 change waits' : `${count} changes wait`;
+  return make(
+    'div',
+    { id: 'summary', class: `overall-status ${level}` },
+    sign(level),
+    make(
+      'div',
+      {},
+      make('h1', { id: 'waiting-count', tabindex: '-1' }, `${word} for a decision`),
+      make('p', {}, `You are ${me.principal}, ${me.role}. ${me.approver ? 'You may' : 'You may not'} approve changes.`),
+    ),
+  );
+}
+
+function frozen({ by, since, reason }) {
+  return make(
+    'p',
+    { id: 'frozen', class: 'notice warning' },
+    sign('warning'),
+    make('span', {}, make('b', {}, 'All changes are frozen'), `, by ${by} since `, moment(since, 'clock'), `: ${reason}`),
+  );
+}
+
+function lists(waiting, session) {
+  const underWay = session.requests.filter(isUnderWay);
+  const lately = session.requests
+    .filter((request) => !isWaiting(request) && !isUnderWay(request))
+    .toSorted((a, b) => (endOf(a) < endOf(b) ? 1 : -1))
+    .slice(0, maxLately);
+  return [
+    panel('waiting', 'Wait for a decision', waiting.length === 0 ? nothing('None waits.') : requests(waiting, session)),
+    underWay.length > 0 && panel('under-way', 'Under way', requests(underWay, session)),
+    panel('lately', 'Lately', lately.length === 0 ? nothing('Nothing yet.') : requests(lately, session)),
+  ];
+}
+
+function panel(id, title, ...children) {
+  return make('section', { id, class: 'panel', 'aria-labelledby': `${id}-title` }, [
+    make('h2', { id: `${id}-title` }, title),
+    ...children,
+  ]);
+}
+
+function nothing(text) {
+  return make('p', { class: 'faint' }, text);
+}
+
+function endOf({ created, decision, outcome }) {
+  return outcome?.at ?? decision?.at ?? created;
+}
+
+function requests(list, session) {
+  return make(
+    'ul',
+    { class: 'requests' },
+    list.map((request) => {
+      const { id, title, appliance } = request;
+      const link = { href: `#${id}`, 'aria-current': id === session.selected && 'true' };
+      return make(
+        'li',
+        { 'data-key': id },
+        make('a', link, title),
+        make('p', {}, stateOf(request), ` on ${appliance}`),
+        make('p', { class: 'faint' }, isWaiting(request) ? [origin(request), expiry(request, session)] : ending(request)),
+      );
+    }),
+  );
+}
+
+function origin({ alert, requested_by: asker, created }) {
+  return [alert ? `alert ${alert.name}` : `asked by ${asker}`, ' ', moment(created, 'age'), ' ago'];
+}
+
+function expiry({ expires }, { nowMs }) {
+  const leftMs = Date.parse(expires) - nowMs;
+  return leftMs > 0 ? ` · expires in ${span(leftMs)}` : ' · its time is over';
+}
+
+function ending({ decision, outcome }) {
+  const last = outcome?.lines.at(-1);
+  return [
+    decision && [`${decision.what}${decision.by === '-' ? '' : ` by ${decision.by}`} `, moment(decision.at, 'age'), ' ago'],
+    last && make('span', { class: 'line' }, last),
+  ];
+}
+
+function token({ principal, person, role, appliances, expires, approver, break_glass: breakGlass }) {
+  return panel(
+    'token-facts',
+    'Your token',
+    facts([
+      ['Name', person === undefined || person === principal ? principal : `${principal}, of ${person}`],
+      ['Role', role],
+      ['Appliances', appliances.join(', ')],
+      ['Valid', expires === null ? 'without an end' : ['until ', moment(expires, 'clock')]],
+      ['Approves', approver ? 'yes, what others ask for' : 'no: it has no approver: true in admin.tokens'],
+      breakGlass && ['In an emergency', 'may send at once what needs approval'],
+    ]),
+  );
+}
+
+function facts(pairs) {
+  return make(
+    'dl',
+    { class: 'facts-list' },
+    pairs.filter(Boolean).map(([name, value]) => make('div', {}, make('dt', {}, name), make('dd', {}, value))),
+  );
+}
+
+/** The chosen request; until it has arrived, or if it does not exist, that. */
+function detail(session) {
+  const { selected, opened, openRefusal } = session;
+  const back = make('p', { class: 'back only-narrow' }, make('a', { href: '#' }, 'All changes'));
+  const titled = (title, ...children) =>
+    make('section', { 'data-key': selected, class: 'panel', 'aria-labelledby': 'chosen' }, [
+      back,
+      make('h2', { id: 'chosen', tabindex: '-1' }, title),
+      ...children,
+    ]);
+  if (openRefusal) return titled(selected, refused(openRefusal));
+  if (opened === undefined) return titled(selected, nothing('It is being read.'));
+  return titled(
+    opened.title,
+    make('p', { id: 'standing' }, stateOf(opened), ` on ${opened.appliance}`),
+    became(opened),
+    about(opened, session),
+    plan(opened, session),
+    isWaiting(opened) && decision(opened, session),
+  );
+}
+
+function about(request, session) {
+  const { alert, reason, requested_by: asker, force, created, expires } = request;
+  return facts([
+    ['Asked by', asker],
+    ['Why', reason ?? (alert ? 'an alert' : 'no reason given')],
+    ['Since', [moment(created, 'clock'), ' (', moment(created, 'age'), ' ago)']],
+    isWaiting(request) && ['Expires', [moment(expires, 'clock'), expiry(request, session)]],
+    alert && ['Alert', [make('b', {}, alert.name), ' since ', moment(alert.since, 'clock'), alert.summary && `: ${alert.summary}`]],
+    force && ['Forced', 'yes: guards that refuse are overridden'],
+    ['Request', request.id],
+  ]);
+}
+
+/** What was decided, and what came of it. */
+function became({ state, decision: decided, outcome }) {
+  if (!decided && !outcome) return undefined;
+  const hint = { uncertain: 'It is not known whether a call was carried out: look at the object.' }[state];
+  return make(
+    'section',
+    { id: 'became', 'aria-labelledby': 'became-title' },
+    make('h3', { id: 'became-title' }, 'What became of it'),
+    decided &&
+      make('p', {}, `${decided.what}${decided.by === '-' ? '' : ` by ${decided.by}`} `, moment(decided.at, 'clock'), decided.reason && `: ${decided.reason}`),
+    outcome && make('ul', { class: 'lines' }, outcome.lines.map((line) => make('li', {}, line))),
+    outcome?.code && make('p', { class: 'faint' }, 'Code: ', make('code', {}, outcome.code)),
+    hint && make('p', { class: 'notice warning' }, sign('warning'), make('span', {}, hint)),
+  );
+}
+
+function plan({ id, plan: { facts: sentences, steps }, digest, state }, { renewed }) {
+  return make(
+    'section',
+    { id: `plan-${id}`, 'aria-labelledby': 'plan-title' },
+    make('h3', { id: 'plan-title' }, 'The plan'),
+    renewed && isWaiting({ state }) && renewal(),
+    sentences.length > 0 && make('ul', { class: 'lines' }, sentences.map((sentence) => make('li', {}, sentence))),
+    make('ol', { class: 'steps' }, steps.map(step)),
+    make('p', { class: 'digest faint' }, 'Digest of this plan: ', make('code', {}, digest)),
+  );
+}
+
+function renewal() {
+  return make(
+    'div',
+    { id: 'renewal', class: 'notice warning', role: 'alert' },
+    sign('warning'),
+    make(
+      'div',
+      {},
+      make('p', {}, make('b', {}, 'The plan is not what it was. '), 'This is the new one; nothing was sent.'),
+      make('p', {}, make('button', { type: 'button', 'data-action': 'looked' }, 'I have read the new plan')),
+    ),
+  );
+}
+
+function step({ title, call, findings, because, current }, index) {
+  return make(
+    'li',
+    {},
+    make('p', { class: 'step' }, make('b', {}, title), call ? make('span', { class: 'chip' }, call.risk) : ' sends nothing'),
+    call && make('p', { class: 'call' }, make('code', {}, `${call.method} ${call.url}`)),
+    call && call.body !== null && call.body !== undefined && code(call.body),
+    findings.map(({ guard, severity, message, remedy }) => {
+      const level = severity === 'warning' ? 'warning' : 'critical';
+      const text = make('span', {}, make('b', {}, severity), ` ${message} ${remedy} `, make('code', {}, guard));
+      return make('p', { class: `notice ${level}` }, sign(level), text);
+    }),
+    because.map((reason) =>
+      make('p', { class: 'notice critical' }, sign('critical'), make('span', {}, make('b', {}, 'Would be refused'), ` ${reason}`)),
+    ),
+    current &&
+      make(
+        'details',
+        { 'data-key': `current-${index}` },
+        make('summary', {}, `The object when this plan was made (${current.operation})`),
+        code(current.body),
+      ),
+  );
+}
+
+function refused({ title, message, remedy }) {
+  return make(
+    'div',
+    { class: 'notice critical', role: 'alert', id: 'refused' },
+    sign('critical'),
+    make('div', {}, make('p', {}, make('b', {}, title)), make('p', {}, message), make('p', {}, remedy)),
+  );
+}
+
+function decision(request, session) {
+  const { id } = request;
+  const { refusal, missing, busy, renewed, silent } = session;
+  const notApprove = whyNotApprove(request, session);
+  const notDeny = whyNotDeny(request, session);
+  const cancels = mayCancel(request, session);
+  const button = (word, text) => make('button', { value: word, class: word, disabled: silent || busy !== undefined }, text);
+  const buttons = [
+    !notApprove && !renewed && button('approve', busy === 'approve' ? 'Looking again, then approving…' : 'Approve and carry out'),
+    !notDeny && button('deny', 'Deny'),
+    cancels && button('cancel', 'Cancel the request'),
+  ].filter(Boolean);
+  const sentence = notApprove && (notDeny ? `You cannot decide on it. ${notDeny}` : `You cannot approve it. ${notApprove}`);
+  return make(
+    'form',
+    { id: `decide-${id}`, class: 'decide', novalidate: true, 'aria-labelledby': 'decide-title' },
+    make('h3', { id: 'decide-title' }, 'Your decision'),
+    refusal && refused(refusal),
+    sentence && make('p', { id: 'hindrance', class: 'faint' }, sentence),
+    buttons.length > 0 && [
+      make('p', {}, make('label', { for: `reason-${id}` }, 'Your reason, which goes into the audit')),
+      make('textarea', {
+        id: `reason-${id}`,
+        rows: '2',
+        maxlength: '500',
+        'aria-invalid': missing && 'true',
+        'aria-describedby': missing && 'reason-missing',
+      }),
+      missing && make('p', { id: 'reason-missing', class: 'refused', role: 'alert' }, 'Say why first.'),
+      make('p', { class: 'buttons' }, buttons),
+    ],
+  );
+}

@@ -1,0 +1,438 @@
+import { spawnSync } from 'node:child_process';
+import axe from 'axe-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { busyWorld } from '../../simulator/scenes/busy.ts';
+import { makeToken } from '../../src/commands/token.ts';
+import { givenGateway, type GivenOptions } from '../support/given-gateway.ts';
+import { isThere } from '../support/programs.ts';
+import { until } from '../support/until.ts';
+
+const program = spawnSync('which', ['chromium'], { encoding: 'utf8' }).stdout.trim();
+const phone = { width: 390, height: 844 };
+const desktop = { width: 1_280, height: 900 };
+const harm = `<img src=x onerror="globalThis.harmed=1">`;
+
+describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    // The sandbox of Chromium does not start for root, as in most containers.
+    browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
+  });
+  afterAll(() => browser.close());
+
+  it.each([
+    ['phone', phone],
+    ['desktop', desktop],
+  ])(
+    'shows what waits with its plan, and what came of it once it is approved: %s',
+    async (_, viewport) => {
+      const { url, tokens, ask, read, sent } = await givenRequests();
+      const { id, digest } = await ask({ reason: 'the list of backends was changed' });
+      const { page, complaints } = await openConsole(browser, url, { viewport });
+
+      await signIn(page, tokens.bob);
+      await page.getByRole('heading', { name: '1 change waits for a decision' }).waitFor();
+      await page.getByRole('link', { name: 'restart-farm farm=shop' }).click();
+      await page.getByRole('heading', { name: 'The plan' }).waitFor();
+      const shown = await page.locator('#detail').innerText();
+      expect(shown).toContain('alice');
+      expect(shown).toContain('the list of backends was changed');
+      expect(shown).toMatch(/PUT https:\/\/\S+\/farms\/shop\/actions/);
+      expect(shown).toContain('"action": "restart"');
+      expect(shown).toContain(digest);
+      expect(sent()).toEqual([]);
+
+      await page.getByRole('button', { name: 'Approve' }).click();
+      await page.getByText('Say why first.').waitFor();
+      expect(sent()).toEqual([]);
+      await page.getByLabel('Your reason').fill('looked at it');
+      await page.getByRole('button', { name: 'Approve' }).click();
+
+      await page.getByText('✓ shop was restarted.').waitFor();
+      await page.locator('#standing', { hasText: 'done' }).waitFor();
+      expect(await read(id)).toMatchObject({ state: 'done', decision: { by: 'bob', reason: 'looked at it' } });
+      expect(sent()).toEqual(['PUT /farms/shop/actions']);
+      expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+      expect(complaints).toEqual([]);
+    },
+    60_000,
+  );
+
+  it('is used with the keyboard alone, and tells a screen reader what happened', async () => {
+    const { url, tokens, ask, sent } = await givenRequests();
+    await ask();
+    const { page } = await openConsole(browser, url, {});
+    const focused = () => page.evaluate<string>('document.activeElement.textContent');
+    const tabTo = async (name: string) => {
+      for (let turn = 0; !(await focused()).includes(name); turn += 1) {
+        if (turn > 30) throw new Error(`the keyboard does not reach ${name}`);
+        await page.keyboard.press('Tab');
+      }
+    };
+
+    await page.keyboard.type(tokens.bob);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: '1 change waits' }).waitFor();
+    expect(await focused()).toBe('1 change waits for a decision');
+    await tabTo('restart-farm farm=shop');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'The plan' }).waitFor();
+    expect(await focused()).toBe('restart-farm farm=shop');
+    for (let turn = 0; (await page.evaluate('document.activeElement.localName')) !== 'textarea'; turn += 1) {
+      expect(turn).toBeLessThan(30);
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.type('looked at it');
+    await tabTo('Approve');
+    await page.keyboard.press('Enter');
+
+    await page.getByText('✓ shop was restarted.').waitFor();
+    expect(await focused()).toBe('restart-farm farm=shop');
+    expect(await page.getByRole('status').textContent()).toMatch(/restart-farm farm=shop on lb-1: done/);
+    expect(sent()).toEqual(['PUT /farms/shop/actions']);
+  }, 60_000);
+
+  it('denies what an alert proposes, with a reason', async () => {
+    const { url, tokens, call, sent, read } = await givenRequests();
+    const alert = {
+      status: 'firing',
+      labels: { alertname: 'ZlbFarmNeedsRestart', appliance: 'lb-1', farm: 'shop' },
+      annotations: { summary: 'shop does not serve what is stored' },
+      startsAt: '2026-11-24T01:00:00Z',
+    };
+    const { page } = await openConsole(browser, url, { viewport: phone });
+    await signIn(page, tokens.bob);
+    await page.getByRole('heading', { name: 'No change waits' }).waitFor();
+
+    await call('POST', '/alerts', { as: tokens.alertmanager, json: { version: '4', alerts: [alert] } });
+    await page.getByText('alert ZlbFarmNeedsRestart').waitFor();
+    await page.getByRole('link', { name: 'restart-farm farm=shop' }).click();
+    await page.getByText('shop does not serve what is stored').waitFor();
+    await page.getByLabel('Your reason').fill('not before tonight');
+    await page.getByRole('button', { name: 'Deny' }).click();
+
+    await page.locator('#became', { hasText: 'denied by bob' }).waitFor();
+    const id = new URL(page.url()).hash.slice(1);
+    expect(await read(id)).toMatchObject({ state: 'denied', decision: { by: 'bob', reason: 'not before tonight' } });
+    expect(sent()).toEqual([]);
+  }, 60_000);
+
+  it('says to whoever asked why another must approve, and takes the request back', async () => {
+    const { url, tokens, ask, read } = await givenRequests();
+    const { id } = await ask();
+    const { page } = await openConsole(browser, `${url}/console#${id}`, {});
+
+    await signIn(page, tokens.alice);
+    await page.getByText('You asked for it yourself: another person must decide.').waitFor();
+    expect(await page.getByRole('button', { name: /Approve|Deny/ }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Cancel the request' }).click();
+
+    await page.locator('#became', { hasText: 'cancelled by alice' }).waitFor();
+    expect(await read(id)).toMatchObject({ state: 'cancelled' });
+  }, 60_000);
+
+  it('says to another token of the same person that a second person must approve', async () => {
+    const { url, tokens, ask, sent } = await givenRequests();
+    const { id } = await ask();
+    const { page } = await openConsole(browser, `${url}/console#${id}`, {});
+    await signIn(page, tokens['alice-phone']);
+    await page.getByLabel('Your reason').fill('looked at it');
+
+    await page.getByRole('button', { name: 'Approve' }).click();
+
+    await page.getByText('You cannot decide on it. alice asked for it').waitFor();
+    expect(await page.getByRole('button', { name: /Approve|Deny/ }).count()).toBe(0);
+    expect(sent()).toEqual([]);
+  }, 60_000);
+
+  it('lets the only administrator approve, where the configuration does', async () => {
+    const approvals = { requiredFor: [], ttlMs: 1_800_000, selfApproval: true };
+    const { url, tokens, ask } = await givenRequests({ approvals });
+    const { id } = await ask();
+    const { page } = await openConsole(browser, `${url}/console#${id}`, {});
+    await signIn(page, tokens.alice);
+    await page.getByLabel('Your reason').fill('looked at it');
+
+    await page.getByRole('button', { name: 'Approve' }).click();
+
+    await page.getByText('✓ shop was restarted.').waitFor();
+  }, 60_000);
+
+  it('shows nothing more to a token that is not in force any more', async () => {
+    const { url, tokens, ask } = await givenRequests();
+    const { id } = await ask({ reason: 'a reason of our own' });
+    const { page } = await openConsole(browser, `${url}/console#${id}`, {});
+    await signIn(page, tokens.bob);
+    await page.getByText('a reason of our own').waitFor();
+
+    const refused = await fetch(`${url}/whoami`, { headers: { authorization: 'Bearer zlb_wrong' } });
+    const body = await refused.text();
+    await page.route('**/whoami', (route) => route.fulfill({ status: 401, body }));
+
+    await page.getByText('The token is not known.').waitFor();
+    expect(await page.content()).not.toContain('a reason of our own');
+  }, 60_000);
+
+  it('says why not to somebody who is no approver', async () => {
+    const { url, tokens, ask } = await givenRequests();
+    const { id } = await ask();
+    const { page } = await openConsole(browser, `${url}/console#${id}`, {});
+
+    await signIn(page, tokens.carol);
+
+    await page.getByText('Your token may not: it has no approver: true').waitFor();
+    expect(await page.locator('#detail').getByRole('button').count()).toBe(0);
+  }, 60_000);
+
+  it('shows the new plan and asks again when it is not what it was', async () => {
+    const { url, tokens, ask, sent, world } = await givenRequests();
+    const { id, digest } = await ask();
+    const { page } = await openConsole(browser, `${url}/console#${id}`, {});
+    await signIn(page, tokens.bob);
+    await page.getByLabel('Your reason').fill('looked at it');
+
+    world.farms.get('shop')!.running = false;
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('The plan is not what it was.').waitFor();
+    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+    expect(await page.locator('.digest').textContent()).not.toContain(digest);
+    expect(sent()).toEqual([]);
+
+    await page.getByRole('button', { name: 'I have read the new plan' }).click();
+    expect(await page.getByLabel('Your reason').inputValue()).toBe('looked at it');
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('✓ shop was restarted.').waitFor();
+    expect(sent()).toEqual(['PUT /farms/shop/actions']);
+  }, 60_000);
+
+  it('does not let a plan be approved that nobody here has read', async () => {
+    const { url, tokens, ask, sent, world, call } = await givenRequests();
+    const { id, digest } = await ask();
+    const { page } = await openConsole(browser, `${url}/console#${id}`, {});
+    await signIn(page, tokens.bob);
+    await page.getByLabel('Your reason').fill('looked at it');
+
+    world.farms.get('shop')!.running = false;
+    const other = await call('POST', `/requests/${id}/approve`, {
+      as: tokens.root,
+      json: { digest, reason: 'a test' },
+    });
+    expect(other.json).toMatchObject({ code: 'plan_changed' });
+
+    await page.getByText('The plan is not what it was.').waitFor();
+    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+    expect(sent()).toEqual([]);
+  }, 60_000);
+
+  it('keeps what it knows, with its age, while the gateway does not answer', async () => {
+    const { url, tokens, ask } = await givenRequests();
+    const { id } = await ask();
+    const { page } = await openConsole(browser, `${url}/console#${id}`, {});
+    await signIn(page, tokens.bob);
+    await page.getByLabel('Your reason').fill('looked at it');
+
+    await page.route('**/requests', (route) => route.abort());
+    await page.getByRole('alert').filter({ hasText: 'No answer from the gateway since' }).waitFor();
+    expect(await page.locator('#live').textContent()).toMatch(/\d+ s old/);
+    expect(await page.locator('#detail').textContent()).toContain('/farms/shop/actions');
+    expect(await page.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true);
+
+    await page.unroute('**/requests');
+    await page.locator('#alarm').waitFor({ state: 'hidden' });
+    expect(await page.getByLabel('Your reason').inputValue()).toBe('looked at it');
+    expect(await page.getByRole('button', { name: 'Approve' }).isEnabled()).toBe(true);
+  }, 60_000);
+
+  it('says that nobody knows whether an approval arrived whose answer is lost', async () => {
+    const { url, tokens, ask } = await givenRequests();
+    const { id } = await ask();
+    const { page } = await openConsole(browser, `${url}/console#${id}`, {});
+    await signIn(page, tokens.bob);
+    await page.route('**/approve', (route) => route.abort());
+    await page.getByLabel('Your reason').fill('looked at it');
+    await page.getByRole('button', { name: 'Approve' }).click();
+
+    await page.getByText('It is not known whether the gateway took it up.').waitFor();
+  }, 60_000);
+
+  it('shows that all changes are frozen, and does not offer to approve', async () => {
+    const { url, tokens, ask, call } = await givenRequests();
+    const { id } = await ask();
+    await call('PUT', '/freeze', { as: tokens.root, headers: { 'x-reason': 'migration' } });
+    const { page } = await openConsole(browser, `${url}/console#${id}`, {});
+
+    await signIn(page, tokens.bob);
+
+    await page.getByText('You cannot approve it. root froze all changes: migration').waitFor();
+    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Deny' }).count()).toBe(1);
+  }, 60_000);
+
+  it('shows markup and hidden characters of an appliance as text', async () => {
+    const { url, tokens, ask, world } = await givenRequests();
+    world.farms.get('shop')!.vip = harm;
+    const { id } = await ask({ force: true, reason: `${harm} \u202egnorw si lla` });
+    const { page, complaints } = await openConsole(browser, `${url}/console#${id}`, {});
+
+    await signIn(page, tokens.bob);
+    await page.getByText(`Farm shop (https) at ${harm}`).waitFor();
+    await page.locator('main').hover();
+
+    expect(await page.locator('#detail').textContent()).toContain(String.raw`${harm} \u202egnorw si lla`);
+    expect(await page.locator('main img').count()).toBe(0);
+    expect(await page.evaluate('globalThis.harmed')).toBe(undefined);
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  it('keeps the token in memory alone, and forgets it with all that came with it', async () => {
+    const { url, tokens, ask } = await givenRequests();
+    const { id } = await ask({ reason: 'a reason of our own' });
+    const { page, strangers, complaints } = await openConsole(browser, `${url}/console#${id}`, {});
+    await signIn(page, tokens.bob);
+    await page.getByText('a reason of our own').waitFor();
+
+    const kept = 'JSON.stringify([localStorage, sessionStorage, document.cookie, location.href, history.state])';
+    expect(await page.evaluate(kept)).not.toContain(tokens.bob);
+    expect(await page.content()).not.toContain(tokens.bob);
+    expect(await page.getByLabel('Your token for').inputValue()).toBe('');
+
+    await page.getByRole('button', { name: 'Forget the token' }).click();
+    await page.getByText('The token was forgotten.').waitFor();
+    const left = await page.content();
+    for (const secret of [tokens.bob, 'a reason of our own', '/farms/shop', 'restart-farm', 'alice'])
+      expect(left).not.toContain(secret);
+    await page.reload();
+    await page.getByLabel('Your token for').waitFor();
+    expect(strangers).toEqual([]);
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
+  it('says what is wrong with a token, and what a link leads to that is gone', async () => {
+    const { url, tokens } = await givenRequests();
+    const { page } = await openConsole(browser, `${url}/console#cr-aaaaaaaaaa`, {});
+
+    await signIn(page, 'zlb_wrong');
+    await page.getByText('The token is not known.').waitFor();
+    await signIn(page, 'schlüssel');
+    await page.getByText('That is not a token').waitFor();
+    await signIn(page, tokens.bob);
+    await page.getByText('There is no such change request').waitFor();
+  }, 60_000);
+
+  it.each([
+    ['light', phone],
+    ['dark', phone],
+    ['light', desktop],
+    ['dark', desktop],
+  ] as const)(
+    'has nothing that axe objects to, and fits: %s, %o',
+    async (colorScheme, viewport) => {
+      const { url, tokens, ask, call, ended } = await givenRequests();
+      const { id: done, digest } = await ask({ parameters: { farm: 'db' } });
+      await call('POST', `/requests/${done}/approve`, { as: tokens.bob, json: { digest, reason: 'a test' } });
+      await ended(done);
+      const { id } = await ask({ reason: 'x'.repeat(400) });
+      const { page, complaints } = await openConsole(browser, url, { viewport, colorScheme });
+      expect(await complaintsOfAxe(page)).toEqual([]);
+      await signIn(page, tokens.bob);
+
+      for (const hash of ['', id, done]) {
+        await page.goto(`${url}/console#${hash}`);
+        await page.getByRole('heading', { name: hash === '' ? 'Lately' : 'The plan' }).waitFor();
+        for (const summary of await page.locator('summary').all()) await summary.click();
+        expect(await complaintsOfAxe(page), hash).toEqual([]);
+        expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${hash} fits`).toBe(true);
+      }
+      expect(complaints).toEqual([]);
+    },
+    60_000,
+  );
+});
+
+/** A gateway with people who ask and decide. */
+async function givenRequests(admin: GivenOptions['admin'] = {}) {
+  const people = {
+    alice: { role: 'operator', approver: true },
+    'alice-phone': { role: 'operator', approver: true, person: 'alice' },
+    bob: { role: 'operator', approver: true },
+    carol: { role: 'operator' },
+    root: { role: 'admin', approver: true },
+    alertmanager: { role: 'alertmanager' },
+  } as const;
+  const tokens = Object.fromEntries(Object.keys(people).map((name) => [name, makeToken().token])) as Record<
+    keyof typeof people,
+    string
+  >;
+  const world = busyWorld();
+  const gateway = await givenGateway(
+    { 'lb-1': world },
+    {
+      admin,
+      tokens: Object.entries(people).map(([name, options]) => ({
+        name,
+        person: name,
+        token: tokens[name as keyof typeof people],
+        ...options,
+      })),
+    },
+  );
+  const read = async (id: string) => (await gateway.call('GET', `/requests/${id}`, { as: tokens.root })).json!;
+  return {
+    ...gateway,
+    world,
+    tokens,
+    read,
+    /** Asks as alice for a restart of the farm `shop`, or for what is given. */
+    async ask(asked: object = {}) {
+      const { status, json, text } = await gateway.call('POST', '/requests', {
+        as: tokens.alice,
+        json: { appliance: 'lb-1', recipe: 'restart-farm', parameters: { farm: 'shop' }, reason: 'a test', ...asked },
+      });
+      expect(status, text).toBe(202);
+      return { id: String(json!['id']), digest: String(json!['digest']) };
+    },
+    ended: (id: string) =>
+      until(
+        () => read(id),
+        ({ outcome }) => outcome !== null,
+      ),
+    /** Changes that the appliance carried out. */
+    sent: () =>
+      gateway.appliance.requests
+        .filter(({ method, status }) => method !== 'GET' && status === 200)
+        .map(({ method, path }) => `${method} ${path}`),
+  };
+}
+
+/** The console at a URL, or that of a gateway. */
+async function openConsole(browser: Browser, url: string, options: BrowserContextOptions) {
+  const { origin, hash } = new URL(url);
+  const context = await browser.newContext({ viewport: desktop, ...options });
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const complaints: string[] = [];
+  const strangers: string[] = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${origin}/`)) strangers.push(request.url());
+  });
+  await page.goto(`${origin}/console${hash}`);
+  return { page, complaints, strangers };
+}
+
+async function signIn(page: Page, token: string): Promise<void> {
+  await page.getByLabel('Your token for').fill(token);
+  await page.getByRole('button', { name: 'Show the changes' }).click();
+}
+
+async function complaintsOfAxe(page: Page): Promise<unknown[]> {
+  await page.evaluate(axe.source);
+  return await page.evaluate<unknown[]>(
+    `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html, failureSummary }) => html.slice(0, 300) + failureSummary)]))`,
+  );
+}
