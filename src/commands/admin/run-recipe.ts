@@ -58,7 +58,6 @@ export async function runRecipe(
   const { facts, steps: ownSteps } = await recipe.plan(context);
   const plan = { facts, steps: [...backup, ...ownSteps] };
   const previewed = await previewSteps(plan.steps, calls, options);
-  const refused = previewed.some(({ preview }) => preview?.would === 'be refused');
 
   say(`${recipe.name} on ${oneLine(appliance, 64)}: ${recipe.about}`);
   for (const line of ['', ...planLines(plan, dryRun ? [] : previewed)]) say(line);
@@ -66,24 +65,32 @@ export async function runRecipe(
     for (const line of previewed.flatMap(({ preview }) => (preview ? ['', ...previewLines(inSequence(preview))] : [])))
       say(line);
     say('\nDry run: nothing was changed.');
-    return refused ? 1 : 0;
+    return isAny('be refused', previewed) ? 1 : 0;
   }
-  if (refused) {
-    warn('Nothing was done: the gateway refuses what is marked with ✗. --force overrides guards only.');
-    return 1;
-  }
-  const waiting = previewed.find(({ preview }) => preview?.would === 'wait for approval');
-  if (waiting) {
-    const instead = requestableRecipes.includes(recipe)
-      ? 'Ask for the whole recipe with --request --reason=TEXT.'
-      : 'Call its operations one by one: those that need approval ask for it.';
-    warn(`Nothing was done: the step ${oneLine(waiting.step.title, 500)} needs approval. ${instead}`);
+  const obstacle = obstacleTo(recipe, previewed);
+  if (obstacle !== undefined) {
+    warn(`Nothing was done: ${obstacle}`);
     return 1;
   }
   if (!(await isAgreed({ title: `${recipe.name} on ${appliance}` }, session))) return 2;
   say('');
   await runSteps(plan.steps, (write) => calls.write(write, options), session);
   return 0;
+}
+
+function isAny(would: string, previewed: readonly PreviewedStep[]): boolean {
+  return previewed.some(({ preview }) => preview?.would === would);
+}
+
+/** Returns why the steps cannot be begun, and what to do instead. */
+function obstacleTo(recipe: Recipe, previewed: readonly PreviewedStep[]): string | undefined {
+  if (isAny('be refused', previewed))
+    return 'the gateway refuses what is marked with ✗. --force overrides guards only.';
+  if (!isAny('wait for approval', previewed)) return undefined;
+  const instead = requestableRecipes.includes(recipe)
+    ? 'Ask for all of it with --request'
+    : 'Call its operations one by one, which asks for each';
+  return `it needs approval. ${instead}; --break-glass sends it at once, if your token may do so.`;
 }
 
 /** Asks for a recipe instead of running it. Resolves to the exit code. */

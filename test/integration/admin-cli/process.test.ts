@@ -28,6 +28,17 @@ describe('the admin command as a program', () => {
       expect(stdout + stderr).not.toContain(token);
   });
 
+  it('tells a script by its exit code that a change waits for approval', async () => {
+    const approvals = { requiredFor: ['reversible'], ttlMs: 60_000, selfApproval: false } as const;
+    const { url, tokenOf } = await givenAdminCli({ 'lb-1': busyWorld() }, { admin: { approvals } });
+    const env = { ZLB_ADMIN_URL: url, ZLB_ADMIN_TOKEN: tokenOf('admin') };
+
+    const stop = ['actOnFarm', 'farmname=shop', 'action=stop'];
+    const { code, stdout } = await runExporter(['admin', 'lb-1', ...stop, '--yes', '--json'], env);
+
+    expect({ code, answer: JSON.parse(stdout) }).toMatchObject({ code: 3, answer: { state: 'pending' } });
+  });
+
   it('writes its whole output before it ends', async () => {
     const rows = JSON.stringify({ params: Array.from({ length: 9_000 }, (_, id) => ({ id, note: 'x'.repeat(100) })) });
     const server = createServer((_request, response) =>
