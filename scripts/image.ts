@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BuiltImage, type Buildah, createBuildah } from './image/buildah.ts';
 import { openDebian } from './image/debian.ts';
-import { ImageError, run } from './image/run.ts';
+import { ProgramError, run } from './run-program.ts';
 import { layBase, layNode } from './image/stand-ins.ts';
 
 // Builds the image with buildah, twice, and runs its tests on what came out. No registry of images
@@ -82,7 +82,7 @@ try {
   const same = sayLayers(image, build(parts, again));
   if (!passed || !same) process.exitCode = 1;
 } catch (error) {
-  if (!(error instanceof ImageError)) throw error;
+  if (!(error instanceof ProgramError)) throw error;
   process.stderr.write(`image: ${error.message}\n`);
   process.exitCode = 1;
 } finally {

@@ -13,7 +13,7 @@ usage() {
 Usage: deploy/systemd/install.sh [--dry-run] [--node=PATH]
        deploy/systemd/install.sh --uninstall [--dry-run]
 
-  --node=PATH   the Node.js of the service, 24 or newer (default /usr/bin/node)
+  --node=PATH   the Node.js of the service, 24 or newer (default: that of the archive, or /usr/bin/node)
   --dry-run     print what would be done, and do nothing
   --uninstall   remove the program and the service; configuration, keys and audit stay
 
@@ -56,6 +56,13 @@ control() {
 }
 
 check_machine() {
+  # An archive brings its own, which becomes a part of the program.
+  if [ -z "$node" ] && [ -x "$source/bin/node" ]; then
+    node=$program/bin/node real_node=$program/bin/node
+    check_systemd
+    return
+  fi
+  node=${node:-/usr/bin/node}
   case $node in
     /*) ;;
     *) fail "--node=$node has to begin with /, as systemd wants it" ;;
@@ -103,9 +110,10 @@ install_program() {
   new=$destination$program.new
   old=$destination$program.old
   folders=$(packages)
+  if [ -x "$source/bin/node" ]; then bring='bin'; else bring=''; fi
   run rm -rf "$new" "$old"
   run install -d -m 755 "$new"
-  for name in package.json README.md LICENSE CHANGELOG.md dist; do run cp -R "$source/$name" "$new/"; done
+  for name in package.json README.md LICENSE CHANGELOG.md dist $bring; do run cp -R "$source/$name" "$new/"; done
   for folder in $folders; do
     # One that is inside another came with it; one for another platform is not there.
     if [ ! -d "$source/$folder" ] || [ -d "$new/$folder" ]; then continue; fi
@@ -192,7 +200,7 @@ uninstall() {
 
 dry_run=no
 task=install
-node=/usr/bin/node
+node=
 destination=${DESTDIR:-}
 for argument; do
   case $argument in

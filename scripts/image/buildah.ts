@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from './run.ts';
+import { run } from '../run-program.ts';
 
 /** A builder of images with a store of its own. */
 export interface Buildah {

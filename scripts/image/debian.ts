@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from './run.ts';
+import { run } from '../run-program.ts';
 
 /** The packages of a release of Debian. */
 export interface Debian {

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Debian } from './debian.ts';
-import { run } from './run.ts';
+import { run } from '../run-program.ts';
 
 /** The libraries of C++ programs, for both images. */
 const libraries = ['base-files', 'gcc-14-base', 'libc6', 'libgcc-s1', 'libstdc++6'];

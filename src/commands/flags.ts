@@ -126,6 +126,14 @@ function takes(command: string, name: FlagName): boolean {
   return takers === 'others' ? !['admin', 'deliver', 'plugin'].includes(command) : takers.includes(command);
 }
 
+/** Returns the flags that a command takes; a flag with an example has a value. */
+export function flagsOf(command: string): readonly { readonly name: string; readonly example?: string }[] {
+  return Object.keys(options)
+    .filter(isFlagName)
+    .filter((name) => takes(command, name))
+    .map((name) => ({ name, ...options[name] }));
+}
+
 function isFlagName(name: string): name is FlagName {
   return Object.hasOwn(options, name);
 }

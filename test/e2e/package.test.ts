@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
-import { copyPackages } from '../support/packages.ts';
+import { copyClone } from '../support/packages.ts';
 import { collectOutput } from '../support/process.ts';
 import { valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
@@ -41,9 +41,7 @@ describe('the package', () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'zlb-package-'));
     const clone = join(folder, 'clone');
-    const files = run('.', 'git', 'ls-files', '--cached', '--others', '--exclude-standard').stdout.trim().split('\n');
-    for (const file of files) if (file !== 'node_modules') cpSync(file, join(clone, file), { recursive: true });
-    copyPackages(clone);
+    copyClone(clone);
     const pack = run(clone, 'npm', 'pack', '--json', '--pack-destination', folder);
     const [first] = JSON.parse(/^\[\n[\s\S]*^\]/m.exec(pack.stdout)?.[0] ?? '[]') as Packed[];
     if (!first) throw new Error(`npm pack ended with ${pack.code}: ${pack.stdout}${pack.stderr}`);

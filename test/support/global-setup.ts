@@ -17,6 +17,11 @@ const packages = [
   { name: 'certbot', program: 'certbot' },
   { name: 'lego', program: 'lego' },
   { name: 'dehydrated', program: 'dehydrated' },
+  // Distribution packages: builders, their critic, and a clean system to install them in.
+  { name: 'rpm', program: 'rpmbuild' },
+  { name: 'binutils', program: 'strip' },
+  { name: 'lintian', program: 'lintian' },
+  { name: 'debootstrap', program: 'debootstrap' },
   { name: 'icinga2-bin', program: 'icinga2' },
   // A Zabbix with its database and its API.
   { name: 'zabbix-server-pgsql', program: 'zabbix_server' },

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -20,4 +21,12 @@ export function copyPackages(folder: string): void {
   );
   for (const path of needed) cpSync(path, join(folder, path), { recursive: true });
   cpSync('node_modules/.bin/tsc', join(folder, 'node_modules/.bin/tsc'), { verbatimSymlinks: true });
+}
+
+/** Copies this clone, with what a build needs: building the copy does not touch this one. */
+export function copyClone(folder: string): void {
+  const listed = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' });
+  for (const file of listed.stdout.trim().split('\n'))
+    if (file !== 'node_modules' && existsSync(file)) cpSync(file, join(folder, file), { recursive: true });
+  copyPackages(folder);
 }

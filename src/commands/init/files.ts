@@ -1,4 +1,5 @@
-import { chmod, open, rename, rm, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, chmod, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../../lib/check.ts';
 import { ifMissing } from '../../lib/disk.ts';
@@ -8,6 +9,13 @@ import { UsageError } from '../command.ts';
 export async function folderOfKeys(folder: string): Promise<string> {
   const keys = join(folder, 'keys');
   return (await stat(keys).catch(ifMissing))?.isDirectory() ? keys : folder;
+}
+
+/** Throws a UsageError if this process may not write into the folder of a file. */
+export async function refuseUnwritable(file: string): Promise<void> {
+  await access(dirname(file), constants.W_OK).catch((error: unknown) => {
+    throw cannotWrite(file, error);
+  });
 }
 
 /**
@@ -56,5 +64,7 @@ function ifNotPermitted(error: unknown): void {
 function cannotWrite(file: string, error: unknown): unknown {
   const code = errorCode(error);
   if (code === '') return error;
-  return new UsageError(`${file} cannot be written: ${code}; give --config.file a path that you may write to`);
+  return new UsageError(
+    `${file} cannot be written: ${code}; use sudo, or give --config.file a path that you may write to`,
+  );
 }

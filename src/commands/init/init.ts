@@ -8,7 +8,7 @@ import { isThere } from '../../lib/disk.ts';
 import { dayOf } from '../../lib/time.ts';
 import { type Command, type CommandContext, optionalFlag, UsageError } from '../command.ts';
 import { inPairs, ownFingerprintCommand, parseTarget, readShownCertificate, type Target } from '../fingerprint.ts';
-import { folderOfKeys, removeFile, replaceFile, writeNewFile } from './files.ts';
+import { folderOfKeys, refuseUnwritable, removeFile, replaceFile, writeNewFile } from './files.ts';
 import { configurationWith, type Entry } from './entry.ts';
 import { tryKey } from './try-key.ts';
 
@@ -64,6 +64,7 @@ function refuseWithoutTerminal({ flags, shell }: CommandContext): void {
 
 /** Returns the text of an existing configuration; undefined if there is none. */
 async function readBefore(file: string, append: boolean): Promise<string | undefined> {
+  await refuseUnwritable(file);
   if (!(await isThere(file))) return undefined;
   if (!append)
     throw new UsageError(`${file} exists; add the appliance to it with --append, or give another --config.file`);

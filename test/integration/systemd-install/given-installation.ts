@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
+  existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -60,6 +61,16 @@ export function givenUnpackedPackage(): string {
   return folder;
 }
 
+/** An unpacked archive, which brings Node.js along. */
+export function givenArchive(): string {
+  const folder = givenUnpackedPackage();
+  mkdirSync(join(folder, 'bin'));
+  writeFileSync(join(folder, 'bin/node'), '#!/bin/sh\n');
+  chmodSync(join(folder, 'bin/node'), 0o755);
+  giveToStranger(folder);
+  return folder;
+}
+
 /** Empty files that their owner alone may read, as a strict umask leaves them. */
 function writeFiles(folder: string, names: readonly string[]): void {
   for (const name of names) {
@@ -90,9 +101,13 @@ interface Run {
   readonly path?: string | undefined;
 }
 
-/** Runs the script as another user, with a Node.js that is new enough unless another is named. */
+/**
+ * Runs the script as another user, with a Node.js that is new enough unless another is named or
+ * there.
+ */
 export function runScript({ clone, destination, args = [], path = process.env['PATH'] }: Run) {
-  const node = args.some((arg) => arg.startsWith('--node=')) ? [] : [`--node=${process.execPath}`];
+  const isGiven = args.some((arg) => arg.startsWith('--node=')) || existsSync(join(clone, 'bin/node'));
+  const node = isGiven ? [] : [`--node=${process.execPath}`];
   const { status, stdout, stderr } = spawnSync('/bin/sh', [join(clone, script), ...node, ...args], {
     encoding: 'utf8',
     env: { PATH: path, ...(destination === undefined ? {} : { DESTDIR: destination }) },

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { isThere } from '../../support/programs.ts';
 import {
   apiKey,
+  givenArchive,
   givenBareClone,
   givenDestination,
   givenPrograms,
@@ -126,6 +127,17 @@ describe('deploy/systemd/install.sh', () => {
     expect(unit).toContain(`\nExecStart=${link} --permission`);
     const folders = /^ExecPaths=(.*)$/m.exec(unit)?.[1]?.split(' ');
     expect(folders?.some((folder) => realpathSync(process.execPath).startsWith(`${folder}/`))).toBe(true);
+  });
+
+  it('lets the unit run the Node.js that an archive brings', () => {
+    const { install, pathOf } = givenDestination(givenArchive());
+
+    expect(install()).toMatchObject({ status: 0, stderr: '' });
+
+    const unit = readFileSync(pathOf(unitFile), 'utf8');
+    expect(unit).toContain('\nExecStart=/opt/zlb-exporter/bin/node --permission');
+    expect(unit).toMatch(/^ExecPaths=.* \/opt\/zlb-exporter\/bin$/m);
+    expect(statSync(pathOf('opt/zlb-exporter/bin/node')).mode & 0o777).toBe(0o755);
   });
 
   it.skipIf(!isThere('systemd-analyze'))('writes a unit and keys that systemd has nothing against', () => {

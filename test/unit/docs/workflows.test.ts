@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
@@ -21,14 +21,24 @@ const workflows = globSync('.github/workflows/*.yml');
 
 describe.each(workflows)('%s', (file) => {
   const workflow = parse(readFileSync(file, 'utf8')) as Workflow;
+  const isRelease = file.endsWith('/release.yml');
 
-  it('may read the sources, and nothing else', () => {
+  it('may read the sources, and write nothing but a release', () => {
+    const granted = Object.entries(workflow.jobs).filter(([, { permissions }]) => permissions !== undefined);
+
     expect(workflow.permissions).toEqual({ contents: 'read' });
-    expect(Object.values(workflow.jobs).filter(({ permissions }) => permissions !== undefined)).toEqual([]);
+    expect(Object.fromEntries(granted.map(([name, { permissions }]) => [name, permissions]))).toEqual(
+      isRelease
+        ? {
+            image: { contents: 'read', packages: 'write', 'id-token': 'write' },
+            publish: { contents: 'write', 'id-token': 'write', attestations: 'write' },
+          }
+        : {},
+    );
   });
 
-  it('ends by itself, and runs once at a time', () => {
-    expect(workflow.concurrency).toMatchObject({ 'cancel-in-progress': true });
+  it('ends by itself, and runs once at a time; only a release is not cancelled', () => {
+    expect(workflow.concurrency).toMatchObject({ 'cancel-in-progress': !isRelease });
     for (const job of Object.values(workflow.jobs)) expect(job['timeout-minutes']).toEqual(expect.any(Number));
   });
 });
@@ -48,6 +58,12 @@ describe.each([...workflows, ...globSync('.github/actions/*/action.yml')])('%s',
     const names = [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name);
 
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(names));
+  });
+
+  it('runs files that are there', () => {
+    const files = [...text.matchAll(/scripts\/[\w./-]+/g)].map(([path]) => path);
+
+    expect(files.filter((path) => !existsSync(path))).toEqual([]);
   });
 });
 

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 
 /** A program that could not do its part: which one, and what it said. */
-export class ImageError extends Error {
-  override readonly name = 'ImageError';
+export class ProgramError extends Error {
+  override readonly name = 'ProgramError';
 }
 
 export interface RunOptions {
@@ -11,7 +11,7 @@ export interface RunOptions {
 }
 
 /**
- * Runs a program to its end and returns what it wrote; throws an ImageError with its last lines
+ * Runs a program to its end and returns what it wrote; throws an ProgramError with its last lines
  * when it fails.
  */
 export function run(program: string, words: readonly string[], { cwd, env = {} }: RunOptions = {}): string {
@@ -23,5 +23,5 @@ export function run(program: string, words: readonly string[], { cwd, env = {} }
   });
   if (status === 0) return stdout.trim();
   const said = error?.message ?? `${stdout}${stderr}`.trim().split('\n').slice(-20).join('\n');
-  throw new ImageError(`${program} ${words.slice(0, 3).join(' ')} failed: ${said}`);
+  throw new ProgramError(`${program} ${words.slice(0, 3).join(' ')} failed: ${said}`);
 }

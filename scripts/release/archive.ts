@@ -1,0 +1,34 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '../run-program.ts';
+import { bashCompletion, fishCompletion, zshCompletion } from './completions.ts';
+import type { Facts } from './facts.ts';
+import { manPage } from './man-page.ts';
+import { layDocuments, layProgram, settle, writeFile } from './program.ts';
+
+/** Builds the archive that runs from any folder; returns its path. */
+export function buildArchive(folder: string, facts: Facts, target: string): string {
+  const name = `zlb-exporter-${facts.version}-linux-${process.arch}`;
+  const root = join(folder, name);
+  layProgram(root);
+  layDocuments(root);
+  cpSync('deploy/systemd', join(root, 'deploy/systemd'), { recursive: true });
+  writeFile(join(root, 'bin/zlb-exporter'), launcherBeside(facts.revision));
+  writeFile(join(root, 'share/man/man1/zlb-exporter.1'), manPage(facts.version));
+  writeFile(join(root, 'share/bash-completion/completions/zlb-exporter'), bashCompletion());
+  writeFile(join(root, 'share/zsh/site-functions/_zlb-exporter'), zshCompletion());
+  writeFile(join(root, 'share/fish/vendor_completions.d/zlb-exporter.fish'), fishCompletion());
+  settle(root, ['bin/node', 'bin/zlb-exporter', 'deploy/systemd/install.sh'], facts.builtAt);
+  const file = join(target, `${name}.tar.gz`);
+  const same = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner'];
+  run('tar', [...same, '--use-compress-program=gzip -n', '-C', folder, '-cf', file, name]);
+  return file;
+}
+
+/** Returns the command, which finds the program beside itself, also behind a link. */
+function launcherBeside(revision: string): string {
+  return `#!/bin/sh
+folder=$(dirname -- "$(dirname -- "$(readlink -f -- "$0")")")
+ZLB_EXPORTER_REVISION=${revision} NODE_ENV=production exec "$folder/bin/node" "$folder/dist/src/main.js" "$@"
+`;
+}

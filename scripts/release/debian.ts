@@ -1,0 +1,98 @@
+import { cpSync, globSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { run } from '../run-program.ts';
+import type { Facts, PackageParts } from './facts.ts';
+import { settle, writeFile } from './program.ts';
+import { programs } from './tree.ts';
+
+const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+
+/** Builds the Debian package in a folder; returns its path. */
+export function buildDebian({ tree, folder, facts }: PackageParts, target: string): string {
+  const { version, builtAt } = facts;
+  const root = join(folder, 'debian');
+  cpSync(tree, root, { recursive: true, preserveTimestamps: true });
+  addDocuments(root, facts);
+  writeFile(join(root, 'DEBIAN/control'), control(root, facts));
+  writeFile(join(root, 'DEBIAN/conffiles'), '/etc/zlb-exporter/environment\n/etc/zlb-exporter/zlb.yml\n');
+  const scripts = maintainerScripts();
+  for (const [name, text] of Object.entries(scripts)) writeFile(join(root, 'DEBIAN', name), text);
+  settle(root, [...programs, ...Object.keys(scripts).map((name) => join('DEBIAN', name))], builtAt);
+  // Read by systemd as root.
+  run('chmod', ['600', join(root, 'etc/zlb-exporter/environment')]);
+  const file = join(target, `zlb-exporter_${debianVersion(version)}_${architecture()}.deb`);
+  run('dpkg-deb', ['--root-owner-group', '-Zxz', '-z3', '--build', root, file], {
+    env: { SOURCE_DATE_EPOCH: String(Math.floor(builtAt.getTime() / 1_000)) },
+  });
+  return file;
+}
+
+/** Returns a version that sorts before the release, if it is one before the release. */
+function debianVersion(version: string): string {
+  return version.replace('-', '~');
+}
+
+function architecture(): string {
+  const name = architectures[process.arch];
+  if (name === undefined) throw new Error(`there is no package for ${process.arch}`);
+  return name;
+}
+
+function control(root: string, { version, maintainer, homepage, description }: Facts): string {
+  const bytes = globSync('**', { cwd: root }).reduce((sum, file) => sum + statSync(join(root, file)).size, 0);
+  return [
+    'Package: zlb-exporter',
+    `Version: ${debianVersion(version)}`,
+    `Architecture: ${architecture()}`,
+    `Maintainer: ${maintainer}`,
+    `Installed-Size: ${Math.ceil(bytes / 1_024)}`,
+    // Node.js needs the libraries, and the user is made by a program of passwd.
+    'Depends: libc6 (>= 2.28), libgcc-s1, libstdc++6 (>= 9), passwd',
+    'Section: net',
+    'Priority: optional',
+    `Homepage: ${homepage}`,
+    'Description: Prometheus exporter and admin gateway for load balancers',
+    ...wrapped(`${description}.`).map((line) => ` ${line}`),
+    '',
+  ].join('\n');
+}
+
+/** Breaks a text into lines that fit a terminal. */
+function wrapped(text: string): readonly string[] {
+  return text.match(/.{1,78}(?: |$)/g)?.map((line) => line.trim()) ?? [];
+}
+
+/** Adds what Debian's policy asks for. */
+function addDocuments(root: string, { version, maintainer, homepage, license, builtAt }: Facts): void {
+  const documents = join(root, 'usr/share/doc/zlb-exporter');
+  const date = builtAt.toUTCString().replace('GMT', '+0000');
+  const changes = `zlb-exporter (${debianVersion(version)}) unstable; urgency=medium\n\n  * CHANGELOG.md has the changes.\n\n -- ${maintainer}  ${date}\n`;
+  writeFile(join(documents, 'changelog.gz'), gzipSync(changes, { level: 9 }));
+  writeFile(
+    join(documents, 'copyright'),
+    [
+      'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/',
+      'Upstream-Name: zlb-exporter',
+      `Source: ${homepage}`,
+      '',
+      'Files: *',
+      `Copyright: ${builtAt.getUTCFullYear()} the authors of zlb-exporter; of Node.js and of the packages in`,
+      ' /usr/lib/zlb-exporter/node_modules, which have their licences beside them',
+      `License: ${license}`,
+      ' On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.',
+      '',
+    ].join('\n'),
+  );
+  cpSync('deploy/packages/lintian-overrides', join(root, 'usr/share/lintian/overrides/zlb-exporter'));
+}
+
+function maintainerScripts(): Readonly<Record<string, string>> {
+  const script = (name: string): string => readFileSync(`deploy/packages/${name}.sh`, 'utf8');
+  const reload = 'if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi\n';
+  return {
+    postinst: `#!/bin/sh\nset -e\n[ "$1" = configure ] || exit 0\nbefore=$2\n${script('after-install')}`,
+    prerm: `#!/bin/sh\nset -e\n[ "$1" = remove ] || exit 0\n${script('before-remove')}`,
+    postrm: `#!/bin/sh\nset -e\n${reload}[ "$1" = purge ] || exit 0\n${script('after-purge')}`,
+  };
+}

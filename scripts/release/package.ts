@@ -1,0 +1,28 @@
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildArchive } from './archive.ts';
+import { buildDebian } from './debian.ts';
+import { readFacts } from './facts.ts';
+import { buildRpm } from './rpm.ts';
+import { layTree } from './tree.ts';
+import { ProgramError } from '../run-program.ts';
+
+// Builds the packages for this platform from dist/, into release/ or the given folder.
+const [target = 'release'] = process.argv.slice(2);
+const folder = mkdtempSync(join(tmpdir(), 'zlb-release-'));
+try {
+  mkdirSync(target, { recursive: true });
+  const facts = readFacts(process.env);
+  const tree = join(folder, 'tree');
+  layTree(tree, facts);
+  const parts = { tree, folder, facts };
+  const files = [buildDebian(parts, target), buildRpm(parts, target), buildArchive(folder, facts, target)];
+  for (const file of files) console.log(`${file}: ${(statSync(file).size / 1e6).toFixed(1)} MB`);
+} catch (error) {
+  if (!(error instanceof ProgramError)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+} finally {
+  rmSync(folder, { recursive: true });
+}

@@ -1,0 +1,271 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { freeAddress } from '../../bench/free-address.ts';
+import { busyWorld } from '../../simulator/scenes/busy.ts';
+import { startSimulatedAppliance } from '../../simulator/server.ts';
+import { cleanEnvironment, type CleanRoot, makeCleanRoot } from '../support/clean-root.ts';
+import { copyClone } from '../support/packages.ts';
+import { collectOutput } from '../support/process.ts';
+import { isThere } from '../support/programs.ts';
+import { hasTerminals, runAtTerminal } from '../support/terminal.ts';
+import { until } from '../support/until.ts';
+
+const apiKey = 'canary-key-of-a-package';
+const configuration = '/etc/zlb-exporter/zlb.yml';
+const audit = '/var/lib/zlb-exporter/audit.jsonl';
+const isRoot = process.getuid?.() === 0;
+if (!isRoot) console.warn('NOT RUN: the tests of the packages, which install them as root below a folder');
+const tools = ['dpkg-deb', 'rpmbuild', 'lintian', 'debootstrap', 'strip'].map(isThere);
+const canRun = isRoot && hasTerminals && tools.every(Boolean);
+
+/** Builds the packages of a copy of this clone. */
+async function buildPackages(folder: string): Promise<Readonly<Record<'deb' | 'rpm' | 'archive', string>>> {
+  const clone = join(folder, 'clone');
+  copyClone(clone);
+  const env = { ...process.env, PATH: `${resolve('node_modules/.bin')}:${process.env['PATH']}` };
+  const child = spawn('npm', ['run', 'package'], { cwd: clone, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = collectOutput(child);
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`npm run package ended with ${code}: ${output.stdout()}${output.stderr()}`);
+  console.log(
+    output
+      .stdout()
+      .split('\n')
+      .filter((line) => line.startsWith('release/'))
+      .join('\n'),
+  );
+  const built = (pattern: string): string => globSync(join(clone, 'release', pattern))[0] ?? '';
+  return { deb: built('*.deb'), rpm: built('*.rpm'), archive: built('*.tar.gz') };
+}
+
+/** The same package as an earlier version. */
+function earlierPackage(deb: string, folder: string): string {
+  const tree = join(folder, 'earlier');
+  const file = join(folder, 'earlier.deb');
+  spawnSync('dpkg-deb', ['-R', deb, tree]);
+  const control = join(tree, 'DEBIAN/control');
+  writeFileSync(control, readFileSync(control, 'utf8').replace(/^Version: .*/m, 'Version: 0.0.1'));
+  spawnSync('dpkg-deb', ['--root-owner-group', '-Znone', '-b', tree, file]);
+  return file;
+}
+
+/** The command of the unit, without the flags of its environment file. */
+function commandOfUnit(root: string): readonly string[] {
+  const unit = readFileSync(join(root, 'usr/lib/systemd/system/zlb-exporter.service'), 'utf8').replaceAll('\\\n', ' ');
+  expect(unit).toMatch(/^User=zlb-exporter$/m);
+  return (/^ExecStart=(.*)$/m.exec(unit)?.[1] ?? '').split(/\s+/).filter((word) => !word.startsWith('$'));
+}
+
+describe.skipIf(!canRun)('the packages in a clean Debian', () => {
+  let folder: string;
+  let root: CleanRoot;
+  let built: Awaited<ReturnType<typeof buildPackages>>;
+  let complaints: Promise<string>;
+  const table: string[][] = [];
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'zlb-distribution-'));
+    [root, built] = await Promise.all([makeCleanRoot(join(folder, 'root')), buildPackages(folder)]);
+    complaints = lint(built.deb);
+  }, 600_000);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const inRoot = (path: string): string => join(root.folder, path);
+  const digest = (path: string): string =>
+    existsSync(inRoot(path))
+      ? createHash('sha256')
+          .update(readFileSync(inRoot(path)))
+          .digest('hex')
+      : '';
+  const hasUser = (): boolean => root.run('getent', ['passwd', 'zlb-exporter']).code === 0;
+  const kept = () => [configuration, '/etc/zlb-exporter/keys/lb-paris.key', audit].map(digest);
+
+  function install(file: string) {
+    cpSync(file, inRoot('/tmp/package.deb'));
+    const { code, stdout, stderr } = root.run('dpkg', ['-i', '/tmp/package.deb']);
+    expect(code, stdout + stderr).toBe(0);
+    return stdout;
+  }
+
+  /** Starts what the unit starts, as its user. */
+  async function start() {
+    const address = await freeAddress();
+    const words = [...commandOfUnit(root.folder), `--web.listen-address=${address}`];
+    const [program = '', ...rest] = root.command(words, 'zlb-exporter');
+    const child = spawn(program, rest, { env: cleanEnvironment, stdio: ['ignore', 'pipe', 'pipe'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    return { address, child, ...collectOutput(child) };
+  }
+
+  function note(step: string, before: readonly string[]): void {
+    const states = kept().map((now, index) => (now === '' ? 'gone' : now === before[index] ? 'kept' : 'CHANGED'));
+    table.push([step, ...states, hasUser() ? 'there' : 'gone']);
+  }
+
+  it('goes from nothing to metrics of an appliance in less than three minutes', async () => {
+    const appliance = await startSimulatedAppliance({ world: busyWorld(), apiKey });
+    onTestFinished(() => appliance.close());
+    const earlier = earlierPackage(built.deb, folder);
+    const startedAt = performance.now();
+    const seconds = () => `${((performance.now() - startedAt) / 1_000).toFixed(1)} s`;
+
+    const said = install(earlier);
+    const path = [`installed after ${seconds()}`];
+    const init = ['zlb-exporter', 'init', new URL(appliance.url).host, `--config.file=${configuration}`, '--append'];
+    const made = await runAtTerminal(root.command(init), [
+      { question: 'Name of the appliance', typed: 'lb-paris\r' },
+      { question: 'API key', typed: `${apiKey}\r` },
+    ]);
+    expect(made.code, made.screen).toBe(0);
+    path.push(`configured after ${seconds()}`);
+    const { address, child, stderr } = await start();
+    const page = await until(
+      () =>
+        fetch(`http://${address}/metrics`).then(
+          (answer) => answer.text(),
+          () => stderr(),
+        ),
+      (text) => text.includes('zlb_up{appliance="lb-paris"} 1') && text.includes('zlb_farm_status{'),
+      60_000,
+    );
+    path.push(`metrics after ${seconds()}`);
+    console.log(path.join(', '));
+
+    expect(performance.now() - startedAt).toBeLessThan(180_000);
+    expect(said).toMatch(
+      /is installed and not started\. .*\n {2}sudo zlb-exporter init HOST .*\n {2}sudo .*-u zlb-exporter/,
+    );
+    expect(page).toMatch(/^zlb_farm_status\{/m);
+    expect(statSync(inRoot('/etc/zlb-exporter/keys/lb-paris.key')).mode & 0o777).toBe(0o600);
+    child.kill('SIGTERM');
+    const [code] = (await once(child, 'exit')) as [number | null];
+    expect(code).toBe(0);
+  }, 180_000);
+
+  it.each([
+    [
+      'as somebody else',
+      ['--config.file=/etc/zlb-exporter/zlb.yml'],
+      2,
+      /keys\/lb-paris\.key|no permission to read it/,
+    ],
+    [
+      'init as somebody else',
+      ['init', '127.0.0.1:1', `--config.file=${configuration}`, '--name=a', '--api-key-file=b', '--append'],
+      2,
+      /cannot be written: EACCES; use sudo/,
+    ],
+    ['a file that is not there', ['--config.file=/etc/zlb.yml'], 2, /there is no such file/],
+  ])('says in a sentence why it does not start: %s', (_, words, code, sentence) => {
+    const ended = root.run('zlb-exporter', words, 'nobody');
+
+    expect(ended).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(sentence) as string });
+    expect(ended.stderr.trimEnd()).not.toContain('\n');
+  });
+
+  it('says in a sentence that its port is taken', async () => {
+    const first = await start();
+    await until(
+      () =>
+        fetch(`http://${first.address}/-/healthy`).then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      (status) => status === 200,
+    );
+
+    const second = root.run(
+      'zlb-exporter',
+      [`--config.file=${configuration}`, `--web.listen-address=${first.address}`],
+      'zlb-exporter',
+    );
+
+    expect(second.code).toBe(1);
+    expect(second.stderr).toMatch(/cannot listen on .*: the address is in use; /);
+  });
+
+  it('keeps configuration, keys and audit at an upgrade and a removal, and takes them at a purge', () => {
+    writeFileSync(inRoot(audit), '{}\n');
+    writeFileSync(inRoot(configuration), `${readFileSync(inRoot(configuration), 'utf8')}# ours\n`);
+    const before = kept();
+    const upgraded = install(built.deb);
+    note('upgrade', before);
+    expect(upgraded).not.toContain('not started');
+    expect(root.run('zlb-exporter', ['check', `--config.file=${configuration}`]).stdout).toContain('lb-paris');
+    expect(root.run('dpkg', ['-r', 'zlb-exporter']).code).toBe(0);
+    note('remove', before);
+    expect(existsSync(inRoot('/usr/lib/zlb-exporter'))).toBe(false);
+    install(built.deb);
+    note('install again', before);
+    expect(root.run('dpkg', ['-P', 'zlb-exporter']).code).toBe(0);
+    note('purge', before);
+
+    console.log(['', 'zlb.yml', 'key', 'audit', 'user'].map((word) => word.padEnd(14)).join(''));
+    for (const row of table) console.log(row.map((word) => word.padEnd(14)).join(''));
+    expect(table).toEqual([
+      ['upgrade', 'kept', 'kept', 'kept', 'there'],
+      ['remove', 'kept', 'kept', 'kept', 'there'],
+      ['install again', 'kept', 'kept', 'kept', 'there'],
+      ['purge', 'gone', 'gone', 'gone', 'gone'],
+    ]);
+    expect(globSync(inRoot('/**/*zlb-exporter*'), { exclude: (name) => basename(name) === 'proc' })).toEqual([]);
+  }, 180_000);
+
+  it('installs from the RPM too, and its removal keeps what is yours', () => {
+    const rpm = (...words: readonly string[]) =>
+      spawnSync('rpm', [`--root=${root.folder}`, '--nodeps', ...words], { encoding: 'utf8' });
+
+    const installed = rpm('-i', built.rpm);
+    expect(installed.status, installed.stderr).toBe(0);
+    expect(root.run('zlb-exporter', ['--version'], 'zlb-exporter').stdout).toMatch(/^zlb-exporter \d/);
+    writeFileSync(inRoot('/etc/zlb-exporter/keys/lb-paris.key'), apiKey);
+    writeFileSync(inRoot(configuration), '# ours\n');
+    expect(rpm('-e', 'zlb-exporter').status).toBe(0);
+
+    expect(readFileSync(inRoot(`${configuration}.rpmsave`), 'utf8')).toBe('# ours\n');
+    expect(digest('/etc/zlb-exporter/keys/lb-paris.key')).not.toBe('');
+    expect(existsSync(inRoot('/usr/lib/zlb-exporter/bin/node'))).toBe(false);
+  }, 180_000);
+
+  it('runs from the archive, wherever it is unpacked and whatever link leads to it', () => {
+    spawnSync('tar', ['-xzf', built.archive, '-C', inRoot('/opt')]);
+    const [unpacked = ''] = globSync(inRoot('/opt/zlb-exporter-*'));
+    root.run('ln', ['-s', `/opt/${basename(unpacked)}/bin/zlb-exporter`, '/usr/local/bin/zlb']);
+
+    expect(root.run('/usr/local/bin/zlb', ['--version'], 'nobody').stdout).toMatch(/^zlb-exporter \d/);
+  });
+
+  it('is released with an npm package, a bill of materials, and checksums of everything', () => {
+    const clone = join(folder, 'clone');
+    const env = { ...process.env, PATH: `${resolve('node_modules/.bin')}:${process.env['PATH']}` };
+
+    const finished = spawnSync('sh', ['scripts/release/finish.sh'], { cwd: clone, env, encoding: 'utf8' });
+
+    expect(finished.status, finished.stderr).toBe(0);
+    const release = join(clone, 'release');
+    const checked = spawnSync('sha256sum', ['--check', 'SHA256SUMS'], { cwd: release, encoding: 'utf8' });
+    expect(checked.status).toBe(0);
+    for (const name of ['.deb: OK', '.rpm: OK', '.tar.gz: OK', '.tgz: OK', '.cdx.json: OK'])
+      expect(checked.stdout).toContain(name);
+  }, 180_000);
+
+  it('has no error that lintian knows', async () => {
+    const tags = (await complaints).split('\n').filter(Boolean);
+    console.log(`lintian: ${tags.length} remarks\n${tags.join('\n')}`);
+
+    expect(tags.filter((tag) => tag.startsWith('E:'))).toEqual([]);
+  }, 180_000);
+});
+
+/** Asks lintian about a package; it takes half a minute. */
+async function lint(file: string): Promise<string> {
+  const child = spawn('lintian', ['--allow-root', file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const { stdout } = collectOutput(child);
+  await once(child, 'close');
+  return stdout();
+}

@@ -1,0 +1,56 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, rmSync } from 'node:fs';
+
+/** A folder with a minimal Debian of the release of this machine. */
+export interface CleanRoot {
+  readonly folder: string;
+  /** Runs a program in it to its end, as root or as another user. */
+  run(program: string, words: readonly string[], user?: string): Ended;
+  /** Returns what starts a program in it. */
+  command(words: readonly string[], user?: string): readonly string[];
+  remove(): void;
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The environment of a program that a service manager or an administrator starts. */
+export const cleanEnvironment = {
+  PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
+  DEBIAN_FRONTEND: 'noninteractive',
+  LC_ALL: 'C.UTF-8',
+};
+
+/** Installs the minimal Debian; rejects with what went wrong. */
+export async function makeCleanRoot(folder: string): Promise<CleanRoot> {
+  const [, release = ''] = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync('/etc/os-release', 'utf8')) ?? [];
+  const mirror = spawnSync('apt-get', ['indextargets', '--format=$(REPO_URI)', 'Created-By: Packages'], {
+    encoding: 'utf8',
+  }).stdout.split('\n')[0];
+  const child = spawn('debootstrap', ['--variant=minbase', release, folder, mirror ?? ''], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`debootstrap ended with ${code}: ${said.slice(-1_000)}`);
+
+  // Node.js needs /proc, which is mounted for that program alone.
+  const enter = ['unshare', '--mount', 'sh', '-c', 'mount -t proc proc "$0/proc" && exec chroot "$@"', folder];
+  // A colon without a group: the user's own.
+  const command = (words: readonly string[], user = 'root') => [...enter, `--userspec=${user}:`, folder, ...words];
+  return {
+    folder,
+    command,
+    run(program, words, user) {
+      const [first = '', ...rest] = command([program, ...words], user);
+      const { status, stdout, stderr } = spawnSync(first, rest, { env: cleanEnvironment, encoding: 'utf8' });
+      return { code: status, stdout, stderr };
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
