@@ -6,7 +6,7 @@ const long = [
   'test/docs/{code,commands,new-alert,runbooks-even,runbooks-odd,session,typing}.test.ts',
   'test/e2e/admin-{full-disk,kill,two-writers}.test.ts',
   'test/e2e/{acme,console,deliver-kill,distribution,hostile-replies,icinga,image,log-output,new-user,package,permissions,served,shards,soak,status-page,zabbix}.test.ts',
-  'test/integration/{alert-rules,descriptors,politeness,send-page}.test.ts',
+  'test/integration/{alert-rules,descriptors,politeness,send-page,vip-500-farms}.test.ts',
   'test/integration/systemd-install/install.test.ts',
   'test/integration/audit/{full-disk,killed}.test.ts',
   'test/integration/kubernetes/{pods,prometheus,shards}.test.ts',

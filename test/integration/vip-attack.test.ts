@@ -7,7 +7,7 @@ import { givenAppliance } from '../support/given-appliance.ts';
 import { seriesOf, valueOf } from '../support/samples.ts';
 import { givenTls, httpsFarm, listening, lists, loopback, worldOf } from './given-vip.ts';
 
-/** What an appliance may report as the address of a farm, to lead the exporter elsewhere. */
+/** Addresses that an appliance may report for its farms, to lead the exporter elsewhere. */
 const notOfFarms = {
   loopback: ['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1', '::ffff:7f00:1', '::127.0.0.1'],
   unspecified: ['0.0.0.0', '::'],
