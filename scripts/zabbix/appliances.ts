@@ -37,7 +37,7 @@ const staleTriggers: readonly Trigger[] = readings.flatMap((collector): readonly
   {
     alert: 'ZlbCollectorStale',
     about: collector,
-    problem: `now()-last($read.${collector})>{$ZLB.STALE.INTERVALS}*last($interval.${collector})`,
+    problem: `now()-last($read.${collector})>{$ZLB.STALE.INTERVALS}*last($interval.${collector})+$for`,
     unless: explained,
   },
   {
@@ -93,7 +93,11 @@ export const appliances: Discovery = {
       alert: 'ZlbFarmDisappeared',
       problem: 'last($up)=1 and last($success.farms)=1 and max($farms,1h)>max($farms,$for)',
     },
-    { alert: 'ZlbApplianceDeactivated', problem: 'last($state)="deactivated"', recovery: 'last($state)="activated"' },
+    {
+      alert: 'ZlbApplianceDeactivated',
+      problem: 'last($state)="deactivated" and count($state,$for,"eq","activated")=0',
+      recovery: 'last($state)="activated"',
+    },
     { alert: 'ZlbActivationExpirySoon', problem: `${soon} and last($kind)<>"permanent"` },
     {
       alert: 'ZlbActivationExpiryImminent',

@@ -89,7 +89,7 @@ function masterItem(): object {
       step('CHECK_NOT_SUPPORTED', [''], { error_handler: 'CUSTOM_VALUE', error_handler_params: noAnswer }),
     ],
     timeout: '15s',
-    url: '{$ZLB.URL}/metrics',
+    url: '{$ZLB.URL}{$ZLB.PATH}',
     verify_peer: 'YES',
     verify_host: 'YES',
     tags: [{ tag: 'component', value: 'exporter' }],
@@ -224,6 +224,7 @@ function macros(): readonly object[] {
   );
   const values: Readonly<Record<string, string>> = {
     '{$ZLB.URL}': 'http://127.0.0.1:9444',
+    '{$ZLB.PATH}': '/metrics',
     '{$ZLB.USER}': '',
     '{$ZLB.INTERVAL}': '30s',
     '{$ZLB.DISCOVERY}': '10m',
