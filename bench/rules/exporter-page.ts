@@ -25,12 +25,12 @@ export async function readExporterPage(world: World): Promise<string> {
     try {
       // A refusal, so that the counter of refusals is there.
       await fetch(`${daemon.adminUrl}/appliances`);
-      await until(
-        () => fetch(`${daemon.url}/-/ready`).then(({ status }) => status),
-        (status) => status === 200,
-        60_000,
+      // The collector vip runs each minute; its first run does not know the certificates yet.
+      return await until(
+        () => readWhenReady(daemon.url),
+        (page) => page.includes('zlb_farm_served_certificate_in_store{'),
+        150_000,
       );
-      return await (await fetch(`${daemon.url}/metrics`)).text();
     } finally {
       await daemon.close();
     }
@@ -38,6 +38,11 @@ export async function readExporterPage(world: World): Promise<string> {
     await appliance.close();
     rmSync(folder, { recursive: true });
   }
+}
+
+async function readWhenReady(url: string): Promise<string> {
+  const { status } = await fetch(`${url}/-/ready`);
+  return status === 200 ? await (await fetch(`${url}/metrics`)).text() : '';
 }
 
 async function startExporter(
@@ -84,19 +89,31 @@ export const job = 'zlb';
 /** The instance of the exporter's own metrics, a separate target. */
 const ownInstance = 'exporter';
 
-/** Reads a page with one appliance. */
+/** Reads a page with one appliance, on which every collector has failed once. */
 export function readSamples(page: string): readonly Sample[] {
-  return [...page.matchAll(/^([a-z]\w*)(?:\{(.*)\})? (\S+)$/gm)].map(([, metric = '', text = '', value = '']) => {
-    const { appliance, ...labels } = Object.fromEntries(
-      [...text.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name = '', is = '']) => [name, is]),
-    );
-    return {
-      metric,
-      labels: { ...labels, ...(appliance === '' ? { appliance } : {}) },
-      ofAppliance: !!appliance,
-      value,
-    };
-  });
+  const samples = [...page.matchAll(/^([a-z]\w*)(?:\{(.*)\})? (\S+)$/gm)].map(
+    ([, metric = '', text = '', value = '']): Sample => {
+      const { appliance, ...labels } = Object.fromEntries(
+        [...text.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name = '', is = '']) => [name, is]),
+      );
+      return {
+        metric,
+        labels: { ...labels, ...(appliance === '' ? { appliance } : {}) },
+        ofAppliance: !!appliance,
+        value,
+      };
+    },
+  );
+  // A counter of errors is not on the page before the first of them.
+  const failures = samples
+    .filter(({ metric, labels }) => metric === 'zlb_collector_runs_total' && labels['outcome'] === 'failure')
+    .map((runs) => ({
+      ...runs,
+      metric: 'zlb_collector_errors_total',
+      labels: { collector: runs.labels['collector'] ?? '', reason: 'timeout' },
+      value: '1',
+    }));
+  return [...samples, ...failures];
 }
 
 /**

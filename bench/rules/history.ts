@@ -144,6 +144,12 @@ export function pastSamples(samples: readonly Sample[], story: Story): readonly 
           recorded('farm:zlb_farm_stopped:min5m', { stepSeconds: 300 }),
           recorded('farm:zlb_farm_stopped:min1d', { stepSeconds: 300 }),
         ];
+      case 'zlb_farm_reachable':
+        return [
+          scraped,
+          recorded('farm:zlb_farm_reachable:max5m', { stepSeconds: 300 }),
+          recorded('farm:zlb_farm_reachable:max1d', { stepSeconds: 300 }),
+        ];
       case 'zlb_interface_up':
         return [
           scraped,
