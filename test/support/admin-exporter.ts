@@ -29,11 +29,13 @@ export interface AdminConfig {
   readonly auditFileBytes?: string;
   /** Schedules of the collectors that run. */
   readonly polls?: Readonly<Record<string, string>>;
+  /** Tokens beside the one of alice. */
+  readonly tokens?: readonly object[];
 }
 
 /** Writes a configuration with one appliance and the token of an admin; returns its path. */
 export function writeAdminConfig(folder: string, config: AdminConfig): string {
-  const { appliance, names, apiKey, sha256, auditFile, auditFileBytes, polls = {} } = config;
+  const { appliance, names, apiKey, sha256, auditFile, auditFileBytes, polls = {}, tokens = [] } = config;
   const file = join(folder, 'zlb.yml');
   const tls = { fingerprint_sha256: appliance.fingerprintSha256 };
   // JSON is YAML.
@@ -52,7 +54,7 @@ export function writeAdminConfig(folder: string, config: AdminConfig): string {
         listen_address: '127.0.0.1:0',
         audit_file: auditFile,
         ...(auditFileBytes === undefined ? {} : { audit_file_bytes: auditFileBytes }),
-        tokens: [{ name: 'alice', sha256, role: 'admin' }],
+        tokens: [{ name: 'alice', sha256, role: 'admin' }, ...tokens],
       },
     }),
   );

@@ -1,0 +1,94 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { makeToken } from '../../src/commands/token.ts';
+import type { ChangeRequest } from '../../src/requests/change-request.ts';
+import { startSimulatedAppliance } from '../../simulator/server.ts';
+import { byName, createWorld } from '../../simulator/world-creation.ts';
+import { l4Backend, l4Farm } from '../../simulator/world-parts.ts';
+import { startAdminExporter, writeAdminConfig } from '../support/admin-exporter.ts';
+import { until } from '../support/until.ts';
+
+const kills = 20;
+const apiKey = 'CanaryAdminKey456789';
+
+async function givenAppliance() {
+  const farms = Array.from({ length: kills }, (_, number) =>
+    l4Farm({
+      name: `farm-${number}`,
+      vip: '192.0.2.1',
+      vport: String(number + 1),
+      backends: [l4Backend(0, '198.51.100.1', 80), l4Backend(1, '198.51.100.2', 80)],
+    }),
+  );
+  const appliance = await startSimulatedAppliance({ world: createWorld({ farms: byName(farms) }), apiKey });
+  onTestFinished(() => appliance.close());
+  return appliance;
+}
+
+it('ends each request in a named state after 20 kills during its execution, and never calls twice', async () => {
+  const appliance = await givenAppliance();
+  const folder = mkdtempSync(join(tmpdir(), 'zlb-requests-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const alice = makeToken();
+  const bob = makeToken();
+  const auditFile = join(folder, 'audit', 'audit.jsonl');
+  const config = writeAdminConfig(folder, {
+    appliance,
+    names: ['lb-1'],
+    apiKey,
+    sha256: alice.sha256,
+    auditFile,
+    tokens: [{ name: 'bob', sha256: bob.sha256, role: 'admin', approver: true }],
+  });
+  const endings: string[] = [];
+  let exporter = await startAdminExporter(config);
+
+  const call = async (token: string, method: string, path: string, body?: object) => {
+    const answer = await fetch(`${exporter.adminUrl}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return (await answer.json()) as ChangeRequest;
+  };
+  const arrived = (number: number) =>
+    appliance.requests.filter(
+      ({ path, status }) => path === `/farms/farm-${number}/backends/0/maintenance` && status === 200,
+    ).length;
+
+  for (let number = 0; number < kills; number += 1) {
+    const { id, digest } = await call(alice.token, 'POST', '/requests', {
+      appliance: 'lb-1',
+      operation: 'setFarmBackendMaintenance',
+      parameters: { farmname: `farm-${number}`, backend: '0' },
+      body: { action: 'maintenance' },
+      reason: 'killed in between',
+    });
+    // Nobody is there to answer it.
+    const approving = call(bob.token, 'POST', `/requests/${id}/approve`, { digest }).catch(() => undefined);
+    await wait(30 + Math.random() * 170);
+    await exporter.stop('SIGKILL');
+    await approving;
+    exporter = await startAdminExporter(config);
+
+    const { state, outcome } = await until(
+      () => call(alice.token, 'GET', `/requests/${id}`),
+      (seen) => !['approved', 'executing'].includes(seen.state),
+    );
+    endings.push(state);
+    expect(arrived(number), state).toBeLessThanOrEqual(1);
+    if (state === 'done') expect(arrived(number)).toBe(1);
+    if (state === 'failed' || state === 'pending') expect(arrived(number), outcome?.lines.join()).toBe(0);
+  }
+
+  const count = (state: string) => endings.filter((each) => each === state).length;
+  const states = ['pending', 'failed', 'uncertain', 'done'];
+  console.log(`killed ${kills} times: ${states.map((state) => `${count(state)} ${state}`).join(', ')}`);
+  expect(new Set(endings)).toEqual(new Set(endings.filter((state) => states.includes(state))));
+  const lines = readFileSync(auditFile, 'utf8').trim().split('\n');
+  const intents = lines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'intent');
+  expect(new Set(intents.map(({ path }) => path)).size).toBe(intents.length);
+}, 180_000);
