@@ -69,16 +69,19 @@ const maxWaiting = 100;
 
 export function createProposals(parts: ProposalsParts): Proposals {
   const stopping = new AbortController();
-  /** Repairs that wait to be planned, by appliance and title. */
+  /** Repairs that wait to be planned, or are being planned, by appliance and title. */
   const waiting = new Map<string, Wanted>();
   let planning = Promise.resolve();
 
   /** Plans one repair after the other: an appliance in trouble gets no crowd of questions. */
   function plan(wanted: Wanted, sender: Omit<Actor, 'signal'>): void {
-    waiting.set(keyOf(wanted), wanted);
+    const key = keyOf(wanted);
+    waiting.set(key, wanted);
     planning = planning.then(async () => {
-      if (!stopping.signal.aborted && waiting.delete(keyOf(wanted)))
-        await propose(parts, wanted, { ...sender, signal: stopping.signal });
+      if (stopping.signal.aborted || waiting.get(key) !== wanted) return;
+      const id = await propose(parts, wanted, { ...sender, signal: stopping.signal });
+      // The alert may have ended while it was planned.
+      if (!waiting.delete(key) && id !== undefined) await parts.changeRequests.withdraw(id);
     });
   }
 
@@ -189,12 +192,17 @@ function isTooMany(
   return open + planned >= maxOpenPerAppliance || waiting.size >= maxWaiting;
 }
 
-/** Plans a repair and proposes it. Does not reject: what cannot be planned is not proposed. */
-async function propose(parts: ProposalsParts, { appliance, change, alert }: Wanted, sender: Actor): Promise<void> {
+/** Plans a repair, and resolves to the id of its proposal; undefined if it cannot be planned. */
+async function propose(
+  parts: ProposalsParts,
+  { appliance, change, alert }: Wanted,
+  sender: Actor,
+): Promise<string | undefined> {
   const { changeRequests, principals, log } = parts;
   try {
     const principal = principals.plannerFor(sender.principal);
-    await changeRequests.ask({ appliance, change, reason: undefined, force: false, alert }, { ...sender, principal });
+    const asked = { appliance, change, reason: undefined, force: false, alert };
+    return (await changeRequests.ask(asked, { ...sender, principal })).id;
   } catch (error) {
     const because = error instanceof AdminProblem ? `${error.title}: ${error.message}` : undefined;
     const level = because === undefined ? 'error' : 'info';
@@ -202,5 +210,6 @@ async function propose(parts: ProposalsParts, { appliance, change, alert }: Want
       { ...(because === undefined ? { err: error } : { because }), appliance, alert: alert.name },
       'no repair proposed',
     );
+    return undefined;
   }
 }

@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest';
+import { repairs } from '../../../src/requests/repairs.ts';
+import { alertNames } from '../../support/shipped-rules.ts';
+import { until } from '../../support/until.ts';
+import { givenApprovals } from './given-approvals.ts';
+
+interface Shown {
+  readonly id: string;
+  readonly state: string;
+  readonly title: string;
+}
+
+const needsRestart = { alertname: 'ZlbFarmNeedsRestart', appliance: 'lb-1', farm: 'shop' };
+
+/** Approvals, and an Alertmanager that tells of alerts. */
+async function givenAlertmanager() {
+  const given = await givenApprovals();
+  const tell = (alerts: readonly object[], as: Parameters<typeof given.call>[0] = 'alertmanager') =>
+    given.call(as, 'POST', '/alerts', { version: '4', receiver: 'zlb', groupKey: '{}', alerts });
+  const alert = (labels: object, more: object = {}) => ({
+    status: 'firing',
+    labels,
+    annotations: { summary: 'A farm waits for a restart.' },
+    startsAt: '2026-11-24T01:00:00Z',
+    ...more,
+  });
+  const all = async () => (await given.call('root', 'GET', '/requests')).json?.requests as readonly Shown[];
+  const shown = (count: number) => until(all, (requests) => requests.length === count);
+  return { ...given, tell, alert, all, shown };
+}
+
+describe('a firing alert', () => {
+  it('becomes a proposal that a person approves', async () => {
+    const { tell, alert, shown, approve, ended, sent, read } = await givenAlertmanager();
+
+    const told = await tell([alert(needsRestart)]);
+    const [proposal] = await shown(1);
+    const before = sent();
+    await approve('bob', proposal!.id);
+    await ended(proposal!.id);
+
+    expect(told).toMatchObject({ status: 200, json: { proposed: 1, withdrawn: 0, ignored: 0 } });
+    expect(proposal).toMatchObject({ state: 'proposed', title: 'restart-farm farm=shop' });
+    expect(before).toEqual([]);
+    expect(sent()).toEqual(['PUT /farms/shop/actions 200']);
+    expect(await read(proposal!.id)).toMatchObject({
+      state: 'done',
+      requested_by: 'alertmanager',
+      alert: { name: 'ZlbFarmNeedsRestart', summary: 'A farm waits for a restart.', since: '2026-11-24T01:00:00Z' },
+    });
+  });
+
+  it('is one proposal, however often and by however many it is told', async () => {
+    const { tell, alert, shown, all, approve, ended } = await givenAlertmanager();
+
+    await Promise.all(Array.from({ length: 5 }, () => tell([alert(needsRestart), alert(needsRestart)])));
+    const [proposal] = await shown(1);
+    await tell([alert({ ...needsRestart, alertname: 'ZlbFarmDown' })]);
+    await approve('bob', proposal!.id);
+    await ended(proposal!.id);
+    const again = await tell([alert(needsRestart)]);
+
+    expect(again.json).toMatchObject({ proposed: 1 });
+    expect(await all()).toHaveLength(1);
+  });
+
+  it('withdraws its proposal when it ends, if nobody has decided', async () => {
+    const { tell, alert, shown, read, sent } = await givenAlertmanager();
+    await tell([alert(needsRestart)]);
+    const [proposal] = await shown(1);
+
+    const other = await tell([alert({ ...needsRestart, alertname: 'ZlbFarmDown' }, { status: 'resolved' })]);
+    const told = await tell([alert(needsRestart, { status: 'resolved' })]);
+
+    expect(other.json).toEqual({ proposed: 0, withdrawn: 0, ignored: 1 });
+    expect(told.json).toEqual({ proposed: 0, withdrawn: 1, ignored: 0 });
+    expect(await read(proposal!.id)).toMatchObject({ state: 'withdrawn', decision: { by: '-' } });
+    expect(sent()).toEqual([]);
+  });
+
+  it.each([
+    ['an appliance that is not there', { ...needsRestart, appliance: 'lb-9' }],
+    ['an alert without a repair', { ...needsRestart, alertname: 'ZlbCpuSaturated' }],
+    ['a name of every object', { ...needsRestart, alertname: '__proto__' }],
+    ['an alert without its labels', { alertname: 'ZlbFarmNeedsRestart', appliance: 'lb-1' }],
+  ])('is ignored: %s', async (_, labels) => {
+    const { tell, alert, all, appliance } = await givenAlertmanager();
+
+    const told = await tell([alert(labels)]);
+
+    expect(told.json).toEqual({ proposed: 0, withdrawn: 0, ignored: 1 });
+    expect(await all()).toEqual([]);
+    expect(appliance.requests).toEqual([]);
+  });
+
+  it.each([
+    'nosuch',
+    '<img src=x onerror=alert(1)>',
+    '$(reboot)',
+    '../../system/users',
+    'shop/../other',
+    'a'.repeat(5_000),
+  ])('proposes nothing for a farm that is not there: %s', async (farm) => {
+    const { tell, alert, all, logged, sent } = await givenAlertmanager();
+
+    const told = await tell([alert({ ...needsRestart, farm })]);
+    await until(
+      () => logged.join(''),
+      (text) => text.includes('no repair proposed'),
+    );
+
+    expect(told.status).toBe(200);
+    expect(await all()).toEqual([]);
+    expect(sent()).toEqual([]);
+  });
+
+  it('is one of five proposals of an appliance at most; the others are counted', async () => {
+    const { tell, alert, shown, metrics, appliance } = await givenAlertmanager();
+    const farms = [...appliance.world.farms.keys()].slice(0, 8);
+
+    const told = await tell(farms.map((farm) => alert({ ...needsRestart, farm })));
+    const flood = await tell(Array.from({ length: 2_000 }, (_, at) => alert({ ...needsRestart, farm: `f${at}` })));
+
+    expect(farms).toHaveLength(8);
+    expect(told.json).toEqual({ proposed: 5, withdrawn: 0, ignored: 3 });
+    expect(flood.json).toMatchObject({ withdrawn: 0 });
+    expect((await shown(5)).length).toBe(5);
+    expect(await metrics()).toMatch(/zlb_admin_change_requests_total\{outcome="suppressed"\} \d+\n/);
+  });
+});
+
+describe('the path /alerts', () => {
+  it.each([
+    ['root', 'role_too_low'],
+    ['dave', 'role_too_low'],
+  ] as const)('is closed for %s', async (person, code) => {
+    const { tell, alert, all } = await givenAlertmanager();
+
+    expect((await tell([alert(needsRestart)], person)).json?.code).toBe(code);
+    expect(await all()).toEqual([]);
+  });
+
+  it('is the only one that its role opens', async () => {
+    const { call } = await givenAlertmanager();
+    const paths = ['/whoami', '/appliances', '/audit', '/freeze', '/requests', '/appliances/lb-1/farms'];
+
+    const answers = await Promise.all(paths.map((path) => call('alertmanager', 'GET', path)));
+
+    expect(answers.map(({ json }) => json?.code)).toEqual(paths.map(() => 'role_too_low'));
+  });
+
+  it.each([
+    ['another version', { version: '3', alerts: [] }],
+    ['no list', { version: '4', alerts: {} }],
+    ['labels that are no texts', { version: '4', alerts: [{ status: 'firing', startsAt: '', labels: { farm: 1 } }] }],
+    ['more than 10,000 alerts', { version: '4', alerts: Array.from({ length: 10_001 }, () => ({})) }],
+  ])('refuses %s', async (_, body) => {
+    const { call, all } = await givenAlertmanager();
+
+    expect(await call('alertmanager', 'POST', '/alerts', body)).toMatchObject({
+      status: 400,
+      json: { code: 'malformed_body' },
+    });
+    expect(await all()).toEqual([]);
+  });
+});
+
+describe('the table of repairs', () => {
+  it('names alerts of the rules', () => {
+    expect(Object.keys(repairs).filter((name) => !alertNames.includes(name))).toEqual([]);
+  });
+});
