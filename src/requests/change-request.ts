@@ -2,8 +2,8 @@ import type { EndpointKey } from '../appliance/api/table.ts';
 import type { Preview } from '../recipes/preview.ts';
 
 /**
- * A request begins as `proposed` (by an alert) or `pending` (by a person or the policy). Whoever
- * looks at one sees where it stands:
+ * A request begins as `proposed` (by an alert) or `pending` (by a person or the policy). The
+ * states after that:
  *
  * - `approved`: on disk; nothing was sent yet
  * - `executing`: its calls are under way
@@ -85,7 +85,7 @@ export interface AlertSource {
   readonly since: string;
 }
 
-/** What would be done, without secrets. */
+/** The calls that would be made, without secrets. */
 export interface ChangePlan {
   /** Sentences about the present state. */
   readonly facts: readonly string[];
@@ -125,7 +125,7 @@ export interface Outcome {
 
 /** The parts of an open request that nobody is shown, and that are deleted when it is over. */
 export interface SealedParts {
-  /** Who asked for it. */
+  /** The person who asked for it. */
   readonly person: string;
   /** Key of the digests of bodies: a body may hold a password that could be guessed. */
   readonly salt: string;

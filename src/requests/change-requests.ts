@@ -221,7 +221,7 @@ function authoriseAll({ operations }: Core, principal: Principal, steps: readonl
   }
 }
 
-/** Returns true for its requester, and for whoever may do the same. */
+/** Returns true for its requester, and for a token that may do the same. */
 function maySee({ operations }: Core, principal: Principal, request: ChangeRequest): boolean {
   if (!principal.covers(request.appliance)) return false;
   if (principal.name === request.requested_by) return true;
@@ -328,7 +328,7 @@ async function carryOut(core: Core, entry: Entry, steps: readonly Step[], approv
     },
     isSent: () => isSent,
   });
-  // What a stop of the exporter interrupted is found out at the next start.
+  // After a stop of the exporter, the next start finds out what became of it.
   if (approver.signal.aborted && ending.state !== 'done') return;
   const { state, ...outcome } = ending;
   await core.book.move(entry, state, { outcome });

@@ -42,7 +42,7 @@ export function createInProcessCalls(
       contentType: content?.type,
       contentLength: content?.bytes.length,
       body: content && Readable.from([content.bytes]),
-      // Whoever approves a plan confirms it by its digest.
+      // The digest of the approval confirms the plan.
       confirm: confirmationOf(call, appliance).expected[0],
       reason,
       dryRun,

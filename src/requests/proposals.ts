@@ -29,7 +29,7 @@ export const NotificationSchema = Type.Object({
 });
 export type Notification = Static<typeof NotificationSchema>;
 
-/** What became of the alerts of a notification. */
+/** The numbers of alerts of a notification, by what became of them. */
 export interface Taken {
   /** Planned in the background, or proposed already. */
   readonly proposed: number;

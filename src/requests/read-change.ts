@@ -5,7 +5,7 @@ import { jsonContent } from '../recipes/calls.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import type { Change } from './plan.ts';
 
-/** What a person asks for, by `POST /requests`. */
+/** The body of `POST /requests`. */
 export const AskedSchema = Type.Object(
   {
     appliance: Type.String(),
@@ -20,7 +20,7 @@ export const AskedSchema = Type.Object(
 );
 export type Asked = Static<typeof AskedSchema>;
 
-/** Returns the change that is asked for. Throws an {@link AdminProblem} if there is none like it. */
+/** Returns the change that is asked for. Throws an {@link AdminProblem}. */
 export function readChange(
   { operation: key, recipe: name, parameters = {}, body }: Asked,
   { operations, recipes }: { readonly operations: Operations; readonly recipes: readonly Recipe[] },

@@ -33,7 +33,7 @@ export interface Entry {
   isExecuting: boolean;
 }
 
-/** What comes with a new state. */
+/** The details of a new state. */
 export interface Move {
   readonly decision?: Omit<Decision, 'at'>;
   readonly outcome?: Omit<Outcome, 'at'>;

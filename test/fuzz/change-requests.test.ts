@@ -21,7 +21,7 @@ const roleOf = (name: string) => (name === 'root' ? 'admin' : name === 'alertman
 
 const farm = fc.integer({ min: 0, max: farmCount - 1 });
 const person = fc.constantFrom(...people);
-/** What can happen, in any order. */
+/** The events, in any order. */
 const events = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: fc.record({ kind: fc.constant('ask' as const), by: person, farm }) },

@@ -12,7 +12,7 @@ interface Shown {
 
 const needsRestart = { alertname: 'ZlbFarmNeedsRestart', appliance: 'lb-1', farm: 'shop' };
 
-/** Approvals, and an Alertmanager that tells of alerts. */
+/** Approvals, and an Alertmanager that posts alerts. */
 async function givenAlertmanager() {
   const given = await givenApprovals();
   const tell = (alerts: readonly object[], as: Parameters<typeof given.call>[0] = 'alertmanager') =>
