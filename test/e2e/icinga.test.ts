@@ -87,7 +87,9 @@ object Host "lb-lisbon" {
       60_000,
     );
 
-    expect(states.get('lb-madrid farm legacy')?.output).toContain('CRITICAL - farm legacy is critical');
+    expect(states.get('lb-madrid farm legacy')?.output).toContain(
+      'CRITICAL - simulated appliance: farm legacy is critical',
+    );
   }, 90_000);
 });
 

@@ -40,7 +40,7 @@ export async function askExporter(context: CommandContext, appliance: string): P
     if (statusCode !== 200) throw new NothingKnown(refusalText(statusCode, url, appliance));
     // The ages of readings are by the clock of the exporter.
     const saidMs = Date.parse(headerOf(headers, 'date'));
-    return { appliance: read(text, appliance), nowMs: Number.isNaN(saidMs) ? Date.now() : saidMs };
+    return { ...read(text, appliance), nowMs: Number.isNaN(saidMs) ? Date.now() : saidMs };
   } catch (error) {
     if (error instanceof NothingKnown) throw error;
     throw new NothingKnown(`the exporter at ${url.origin} gave no answer: ${messageOf(error)}`);
@@ -69,7 +69,7 @@ function refusalText(status: number, { origin }: URL, appliance: string): string
   return `the exporter at ${origin} answered ${status}`;
 }
 
-function read(text: string, name: string): Seen['appliance'] {
+function read(text: string, name: string): Omit<Seen, 'nowMs'> {
   let reply: unknown;
   try {
     reply = JSON.parse(text);
@@ -78,7 +78,8 @@ function read(text: string, name: string): Seen['appliance'] {
   }
   const decoded = createDecoder()(ExporterReply, reply);
   if (!decoded.ok) throw new NothingKnown(`what answers is no exporter of this release: ${decoded.because}`);
-  const found = (reply as ExporterReply).appliances.find((each) => each.name === name);
-  if (!found) throw new NothingKnown(`the exporter does not watch an appliance ${name}`);
-  return found;
+  const { appliances, demonstration } = reply as ExporterReply;
+  const appliance = appliances.find((each) => each.name === name);
+  if (!appliance) throw new NothingKnown(`the exporter does not watch an appliance ${name}`);
+  return { appliance, isDemonstration: demonstration };
 }

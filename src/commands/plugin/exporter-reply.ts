@@ -52,7 +52,10 @@ const MonitoredAppliance = Type.Object({
 });
 
 /** The part of `/api/status` that the plug-in reads. */
-export const ExporterReply = Type.Object({ appliances: Type.Array(MonitoredAppliance) });
+export const ExporterReply = Type.Object({
+  demonstration: Type.Boolean(),
+  appliances: Type.Array(MonitoredAppliance),
+});
 
 export type ExporterReply = Static<typeof ExporterReply>;
 export type MonitoredFarm = Static<typeof MonitoredFarm>;
@@ -63,5 +66,7 @@ export type MonitoredCollector = Static<typeof MonitoredCollector>;
 /** An appliance as the exporter sees it, and when that was, by the exporter's clock. */
 export interface Seen {
   readonly appliance: MonitoredAppliance;
+  /** True if it is a simulated one, because the exporter has no configuration. */
+  readonly isDemonstration: boolean;
   readonly nowMs: number;
 }

@@ -54,8 +54,10 @@ export const plugin: Command = async (context) => {
     return exitCodes[state];
   };
   try {
-    const { state, line } = summarize(check(await askExporter(context, appliance), name));
-    return answer(state, line);
+    const seen = await askExporter(context, appliance);
+    const { state, line } = summarize(check(seen, name));
+    // An exporter that has lost its configuration must not pass for one that watches.
+    return answer(state, seen.isDemonstration ? line.replace(' - ', ' - simulated appliance: ') : line);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const { message } = toError(error);

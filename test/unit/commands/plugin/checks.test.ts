@@ -22,7 +22,7 @@ const collectors = ['farms', 'backends', 'certificates', 'activation'].map((name
 /** An appliance as the exporter sends it. */
 function seen(given: Partial<ApplianceStatus>): Seen {
   const status = applianceStatus({ name: 'lb-1', collectors, ...given });
-  return { appliance: JSON.parse(JSON.stringify(status)) as Seen['appliance'], nowMs };
+  return { appliance: JSON.parse(JSON.stringify(status)) as Seen['appliance'], isDemonstration: false, nowMs };
 }
 
 /** The state, also where nothing is known. */
