@@ -74,7 +74,30 @@ async function change({ adminUrl, token }: Demonstration): Promise<void> {
 
 const isLive = (page: Page): Promise<void> => page.locator('.live.running').waitFor();
 
-function pictures({ url, adminUrl }: Demonstration): readonly Picture[] {
+/** Asks for two changes, and carries the first one out; resolves to the id of the second. */
+async function askForChanges({ adminUrl, token }: Demonstration): Promise<string> {
+  const post = async (path: string, body: unknown): Promise<{ id: string; digest: string }> => {
+    const answer = await fetch(`${adminUrl}/requests${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (answer.status !== 202) throw new Error(`the gateway answers ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as { id: string; digest: string };
+  };
+  const restart = (farm: string, reason: string): object => ({
+    appliance: 'lb-madrid',
+    recipe: 'restart-farm',
+    parameters: { farm },
+    reason,
+  });
+  const first = await post('', restart('db', 'backend 10.20.0.43 was replaced'));
+  await post(`/${first.id}/approve`, { digest: first.digest, reason: 'few are connected now' });
+  await pause(3_000);
+  return (await post('', restart('shop', 'the new certificate is attached'))).id;
+}
+
+function pictures({ url, adminUrl, token }: Demonstration, change: string): readonly Picture[] {
   return [
     { name: 'status-light', url, pose: isLive },
     { name: 'status-dark', url, context: { colorScheme: 'dark' }, pose: isLive },
@@ -109,7 +132,19 @@ function pictures({ url, adminUrl }: Demonstration): readonly Picture[] {
         await page.locator('.opblock-tag[data-tag="farms"]').evaluate((tag) => tag.scrollIntoView());
       },
     },
+    {
+      name: 'console',
+      url: `${adminUrl}/console#${change}`,
+      context: { viewport: { ...desktop, height: 1_120 } },
+      pose: (page) => signIn(page, token),
+    },
   ];
+}
+
+async function signIn(page: Page, token: string): Promise<void> {
+  await page.getByLabel('Your token').fill(token);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'The plan' }).waitFor();
 }
 
 async function take(browser: Browser, { name, url, context, pose }: Picture): Promise<void> {
@@ -128,7 +163,7 @@ try {
   await change(demonstration);
   // The sandbox of Chromium does not start for root, as in most containers.
   const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
-  for (const picture of pictures(demonstration)) await take(browser, picture);
+  for (const picture of pictures(demonstration, await askForChanges(demonstration))) await take(browser, picture);
   await browser.close();
 } finally {
   await demonstration.stop();

@@ -18,6 +18,7 @@ export function introduction(
       [`http://${alertmanager}/#/alerts`, 'what was routed, grouped, inhibited'],
       [`http://${exporter}/`, 'what is wrong now, and how everything is'],
       [`http://${gateway}/docs`, 'every operation of the API, to read and try'],
+      [`http://${gateway}/console`, 'changes that wait for a decision'],
     ].map(([url = '', about = '']) => `  ${url.padEnd(34)} ${about}`),
     '',
     'Try, in another terminal, in the same folder',

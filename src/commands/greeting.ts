@@ -64,7 +64,12 @@ function places({ url, adminUrl, paint }: Pick<GreetingParts, 'url' | 'adminUrl'
   const rows = [
     [`${url}/`, 'what is wrong now, and how everything is'],
     [`${url}/metrics`, 'what Prometheus reads'],
-    ...(adminUrl === undefined ? [] : [[`${adminUrl}/docs`, 'every operation of the API, to read and try']]),
+    ...(adminUrl === undefined
+      ? []
+      : [
+          [`${adminUrl}/docs`, 'every operation of the API, to read and try'],
+          [`${adminUrl}/console`, 'changes that wait for a decision'],
+        ]),
   ];
   return ['', paint('bold', 'Open'), ...rows.map(([place = '', about = '']) => `  ${place.padEnd(31)} ${about}`)];
 }

@@ -78,7 +78,8 @@ export function linkPanel({ adminUrl }: ExporterFacts): Markup {
 <li>${
     adminUrl === undefined
       ? html`<span class="faint">The admin gateway is off.</span>`
-      : html`<a href="${`${adminUrl}/docs`}">Admin API</a> <small>every operation, with a token${onThisMachine.test(adminUrl) && ' · only on the exporter’s own machine'}</small>`
+      : html`<a href="${`${adminUrl}/docs`}">Admin API</a> <small>every operation, with a token${onThisMachine.test(adminUrl) && ' · only on the exporter’s own machine'}</small></li>
+<li><a href="${`${adminUrl}/console`}">Changes</a> <small>those that wait for a decision</small>`
   }</li></ul>`;
 }
 

@@ -239,6 +239,13 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     expect(await page.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true);
 
     await page.unroute('**/requests');
+    const problem = { status: 503, code: 'busy', title: 'Too many requests', detail: 'Busy.', remedy: 'Wait.' };
+    const failed = page.waitForResponse('**/requests');
+    await page.route('**/requests', (route) => route.fulfill({ status: 503, json: problem }));
+    await failed;
+    expect(await page.locator('#detail').textContent()).toContain('/farms/shop/actions');
+
+    await page.unroute('**/requests');
     await page.locator('#alarm').waitFor({ state: 'hidden' });
     expect(await page.getByLabel('Your reason').inputValue()).toBe('looked at it');
     expect(await page.getByRole('button', { name: 'Approve' }).isEnabled()).toBe(true);

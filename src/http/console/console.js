@@ -9,6 +9,8 @@ import { page, wordOf } from './view.js';
 
 const everyMs = 3_000;
 const everyUnderWayMs = 1_000;
+/** A machine that slept, or timers that stood still: what is shown is not of now. */
+const oldAfterMs = 12_000;
 /** Codes of refusals that the same token gets again for the same request. */
 const lasting = ['own_request', 'not_approver', 'role_too_low', 'operation_denied', 'appliance_denied'];
 
@@ -25,6 +27,7 @@ const icon = document.getElementById('icon');
 /** All that is known by a token; undefined without one. */
 let session;
 let timer;
+let visibleSinceMs = Date.now();
 
 function chosen() {
   return /^#(cr-[a-z0-9-]+)$/.exec(location.hash)?.[1];
@@ -101,20 +104,26 @@ function tellNews(before, requests) {
   news.textContent = plain(changed.map(({ title, appliance, state }) => `${title} on ${appliance}: ${wordOf(state)}.`).join(' '));
 }
 
+/** Reads once more, after what is being read: that may have been asked before something changed. */
 async function poll() {
   clearTimeout(timer);
   const own = session;
-  if (!own || own.isReading) return;
-  own.isReading = true;
+  if (!own) return;
+  own.reading = (own.reading ?? Promise.resolve()).then(() => refresh(own));
+  await own.reading;
+}
+
+async function refresh(own) {
+  if (own !== session) return;
   try {
     await read(own);
   } catch (error) {
     if (own !== session) return;
-    if (error instanceof Silence) own.silent = true;
-    else if (error instanceof Refusal) forget(`${error.message} ${error.remedy}`);
-    else throw error;
-  } finally {
-    own.isReading = false;
+    if (error instanceof Refusal && [401, 403].includes(error.status)) {
+      forget(`${error.message} ${error.remedy}`);
+      return;
+    }
+    own.silent = true;
   }
   if (own !== session) return;
   render();
@@ -132,7 +141,10 @@ function render() {
   signIn.hidden = session !== undefined;
   content.hidden = session === undefined;
   forgetButton.hidden = session === undefined;
-  if (session) session.nowMs = Date.now() + session.offsetMs;
+  if (session) {
+    session.nowMs = Date.now() + session.offsetMs;
+    session.silent ||= Date.now() - Math.max(session.answeredAtMs, visibleSinceMs) > oldAfterMs;
+  }
   matchChildren(content, session ? page(session) : document.createDocumentFragment(), () => undefined);
   if (session) tellTimes(content, session.nowMs);
   document.title = waiting === 0 ? 'Changes' : `(${waiting}) Changes`;
@@ -250,6 +262,7 @@ addEventListener('hashchange', () => {
 });
 
 document.addEventListener('visibilitychange', () => {
+  visibleSinceMs = Date.now();
   if (!document.hidden) void poll();
 });
 addEventListener('online', () => void poll());

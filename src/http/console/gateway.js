@@ -7,9 +7,9 @@ const decidingMs = 90_000;
 
 /** The gateway understood, and refused. */
 export class Refusal extends Error {
-  constructor({ code, title, detail, remedy }) {
+  constructor({ status, code, title, detail, remedy }) {
     super(detail);
-    Object.assign(this, { code, title, remedy });
+    Object.assign(this, { status, code, title, remedy });
   }
 }
 

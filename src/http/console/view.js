@@ -108,7 +108,7 @@ function requests(list, session) {
         { 'data-key': id },
         make('a', link, title),
         make('p', {}, stateOf(request), ` on ${appliance}`),
-        make('p', { class: 'faint' }, isWaiting(request) ? [origin(request), expiry(request, session)] : ending(request)),
+        make('p', { class: 'faint' }, isWaiting(request) ? [origin(request), ' · expires ', expiry(request, session)] : ending(request)),
       );
     }),
   );
@@ -120,7 +120,7 @@ function origin({ alert, requested_by: asker, created }) {
 
 function expiry({ expires }, { nowMs }) {
   const leftMs = Date.parse(expires) - nowMs;
-  return leftMs > 0 ? ` · expires in ${span(leftMs)}` : ' · its time is over';
+  return leftMs > 0 ? `in ${span(leftMs)}` : 'its time is over';
 }
 
 function ending({ decision, outcome }) {
@@ -131,7 +131,8 @@ function ending({ decision, outcome }) {
   ];
 }
 
-function token({ principal, person, role, appliances, expires, approver, break_glass: breakGlass }) {
+function token({ principal, person, role, appliances, expires, approver, ...rest }) {
+  const approves = rest.self_approval ? 'yes, also what you ask for yourself' : 'yes, what others ask for';
   return panel(
     'token-facts',
     'Your token',
@@ -140,8 +141,8 @@ function token({ principal, person, role, appliances, expires, approver, break_g
       ['Role', role],
       ['Appliances', appliances.join(', ')],
       ['Valid', expires === null ? 'without an end' : ['until ', moment(expires, 'clock')]],
-      ['Approves', approver ? 'yes, what others ask for' : 'no: it has no approver: true in admin.tokens'],
-      breakGlass && ['In an emergency', 'may send at once what needs approval'],
+      ['Approves', approver ? approves : 'no: it has no approver: true in admin.tokens'],
+      rest.break_glass && ['In an emergency', 'may send at once what needs approval'],
     ]),
   );
 }
@@ -182,7 +183,7 @@ function about(request, session) {
     ['Asked by', asker],
     ['Why', reason ?? (alert ? 'an alert' : 'no reason given')],
     ['Since', [moment(created, 'clock'), ' (', moment(created, 'age'), ' ago)']],
-    isWaiting(request) && ['Expires', [moment(expires, 'clock'), expiry(request, session)]],
+    isWaiting(request) && ['Expires', [moment(expires, 'clock'), ` (${expiry(request, session)})`]],
     alert && ['Alert', [make('b', {}, alert.name), ' since ', moment(alert.since, 'clock'), alert.summary && `: ${alert.summary}`]],
     force && ['Forced', 'yes: guards that refuse are overridden'],
     ['Request', request.id],
