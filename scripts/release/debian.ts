@@ -47,8 +47,8 @@ function control(root: string, { version, maintainer, homepage, description }: F
     `Architecture: ${architecture()}`,
     `Maintainer: ${maintainer}`,
     `Installed-Size: ${Math.ceil(bytes / 1_024)}`,
-    // Node.js needs the libraries, and the user is made by a program of passwd.
-    'Depends: libc6 (>= 2.28), libgcc-s1, libstdc++6 (>= 9), passwd',
+    // The libraries of Node.js, useradd for the user, and kill for a reload.
+    'Depends: libc6 (>= 2.28), libgcc-s1, libstdc++6 (>= 9), passwd, procps',
     'Section: net',
     'Priority: optional',
     `Homepage: ${homepage}`,

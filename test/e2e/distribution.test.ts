@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { freeAddress } from '../../bench/free-address.ts';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
-import { cleanEnvironment, type CleanRoot, makeCleanRoot } from '../support/clean-root.ts';
+import { canMakeRoots, cleanEnvironment, type CleanRoot, makeCleanRoot } from '../support/clean-root.ts';
 import { copyClone } from '../support/packages.ts';
 import { collectOutput } from '../support/process.ts';
 import { isThere } from '../support/programs.ts';
@@ -18,10 +18,8 @@ import { until } from '../support/until.ts';
 const apiKey = 'canary-key-of-a-package';
 const configuration = '/etc/zlb-exporter/zlb.yml';
 const audit = '/var/lib/zlb-exporter/audit.jsonl';
-const isRoot = process.getuid?.() === 0;
-if (!isRoot) console.warn('NOT RUN: the tests of the packages, which install them as root below a folder');
 const tools = ['dpkg-deb', 'rpmbuild', 'lintian', 'debootstrap', 'strip'].map(isThere);
-const canRun = isRoot && hasTerminals && tools.every(Boolean);
+const canRun = [...tools, hasTerminals, canMakeRoots()].every(Boolean);
 
 /** Builds the packages of a copy of this clone. */
 async function buildPackages(folder: string): Promise<Readonly<Record<'deb' | 'rpm' | 'archive', string>>> {

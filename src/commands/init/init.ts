@@ -5,6 +5,7 @@ import { collectorDefaults } from '../../collectors/registry.ts';
 import { createFiles, readFileText } from '../../config/files.ts';
 import { loadSettings } from '../../config/load.ts';
 import { isThere } from '../../lib/disk.ts';
+import { Secret } from '../../lib/secret.ts';
 import { dayOf } from '../../lib/time.ts';
 import { type Command, type CommandContext, optionalFlag, UsageError } from '../command.ts';
 import { inPairs, ownFingerprintCommand, parseTarget, readShownCertificate, type Target } from '../fingerprint.ts';
@@ -34,7 +35,7 @@ export const init: Command = async (context) => {
 
     const keyFile = given ?? (await newKeyFile(file, name));
     const entry = { name, url: urlOf(target), api_key_file: fromFolderOf(file, keyFile), fingerprintSha256 };
-    if (given === undefined) await writeNewFile(keyFile, `${key}\n`, 0o600);
+    if (given === undefined) await writeNewFile(keyFile, `${key.reveal()}\n`, 0o600);
     try {
       await writeConfiguration({ file, before, entry, context });
     } catch (error) {
@@ -94,14 +95,14 @@ async function ask(question: string, { shell, stopped }: CommandContext, hidden 
   return answer;
 }
 
-async function askKey(context: CommandContext): Promise<string> {
-  return await ask('API key (not shown; Ctrl-C if the fingerprints differ): ', context, true);
+async function askKey(context: CommandContext): Promise<Secret> {
+  return new Secret(await ask('API key (not shown; Ctrl-C if the fingerprints differ): ', context, true));
 }
 
-async function readKey(file: string): Promise<string> {
+async function readKey(file: string): Promise<Secret> {
   const text = await readFileText(file, 'key');
   if ('problem' in text) throw new InitError(`the file of --api-key-file ${text.problem}`);
-  return text.value.trim();
+  return new Secret(text.value.trim());
 }
 
 function urlOf({ host, port }: Target): string {

@@ -5,11 +5,12 @@ import { operationRoutes } from '../../gateway/policy.ts';
 import { collectorDefaults } from '../../collectors/registry.ts';
 import { loadSettings } from '../../config/load.ts';
 import { assert } from '../../lib/check.ts';
+import type { Secret } from '../../lib/secret.ts';
 
 interface Candidate {
   readonly name: string;
   readonly url: string;
-  readonly key: string;
+  readonly key: Secret;
   readonly fingerprintSha256: string;
 }
 
@@ -20,7 +21,7 @@ interface Candidate {
 export async function tryKey(candidate: Candidate, stopped: AbortSignal): Promise<string | undefined> {
   const { name, url, key, fingerprintSha256 } = candidate;
   const settings = await loadSettings({
-    content: { appliances: [{ name, url, api_key: key, tls: { fingerprint_sha256: fingerprintSha256 } }] },
+    content: { appliances: [{ name, url, api_key: key.reveal(), tls: { fingerprint_sha256: fingerprintSha256 } }] },
     env: {},
     collectorDefaults,
     operations: operationRoutes(),
