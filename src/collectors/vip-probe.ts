@@ -13,6 +13,8 @@ export interface ProbeRequest {
   readonly port: number;
   /** The name to ask for by TLS, empty for none; undefined for TCP alone. */
   readonly serverName: string | undefined;
+  /** Maximum time; default: five seconds. */
+  readonly withinMs?: number;
 }
 
 export type ProbeFailure = 'refused' | 'timeout' | 'tls';
@@ -53,23 +55,22 @@ export function chainEndOf({ notAfterSeconds, intermediates }: ServedCertificate
   return Math.min(notAfterSeconds, ...intermediates.flatMap((each) => each.notAfterSeconds ?? []));
 }
 
-const deadlineMs = 5_000;
 /** Codes of failures of this machine, not of the network or the server. */
 const ownFailures = ['EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL', 'EPERM', 'EACCES'];
 
 /**
- * Connects once, for at most five seconds, and sends nothing but a TLS handshake. Rejects only when
+ * Connects once, for a limited time, and sends nothing but a TLS handshake. Rejects only when
  * `signal` aborts.
  */
 export async function probeVip(request: ProbeRequest, signal: AbortSignal): Promise<ProbeResult> {
   signal.throwIfAborted();
-  const { address: host, port, serverName } = request;
+  const { address: host, port, serverName, withinMs = 5_000 } = request;
   const startedAtMs = steadyNow();
   const socket = serverName === undefined ? connectTcp({ host, port }) : handshake(host, port, serverName);
   // An error after the end of the probe has no other listener.
   socket.on('error', () => undefined);
   const timedOut = new Error('no answer in time');
-  const timer = setTimeout(() => socket.destroy(timedOut), deadlineMs);
+  const timer = setTimeout(() => socket.destroy(timedOut), withinMs);
   const cut = (): void => void socket.destroy(timedOut);
   signal.addEventListener('abort', cut, { once: true });
   const closed = new Promise((resolve) => socket.once('close', resolve));

@@ -78,7 +78,11 @@ const reservedNetworks = [
   '::/96', // unspecified, loopback, and the old form of IPv4 addresses
   'fe80::/10', // link-local
   'ff00::/8', // multicast
-  'fd00:ec2::254', // the metadata of a cloud
+  '64:ff9b::/96', // any IPv4 address, these too
+  // Metadata of clouds at addresses of other ranges.
+  '100.100.100.200',
+  '168.63.129.16',
+  'fd00:ec2::254',
 ];
 
 function blockList(networks: readonly string[]): BlockList {

@@ -1,10 +1,10 @@
 import { networkInterfaces } from 'node:os';
 import { certificates, type Certificate } from './certificates.ts';
-import { defineCollector } from './collector.ts';
+import { type Collector, defineCollector } from './collector.ts';
 import { farmConfig } from './farm-config.ts';
 import { farms } from './farms.ts';
 import { rowsOf } from './rows.ts';
-import { chainEndOf, type ProbeFailure, probeVip, type ServedCertificate } from './vip-probe.ts';
+import { chainEndOf, type ProbeFailure, type ProbeRequest, probeVip, type ServedCertificate } from './vip-probe.ts';
 import { type VipTarget, vipTargets } from './vip-targets.ts';
 
 /** A farm as its clients meet it. */
@@ -60,12 +60,14 @@ const ofFailures = rowsOf(failuresIn, {
 
 /** An appliance may have hundreds of farms, and this exporter other work. */
 const maxAtOnce = 3;
+/** Limit for a farm that did not answer last time: hundreds of them must not fill the interval. */
+const impatientMs = 1_000;
 
 /**
  * Connects to the addresses of running TCP farms as a client would. vip-targets.ts decides what may
  * be connected to.
  */
-export const vip = defineCollector<readonly ProbedFarm[]>({
+export const vip: Collector<readonly ProbedFarm[]> = defineCollector<readonly ProbedFarm[]>({
   name: 'vip',
   schedule: '0 * * * * *',
   maxStaleMs: 300_000,
@@ -78,11 +80,15 @@ export const vip = defineCollector<readonly ProbedFarm[]>({
       configOf: (farm: string) => newest(farmConfig, farm),
       certificates: newest(certificates),
     };
+    const silent = new Set((newest(vip) ?? []).filter(isSilent).map(({ farm }) => farm));
     const probed: ProbedFarm[] = [];
     // All take from one list, so that each is busy until it ends.
     const queue = vipTargets(known, settings, ownAddresses()).entries();
     const work = async (): Promise<void> => {
-      for (const [index, target] of queue) probed[index] = await probeFarm(target, signal);
+      for (const [index, target] of queue) {
+        const limit = silent.has(target.farm) ? { withinMs: impatientMs } : {};
+        probed[index] = await probeFarm(target, limit, signal);
+      }
     };
     await Promise.all(Array.from({ length: maxAtOnce }, work));
     return probed;
@@ -145,18 +151,29 @@ export function ownAddresses(): readonly string[] {
   }
 }
 
-async function probeFarm(target: VipTarget, signal: AbortSignal): Promise<ProbedFarm> {
+function isSilent({ failure, served }: ProbedFarm): boolean {
+  return failure === 'timeout' || served.some((each) => each.failure === 'timeout');
+}
+
+async function probeFarm(
+  target: VipTarget,
+  limit: Pick<ProbeRequest, 'withinMs'>,
+  signal: AbortSignal,
+): Promise<ProbedFarm> {
   const { farm, vip: address, vport, endpoint, serverNames, stored } = target;
   const about = { farm, vip: address, vport };
   if (!endpoint)
     return { ...about, isReachable: undefined, connectSeconds: undefined, failure: 'not_allowed', served: [] };
   const [firstName, ...otherNames] = serverNames;
-  const first = await probeVip({ ...endpoint, serverName: firstName }, signal);
+  const first = await probeVip({ ...endpoint, ...limit, serverName: firstName }, signal);
   const { isReachable, connectSeconds, failure } = first;
   if (!isReachable) return { ...about, isReachable, connectSeconds, failure, served: [] };
   const results = firstName === undefined ? [] : [{ serverName: firstName, ...first }];
-  for (const serverName of otherNames)
-    results.push({ serverName, ...(await probeVip({ ...endpoint, serverName }, signal)) });
+  for (const serverName of otherNames) {
+    // A farm that does not answer for one name would cost as much time for each other one.
+    if (results.at(-1)?.failure === 'timeout') break;
+    results.push({ serverName, ...(await probeVip({ ...endpoint, ...limit, serverName }, signal)) });
+  }
   const served = results.map(({ serverName, failure: why, certificate }) => ({
     serverName,
     failure: why,

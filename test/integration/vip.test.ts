@@ -170,6 +170,24 @@ it('connects to three farms at a time', async () => {
   expect([server.connections, mostUnanswered]).toEqual([12, 3]);
 });
 
+it('gives a farm that did not answer a second the next time, and asks it for no further name', async () => {
+  const tarpit = await listening(createServer());
+  const settings = { ...loopback, serverNames: { shop: ['a.test', 'b.test', 'c.test'] } };
+  const { page, poll } = await givenAppliance(worldOf(httpsFarm(tarpit.port)), {
+    runs: [...lists, 'vip'],
+    vip: settings,
+  });
+  const startedAtMs = performance.now();
+
+  await poll('vip');
+
+  const failures = seriesOf(await page(), 'zlb_farm_probe_failure_info');
+  expect(failures).toEqual([expect.stringContaining('server_name="a.test",reason="timeout"')]);
+  expect(tarpit.connections).toBe(2);
+  // The first run waited for five seconds.
+  expect(performance.now() - startedAtMs).toBeLessThan(4_000);
+});
+
 it('polls the appliance while it probes 500 farms', async () => {
   const server = await givenTls();
   const farms = Array.from({ length: 500 }, (_, index) => httpsFarm(server.port, { name: `f${index}` }));
