@@ -12,7 +12,8 @@ const program = spawnSync('which', ['chromium'], { encoding: 'utf8' }).stdout.tr
 describe.skipIf(!isThere('chromium'))('the page under /docs in a real browser', () => {
   it('lists all operations without a complaint of the browser, within seconds', async () => {
     const own = ['listAppliances', 'discoverParameters', 'whoAmI', 'readAudit', 'readFreeze', 'freeze', 'unfreeze'];
-    const all = [...Object.keys(endpoints), ...own, 'readOpenApiDocument'];
+    const requests = ['askForChange', 'listChangeRequests', 'readChangeRequest', 'approveChange', 'denyChange'];
+    const all = [...Object.keys(endpoints), ...own, ...requests, 'cancelChange', 'postAlerts', 'readOpenApiDocument'];
     const { page, url, complaints, strangers } = await openPage();
 
     await page.goto(`${url}/docs`);
