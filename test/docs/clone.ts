@@ -50,7 +50,9 @@ function configurations({ appliances, apiKey, sha256, exporterAddress, gatewayAd
   const admin = {
     listen_address: gatewayAddress,
     audit_file: 'data/audit.jsonl',
-    tokens: [{ name: 'alice', sha256, role: 'admin' }],
+    // The reader is alone.
+    approvals: { self_approval: true },
+    tokens: [{ name: 'alice', sha256, role: 'admin', approver: true }],
   };
   const deployed = readFileSync(join(root, 'deploy/prometheus/prometheus.yml'), 'utf8');
   const addresses = { exporter: exporterAddress, alertmanager: 'localhost:9093' };

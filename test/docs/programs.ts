@@ -31,11 +31,16 @@ export function layOutPrograms(folder: string): void {
 
 const program = `"${process.execPath}" "${root}src/main.ts"`;
 
-// The program from the clone. It agrees to every change of an appliance, as a reader at a terminal
-// does, and it stops an exporter once that listens.
+// The program from the clone. It agrees to every change of an appliance and every plan that it
+// approves, as a reader at a terminal does, and it stops an exporter once that listens.
 const zlbExporter = `#!/bin/bash
 case "$1" in
   admin)
+    case "$2 $3" in
+      'requests approve')
+        digest=$(${program} admin requests show "$4" --json | jq -r .digest)
+        set -- "$@" --yes --digest="$digest" ;;
+    esac
     case "$2" in
       --* | appliances | audit | freeze | frozen | operations | parameters | requests | unfreeze | whoami) ;;
       *) case " $* " in *' --dry-run '* | *' --yes '*) ;; *) set -- "$@" --yes ;; esac ;;

@@ -90,6 +90,10 @@ export const scenes: Readonly<Record<string, Scene>> = {
   },
   ZlbAdminDeniedBurst: { after: "zlb-exporter admin unfreeze --reason='the end of the scene'" },
   ZlbAuditWriteFailing: { before: `echo '{"msg":"audit cannot be written","because":"ENOSPC"}' >>exporter.log` },
+  ZlbAdminChangeLate: {
+    before: 'zlb-exporter admin lb-madrid restart-farm farm=shop --request --reason=TICKET-42',
+  },
+  ZlbAdminBreakGlass: { after: "zlb-exporter admin unfreeze --reason='the end of the scene'" },
   ZlbAdminFrozen: { before: "zlb-exporter admin freeze --reason='incident 42'" },
 };
 

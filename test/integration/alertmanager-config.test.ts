@@ -145,6 +145,8 @@ describe('the inhibitions of alertmanager.example.yml', () => {
       'ZlbAdminDeniedBurst',
       'ZlbAuditWriteFailing',
       'ZlbAdminFrozen',
+      'ZlbAdminChangeLate',
+      'ZlbAdminBreakGlass',
     ]);
   });
 
