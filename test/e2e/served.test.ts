@@ -13,35 +13,41 @@ const dayMs = 86_400_000;
 /** The collector `vip` runs once a minute. */
 const patienceMs = 400_000;
 
-/** An appliance with one HTTPS farm, whose certificate was issued so many days ago for 90. */
-function worldWith(ageDays: number): World {
+/** HTTPS farms, and how many days ago the certificate of each was issued for 90. */
+const ageDays = { shop: 40, portal: 88, api: 40 };
+type FarmName = keyof typeof ageDays;
+
+function givenWorld(): World {
   const world = expiringWorld();
-  world.certificates.clear();
-  world.certificates.set('portal.pem', portalCertificate(ageDays));
   const portal = world.farms.get('portal');
   if (portal?.profile !== 'http') throw new Error('the scene has lost its farm');
-  portal.certificates = ['portal.pem'];
+  world.certificates.clear();
+  for (const [index, name] of Object.keys(ageDays).entries()) {
+    const farm = { ...portal, name, vport: String(443 + index), certificates: [`${name}.pem`] };
+    world.farms.set(name, farm);
+    world.certificates.set(`${name}.pem`, certificateOf(name, ageDays[name as FarmName]));
+  }
   return world;
 }
 
-function portalCertificate(ageDays: number) {
-  return certificate('portal.pem', {
-    commonName: 'portal.example.com',
-    notBefore: Date.now() - ageDays * dayMs,
-    notAfter: Date.now() + (90 - ageDays) * dayMs,
+function certificateOf(farm: string, age: number) {
+  return certificate(`${farm}.pem`, {
+    commonName: `${farm}.example.com`,
+    notBefore: Date.now() - age * dayMs,
+    notAfter: Date.now() + (90 - age) * dayMs,
   });
 }
 
 /** Returns the words after `zlb-exporter admin APPLIANCE` of the last change in a runbook. */
-function repairIn(alert: string): readonly string[] {
+function repairIn(alert: string, farm: FarmName): readonly string[] {
   const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
   const runbook = operations.split(`\n### ${alert}\n`)[1]?.split('\n### ')[0] ?? '';
   const changes = [...runbook.matchAll(/^zlb-exporter admin \$appliance (.*) --reason='\w+'$/gm)];
-  return (changes.at(-1)?.[1] ?? '').replace('$farm', 'portal').split(' ');
+  return (changes.at(-1)?.[1] ?? '').replace('$farm', farm).split(' ');
 }
 
-async function givenProbed(ageDays: number) {
-  const alerting = await givenAlerting(worldWith(ageDays), { farmsListen: true });
+async function givenProbed() {
+  const alerting = await givenAlerting(givenWorld(), { farmsListen: true });
   const seen = (query: string) =>
     until(
       () => alerting.prometheus.query(query).catch(() => []),
@@ -53,12 +59,20 @@ async function givenProbed(ageDays: number) {
     ...alerting,
     seen,
     /** Waits until Alertmanager holds an alert back. */
-    suppressed: (alertname: string) =>
+    suppressed: (alertname: string, farm: string) =>
       until(
         () => alerting.alertmanager.alerts(),
         (alerts) =>
-          alerts.some(({ labels, status }) => labels['alertname'] === alertname && status.state === 'suppressed'),
+          alerts.some(
+            ({ labels, status }) =>
+              labels['alertname'] === alertname && labels['farm'] === farm && status.state === 'suppressed',
+          ),
       ),
+    /** Runs the last change in the runbook of an alert. */
+    async repair(alert: string, farm: FarmName): Promise<void> {
+      const { code, stderr } = await alerting.admin(...repairIn(alert, farm));
+      expect(code, stderr).toBe(0);
+    },
     async polls(): Promise<number> {
       const [runs] = await seen('zlb_collector_runs_total{collector="vip",outcome="success"}');
       return runs?.value ?? 0;
@@ -68,58 +82,54 @@ async function givenProbed(ageDays: number) {
   };
 }
 
+type Probed = Awaited<ReturnType<typeof givenProbed>>;
+
+/** Replaces a file, and repairs the farm as the runbook of the alert says. */
+async function replaceFile(probed: Probed, farm: FarmName, alert: string, receiver: string): Promise<void> {
+  const { appliance, seen, polls, told, suppressed, repair, done } = probed;
+  const before = await polls();
+  appliance.world.certificates.set(`${farm}.pem`, certificateOf(farm, 0));
+  expect((await told('firing', alert, { farm })).receiver).toBe(receiver);
+  const needed = (await polls()) - before;
+  done(`${farm}: file replaced, ${alert} notified after ${needed} polls`);
+  expect(needed).toBeLessThanOrEqual(2);
+  if (receiver === 'page') await suppressed('ZlbServedCertificateDiffers', farm);
+  await repair(alert, farm);
+  await told('resolved', alert, { farm });
+  await seen(`zlb_farm_served_certificate_in_store{farm="${farm}"} == 1`);
+  done(`${farm}: resolved by the command of its runbook`);
+}
+
+async function hang(probed: Probed, farm: FarmName): Promise<void> {
+  const { appliance, told, heard, repair, done } = probed;
+  await appliance.farms?.hang(farm);
+  expect((await told('firing', 'ZlbFarmUnreachable', { farm })).receiver).toBe('page');
+  expect(heard('ZlbFarmDown')).toEqual([]);
+  done(`${farm}: hangs, ZlbFarmUnreachable notified`);
+  await repair('ZlbFarmUnreachable', farm);
+  await told('resolved', 'ZlbFarmUnreachable', { farm });
+  done(`${farm}: resolved by the command of its runbook`);
+}
+
 describe.skipIf(missing)('from what a client meets to the person on call', () => {
-  it.each([
-    { ageDays: 40, alert: 'ZlbServedCertificateDiffers', receiver: 'tickets' },
-    { ageDays: 88, alert: 'ZlbServedCertificateExpiryImminent', receiver: 'page' },
-  ])(
-    'a certificate that was replaced after $ageDays of 90 days without a restart is $alert within two polls, until its runbook was followed',
-    { timeout: patienceMs },
-    async ({ ageDays, alert, receiver }) => {
-      const { appliance, seen, polls, told, heard, suppressed, admin, done, print } = await givenProbed(ageDays);
-      await seen('zlb_farm_served_certificate_in_store{farm="portal"} == 1');
-      done('the farm serves the certificate of the store');
+  it(
+    'a certificate that was replaced without a restart is notified within two polls, and a farm that hangs is a page, until their runbooks were followed',
+    async () => {
+      const probed = await givenProbed();
+      for (const farm of Object.keys(ageDays))
+        await probed.seen(`zlb_farm_served_certificate_in_store{farm="${farm}"} == 1`);
+      probed.done('the farms serve the certificates of the store');
 
-      const before = await polls();
-      appliance.world.certificates.set('portal.pem', portalCertificate(0));
-      done('the file is replaced, the farm not restarted');
-      expect((await told('firing', alert, { farm: 'portal' })).receiver).toBe(receiver);
-      const needed = (await polls()) - before;
-      done(`${alert} is notified, polls needed: ${needed}`);
-      expect(needed).toBeLessThanOrEqual(2);
-      if (receiver === 'page') await suppressed('ZlbServedCertificateDiffers');
+      await Promise.all([
+        replaceFile(probed, 'shop', 'ZlbServedCertificateDiffers', 'tickets'),
+        replaceFile(probed, 'portal', 'ZlbServedCertificateExpiryImminent', 'page'),
+        hang(probed, 'api'),
+      ]);
 
-      const repair = repairIn(alert);
-      const repaired = await admin(...repair);
-      expect(repaired.code, repaired.stderr).toBe(0);
-      done(`zlb-exporter admin lb-paris ${repair.join(' ')}`);
-      await told('resolved', alert, { farm: 'portal' });
-      await seen('zlb_farm_served_certificate_in_store{farm="portal"} == 1');
-      done('resolved: the farm serves the new one');
-      const others = ['ZlbFarmUnreachable', 'ZlbServedCertificateWrongName', 'ZlbServedCertificateExpirySoon'];
-      expect(others.filter((other) => heard(other).length > 0)).toEqual([]);
-      print(alert);
+      const others = ['ZlbServedCertificateWrongName', 'ZlbServedCertificateExpirySoon'];
+      expect(others.filter((other) => probed.heard(other).length > 0)).toEqual([]);
+      probed.print('what clients meet');
     },
+    patienceMs,
   );
-
-  it('a farm that no longer accepts connections is a page while its appliance calls it up, until it was restarted', {
-    timeout: patienceMs,
-  }, async () => {
-    const { appliance, seen, told, heard, admin, done, print } = await givenProbed(40);
-    await seen('zlb_farm_reachable{farm="portal"} == 1');
-    done('the farm can be reached');
-
-    await appliance.farms?.hang('portal');
-    expect((await told('firing', 'ZlbFarmUnreachable', { farm: 'portal' })).receiver).toBe('page');
-    expect(heard('ZlbFarmDown')).toEqual([]);
-    done('it accepts no connections: a page');
-
-    const repair = repairIn('ZlbFarmUnreachable');
-    const repaired = await admin(...repair);
-    expect(repaired.code, repaired.stderr).toBe(0);
-    done(`zlb-exporter admin lb-paris ${repair.join(' ')}`);
-    await told('resolved', 'ZlbFarmUnreachable', { farm: 'portal' });
-    done('resolved');
-    print('ZlbFarmUnreachable');
-  });
 });
