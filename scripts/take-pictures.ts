@@ -17,7 +17,8 @@ const phone = { width: 390, height: 844 };
 interface Demonstration {
   readonly url: string;
   readonly adminUrl: string;
-  readonly token: string;
+  /** First of the person who asks, then of the one who approves. */
+  readonly tokens: readonly string[];
   stop(): Promise<unknown>;
 }
 
@@ -34,12 +35,12 @@ async function startDemonstration(): Promise<Demonstration> {
     cwd: fileURLToPath(new URL('..', import.meta.url)),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const found = { url: '', adminUrl: '', token: '' };
+  const found = { url: '', adminUrl: '', tokens: new Array<string>() };
   for await (const line of createInterface({ input: child.stdout })) {
     found.url ||= /^\s+(http:\S+)\/metrics/.exec(line)?.[1] ?? '';
     found.adminUrl ||= /ZLB_ADMIN_URL=(\S+)/.exec(line)?.[1] ?? '';
-    found.token ||= /ZLB_ADMIN_TOKEN=(\S+)/.exec(line)?.[1] ?? '';
-    if (found.url && found.adminUrl && found.token) break;
+    found.tokens.push(...(/(?<=ZLB_ADMIN_TOKEN=)\S+/.exec(line) ?? []));
+    if (found.url && found.adminUrl && found.tokens.length === 2) break;
   }
   const stop = (): Promise<unknown> => {
     child.kill('SIGTERM');
@@ -56,7 +57,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 }
 
 /** Stops a farm and takes a backend out, so that there are changes to be seen. */
-async function change({ adminUrl, token }: Demonstration): Promise<void> {
+async function change({ adminUrl, tokens: [token] }: Demonstration): Promise<void> {
   const call = async (path: string, body: unknown): Promise<void> => {
     const { status } = await fetch(`${adminUrl}/appliances/lb-madrid${path}`, {
       method: 'PUT',
@@ -75,11 +76,11 @@ async function change({ adminUrl, token }: Demonstration): Promise<void> {
 const isLive = (page: Page): Promise<void> => page.locator('.live.running').waitFor();
 
 /** Asks for two changes, and carries the first one out; resolves to the id of the second. */
-async function askForChanges({ adminUrl, token }: Demonstration): Promise<string> {
-  const post = async (path: string, body: unknown): Promise<{ id: string; digest: string }> => {
+async function askForChanges({ adminUrl, tokens: [token, approver] }: Demonstration): Promise<string> {
+  const post = async (path: string, body: unknown, as = token): Promise<{ id: string; digest: string }> => {
     const answer = await fetch(`${adminUrl}/requests${path}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${as}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
     if (answer.status !== 202) throw new Error(`the gateway answers ${answer.status}: ${await answer.text()}`);
@@ -92,12 +93,12 @@ async function askForChanges({ adminUrl, token }: Demonstration): Promise<string
     reason,
   });
   const first = await post('', restart('db', 'backend 10.20.0.43 was replaced'));
-  await post(`/${first.id}/approve`, { digest: first.digest, reason: 'few are connected now' });
+  await post(`/${first.id}/approve`, { digest: first.digest, reason: 'few are connected now' }, approver);
   await pause(3_000);
   return (await post('', restart('shop', 'the new certificate is attached'))).id;
 }
 
-function pictures({ url, adminUrl, token }: Demonstration, change: string): readonly Picture[] {
+function pictures({ url, adminUrl, tokens: [, approver = ''] }: Demonstration, change: string): readonly Picture[] {
   return [
     { name: 'status-light', url, pose: isLive },
     { name: 'status-dark', url, context: { colorScheme: 'dark' }, pose: isLive },
@@ -136,7 +137,7 @@ function pictures({ url, adminUrl, token }: Demonstration, change: string): read
       name: 'console',
       url: `${adminUrl}/console#${change}`,
       context: { viewport: { ...desktop, height: 1_120 } },
-      pose: (page) => signIn(page, token),
+      pose: (page) => signIn(page, approver),
     },
   ];
 }

@@ -55,22 +55,43 @@ function waitsOf(rule: Readonly<Record<string, unknown>>): readonly (readonly [k
   return ['for', 'keep_firing_for'].flatMap((key) => (key in rule ? [[key, String(rule[key])] as const] : []));
 }
 
+/** The receivers of this machine. */
+export interface LocalReceivers {
+  /** The URL of the webhook in the place of people. */
+  readonly people: string;
+  /** The gateway that proposes repairs, if any. */
+  readonly gateway?: { readonly url: string; readonly tokenFile: string };
+}
+
+/** The receiver of the example that is the gateway. */
+const gatewayReceiver = 'repairs';
+
 /**
  * The routes and inhibitions of a configuration of Alertmanager as they are, except that every
- * receiver is the webhook and groups wait for seconds, so that who tries something sees it happen.
+ * receiver is a webhook here and groups wait for seconds, so that who tries something sees it
+ * happen.
  */
 export function localAlertmanagerConfiguration(
   example: string,
-  webhook: string,
+  { people, gateway }: LocalReceivers,
   waits: Waits = { groupWait: '5s', groupInterval: '15s' },
 ): string {
   const { route, receivers, inhibit_rules, time_intervals } = parse(example) as AlertmanagerConfiguration;
   return stringify({
     route: impatient(route, waits),
-    receivers: receivers.map(({ name }) => ({ name, webhook_configs: [{ url: webhook, send_resolved: true }] })),
+    receivers: receivers.map(({ name }) =>
+      name === gatewayReceiver
+        ? { name, webhook_configs: gateway ? [proposing(gateway)] : [] }
+        : { name, webhook_configs: [{ url: people, send_resolved: true }] },
+    ),
     ...(inhibit_rules ? { inhibit_rules } : {}),
     ...(time_intervals ? { time_intervals } : {}),
   });
+}
+
+function proposing({ url, tokenFile }: NonNullable<LocalReceivers['gateway']>): object {
+  const authorization = { credentials_file: tokenFile };
+  return { url: `${url}/alerts`, send_resolved: true, http_config: { authorization } };
 }
 
 interface AlertmanagerConfiguration {

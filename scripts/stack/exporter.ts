@@ -11,10 +11,17 @@ import { ready } from './server.ts';
 
 export interface WatchedAppliances {
   readonly appliances: readonly DemonstrationAppliance[];
-  /** A token of the gateway, for everything. */
-  readonly token: string;
+  readonly tokens: StackTokens;
   readonly exporter: Program;
   close(): Promise<void>;
+}
+
+/** Tokens of the gateway. */
+export interface StackTokens {
+  /** For everything. */
+  readonly demo: string;
+  /** Another person, who approves. */
+  readonly approver: string;
 }
 
 export interface ExporterStart {
@@ -22,6 +29,8 @@ export interface ExporterStart {
   /** `host:port`, or `:port` for every address. */
   readonly address: string;
   readonly gatewayAddress: string;
+  /** The digest of Alertmanager's token. */
+  readonly alertmanagerSha256: string;
 }
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -30,10 +39,11 @@ const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
  * Starts the demonstration's appliances, and the exporter on them as it is run in earnest: a
  * process with a file.
  */
-export async function startExporter({ folder, address, gatewayAddress }: ExporterStart): Promise<WatchedAppliances> {
+export async function startExporter(start: ExporterStart): Promise<WatchedAppliances> {
+  const { folder, address, gatewayAddress, alertmanagerSha256 } = start;
   await mkdir(folder, { recursive: true });
   const apiKey = randomBytes(16).toString('hex');
-  const { token, sha256 } = makeToken();
+  const [demo, approver] = [makeToken(), makeToken()];
   const simulation = await startDemonstration({ apiKey, latency: 'realistic' });
   try {
     await writeFile(join(folder, 'api-key'), apiKey, { mode: 0o600 });
@@ -50,7 +60,11 @@ export async function startExporter({ folder, address, gatewayAddress }: Exporte
         admin: {
           listen_address: gatewayAddress,
           audit_file: 'audit.jsonl',
-          tokens: [{ name: 'demo', sha256, role: 'admin' }],
+          tokens: [
+            { name: 'demo', sha256: demo.sha256, role: 'admin' },
+            { name: 'approver', sha256: approver.sha256, role: 'admin', approver: true },
+            { name: 'alertmanager', sha256: alertmanagerSha256, role: 'alertmanager' },
+          ],
         },
       }),
     );
@@ -68,7 +82,7 @@ export async function startExporter({ folder, address, gatewayAddress }: Exporte
     }
     return {
       appliances: simulation.appliances,
-      token,
+      tokens: { demo: demo.token, approver: approver.token },
       exporter,
       async close() {
         await exporter.stop();

@@ -3,7 +3,7 @@ import type { StackFlags } from './flags.ts';
 
 /** Returns the text after the start: what to open, what to try, what comes next. */
 export function introduction(
-  { appliances, token }: WatchedAppliances,
+  { appliances, tokens }: WatchedAppliances,
   { exporter, gateway, prometheus, alertmanager }: StackFlags['addresses'],
   { patient }: Pick<StackFlags, 'patient'>,
 ): readonly string[] {
@@ -27,9 +27,16 @@ export function introduction(
     '  Stop a farm, and see the alert fire; restart it, and RESOLVED comes.',
     '',
     `  export ZLB_ADMIN_URL=http://${gateway}`,
-    `  export ZLB_ADMIN_TOKEN=${token}`,
+    `  export ZLB_ADMIN_TOKEN=${tokens.demo}`,
     '  npm start --silent -- admin lb-paris-1 actOnFarm farmname=www action=stop --reason=trying --yes',
     '  npm start --silent -- admin lb-paris-1 restart-farm farm=www --reason=ZlbFarmDown --yes',
+    '',
+    '  The farm "pending" of lb-madrid needs a restart. ZlbFarmNeedsRestart proposes it, and nothing is',
+    '  sent before a second person approves it, with this token, here or in the console:',
+    '',
+    `  export ZLB_ADMIN_TOKEN=${tokens.approver}`,
+    '  npm start --silent -- admin requests',
+    '  npm start --silent -- admin requests approve ID --watch --reason=looked-at-it',
     '',
     ...(patient
       ? ['The rules (alerts/zlb*.rules.yml) wait as they ship: most 1 to 15 minutes, an hour at most.']

@@ -1,8 +1,9 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startAlertmanager } from './alertmanager.ts';
+import { makeToken } from '../../src/commands/token.ts';
 import { readRuleFiles, ruleFiles } from '../rule-files.ts';
+import { startAlertmanager } from './alertmanager.ts';
 import {
   impatientRules,
   localAlertmanagerConfiguration,
@@ -52,10 +53,13 @@ export async function runStack({ flags, stopped, say }: StackParts): Promise<voi
     const tell = createTeller();
     const receiver = await startReceiver((delivery) => tell(delivery, new Date()).forEach(say));
     owned.push(() => receiver.close());
+    const { token, sha256: alertmanagerSha256 } = makeToken();
+    const gateway = { url: `http://${places.gateway}`, tokenFile: 'gateway-token' };
     const alertmanager = await startAlertmanager({
       folder: join(folder, 'alertmanager'),
       address: addresses.alertmanager,
-      config: localAlertmanagerConfiguration(routes, receiver.url),
+      config: localAlertmanagerConfiguration(routes, { people: receiver.url, gateway }),
+      files: { [gateway.tokenFile]: token },
       command: flags.alertmanager,
     });
     owned.push(() => alertmanager.stop());
@@ -64,6 +68,7 @@ export async function runStack({ flags, stopped, say }: StackParts): Promise<voi
       folder: join(folder, 'exporter'),
       address: addresses.exporter,
       gatewayAddress: addresses.gateway,
+      alertmanagerSha256,
     });
     owned.push(() => watched.close());
     stopped.throwIfAborted();

@@ -23,13 +23,14 @@ export async function runDemonstration(
   web: WebSettings | undefined,
 ): Promise<number> {
   const apiKey = randomBytes(16).toString('hex');
-  const { token, sha256 } = makeToken();
+  const [demo, approver] = [makeToken(), makeToken()];
   const simulation = await startDemonstration({ apiKey, latency: 'realistic' });
   // The faults here are intended; their log lines would hide the greeting.
   const log = createLog({ level: textFlag(flags, 'log.level') || 'error', format: textFlag(flags, 'log.format') });
   const folder = await mkdtemp(join(tmpdir(), 'zlb-exporter-'));
   try {
-    const content = configurationOf({ appliances: simulation.appliances, apiKey, sha256, folder });
+    const digests = { demo: demo.sha256, approver: approver.sha256 };
+    const content = configurationOf({ appliances: simulation.appliances, apiKey, digests, folder });
     const settings = await loadSettings({ content, env: {}, collectorDefaults, operations: operationRoutes() });
     const { daemon, taken } = await startWhereFree({
       settings,
@@ -46,7 +47,8 @@ export async function runDemonstration(
     const { url, adminUrl } = daemon;
     const { appliances } = simulation;
     const { paint } = shell;
-    demonstrationGreeting({ version: build.version, url, adminUrl, appliances, token, taken, paint }).forEach(say);
+    const tokens = { demo: demo.token, approver: approver.token };
+    demonstrationGreeting({ version: build.version, url, adminUrl, appliances, tokens, taken, paint }).forEach(say);
     await untilStopped(stopped, daemon, simulation);
     await log.flush();
   } finally {
@@ -90,8 +92,8 @@ function onFreePort(parts: DaemonParts, setting: string): { parts: DaemonParts; 
 interface DemonstrationParts {
   readonly appliances: readonly DemonstrationAppliance[];
   readonly apiKey: string;
-  /** The digest of the token for everything. */
-  readonly sha256: string;
+  /** The tokens of two people. */
+  readonly digests: { readonly demo: string; readonly approver: string };
   /** An empty folder, for the audit. */
   readonly folder: string;
 }
@@ -99,7 +101,7 @@ interface DemonstrationParts {
 /**
  * Returns the configuration of the demonstration, with each appliance pinned to its certificate.
  */
-function configurationOf({ appliances, apiKey, sha256, folder }: DemonstrationParts): object {
+function configurationOf({ appliances, apiKey, digests, folder }: DemonstrationParts): object {
   return {
     appliances: appliances.map(({ name, appliance }) => ({
       name,
@@ -113,9 +115,10 @@ function configurationOf({ appliances, apiKey, sha256, folder }: DemonstrationPa
     admin: {
       listen_address: defaultGatewayAddress,
       audit_file: join(folder, 'audit.jsonl'),
-      // One person tries everything.
-      approvals: { self_approval: true },
-      tokens: [{ name: 'demo', sha256, role: 'admin', approver: true }],
+      tokens: [
+        { name: 'demo', sha256: digests.demo, role: 'admin' },
+        { name: 'approver', sha256: digests.approver, role: 'admin', approver: true },
+      ],
     },
   };
 }

@@ -24,14 +24,15 @@ export function greeting({ version, url, adminUrl, paint }: GreetingParts, appli
 
 interface DemonstrationParts extends GreetingParts {
   readonly appliances: readonly DemonstrationAppliance[];
-  readonly token: string;
+  /** Each belongs to another person. */
+  readonly tokens: { readonly demo: string; readonly approver: string };
   /** Default addresses that were in use. */
   readonly taken: readonly string[];
 }
 
 /** Returns the lines of the demonstration: what runs, what to open, and one fault to repair. */
 export function demonstrationGreeting(parts: DemonstrationParts): readonly string[] {
-  const { version, appliances, adminUrl = '', token, taken, paint } = parts;
+  const { version, appliances, adminUrl = '', tokens, taken, paint } = parts;
   const [nameWidth, urlWidth] = [12, 24];
   return [
     `zlb-exporter ${version} on five simulated load balancers, since no configuration is given.`,
@@ -48,9 +49,16 @@ export function demonstrationGreeting(parts: DemonstrationParts): readonly strin
     '  The farm oldportal on lb-madrid is down. Restart it, and watch the page:',
     '',
     `  export ZLB_ADMIN_URL=${adminUrl}`,
-    `  export ZLB_ADMIN_TOKEN=${token}`,
+    `  export ZLB_ADMIN_TOKEN=${tokens.demo}`,
     '  zlb-exporter admin lb-madrid restart-farm farm=oldportal --reason=demo --yes',
     '  zlb-exporter admin audit',
+    '',
+    '  Or ask for a change, which a second person approves, on the command line or in the console:',
+    '',
+    '  zlb-exporter admin lb-madrid restart-farm farm=pending --request --reason=demo',
+    `  export ZLB_ADMIN_TOKEN=${tokens.approver}`,
+    '  zlb-exporter admin requests',
+    '  zlb-exporter admin requests approve ID --watch --reason=looked-at-it',
     '',
     paint('bold', 'Next'),
     '  npm run stack                       in a clone: with Prometheus, and alerts that fire and end',

@@ -139,7 +139,7 @@ async function startMonitoring(folder: string, ports: Ports, closing: Close[]): 
   const alertmanager = await startAlertmanager({
     folder: join(folder, 'alertmanager'),
     address: `127.0.0.1:${ports.alertmanager}`,
-    config: localAlertmanagerConfiguration(read('alerts/alertmanager.example.yml'), 'http://127.0.0.1:9/'),
+    config: localAlertmanagerConfiguration(read('alerts/alertmanager.example.yml'), { people: 'http://127.0.0.1:9/' }),
   });
   closing.push(alertmanager.stop);
   const prometheus = await startPrometheus({

@@ -61,10 +61,11 @@ export async function givenAlerting(world: World, { farmsListen = false } = {}) 
 
   const { url: receiverUrl, deliveries } = await givenReceiver();
   const alertmanager = await givenAlertmanager(
-    localAlertmanagerConfiguration(shipped('alertmanager.example.yml'), receiverUrl, {
-      groupWait: '1s',
-      groupInterval: '1s',
-    }),
+    localAlertmanagerConfiguration(
+      shipped('alertmanager.example.yml'),
+      { people: receiverUrl },
+      { groupWait: '1s', groupInterval: '1s' },
+    ),
   );
   const prometheus = await givenPrometheus(
     `
