@@ -142,13 +142,18 @@ export async function renderRegistry(registry: Registry): Promise<string> {
 
 /**
  * Makes OpenMetrics of classic text: counter families are named without their suffix, samples stay
- * as they are.
+ * as they are. A counter whose name without suffix is taken has no type there.
  */
 export function inFormat(classic: string, format: Format): string {
   if (format === 'text') return classic;
-  const counters = new Set([...classic.matchAll(/^# TYPE (\S+)_total counter$/gm)].map(([, name]) => name));
-  return classic.replaceAll(/^(# (?:HELP|TYPE) )(\S+)_total /gm, (line, start: string, name: string) =>
-    counters.has(name) ? `${start}${name} ` : line,
+  const types = new Map([...classic.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]));
+  return classic.replaceAll(
+    /^(# (?:HELP|TYPE) )(\S+)_total (.*)$/gm,
+    (line, start: string, name: string, rest: string) => {
+      if (types.get(`${name}_total`) !== 'counter') return line;
+      if (!types.has(name)) return `${start}${name} ${rest}`;
+      return start === '# TYPE ' ? `${start}${name}_total unknown` : line;
+    },
   );
 }
 

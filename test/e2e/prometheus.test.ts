@@ -135,6 +135,7 @@ function toClassic(page: string): string {
   const counters = new Set([...page.matchAll(/^# TYPE (\S+) counter$/gm)].map(([, name]) => name));
   return page
     .replace(/# EOF\n$/, '')
+    .replaceAll(/^(# TYPE \S+ )unknown$/gm, '$1untyped')
     .replaceAll(/^(# (?:HELP|TYPE) )(\S+) /gm, (line, start: string, name: string) =>
       counters.has(name) ? `${start}${name}_total ` : line,
     );
