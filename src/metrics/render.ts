@@ -152,7 +152,7 @@ export function inFormat(classic: string, format: Format): string {
     (line, start: string, name: string, rest: string) => {
       if (types.get(`${name}_total`) !== 'counter') return line;
       if (!types.has(name)) return `${start}${name} ${rest}`;
-      return start === '# TYPE ' ? `${start}${name}_total unknown` : line;
+      return start === '# TYPE ' ? line.replace(/counter$/, 'unknown') : line;
     },
   );
 }
