@@ -11,7 +11,7 @@ export const collectorQueries: Readonly<Record<string, readonly ExampleQuery[]>>
     { asks: 'those that serve nobody', query: 'zlb_farm_status{status=~"down|critical"} == 1' },
     { asks: 'the busiest', query: 'topk(10, zlb_farm_established_connections)' },
   ],
-  appliance: [{ asks: 'which releases there are', query: 'count by (edition, version) (zlb_appliance_info)' }],
+  appliance: [{ asks: 'which releases there are', query: 'count by (product, version, edition) (zlb_appliance_info)' }],
   activation: [
     { asks: 'days until it ends', query: '(zlb_activation_not_after_timestamp_seconds - time()) / 86400' },
     { asks: 'who is not activated', query: 'zlb_activation_status{status="deactivated"} == 1' },

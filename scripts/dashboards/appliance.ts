@@ -114,13 +114,14 @@ export function appliance(): Dashboard {
             labels: [
               { label: 'appliance', title: 'Appliance', links: [toCertificates, toExporter] },
               { label: 'hostname', title: 'Host name' },
+              { label: 'product', title: 'Product' },
               { label: 'version', title: 'Version' },
               { label: 'edition', title: 'Edition' },
               { label: 'kernel', title: 'Kernel' },
               { label: 'role', title: 'Cluster role', words: words({ not_configured: ['none', 'text'] }) },
             ],
             values: [
-              { expr: once('appliance, hostname, version, edition, kernel', series('zlb_appliance_info')) },
+              { expr: once('appliance, hostname, product, version, edition, kernel', series('zlb_appliance_info')) },
               { expr: `group by (appliance, role) (${series('zlb_cluster_node_status')} == 1)` },
               { title: 'Answers', expr: one('zlb_up'), words: yesNo.answers },
               {

@@ -108,11 +108,12 @@ export function fleet(): Dashboard {
             empty: 'No appliance is known: does the exporter answer?',
             labels: [
               { label: 'appliance', title: 'Appliance', links: [toAppliance, toCertificates, toExporter] },
+              { label: 'product', title: 'Product' },
               { label: 'version', title: 'Version' },
               { label: 'edition', title: 'Edition' },
             ],
             values: [
-              { expr: once('appliance, version, edition', series('zlb_appliance_info')) },
+              { expr: once('appliance, product, version, edition', series('zlb_appliance_info')) },
               // Every appliance, answering or not, so that the table has a row for it.
               { expr: once('appliance', series('zlb_exporter_series')) },
               { title: 'Answers', expr: up, words: yesNo.answers },

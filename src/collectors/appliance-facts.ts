@@ -18,6 +18,7 @@ export function applianceFacts(newest: ReadonlyMap<string, unknown>): Facts {
   return {
     farms: listedFarms(latest),
     edition: editionOf(description?.edition) ?? activated?.edition,
+    product: description?.product,
     version: description?.version,
     licensed: activated?.licensed,
     activationEndSeconds: activated?.notAfterSeconds,

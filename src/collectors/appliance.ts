@@ -1,3 +1,4 @@
+import type { ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import { type CollectContext, defineCollector } from './collector.ts';
 import { rowsOf } from './rows.ts';
@@ -5,6 +6,8 @@ import { rowsOf } from './rows.ts';
 /** Texts are empty where the appliance does not say. */
 export interface ApplianceDescription {
   readonly hostname: string;
+  /** Undefined where the release has none of the known keys. */
+  readonly product: Product | undefined;
   readonly version: string;
   readonly edition: string;
   readonly apiVersion: string;
@@ -13,8 +16,14 @@ export interface ApplianceDescription {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+/** RELIANOID first: it names its release as ZEVENET too. */
+const products = ['relianoid', 'skudonet', 'zevenet'] as const;
+
+export type Product = (typeof products)[number];
+
 const ofAppliance = rowsOf((reading: ApplianceDescription) => [reading], {
   hostname: ({ hostname }) => hostname,
+  product: ({ product = 'unknown' }) => product,
   version: ({ version }) => version,
   edition: ({ edition }) => edition,
   api_version: ({ apiVersion }) => apiVersion,
@@ -58,22 +67,15 @@ async function describe({ read }: CollectContext): Promise<Omit<ApplianceDescrip
   }
 }
 
-function basics(
-  params: Readonly<Record<string, unknown>> & Versions,
-): Pick<ApplianceDescription, 'hostname' | 'version' | 'kernel'> {
+/** Names the product by the key under which its release stands (docs/api.md §7). */
+function basics(params: Versions): Pick<ApplianceDescription, 'hostname' | 'product' | 'version' | 'kernel'> {
+  const product = products.find((name) => params[`${name}_version`]);
   return {
     hostname: params.hostname ?? '',
-    version:
-      params.relianoid_version ?? params.skudonet_version ?? params.zevenet_version ?? params.appliance_version ?? '',
+    product,
+    version: (product ? params[`${product}_version`] : params.appliance_version) ?? '',
     kernel: params.kernel_version ?? '',
   };
 }
 
-interface Versions {
-  readonly hostname?: string | null;
-  readonly appliance_version?: string | null;
-  readonly kernel_version?: string | null;
-  readonly relianoid_version?: string | null;
-  readonly skudonet_version?: string | null;
-  readonly zevenet_version?: string | null;
-}
+type Versions = ReplyOf<'readSystemVersion'>['params'];

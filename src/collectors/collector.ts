@@ -9,6 +9,7 @@ export interface Facts {
   /** Newest list of the farms that are watched; undefined until it was read once. */
   readonly farms: readonly FarmFact[] | undefined;
   readonly edition: Edition | undefined;
+  readonly product: string | undefined;
   /** Product version; a change of it makes missing routes worth another try. */
   readonly version: string | undefined;
   /** False after a 402, true after a call behind the activation check answered 200. */
@@ -99,7 +100,7 @@ interface CollectorBase<Data> {
   /** Age in milliseconds from which a reading is stale, the default. */
   readonly maxStaleMs: number;
   readonly enabled: boolean;
-  /** Off by itself where the edition answers 404; for all others a missing route is a failure. */
+  /** Off by itself where the appliance answers 404; for all others a missing route is a failure. */
   readonly optional?: true;
   /**
    * True if it never reads from the appliance: it runs once the farms are known, whatever the

@@ -6,6 +6,7 @@ import { mapping, value } from './schema-parts.ts';
 export const reservedLabels = [
   'appliance',
   'hostname',
+  'product',
   'version',
   'edition',
   'api_version',

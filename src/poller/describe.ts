@@ -35,6 +35,7 @@ export function describeAppliance(snapshot: Snapshot): ApplianceStatus {
     labels: snapshot.labels,
     up: snapshot.up,
     deactivated: snapshot.deactivated,
+    product: description?.product,
     version: description?.version || undefined,
     edition: activated?.edition ?? (description?.edition || undefined),
     hostname: description?.hostname || undefined,

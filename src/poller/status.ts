@@ -26,6 +26,8 @@ export interface ApplianceStatus {
   readonly up: boolean | undefined;
   /** True after a 402, until a call behind the activation check succeeds. */
   readonly deactivated: boolean;
+  /** The product's name, as in `zlb_appliance_info`; undefined where nobody says. */
+  readonly product: string | undefined;
   readonly version: string | undefined;
   readonly edition: string | undefined;
   readonly hostname: string | undefined;

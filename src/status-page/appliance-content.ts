@@ -1,6 +1,6 @@
 import type { ApplianceStatus, InterfaceStatus } from '../poller/status.ts';
 import { activationTable, certificateTable, sortedCertificates } from './certificate-table.ts';
-import { applianceState, farmsUp, product } from './appliance-table.ts';
+import { applianceState, farmsUp, releaseOf } from './appliance-table.ts';
 import { changeList, emptyNote, paginate, pagination, panel, problemList, singlePanel } from './section.ts';
 import { farmList, sortedFarms } from './farm-list.ts';
 import { html, type Markup } from './html.ts';
@@ -83,7 +83,7 @@ function facts({ status }: ApplianceHealth): Markup {
   const { hostname, labels, breaker, series } = status;
   return html`<dl class="facts-list">
 <div><dt>State</dt><dd>${applianceState(status)}</dd></div>
-<div><dt>Version</dt><dd>${product(status)}</dd></div>
+<div><dt>Product</dt><dd>${releaseOf(status)}</dd></div>
 <div><dt>Host name</dt><dd><bdi>${hostname ?? 'unknown'}</bdi></dd></div>
 <div><dt>Farms up</dt><dd>${farmsUp(status)}</dd></div>
 <div><dt>Calls to it</dt><dd>${breaker === 'closed' ? 'let through' : stateMark('warning', breaker === 'open' ? 'held back after failures' : 'one is tried')}</dd></div>

@@ -9,7 +9,7 @@ import type { ApplianceHealth } from './health-summary.ts';
 /** Renders one row for each appliance. */
 export function applianceTable(appliances: readonly ApplianceHealth[], nowMs: number): Markup {
   return html`<table class="appliances">
-<thead><tr><th scope="col">Appliance</th><th scope="col">State</th><th scope="col">Wrong</th><th scope="col">Farms up</th><th scope="col">Version</th><th scope="col">Readings</th></tr></thead>
+<thead><tr><th scope="col">Appliance</th><th scope="col">State</th><th scope="col">Wrong</th><th scope="col">Farms up</th><th scope="col">Product</th><th scope="col">Readings</th></tr></thead>
 <tbody>${appliances.map((health) => row(health, nowMs))}</tbody></table>`;
 }
 
@@ -21,7 +21,7 @@ function row({ status, problems }: ApplianceHealth, nowMs: number): Markup {
 <td data-label="State">${applianceState(status)}</td>
 <td data-label="Wrong">${problemCounts(problems.map(({ level }) => level))}</td>
 <td data-label="Farms up">${farmsUp(status)}</td>
-<td data-label="Version">${product(status)}</td>
+<td data-label="Product">${releaseOf(status)}</td>
 <td data-label="Readings">${readingSummary(status, nowMs)}</td></tr>`;
 }
 
@@ -34,9 +34,10 @@ export function applianceState(status: ApplianceStatus): Markup {
   return deactivated ? stateMark('critical', 'deactivated') : stateMark('well', 'answers');
 }
 
-export function product({ version, edition }: ApplianceStatus): Markup | string {
-  if (version === undefined && edition === undefined) return html`<span class="faint">unknown</span>`;
-  return [version, edition].filter(Boolean).join(' ');
+/** Renders product, release and edition, as far as they are known. */
+export function releaseOf({ product, version, edition }: ApplianceStatus): Markup | string {
+  const known = [product, version, edition].filter(Boolean);
+  return known.length > 0 ? known.join(' ') : html`<span class="faint">unknown</span>`;
 }
 
 export function farmsUp({ farms }: ApplianceStatus): Markup {

@@ -67,6 +67,6 @@ function words({ name, lastSuccessMs, failure }: CollectorStatus, freshness: Fre
     case 'waiting':
       return 'not read yet';
     case 'unsupported':
-      return 'not on this edition';
+      return 'not on this appliance';
   }
 }

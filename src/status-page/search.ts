@@ -81,9 +81,9 @@ function wordsOfState(state: string): readonly string[] {
 }
 
 function isAppliance(status: ApplianceStatus, has: Has): boolean {
-  const { name, hostname, labels, version, up, deactivated } = status;
+  const { name, hostname, labels, product, version, up, deactivated } = status;
   const states = [...(up === false ? ['down', 'unreachable'] : []), ...(deactivated ? ['deactivated'] : [])];
-  return has(states, name, hostname, version, ...Object.values(labels));
+  return has(states, name, hostname, product, version, ...Object.values(labels));
 }
 
 function isFarm({ name, state, vip, vport }: FarmStatus, has: Has): boolean {

@@ -191,7 +191,7 @@ describe('with a configuration', () => {
     await exporter.stop('SIGTERM');
 
     expect(pages[0]).toContain(
-      'zlb_appliance_info{appliance="lb-one",hostname="noid-ce-01",version="7.9.0",edition="community",api_version="4.0.3",kernel="6.18.44-fc-v657",site="here"} 1',
+      'zlb_appliance_info{appliance="lb-one",hostname="noid-ce-01",product="relianoid",version="7.9.0",edition="community",api_version="4.0.3",kernel="6.18.44-fc-v657",site="here"} 1',
     );
     expect(health).toMatchObject({ code: 0, stdout: 'healthy\n' });
     expect([...pages, exporter.stdout(), exporter.stderr()].join('\n')).not.toContain('canarykey');
@@ -301,7 +301,7 @@ describe('the commands around it', () => {
 
     expect(code).toBe(1);
     expect(stdout).toMatch(
-      /^good +ok +reachable, certificate pinned, key accepted · community 7\.9\.0 · 10 farms · \d+ collectors, about \d+ calls and [\d.]+ s of its time a minute$/m,
+      /^good +ok +reachable, certificate pinned, key accepted · relianoid 7\.9\.0 community · 10 farms · \d+ collectors, about \d+ calls and [\d.]+ s of its time a minute$/m,
     );
     expect(stdout).toMatch(/^wrong-key +FAILED +reachable, but the key is refused/m);
     expect(stdout).toMatch(/^wrong-pin +FAILED .*fingerprint/m);

@@ -65,10 +65,11 @@ describe('the report of check', () => {
 
     expect({ code, warned }).toEqual({ code: 0, warned: [] });
     expect(diagnosis).toBe('healthy; it can be polled as configured');
-    expect(out).toMatch(/^lb-1 {2}ok {6}reachable, certificate pinned, key accepted · enterprise /m);
+    expect(out).toMatch(/^lb-1 {2}ok {6}reachable, certificate pinned, key accepted · relianoid 8\.4\.0 enterprise /m);
     expect(out).toMatch(/^ {4}Reached {5}127\.0\.0\.1:\d+, \d+ calls, \d+ms each$/m);
     expect(out).toMatch(/^ {4}TLS {9}the pinned certificate; for .+, valid to \d{4}-\d\d-\d\d \(\d+ days left\)$/m);
     expect(out).toMatch(/^ {4}Key {9}accepted, sent as ZAPI_KEY and API_KEY$/m);
+    expect(out).toMatch(/^ {4}Product {5}relianoid 8\.4\.0 enterprise$/m);
     expect(out).toMatch(/^ {4}Clock {7}agrees with this machine$/m);
     expect(out).toMatch(/^ {4}Polled {6}farms, appliance, activation, /m);
     expect(out).toMatch(/^ {4}Cost {8}about \d+ calls a minute, [\d.]+ % of its time; at most 25 % is taken$/m);
@@ -280,12 +281,12 @@ describe('the report of check', () => {
     );
   });
 
-  it('lists collectors without an API in this edition, and calls the appliance healthy', async () => {
+  it('lists collectors without an API on this appliance, and calls the appliance healthy', async () => {
     const { entry } = await givenAppliance();
 
     const { out, diagnosis } = await check([entry]);
 
-    expect(out).toMatch(/^ {4}Unsupported {1}.*cluster.*: this edition has no API for them$/m);
+    expect(out).toMatch(/^ {4}Unsupported {1}.*cluster.*: this appliance has no API for them$/m);
     expect(diagnosis).toBe('healthy; it can be polled as configured');
   });
 
@@ -434,6 +435,7 @@ describe('check for scripts', () => {
       ok: true,
       failure: null,
       certificate: { trust: 'pinned', fingerprint_sha256: entry.tls.fingerprint_sha256 },
+      product: 'relianoid',
       edition: 'enterprise',
       collectors: { polled: expect.arrayContaining(['farms', 'certificates']) as unknown, failed: [] },
       cost: { max_busy_ratio: 0.25, calls_per_minute: expect.any(Number) as unknown },

@@ -112,6 +112,7 @@ it('has null for unread values, and [] for empty ones', async () => {
     certificates: null,
     interfaces: null,
     activation: null,
+    product: null,
     version: null,
     edition: null,
     hostname: null,

@@ -6,6 +6,7 @@ export function applianceStatus(known: Partial<ApplianceStatus> & Pick<Appliance
     labels: {},
     up: undefined,
     deactivated: false,
+    product: undefined,
     version: undefined,
     edition: undefined,
     hostname: undefined,

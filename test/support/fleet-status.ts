@@ -18,6 +18,7 @@ export function applianceStatus(given: Partial<ApplianceStatus> & { readonly nam
     labels: {},
     up: true,
     deactivated: false,
+    product: 'relianoid',
     version: '8.4.0',
     edition: 'enterprise',
     hostname: given.name,

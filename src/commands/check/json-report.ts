@@ -51,6 +51,7 @@ function documentOf(checked: ApplianceCheck, findings: readonly Finding[]) {
     ok: failure === undefined,
     failure: failure ? { reason: failure.reason, message: oneLine(failure.message, 250) } : null,
     certificate: certificateOf(checked),
+    product: facts.product ?? null,
     edition: facts.edition ?? null,
     release: facts.version ?? null,
     licensed: facts.licensed ?? null,

@@ -23,7 +23,7 @@ interface ProbeResult {
   readonly farms: readonly ListedFarm[] | undefined;
   /** Collectors that succeeded. */
   readonly polled: readonly string[];
-  /** Optional collectors for which the edition has no API. */
+  /** Optional collectors for which the appliance has no API. */
   readonly unsupported: readonly string[];
   readonly obstacles: readonly Obstacle[];
   /** Routes that the key may not read and that their collectors do not need. */

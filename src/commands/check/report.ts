@@ -66,7 +66,7 @@ function summaryLine({ appliance, probe }: ApplianceCheck): string {
       : 'TLS verified';
   const farms = facts.farms ? counted(facts.farms.length, 'farm') : 'farms unknown';
   const cost = `${polled.length} collectors, about ${counted(Math.ceil(perMinute.calls), 'call')} and ${perMinute.seconds.toFixed(1)} s of its time a minute`;
-  return [`reachable, ${trust}, key accepted`, productOf(facts), farms, cost].join(' · ');
+  return [`reachable, ${trust}, key accepted`, releaseOf(facts), farms, cost].join(' · ');
 }
 
 /** Returns the facts about an appliance and the diagnosis. */
@@ -100,13 +100,15 @@ function rowsOf(checked: ApplianceCheck): readonly Row[] {
     ['Reached', reachedText(checked)],
     trustRow(checked),
     proven ? ['Key', `accepted, sent as ${keyHeadersText(checked.appliance.keyHeader)}`] : undefined,
-    proven ? ['Release', productOf(probe.facts)] : undefined,
+    proven ? ['Product', releaseOf(probe.facts)] : undefined,
     clockRow(checked),
     failure ? undefined : ['Polled', polled.join(', ')],
     failure ? undefined : ['Cost', costText(checked)],
     checked.farmProbes ? ['Probed', probedText(checked.farmProbes)] : undefined,
     skipped.length > 0 ? ['Forbidden', `${skipped.join(', ')}: their collectors work without them`] : undefined,
-    unsupported.length > 0 ? ['Unsupported', `${unsupported.join(', ')}: this edition has no API for them`] : undefined,
+    unsupported.length > 0
+      ? ['Unsupported', `${unsupported.join(', ')}: this appliance has no API for them`]
+      : undefined,
   ];
   return rows.filter((each) => each !== undefined);
 }
@@ -167,8 +169,9 @@ function costText({ probe: { perMinute }, settings }: ApplianceCheck): string {
   return `about ${counted(Math.ceil(calls), 'call')} a minute, ${percent(seconds / 60)} of its time; at most ${percent(settings.polling.maxBusyRatio)} is taken`;
 }
 
-function productOf({ edition, version }: ApplianceCheck['probe']['facts']): string {
-  return [edition ?? 'edition unknown', version ?? 'release unknown'].map((text) => oneLine(text, 64)).join(' ');
+function releaseOf({ product, version, edition }: ApplianceCheck['probe']['facts']): string {
+  const texts = [product ?? 'product unknown', version ?? 'release unknown', edition ?? 'edition unknown'];
+  return texts.map((text) => oneLine(text, 64)).join(' ');
 }
 
 function row(label: string, text: string): string {

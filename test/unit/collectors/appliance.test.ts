@@ -16,10 +16,10 @@ describe('the appliance collector', () => {
     const collected = await collectFrom(appliance, { readSystemInfo: { params: info } }, { labels: { site: 'paris' } });
 
     expect(collected.text).toMatchInlineSnapshot(`
-      "zlb_appliance_info{appliance="lb",hostname="lb-a",version="7.9.0",edition="community",api_version="4.0.3",kernel="6.1.0",site="paris"} 1
+      "zlb_appliance_info{appliance="lb",hostname="lb-a",product="relianoid",version="7.9.0",edition="community",api_version="4.0.3",kernel="6.1.0",site="paris"} 1
       "
     `);
-    expect(collected.facts).toEqual({ version: '7.9.0', edition: 'community' });
+    expect(collected.facts).toEqual({ product: 'relianoid', version: '7.9.0', edition: 'community' });
   });
 
   it('reads only the version of an older release, without an edition', async () => {
@@ -30,8 +30,20 @@ describe('the appliance collector', () => {
     });
 
     expect(collected.asked).toEqual(['readSystemInfo', 'readSystemVersion']);
-    expect(collected.text).toContain('version="6.2.1",edition="",api_version=""');
-    expect(collected.facts).toEqual({ version: '6.2.1' });
+    expect(collected.text).toContain('product="zevenet",version="6.2.1",edition="",api_version=""');
+    expect(collected.facts).toEqual({ product: 'zevenet', version: '6.2.1' });
+  });
+
+  it.each([
+    ['relianoid', '7.9.0', version],
+    ['skudonet', '7.1.0', { hostname: 'lb-a', appliance_version: 'SKD 7', skudonet_version: '7.1.0' }],
+    ['zevenet', '6.2.1', { hostname: 'lb-a', relianoid_version: null, zevenet_version: '6.2.1' }],
+    ['unknown', 'NEW 1', { hostname: 'lb-a', appliance_version: 'NEW 1', another_version: '1.0' }],
+    ['unknown', '', { hostname: 'lb-a', relianoid_version: '' }],
+  ])('names the product %s and its release %s by the key of the release', async (product, release, params) => {
+    const collected = await collectFrom(appliance, { readSystemVersion: { params } });
+
+    expect(collected.text).toContain(`product="${product}",version="${release}"`);
   });
 
   it('does not mistake a failure for an older release', async () => {
@@ -50,10 +62,10 @@ describe('the appliance collector', () => {
     });
 
     expect(bare.text).toBe(
-      'zlb_appliance_info{appliance="lb",hostname="",version="",edition="",api_version="",kernel=""} 1\n',
+      'zlb_appliance_info{appliance="lb",hostname="",product="unknown",version="",edition="",api_version="",kernel=""} 1\n',
     );
-    expect(odd.text).toContain('version="7",edition="cloud"');
-    expect(odd.facts).toEqual({ version: '7' });
+    expect(odd.text).toContain('product="skudonet",version="7",edition="cloud"');
+    expect(odd.facts).toEqual({ product: 'skudonet', version: '7' });
   });
 
   it('writes valid text for any name of the appliance', async () => {
@@ -61,7 +73,7 @@ describe('the appliance collector', () => {
       readSystemInfo: { params: { ...info, hostname: 'a"} 1\nzlb_up 1' } },
     });
 
-    expect(collected.text).toMatch(/hostname="a\\"\} 1\ufffdzlb_up 1[^"\n]*",version=/);
+    expect(collected.text).toMatch(/hostname="a\\"\} 1\ufffdzlb_up 1[^"\n]*",product=/);
     expect(collected.text.trim().split('\n')).toHaveLength(1);
   });
 });

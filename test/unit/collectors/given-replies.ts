@@ -41,6 +41,7 @@ const decode = createDecoder();
 const nothingKnown: Facts = {
   farms: undefined,
   edition: undefined,
+  product: undefined,
   version: undefined,
   licensed: undefined,
   activationEndSeconds: undefined,

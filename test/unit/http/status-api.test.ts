@@ -36,6 +36,7 @@ const whole = appliance('lb-1', {
 
 const unknown = {
   up: null,
+  product: null,
   version: null,
   edition: null,
   hostname: null,

@@ -269,11 +269,13 @@ describe('the status of the appliance and of its interfaces', () => {
 
     expect(statusOf({ collector: 'appliance', data: known.data })).toMatchObject({
       hostname: 'lb-a',
+      product: 'relianoid',
       version: '7.9.0',
       edition: 'community',
     });
     expect(statusOf({ collector: 'appliance', data: bare.data })).toMatchObject({
       hostname: undefined,
+      product: undefined,
       version: undefined,
       edition: undefined,
     });

@@ -71,6 +71,7 @@ function fleetCalled(name: string): FleetStatus {
   const status = applianceStatus({
     name,
     hostname: `host of ${name}`,
+    product: `p ${name}`,
     version: `1 ${name}`,
     edition: `e ${name}`,
     labels: { site: `at ${name}` },
