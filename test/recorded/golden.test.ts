@@ -1,27 +1,29 @@
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Collector } from '../../src/collectors/collector.ts';
+import { ipds } from '../../src/collectors/ipds.ts';
 import { collectors } from '../../src/collectors/registry.ts';
-import { createTestPoller } from '../support/poller.ts';
+import { createTestPoller, scheduled } from '../support/poller.ts';
+import { hasRecordings, recordedProducts } from '../support/recordings.ts';
 import { startReplayServer } from '../support/replay-server.ts';
 import { seriesOf } from '../support/samples.ts';
 
-const inClone = fileURLToPath(new URL('exchanges', import.meta.url));
-const besideClone = fileURLToPath(new URL('../../../shared/recorded', import.meta.url));
-if (!existsSync(besideClone))
-  console.warn('NOT RUN: the golden page from the full recordings, which are not beside this clone');
+const [relianoid, skudonet] = [
+  { ...recordedProducts[0], recordedAt: '2026-11-20T21:00:00Z', golden: '../golden/noid-ce-01.prom' },
+  { ...recordedProducts[1], recordedAt: '2026-11-23T14:00:00Z', golden: '../golden/skudonet-ce-01.prom' },
+];
+const enabled = collectors.filter((each) => each.enabled);
 
-/** The page after one run of every collector against the recorded exchanges, replayed over TLS. */
-async function givenPage(directory: string): Promise<string> {
+/** The page after one run of these collectors against the recorded exchanges, replayed over TLS. */
+async function givenPage(directory: string, recordedAt: string, used: readonly Collector[] = enabled): Promise<string> {
   const server = await startReplayServer({ directory });
   const startedAt = performance.now();
-  const now = (): number => Date.parse('2026-11-20T21:00:00Z') + performance.now() - startedAt;
-  const watched = createTestPoller(server, { apiKey: server.apiKey, parts: { now } });
+  const now = (): number => Date.parse(recordedAt) + performance.now() - startedAt;
+  const watched = createTestPoller(server, { apiKey: server.apiKey, parts: { now, collectors: scheduled(used) } });
   onTestFinished(async () => {
     await watched.close();
     await server.close();
   });
-  for (const { name, enabled } of collectors) if (enabled) await watched.poller.run(name);
+  for (const { name } of used) await watched.poller.run(name);
   // Parts that depend on the speed of this machine or the time of the recording are left out.
   const varies =
     /^(# (HELP|TYPE) )?zlb_(api_|appliance_clock_offset|collector_duration|collector_last_\w+_timestamp|exporter_series )/;
@@ -31,29 +33,60 @@ async function givenPage(directory: string): Promise<string> {
     .join('\n');
 }
 
-describe('the recorded appliance, replayed over TLS', () => {
+describe.each([relianoid, skudonet])('the recorded $product, replayed over TLS', (recorded) => {
+  const { product, clone, beside, recordedAt, golden } = recorded;
+
   it('yields the golden page, from the exchanges in this clone', async () => {
-    const page = await givenPage(inClone);
-
-    await expect(page).toMatchFileSnapshot('../golden/noid-ce-01.prom');
+    await expect(await givenPage(clone, recordedAt)).toMatchFileSnapshot(golden);
   });
 
-  it.skipIf(!existsSync(besideClone))('yields the same page from the full recordings', async () => {
-    const page = await givenPage(besideClone);
-
-    await expect(page).toMatchFileSnapshot('../golden/noid-ce-01.prom');
+  if (!hasRecordings(beside)) console.warn(`NOT RUN: the golden page of ${product} from the full recordings`);
+  it.skipIf(!hasRecordings(beside))('yields the same page from the full recordings', async () => {
+    await expect(await givenPage(beside, recordedAt)).toMatchFileSnapshot(golden);
   });
 
-  it('has ten farms in all six states, fifteen backends, five certificates and a signing request', async () => {
-    const page = await givenPage(inClone);
+  it('has farms in all six states, and no collector that fails', async () => {
+    const page = await givenPage(clone, recordedAt);
 
-    const current = seriesOf(page, 'zlb_farm_status').filter((line) => line.endsWith(' 1'));
-    expect(current).toHaveLength(10);
-    expect(new Set(current.map((line) => /status="([^"]*)"/.exec(line)?.[1]))).toEqual(
+    expect(statesOf(page, 'zlb_farm_status')).toEqual(
       new Set(['up', 'down', 'problem', 'critical', 'maintenance', 'needed_restart']),
     );
-    expect(seriesOf(page, 'zlb_backend_info')).toHaveLength(15);
-    expect(seriesOf(page, 'zlb_certificate_info', { kind: 'certificate' })).toHaveLength(5);
-    expect(seriesOf(page, 'zlb_certificate_info', { kind: 'csr' })).toHaveLength(1);
+    expect(seriesOf(page, 'zlb_collector_success').filter((line) => !line.endsWith(' 1'))).toEqual([]);
+    expect(seriesOf(page, 'zlb_appliance_info', { product, edition: 'community' })).toHaveLength(1);
+    expect(statesOf(page, 'zlb_activation_status')).toEqual(new Set(['not_applicable']));
   });
 });
+
+it.each([
+  [relianoid, { farms: 10, backends: 15, certificates: 5, requests: 1, dated: 5 }],
+  [skudonet, { farms: 11, backends: 18, certificates: 5, requests: 1, dated: 5 }],
+])('counts what $0.product has', async ({ clone, recordedAt }, counts) => {
+  const page = await givenPage(clone, recordedAt);
+
+  const certificates = (kind: string) => seriesOf(page, 'zlb_certificate_info', { kind }).length;
+  expect({
+    farms: seriesOf(page, 'zlb_farm_status').filter((line) => line.endsWith(' 1')).length,
+    backends: seriesOf(page, 'zlb_backend_info').length,
+    certificates: certificates('certificate'),
+    requests: certificates('csr'),
+    dated: seriesOf(page, 'zlb_certificate_not_after_timestamp_seconds').length,
+  }).toEqual(counts);
+});
+
+it('leaves to the answer whether a Community Edition has intrusion prevention and VPNs', async () => {
+  const used = collectors.filter(({ name }) => ['ipds', 'vpn'].includes(name));
+  const pages = await Promise.all(
+    [relianoid, skudonet].map(({ clone, recordedAt }) => givenPage(clone, recordedAt, used)),
+  );
+
+  const supported = pages.map((page) =>
+    used.filter(({ name }) => seriesOf(page, 'zlb_collector_success', { collector: name }).length > 0),
+  );
+  expect(supported).toEqual([[collectors.find(({ name }) => name === 'vpn')], [ipds]]);
+  expect(statesOf(pages[1] ?? '', 'zlb_ipds_rule_status')).toEqual(new Set(['up', 'down']));
+});
+
+function statesOf(page: string, family: string): ReadonlySet<string | undefined> {
+  const current = seriesOf(page, family).filter((line) => line.endsWith(' 1'));
+  return new Set(current.map((line) => /status="([^"]*)"/.exec(line)?.[1]));
+}

@@ -1,6 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import type { ReadKey } from '../../src/appliance/client.ts';
+import { endpointRows } from '../../src/appliance/api/table.ts';
+import { createRouteMatcher } from '../../src/appliance/route.ts';
 
 /**
  * One request and its answer, as files in test/recorded/exchanges and in the folder they were made
@@ -30,6 +34,16 @@ export const ownRecordings = fileURLToPath(new URL('../recorded/exchanges/', imp
 /** The recordings as they were made; beside the clone on some machines. */
 export const sharedRecordings = fileURLToPath(new URL('../../../shared/recorded/', import.meta.url));
 
+/** The recorded products, with the folder of every clone and the one beside it on some machines. */
+export const recordedProducts = [
+  { product: 'relianoid', clone: ownRecordings, beside: sharedRecordings },
+  {
+    product: 'skudonet',
+    clone: fileURLToPath(new URL('../recorded/exchanges-skudonet/', import.meta.url)),
+    beside: fileURLToPath(new URL('../../../shared/recorded-skudonet/', import.meta.url)),
+  },
+] as const;
+
 /** Whether a folder of recordings is there. */
 export function hasRecordings(directory: string): boolean {
   return existsSync(directory) && readdirSync(directory).some((file) => file.endsWith('.json'));
@@ -55,7 +69,29 @@ export function wireBody({ response }: Exchange): Buffer {
   return Buffer.from(response.body, response.body_encoding === 'latin-1' ? 'latin1' : 'utf8');
 }
 
+/** The body as text, without compression. */
+export function textOf(exchange: Exchange): string {
+  const { headers, body_encoding } = exchange.response;
+  const isZipped = recordedHeader(headers, 'content-encoding') === 'gzip' && body_encoding === 'latin-1';
+  return (isZipped ? gunzipSync(wireBody(exchange)) : wireBody(exchange)).toString();
+}
+
 /** A header of a recorded answer, or an empty text. */
 export function recordedHeader(headers: readonly (readonly [string, string])[], name: string): string {
   return headers.find(([key]) => key.toLowerCase() === name)?.[1] ?? '';
+}
+
+const basePath = /^\/(?:api\/v4\.0\/api|zapi\/v4\.0\/zapi)\.cgi/;
+
+/** The path of a request below the base path of the API. */
+export function belowBase(path: string): string {
+  return path.replace(basePath, '');
+}
+
+const calls = createRouteMatcher(endpointRows.map(([key, row]) => ({ ...row, key })));
+
+/** The call whose reply the exporter decodes; undefined for any other request. */
+export function decodedCall({ request }: Exchange) {
+  const found = calls.match(request.method, belowBase(request.path));
+  return found?.row.reply && { key: found.row.key as ReadKey, reply: found.row.reply };
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { createTlsMaterial } from '../../simulator/tls.ts';
-import { type Exchange, ownRecordings, readExchanges, recordedHeader, wireBody } from './recordings.ts';
+import { belowBase, type Exchange, ownRecordings, readExchanges, recordedHeader, wireBody } from './recordings.ts';
 
 interface ReplayedRequest {
   readonly method: string;
@@ -121,10 +121,6 @@ function fits({ request, response }: Exchange, { method, path, body, headers }: 
 
 function keyOf(headers: IncomingMessage['headers']): string {
   return String(keyHeaders.map((name) => headers[name]).find((value) => value !== undefined) ?? '');
-}
-
-function belowBase(path: string): string {
-  return path.replace(/^\/(?:api\/v4\.0\/api|zapi\/v4\.0\/zapi)\.cgi/, '');
 }
 
 function replayedBody(exchange: Exchange): Buffer {
