@@ -26,7 +26,7 @@ describe.each(recordedProducts)('the recorded answers of $product', ({ product, 
   });
 });
 
-/** One line for each answer of a call that is decoded; an answer that does not fit fails the test. */
+/** One line for each answer of a decoded call; an answer that does not fit fails the test. */
 function verdicts(directory: string): string {
   const lines = readExchanges(directory).flatMap((exchange) => {
     const call = decodedCall(exchange);
