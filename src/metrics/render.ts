@@ -147,14 +147,14 @@ export async function renderRegistry(registry: Registry): Promise<string> {
 export function inFormat(classic: string, format: Format): string {
   if (format === 'text') return classic;
   const types = new Map([...classic.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]));
-  return classic.replaceAll(
-    /^(# (?:HELP|TYPE) )(\S+)_total (.*)$/gm,
-    (line, start: string, name: string, rest: string) => {
-      if (types.get(`${name}_total`) !== 'counter') return line;
-      if (!types.has(name)) return `${start}${name} ${rest}`;
-      return start === '# TYPE ' ? line.replace(/counter$/, 'unknown') : line;
-    },
-  );
+  const isCounter = (name: string): boolean => types.get(`${name}_total`) === 'counter';
+  return classic
+    .replaceAll(/^(# TYPE (\S+)_total )counter$/gm, (line, start: string, name: string) =>
+      types.has(name) ? `${start}unknown` : line,
+    )
+    .replaceAll(/^(# (?:HELP|TYPE) )(\S+)_total /gm, (line, start: string, name: string) =>
+      isCounter(name) && !types.has(name) ? `${start}${name} ` : line,
+    );
 }
 
 /** Corrects `Nan` of prom-client 15.1.3. */
