@@ -130,8 +130,7 @@ function readBody(world: World, method: string, headers: IncomingHttpHeaders, co
   if (type !== 'application/json') return { json: undefined };
 
   const text = content.toString();
-  if (text === '' || text === '0')
-    return world.release === 'newest' || text === '0' ? { refused: unsupported } : { json: {} };
+  if (text === '' || text === '0') return world.release === 'newest' ? { refused: unsupported } : { json: {} };
   const value = parsed(text);
   if (!value) return { refused: json(400, { error: 'true', message: 'The body is no JSON that can be used.' }) };
   // An array crashes the appliance's handler.

@@ -21,6 +21,18 @@ it('prints compact JSON with sorted keys on the newest release, indented on an o
   );
 });
 
+it.each(['', '0'])('takes the JSON body %j for no parameters on an older release alone', async (body) => {
+  const newest = await givenSimulated(recordedWorld());
+  const older = await givenSimulated(olderEnterpriseWorld());
+  const content = { type: 'application/json', body };
+
+  expect((await newest.call('POST', '/farms', content)).status).toBe(415);
+  expect(await older.call('POST', '/farms', content)).toMatchObject({
+    status: 400,
+    json: { params: expect.arrayContaining([expect.objectContaining({ name: 'vip' })]) as unknown },
+  });
+});
+
 it('names its version by the product line', async () => {
   const newest = await givenSimulated(recordedWorld());
   const older = await givenSimulated(olderEnterpriseWorld());
