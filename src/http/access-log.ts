@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { AdminMetrics } from '../gateway/admin-metrics.ts';
 import type { Overridden } from '../gateway/guards/guard.ts';
 import type { OperationCall } from '../gateway/operation.ts';
+import { riskOf } from '../gateway/policy.ts';
 import type { AdminProblem } from '../gateway/problem.ts';
 import type { Recorder } from '../gateway/recorder.ts';
 import { codeOfStatus } from '../appliance/answer.ts';
@@ -72,7 +73,7 @@ export function createAccessLog({ metrics, recorder, log }: AccessLogParts): Acc
 
 function levelOf(call: OperationCall | undefined, overridden: Overridden): 'debug' | 'info' | 'warn' {
   if (Object.keys(overridden).length > 0) return 'warn';
-  return call && call.operation.row.risk !== 'read' ? 'info' : 'debug';
+  return call && riskOf(call) !== 'read' ? 'info' : 'debug';
 }
 
 /**

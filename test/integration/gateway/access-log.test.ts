@@ -21,3 +21,18 @@ it('logs how long an admin request took', async () => {
   expect(seconds).toBeGreaterThan(tookSeconds * 0.8);
   expect(seconds).toBeLessThan(tookSeconds + 0.5);
 });
+
+it.each([
+  ['shop_example_com.pem', 20],
+  ['newsite.key', 30],
+])('logs a look at %s on level %i: a private key is no ordinary read', async (file, level) => {
+  const gateway = await givenGateway({ 'lb-1': busyWorld() });
+
+  await gateway.call('GET', `/appliances/lb-1/certificates/${file}/info`);
+  const line = await until(
+    () => gateway.logged.find((each) => each.includes('"admin request"')),
+    (seen) => seen !== undefined,
+  );
+
+  expect(JSON.parse(line ?? '')).toMatchObject({ level, operation: 'readCertificateInfo' });
+});
