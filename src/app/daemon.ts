@@ -151,6 +151,7 @@ function createFleet({ log, now, random }: DaemonParts, { decode, cron }: Pollin
   ): AppliancePoller =>
     new AppliancePoller({
       name: appliance.name,
+      url: appliance.url.origin,
       labels: appliance.labels,
       watches: (farm) => watchesFarm(appliance, farm),
       vip: appliance.vip,

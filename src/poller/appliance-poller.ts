@@ -17,6 +17,8 @@ import type { Transition } from './transitions.ts';
 
 export interface AppliancePollerParts {
   readonly name: string;
+  /** The origin of its address. */
+  readonly url: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly watches: (farm: string) => boolean;
   readonly vip: VipSettings;
@@ -145,7 +147,8 @@ export class AppliancePoller {
 
   describe(): ApplianceStatus {
     const snapshot = this.#results.snapshot();
-    if (this.#described?.snapshot !== snapshot) this.#described = { snapshot, status: describeAppliance(snapshot) };
+    if (this.#described?.snapshot !== snapshot)
+      this.#described = { snapshot, status: describeAppliance(snapshot, this.#parts.url) };
     return this.#described.status;
   }
 

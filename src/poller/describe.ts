@@ -25,13 +25,14 @@ const presented: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Describes one appliance for people; a pure function of its snapshot. */
-export function describeAppliance(snapshot: Snapshot): ApplianceStatus {
+/** Describes one appliance for people; a pure function of its snapshot and its address. */
+export function describeAppliance(snapshot: Snapshot, url: string): ApplianceStatus {
   const description = readingOf(snapshot, appliance)?.data;
   const activated = readingOf(snapshot, activation)?.data;
   const farmList = describeFarms(snapshot);
   return {
     name: snapshot.name,
+    url,
     labels: snapshot.labels,
     up: snapshot.up,
     deactivated: snapshot.deactivated,

@@ -20,6 +20,8 @@ export interface FleetStatus {
 
 export interface ApplianceStatus {
   readonly name: string;
+  /** The origin of its API, which its web interface has too; without a path. */
+  readonly url: string;
   /** The labels of the configuration. */
   readonly labels: Readonly<Record<string, string>>;
   /** The value of `zlb_up`; undefined before the first answer. */

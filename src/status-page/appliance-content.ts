@@ -1,7 +1,7 @@
 import type { ApplianceStatus, InterfaceStatus } from '../poller/status.ts';
 import { activationTable, certificateTable, sortedCertificates } from './certificate-table.ts';
-import { applianceState, farmsUp, releaseOf } from './appliance-table.ts';
-import { changeList, emptyNote, paginate, pagination, panel, problemList, singlePanel } from './section.ts';
+import { applianceState, farmsUp, releaseOf, webInterface } from './appliance-table.ts';
+import { backTo, changeList, emptyNote, paginate, pagination, panel, problemList, singlePanel } from './section.ts';
 import { farmList, sortedFarms } from './farm-list.ts';
 import { html, type Markup } from './html.ts';
 import type { Problem } from './problem.ts';
@@ -28,7 +28,7 @@ export function applianceContent(
   const own = problems.filter(({ appliance }) => appliance === name);
   const certificates = sortedCertificates([health]);
   const transitions = summary.transitions.filter(({ appliance }) => appliance === name).slice(0, mostChanges);
-  return html`<p class="back"><a href="./">All appliances</a></p>
+  return html`${backTo()}
 <p class="name"><bdi>${name}</bdi></p>
 ${overallStatusHeading(overallStatusOf([health], own))}
 <div class="columns"><div>
@@ -75,7 +75,7 @@ export function farmContent(health: ApplianceHealth, farmName: string, nowMs: nu
   const absent = farms
     ? 'The appliance has no farm of that name now.'
     : 'The farms of the appliance were not read, or so long ago that they are not shown.';
-  return html`<p class="back"><a href="./">All appliances</a> · <a href="./?${new URLSearchParams({ appliance: name }).toString()}"><bdi>${name}</bdi></a></p>
+  return html`${backTo(name)}
 ${singlePanel('farms', html`Farm <bdi>${farmName}</bdi>`, chosen.length === 0 ? emptyNote(absent) : farmList(chosen, nowMs, Number.POSITIVE_INFINITY))}`;
 }
 
@@ -84,6 +84,7 @@ function facts({ status }: ApplianceHealth): Markup {
   return html`<dl class="facts-list">
 <div><dt>State</dt><dd>${applianceState(status)}</dd></div>
 <div><dt>Product</dt><dd>${releaseOf(status)}</dd></div>
+<div><dt>Web interface</dt><dd>${webInterface(status)}</dd></div>
 <div><dt>Host name</dt><dd><bdi>${hostname ?? 'unknown'}</bdi></dd></div>
 <div><dt>Farms up</dt><dd>${farmsUp(status)}</dd></div>
 <div><dt>Calls to it</dt><dd>${breaker === 'closed' ? 'let through' : stateMark('warning', breaker === 'open' ? 'held back after failures' : 'one is tried')}</dd></div>

@@ -1,6 +1,6 @@
 import type { ApplianceStatus } from '../poller/status.ts';
 import { isAnswering } from './freshness.ts';
-import { html, type Markup } from './html.ts';
+import { type Counts, countsOf, html, type Markup } from './html.ts';
 import { linkTo } from './view.ts';
 import { readingSummary } from './reading-chips.ts';
 import { type Severity, stateMark } from './severity.ts';
@@ -15,14 +15,21 @@ export function applianceTable(appliances: readonly ApplianceHealth[], nowMs: nu
 
 function row({ status, problems }: ApplianceHealth, nowMs: number): Markup {
   const { name, hostname, labels } = status;
-  const remarks = [hostname !== undefined && hostname !== name && hostname, ...Object.values(labels)].filter(Boolean);
+  const remarks = [hostname !== undefined && hostname !== name && hostname, ...Object.values(labels)]
+    .filter(Boolean)
+    .map((remark) => html`<bdi>${remark}</bdi> · `);
   return html`<tr data-key="${name}">
-<th scope="row"><a href="${linkTo({ kind: 'appliance', appliance: name, page: 1 })}"><bdi>${name}</bdi></a>${remarks.length > 0 && html` <small><bdi>${remarks.join(' · ')}</bdi></small>`}</th>
+<th scope="row"><a href="${linkTo({ kind: 'appliance', appliance: name, page: 1 })}"><bdi>${name}</bdi></a> <small>${remarks}${webInterface(status)}</small></th>
 <td data-label="State">${applianceState(status)}</td>
 <td data-label="Wrong">${problemCounts(problems.map(({ level }) => level))}</td>
 <td data-label="Farms up">${farmsUp(status)}</td>
 <td data-label="Product">${releaseOf(status)}</td>
 <td data-label="Readings">${readingSummary(status, nowMs)}</td></tr>`;
+}
+
+/** Renders the address of the appliance as a link to its web interface. */
+export function webInterface({ url }: ApplianceStatus): Markup {
+  return html`<a href="${url}" title="Web interface" rel="noreferrer">${new URL(url).host}</a>`;
 }
 
 /** Renders the state of the appliance itself, without its farms. */
@@ -42,9 +49,14 @@ export function releaseOf({ product, version, edition }: ApplianceStatus): Marku
 
 export function farmsUp({ farms }: ApplianceStatus): Markup {
   if (farms === undefined) return html`<span class="faint">unknown</span>`;
-  if (farms.length === 0) return html`<span class="faint">no farms</span>`;
-  const up = farms.filter(({ state }) => state === 'up').length;
-  return html`<span class="number">${up.toLocaleString('en')} <span class="faint">of ${farms.length.toLocaleString('en')}</span></span>`;
+  return farmsUpIn(countsOf(farms.map(({ state }) => state)));
+}
+
+/** Renders how many farms are up, of those that are known. */
+export function farmsUpIn(states: Counts<string>): Markup {
+  const count = [...states.values()].reduce((sum, each) => sum + each, 0);
+  if (count === 0) return html`<span class="faint">no farms</span>`;
+  return html`<span class="number">${(states.get('up') ?? 0).toLocaleString('en')} <span class="faint">of ${count.toLocaleString('en')}</span></span>`;
 }
 
 function problemCounts(levels: readonly Severity[]): Markup {

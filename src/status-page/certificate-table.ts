@@ -1,6 +1,7 @@
 import { expiryWindow, lifeLeft } from '../lib/alert-thresholds.ts';
 import type { CertificateStatus } from '../poller/status.ts';
-import { html, listed, type Markup } from './html.ts';
+import { html, type Markup } from './html.ts';
+import { farmLinks } from './section.ts';
 import { linkTo } from './view.ts';
 import { type Severity, severityOf, severityRank, stateMark, wordOf } from './severity.ts';
 import type { ApplianceHealth } from './health-summary.ts';
@@ -40,7 +41,7 @@ export function certificateTable(certificates: readonly CertificateOnPage[], now
 function row({ appliance, certificate }: CertificateOnPage, nowMs: number): Markup {
   const { file, issuer, usedBy, servedBy = [], notServedBy = [] } = certificate;
   return html`<tr data-key="${`${appliance} ${file}`}" class="${usedBy?.length === 0 ? 'unused' : 'used'}">
-<th scope="row"><bdi title="${isName(issuer) ? `issued by ${issuer}` : ''}">${nameOf(certificate)}</bdi> <small><bdi>${file}</bdi> · <a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a> · <span class="users">${users(usedBy)}</span>${servedBy.length > 0 && html` · seen served by <bdi>${listed(servedBy)}</bdi>`}${notServedBy.length > 0 && html` · ${stateMark('warning', 'not served yet')} by <bdi>${listed(notServedBy)}</bdi>`}</small></th>
+<th scope="row"><a href="${linkTo({ kind: 'certificate', appliance, file })}"><bdi title="${isName(issuer) ? `issued by ${issuer}` : ''}">${nameOf(certificate)}</bdi></a> <small><bdi>${file}</bdi> · <a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a> · <span class="users">${users(appliance, usedBy)}</span>${servedBy.length > 0 && html` · seen served by ${farmLinks(appliance, servedBy)}`}${notServedBy.length > 0 && html` · ${stateMark('warning', 'not served yet')} by ${farmLinks(appliance, notServedBy)}`}</small></th>
 <td data-label="Days left">${daysLeft(certificate, nowMs)}</td></tr>`;
 }
 
@@ -53,9 +54,9 @@ function isName(text: string): boolean {
   return text !== '' && text !== '-';
 }
 
-function users(usedBy: readonly string[] | undefined): Markup {
+function users(appliance: string, usedBy: readonly string[] | undefined): Markup {
   if (usedBy === undefined) return html`who uses it is not known`;
-  return usedBy.length === 0 ? html`not used` : html`used by <bdi>${listed(usedBy)}</bdi>`;
+  return usedBy.length === 0 ? html`not used` : html`used by ${farmLinks(appliance, usedBy)}`;
 }
 
 function daysLeft(certificate: CertificateStatus, nowMs: number): Markup {

@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { ConfigurationState } from '../metrics/self.ts';
 import { html, type Markup, sumOf } from './html.ts';
+import { describeFreshness } from './overall-status.ts';
 import type { Problem } from './problem.ts';
 import { stateMark } from './severity.ts';
 import type { HealthSummary } from './health-summary.ts';
@@ -48,16 +49,16 @@ export function exporterPanel(
 ): Markup {
   const nowMs = summary.takenAtMs;
   const { startedAtMs, memoryBytes, loopDelayMs } = processStatistics;
-  const readings = sumOf(summary.perAppliance.map((each) => each.readings));
-  const told = (['fresh', 'late', 'failing', 'stale', 'waiting'] as const)
-    .map((each) => ({ word: each === 'waiting' ? 'not read yet' : each, count: readings.get(each) ?? 0 }))
-    .filter(({ count }) => count > 0);
+  const fresh = sumOf(summary.perAppliance.map((each) => each.readings)).get('fresh') ?? 0;
+  const readings = [fresh > 0 && `${fresh.toLocaleString('en')} fresh`, describeFreshness(summary.perAppliance)].filter(
+    Boolean,
+  );
   const series = summary.perAppliance.reduce((sum, { status }) => sum + status.series, 0);
   return html`<dl class="facts-list">
 <div><dt>Version</dt><dd>${version}</dd></div>
 <div><dt>Runs for</dt><dd>${age(startedAtMs, nowMs)}</dd></div>
 <div><dt>First round</dt><dd>${ready ? 'done' : stateMark('unknown', 'under way')}</dd></div>
-<div><dt>Readings</dt><dd>${told.length === 0 ? 'none' : told.map(({ word, count }) => `${count.toLocaleString('en')} ${word}`).join(', ')}</dd></div>
+<div><dt>Readings</dt><dd>${readings.length === 0 ? 'none' : readings.join(', ')}</dd></div>
 <div><dt>Series of readings</dt><dd>${series.toLocaleString('en')} <small>on /metrics with those of the exporter</small></dd></div>
 <div><dt>Memory</dt><dd>${Math.round(memoryBytes / mebibyte / 5) * 5} MiB</dd></div>
 <div><dt>Loop delay</dt><dd>${loopDelayMs < 5 ? 'under 5 ms' : `${Math.round(loopDelayMs / 5) * 5} ms`}</dd></div>

@@ -1,6 +1,7 @@
 import type { BackendName, BackendStatus, FarmStatus, ProbeStatus } from '../poller/status.ts';
 import { farmProblems } from './farm-problems.ts';
 import { compareNames, html, type Markup, type Part } from './html.ts';
+import { linkList } from './section.ts';
 import { linkTo } from './view.ts';
 import { severityOf, stateMark, worstSeverity, severityRank, type Severity, wordOf } from './severity.ts';
 import { age, isoTime } from './times.ts';
@@ -41,7 +42,7 @@ function item({ appliance, farm, level }: FarmOnPage, nowMs: number, maxBackends
 <span class="address"><bdi>${vip && `${vip}${vport ? `:${vport}` : ''}`}</bdi></span>
 <span class="connections">${established !== undefined && html`<b>${established.toLocaleString('en')}</b> <small>${established === 1 ? 'connection' : 'connections'}</small>`}</span>
 <span class="backends-up">${backendsUp(farm)}</span></summary>
-${details(farm, nowMs, maxBackends)}
+${details(appliance, farm, nowMs, maxBackends)}
 ${backends !== undefined && backends.length > maxBackends && html`<p class="more"><a href="${linkTo({ kind: 'farm', appliance, farm: name })}">and ${(backends.length - maxBackends).toLocaleString('en')} more backends</a></p>`}</details></li>`;
 }
 
@@ -56,15 +57,19 @@ function backendsUp({ backends, profile, configuredBackends }: FarmStatus): Part
   return html`<span class="${isShort ? 'short' : 'enough'}"><b>${up}</b> of ${backends.length} up</span>`;
 }
 
-function details(farm: FarmStatus, nowMs: number, most: number): Markup {
-  const { state, sinceMs, certificates = [], pending, hasHealthCheck, backends } = farm;
+function details(appliance: string, farm: FarmStatus, nowMs: number, most: number): Markup {
+  const { name, state, sinceMs, certificates = [], pending, hasHealthCheck, backends } = farm;
   const facts = [
     sinceMs !== undefined && html`${wordOf(state)} for ${age(sinceMs, nowMs)}`,
     pending !== undefined && pending > 0 && html`${pending.toLocaleString('en')} half-open connections`,
     hasHealthCheck === false &&
       html`${farm.profile === 'l4xnat' ? 'no health check, so its backends are always called up' : 'not all services have a health check'}`,
-    certificates.length > 0 && html`presents <bdi>${certificates.join(', ')}</bdi>`,
+    certificates.length > 0 &&
+      html`presents ${linkList(certificates, (file) => ({ kind: 'certificate', appliance, file }))}`,
     ...(farm.probe ? probeFacts(farm.probe) : []),
+    // A link in the summary would be one thing to press inside another.
+    Number.isFinite(most) &&
+      html`<a href="${linkTo({ kind: 'farm', appliance, farm: name })}">only <bdi>${name}</bdi></a>`,
   ].filter((fact) => fact !== false);
   return html`${facts.length > 0 && html`<p class="facts">${facts.map((fact) => html`<span>${fact}</span>`)}</p>`}${
     backends !== undefined && backends.length > 0

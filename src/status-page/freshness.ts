@@ -1,12 +1,17 @@
 import type { ApplianceStatus, CollectorFailure, CollectorStatus } from '../poller/status.ts';
 import type { Severity } from './severity.ts';
 
+type Reason = CollectorFailure['reason'];
+
 /**
  * `late`: its next run is overdue. `stale`: too old to be shown. `failing`: the last run failed,
- * and an older reading is shown. `waiting`: its first run has not ended. `unsupported`: the
- * appliance does not have what it reads.
+ * and an older reading is shown. `waiting`: its first run has not ended, or waits for another
+ * reading. `unsupported`: the appliance does not have what it reads.
  */
 export type Freshness = 'fresh' | 'late' | 'failing' | 'stale' | 'waiting' | 'unsupported';
+
+/** A run was put off, and nothing failed: the age of the reading decides. */
+const putOff: readonly Reason[] = ['overlap', 'stretched', 'farms_unknown'];
 
 /** Allowance beyond two intervals for a round over many farms, its jitter and a short queue. */
 const graceMs = 10_000;
@@ -15,7 +20,7 @@ export function freshnessOf(collector: CollectorStatus, nowMs: number): Freshnes
   const { ok, isSupported, isStale, failure, lastSuccessMs, intervalMs } = collector;
   if (!isSupported) return 'unsupported';
   if (isStale) return 'stale';
-  if (ok === false || failure) return 'failing';
+  if (ok === false || (failure && !putOff.includes(failure.reason))) return 'failing';
   if (ok === undefined || lastSuccessMs === undefined) return 'waiting';
   return nowMs - lastSuccessMs > 2 * intervalMs + graceMs ? 'late' : 'fresh';
 }
@@ -41,8 +46,6 @@ export function isAsItShould(freshness: Freshness): boolean {
 export function isAnswering({ up, breaker }: Pick<ApplianceStatus, 'up' | 'breaker'>): boolean {
   return up === true && breaker === 'closed';
 }
-
-type Reason = CollectorFailure['reason'];
 
 const words: Readonly<Record<Reason, string>> = {
   timeout: 'no answer in time',
@@ -73,3 +76,11 @@ const words: Readonly<Record<Reason, string>> = {
 export function reasonInWords(reason: Reason): string {
   return words[reason];
 }
+
+/** The words for readings that are not fresh, the most severe first. */
+export const freshnessWords: readonly (readonly [Freshness, string])[] = [
+  ['failing', 'failing'],
+  ['stale', 'too old to be shown'],
+  ['late', 'late'],
+  ['waiting', 'not read yet'],
+];

@@ -1,4 +1,4 @@
-import { type Freshness, isAnswering } from './freshness.ts';
+import { freshnessWords, isAnswering } from './freshness.ts';
 import { countOf, type Counts, html, type Markup, sumOf } from './html.ts';
 import type { ShardInfo } from './exporter-panel.ts';
 import type { Problem } from './problem.ts';
@@ -26,15 +26,14 @@ export function overallStatusOf(
   const basis = [basisOf(appliances, shard), ...(shard ? [describeShard(shard)] : [])].join(' ');
   const critical = problems.filter(({ level }) => level === 'critical').length;
   if (problems.length > 0) {
-    const sentence =
-      critical === 0
-        ? `${countOf(problems.length, 'thing needs', 'things need')} attention`
-        : critical === problems.length
-          ? `${countOf(critical, 'thing is', 'things are')} wrong`
-          : `${countOf(critical, 'thing is', 'things are')} wrong, ${(problems.length - critical).toLocaleString('en')} more ${problems.length - critical === 1 ? 'needs' : 'need'} attention`;
+    const warnings = problems.length - critical;
+    const counts = [
+      critical > 0 && `${critical.toLocaleString('en')} critical`,
+      warnings > 0 && countOf(warnings, 'warning'),
+    ].filter(Boolean);
     return {
       level: critical > 0 ? 'critical' : 'warning',
-      sentence,
+      sentence: `${countOf(problems.length, 'thing is', 'things are')} wrong: ${counts.join(', ')}`,
       basis: [basis, ...describeGaps(appliances)].join(' '),
     };
   }
@@ -86,14 +85,8 @@ function describeFarms(states: Counts<string>): string {
   return `${countOf(count, 'farm')}: ${told.join(', ')}`;
 }
 
-const freshnessWords: readonly (readonly [Freshness, string])[] = [
-  ['failing', 'failing'],
-  ['stale', 'too old to be shown'],
-  ['late', 'late'],
-  ['waiting', 'not read yet'],
-];
-
-function describeFreshness(appliances: readonly ApplianceHealth[]): string {
+/** Returns how many readings are not fresh, by kind; `''` for none. */
+export function describeFreshness(appliances: readonly ApplianceHealth[]): string {
   const counts = sumOf(appliances.map(({ readings }) => readings));
   return freshnessWords
     .flatMap(([freshness, words]) =>

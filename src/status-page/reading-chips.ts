@@ -59,13 +59,13 @@ function words({ name, lastSuccessMs, failure }: CollectorStatus, freshness: Fre
     case 'fresh':
       return last;
     case 'late':
-      return html`late${last && html`, last read ${last} ago`}`;
+      return html`late${because !== undefined && html`: ${because}`}${last && html`, last read ${last} ago`}`;
     case 'failing':
       return html`${some}failing${because !== undefined && html`: ${because}`}${last && html`, last read ${last} ago`}`;
     case 'stale':
       return html`${some}too old to be shown${because !== undefined && html`: ${because}`}${last && html`, last read ${last} ago`}`;
     case 'waiting':
-      return 'not read yet';
+      return html`not read yet${because !== undefined && html`: ${because}`}`;
     case 'unsupported':
       return 'not on this appliance';
   }

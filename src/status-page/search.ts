@@ -7,7 +7,7 @@ import { applianceTable } from './appliance-table.ts';
 import { farmList, sortedFarms } from './farm-list.ts';
 import { countOf, html, type Markup } from './html.ts';
 import { linkTo } from './view.ts';
-import { emptyNote, panel } from './section.ts';
+import { backTo, emptyNote, panel } from './section.ts';
 
 /** The result of a search: the first hits of each kind, and their total number. */
 interface SearchResult {
@@ -81,9 +81,9 @@ function wordsOfState(state: string): readonly string[] {
 }
 
 function isAppliance(status: ApplianceStatus, has: Has): boolean {
-  const { name, hostname, labels, product, version, up, deactivated } = status;
+  const { name, url, hostname, labels, product, version, up, deactivated } = status;
   const states = [...(up === false ? ['down', 'unreachable'] : []), ...(deactivated ? ['deactivated'] : [])];
-  return has(states, name, hostname, product, version, ...Object.values(labels));
+  return has(states, name, new URL(url).host, hostname, product, version, ...Object.values(labels));
 }
 
 function isFarm({ name, state, vip, vport }: FarmStatus, has: Has): boolean {
@@ -136,7 +136,7 @@ const maxBackends = 8;
 export function searchContent(text: string, found: SearchResult, nowMs: number): Markup {
   const { appliances, farms, backends, certificates } = found;
   const count = appliances.count + farms.count + backends.count + certificates.count;
-  return html`<p class="back"><a href="./">All appliances</a></p>
+  return html`${backTo()}
 <h1 class="found" id="overall-status" aria-live="polite" aria-atomic="true">${count === 0 ? 'Nothing' : countOf(count, 'match', 'matches')} for “<bdi>${text}</bdi>”</h1>
 ${count === 0 && emptyNote('A search goes through the names of appliances and farms, addresses of farms and backends, files and names of certificates, and states such as down, critical or expired, as they are known now.')}
 ${group('appliances', 'Appliances', appliances, (hits) => applianceTable(hits, nowMs))}

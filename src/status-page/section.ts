@@ -17,6 +17,14 @@ export function singlePanel(id: string, heading: Part, content: Part): Markup {
 <section id="${id}" class="panel" aria-labelledby="overall-status">${content}</section>`;
 }
 
+/** Renders the way back, from a part of an appliance also to the appliance. */
+export function backTo(appliance?: string): Markup {
+  const own =
+    appliance !== undefined &&
+    html` · <a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a>`;
+  return html`<p class="back"><a href="./">All appliances</a>${own}</p>`;
+}
+
 export function emptyNote(sentence: string): Markup {
   return html`<p class="faint">${sentence}</p>`;
 }
@@ -63,11 +71,8 @@ function problemItem(
   nowMs: number,
   onPageOf?: string,
 ): Markup {
-  const { farm } = labels;
-  const heading =
-    appliance !== undefined && farm !== undefined
-      ? html`<a href="${linkTo({ kind: 'farm', appliance, farm })}"><bdi>${title}</bdi></a>`
-      : html`<bdi>${title}</bdi>`;
+  const link = linkOf(appliance, labels, onPageOf);
+  const heading = link === undefined ? html`<bdi>${title}</bdi>` : html`<a href="${link}"><bdi>${title}</bdi></a>`;
   const since =
     sinceMs === 'unseen'
       ? html`<span>since before it was watched</span>`
@@ -78,6 +83,33 @@ function problemItem(
 <p class="facts"><span>${appliance !== undefined && appliance !== onPageOf && html`<a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a>`}
 <a href="${runbookLink(alert, { ...(appliance !== undefined && { appliance }), ...labels })}">Runbook<span class="quiet"> of ${alert}</span></a></span> ${since}</p></div></li>`;
 }
+
+/** Returns the view of what a problem is about; undefined on that view. */
+function linkOf(
+  appliance: string | undefined,
+  { farm, file }: NonNullable<Problem['labels']>,
+  onPageOf: string | undefined,
+): string | undefined {
+  if (appliance === undefined) return './#exporter';
+  if (farm !== undefined) return linkTo({ kind: 'farm', appliance, farm });
+  if (file !== undefined) return linkTo({ kind: 'certificate', appliance, file });
+  return appliance === onPageOf ? undefined : linkTo({ kind: 'appliance', appliance, page: 1 });
+}
+
+/** Renders links to farms of an appliance: the first four, and the number of the rest. */
+export function farmLinks(appliance: string, farms: readonly string[]): Markup {
+  return linkList(farms, (farm) => ({ kind: 'farm', appliance, farm }));
+}
+
+/** Renders links to views by their names: the first four, and the number of the rest. */
+export function linkList(names: readonly string[], viewOf: (name: string) => View): Markup {
+  const links = names
+    .slice(0, mostLinks)
+    .map((name, index) => html`${index > 0 && ', '}<a href="${linkTo(viewOf(name))}"><bdi>${name}</bdi></a>`);
+  return html`${links}${names.length > mostLinks && ` and ${(names.length - mostLinks).toLocaleString('en')} more`}`;
+}
+
+const mostLinks = 4;
 
 /** Renders state changes, the newest first. */
 export function changeList(transitions: readonly RecentTransition[]): Markup {

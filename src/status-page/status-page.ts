@@ -6,15 +6,16 @@ import { applianceContent, farmContent } from './appliance-content.ts';
 import { digestOf, loadAssets, loadRunbooks } from './assets.ts';
 import { type PageContent, demonstrationBanner, documentOf, quietDocument } from './document.ts';
 import { type ExporterFacts, exporterProblem } from './exporter-panel.ts';
-import { fleetContent, listContent } from './fleet-content.ts';
-import { html, markupText } from './html.ts';
+import { certificateContent } from './certificate-content.ts';
+import { fleetContent, groupContent, groupsContent, listContent } from './fleet-content.ts';
+import { html, type Markup, markupText } from './html.ts';
 import { queryOf, readView, type View } from './view.ts';
 import { compareProblems, type Problem } from './problem.ts';
 import { createViewCache, type Rendered } from './view-cache.ts';
 import { readRunbookLabels, runbooksFor } from './runbooks.ts';
 import { search, searchContent } from './search.ts';
 import { worstSeverity } from './severity.ts';
-import { createHealthSummary, type HealthSummary } from './health-summary.ts';
+import { type ApplianceHealth, createHealthSummary, type HealthSummary } from './health-summary.ts';
 import { overallStatusOf } from './overall-status.ts';
 
 export interface StatusPageParts {
@@ -118,25 +119,38 @@ async function contentOf(view: View, summary: HealthSummary, parts: StatusPagePa
       return { ...head, main: fleetContent({ summary, problems, overallStatus, facts }) };
     case 'list':
       return { ...head, main: listContent(view, summary, problems) };
+    case 'groups':
+      return { ...head, main: groupsContent(view, summary) };
+    case 'group':
+      return { ...head, main: groupContent(view, summary) };
     case 'search': {
       const found = await search(summary, view.text, maxHits);
       return { ...head, main: searchContent(view.text, found, summary.takenAtMs) };
     }
     case 'appliance':
-    case 'farm': {
+    case 'farm':
+    case 'certificate': {
       const health = summary.perAppliance.find(({ status }) => status.name === view.appliance);
       if (!health) return notWatched(parts.unknownApplianceMessage(view.appliance));
       const own = problems.filter(({ appliance }) => appliance === view.appliance);
       return {
         level: worstSeverity([health.level, ...own.map(({ level }) => level)]),
         title: titleOf(own, `${view.appliance} · zlb-exporter`),
-        main:
-          view.kind === 'farm'
-            ? farmContent(health, view.farm, summary.takenAtMs)
-            : applianceContent(health, view.page, summary, problems),
+        main: contentOfAppliance(view, health, summary, problems),
       };
     }
   }
+}
+
+function contentOfAppliance(
+  view: Extract<View, { readonly appliance: string }>,
+  health: ApplianceHealth,
+  summary: HealthSummary,
+  problems: readonly Problem[],
+): Markup {
+  if (view.kind === 'farm') return farmContent(health, view.farm, summary.takenAtMs);
+  if (view.kind === 'certificate') return certificateContent(health, view.file, summary.takenAtMs);
+  return applianceContent(health, view.page, summary, problems);
 }
 
 function notWatched(message: string): StatusContent {

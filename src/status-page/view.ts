@@ -12,6 +12,10 @@ export type View =
   | { readonly kind: 'list'; readonly list: List; readonly page: number }
   | { readonly kind: 'appliance'; readonly appliance: string; readonly page: number }
   | { readonly kind: 'farm'; readonly appliance: string; readonly farm: string }
+  | { readonly kind: 'certificate'; readonly appliance: string; readonly file: string }
+  /** The groups of a label, or of the edition. */
+  | { readonly kind: 'groups'; readonly by: string; readonly page: number }
+  | { readonly kind: 'group'; readonly by: string; readonly group: string; readonly page: number }
   | { readonly kind: 'search'; readonly text: string };
 
 /** Longer than any name. */
@@ -22,12 +26,18 @@ const maxPage = 100_000;
 export function readView(query: Readonly<Record<string, unknown>>): View {
   const appliance = textIn(query, 'appliance');
   const farm = textIn(query, 'farm');
+  const file = textIn(query, 'certificate');
   const list = textIn(query, 'list');
+  const by = textIn(query, 'by');
+  const group = textIn(query, 'group');
   const search = textIn(query, 'q')?.trim().slice(0, maxSearchLength);
   if (appliance !== undefined && farm !== undefined) return { kind: 'farm', appliance, farm };
+  if (appliance !== undefined && file !== undefined) return { kind: 'certificate', appliance, file };
   if (appliance !== undefined) return { kind: 'appliance', appliance, page: pageIn(query) };
   if (search) return { kind: 'search', text: search };
   if (isOneOf(lists, list)) return { kind: 'list', list, page: pageIn(query) };
+  if (by !== undefined && group !== undefined) return { kind: 'group', by, group, page: pageIn(query) };
+  if (by !== undefined) return { kind: 'groups', by, page: pageIn(query) };
   return { kind: 'fleet' };
 }
 
@@ -64,6 +74,12 @@ export function queryOf(view: View): string {
       return query({ appliance: view.appliance, page: view.page });
     case 'farm':
       return query({ appliance: view.appliance, farm: view.farm });
+    case 'certificate':
+      return query({ appliance: view.appliance, certificate: view.file });
+    case 'groups':
+      return query({ by: view.by, page: view.page });
+    case 'group':
+      return query({ by: view.by, group: view.group, page: view.page });
     case 'search':
       return query({ q: view.text });
   }

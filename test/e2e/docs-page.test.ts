@@ -52,6 +52,28 @@ describe.skipIf(!isThere('chromium'))('the page under /docs in a real browser', 
       .toEqual(['setFarmBackendMaintenance', 'setServiceBackendMaintenance']);
   }, 60_000);
 
+  it('asks for one token in one box, and says where it comes from', async () => {
+    const { page, url } = await openPage();
+    await page.goto(`${url}/docs`);
+    await page.locator('.scheme-container').getByRole('button', { name: 'Authorize' }).click();
+
+    expect(await page.locator('.auth-container').getByRole('textbox').count()).toBe(1);
+    expect(await page.locator('.auth-container').textContent()).toContain('zlb-exporter token');
+  }, 60_000);
+
+  it('has the colours of the system, also when these change', async () => {
+    const { page, url } = await openPage();
+    const ground = () => page.evaluate<string>(`getComputedStyle(document.body).backgroundColor`);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.goto(`${url}/docs`);
+    await page.locator('.opblock-tag').first().waitFor();
+    const dark = await ground();
+    await page.emulateMedia({ colorScheme: 'light' });
+
+    await expect.poll(ground).toBe('rgb(250, 250, 250)');
+    expect(dark).toBe('rgb(28, 32, 34)');
+  }, 60_000);
+
   it('sends a call with the token that it was given, to this origin alone, and forgets the token', async () => {
     const { page, url, token, appliance, complaints, strangers } = await openPage();
     await page.goto(`${url}/docs#/system/readSystemVersion`);
@@ -102,7 +124,7 @@ async function openPage() {
 
 async function authorise(page: Page, token: string): Promise<void> {
   await page.locator('.scheme-container').getByRole('button', { name: 'Authorize' }).click();
-  const form = page.locator('.auth-container', { hasText: 'bearer' });
+  const form = page.locator('.auth-container');
   await form.getByRole('textbox').fill(token);
   await form.getByRole('button', { name: /authorize|apply/i }).click();
   await page.locator('.dialog-ux').getByRole('button', { name: 'Close' }).last().click();

@@ -253,6 +253,9 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
       );
 
       for (const query of [
+        '?by=edition',
+        '?by=edition&group=enterprise',
+        '?appliance=lb-berlin&certificate=old_example_com.pem',
         '',
         '?appliance=lb-madrid',
         '?q=shop',

@@ -3,6 +3,7 @@ import type { ApplianceStatus } from '../../src/poller/status.ts';
 /** The status of an appliance of which nothing is known but what is given. */
 export function applianceStatus(known: Partial<ApplianceStatus> & Pick<ApplianceStatus, 'name'>): ApplianceStatus {
   return {
+    url: 'https://192.0.2.10:444',
     labels: {},
     up: undefined,
     deactivated: false,

@@ -15,6 +15,7 @@ export const dayMs = 86_400_000;
 /** An appliance of which everything is known and well, but for what is given. */
 export function applianceStatus(given: Partial<ApplianceStatus> & { readonly name: string }): ApplianceStatus {
   return {
+    url: 'https://192.0.2.10:444',
     labels: {},
     up: true,
     deactivated: false,

@@ -57,6 +57,7 @@ export function createTestPoller(
 
   const poller = new AppliancePoller({
     name,
+    url: 'https://192.0.2.10:444',
     labels: {},
     watches: () => true,
     vip: plainVip,

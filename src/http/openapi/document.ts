@@ -16,8 +16,6 @@ export interface OpenApiDocument {
   readonly components: JsonObject;
 }
 
-const keyHeaders = ['ZAPI_KEY', 'API_KEY', 'ZAPI-KEY', 'API-KEY'] as const;
-
 /** The tag of the routes that the gateway answers itself. */
 export const gatewayTag = 'gateway';
 
@@ -31,14 +29,13 @@ export function openApiDocument({ version }: { readonly version: string }): Open
     openapi: '3.1.0',
     info: { title: 'zlb-exporter admin gateway', version, description },
     servers: [{ url: '/' }],
-    // The page puts the cursor into the last one.
-    security: [...keyHeaders, 'bearer'].map((scheme) => ({ [scheme]: [] })),
+    security: [{ bearer: [] }],
     tags: [gatewayTag, ...areas].map((name) => ({ name })),
     paths: appliancePaths(),
     components: {
       securitySchemes: {
-        ...Object.fromEntries(keyHeaders.map((name) => [name, keyHeader(name)])),
-        bearer: { type: 'http', scheme: 'bearer', description: 'A token of the gateway.' },
+        // One only: the page asks in one box for each.
+        bearer: { type: 'http', scheme: 'bearer', description: whereTokensComeFrom },
       },
       parameters: sharedParameters,
       responses: sharedAnswers(),
@@ -60,14 +57,8 @@ function appliancePaths(): OpenApiDocument['paths'] {
   return paths;
 }
 
-function keyHeader(name: string): JsonObject {
-  return {
-    type: 'apiKey',
-    in: 'header',
-    name,
-    description: "The same token, for clients that were written for the appliance's own API.",
-  };
-}
+const whereTokensComeFrom = `A token of the gateway, without the word Bearer. \`zlb-exporter token\` prints one once, and the line with its digest for
+\`admin.tokens\` in the configuration; who runs the exporter has it. The page forgets it when it is loaded anew.`;
 
 const riskWords = {
   read: 'shows nothing confidential',
@@ -84,7 +75,7 @@ front and an audit behind. Answers of an appliance go through as they came; only
 Where no shape is given, none is documented.
 
 Clients that were written for an appliance work unchanged through \`/api/v4.0/api.cgi/…\` and \`/zapi/v4.0/zapi.cgi/…\`, with the token in
-their key header, if the token covers exactly one appliance.
+their key header (\`ZAPI_KEY\`, \`API_KEY\`, \`ZAPI-KEY\`, \`API-KEY\`), if the token covers exactly one appliance.
 
 | Risk | The operation | For |
 |---|---|---|

@@ -13,17 +13,20 @@ import { collectFarmFrom, collectFrom, refusal } from '../collectors/given-repli
 
 /** The status of an appliance with these readings and no others. */
 function statusOf(...readings: readonly (Origin & { readonly data: unknown })[]): ApplianceStatus {
-  return describeAppliance({
-    name: 'lb',
-    labels: {},
-    up: true,
-    deactivated: false,
-    breaker: 'closed',
-    readings: new Map(readings.map((each): [string, Reading] => [keyOf(each), { ...each, sinceMs: undefined }])),
-    series: 0,
-    seriesLeftOut: 0,
-    collectors: [],
-  });
+  return describeAppliance(
+    {
+      name: 'lb',
+      labels: {},
+      up: true,
+      deactivated: false,
+      breaker: 'closed',
+      readings: new Map(readings.map((each): [string, Reading] => [keyOf(each), { ...each, sinceMs: undefined }])),
+      series: 0,
+      seriesLeftOut: 0,
+      collectors: [],
+    },
+    'https://192.0.2.10:444',
+  );
 }
 
 /** The farm `shop` with one more reading of it. */

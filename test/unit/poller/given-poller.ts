@@ -126,6 +126,7 @@ export function givenPoller(parts: {
   ): AppliancePoller =>
     new AppliancePoller({
       name,
+      url: 'https://192.0.2.10:444',
       labels: {},
       watches,
       vip: plainVip,

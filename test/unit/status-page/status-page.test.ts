@@ -70,9 +70,9 @@ describe('the sentence at the top', () => {
     const restart = farmStatus({ name: 'portal', state: 'needed_restart' });
 
     expect(await sentence(applianceStatus({ name: 'lb-1', farms: [down, restart] }))).toBe(
-      '1 thing is wrong, 1 more needs attention',
+      '2 things are wrong: 1 critical, 1 warning',
     );
-    expect(await sentence(applianceStatus({ name: 'lb-1', farms: [restart] }))).toBe('1 thing needs attention');
+    expect(await sentence(applianceStatus({ name: 'lb-1', farms: [restart] }))).toBe('1 thing is wrong: 1 warning');
     expect(await sentence()).toBe('Nothing is watched');
   });
 
@@ -159,6 +159,127 @@ describe('a large fleet', () => {
   });
 });
 
+describe('the overview', () => {
+  const fleetOf = (count: number): FleetStatus =>
+    fleetStatus(
+      ...Array.from({ length: count }, (_, index) =>
+        applianceStatus({
+          name: `lb-${index}`,
+          url: `https://192.0.2.${index}:444`,
+          labels: { rack: `r${index}`, site: ['paris', 'madrid', 'berlin'][index % 3] ?? '' },
+          edition: index % 2 ? 'enterprise' : 'community',
+          farms: [farmStatus({ name: 'shop', state: index === 4 ? 'down' : 'up' })],
+        }),
+      ),
+    );
+  const groupsIn = (page: string) => {
+    const table = /<table class="groups">.*?<\/table>/s.exec(page)?.[0] ?? '';
+    return [...table.matchAll(/<tr data-key="([^"]*)">(.*?)<\/tr>/gs)].map(([, name, cells = '']) => [
+      name,
+      cells
+        .replaceAll(/<[^>]+>/g, ' ')
+        .replaceAll(/\s+/g, ' ')
+        .trim(),
+    ]);
+  };
+
+  it('comes before the appliances, by the first label that divides them, the worst group first', async () => {
+    const page = await textAt(givenPage(fleetOf(12)), '/');
+
+    expect(groupsIn(page)).toEqual([
+      ['madrid', 'madrid 1 critical 3 well lb-4 3 of 4'],
+      ['berlin', 'berlin 4 well none 4 of 4'],
+      ['paris', 'paris 4 well none 4 of 4'],
+    ]);
+    expect(page.indexOf('id="groups"')).toBeLessThan(page.indexOf('id="problems"'));
+    expect(page).toContain('href="./?by=edition"');
+    expect(rowsOf(page)).toHaveLength(12);
+  });
+
+  it('is left out where a few appliances are seen at once', async () => {
+    expect(await textAt(givenPage(fleetOf(3)), '/')).not.toContain('id="groups"');
+  });
+
+  it('leaves the worst of two hundred appliances on the first page, and each group on its own', async () => {
+    const app = givenPage(fleetOf(200));
+
+    const page = await textAt(app, '/');
+    expect(rowsOf(page)).toHaveLength(12);
+    expect(page).toContain('and 188 more');
+    const madrid = await textAt(app, '/?by=site&group=madrid');
+    expect(rowsOf(madrid)).toHaveLength(67);
+    expect(madrid).toContain('1 thing is wrong: 1 critical');
+    expect(groupsIn(await textAt(app, '/?by=edition')).map(([name]) => name)).toEqual(['community', 'enterprise']);
+    expect(await textAt(app, '/?by=nothing&group=nowhere')).toContain('There is none.');
+  });
+});
+
+describe('a link', () => {
+  const status = applianceStatus({
+    name: 'lb-1',
+    url: 'https://192.0.2.7:444',
+    farms: [farmStatus({ name: 'shop', state: 'down', certificates: ['old.pem'] })],
+    certificates: [
+      certificateStatus({ file: 'old.pem', notAfterSeconds: nowMs / 1_000 - 60, state: 'expired', usedBy: ['shop'] }),
+    ],
+    interfaces: [{ name: 'eth1', state: 'down', sinceMs: nowMs }],
+  });
+
+  it('leads from each headline to the view of what it is about', async () => {
+    const app = givenPage(fleetStatus(status), { configuration: { isInForce: false, loadedAtMs: nowMs } });
+
+    const page = await textAt(app, '/');
+
+    expect([...page.matchAll(/<h3>.*?href="([^"]*)".*?<\/h3>/g)].map(([, href]) => href).toSorted()).toEqual([
+      './#exporter',
+      './?appliance=lb-1',
+      './?appliance=lb-1&amp;certificate=old.pem',
+      './?appliance=lb-1&amp;farm=shop',
+    ]);
+  });
+
+  it('leads to the web interface of an appliance, from the list and from its own view', async () => {
+    const app = givenPage(fleetStatus(status));
+
+    for (const url of ['/', '/?appliance=lb-1'])
+      expect(await textAt(app, url)).toMatch(/<a href="https:\/\/192\.0\.2\.7:444"[^>]*>192\.0\.2\.7:444<\/a>/);
+    expect(await textAt(app, '/?q=192.0.2.7')).toContain('1 match');
+  });
+
+  it('leads from a farm to its certificates, and back', async () => {
+    const app = givenPage(fleetStatus(status));
+
+    expect(await textAt(app, '/?appliance=lb-1&farm=shop')).toContain(
+      'href="./?appliance=lb-1&amp;certificate=old.pem"',
+    );
+    const certificate = await textAt(app, '/?appliance=lb-1&certificate=old.pem');
+    expect(certificate).toContain('href="./?appliance=lb-1&amp;farm=shop"');
+    expect(certificate).toContain('Certificate old.pem has expired');
+    expect(await textAt(app, '/?appliance=lb-1&certificate=new.pem')).toContain(
+      'no certificate in a file of that name',
+    );
+  });
+});
+
+describe('a reading', () => {
+  it('that was put off does not fail: it is fresh, late or still to come by its age', async () => {
+    const failure = { reason: 'stretched', sinceMs: nowMs } as const;
+    const old = nowMs - 30 * minuteMs;
+    const collectors = [
+      collectorStatus({ name: 'farms', failure }),
+      collectorStatus({ name: 'system', failure, lastSuccessMs: old }),
+      collectorStatus({ name: 'backends', failure: { ...failure, reason: 'farms_unknown' }, lastSuccessMs: undefined }),
+      collectorStatus({ name: 'certificates', isStale: true, failure: { ...failure, reason: 'timeout' } }),
+      collectorStatus({ name: 'vpn', ok: false, failure: { ...failure, reason: 'malformed' } }),
+    ];
+
+    const page = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', collectors }))), '/');
+
+    expect(page).toContain('4 readings are not fresh: 1 failing, 1 too old to be shown, 1 late, 1 not read yet.');
+    expect(page).toContain('1 of 5 fresh');
+  });
+});
+
 describe('the list of problems', () => {
   it('has an interface that went down at any time, and none that never was up or is up again', async () => {
     const interfaces = [
@@ -169,7 +290,7 @@ describe('the list of problems', () => {
 
     const page = await textAt(givenPage(fleetStatus(applianceStatus({ name: 'lb-1', interfaces }))), '/');
 
-    expect([...page.matchAll(/<h3>.*?<bdi>([^<]*)<\/bdi><\/h3>/g)].map(([, title]) => title)).toEqual([
+    expect([...page.matchAll(/<h3>.*?<bdi>([^<]*)<\/bdi>.*?<\/h3>/g)].map(([, title]) => title)).toEqual([
       'Interface eth1 of lb-1 is down',
     ]);
     expect(page, 'counted for its appliance too').toContain('1 warning');

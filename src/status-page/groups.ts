@@ -1,0 +1,86 @@
+import { farmsUpIn } from './appliance-table.ts';
+import { compareNames, html, type Markup, sumOf } from './html.ts';
+import type { ApplianceHealth } from './health-summary.ts';
+import { linkList } from './section.ts';
+import { type Severity, severityRank, stateMark, worstSeverity } from './severity.ts';
+import { linkTo } from './view.ts';
+
+/** Appliances that have one value of a label, or one edition. */
+export interface Group {
+  readonly by: string;
+  /** Empty for appliances without a value. */
+  readonly value: string;
+  /** The worst first. */
+  readonly appliances: readonly ApplianceHealth[];
+}
+
+/** Never a label of the configuration, where it is reserved. */
+const edition = 'edition';
+
+/**
+ * Returns the labels that divide the appliances into groups, in the order of the configuration, and
+ * the edition. A label that every appliance has for itself divides nothing.
+ */
+export function dividersOf(appliances: readonly ApplianceHealth[]): readonly string[] {
+  const labels = new Set(appliances.flatMap(({ status }) => Object.keys(status.labels)));
+  return [...labels, edition].filter((by) => {
+    const { size } = new Set(appliances.map((health) => valueOf(health, by)));
+    return size > 1 && size < appliances.length;
+  });
+}
+
+/** Returns the groups, the worst first, then by name. */
+export function groupsBy(by: string, appliances: readonly ApplianceHealth[]): readonly Group[] {
+  const byValue = Map.groupBy(appliances, (health) => valueOf(health, by));
+  return [...byValue]
+    .map(([value, members]) => ({ by, value, appliances: sortedAppliances(members) }))
+    .toSorted(
+      (one, other) => severityRank(levelOf(one)) - severityRank(levelOf(other)) || compareNames(one.value, other.value),
+    );
+}
+
+/** Sorts the worst first, then in the order given. */
+export function sortedAppliances(appliances: readonly ApplianceHealth[]): readonly ApplianceHealth[] {
+  return appliances.toSorted(
+    (one, other) => severityRank(one.level) - severityRank(other.level) || other.problems.length - one.problems.length,
+  );
+}
+
+function valueOf({ status }: ApplianceHealth, by: string): string {
+  return (by === edition ? status.edition : status.labels[by]) ?? '';
+}
+
+function levelOf({ appliances }: Group): Severity {
+  return worstSeverity(appliances.map(({ level }) => level));
+}
+
+export function groupName({ by, value }: Pick<Group, 'by' | 'value'>): Markup {
+  return html`<bdi>${value || `no ${by} known`}</bdi>`;
+}
+
+/** Renders one row for each group: each appliance counts once, by the worst of it. */
+export function groupTable(groups: readonly Group[]): Markup {
+  return html`<table class="groups">
+<thead><tr><th scope="col"><bdi>${groups[0]?.by}</bdi></th><th scope="col">Appliances</th><th scope="col">Not well</th><th scope="col">Farms up</th></tr></thead>
+<tbody>${groups.map(row)}</tbody></table>`;
+}
+
+const words = { critical: 'critical', warning: 'with warnings', unknown: 'not all known', well: 'well' } as const;
+
+function row(group: Group): Markup {
+  const { by, value, appliances } = group;
+  const counts = (['critical', 'warning', 'unknown', 'well'] as const)
+    .map((level) => ({ level, count: appliances.filter((each) => each.level === level).length }))
+    .filter(({ count }) => count > 0);
+  const unwell = appliances.filter(({ level }) => level !== 'well').map(({ status }) => status.name);
+  return html`<tr data-key="${value}"><th scope="row"><a href="${linkTo({ kind: 'group', by, group: value, page: 1 })}">${groupName(group)}</a></th>
+<td data-label="Appliances">${counts.map(({ level, count }) => html`${stateMark(level, `${count.toLocaleString('en')} ${words[level]}`)} `)}</td>
+<td data-label="Not well">${unwell.length === 0 ? html`<span class="faint">none</span>` : linkList(unwell, (appliance) => ({ kind: 'appliance', appliance, page: 1 }))}</td>
+<td data-label="Farms up">${farmsUpIn(sumOf(appliances.map(({ farmStates }) => farmStates)))}</td></tr>`;
+}
+
+/** Renders links to the groups by other labels. */
+export function dividerLinks(dividers: readonly string[]): Markup | false {
+  if (dividers.length === 0) return false;
+  return html`<p class="more">${dividers.map((by) => html`<a href="${linkTo({ kind: 'groups', by, page: 1 })}">by <bdi>${by}</bdi></a> `)}</p>`;
+}
