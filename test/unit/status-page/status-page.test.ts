@@ -230,12 +230,14 @@ describe('a link', () => {
 
     const page = await textAt(app, '/');
 
-    expect([...page.matchAll(/<h3>.*?href="([^"]*)".*?<\/h3>/g)].map(([, href]) => href).toSorted()).toEqual([
-      './#exporter',
-      './?appliance=lb-1',
-      './?appliance=lb-1&amp;certificate=old.pem',
-      './?appliance=lb-1&amp;farm=shop',
-    ]);
+    expect(new Set([...page.matchAll(/<h3>.*?href="([^"]*)".*?<\/h3>/g)].map(([, href]) => href))).toEqual(
+      new Set([
+        './#exporter',
+        './?appliance=lb-1',
+        './?appliance=lb-1&amp;certificate=old.pem',
+        './?appliance=lb-1&amp;farm=shop',
+      ]),
+    );
   });
 
   it('leads to the web interface of an appliance, from the list and from its own view', async () => {
