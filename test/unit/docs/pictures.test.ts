@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { rooms } from '../../../oxlint.config.ts';
 import { drawnPictures } from '../../../scripts/pictures/drawn-pictures.ts';
-import { lifeOfANumber, lifeOfARequest } from '../../../scripts/pictures/lives.ts';
+import { lifeOfAChange, lifeOfANumber, lifeOfARequest } from '../../../scripts/pictures/lives.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -26,7 +26,9 @@ it('no folder may import from a floor above its own', () => {
   expect(upward).toEqual([]);
 });
 
-it('the lives of a number and of a request pass through files that are there', () => {
-  const files = [...lifeOfANumber, ...lifeOfARequest].map(({ file }) => file).filter((file) => file !== '');
+it('the lives of a number, of a request and of a change pass through files that are there', () => {
+  const files = [...lifeOfANumber, ...lifeOfARequest, ...lifeOfAChange]
+    .map(({ file }) => file)
+    .filter((file) => file !== '');
   expect(files.filter((file) => !existsSync(`${root}src/${file}`))).toEqual([]);
 });

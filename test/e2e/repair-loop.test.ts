@@ -1,0 +1,154 @@
+import { spawnSync } from 'node:child_process';
+import { chromium } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { AuditLine } from '../../src/audit/record.ts';
+import type { ChangeRequest } from '../../src/requests/change-request.ts';
+import { startStack } from '../support/given-stack.ts';
+import { runExporter } from '../support/process.ts';
+import { isThere } from '../support/programs.ts';
+import { until } from '../support/until.ts';
+
+const program = spawnSync('which', ['chromium'], { encoding: 'utf8' }).stdout.trim();
+const missing = ['prometheus', 'prometheus-alertmanager', 'chromium'].filter((name) => !isThere(name));
+const alert = 'ZlbFarmNeedsRestart lb-paris-1 www';
+const title = 'restart-farm farm=www';
+/** The longest wait of the rules in a hurry is 70 s; the machine may be busy. */
+const patienceMs = 240_000;
+
+describe.skipIf(missing.length > 0)('from a farm that needs a restart to its repair', () => {
+  it('an alert proposes it, a second person approves it on the command line or a phone, and the alert ends', async () => {
+    const people = await givenPeople();
+
+    await repair('on the command line', people, async ({ id, digest }) => {
+      const approved = await people.types('approver', 'requests', 'approve', id, `--digest=${digest}`, '--watch');
+      expect(approved.stdout).toContain('✓ www is up.');
+    });
+    await repair('in the console, on a phone', people, async () => {
+      await approveInConsole(people);
+    });
+  }, 900_000);
+});
+
+type People = Awaited<ReturnType<typeof givenPeople>>;
+
+/** The stack, and the two people whose tokens it prints. */
+async function givenPeople() {
+  const stack = await startStack();
+  const printed = await stack.started();
+  const [, url = ''] = /ZLB_ADMIN_URL=(\S+)/.exec(printed) ?? [];
+  const [demo = '', approver = ''] = [...printed.matchAll(/ZLB_ADMIN_TOKEN=(\S+)/g)].map(([, token]) => token ?? '');
+  const tokens = { demo, approver };
+  // That of Alertmanager is in its file alone.
+  expect(printed.match(/zlb_[\w-]{20,}/g)).toEqual([demo, approver]);
+  const read = async <Answer>(path: string): Promise<Answer> => {
+    const answer = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${approver}` } });
+    expect(answer.status).toBe(200);
+    return (await answer.json()) as Answer;
+  };
+  return {
+    url,
+    tokens,
+    /** Types `zlb-exporter admin …`, which has to succeed. */
+    async types(who: keyof typeof tokens, ...words: readonly string[]) {
+      const credentials = { ZLB_ADMIN_URL: url, ZLB_ADMIN_TOKEN: tokens[who] };
+      const typed = await runExporter(['admin', ...words, '--reason=TICKET-42', '--yes'], credentials);
+      expect(typed.code, typed.stdout + typed.stderr).toBe(0);
+      return typed;
+    },
+    /** Waits for the next notification about the alert, and resolves to its time. */
+    async notified(status: 'FIRING' | 'RESOLVED', before: number): Promise<number> {
+      const lines = () =>
+        stack
+          .stdout()
+          .split('\n')
+          .filter((line) => line.includes(status) && line.includes(alert));
+      await until(lines, (seen) => seen.length > before, patienceMs);
+      return Date.now();
+    },
+    requests: async () =>
+      (await read<{ requests: ChangeRequest[] }>('/requests')).requests.filter((each) => each.title === title),
+    request: (id: string) => read<ChangeRequest>(`/requests/${id}`),
+    records: async (id: string) =>
+      (await read<{ records: AuditLine[] }>('/audit?appliance=lb-paris-1&limit=200')).records
+        .filter(({ request }) => request === id)
+        .toReversed(),
+  };
+}
+
+/** Lets the alert fire, decides on its proposal, and waits for its end; prints when what happened. */
+async function repair(
+  how: string,
+  people: People,
+  approve: (proposal: ChangeRequest) => Promise<unknown>,
+): Promise<void> {
+  const before = (await people.requests()).length;
+  const port = 8_090 + before;
+  const began = Date.now();
+  await people.types(
+    'demo',
+    'lb-paris-1',
+    'addServiceBackend',
+    'farmname=www',
+    'service=front',
+    'ip=10.10.10.19',
+    `port=${port}`,
+  );
+  const [fired, [found]] = await Promise.all([
+    people.notified('FIRING', before),
+    until(people.requests, (all) => all.length > before, patienceMs),
+  ]);
+  const proposal = await people.request(found!.id);
+  expect(proposal).toMatchObject({
+    state: 'proposed',
+    requested_by: 'alertmanager',
+    alert: { name: 'ZlbFarmNeedsRestart' },
+  });
+  expect((await people.records(proposal.id)).filter(({ event }) => event === 'intent')).toEqual([]);
+
+  await approve(proposal);
+
+  const over = await until(
+    () => people.request(proposal.id),
+    ({ outcome }) => outcome !== null,
+    patienceMs,
+  );
+  expect(over).toMatchObject({ state: 'done', decision: { by: 'approver' } });
+  const records = await people.records(proposal.id);
+  const calls = records.filter(({ event }) => event === 'intent');
+  expect(calls).toMatchObject([
+    { principal: 'approver', requested_by: 'alertmanager', operation: 'actOnFarm', body: { action: 'restart' } },
+  ]);
+  const resolved = await people.notified('RESOLVED', before);
+  print(how, began, [
+    ['the alert is notified', fired],
+    ...records.map(
+      ({ event, state, operation, time }) => [`${event} ${state ?? operation ?? ''}`, Date.parse(time)] as const,
+    ),
+    ['its end is notified', resolved],
+  ]);
+}
+
+async function approveInConsole({ url, tokens }: People): Promise<void> {
+  // The sandbox of Chromium does not start for root, as in most containers.
+  const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
+  onTestFinished(() => browser.close());
+  const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+  page.setDefaultTimeout(60_000);
+  await page.goto(`${url}/console`);
+  await page.getByLabel('Your token for').fill(tokens.approver);
+  await page.getByRole('button', { name: 'Show the changes' }).click();
+  await page.getByRole('link', { name: title }).first().click();
+  await page.getByRole('heading', { name: 'The plan' }).waitFor();
+  expect(await page.locator('#detail').innerText()).toContain('ZlbFarmNeedsRestart');
+  await page.getByLabel('Your reason').fill('looked at it');
+  await page.getByRole('button', { name: 'Approve' }).click();
+  await page.getByText('✓ www is up.').waitFor();
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+}
+
+function print(how: string, began: number, moments: readonly (readonly [what: string, at: number])[]): void {
+  const rows = moments
+    .toSorted(([, one], [, other]) => one - other)
+    .map(([what, at]) => `  ${((at - began) / 1_000).toFixed(1).padStart(6)} s  ${what}`);
+  console.log([`approved ${how}, since the farm was changed:`, ...rows].join('\n'));
+}
