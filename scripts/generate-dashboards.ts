@@ -1,6 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { dashboardFiles } from './dashboards/files.ts';
+import { dashboardFiles, importFiles } from './dashboards/files.ts';
 
-const folder = new URL('../dashboards/', import.meta.url);
-mkdirSync(folder, { recursive: true });
-for (const [name, text] of dashboardFiles()) writeFileSync(new URL(name, folder), text);
+function write(path: string, files: ReadonlyMap<string, string>): void {
+  const folder = new URL(path, import.meta.url);
+  mkdirSync(folder, { recursive: true });
+  for (const [name, text] of files) writeFileSync(new URL(name, folder), text);
+}
+
+write('../dashboards/', dashboardFiles());
+write('../deploy/grafana/import/', importFiles());

@@ -214,6 +214,7 @@ export function admin(): Dashboard {
       },
       {
         title: 'Audit',
+        isCollapsed: true,
         panels: [
           lines({
             title: 'Audit lines over time',

@@ -102,6 +102,7 @@ export function appliance(): Dashboard {
       },
       {
         title: 'Identity',
+        isCollapsed: true,
         panels: [
           table({
             title: 'What it is',
@@ -369,6 +370,7 @@ export function appliance(): Dashboard {
       },
       {
         title: 'Its API and its changes',
+        isCollapsed: true,
         panels: [
           latency({
             title: 'Time that calls take',

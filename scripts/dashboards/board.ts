@@ -20,7 +20,14 @@ export interface BoardSpec {
   readonly variables?: readonly VariableName[];
   readonly from: string;
   /** Panels under their headings; those of a row add up to the width of 24. */
-  readonly sections: readonly { readonly title: string; readonly panels: readonly PanelBuilder[] }[];
+  readonly sections: readonly Section[];
+}
+
+export interface Section {
+  readonly title: string;
+  readonly panels: readonly PanelBuilder[];
+  /** Nobody needs it first: it is opened by a click, and asks nothing before. */
+  readonly isCollapsed?: boolean;
 }
 
 /** Creates a board with the settings that all boards share. */
@@ -37,9 +44,12 @@ export function board(spec: BoardSpec): Dashboard {
     .variables(variables(spec.variables ?? []))
     .annotations(annotations())
     .links([linksToBoards()]);
-  for (const { title, panels } of spec.sections) {
-    builder.withRow(new RowBuilder(title));
-    for (const panel of panels) builder.withPanel(panel);
+  for (const { title, panels, isCollapsed } of spec.sections) {
+    const row = new RowBuilder(title);
+    // Grafana keeps the panels of a collapsed row within it.
+    if (isCollapsed) for (const panel of panels) row.withPanel(panel);
+    builder.withRow(row);
+    if (!isCollapsed) for (const panel of panels) builder.withPanel(panel);
   }
   return tidied(builder.build());
 }
@@ -56,8 +66,14 @@ function tidied(built: Dashboard): Dashboard {
     },
     annotations: { list: (built.annotations.list ?? []).map((annotation) => without(annotation, 'placement')) },
     links: (built.links ?? []).map((link) => without(link, 'placement')),
-    panels: (built.panels ?? []).map((panel, index) => ({ ...panel, id: index + 1 })),
+    panels: numbered(built.panels ?? []),
   };
+}
+
+function numbered(panels: NonNullable<Dashboard['panels']>): NonNullable<Dashboard['panels']> {
+  let id = 0;
+  const next = <Each extends object>(panel: Each): Each & { readonly id: number } => ({ ...panel, id: (id += 1) });
+  return panels.map((panel) => ('panels' in panel ? { ...next(panel), panels: panel.panels.map(next) } : next(panel)));
 }
 
 function without<Part extends object>(part: Part, ...keys: readonly string[]): Part {

@@ -58,26 +58,32 @@ function blindness(): readonly string[] {
 }
 
 /**
- * The object of an alert within an appliance or a farm. No alert has all of these labels: most of
- * the column's names are a word or two.
+ * The object of an alert. No alert has all of these labels: most of the column's names are a word
+ * or two. `of` is the exporter, only where an alert has no appliance: for the others, it does not
+ * help to distinguish rows.
  */
-const objectLabels = ['service', 'backend', 'file', 'server_name', 'interface', 'vpn', 'node', 'collector'];
-/**
- * The same for alerts without an appliance. For the others, the exporter does not help to
- * distinguish rows.
- */
-const exporterLabels = ['instance', 'principal'];
+const objectLabels = [
+  'service',
+  'backend',
+  'file',
+  'server_name',
+  'interface',
+  'vpn',
+  'node',
+  'collector',
+  'of',
+  'principal',
+];
 
 function withObject(matchers: readonly string[]): string {
-  const weighed = (of: string) =>
-    ['info', 'warning', 'critical']
-      .map((severity, index) => `${index + 1} * ${firing(`severity="${severity}"`, of, ...matchers)}`)
-      .join(' or ');
-  const joined = (of: string, labels: readonly string[]) =>
-    `label_join(${weighed(of)}, "object", " ", ${labels.map((label) => `"${label}"`).join(', ')})`;
-  const either = `${joined('appliance!=""', objectLabels)} or ${joined('appliance=""', exporterLabels)}`;
+  const weighed = ['info', 'warning', 'critical']
+    .map((severity, index) => `${index + 1} * ${firing(`severity="${severity}"`, ...matchers)}`)
+    .join(' or ');
+  const exporter = `label_replace(${weighed}, "of", "$1", "instance", "(.*)")`;
+  const withExporter = `label_replace(${exporter}, "of", "", "appliance", ".+")`;
+  const joined = `label_join(${withExporter}, "object", " ", ${objectLabels.map((label) => `"${label}"`).join(', ')})`;
   // Labels that an alert lacks leave their separators.
-  return `label_replace(${either}, "object", "$1", "object", " *(.*?) *")`;
+  return `label_replace(${joined}, "object", "$1", "object", " *(.*?) *")`;
 }
 
 /** `matchers` narrow to a farm, on the board that has that variable. */

@@ -1,6 +1,6 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
-import { board } from './board.ts';
+import { board, type Section } from './board.ts';
 import { alertTable } from './common-tables.ts';
 import { latency, lines, tile, timeline } from './graphs.ts';
 import { toAppliance } from './links.ts';
@@ -202,6 +202,7 @@ export function exporter(): Dashboard {
       },
       {
         title: 'Calls to the appliances',
+        isCollapsed: true,
         panels: [
           lines({
             title: 'Calls by answer',
@@ -254,8 +255,10 @@ export function exporter(): Dashboard {
           }),
         ],
       },
+      changeRequests(),
       {
         title: 'The exporter',
+        isCollapsed: true,
         panels: [
           table({
             title: 'Exporters',
@@ -378,4 +381,43 @@ export function exporter(): Dashboard {
       },
     ],
   });
+}
+
+/** Shows the changes at the admin gateway that wait for a person. */
+function changeRequests(): Section {
+  const over = exporterSeries('zlb_admin_change_requests_total');
+  return {
+    title: 'Change requests',
+    isCollapsed: true,
+    panels: [
+      tile({
+        title: 'Change requests late',
+        description: 'Open change requests that have waited for more than half of their time.',
+        expr: `sum(${exporterSeries('zlb_admin_change_requests_late')})`,
+        steps: anyIs('orange'),
+        height: 9,
+        empty: 'no gateway',
+      }),
+      lines({
+        title: 'Change requests open',
+        description: 'Change requests that are not over, by state.',
+        unit: 'short',
+        width: 10,
+        height: 9,
+        stacked: true,
+        queries: [{ expr: `sum by (state) (${exporterSeries('zlb_admin_change_requests')})`, legend: '{{state}}' }],
+        empty: 'None is open.',
+      }),
+      lines({
+        title: 'Change requests over',
+        description:
+          'Change requests that ended in each interval of the graph, by outcome. Suppressed: not proposed, since too many are open. Break glass: sent without approval.',
+        unit: 'short',
+        width: 11,
+        height: 9,
+        queries: [{ expr: `sum by (outcome) (increase(${over}[$__rate_interval])) > 0`, legend: '{{outcome}}' }],
+        empty: 'None ended.',
+      }),
+    ],
+  };
 }

@@ -51,11 +51,12 @@ function big(spec: StatSpec): stat.PanelBuilder {
 interface TileSpec extends Pick<StatSpec, 'title' | 'description' | 'steps' | 'words' | 'decimals' | 'empty'> {
   readonly expr: string;
   readonly unit?: string;
+  readonly height?: number;
 }
 
-/** One of eight in a row. */
-export function tile({ expr, unit = 'none', ...spec }: TileSpec): stat.PanelBuilder {
-  return big({ ...spec, unit, width: 3, height: 4, queries: [{ expr }] });
+/** One of eight in a row, or beside graphs as high as they are. */
+export function tile({ expr, unit = 'none', height = 4, ...spec }: TileSpec): stat.PanelBuilder {
+  return big({ ...spec, unit, width: 3, height, queries: [{ expr }] });
 }
 
 interface BarsSpec extends Look {

@@ -1,11 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as units from '@grafana/grafana-foundation-sdk/units';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { dashboardFiles } from '../../scripts/dashboards/files.ts';
+import { dashboardFiles, importFiles } from '../../scripts/dashboards/files.ts';
 import {
   dashboardTexts,
+  everythingOn,
   filled,
   labelValues,
   type Panel,
@@ -35,6 +36,17 @@ beforeAll(async () => {
 describe('the files in dashboards/', () => {
   it('are what `npm run dashboards` writes', () => {
     expect(Object.fromEntries(dashboardTexts())).toEqual(Object.fromEntries(dashboardFiles()));
+  });
+
+  it('are beside files for an import, which ask once for the data source', () => {
+    const folder = new URL('../../deploy/grafana/import/', import.meta.url);
+    const texts = new Map(readdirSync(folder).map((name) => [name, readFileSync(new URL(name, folder), 'utf8')]));
+
+    expect(Object.fromEntries(texts)).toEqual(Object.fromEntries(importFiles()));
+    for (const text of texts.values()) {
+      expect(text).not.toContain('${datasource}');
+      expect(JSON.parse(text)).toMatchObject({ id: null, __inputs: [{ name: 'DS_PROMETHEUS', type: 'datasource' }] });
+    }
   });
 
   it('are the six boards, each under the identifier that alerts link to', () => {
@@ -74,16 +86,16 @@ describe('each panel', () => {
 
   it('has a number and a name of its own on its board', () => {
     for (const board of boards) {
-      const ids = board.panels.map(({ id }) => id);
+      const ids = everythingOn(board).map(({ id }) => id);
       expect(new Set(ids).size, board.uid).toBe(ids.length);
-      const titles = board.panels.map(({ title }) => title);
+      const titles = everythingOn(board).map(({ title }) => title);
       expect(new Set(titles).size, board.uid).toBe(titles.length);
     }
   });
 
   it('has a place that no other panel covers, in rows without holes', () => {
     for (const board of boards) {
-      const cells = board.panels.flatMap(({ gridPos = { x: 0, y: 0, w: 0, h: 0 } }) =>
+      const cells = everythingOn(board).flatMap(({ gridPos = { x: 0, y: 0, w: 0, h: 0 } }) =>
         Array.from({ length: gridPos.w * gridPos.h }, (_, cell) => {
           const x = gridPos.x + (cell % gridPos.w);
           return { x, y: gridPos.y + Math.floor(cell / gridPos.w) };
@@ -113,6 +125,7 @@ describe('each query', () => {
   // Behind a proxy, Grafana sends a query as a part of an address; many accept 8 KiB at most.
   it.each(everyQuery)('$where fits into an address', ({ expr }) => {
     expect(encodeURIComponent(expr).length).toBeLessThan(4_096);
+    expect(expr.length).toBeLessThan(2_000);
   });
 
   it.each(everyQuery)('$where asks for metrics, labels and states that are served', ({ expr }) => {

@@ -23,7 +23,12 @@ export function readBoards(): readonly Board[] {
 }
 
 export function panelsOf(board: Board): readonly Panel[] {
-  return board.panels.filter((panel): panel is Panel => panel.type !== 'row');
+  return everythingOn(board).filter((panel): panel is Panel => panel.type !== 'row');
+}
+
+/** Rows and panels in their order, with those of collapsed rows. */
+export function everythingOn(board: Board): readonly (Board['panels'][number] | Panel)[] {
+  return board.panels.flatMap((panel) => (panel.type === 'row' ? [panel, ...panel.panels] : [panel]));
 }
 
 /** All that a board asks its data source: by panels, variables and annotations. */

@@ -15,18 +15,22 @@ import type { Dataquery } from '@grafana/grafana-foundation-sdk/prometheus';
 export interface Board extends Omit<grafana.Dashboard, 'panels' | 'templating' | 'annotations'> {
   readonly uid: string;
   readonly title: string;
+  /** A collapsed row has its panels within it. */
   readonly panels: readonly (
-    | (Omit<grafana.RowPanel, 'panels'> & { readonly panels: readonly [] })
-    | PanelOf<'table', TableOptions, Table.FieldConfig>
-    | PanelOf<'stat', Stat.Options, object>
-    | PanelOf<'bargauge', BarGauge.Options, object>
-    | PanelOf<'timeseries', TimeSeries.Options, TimeSeries.FieldConfig>
-    | PanelOf<'state-timeline', StateTimeline.Options, StateTimeline.FieldConfig>
-    | PanelOf<'heatmap', Heatmap.Options, Heatmap.FieldConfig>
+    | (Omit<grafana.RowPanel, 'panels'> & { readonly panels: readonly AnyPanel[] })
+    | AnyPanel
   )[];
   readonly templating: { readonly list: readonly Variable[] };
   readonly annotations: { readonly list: readonly Annotation[] };
 }
+
+type AnyPanel =
+  | PanelOf<'table', TableOptions, Table.FieldConfig>
+  | PanelOf<'stat', Stat.Options, object>
+  | PanelOf<'bargauge', BarGauge.Options, object>
+  | PanelOf<'timeseries', TimeSeries.Options, TimeSeries.FieldConfig>
+  | PanelOf<'state-timeline', StateTimeline.Options, StateTimeline.FieldConfig>
+  | PanelOf<'heatmap', Heatmap.Options, Heatmap.FieldConfig>;
 
 interface PanelOf<Type extends string, Options, Custom>
   extends Omit<grafana.Panel, 'type' | 'options' | 'fieldConfig' | 'targets' | 'transformations'> {
