@@ -1,4 +1,4 @@
-import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
+import { type Dashboard, VariableType } from '@grafana/grafana-foundation-sdk/dashboard';
 import { datasource } from './variables.ts';
 
 const input = 'DS_PROMETHEUS';
@@ -7,7 +7,7 @@ const grafanaVersion = '13.2.0';
 
 /** Returns a board as Grafana exports one for others: with its data source as an input. */
 export function importable(board: Dashboard): object {
-  const list = (board.templating.list ?? []).filter(({ type }) => type !== 'datasource');
+  const list = (board.templating.list ?? []).filter(({ type }) => type !== VariableType.Datasource);
   const own = JSON.stringify({ ...board, id: null, templating: { list } });
   return {
     __inputs: [
