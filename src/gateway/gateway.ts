@@ -195,6 +195,16 @@ async function guard({ request, call, body }: PermittedCall, { reach }: HeldSlot
 function recheck(gateway: GatewayParts, { request, call }: PermittedCall, held: HeldSlot): void {
   refuseFrozen(gateway.freeze, call);
   recheckCaller(gateway, request, held);
+  refuseUnapproved(request, call, held);
+}
+
+/** Refuses a change that no approved plan has. */
+function refuseUnapproved({ approved }: AdminRequest, { operation, path }: OperationCall, held: HeldSlot): void {
+  if (!approved || !changes(operation.row.risk) || approved.urls.has(held.appliance.relay.urlOf(path))) return;
+  throw new AdminProblem('plan_changed', {
+    detail: `${held.appliance.name} is not the machine that the approved plan names; nothing was sent.`,
+    remedy: 'Ask again: a reload has changed the url of the appliance.',
+  });
 }
 
 function recheckCaller({ principals }: GatewayParts, { principal, signal }: QueuedCaller, { slot }: HeldSlot): void {

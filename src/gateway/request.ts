@@ -4,6 +4,13 @@ import type { Overridden } from './guards/guard.ts';
 import type { OperationCall } from './operation.ts';
 import type { Principal } from './principal.ts';
 
+/** An approved plan. */
+export interface ApprovedPlan {
+  readonly requestedBy: string;
+  /** Addresses of its calls; a reload may give an appliance's name to another machine. */
+  readonly urls: ReadonlySet<string>;
+}
+
 /** An authenticated request for an appliance, not parsed yet. */
 export interface AdminRequest {
   /** The gateway's own id, shown to the caller and in the audit. */
@@ -27,7 +34,7 @@ export interface AdminRequest {
   /** True if the caller sends at once, in an emergency, what needs approval. */
   readonly breakGlass: boolean;
   /** Set only for a call of an approved change request. */
-  readonly approved?: { readonly requestedBy: string };
+  readonly approved?: ApprovedPlan;
   /** Aborts when the caller has left. */
   readonly signal: AbortSignal;
   readonly onCall: (call: OperationCall) => void;

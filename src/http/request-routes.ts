@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import type { Gateway } from '../gateway/gateway.ts';
 import { assert } from '../lib/check.ts';
 import { type ChangeRequest, openStates, type RequestState, requestStates } from '../requests/change-request.ts';
 import type { ChangeRequests, DecisionOn } from '../requests/change-requests.ts';
@@ -12,6 +13,7 @@ import { gatewayTag } from './openapi/document.ts';
 import type { ReadJson } from './read-json.ts';
 
 export interface RequestRoutesParts {
+  readonly gateway: Pick<Gateway, 'applianceFor'>;
   readonly changeRequests: ChangeRequests;
   readonly readJson: ReadJson;
   readonly contextOf: (request: FastifyRequest) => RequestContext;
@@ -50,15 +52,20 @@ export function registerRequestRoutes(app: FastifyInstance, parts: RequestRoutes
   registerDeciding(app, parts);
 }
 
-function registerAsking(app: FastifyInstance, { changeRequests, readJson, contextOf }: RequestRoutesParts): void {
+function registerAsking(
+  app: FastifyInstance,
+  { gateway, changeRequests, readJson, contextOf }: RequestRoutesParts,
+): void {
   const schema = {
     ...own('askForChange', 'ask for a change, which another person approves'),
     response: { 202: ownAnswers('The change request.', 'ChangeRequest')[200] },
   };
   app.post('/requests', { schema }, async (request, reply) => {
     const asked = await readJson(request, AskedSchema);
-    contextOf(request).reason = asked.reason;
-    return answerWaiting(reply, await changeRequests.askFor(asked, actorOf(request, contextOf)));
+    const actor = actorOf(request, contextOf);
+    const { name: appliance } = gateway.applianceFor({ ...actor, appliance: asked.appliance });
+    Object.assign(contextOf(request), { appliance, reason: asked.reason });
+    return answerWaiting(reply, await changeRequests.askFor(asked, actor));
   });
 }
 
@@ -94,7 +101,8 @@ function registerReading(app: FastifyInstance, { changeRequests, contextOf }: Re
   );
 }
 
-function registerDeciding(app: FastifyInstance, { changeRequests, readJson, contextOf }: RequestRoutesParts): void {
+function registerDeciding(app: FastifyInstance, parts: RequestRoutesParts): void {
+  const { changeRequests, readJson } = parts;
   const routes = app.withTypeProvider<SchemaTypes>();
   const response = ownAnswers('The change request in its new state.', 'ChangeRequest');
   const approving = {
@@ -106,8 +114,7 @@ function registerDeciding(app: FastifyInstance, { changeRequests, readJson, cont
     { schema: { ...approving, response: { 202: response[200] } } },
     async (request, reply) => {
       const { digest, reason } = await readJson(request, ApprovalSchema);
-      const actor = actorOf(request, contextOf);
-      const approved = await changeRequests.approve({ id: request.params.id, digest, reason, actor });
+      const approved = await changeRequests.approve({ ...decisionOn(request, parts, reason), digest });
       return answerWaiting(reply, approved);
     },
   );
@@ -121,11 +128,23 @@ function registerDeciding(app: FastifyInstance, { changeRequests, readJson, cont
   ] as const;
   for (const [word, about, decide] of decisions) {
     routes.post(`/requests/:id/${word}`, { schema: { ...about, params: RequestParams, response } }, async (request) => {
-      const { id } = request.params;
       const { reason } = await readJson(request, DecisionSchema);
-      return await decide({ id, reason, actor: actorOf(request, contextOf) });
+      return await decide(decisionOn(request, parts, reason));
     });
   }
+}
+
+/** Returns a decision on a request that the token covers; a refusal is audited with both. */
+function decisionOn(
+  request: FastifyRequest<{ Params: Static<typeof RequestParams> }>,
+  { changeRequests, contextOf }: RequestRoutesParts,
+  reason: string | undefined,
+): DecisionOn {
+  const { id } = request.params;
+  const actor = actorOf(request, contextOf);
+  const { appliance } = changeRequests.get(id, actor.principal);
+  Object.assign(contextOf(request), { appliance, reason });
+  return { id, reason, actor };
 }
 
 export function actorOf(request: FastifyRequest, contextOf: RequestRoutesParts['contextOf']): Actor {

@@ -1,6 +1,7 @@
 import { checkAnswer } from '../appliance/answer.ts';
 import type { Params, ReadKey, ReplyOf } from '../appliance/client.ts';
 import { createDecoder } from '../appliance/decode.ts';
+import type { EndpointRow } from '../appliance/api/row.ts';
 import { type EndpointKey, endpoints } from '../appliance/api/table.ts';
 import type { OperationCall, Operations } from '../gateway/operation.ts';
 import { isRecord, parseJson } from '../lib/check.ts';
@@ -59,7 +60,16 @@ export interface Calls {
   preview(write: Write, options: CallOptions): Promise<Preview>;
 }
 
-export function createCalls(operations: Operations, appliance: string, send: SendCall): Calls {
+/** Returns how many values a reply may have before it is not parsed. */
+export type MaxValues = (row: EndpointRow) => number;
+
+export function createCalls(
+  operations: Operations,
+  appliance: string,
+  send: SendCall,
+  // A long reply costs memory in this process only.
+  maxValues: MaxValues = () => Number.POSITIVE_INFINITY,
+): Calls {
   const decode = createDecoder();
 
   async function ask({ key, params, content, confirm }: Write, options: CallOptions): Promise<CallAnswer> {
@@ -79,10 +89,10 @@ export function createCalls(operations: Operations, appliance: string, send: Sen
   return {
     appliance,
     async read(key, params) {
-      const { reply, route } = endpoints[key];
+      const row = endpoints[key];
+      const { reply, route } = row;
       const answer = await ask({ key, params }, {});
-      // A long reply costs memory in this process only.
-      const expected = { schema: reply, maxValues: Number.POSITIVE_INFINITY };
+      const expected = { schema: reply, maxValues: maxValues(row) };
       const checked = checkAnswer({ ...answer, text: answer.body.toString() }, expected, decode);
       if ('value' in checked) return checked.value as never;
       throw new AdminError(`${appliance} gave an unusable answer`, {

@@ -11,8 +11,18 @@ import { AdminProblem } from '../gateway/problem.ts';
 import type { Recorder } from '../gateway/recorder.ts';
 import type { Content } from '../recipes/calls.ts';
 import type { Recipe, Step } from '../recipes/recipe.ts';
-import { type AlertSource, type ChangeRequest, type Decision, isOver, type SealedParts } from './change-request.ts';
+import {
+  type AlertSource,
+  type ChangeRequest,
+  type Decision,
+  isOver,
+  type PlannedStep,
+  type RequestState,
+  type SealedParts,
+} from './change-request.ts';
 import { endingOf, execute } from './execution.ts';
+import type { Secret } from '../lib/secret.ts';
+import { oneLine } from '../lib/text.ts';
 import { type Caller, createInProcessCalls } from './in-process.ts';
 import { type Change, prepare, type PreparedChange, refuseRefused, titleOf } from './plan.ts';
 import {
@@ -26,7 +36,7 @@ import {
 } from './refusals.ts';
 import { type Actor, type Entry, openRequestBook, type RequestBook, type RequestBookParts } from './request-book.ts';
 import { type Asked, readChange } from './read-change.ts';
-import type { StoredRequest } from './request-folder.ts';
+import type { StoredRequest } from './stored-request.ts';
 
 export interface ChangeRequestsParts extends RequestBookParts {
   readonly gateway: Pick<Gateway, 'handle' | 'applianceFor'>;
@@ -114,7 +124,7 @@ export async function openChangeRequests(parts: ChangeRequestsParts): Promise<Ch
         .map(({ stored }) => stored.request)
         .filter((request) => maySee(core, principal, request))
         .toSorted((a, b) => (a.created < b.created ? 1 : -1)),
-    get: (id, principal) => entryFor(core, id, principal).stored.request,
+    get: (id, principal) => shownTo(core, principal, entryFor(core, id, principal).stored.request),
     approve: (decision) => approve(core, decision),
     deny: (decision) => deny(core, decision),
     cancel: (decision) => cancel(core, decision),
@@ -150,8 +160,8 @@ async function ask(
     parameters: change.parameters,
     force,
     requested_by: principal.name,
-    reason: reason === undefined ? null : core.recorder.scrubbed(reason, token),
-    alert: alert ?? null,
+    reason: said(core, reason, token),
+    alert: alert ? { ...alert, summary: said(core, alert.summary ?? undefined, token) } : null,
     created: new Date(now).toISOString(),
     expires: new Date(now + core.settings().ttlMs).toISOString(),
     digest,
@@ -206,6 +216,8 @@ async function prepareAs(
   };
   try {
     const prepared = await prepare(change, { context, ...parts });
+    // Again: the appliance may have taken its time.
+    if (core.freeze.state) throw frozenProblem(core.freeze.state);
     refuseRefused(prepared.plan);
     return prepared;
   } catch (error) {
@@ -231,6 +243,16 @@ function maySee({ operations }: Core, principal: Principal, request: ChangeReque
   });
 }
 
+/** Leaves out objects that the principal may not read itself: an approver may have planned it. */
+function shownTo({ operations }: Core, principal: Principal, request: ChangeRequest): ChangeRequest {
+  const mayRead = ({ current }: PlannedStep): boolean => {
+    const operation = current && operations.named(current.operation);
+    return operation !== undefined && operation !== null && may(principal, operation.key, operation.row).allowed;
+  };
+  const steps = request.plan.steps.map((step) => (mayRead(step) ? step : { ...step, current: null }));
+  return { ...request, plan: { ...request.plan, steps } };
+}
+
 function entryFor(core: Core, id: string, principal: Principal): Entry {
   const entry = core.book.find(id);
   if (!entry || !maySee(core, principal, entry.stored.request)) throw unknownRequest();
@@ -251,6 +273,8 @@ async function approve(
     // The approver may leave once it is approved; the exporter goes on.
     const approver = { ...actor, signal: core.stopping.signal };
     const { steps, ...plan } = await prepareAgain(core, entry.stored, approver);
+    // The appliance may have taken its time.
+    await book.requireWaiting(entry);
     authoriseAll(core, principal, steps);
     if (plan.digest !== digest) {
       await book.replan(entry, plan);
@@ -292,11 +316,18 @@ function requireApprover({ settings }: Core, { stored }: Entry, principal: Princ
 }
 
 function decisionOf(
-  { recorder }: Core,
+  core: Core,
   what: Decision['what'],
   { reason, actor: { principal, token } }: Pick<DecisionOn, 'reason' | 'actor'>,
 ): Omit<Decision, 'at'> {
-  return { by: principal.name, what, reason: reason === undefined ? null : recorder.scrubbed(reason, token) };
+  return { by: principal.name, what, reason: said(core, reason, token) };
+}
+
+const maxReasonLength = 500;
+
+/** Returns what a caller says, in one line and without secrets. */
+function said({ recorder }: Core, text: string | undefined, token: Secret): string | null {
+  return text === undefined ? null : oneLine(recorder.scrubbed(text, token), maxReasonLength);
 }
 
 /** Begins to carry out an approved request, which nobody waits for. */
@@ -315,10 +346,11 @@ function start(core: Core, entry: Entry, steps: readonly Step[], approver: Actor
 }
 
 async function carryOut(core: Core, entry: Entry, steps: readonly Step[], approver: Actor): Promise<void> {
-  const { id, appliance, requested_by: requestedBy, reason, title, force } = entry.stored.request;
+  const { id, appliance, requested_by: requestedBy, reason, title, force, plan } = entry.stored.request;
+  const urls = new Set(plan.steps.flatMap(({ call }) => call?.url ?? []));
   await core.book.move(entry, 'executing');
   let isSent = false;
-  const calls = createInProcessCalls(core, appliance, { ...approver, id, approved: { requestedBy } }, () => {
+  const calls = createInProcessCalls(core, appliance, { ...approver, id, approved: { requestedBy, urls } }, () => {
     isSent = true;
   });
   const ending = await execute(steps, {
@@ -379,11 +411,17 @@ async function sweep(core: Core): Promise<void> {
 
 /** Ends a request that a stopped exporter left behind. */
 async function settle({ book, journal }: Core, entry: Entry): Promise<void> {
+  if (!isLeftBehind(entry.stored.request.state)) return;
+  await book.refresh(entry);
   const { id, state, plan } = entry.stored.request;
-  if (state !== 'approved' && state !== 'executing') return;
+  if (!isLeftBehind(state)) return;
   const records = await journal.query({ limit: maxRecords, request: id });
   const { state: ended, ...outcome } = endingOf(state, plan, records);
   await book.move(entry, ended, { outcome });
+}
+
+function isLeftBehind(state: RequestState): state is 'approved' | 'executing' {
+  return state === 'approved' || state === 'executing';
 }
 
 /** More than the records of any request. */

@@ -58,6 +58,12 @@ export function endingOf(
   const outcomes = records.filter(({ event }) => event === 'outcome');
   const done = outcomes.filter(({ status = 500, uncertain }) => status < 400 && !uncertain).length;
   const ended = (ending: Ending['state'], line: string): Ending => ({ state: ending, lines: [line], code: null });
+  // It is written before the first call. An audit that has been moved away says nothing.
+  if (state === 'executing' && !records.some((record) => record.state === state))
+    return ended(
+      'uncertain',
+      '✗ The audit does not have it any more. Its calls may have been made: look at the object.',
+    );
   if (state === 'approved' || intents === 0)
     return ended('failed', '✗ The exporter was stopped before it was carried out. Nothing was sent.');
   if (outcomes.length < intents || outcomes.some(({ uncertain }) => uncertain))

@@ -1,16 +1,17 @@
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { mediaTypeOf } from '../appliance/answer.ts';
+import { ApplianceError } from '../appliance/errors.ts';
+import { maxValuesOf } from '../appliance/reply-bounds.ts';
 import { confirmationOf } from '../gateway/confirmation.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Operations } from '../gateway/operation.ts';
 import { changes } from '../gateway/policy.ts';
 import type { Principal } from '../gateway/principal.ts';
-import { AdminProblem } from '../gateway/problem.ts';
-import type { AdminRequest } from '../gateway/request.ts';
+import { AdminProblem, upstreamProblem } from '../gateway/problem.ts';
+import type { AdminAnswer, AdminRequest, ApprovedPlan } from '../gateway/request.ts';
 import type { Secret } from '../lib/secret.ts';
 import { AdminError } from '../recipes/admin-error.ts';
-import { type Calls, createCalls } from '../recipes/calls.ts';
+import { type Calls, createCalls, type SendCall } from '../recipes/calls.ts';
 
 /** On whose behalf the exporter itself calls an appliance. */
 export interface Caller {
@@ -20,8 +21,11 @@ export interface Caller {
   readonly token: Secret;
   readonly signal: AbortSignal;
   /** Set once it was approved: before that, only reads and dry runs go through. */
-  readonly approved?: { readonly requestedBy: string };
+  readonly approved?: ApprovedPlan;
 }
+
+/** Longer answers are of no use to a recipe; the exporter polls within the same bound. */
+const maxAnswerBytes = 8_388_608;
 
 /**
  * Creates the calls to an appliance, through the same gateway and with the same checks as a call
@@ -33,7 +37,7 @@ export function createInProcessCalls(
   caller: Caller,
   onSending: () => void = () => undefined,
 ): Calls {
-  return createCalls(operations, appliance, async (call, content, { reason, force = false, dryRun = false }) => {
+  const send: SendCall = async (call, content, { reason, force = false, dryRun = false }) => {
     const request: AdminRequest = {
       ...caller,
       appliance,
@@ -52,13 +56,29 @@ export function createInProcessCalls(
       onSending: changes(call.operation.row.risk) ? onSending : () => undefined,
     };
     try {
-      const { status, headers, body } = await gateway.handle(request);
-      const bytes = Buffer.isBuffer(body) ? body : await buffer(body);
-      return { status, mediaType: mediaTypeOf(headers['content-type'] ?? ''), requestId: caller.id, body: bytes };
+      const answer = await gateway.handle(request);
+      const mediaType = mediaTypeOf(answer.headers['content-type'] ?? '');
+      return { status: answer.status, mediaType, requestId: caller.id, body: await wholeBody(answer, call.path) };
     } catch (error) {
-      throw error instanceof AdminProblem ? toAdminError(error, caller.id) : error;
+      const isKnown = error instanceof AdminProblem || error instanceof ApplianceError;
+      throw isKnown ? toAdminError(upstreamProblem(error, appliance, false), caller.id) : error;
     }
-  });
+  };
+  return createCalls(operations, appliance, send, (row) => maxValuesOf(row.maxValues, maxAnswerBytes));
+}
+
+async function wholeBody({ status, body }: AdminAnswer, endpoint: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of Buffer.isBuffer(body) ? [body] : body) {
+    size += (chunk as Buffer).length;
+    if (size > maxAnswerBytes) {
+      const message = `the answer is longer than ${maxAnswerBytes} bytes`;
+      throw new ApplianceError('oversize', { endpoint, message, status });
+    }
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks);
 }
 
 function toAdminError({ title, message, remedy, code, status }: AdminProblem, requestId: string): AdminError {

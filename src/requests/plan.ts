@@ -52,7 +52,9 @@ export async function prepare(
     if (preview) digested.push(digestedOf(preview, write, salt));
   }
   const digest = createHash('sha256').update(JSON.stringify(digested)).digest('hex');
-  return { plan: { facts, steps: planned }, digest, steps };
+  const plan = { facts, steps: planned };
+  refuseLong(plan);
+  return { plan, digest, steps };
 }
 
 const nothing: Omit<PlannedStep, 'title'> = { call: null, findings: [], because: [], current: null };
@@ -69,7 +71,24 @@ async function stepsOf(change: Change, context: PreparingParts['context']): Prom
 
 function shownOf({ operation, risk, request, findings, because, current }: Preview): Omit<PlannedStep, 'title'> {
   const { method, url, body = null } = request;
-  return { call: { operation, risk, method, url, body }, findings, because, current };
+  return { call: { operation, risk, method, url, body }, findings, because, current: shownObject(current) };
+}
+
+/** Open requests are kept in memory, and appliances choose how long their objects are. */
+const maxObjectLength = 65_536;
+const maxPlanLength = 262_144;
+
+function shownObject(current: Preview['current']): Preview['current'] {
+  if (!current || JSON.stringify(current.body).length <= maxObjectLength) return current;
+  return { ...current, body: `Left out: it is longer than ${maxObjectLength} characters.` };
+}
+
+function refuseLong(plan: ChangePlan): void {
+  if (JSON.stringify(plan).length <= maxPlanLength) return;
+  throw new AdminError('The plan is too long', {
+    detail: `It has more than ${maxPlanLength} characters.`,
+    remedy: 'Look at the names and texts on the appliance: something there is unusually long.',
+  });
 }
 
 /**

@@ -18,7 +18,7 @@ const AlertSchema = Type.Object({
   status: Type.Enum(['firing', 'resolved']),
   labels: Texts,
   annotations: Type.Optional(Texts),
-  startsAt: Type.String({ maxLength: 64 }),
+  startsAt: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T[\\d:.]{8,18}(?:Z|[+-]\\d{2}:\\d{2})$' }),
 });
 type Alert = Static<typeof AlertSchema>;
 
@@ -141,7 +141,7 @@ function wantedBy(
   const alert = {
     name: alertname,
     summary: summary === undefined ? null : oneLine(summary, 300),
-    since: oneLine(startsAt, 64),
+    since: startsAt,
   };
   return { appliance, change: { recipe, parameters }, alert };
 }

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Operations } from '../gateway/operation.ts';
+import { changes } from '../gateway/policy.ts';
 import { AdminProblem } from '../gateway/problem.ts';
 import { jsonContent } from '../recipes/calls.ts';
 import type { Recipe } from '../recipes/recipe.ts';
@@ -32,15 +33,18 @@ export function readChange(
     throw malformed(
       `The body names neither one operation nor one recipe: ${recipes.map((each) => each.name).join(', ')}`,
     );
-  if (!operations.call(operation, parameters))
-    throw malformed(`${operation.row.route} needs a plain value for each name in braces`);
+  const { row, template } = operation;
+  if (!changes(row.risk)) throw malformed(`${operation.key} changes nothing, and needs nobody's approval`);
+  const isNamed = (each: string): boolean => template.includes(`{${each}}`) || template.includes(`{${each}*}`);
+  if (!Object.keys(parameters).every(isNamed) || !operations.call(operation, parameters))
+    throw malformed(`${row.route} needs a plain value for each name in braces, and nothing else`);
   return { operation: operation.key, parameters, ...(body && { content: jsonContent(body) }) };
 }
 
 function valuesFor({ name, parameters }: Recipe, values: Change['parameters']): Change['parameters'] {
   const missing = Object.entries(parameters).find(([each, isRequired]) => isRequired && !values[each]);
   if (missing) throw malformed(`${name} needs ${missing[0]}`);
-  if (Object.keys(values).some((each) => !(each in parameters)))
+  if (Object.keys(values).some((each) => !Object.hasOwn(parameters, each)))
     throw malformed(`${name} takes ${Object.keys(parameters).join(', ')}`);
   return values;
 }

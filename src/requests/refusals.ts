@@ -1,5 +1,5 @@
 import type { Principal } from '../gateway/principal.ts';
-import { AdminProblem, type ProblemCode, problemCodes } from '../gateway/problem.ts';
+import { AdminProblem, problemCodes } from '../gateway/problem.ts';
 import { isOneOf } from '../lib/check.ts';
 import { AdminError } from '../recipes/admin-error.ts';
 import type { ChangeRequest } from './change-request.ts';
@@ -46,14 +46,23 @@ export function planChanged(): AdminProblem {
   });
 }
 
+/** Throws the problem of a file beside the audit that cannot be written or read. */
+export function notStored(cause: unknown): never {
+  throw new AdminProblem('audit_unavailable', {
+    detail:
+      'The change request cannot be kept beside the audit, so nothing was sent. The log of the exporter says why.',
+    remedy: 'Look at the disk and the rights of the folder admin.audit_file.requests.',
+    headers: { 'retry-after': '30' },
+    cause,
+  });
+}
+
 /** Makes the gateway's problem of what a recipe or a dry run rejects with. */
 export function toProblem(error: unknown): unknown {
   if (!(error instanceof AdminError)) return error;
   const { title, message, remedy, code, status } = error;
-  const known: ProblemCode = isOneOf(problemCodes, code) ? code : 'recipe_refused';
-  return new AdminProblem(known, {
-    detail: `${title}. ${message} Nothing was sent.`,
-    remedy,
-    ...(known === code && status !== undefined ? { status } : {}),
-  });
+  const detail = /nothing was/i.test(message) ? message : `${message} Nothing was sent.`;
+  if (!isOneOf(problemCodes, code))
+    return new AdminProblem('recipe_refused', { detail: `${title}. ${detail}`, remedy });
+  return new AdminProblem(code, { detail, remedy, ...(status === undefined ? {} : { status }) });
 }

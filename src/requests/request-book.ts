@@ -14,8 +14,9 @@ import {
   type Outcome,
   type RequestState,
 } from './change-request.ts';
-import { alreadyOver } from './refusals.ts';
-import type { RequestFolder, StoredRequest } from './request-folder.ts';
+import { alreadyOver, notStored } from './refusals.ts';
+import type { RequestFolder } from './request-folder.ts';
+import type { StoredRequest } from './stored-request.ts';
 
 /** The person or program that asks or decides. */
 export interface Actor {
@@ -51,13 +52,17 @@ export interface RequestBook {
   replan(entry: Entry, plan: Pick<ChangeRequest, 'plan' | 'digest'>): Promise<void>;
   /**
    * Moves a request to its next state: first in the audit, then on disk. Rejects, and changes
-   * nothing, if the audit cannot be written.
+   * nothing, if one of them cannot be written.
    */
   move(entry: Entry, state: RequestState, what?: Move): Promise<ChangeRequest>;
   /** Lets one decision at a time be made on a request that waits; refuses all others. */
   deciding(entry: Entry, decide: () => Promise<ChangeRequest>): Promise<ChangeRequest>;
+  /** Rejects for a request that does not wait, or not any more: its time may just have ended. */
+  requireWaiting(entry: Entry): Promise<void>;
   /** Ends a waiting request whose time is over, or whose token is not in force any more. */
   endIfOverdue(entry: Entry): Promise<void>;
+  /** Reads its file again: another exporter may have written it, if both have the same audit. */
+  refresh(entry: Entry): Promise<void>;
   updateMetrics(): void;
 }
 
@@ -86,14 +91,14 @@ export async function openRequestBook(parts: RequestBookParts): Promise<RequestB
       return [...entries.values()];
     },
     find: (id) => entries.get(id),
-    async add(added, actor) {
-      await record(core, added.request, actor);
-      await save(core, added);
-    },
-    replan: ({ stored: { request, sealed } }, plan) => save(core, { request: { ...request, ...plan }, sealed }),
+    add: (added, actor) => save(core, added, () => record(core, added.request, actor)),
+    replan: ({ stored: { request, sealed } }, plan) =>
+      save(core, { request: { ...request, ...plan }, sealed }, () => Promise.resolve()),
     move: (entry, state, what = {}) => move(core, entry, state, what),
     deciding: (entry, decide) => deciding(core, entry, decide),
+    requireWaiting: (entry) => requireWaiting(core, entry),
     endIfOverdue: (entry) => endIfOverdue(core, entry),
+    refresh: (entry) => refresh(core, entry),
     updateMetrics: () => updateMetrics(core),
   };
 }
@@ -107,15 +112,21 @@ async function move(core: Core, entry: Entry, state: RequestState, what: Move): 
   if (!nextStates[request.state].includes(state)) throw alreadyOver(request, `it is ${request.state}`);
   const at = new Date(core.now()).toISOString();
   const next = {
-    ...request,
+    ...(isOver(state) ? withoutObjects(request) : request),
     state,
     ...(what.decision && { decision: { ...what.decision, at } }),
     ...(what.outcome && { outcome: { ...what.outcome, at } }),
   };
-  await record(core, next, what.actor);
-  await save(core, { request: next, sealed: isOver(state) ? null : sealed });
+  const stored = { request: next, sealed: isOver(state) ? null : sealed };
+  await save(core, stored, () => record(core, next, what.actor));
   if (isOver(state)) core.metrics.changeRequestEnded(state);
   return next;
+}
+
+/** Leaves out the objects of the plan: they are large, and change. */
+function withoutObjects(request: ChangeRequest): ChangeRequest {
+  const { plan } = request;
+  return { ...request, plan: { ...plan, steps: plan.steps.map((step) => ({ ...step, current: null })) } };
 }
 
 async function record(
@@ -132,10 +143,18 @@ async function record(
   log.info({ request: id, state, appliance, principal: actor?.principal.name ?? '-' }, 'change request');
 }
 
-async function save(core: Core, stored: StoredRequest): Promise<void> {
+/** Stores a request once the audit has it. */
+async function save(core: Core, stored: StoredRequest, recorded: () => Promise<void>): Promise<void> {
   const { entries, folder } = core;
   const { id } = stored.request;
-  await folder.save(stored);
+  const draft = await folder.draft(stored).catch(notStored);
+  try {
+    await recorded();
+  } catch (error) {
+    await draft.discard().catch(() => undefined);
+    throw error;
+  }
+  await draft.keep().catch(notStored);
   const entry = entries.get(id);
   if (entry) entry.stored = stored;
   else entries.set(id, { stored, isDeciding: false, isExecuting: false });
@@ -143,41 +162,59 @@ async function save(core: Core, stored: StoredRequest): Promise<void> {
   updateMetrics(core);
 }
 
-async function removeOldest({ entries, folder }: Core): Promise<void> {
+async function removeOldest({ entries, folder, log }: Core): Promise<void> {
   const over = [...entries.values()].map(({ stored }) => stored.request).filter(({ state }) => isOver(state));
   const oldest = over.toSorted((a, b) => (a.created < b.created ? -1 : 1)).slice(0, Math.max(0, over.length - maxOver));
   for (const { id } of oldest) {
     entries.delete(id);
-    await folder.remove(id);
+    await folder
+      .remove(id)
+      .catch((error: unknown) => log.debug({ err: error, request: id }, 'change request cannot be removed'));
   }
 }
 
 async function deciding(core: Core, entry: Entry, decide: () => Promise<ChangeRequest>): Promise<ChangeRequest> {
-  const { id } = entry.stored.request;
-  if (entry.isDeciding) throw alreadyOver(entry.stored.request, 'a decision on it is under way');
+  const { request } = entry.stored;
+  if (entry.isDeciding) throw alreadyOver(request, 'a decision on it is under way');
+  if (entry.isExecuting) throw alreadyOver(request, `it is ${request.state}`);
   entry.isDeciding = true;
   try {
-    // Another exporter may have written it, if both were given the same audit.
-    entry.stored = (await core.folder.load(id)) ?? entry.stored;
-    await endIfOverdue(core, entry);
-    const { request } = entry.stored;
-    if (!isWaiting(request.state)) throw alreadyOver(request, `it is ${request.state}`);
+    await refresh(core, entry);
+    await requireWaiting(core, entry);
     return await decide();
   } finally {
     entry.isDeciding = false;
   }
 }
 
+async function refresh({ folder }: Core, entry: Entry): Promise<void> {
+  entry.stored = (await folder.load(entry.stored.request.id).catch(notStored)) ?? entry.stored;
+}
+
+async function requireWaiting(core: Core, entry: Entry): Promise<void> {
+  await endIfOverdue(core, entry);
+  const { request } = entry.stored;
+  if (!isWaiting(request.state)) throw alreadyOver(request, `it is ${request.state}`);
+}
+
 async function endIfOverdue(core: Core, entry: Entry): Promise<void> {
-  const { state, expires, requested_by: name } = entry.stored.request;
-  if (!isWaiting(state)) return;
-  if (core.now() >= Date.parse(expires)) {
-    const decision = { by: '-', what: 'expired', reason: 'Nobody approved it in time.' } as const;
-    await move(core, entry, 'expired', { decision });
-  } else if (!core.principals.isInForce(name)) {
-    const reason = `The token of ${name} is not in force any more.`;
-    await move(core, entry, 'cancelled', { decision: { by: '-', what: 'cancelled', reason } });
-  }
+  if (!overdueOf(core, entry)) return;
+  await refresh(core, entry);
+  const decision = overdueOf(core, entry);
+  if (decision) await move(core, entry, decision.what, { decision });
+}
+
+/** A clock that was set back by more than this would let a request live for too long. */
+const maxClockStepMs = 60_000;
+
+/** Returns how a waiting request is to end now, if it is. */
+function overdueOf({ now, principals }: Core, { stored: { request } }: Entry) {
+  const { state, created, expires, requested_by: name } = request;
+  if (!isWaiting(state)) return undefined;
+  const ending = <What extends 'expired' | 'cancelled'>(what: What, reason: string) => ({ by: '-', what, reason });
+  if (now() >= Date.parse(expires)) return ending('expired', 'Nobody approved it in time.');
+  if (now() < Date.parse(created) - maxClockStepMs) return ending('expired', 'The clock was set back.');
+  return principals.isInForce(name) ? undefined : ending('cancelled', `The token of ${name} is not in force any more.`);
 }
 
 function updateMetrics({ entries, metrics, now }: Core): void {

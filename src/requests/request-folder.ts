@@ -1,25 +1,28 @@
-import { open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createDecoder } from '../appliance/decode.ts';
 import { errorCode, isOneOf } from '../lib/check.ts';
-import { ifMissing, makeFolder, syncFolder } from '../lib/disk.ts';
-import type { ChangeRequest, SealedParts } from './change-request.ts';
-
-/** A request as it is on disk. */
-export interface StoredRequest {
-  readonly request: ChangeRequest;
-  /** Null once the request is over. */
-  readonly sealed: SealedParts | null;
-}
+import { ifMissing, makeFolder, openRegularFile, syncFolder } from '../lib/disk.ts';
+import { parseStored, type StoredRequest } from './stored-request.ts';
 
 /** One file for each change request, which only the exporter's user can read. */
 export interface RequestFolder {
-  /** Resolves when the request is on disk, also after a loss of power. */
-  save(stored: StoredRequest): Promise<void>;
-  /** Resolves to undefined for a missing file; rejects for one that cannot be read. */
+  /** Writes the next content of a file beside it: a full disk is found before anything happens. */
+  draft(stored: StoredRequest): Promise<Draft>;
+  /** Resolves to undefined for a missing file; rejects for one that is no request. */
   load(id: string): Promise<StoredRequest | undefined>;
-  /** Resolves to all requests, and to the names of files that are none. */
+  /**
+   * Resolves to all requests, and to the names of files that are none. Removes drafts that a crash
+   * left behind: they may have passwords.
+   */
   loadAll(): Promise<{ readonly stored: readonly StoredRequest[]; readonly unreadable: readonly string[] }>;
   remove(id: string): Promise<void>;
+}
+
+export interface Draft {
+  /** Resolves when it is the file, also after a loss of power. */
+  keep(): Promise<void>;
+  discard(): Promise<void>;
 }
 
 /** Without a folder, or with one that cannot be there, there are no requests. */
@@ -29,30 +32,46 @@ function ifThereIsNone(error: unknown): readonly string[] {
 }
 
 const idPattern = /^cr-[a-z2-7]{10}$/;
+/** More than a plan and the largest body. */
+const maxFileBytes = 4_194_304;
+const draftEnding = '.json.new';
 
 export function createRequestFolder(folder: string): RequestFolder {
+  const decode = createDecoder();
   const fileOf = (id: string): string => join(folder, `${id}.json`);
 
   async function load(id: string): Promise<StoredRequest | undefined> {
-    const text = await readFile(fileOf(id), 'utf8').catch(ifMissing);
-    return text === undefined ? undefined : (JSON.parse(text) as StoredRequest);
+    const handle = await openRegularFile(fileOf(id)).catch(ifMissing);
+    if (!handle) return undefined;
+    try {
+      const { size } = await handle.stat();
+      if (size > maxFileBytes) throw new Error(`${id}: it is longer than ${maxFileBytes} bytes`);
+      return parseStored(await handle.readFile('utf8'), id, decode);
+    } finally {
+      await handle.close();
+    }
   }
 
   return {
     load,
-    async save(stored) {
+    async draft(stored) {
       await makeFolder(folder);
       const file = fileOf(stored.request.id);
       const draft = `${file}.new`;
-      const handle = await open(draft, 'w', 0o600);
+      const discard = (): Promise<void> => rm(draft, { force: true });
       try {
-        await handle.writeFile(JSON.stringify(stored));
-        await handle.sync();
-      } finally {
-        await handle.close();
+        await writeWhole(draft, JSON.stringify(stored));
+      } catch (error) {
+        await discard().catch(() => undefined);
+        throw error;
       }
-      await rename(draft, file);
-      await syncFolder(file);
+      return {
+        discard,
+        async keep() {
+          await rename(draft, file);
+          await syncFolder(file);
+        },
+      };
     },
     async loadAll() {
       const names = await readdir(folder).catch(ifThereIsNone);
@@ -60,13 +79,27 @@ export function createRequestFolder(folder: string): RequestFolder {
       const unreadable: string[] = [];
       for (const id of names.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -5))) {
         const found = idPattern.test(id) ? await load(id).catch(() => undefined) : undefined;
-        if (found?.request.id === id) stored.push(found);
+        if (found) stored.push(found);
         else unreadable.push(`${id}.json`);
       }
+      for (const name of names.filter((each) => each.endsWith(draftEnding)))
+        await rm(join(folder, name), { force: true }).catch(() => unreadable.push(name));
       return { stored, unreadable };
     },
     async remove(id) {
       await rm(fileOf(id), { force: true });
     },
   };
+}
+
+async function writeWhole(path: string, text: string): Promise<void> {
+  // Whatever stands in its place, such as a named pipe, is not opened.
+  await rm(path, { force: true });
+  const handle = await open(path, 'wx', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

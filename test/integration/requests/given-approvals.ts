@@ -9,6 +9,8 @@ const people = {
   bob: { role: 'operator', approver: true },
   'bob-phone': { role: 'operator', approver: true, person: 'bob' },
   carol: { role: 'operator' },
+  /** May act on farms, and not read one. */
+  frank: { role: 'operator', deny: ['readFarm'] },
   dave: { role: 'viewer', approver: true },
   root: { role: 'admin', approver: true },
   eve: { role: 'admin', breakGlass: true },

@@ -1,0 +1,235 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { ChangePlan } from '../../../src/requests/change-request.ts';
+import { until } from '../../support/until.ts';
+import { givenApprovals } from './given-approvals.ts';
+
+const minute = 60_000;
+
+describe('what is asked for', () => {
+  it.each([
+    ['a parameter that the operation does not have', { farmname: 'shop', 'approved by': 'root' }],
+    [
+      'many of them',
+      { farmname: 'shop', ...Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`p${at}`, 'x'])) },
+    ],
+  ])('has no %s', async (_, parameters) => {
+    const { ask } = await givenApprovals();
+
+    const answer = await ask('alice', {
+      recipe: undefined,
+      operation: 'actOnFarm',
+      parameters,
+      body: { action: 'stop' },
+    });
+
+    expect(answer.json?.code).toBe('malformed_body');
+  });
+
+  it.each(['toString', '__proto__', 'constructor'])('has no parameter of every object: %s', async (name) => {
+    const { ask } = await givenApprovals();
+
+    const parameters = JSON.parse(`{"farm":"shop","${name}":"x"}`) as object;
+
+    expect((await ask('alice', { parameters })).json?.code).toBe('malformed_body');
+  });
+
+  it('is a change, and no read', async () => {
+    const { ask, sent } = await givenApprovals();
+
+    const answer = await ask('root', { recipe: undefined, operation: 'readFarm', parameters: { farmname: 'shop' } });
+
+    expect(answer.json?.code).toBe('malformed_body');
+    expect(sent()).toEqual([]);
+  });
+
+  it('says its reason in one line', async () => {
+    const { ask } = await givenApprovals();
+
+    const answer = await ask('alice', { reason: 'fine\u001B[2J\nApproved by: root\u202E' });
+
+    expect(answer.json?.reason).toBe('fine [2J Approved by: root ');
+  });
+
+  it('is refused in whole sentences, each once', async () => {
+    const { ask } = await givenApprovals();
+
+    const { json } = await ask('alice', { parameters: { farm: 'nosuch' } });
+
+    expect(json?.code).toBe('recipe_refused');
+    expect(String(json?.detail).match(/othing was sent/g)).toHaveLength(1);
+    const guarded = await ask('alice', {
+      recipe: undefined,
+      operation: 'actOnFarm',
+      parameters: { farmname: 'nosuch' },
+      body: { action: 'stop' },
+    });
+    expect(String(guarded.json?.detail)).not.toContain(String(guarded.json?.title));
+  });
+});
+
+describe('a plan', () => {
+  it('shows the object only to those who may read it, also once an approver has planned it again', async () => {
+    const { ask, approve, read, call } = await givenApprovals();
+    const id = String((await ask('frank')).json?.id);
+
+    expect((await approve('bob', id)).json?.code).toBe('plan_changed');
+
+    const current = async (as: 'frank' | 'bob') =>
+      ((await read(id, as)).plan as ChangePlan).steps[0]?.current?.operation;
+    expect(await current('bob')).toBe('readFarm');
+    expect(await current('frank')).not.toBe('readFarm');
+    const cancelled = await call('frank', 'POST', `/requests/${id}/cancel`, {});
+    expect(cancelled.text).not.toContain('"readFarm"');
+  });
+
+  it('keeps the object no longer than it waits', async () => {
+    const { ask, call, read } = await givenApprovals();
+    const id = String((await ask('alice')).json?.id);
+    const before = (await read(id)).plan as ChangePlan;
+
+    await call('alice', 'POST', `/requests/${id}/cancel`, {});
+
+    expect(before.steps[0]?.current).not.toBeNull();
+    expect(((await read(id)).plan as ChangePlan).steps[0]?.current).toBeNull();
+  });
+
+  it('is not made of answers without end', async () => {
+    const { ask, appliance } = await givenApprovals();
+    appliance.fail('GET /farms', { kind: 'huge_body', bytes: 40_000_000 });
+
+    const answer = await ask('alice');
+
+    expect(answer).toMatchObject({ status: 502, json: { code: 'upstream_oversize' } });
+  });
+
+  it('says what failed when an answer breaks off', async () => {
+    const { ask, appliance } = await givenApprovals();
+    appliance.fail('GET /farms', { kind: 'cut' });
+
+    expect((await ask('alice')).status).toBe(502);
+  });
+});
+
+describe('the time of a request', () => {
+  it('ends although the clock was set back', async () => {
+    let now = Date.parse('2026-11-24T01:00:00Z');
+    const { ask, approve, read } = await givenApprovals({ now: () => now });
+    const id = String((await ask('alice')).json?.id);
+    const digest = String((await read(id)).digest);
+    now -= 600 * minute;
+
+    expect((await approve('bob', id, digest)).json?.code).toBe('request_over');
+    expect(await read(id)).toMatchObject({ state: 'expired' });
+  });
+
+  it('ends also while the appliance keeps the approval waiting', async () => {
+    let now = Date.parse('2026-11-24T01:00:00Z');
+    const { ask, approve, read, sent, appliance } = await givenApprovals({ now: () => now });
+    const id = String((await ask('alice')).json?.id);
+    appliance.fail('GET /farms', { kind: 'slow_body', bytesPerSecond: 4_000 });
+
+    const approving = approve('bob', id);
+    await until(
+      () => appliance.inFlight,
+      (inFlight) => inFlight > 0,
+    );
+    now += 31 * minute;
+
+    expect((await approving).json?.code).toBe('request_over');
+    expect(await read(id)).toMatchObject({ state: 'expired' });
+    expect(sent()).toEqual([]);
+  });
+
+  it('is not over by a freeze that comes while the approval is planned', async () => {
+    const { ask, approve, read, call, sent, appliance } = await givenApprovals();
+    const id = String((await ask('alice')).json?.id);
+    appliance.fail('GET /farms', { kind: 'slow_body', bytesPerSecond: 4_000 });
+
+    const approving = approve('bob', id);
+    await until(
+      () => appliance.inFlight,
+      (inFlight) => inFlight > 0,
+    );
+    await call('root', 'PUT', '/freeze', undefined, { 'x-reason': 'an incident' });
+
+    expect((await approving).json?.code).toBe('frozen');
+    expect(await read(id)).toMatchObject({ state: 'pending' });
+    expect(sent()).toEqual([]);
+  });
+});
+
+describe('the audit', () => {
+  it('has each refused decision with its request, both names, appliance and reason', async () => {
+    const { ask, call, read, audit } = await givenApprovals();
+    const id = String((await ask('alice')).json?.id);
+    const { digest } = await read(id);
+
+    await call('alice', 'POST', `/requests/${id}/approve`, { digest, reason: 'mine' });
+
+    expect((await audit()).at(-1)).toMatchObject({
+      event: 'denied',
+      code: 'own_request',
+      principal: 'alice',
+      path: `/requests/${id}/approve`,
+      appliance: 'lb-1',
+      reason: 'mine',
+    });
+  });
+});
+
+describe('the folder of requests', () => {
+  it('with odd files in it is opened, and has those that are requests', async () => {
+    const first = await givenApprovals();
+    const id = String((await first.ask('alice')).json?.id);
+    const folder = `${first.auditFile}.requests`;
+    const text = await readFile(join(folder, `${id}.json`), 'utf8');
+    await first.close();
+    const stored = JSON.parse(text) as { request: object; sealed: object };
+    const odd = (letter: string) => `cr-${letter.repeat(10)}`;
+    const put = (letter: string, content: object) =>
+      writeFile(join(folder, `${odd(letter)}.json`), JSON.stringify(content));
+    await Promise.all([
+      put('a', {}),
+      put('b', { request: { ...stored.request, id: odd('b'), expires: 'never' }, sealed: stored.sealed }),
+      put('c', { request: { ...stored.request, id: odd('c') }, sealed: null }),
+      put('d', { request: { ...stored.request, id: odd('d'), state: 'trusted' }, sealed: stored.sealed }),
+      put('e', {
+        request: { ...stored.request, id: odd('e'), plan: { facts: [], steps: [null] } },
+        sealed: stored.sealed,
+      }),
+      put('f', stored),
+      writeFile(join(folder, `${odd('g')}.json`), 'a'.repeat(20_000_000)),
+      mkdir(join(folder, `${odd('h')}.json`)),
+      writeFile(join(folder, `${odd('i')}.json.new`), 'a password'),
+    ]);
+    execFileSync('mkfifo', [join(folder, `${odd('j')}.json`)]);
+
+    const second = await givenApprovals({ admin: { auditFile: first.auditFile } });
+
+    expect((await second.call('root', 'GET', '/requests')).json).toMatchObject({ requests: [{ id }] });
+    expect(second.logged.filter((line) => line.includes('change request cannot be read'))).toHaveLength(9);
+    expect(await readdir(folder)).not.toContain(`${odd('i')}.json.new`);
+  });
+
+  it('that cannot be written refuses with a reason, and fills no audit', async () => {
+    const { ask, call, read, audit, auditFile } = await givenApprovals();
+    const id = String((await ask('alice')).json?.id);
+    const folder = `${auditFile}.requests`;
+    await rename(folder, `${folder}.away`);
+    await writeFile(folder, '');
+    const before = (await audit()).length;
+
+    const asked = await ask('alice');
+    const denied = await call('bob', 'POST', `/requests/${id}/deny`, {});
+    await rm(folder);
+    await rename(`${folder}.away`, folder);
+
+    expect([asked.json?.code, denied.json?.code]).toEqual(['audit_unavailable', 'audit_unavailable']);
+    const events = (await audit()).slice(before).map(({ event }) => event);
+    expect(events).not.toContain('change_request');
+    expect(await read(id)).toMatchObject({ state: 'pending' });
+  });
+});
