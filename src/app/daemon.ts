@@ -107,7 +107,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     now,
   });
   const url = await listen(app, parts.listenAddress, '--web.listen-address');
-  logListening(log, url, settings);
+  logListening(log, { version: build.version, url }, settings);
   await gateway.reconfigure(settings).catch(async (error: unknown) => {
     await app.close();
     throw error;
@@ -209,9 +209,13 @@ function createReload({ source, log, now }: DaemonParts, parts: ReloadParts): Re
   });
 }
 
-function logListening(log: Logger, url: string, { appliances, shard }: Settings): void {
+function logListening(
+  log: Logger,
+  about: { readonly version: string; readonly url: string },
+  { appliances, shard }: Settings,
+): void {
   log.info(
-    { url, appliances: appliances.length, ...(shard && { shard: `${shard.index}/${shard.count}` }) },
+    { ...about, appliances: appliances.length, ...(shard && { shard: `${shard.index}/${shard.count}` }) },
     appliances.length > 0 ? 'listening' : `listening, and no appliance ${shard ? 'falls to this shard' : 'is listed'}`,
   );
 }

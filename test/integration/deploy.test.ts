@@ -17,6 +17,7 @@ interface Service {
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];
   readonly security_opt?: readonly string[];
+  readonly mem_limit?: string;
   readonly healthcheck?: { readonly test: readonly string[] };
 }
 
@@ -66,6 +67,15 @@ describe('deploy/compose.yml', () => {
     expect(sources.length).toBeGreaterThan(6);
     expect(missing).toEqual([]);
     expect(Object.keys(compose.volumes).filter((volume) => !sources.includes(volume))).toEqual([]);
+  });
+
+  it('gives the exporter as much memory as the unit and the manifests do', () => {
+    const unit = readFileSync('deploy/systemd/zlb-exporter.service', 'utf8');
+    const pod = readFileSync('deploy/kubernetes/base/deployment.yml', 'utf8');
+
+    expect(compose.services['exporter']?.mem_limit).toBe('1g');
+    expect(unit).toMatch(/^MemoryMax=1G$/m);
+    expect(pod).toContain('limits: { memory: 1Gi }');
   });
 
   it('pins every image to one release, and builds the exporter from this repository', () => {

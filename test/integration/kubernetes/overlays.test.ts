@@ -41,7 +41,8 @@ describe.skipIf(!canBuild())('deploy/kubernetes, as kubectl builds it', () => {
       const routes = globSync('src/http/**/*.ts')
         .map((file) => readFileSync(file, 'utf8'))
         .join('');
-      const probes = [container.livenessProbe?.httpGet, container.readinessProbe?.httpGet];
+      const { startupProbe, livenessProbe, readinessProbe } = container;
+      const probes = [startupProbe?.httpGet, livenessProbe?.httpGet, readinessProbe?.httpGet];
       const names = [
         ...probes.map((probe) => probe?.port),
         ...(onlyOf(manifests, 'Service').spec?.ports ?? []).map(({ targetPort }) => targetPort),
@@ -53,7 +54,7 @@ describe.skipIf(!canBuild())('deploy/kubernetes, as kubectl builds it', () => {
 
       expect(container.ports).toEqual([{ name: 'metrics', containerPort: 9444 }]);
       expect(new Set(names)).toEqual(new Set([port?.name]));
-      expect(probes.map((probe) => probe?.path)).toEqual(['/-/healthy', '/-/ready']);
+      expect(probes.map((probe) => probe?.path)).toEqual(['/-/healthy', '/-/healthy', '/-/ready']);
       for (const probe of probes) expect(routes).toContain(`app.get('${probe?.path}'`);
     });
 
