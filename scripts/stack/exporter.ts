@@ -76,6 +76,8 @@ export async function startExporter(start: ExporterStart): Promise<WatchedApplia
     });
     try {
       await ready(exporter, `http://${reachable(address)}/-/healthy`);
+      // The gateway listens after it.
+      await ready(exporter, `http://${reachable(gatewayAddress)}/console`);
     } catch (error) {
       await exporter.stop();
       throw error;

@@ -75,7 +75,9 @@ async function givenPeople() {
   };
 }
 
-/** Lets the alert fire, decides on its proposal, and waits for its end; prints when what happened. */
+/**
+ * Lets the alert fire, decides on its proposal, and waits for its end. Prints what happened when.
+ */
 async function repair(
   how: string,
   people: People,
