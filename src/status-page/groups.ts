@@ -65,8 +65,6 @@ export function groupTable(groups: readonly Group[]): Markup {
 <tbody>${groups.map(row)}</tbody></table>`;
 }
 
-const words = { critical: 'critical', warning: 'with warnings', unknown: 'not all known', well: 'well' } as const;
-
 function row(group: Group): Markup {
   const { by, value, appliances } = group;
   const counts = (['critical', 'warning', 'unknown', 'well'] as const)
@@ -74,8 +72,8 @@ function row(group: Group): Markup {
     .filter(({ count }) => count > 0);
   const unwell = appliances.filter(({ level }) => level !== 'well').map(({ status }) => status.name);
   return html`<tr data-key="${value}"><th scope="row"><a href="${linkTo({ kind: 'group', by, group: value, page: 1 })}">${groupName(group)}</a></th>
-<td data-label="Appliances">${counts.map(({ level, count }) => html`${stateMark(level, `${count.toLocaleString('en')} ${words[level]}`)} `)}</td>
-<td data-label="Not well">${unwell.length === 0 ? html`<span class="faint">none</span>` : linkList(unwell, (appliance) => ({ kind: 'appliance', appliance, page: 1 }))}</td>
+<td data-label="Appliances"><span>${counts.map(({ level, count }) => html`${stateMark(level, `${count.toLocaleString('en')} ${level}`)} `)}</span></td>
+<td data-label="Not well"><span>${unwell.length === 0 ? html`<span class="faint">none</span>` : linkList(unwell, (appliance) => ({ kind: 'appliance', appliance, page: 1 }))}</span></td>
 <td data-label="Farms up">${farmsUpIn(sumOf(appliances.map(({ farmStates }) => farmStates)))}</td></tr>`;
 }
 
