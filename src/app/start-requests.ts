@@ -53,7 +53,8 @@ export async function startRequests(parts: StartRequestsParts): Promise<StartedR
   });
   const proposals = createProposals({ ...parts, changeRequests, recipes: requestableRecipes });
   const timer = setInterval(() => void changeRequests.sweep(), sweepEveryMs);
-  await changeRequests.sweep();
+  // Nothing waits for it: a disk may not answer, and the audit may be long.
+  void changeRequests.sweep();
   return {
     gateway,
     changeRequests,

@@ -105,12 +105,14 @@ interface Core extends ChangeRequestsParts {
   readonly book: RequestBook;
   readonly stopping: AbortController;
   readonly underWay: Set<Promise<void>>;
+  /** The callers whose changes are being planned. */
+  readonly asking: Set<Actor>;
 }
 
 /** Opens the folder of requests. */
 export async function openChangeRequests(parts: ChangeRequestsParts): Promise<ChangeRequests> {
   const book = await openRequestBook(parts);
-  const core: Core = { ...parts, book, stopping: new AbortController(), underWay: new Set() };
+  const core: Core = { ...parts, book, stopping: new AbortController(), underWay: new Set(), asking: new Set() };
   return {
     get all() {
       return book.entries.map(({ stored }) => stored.request);
@@ -137,15 +139,25 @@ export async function openChangeRequests(parts: ChangeRequestsParts): Promise<Ch
   };
 }
 
-async function ask(
+async function ask(core: Core, asked: AskedChange, asker: Actor): Promise<ChangeRequest> {
+  const { principal } = asker;
+  core.gateway.applianceFor({ principal, appliance: asked.appliance });
+  if (core.freeze.state) throw frozenProblem(core.freeze.state);
+  refuseTooMany(core, principal);
+  core.asking.add(asker);
+  try {
+    return await planAndAdd(core, asked, asker);
+  } finally {
+    core.asking.delete(asker);
+  }
+}
+
+async function planAndAdd(
   core: Core,
   { appliance, change, reason, force, alert }: AskedChange,
   asker: Actor,
 ): Promise<ChangeRequest> {
   const { principal, token } = asker;
-  core.gateway.applianceFor({ principal, appliance });
-  if (core.freeze.state) throw frozenProblem(core.freeze.state);
-  refuseTooMany(core, principal);
   const id = newId();
   const salt = randomBytes(32).toString('hex');
   const { plan, digest, steps } = await prepareAs(asker, core, { id, appliance, change, reason, force, salt });
@@ -184,10 +196,11 @@ async function askInstead(core: Core, { request, call, body }: WaitingCall): Pro
   return { status: 202, headers, body: Buffer.from(JSON.stringify(made)) };
 }
 
-function refuseTooMany({ book }: Core, { name }: Principal): void {
-  const open = book.entries.filter(
-    ({ stored: { request } }) => request.requested_by === name && !isOver(request.state),
-  ).length;
+function refuseTooMany({ book, asking }: Core, { name }: Principal): void {
+  const requests = book.entries.map(({ stored }) => stored.request);
+  const open =
+    requests.filter((request) => request.requested_by === name && !isOver(request.state)).length +
+    [...asking].filter(({ principal }) => principal.name === name).length;
   if (open < maxOpenPerPrincipal) return;
   throw new AdminProblem('too_many_requests', {
     detail: `${name} has ${open} change requests open; nothing was sent.`,

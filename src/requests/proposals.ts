@@ -5,6 +5,7 @@ import type { Principals } from '../gateway/principal.ts';
 import { AdminProblem } from '../gateway/problem.ts';
 import { isOneOf } from '../lib/check.ts';
 import { oneLine } from '../lib/text.ts';
+import { steadyNow } from '../lib/time.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import { type AlertSource, type ChangeRequest, isOver } from './change-request.ts';
 import type { ChangeRequests } from './change-requests.ts';
@@ -34,7 +35,7 @@ export interface Taken {
   /** Planned in the background, or proposed already. */
   readonly proposed: number;
   readonly withdrawn: number;
-  /** Without a repair, for appliances that the token does not cover, or too many at once. */
+  /** Without a repair, for appliances that the token does not cover, or too many. */
   readonly ignored: number;
 }
 
@@ -66,12 +67,24 @@ interface Wanted {
 const maxOpenPerAppliance = 5;
 /** Limit of the repairs that wait to be planned. */
 const maxWaiting = 100;
+/** Each plan asks the appliance several questions, whether or not it can be made. */
+const maxPlansPerMinute = 10;
+const minuteMs = 60_000;
 
 export function createProposals(parts: ProposalsParts): Proposals {
   const stopping = new AbortController();
   /** Repairs that wait to be planned, or are being planned, by appliance and title. */
   const waiting = new Map<string, Wanted>();
   let planning = Promise.resolve();
+  /** When the plans of the last minute were wanted, by appliance. */
+  const planned = new Map<string, readonly number[]>();
+
+  function isTooOften({ appliance }: Wanted): boolean {
+    const now = steadyNow();
+    const recent = (planned.get(appliance) ?? []).filter((at) => now - at < minuteMs);
+    planned.set(appliance, recent.length < maxPlansPerMinute ? [...recent, now] : recent);
+    return recent.length >= maxPlansPerMinute;
+  }
 
   /** Plans one repair after the other: an appliance in trouble gets no crowd of questions. */
   function plan(wanted: Wanted, sender: Omit<Actor, 'signal'>): void {
@@ -88,7 +101,9 @@ export function createProposals(parts: ProposalsParts): Proposals {
   async function withdraw({ appliance, change, alert }: Wanted): Promise<boolean> {
     const key = keyOf({ appliance, change });
     const wasWaiting = waiting.get(key)?.alert.name === alert.name && waiting.delete(key);
-    const proposed = openLike(parts, { appliance, change }).filter((each) => each.alert?.name === alert.name);
+    const proposed = requestsLike(parts, { appliance, change }).filter(
+      (each) => !isOver(each.state) && each.alert?.name === alert.name,
+    );
     for (const { id } of proposed) await parts.changeRequests.withdraw(id);
     return wasWaiting || proposed.length > 0;
   }
@@ -101,7 +116,7 @@ export function createProposals(parts: ProposalsParts): Proposals {
         if (!wanted) taken.ignored += 1;
         else if (each.status === 'resolved') taken[(await withdraw(wanted)) ? 'withdrawn' : 'ignored'] += 1;
         else if (isKnown(parts, wanted) || waiting.has(keyOf(wanted))) taken.proposed += 1;
-        else if (isTooMany(parts, wanted, waiting)) {
+        else if (isTooMany(parts, wanted, waiting) || isTooOften(wanted)) {
           taken.ignored += 1;
           parts.metrics.changeRequestEnded('suppressed');
         } else {
@@ -158,13 +173,13 @@ function keyOf({ appliance, change }: Pick<Wanted, 'appliance' | 'change'>): str
   return `${appliance} ${titleOf(change)}`;
 }
 
-function openLike(
+/** Returns the requests for the same change. */
+function requestsLike(
   { changeRequests }: ProposalsParts,
-  wanted: Pick<Wanted, 'appliance' | 'change'>,
+  { appliance, change }: Pick<Wanted, 'appliance' | 'change'>,
 ): readonly ChangeRequest[] {
-  return changeRequests.all.filter(
-    ({ appliance, title, state }) => !isOver(state) && keyOf(wanted) === `${appliance} ${title}`,
-  );
+  const wanted = titleOf(change);
+  return changeRequests.all.filter((each) => each.appliance === appliance && each.title === wanted);
 }
 
 /**
@@ -172,13 +187,10 @@ function openLike(
  * that expired is proposed again.
  */
 function isKnown(parts: ProposalsParts, wanted: Wanted): boolean {
-  if (openLike(parts, wanted).length > 0) return true;
-  return parts.changeRequests.all.some(
-    ({ appliance, title, state, alert }) =>
-      state !== 'expired' &&
-      `${appliance} ${title}` === keyOf(wanted) &&
-      alert?.name === wanted.alert.name &&
-      alert.since === wanted.alert.since,
+  return requestsLike(parts, wanted).some(
+    ({ state, alert }) =>
+      !isOver(state) ||
+      (state !== 'expired' && alert?.name === wanted.alert.name && alert.since === wanted.alert.since),
   );
 }
 
@@ -198,12 +210,13 @@ async function propose(
   { appliance, change, alert }: Wanted,
   sender: Actor,
 ): Promise<string | undefined> {
-  const { changeRequests, principals, log } = parts;
+  const { changeRequests, principals, metrics, log } = parts;
   try {
     const principal = principals.plannerFor(sender.principal);
     const asked = { appliance, change, reason: undefined, force: false, alert };
     return (await changeRequests.ask(asked, { ...sender, principal })).id;
   } catch (error) {
+    if (error instanceof AdminProblem && error.code === 'too_many_requests') metrics.changeRequestEnded('suppressed');
     const because = error instanceof AdminProblem ? `${error.title}: ${error.message}` : undefined;
     const level = because === undefined ? 'error' : 'info';
     log[level](

@@ -133,7 +133,7 @@ async function live(history: readonly Event[]) {
     await happen({ kind: 'restart' });
     clock.ms += 60 * minute;
     await happen({ kind: 'restart' });
-    const requests = await all();
+    const requests = await until(all, (each) => each.every(({ state }) => isOver(state)));
     const audit = await gateway.audit();
     return {
       requests,

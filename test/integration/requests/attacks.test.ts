@@ -113,6 +113,66 @@ describe('a plan', () => {
   });
 });
 
+describe('a person who asks', () => {
+  it('has twenty open requests at most, however many are asked for at once', async () => {
+    const { ask } = await givenApprovals();
+
+    for (let round = 0; round < 4; round += 1) await Promise.all(Array.from({ length: 10 }, () => ask('carol')));
+
+    const last = await ask('carol');
+    expect(last).toMatchObject({ status: 429, json: { code: 'too_many_requests' } });
+    expect(String(last.json?.detail)).toContain('has 20 change requests open');
+  });
+
+  it('cannot hide a change of a large object behind what is left out of the plan', async () => {
+    const { ask, approve, read, sent, appliance } = await givenApprovals();
+    const objectWith = (text: string) => ({
+      kind: 'status' as const,
+      status: 200,
+      body: { params: { text: 'a'.repeat(100_000) + text } },
+    });
+    appliance.fail('GET /farms/{farmname}', objectWith('before'));
+    const id = String((await ask('alice')).json?.id);
+    appliance.fail('GET /farms/{farmname}', objectWith('after'));
+
+    expect((await approve('bob', id)).json?.code).toBe('plan_changed');
+    const { steps } = (await read(id)).plan as ChangePlan;
+    expect(steps[0]?.current?.body).toMatch(/^Left out/);
+    expect(sent()).toEqual([]);
+  });
+
+  it('leaves no token of theirs anywhere', async () => {
+    const { ask, call, tokenOf, read, logged, auditText, auditFile, metrics } = await givenApprovals();
+    const token = tokenOf('alice');
+    const asked = await ask('alice', { reason: `with ${token}` });
+    const id = String(asked.json?.id);
+    const file = join(`${auditFile}.requests`, `${id}.json`);
+    const stored = await readFile(file, 'utf8');
+    await call('alice', 'POST', `/requests/${id}/cancel`, { reason: `not ${token}` });
+
+    const shown = [asked.text, stored, JSON.stringify(await read(id)), await readFile(file, 'utf8')];
+    const written = [...logged, await auditText(), await metrics()];
+    expect([...shown, ...written].filter((text) => text.includes(token))).toEqual([]);
+  });
+
+  it.each([
+    ['the compatible path', '/zapi/v4.0/zapi.cgi/farms/oldportal', {}],
+    ['force', '/appliances/lb-1/farms/oldportal', { 'x-force': 'true', 'x-reason': 'it must be' }],
+    [
+      'break glass without the option',
+      '/appliances/lb-1/farms/oldportal',
+      { 'x-break-glass': 'true', 'x-reason': 'now' },
+    ],
+  ])('gets around approval neither by %s', async (_, path, headers) => {
+    const { call, sent } = await givenApprovals();
+
+    const answer = await call('root', 'DELETE', path, undefined, { 'x-confirm': 'oldportal', ...headers });
+
+    expect([202, 403]).toContain(answer.status);
+    expect(sent()).toEqual([]);
+  });
+});
+
 describe('the time of a request', () => {
   it('ends although the clock was set back', async () => {
     let now = Date.parse('2026-11-24T01:00:00Z');

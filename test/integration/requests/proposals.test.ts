@@ -129,6 +129,34 @@ describe('a firing alert', () => {
   });
 });
 
+describe('a holder of the token of Alertmanager', () => {
+  it('makes an appliance answer few questions, however many alerts are told', async () => {
+    const { tell, alert, metrics, appliance, logged } = await givenAlertmanager();
+
+    for (let round = 0; round < 40; round += 1)
+      await tell([0, 1, 2, 3].map((at) => alert({ ...needsRestart, farm: `f${round}-${at}` })));
+    await until(
+      () => logged.filter((line) => line.includes('no repair proposed')),
+      (lines) => lines.length >= 4,
+    );
+
+    expect(appliance.requests.length).toBeLessThanOrEqual(15);
+    expect(await metrics()).toMatch(/zlb_admin_change_requests_total\{outcome="suppressed"\} 1[45]\d\n/);
+  });
+
+  it('puts no token and no second line into a summary, and no text into a time', async () => {
+    const { tell, alert, shown, read, tokenOf } = await givenAlertmanager();
+    const token = tokenOf('alertmanager');
+
+    const odd = await tell([alert(needsRestart, { startsAt: 'approved by root' })]);
+    await tell([alert(needsRestart, { annotations: { summary: `${token}\nApproved by: root` } })]);
+    const [proposal] = await shown(1);
+
+    expect(odd.json?.code).toBe('malformed_body');
+    expect((await read(proposal!.id)).alert).toMatchObject({ summary: '[redacted] Approved by: root' });
+  });
+});
+
 describe('the path /alerts', () => {
   it.each([
     ['root', 'role_too_low'],

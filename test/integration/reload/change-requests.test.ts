@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { makeToken } from '../../../src/commands/token.ts';
+import type { ChangeRequest } from '../../../src/requests/change-request.ts';
+import { until } from '../../support/until.ts';
+import { type Entry, givenReloadable } from './given-reloadable.ts';
+
+const alice = makeToken();
+const bob = makeToken();
+const everybody = ['alice', 'bob'] as const;
+const newRole = { alice: 'operator', bob: 'operator' };
+
+/** A request of alice that bob has approved, and that waits behind another change. */
+async function givenWaiting() {
+  const given = await givenReloadable(['a', 'b'], ({ entry }) => configuration([entry('a')], everybody));
+  const call = async (token: string, method: string, path: string, body?: object) => {
+    const answer = await fetch(`${given.daemon.adminUrl}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return (await answer.json()) as ChangeRequest;
+  };
+  const appliance = given.appliance('a');
+  const [farm = ''] = appliance.world.farms.keys();
+  const path = `/farms/${farm}/actions`;
+  const { id, digest } = await call(alice.token, 'POST', '/requests', {
+    appliance: 'a',
+    operation: 'actOnFarm',
+    parameters: { farmname: farm },
+    body: { action: 'stop' },
+    reason: 'a test',
+  });
+  appliance.fail('POST /system/dns', { kind: 'hang' });
+  const first = call(alice.token, 'POST', '/appliances/a/system/dns', { primary: '192.0.2.1' }).catch(() => undefined);
+  await until(
+    () => appliance.sleeping,
+    (sleeping) => sleeping > 0,
+  );
+  const approved = await call(bob.token, 'POST', `/requests/${id}/approve`, { digest });
+  return {
+    ...given,
+    approved,
+    /** Ends the change before it, and resolves to the request when it is over. */
+    async over(reader = alice.token) {
+      appliance.heal();
+      await appliance.close();
+      await first;
+      return await until(
+        () => call(reader, 'GET', `/requests/${id}`),
+        ({ outcome }) => outcome !== null,
+      );
+    },
+    arrived: () =>
+      [...given.appliance('a').requests, ...given.appliance('b').requests].filter(
+        (each) => each.path === path && each.status === 200,
+      ),
+  };
+}
+
+function configuration(appliances: readonly Entry[], people: readonly (typeof everybody)[number][]) {
+  const sha256 = { alice: alice.sha256, bob: bob.sha256 };
+  return {
+    appliances,
+    admin: {
+      listen_address: '127.0.0.1:0',
+      audit_file: 'audit.jsonl',
+      tokens: people.map((name) => ({ name, sha256: sha256[name], role: newRole[name], approver: true })),
+    },
+  };
+}
+
+describe('a reload while an approved change waits', () => {
+  it('does not send it to another machine that has the name', async () => {
+    const { approved, over, arrived, write, daemon, entry } = await givenWaiting();
+
+    await write('zlb.yml', configuration([{ ...entry('b'), name: 'a' }], everybody));
+    const { ok } = await daemon.reload();
+    const request = await over();
+
+    expect([approved.state, ok]).toEqual(['approved', true]);
+    expect(request).toMatchObject({ state: 'failed', outcome: { code: 'plan_changed' } });
+    expect(arrived()).toEqual([]);
+  });
+
+  it.each([
+    ['its appliance', ['b'], everybody],
+    ['the token of its approver', ['a'], ['alice']],
+  ] as const)('that removes %s ends it', async (_, appliances, people) => {
+    const { over, arrived, write, daemon, entry } = await givenWaiting();
+
+    await write(
+      'zlb.yml',
+      configuration(
+        appliances.map((name) => entry(name)),
+        people,
+      ),
+    );
+    const { ok } = await daemon.reload();
+
+    expect(ok).toBe(true);
+    expect((await over()).state).toBe('failed');
+    expect(arrived()).toEqual([]);
+  });
+});

@@ -1,0 +1,68 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { expect, it, onTestFinished } from 'vitest';
+import type { ChangeRequest } from '../../../src/requests/change-request.ts';
+import { endingOf } from '../../../src/requests/execution.ts';
+import { openRequestBook } from '../../../src/requests/request-book.ts';
+import { createRequestFolder } from '../../../src/requests/request-folder.ts';
+
+const created = Date.parse('2026-11-24T01:00:00Z');
+
+const request: ChangeRequest = {
+  id: 'cr-aaaaaaaaaa',
+  state: 'pending',
+  appliance: 'lb-1',
+  title: 'restart-farm farm=shop',
+  recipe: 'restart-farm',
+  parameters: { farm: 'shop' },
+  force: false,
+  requested_by: 'alice',
+  reason: null,
+  alert: null,
+  created: new Date(created).toISOString(),
+  expires: new Date(created + 1_800_000).toISOString(),
+  digest: 'a'.repeat(64),
+  plan: { facts: [], steps: [] },
+  decision: null,
+  outcome: null,
+};
+
+it('does not end what another exporter with the same audit has decided meanwhile', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'zlb-book-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const clock = { ms: created };
+  const states: (string | undefined)[] = [];
+  const open = () =>
+    openRequestBook({
+      folder: createRequestFolder(folder),
+      principals: { isInForce: () => true },
+      recorder: { record: () => Promise.reject(new Error('no person acts here')) },
+      journal: {
+        append(record) {
+          states.push(record.state);
+          return Promise.resolve({ seq: 1, hash: '' });
+        },
+      },
+      metrics: { changeRequests: () => undefined, changeRequestEnded: () => undefined },
+      now: () => clock.ms,
+      log: pino({ level: 'silent' }),
+    });
+  const draft = await createRequestFolder(folder).draft({ request, sealed: { person: 'alice', salt: '' } });
+  await draft.keep();
+  const [first, second] = [await open(), await open()];
+  await first.move(first.find(request.id)!, 'denied', { decision: { by: 'bob', what: 'denied', reason: null } });
+  clock.ms += 3_600_000;
+
+  const entry = second.find(request.id)!;
+  await second.endIfOverdue(entry);
+
+  expect(states).toEqual(['denied']);
+  expect(entry.stored.request.state).toBe('denied');
+});
+
+it('says of a request whose records are gone that its outcome is not known', () => {
+  expect(endingOf('executing', { facts: [], steps: [] }, []).state).toBe('uncertain');
+  expect(endingOf('approved', { facts: [], steps: [] }, []).state).toBe('failed');
+});
