@@ -5,6 +5,8 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { freeAddress } from '../bench/free-address.ts';
+import { startFleet } from './pictures/fleet.ts';
 
 // `npm run pictures`: starts the demonstration as `npm start` does, changes a few things on it
 // through the gateway, and photographs its pages for README and docs. Needs Chromium.
@@ -47,6 +49,31 @@ async function startDemonstration(): Promise<Demonstration> {
     return once(child, 'exit');
   };
   return { ...found, stop };
+}
+
+/** Photographs the page of 200 appliances, which the demonstration does not have. */
+async function takeFleet(browser: Browser): Promise<void> {
+  const fleet = await startFleet();
+  const address = await freeAddress();
+  const flags = [`--config.file=${fleet.file}`, `--web.listen-address=${address}`, '--log.level=error'];
+  const child = spawn(process.execPath, ['src/main.ts', ...flags], {
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    stdio: 'ignore',
+  });
+  try {
+    const url = `http://${address}`;
+    await until(() =>
+      fetch(`${url}/-/ready`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    );
+    await take(browser, { name: 'fleet', url, pose: isLive });
+  } finally {
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+    fleet.stop();
+  }
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
@@ -165,6 +192,7 @@ try {
   // The sandbox of Chromium does not start for root, as in most containers.
   const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
   for (const picture of pictures(demonstration, await askForChanges(demonstration))) await take(browser, picture);
+  await takeFleet(browser);
   await browser.close();
 } finally {
   await demonstration.stop();

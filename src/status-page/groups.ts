@@ -70,11 +70,12 @@ function row(group: Group): Markup {
   const counts = (['critical', 'warning', 'unknown', 'well'] as const)
     .map((level) => ({ level, count: appliances.filter((each) => each.level === level).length }))
     .filter(({ count }) => count > 0);
+  const isPartial = appliances.some(({ status }) => status.farms === undefined);
   const unwell = appliances.filter(({ level }) => level !== 'well').map(({ status }) => status.name);
   return html`<tr data-key="${value}"><th scope="row"><a href="${linkTo({ kind: 'group', by, group: value, page: 1 })}">${groupName(group)}</a></th>
 <td data-label="Appliances"><span>${counts.map(({ level, count }) => html`${stateMark(level, `${count.toLocaleString('en')} ${level}`)} `)}</span></td>
 <td data-label="Not well"><span>${unwell.length === 0 ? html`<span class="faint">none</span>` : linkList(unwell, (appliance) => ({ kind: 'appliance', appliance, page: 1 }))}</span></td>
-<td data-label="Farms up">${farmsUpIn(sumOf(appliances.map(({ farmStates }) => farmStates)))}</td></tr>`;
+<td data-label="Farms up">${farmsUpIn(sumOf(appliances.map(({ farmStates }) => farmStates)))}${isPartial && html` <small>not all known</small>`}</td></tr>`;
 }
 
 /** Renders links to the groups by other labels. */

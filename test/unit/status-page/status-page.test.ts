@@ -196,6 +196,15 @@ describe('the overview', () => {
     expect(rowsOf(page)).toHaveLength(12);
   });
 
+  it('does not count farms as up that nobody knows', async () => {
+    const fleet = fleetOf(12);
+    const unread = fleet.appliances.map((status, index) => (index === 1 ? { ...status, farms: undefined } : status));
+
+    const groups = groupsIn(await textAt(givenPage(fleetStatus(...unread)), '/'));
+
+    expect(groups[0]).toEqual(['madrid', 'madrid 1 critical 1 unknown 2 well lb-4 , lb-1 2 of 3 not all known']);
+  });
+
   it('is left out where a few appliances are seen at once', async () => {
     expect(await textAt(givenPage(fleetOf(3)), '/')).not.toContain('id="groups"');
   });
