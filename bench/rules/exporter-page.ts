@@ -104,7 +104,7 @@ export function readSamples(page: string): readonly Sample[] {
       };
     },
   );
-  // A counter of errors is not on the page before the first of them.
+  // These counters are not on the page before their first occurrence.
   const failures = samples
     .filter(({ metric, labels }) => metric === 'zlb_collector_runs_total' && labels['outcome'] === 'failure')
     .map((runs) => ({
@@ -113,7 +113,13 @@ export function readSamples(page: string): readonly Sample[] {
       labels: { collector: runs.labels['collector'] ?? '', reason: 'timeout' },
       value: '1',
     }));
-  return [...samples, ...failures];
+  const breakGlass = {
+    metric: 'zlb_admin_change_requests_total',
+    labels: { outcome: 'break_glass' },
+    ofAppliance: false,
+    value: '1',
+  };
+  return [...samples, ...failures, breakGlass];
 }
 
 /**

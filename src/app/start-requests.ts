@@ -62,6 +62,7 @@ export async function startRequests(parts: StartRequestsParts): Promise<StartedR
     async close() {
       clearInterval(timer);
       await Promise.all([proposals.close(), changeRequests.close()]);
+      parts.metrics.noChangeRequests();
     },
   };
 }

@@ -13,6 +13,8 @@ export interface AdminMetrics {
   auditFailed(): void;
   /** Sets the numbers of open change requests by state, and of those that wait for long. */
   changeRequests(open: ReadonlyMap<string, number>, late: number): void;
+  /** Removes these numbers: the gateway is off. */
+  noChangeRequests(): void;
   /** Counts the end of a change request, or what became of a proposal instead. */
   changeRequestEnded(outcome: string): void;
   /** Sets the freeze; undefined while the gateway is off. */
@@ -84,6 +86,7 @@ export function createAdminMetrics(registry: Registry): AdminMetrics {
   const frozenGauge = new Gauge({ ...frozen, registers });
   // prom-client starts a gauge at 0, which would mean a write in 1970.
   lastWriteGauge.remove();
+  lateGauge.remove();
 
   return {
     answered: (call) => requestCounter.inc(call),
@@ -101,6 +104,10 @@ export function createAdminMetrics(registry: Registry): AdminMetrics {
     changeRequests(open, late) {
       for (const [state, count] of open) changeRequestGauge.set({ state }, count);
       lateGauge.set(late);
+    },
+    noChangeRequests() {
+      changeRequestGauge.reset();
+      lateGauge.remove();
     },
     changeRequestEnded: (outcome) => endCounter.inc({ outcome }),
     frozen: (state) => (state === undefined ? frozenGauge.remove() : frozenGauge.set(state ? 1 : 0)),
