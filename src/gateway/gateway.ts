@@ -188,7 +188,9 @@ async function guard({ request, call, body }: PermittedCall, { reach }: HeldSlot
   const findings = await inspectCall(call, body?.fields ?? {}, (key, params) =>
     reach.client.read(key, params, request.signal),
   );
-  return refuseFindings(findings, request);
+  const blocking = findings.filter(({ severity }) => severity === 'blocking');
+  const isSeen = blocking.every(({ guard: name }) => request.approved?.guards.has(name) ?? true);
+  return refuseFindings(findings, isSeen ? request : { force: false, principal: { guards: 'refuse' } });
 }
 
 /** Checks again what may have changed during a wait. */

@@ -64,8 +64,8 @@ export interface Principals {
    * changed or removed it: for requests that have waited.
    */
   refuseUnlessInForce(principal: Principal): void;
-  /** Returns true while a token of that name is configured and has not expired. */
-  isInForce(name: string): boolean;
+  /** Returns the principal of a name while its token is configured and has not expired. */
+  inForce(name: string): Principal | undefined;
   /**
    * Returns the principal that plans the repairs of alerts from an Alertmanager: it reads and makes
    * dry runs, on the same appliances.
@@ -94,8 +94,8 @@ export function createPrincipals(entries: readonly PrincipalEntry[], now: () => 
       if (expiresAtMs !== undefined && now() >= expiresAtMs) throw tokenExpired(name, expiresAtMs);
       if (!known.some((one) => one.principal === principal || one.planner === principal)) throw tokenWithdrawn(name);
     },
-    isInForce: (name) =>
-      known.some(({ principal }) => principal.name === name && now() < (principal.expiresAtMs ?? Infinity)),
+    inForce: (name) =>
+      known.find(({ principal }) => principal.name === name && now() < (principal.expiresAtMs ?? Infinity))?.principal,
     plannerFor(principal) {
       const found = known.find((one) => one.principal === principal);
       if (!found) throw tokenWithdrawn(principal.name);

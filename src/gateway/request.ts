@@ -9,6 +9,8 @@ export interface ApprovedPlan {
   readonly requestedBy: string;
   /** Addresses of its calls; a reload may give an appliance's name to another machine. */
   readonly urls: ReadonlySet<string>;
+  /** Guards whose blocking findings were seen: no others are overridden. */
+  readonly guards: ReadonlySet<string>;
 }
 
 /** An authenticated request for an appliance, not parsed yet. */

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Decode } from '../appliance/decode.ts';
+import { excessOf } from '../appliance/reply-bounds.ts';
 import { type BodyLimits, readBody } from '../gateway/request-body.ts';
 import { malformed } from '../requests/read-change.ts';
 import type { RequestContext } from './admin-request.ts';
@@ -25,6 +26,8 @@ export function createReadJson({ decode, bodyLimits, unfinishedBodies, contextOf
     await unfinishedBodies.admit(contextOf(request).principal?.name ?? '', raw);
     const contentLength = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
     const body = await readBody('json', { contentType: headers['content-type'], contentLength, body: raw }, bodyLimits);
+    const excess = excessOf(String(body?.inMemory ?? ''), Number.POSITIVE_INFINITY);
+    if (excess) throw malformed('The body is nested too deep');
     const fields = body?.fields ?? {};
     const checked = decode(schema, fields);
     if (checked.ok) return fields as Static<Schema>;

@@ -13,6 +13,7 @@ import type { Content } from '../recipes/calls.ts';
 import type { Recipe, Step } from '../recipes/recipe.ts';
 import {
   type AlertSource,
+  type ChangePlan,
   type ChangeRequest,
   type Decision,
   isOver,
@@ -28,6 +29,7 @@ import { type Change, prepare, type PreparedChange, refuseRefused, titleOf } fro
 import {
   notApprover,
   otherDigest,
+  sameObject,
   ownRequest,
   planChanged,
   toProblem,
@@ -289,15 +291,45 @@ async function approve(
     // The appliance may have taken its time.
     await book.requireWaiting(entry);
     authoriseAll(core, principal, steps);
+    authoriseAsker(core, entry, steps);
     if (plan.digest !== digest) {
       await book.replan(entry, plan);
       throw planChanged();
     }
+    refuseSameObject(core, plan);
     const decision = decisionOf(core, 'approved', { reason, actor });
-    const approved = await book.move(entry, 'approved', { decision, actor });
-    start(core, entry, steps, approver);
-    return approved;
+    entry.isExecuting = true;
+    try {
+      const approved = await book.move(entry, 'approved', { decision, actor });
+      start(core, entry, steps, approver);
+      return approved;
+    } catch (error) {
+      entry.isExecuting = false;
+      throw error;
+    }
   });
+}
+
+/** Refuses what its requester may not do any more: a reload may have changed the token. */
+function authoriseAsker(core: Core, { stored: { request } }: Entry, steps: readonly Step[]): void {
+  const asker = core.principals.inForce(request.requested_by);
+  // An Alertmanager may do nothing itself.
+  if (!asker || asker.role === 'alertmanager') return;
+  core.gateway.applianceFor({ principal: asker, appliance: request.appliance });
+  authoriseAll(core, asker, steps);
+}
+
+/** Refuses a plan that was made while another request changes the same object. */
+function refuseSameObject({ book }: Core, { plan }: Pick<PreparedChange, 'plan'>): void {
+  const urls = urlsOf(plan);
+  const other = book.entries.find(
+    ({ isExecuting, stored }) => isExecuting && [...urlsOf(stored.request.plan)].some((url) => urls.has(url)),
+  );
+  if (other) throw sameObject(other.stored.request);
+}
+
+function urlsOf({ steps }: ChangePlan): ReadonlySet<string> {
+  return new Set(steps.flatMap(({ call }) => call?.url ?? []));
 }
 
 async function prepareAgain(core: Core, { request, sealed }: StoredRequest, approver: Actor): Promise<PreparedChange> {
@@ -322,9 +354,11 @@ function sealContent({ type, bytes }: Content): NonNullable<SealedParts['content
   return { type, base64: bytes.toString('base64') };
 }
 
-function requireApprover({ settings }: Core, { stored }: Entry, principal: Principal): void {
+function requireApprover({ settings, principals }: Core, { stored }: Entry, principal: Principal): void {
   if (!principal.approver) throw notApprover(principal, 'approve or deny');
-  const isOwn = principal.name === stored.request.requested_by || principal.person === stored.sealed?.person;
+  const { requested_by: name } = stored.request;
+  // Both the person of then and that of now: a reload may have put the option right.
+  const isOwn = [stored.sealed?.person, principals.inForce(name)?.person].includes(principal.person);
   if (isOwn && !settings().selfApproval) throw ownRequest(principal);
 }
 
@@ -345,7 +379,6 @@ function said({ recorder }: Core, text: string | undefined, token: Secret): stri
 
 /** Begins to carry out an approved request, which nobody waits for. */
 function start(core: Core, entry: Entry, steps: readonly Step[], approver: Actor): void {
-  entry.isExecuting = true;
   const running = carryOut(core, entry, steps, approver)
     .catch((error: unknown) => {
       // It stays `executing` on disk, and the next sweep asks the audit what became of it.
@@ -360,12 +393,18 @@ function start(core: Core, entry: Entry, steps: readonly Step[], approver: Actor
 
 async function carryOut(core: Core, entry: Entry, steps: readonly Step[], approver: Actor): Promise<void> {
   const { id, appliance, requested_by: requestedBy, reason, title, force, plan } = entry.stored.request;
-  const urls = new Set(plan.steps.flatMap(({ call }) => call?.url ?? []));
+  const blocking = plan.steps.flatMap(({ findings }) => findings.filter(({ severity }) => severity === 'blocking'));
+  const guards = new Set(blocking.map(({ guard }) => guard));
   await core.book.move(entry, 'executing');
   let isSent = false;
-  const calls = createInProcessCalls(core, appliance, { ...approver, id, approved: { requestedBy, urls } }, () => {
-    isSent = true;
-  });
+  const calls = createInProcessCalls(
+    core,
+    appliance,
+    { ...approver, id, approved: { requestedBy, urls: urlsOf(plan), guards } },
+    () => {
+      isSent = true;
+    },
+  );
   const ending = await execute(steps, {
     async send(write) {
       isSent = false;

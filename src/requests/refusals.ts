@@ -32,6 +32,14 @@ export function ownRequest({ person }: Principal): AdminProblem {
   });
 }
 
+export function sameObject({ id }: Pick<ChangeRequest, 'id'>): AdminProblem {
+  return new AdminProblem('busy', {
+    detail: `${id} is changing the same object; nothing was sent.`,
+    remedy: `Approve it again once ${id} is over.`,
+    headers: { 'retry-after': '5' },
+  });
+}
+
 export function otherDigest(): AdminProblem {
   return new AdminProblem('digest_mismatch', {
     detail: 'The digest is not that of the present plan; nothing was sent.',

@@ -68,7 +68,7 @@ export interface RequestBook {
 
 export interface RequestBookParts {
   readonly folder: RequestFolder;
-  readonly principals: Pick<Principals, 'isInForce'>;
+  readonly principals: Pick<Principals, 'inForce'>;
   readonly recorder: Pick<Recorder, 'record'>;
   readonly journal: Pick<AuditJournal, 'append'>;
   readonly metrics: Pick<AdminMetrics, 'changeRequests' | 'changeRequestEnded'>;
@@ -214,7 +214,7 @@ function overdueOf({ now, principals }: Core, { stored: { request } }: Entry) {
   const ending = <What extends 'expired' | 'cancelled'>(what: What, reason: string) => ({ by: '-', what, reason });
   if (now() >= Date.parse(expires)) return ending('expired', 'Nobody approved it in time.');
   if (now() < Date.parse(created) - maxClockStepMs) return ending('expired', 'The clock was set back.');
-  return principals.isInForce(name) ? undefined : ending('cancelled', `The token of ${name} is not in force any more.`);
+  return principals.inForce(name) ? undefined : ending('cancelled', `The token of ${name} is not in force any more.`);
 }
 
 function updateMetrics({ entries, metrics, now }: Core): void {

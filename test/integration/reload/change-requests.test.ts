@@ -7,10 +7,9 @@ import { type Entry, givenReloadable } from './given-reloadable.ts';
 const alice = makeToken();
 const bob = makeToken();
 const everybody = ['alice', 'bob'] as const;
-const newRole = { alice: 'operator', bob: 'operator' };
 
-/** A request of alice that bob has approved, and that waits behind another change. */
-async function givenWaiting() {
+/** A request of alice. */
+async function givenAsked() {
   const given = await givenReloadable(['a', 'b'], ({ entry }) => configuration([entry('a')], everybody));
   const call = async (token: string, method: string, path: string, body?: object) => {
     const answer = await fetch(`${given.daemon.adminUrl}${path}`, {
@@ -30,26 +29,11 @@ async function givenWaiting() {
     body: { action: 'stop' },
     reason: 'a test',
   });
-  appliance.fail('POST /system/dns', { kind: 'hang' });
-  const first = call(alice.token, 'POST', '/appliances/a/system/dns', { primary: '192.0.2.1' }).catch(() => undefined);
-  await until(
-    () => appliance.sleeping,
-    (sleeping) => sleeping > 0,
-  );
-  const approved = await call(bob.token, 'POST', `/requests/${id}/approve`, { digest });
   return {
     ...given,
-    approved,
-    /** Ends the change before it, and resolves to the request when it is over. */
-    async over(reader = alice.token) {
-      appliance.heal();
-      await appliance.close();
-      await first;
-      return await until(
-        () => call(reader, 'GET', `/requests/${id}`),
-        ({ outcome }) => outcome !== null,
-      );
-    },
+    call,
+    id,
+    approve: () => call(bob.token, 'POST', `/requests/${id}/approve`, { digest }),
     arrived: () =>
       [...given.appliance('a').requests, ...given.appliance('b').requests].filter(
         (each) => each.path === path && each.status === 200,
@@ -57,14 +41,45 @@ async function givenWaiting() {
   };
 }
 
-function configuration(appliances: readonly Entry[], people: readonly (typeof everybody)[number][]) {
-  const sha256 = { alice: alice.sha256, bob: bob.sha256 };
+/** A request that bob has approved, and that waits behind another change. */
+async function givenWaiting() {
+  const given = await givenAsked();
+  const { call, id, approve } = given;
+  const appliance = given.appliance('a');
+  appliance.fail('POST /system/dns', { kind: 'hang' });
+  const first = call(alice.token, 'POST', '/appliances/a/system/dns', { primary: '192.0.2.1' }).catch(() => undefined);
+  await until(
+    () => appliance.sleeping,
+    (sleeping) => sleeping > 0,
+  );
+  return {
+    ...given,
+    approved: await approve(),
+    /** Ends the change before it, and resolves to the request when it is over. */
+    async over() {
+      appliance.heal();
+      await appliance.close();
+      await first;
+      return await until(
+        () => call(alice.token, 'GET', `/requests/${id}`),
+        ({ outcome }) => outcome !== null,
+      );
+    },
+  };
+}
+
+function configuration(
+  appliances: readonly Entry[],
+  people: readonly (typeof everybody)[number][],
+  ofAlice: object = {},
+) {
+  const more = { alice: { sha256: alice.sha256, ...ofAlice }, bob: { sha256: bob.sha256 } };
   return {
     appliances,
     admin: {
       listen_address: '127.0.0.1:0',
       audit_file: 'audit.jsonl',
-      tokens: people.map((name) => ({ name, sha256: sha256[name], role: newRole[name], approver: true })),
+      tokens: people.map((name) => ({ name, role: 'operator', approver: true, ...more[name] })),
     },
   };
 }
@@ -99,6 +114,23 @@ describe('a reload while an approved change waits', () => {
 
     expect(ok).toBe(true);
     expect((await over()).state).toBe('failed');
+    expect(arrived()).toEqual([]);
+  });
+});
+
+describe('a reload before the approval', () => {
+  it.each([
+    ['may not do it any more', { role: 'viewer' }, 'role_too_low'],
+    ['has no access to the appliance any more', { appliances: ['b'] }, 'appliance_denied'],
+    ['turns out to be the same', { person: 'bob' }, 'own_request'],
+  ] as const)('counts: whoever asked %s', async (_, ofAlice, code) => {
+    const { approve, arrived, write, daemon, entry } = await givenAsked();
+
+    await write('zlb.yml', configuration([entry('a'), entry('b')], everybody, ofAlice));
+    const { ok } = await daemon.reload();
+
+    expect(ok).toBe(true);
+    expect(await approve()).toMatchObject({ code });
     expect(arrived()).toEqual([]);
   });
 });

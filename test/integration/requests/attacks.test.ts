@@ -7,6 +7,7 @@ import { until } from '../../support/until.ts';
 import { givenApprovals } from './given-approvals.ts';
 
 const minute = 60_000;
+const restart = 'PUT /farms/shop/actions 200';
 
 describe('what is asked for', () => {
   it.each([
@@ -43,6 +44,26 @@ describe('what is asked for', () => {
 
     expect(answer.json?.code).toBe('malformed_body');
     expect(sent()).toEqual([]);
+  });
+
+  it('is refused as malformed if it is nested too deep', async () => {
+    const { url, tokenOf } = await givenApprovals();
+    const text = JSON.stringify({
+      appliance: 'lb-1',
+      operation: 'actOnFarm',
+      parameters: { farmname: 'shop' },
+      body: { action: 'stop', deep: 0 },
+      reason: 'a test',
+    });
+    const deep = text.replace('"deep":0', `"deep":${'['.repeat(400_000)}${']'.repeat(400_000)}`);
+
+    const answer = await fetch(`${url}/requests`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tokenOf('alice')}`, 'content-type': 'application/json' },
+      body: deep,
+    });
+
+    expect(await answer.json()).toMatchObject({ status: 400, code: 'malformed_body' });
   });
 
   it('says its reason in one line', async () => {
@@ -170,6 +191,58 @@ describe('a person who asks', () => {
 
     expect([202, 403]).toContain(answer.status);
     expect(sent()).toEqual([]);
+  });
+});
+
+/** Approvals of an appliance whose changes wait behind one that takes some seconds. */
+async function givenSlowChange() {
+  const given = await givenApprovals();
+  const { appliance, call } = given;
+  appliance.fail('POST /system/dns', { kind: 'slow_body', bytesPerSecond: 100 }, { times: 1 });
+  const slow = call('root', 'POST', '/appliances/lb-1/system/dns', { primary: '192.0.2.1' });
+  await until(
+    () => appliance.inFlight,
+    (inFlight) => inFlight > 0,
+  );
+  return {
+    ...given,
+    /** The changes after the slow one. */
+    async sentAfter() {
+      await slow;
+      return given.sent().filter((line) => !line.includes('/system/dns'));
+    },
+  };
+}
+
+describe('an approved change that waits for others', () => {
+  it('is not forced past what its approver did not see', async () => {
+    const { ask, approve, ended, sentAfter, appliance } = await givenSlowChange();
+    const asked = await ask('root', {
+      recipe: 'drain-backend',
+      parameters: { farm: 'shop', backend: '10.20.0.11:8080' },
+      force: true,
+    });
+    const id = String(asked.json?.id);
+    expect((await approve('bob', id)).status).toBe(202);
+    const farm = appliance.world.farms.get('shop');
+    for (const service of farm && 'services' in farm ? farm.services : [])
+      for (const backend of service.backends) if (backend.ip !== '10.20.0.11') backend.status = 'down';
+
+    expect(await ended(id)).toMatchObject({ state: 'failed', outcome: { code: 'guarded' } });
+    expect(await sentAfter()).toEqual([]);
+  });
+
+  it('is not carried out twice, as two requests for the same object', async () => {
+    const { ask, approve, ended, read, sentAfter } = await givenSlowChange();
+    const [first, second] = [String((await ask('alice')).json?.id), String((await ask('carol')).json?.id)];
+
+    const answers = await Promise.all([approve('bob', first), approve('root', second)]);
+    const over = answers[0].status === 202 ? first : second;
+    await ended(over);
+
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([202, 503]);
+    expect((await read(over === first ? second : first)).state).toBe('pending');
+    expect(await sentAfter()).toEqual([restart]);
   });
 });
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
+import { createPrincipals } from '../../../src/gateway/principal.ts';
 import type { ChangeRequest } from '../../../src/requests/change-request.ts';
 import { endingOf } from '../../../src/requests/execution.ts';
 import { openRequestBook } from '../../../src/requests/request-book.ts';
@@ -29,6 +30,19 @@ const request: ChangeRequest = {
   outcome: null,
 };
 
+const token = {
+  name: 'alice',
+  sha256: 'a'.repeat(64),
+  role: 'operator',
+  appliances: ['*'],
+  deny: [],
+  skipConfirmation: false,
+  guards: 'refuse',
+  person: 'alice',
+  approver: false,
+  breakGlass: false,
+} as const;
+
 it('does not end what another exporter with the same audit has decided meanwhile', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'zlb-book-'));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -37,7 +51,7 @@ it('does not end what another exporter with the same audit has decided meanwhile
   const open = () =>
     openRequestBook({
       folder: createRequestFolder(folder),
-      principals: { isInForce: () => true },
+      principals: createPrincipals([token], () => clock.ms),
       recorder: { record: () => Promise.reject(new Error('no person acts here')) },
       journal: {
         append(record) {
