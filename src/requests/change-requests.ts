@@ -21,7 +21,7 @@ import {
   type RequestState,
   type SealedParts,
 } from './change-request.ts';
-import { endingOf, execute } from './execution.ts';
+import { type Ending, endingOf, execute } from './execution.ts';
 import type { Secret } from '../lib/secret.ts';
 import { oneLine } from '../lib/text.ts';
 import { type Caller, createInProcessCalls } from './in-process.ts';
@@ -414,8 +414,12 @@ async function carryOut(core: Core, entry: Entry, steps: readonly Step[], approv
   });
   // After a stop of the exporter, the next start finds out what became of it.
   if (approver.signal.aborted && ending.state !== 'done') return;
-  const { state, ...outcome } = ending;
-  await core.book.move(entry, state, { outcome });
+  entry.ending = ending;
+  await end(core, entry, ending);
+}
+
+async function end({ book }: Core, entry: Entry, { state, ...outcome }: Ending): Promise<void> {
+  await book.move(entry, state, { outcome });
 }
 
 async function deny(core: Core, decision: DecisionOn): Promise<ChangeRequest> {
@@ -461,15 +465,14 @@ async function sweep(core: Core): Promise<void> {
   core.book.updateMetrics();
 }
 
-/** Ends a request that a stopped exporter left behind. */
-async function settle({ book, journal }: Core, entry: Entry): Promise<void> {
+/** Ends a request that a stopped exporter, or a full disk, left behind. */
+async function settle(core: Core, entry: Entry): Promise<void> {
   if (!isLeftBehind(entry.stored.request.state)) return;
-  await book.refresh(entry);
+  await core.book.refresh(entry);
   const { id, state, plan } = entry.stored.request;
   if (!isLeftBehind(state)) return;
-  const records = await journal.query({ limit: maxRecords, request: id });
-  const { state: ended, ...outcome } = endingOf(state, plan, records);
-  await book.move(entry, ended, { outcome });
+  const records = entry.ending ? [] : await core.journal.query({ limit: maxRecords, request: id });
+  await end(core, entry, entry.ending ?? endingOf(state, plan, records));
 }
 
 function isLeftBehind(state: RequestState): state is 'approved' | 'executing' {

@@ -65,7 +65,10 @@ export function endingOf(
       '✗ The audit does not have it any more. Its calls may have been made: look at the object.',
     );
   if (state === 'approved' || intents === 0)
-    return ended('failed', '✗ The exporter was stopped before it was carried out. Nothing was sent.');
+    return ended(
+      'failed',
+      '✗ The exporter was stopped, or could not write, before it was carried out. Nothing was sent.',
+    );
   if (outcomes.length < intents || outcomes.some(({ uncertain }) => uncertain))
     return ended(
       'uncertain',

@@ -1,6 +1,6 @@
 import type { Principal } from '../gateway/principal.ts';
 import { AdminProblem, problemCodes } from '../gateway/problem.ts';
-import { isOneOf } from '../lib/check.ts';
+import { errorCode, isOneOf } from '../lib/check.ts';
 import { AdminError } from '../recipes/admin-error.ts';
 import type { ChangeRequest } from './change-request.ts';
 
@@ -57,8 +57,7 @@ export function planChanged(): AdminProblem {
 /** Throws the problem of a file beside the audit that cannot be written or read. */
 export function notStored(cause: unknown): never {
   throw new AdminProblem('audit_unavailable', {
-    detail:
-      'The change request cannot be kept beside the audit, so nothing was sent. The log of the exporter says why.',
+    detail: `The change request cannot be kept beside the audit (${errorCode(cause) || 'its file is damaged'}); nothing was sent.`,
     remedy: 'Look at the disk and the rights of the folder admin.audit_file.requests.',
     headers: { 'retry-after': '30' },
     cause,

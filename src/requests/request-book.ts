@@ -14,6 +14,7 @@ import {
   type Outcome,
   type RequestState,
 } from './change-request.ts';
+import type { Ending } from './execution.ts';
 import { alreadyOver, notStored } from './refusals.ts';
 import type { RequestFolder } from './request-folder.ts';
 import type { StoredRequest } from './stored-request.ts';
@@ -32,6 +33,8 @@ export interface Entry {
   isDeciding: boolean;
   /** True while this process carries it out. */
   isExecuting: boolean;
+  /** How it ended, until that is stored. */
+  ending?: Ending;
 }
 
 /** The details of a new state. */

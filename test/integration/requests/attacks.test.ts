@@ -246,6 +246,34 @@ describe('an approved change that waits for others', () => {
   });
 });
 
+describe('a request whose end cannot be stored', () => {
+  it('ends with what happened, as soon as there is room', async () => {
+    const { ask, approve, read, ended, sentAfter, auditFile } = await givenSlowChange();
+    const folder = `${auditFile}.requests`;
+    const id = String((await ask('alice')).json?.id);
+    await approve('bob', id);
+    await until(
+      () => read(id),
+      ({ state }) => state === 'executing',
+    );
+    await rename(folder, `${folder}.away`);
+    await writeFile(folder, '');
+    const sent = await until(sentAfter, (lines) => lines.length > 0);
+    const meanwhile = await read(id);
+    await rm(folder);
+    await rename(`${folder}.away`, folder);
+
+    expect(sent).toEqual([restart]);
+    expect(meanwhile.state).toBe('executing');
+    expect(await ended(id)).toMatchObject({
+      state: 'done',
+      outcome: {
+        lines: ['✓ shop was restarted.', expect.stringMatching(/^✓ shop is/), expect.stringMatching(/^✓ Before/)],
+      },
+    });
+  });
+});
+
 describe('the time of a request', () => {
   it('ends although the clock was set back', async () => {
     let now = Date.parse('2026-11-24T01:00:00Z');
