@@ -43,8 +43,6 @@ export interface Taken {
 export interface Proposals {
   /** Takes a notification up. Plans in the background: Alertmanager waits for nothing. */
   take(notification: Notification, sender: Omit<Actor, 'signal'>): Promise<Taken>;
-  /** Resolves when the proposals taken up so far are planned. */
-  settled(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -75,27 +73,34 @@ export function createProposals(parts: ProposalsParts): Proposals {
   const stopping = new AbortController();
   /** Repairs that wait to be planned, or are being planned, by appliance and title. */
   const waiting = new Map<string, Wanted>();
-  let planning = Promise.resolve();
+  /** The plans under way, by appliance. */
+  const planning = new Map<string, Promise<void>>();
   /** When the plans of the last minute were wanted, by appliance. */
-  const planned = new Map<string, readonly number[]>();
+  const starts = new Map<string, readonly number[]>();
 
   function isTooOften({ appliance }: Wanted): boolean {
     const now = steadyNow();
-    const recent = (planned.get(appliance) ?? []).filter((at) => now - at < minuteMs);
-    planned.set(appliance, recent.length < maxPlansPerMinute ? [...recent, now] : recent);
+    const recent = (starts.get(appliance) ?? []).filter((at) => now - at < minuteMs);
+    starts.set(appliance, recent.length < maxPlansPerMinute ? [...recent, now] : recent);
     return recent.length >= maxPlansPerMinute;
   }
 
-  /** Plans one repair after the other: an appliance in trouble gets no crowd of questions. */
+  /** Plans an appliance's repairs one after the other: one in trouble gets no crowd of calls. */
   function plan(wanted: Wanted, sender: Omit<Actor, 'signal'>): void {
     const key = keyOf(wanted);
     waiting.set(key, wanted);
-    planning = planning.then(async () => {
+    const { appliance } = wanted;
+    const planned = (planning.get(appliance) ?? Promise.resolve()).then(async () => {
       if (stopping.signal.aborted || waiting.get(key) !== wanted) return;
       const id = await propose(parts, wanted, { ...sender, signal: stopping.signal });
       // The alert may have ended while it was planned.
       if (!waiting.delete(key) && id !== undefined) await parts.changeRequests.withdraw(id);
     });
+    // Such as a full disk: the proposal expires, and the next one must not wait for ever.
+    planning.set(
+      appliance,
+      planned.catch((error: unknown) => parts.log.debug({ err: error, appliance }, 'proposal not withdrawn')),
+    );
   }
 
   async function withdraw({ appliance, change, alert }: Wanted): Promise<boolean> {
@@ -126,10 +131,9 @@ export function createProposals(parts: ProposalsParts): Proposals {
       }
       return taken;
     },
-    settled: () => planning,
     async close() {
       stopping.abort();
-      await planning;
+      await Promise.all(planning.values());
     },
   };
 }

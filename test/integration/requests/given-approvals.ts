@@ -1,5 +1,6 @@
 import { makeToken } from '../../../src/commands/token.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import type { World } from '../../../simulator/world.ts';
 import { type GatewayAnswer, givenGateway, type GivenOptions } from '../../support/given-gateway.ts';
 import { until } from '../../support/until.ts';
 
@@ -19,11 +20,11 @@ const people = {
 type Person = keyof typeof people;
 
 /** A gateway where destructive calls need approval, and functions to ask and decide. */
-export async function givenApprovals(options: GivenOptions = {}) {
+export async function givenApprovals(options: GivenOptions = {}, others: Readonly<Record<string, World>> = {}) {
   const tokens = Object.keys(people).map((name) => [name as Person, makeToken().token] as const);
   const tokenOf = (name: Person) => new Map(tokens).get(name)!;
   const gateway = await givenGateway(
-    { 'lb-1': busyWorld() },
+    { 'lb-1': busyWorld(), ...others },
     {
       ...options,
       tokens: tokens.map(([name, token]) => ({ token, name, person: name, ...people[name] })),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { repairs } from '../../../src/requests/repairs.ts';
 import { alertNames } from '../../support/shipped-rules.ts';
 import { until } from '../../support/until.ts';
@@ -13,8 +14,8 @@ interface Shown {
 const needsRestart = { alertname: 'ZlbFarmNeedsRestart', appliance: 'lb-1', farm: 'shop' };
 
 /** Approvals, and an Alertmanager that posts alerts. */
-async function givenAlertmanager() {
-  const given = await givenApprovals();
+async function givenAlertmanager(others: Parameters<typeof givenApprovals>[1] = {}) {
+  const given = await givenApprovals({}, others);
   const tell = (alerts: readonly object[], as: Parameters<typeof given.call>[0] = 'alertmanager') =>
     given.call(as, 'POST', '/alerts', { version: '4', receiver: 'zlb', groupKey: '{}', alerts });
   const alert = (labels: object, more: object = {}) => ({
@@ -127,6 +128,16 @@ describe('a firing alert', () => {
     expect((await shown(5)).length).toBe(5);
     expect(await metrics()).toMatch(/zlb_admin_change_requests_total\{outcome="suppressed"\} \d+\n/);
   });
+});
+
+it('does not wait for the appliance of another alert, which hangs', async () => {
+  const { tell, alert, shown, appliances } = await givenAlertmanager({ 'lb-2': busyWorld() });
+  appliances.get('lb-2')?.fail('*', { kind: 'hang' });
+
+  await tell(['shop', 'blog', 'api'].map((farm) => alert({ ...needsRestart, appliance: 'lb-2', farm })));
+  await tell([alert(needsRestart)]);
+
+  expect(await shown(1)).toMatchObject([{ state: 'proposed', title: 'restart-farm farm=shop', appliance: 'lb-1' }]);
 });
 
 describe('a holder of the token of Alertmanager', () => {
