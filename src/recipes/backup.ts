@@ -7,7 +7,7 @@ export const backup: Recipe = {
   about: 'back up the configuration and see that the backup is there',
   parameters: { name: false },
   async plan(context) {
-    const name = context.values.name ?? defaultName(context.now());
+    const name = context.values.name ?? defaultName(context.askedAtMs ?? context.now());
     const steps = await backupSteps(context, name);
     return { facts: [`${context.calls.appliance} gets a backup ${name}.`], steps };
   },

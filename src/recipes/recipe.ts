@@ -19,6 +19,8 @@ export interface RecipeContext {
   readonly waitMs: number | undefined;
   /** Unix milliseconds. */
   readonly now: () => number;
+  /** When it was asked for, if that was earlier: what has its time in its name is not made anew. */
+  readonly askedAtMs?: number;
   /** Rejects when the process is asked to stop. */
   readonly sleep: (ms: number) => Promise<void>;
   /** Prints a line about what the step waits for. */

@@ -160,11 +160,12 @@ async function planAndAdd(
   asker: Actor,
 ): Promise<ChangeRequest> {
   const { principal, token } = asker;
+  const now = core.now();
   const id = newId();
   const salt = randomBytes(32).toString('hex');
-  const { plan, digest, steps } = await prepareAs(asker, core, { id, appliance, change, reason, force, salt });
+  const parts = { id, appliance, change, reason, force, salt, askedAtMs: now };
+  const { plan, digest, steps } = await prepareAs(asker, core, parts);
   if (!principal.plansOnly) authoriseAll(core, principal, steps);
-  const now = core.now();
   const request: ChangeRequest = {
     id,
     state: alert ? 'proposed' : 'pending',
@@ -213,18 +214,20 @@ function refuseTooMany({ book, asking }: Core, { name }: Principal): void {
 interface Preparing extends Omit<AskedChange, 'alert'> {
   readonly id: string;
   readonly salt: string;
+  readonly askedAtMs: number;
 }
 
 /** Plans with the rights of the actor: nobody learns more than its token may read. */
 async function prepareAs(
   actor: Actor,
   core: Core,
-  { id, appliance, change, ...parts }: Preparing,
+  { id, appliance, change, askedAtMs, ...parts }: Preparing,
 ): Promise<PreparedChange> {
   const caller: Caller = { ...actor, id };
   const context = {
     calls: createInProcessCalls(core, appliance, caller),
     now: core.now,
+    askedAtMs,
     // While it is carried out, nobody who asked is there any more.
     sleep: (ms: number) => core.sleep(ms, core.stopping.signal),
     progress: () => undefined,
@@ -333,10 +336,10 @@ function urlsOf({ steps }: ChangePlan): ReadonlySet<string> {
 }
 
 async function prepareAgain(core: Core, { request, sealed }: StoredRequest, approver: Actor): Promise<PreparedChange> {
-  const { id, appliance, force, reason } = request;
+  const { id, appliance, force, reason, created } = request;
   const change = changeOf(core, { request, sealed });
-  const parts = { id, appliance, change, force, reason: reason ?? undefined, salt: sealed?.salt ?? '' };
-  return await prepareAs(approver, core, parts);
+  const asked = { id, appliance, change, force, reason: reason ?? undefined, askedAtMs: Date.parse(created) };
+  return await prepareAs(approver, core, { ...asked, salt: sealed?.salt ?? '' });
 }
 
 /** Returns the change that a stored request asks for. */

@@ -274,6 +274,21 @@ describe('a request whose end cannot be stored', () => {
   });
 });
 
+describe('a backup', () => {
+  it('is approved under the name that was asked for, however much later', async () => {
+    let now = Date.parse('2026-11-24T01:00:00Z');
+    const { ask, approve, ended, sent } = await givenApprovals({ now: () => now });
+    const asked = await ask('root', { recipe: 'backup', parameters: {} });
+    const id = String(asked.json?.id);
+    now += minute;
+
+    expect((await approve('eve', id)).json?.code).toBe('not_approver');
+    expect((await approve('bob', id)).status).toBe(202);
+    expect(await ended(id)).toMatchObject({ state: 'done' });
+    expect(sent()).toHaveLength(1);
+  });
+});
+
 describe('the time of a request', () => {
   it('ends although the clock was set back', async () => {
     let now = Date.parse('2026-11-24T01:00:00Z');
