@@ -19,7 +19,7 @@ export interface RecipeContext {
   readonly waitMs: number | undefined;
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** When it was asked for, if that was earlier: what has its time in its name is not made anew. */
+  /** When it was asked for, if that was earlier: a name with a time in it stays the same. */
   readonly askedAtMs?: number;
   /** Rejects when the process is asked to stop. */
   readonly sleep: (ms: number) => Promise<void>;
