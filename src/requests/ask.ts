@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import type { WaitingCall } from '../gateway/approval.ts';
+import { frozenProblem } from '../gateway/freeze.ts';
+import type { Principal } from '../gateway/principal.ts';
+import { AdminProblem } from '../gateway/problem.ts';
+import type { AdminAnswer } from '../gateway/request.ts';
+import type { Content } from '../recipes/calls.ts';
+import { type ChangeRequest, isOver, type SealedParts } from './change-request.ts';
+import { type AskedChange, authoriseAll, type Core, prepareAs, said } from './core.ts';
+import { titleOf } from './plan.ts';
+import type { Actor } from './request-book.ts';
+
+const maxOpenPerPrincipal = 20;
+
+/** Plans a change and stores it, to wait for approval. */
+export async function ask(core: Core, asked: AskedChange, asker: Actor): Promise<ChangeRequest> {
+  const { principal } = asker;
+  core.gateway.applianceFor({ principal, appliance: asked.appliance });
+  if (core.freeze.state) throw frozenProblem(core.freeze.state);
+  refuseTooMany(core, principal);
+  core.asking.add(asker);
+  try {
+    return await planAndAdd(core, asked, asker);
+  } finally {
+    core.asking.delete(asker);
+  }
+}
+
+async function planAndAdd(
+  core: Core,
+  { appliance, change, reason, force, alert }: AskedChange,
+  asker: Actor,
+): Promise<ChangeRequest> {
+  const { principal, token } = asker;
+  const now = core.now();
+  const id = newId();
+  const salt = randomBytes(32).toString('hex');
+  const parts = { id, appliance, change, reason, force, salt, askedAtMs: now };
+  const { plan, digest, steps } = await prepareAs(asker, core, parts);
+  if (!principal.plansOnly) authoriseAll(core, principal, steps);
+  const request: ChangeRequest = {
+    id,
+    state: alert ? 'proposed' : 'pending',
+    appliance,
+    title: titleOf(change),
+    ...('recipe' in change ? { recipe: change.recipe.name } : { operation: change.operation }),
+    parameters: change.parameters,
+    force,
+    requested_by: principal.name,
+    reason: said(core, reason, token),
+    alert: alert ? { ...alert, summary: said(core, alert.summary ?? undefined, token) } : null,
+    created: new Date(now).toISOString(),
+    expires: new Date(now + core.settings().ttlMs).toISOString(),
+    digest,
+    plan,
+    decision: null,
+    outcome: null,
+  };
+  const content = 'content' in change ? change.content : undefined;
+  const sealed = { person: principal.person, salt, ...(content && { content: sealContent(content) }) };
+  await core.book.add({ request, sealed }, asker);
+  return request;
+}
+
+/** Asks for a call that needs approval, in the place of sending it. */
+export async function askInstead(core: Core, { request, call, body }: WaitingCall): Promise<AdminAnswer> {
+  const { appliance, reason, force } = request;
+  const content = body?.inMemory && { content: { type: body.contentType, bytes: body.inMemory } };
+  const change = { operation: call.operation.key, parameters: call.params, ...content };
+  const made = await ask(core, { appliance, change, reason, force }, request);
+  const headers = { 'content-type': 'application/json', location: `/requests/${made.id}` };
+  return { status: 202, headers, body: Buffer.from(JSON.stringify(made)) };
+}
+
+function refuseTooMany({ book, asking }: Core, { name }: Principal): void {
+  const requests = book.entries.map(({ stored }) => stored.request);
+  const open =
+    requests.filter((request) => request.requested_by === name && !isOver(request.state)).length +
+    [...asking].filter(({ principal }) => principal.name === name).length;
+  if (open < maxOpenPerPrincipal) return;
+  throw new AdminProblem('too_many_requests', {
+    detail: `${name} has ${open} change requests open; nothing was sent.`,
+    remedy: 'Cancel those that are not wanted any more, or wait until they are decided.',
+  });
+}
+
+function sealContent({ type, bytes }: Content): NonNullable<SealedParts['content']> {
+  return { type, base64: bytes.toString('base64') };
+}
+
+/** Returns an id that is easy to read out. */
+function newId(): string {
+  return `cr-${[...randomBytes(10)].map((byte) => letters[byte % letters.length]).join('')}`;
+}
+
+const letters = 'abcdefghijklmnopqrstuvwxyz234567';

@@ -1,0 +1,94 @@
+import type { AuditJournal } from '../audit/journal.ts';
+import { type FreezeSwitch, frozenProblem } from '../gateway/freeze.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Operations } from '../gateway/operation.ts';
+import { authorise } from '../gateway/policy.ts';
+import type { Principal } from '../gateway/principal.ts';
+import type { Recorder } from '../gateway/recorder.ts';
+import type { Secret } from '../lib/secret.ts';
+import { oneLine } from '../lib/text.ts';
+import type { Recipe, Step } from '../recipes/recipe.ts';
+import type { AlertSource } from './change-request.ts';
+import { type Caller, createInProcessCalls } from './in-process.ts';
+import { type Change, prepare, type PreparedChange, refuseRefused } from './plan.ts';
+import { toProblem } from './refusals.ts';
+import type { Actor, RequestBook, RequestBookParts } from './request-book.ts';
+
+/** The parts of change requests. */
+export interface ChangeRequestsParts extends RequestBookParts {
+  readonly gateway: Pick<Gateway, 'handle' | 'applianceFor'>;
+  readonly operations: Operations;
+  /** The recipes that may be asked for. */
+  readonly recipes: readonly Recipe[];
+  readonly recorder: Pick<Recorder, 'record' | 'scrubbed'>;
+  readonly journal: Pick<AuditJournal, 'append' | 'query'>;
+  readonly freeze: Pick<FreezeSwitch, 'state'>;
+  /** How long a request waits, and whether people may approve their own. */
+  readonly settings: () => { readonly ttlMs: number; readonly selfApproval: boolean };
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** The parts, and the state that all functions of change requests share. */
+export interface Core extends ChangeRequestsParts {
+  readonly book: RequestBook;
+  readonly stopping: AbortController;
+  readonly underWay: Set<Promise<void>>;
+  /** The callers whose changes are being planned. */
+  readonly asking: Set<Actor>;
+}
+
+export interface Preparing extends Omit<AskedChange, 'alert'> {
+  readonly id: string;
+  readonly salt: string;
+  readonly askedAtMs: number;
+}
+
+/** A change, and why. */
+export interface AskedChange {
+  readonly appliance: string;
+  readonly change: Change;
+  readonly reason: string | undefined;
+  readonly force: boolean;
+  readonly alert?: AlertSource;
+}
+
+/** Plans with the rights of the actor: nobody learns more than its token may read. */
+export async function prepareAs(
+  actor: Actor,
+  core: Core,
+  { id, appliance, change, askedAtMs, ...parts }: Preparing,
+): Promise<PreparedChange> {
+  const caller: Caller = { ...actor, id };
+  const context = {
+    calls: createInProcessCalls(core, appliance, caller),
+    now: core.now,
+    askedAtMs,
+    // While it is carried out, nobody who asked is there any more.
+    sleep: (ms: number) => core.sleep(ms, core.stopping.signal),
+    progress: () => undefined,
+  };
+  try {
+    const prepared = await prepare(change, { context, ...parts });
+    // Again: the appliance may have taken its time.
+    if (core.freeze.state) throw frozenProblem(core.freeze.state);
+    refuseRefused(prepared.plan);
+    return prepared;
+  } catch (error) {
+    throw toProblem(error);
+  }
+}
+
+export function authoriseAll({ operations }: Core, principal: Principal, steps: readonly Step[]): void {
+  for (const { write } of steps) {
+    const operation = write && operations.named(write.key);
+    const call = operation && operations.call(operation, write.params);
+    if (call) authorise(principal, call);
+  }
+}
+
+const maxReasonLength = 500;
+
+/** Returns what a caller says, in one line and without secrets. */
+export function said({ recorder }: Core, text: string | undefined, token: Secret): string | null {
+  return text === undefined ? null : oneLine(recorder.scrubbed(text, token), maxReasonLength);
+}

@@ -1,0 +1,137 @@
+import { frozenProblem } from '../gateway/freeze.ts';
+import type { Principal } from '../gateway/principal.ts';
+import type { Step } from '../recipes/recipe.ts';
+import { start, urlsOf } from './carry-out.ts';
+import type { ChangeRequest, Decision } from './change-request.ts';
+import { authoriseAll, type Core, prepareAs, said } from './core.ts';
+import type { Change, PreparedChange } from './plan.ts';
+import { alreadyOver, notApprover, otherDigest, ownRequest, planChanged, sameObject } from './refusals.ts';
+import type { Actor, Entry } from './request-book.ts';
+import type { StoredRequest } from './stored-request.ts';
+import { entryFor } from './visibility.ts';
+
+/** A decision on the change request of an id. */
+export interface DecisionOn {
+  readonly id: string;
+  readonly reason: string | undefined;
+  readonly actor: Actor;
+}
+
+/**
+ * Plans the change again and compares; then starts it, and resolves when the approval is on disk.
+ */
+export async function approve(
+  core: Core,
+  { id, digest, reason, actor }: DecisionOn & { readonly digest: string },
+): Promise<ChangeRequest> {
+  const { book, freeze } = core;
+  const { principal } = actor;
+  const entry = entryFor(core, id, principal);
+  return await book.deciding(entry, async () => {
+    requireApprover(core, entry, principal);
+    if (digest !== entry.stored.request.digest) throw otherDigest();
+    if (freeze.state) throw frozenProblem(freeze.state);
+    // The approver may leave once it is approved; the exporter goes on.
+    const approver = { ...actor, signal: core.stopping.signal };
+    const { steps, ...plan } = await prepareAgain(core, entry.stored, approver);
+    // The appliance may have taken its time.
+    await book.requireWaiting(entry);
+    authoriseAll(core, principal, steps);
+    authoriseAsker(core, entry, steps);
+    if (plan.digest !== digest) {
+      await book.replan(entry, plan);
+      throw planChanged();
+    }
+    refuseSameObject(core, plan);
+    const decision = decisionOf(core, 'approved', { reason, actor });
+    entry.isExecuting = true;
+    try {
+      const approved = await book.move(entry, 'approved', { decision, actor });
+      start(core, entry, steps, approver);
+      return approved;
+    } catch (error) {
+      entry.isExecuting = false;
+      throw error;
+    }
+  });
+}
+
+/** Refuses what its requester may not do any more: a reload may have changed the token. */
+function authoriseAsker(core: Core, { stored: { request } }: Entry, steps: readonly Step[]): void {
+  const asker = core.principals.inForce(request.requested_by);
+  // An Alertmanager may do nothing itself.
+  if (!asker || asker.role === 'alertmanager') return;
+  core.gateway.applianceFor({ principal: asker, appliance: request.appliance });
+  authoriseAll(core, asker, steps);
+}
+
+/** Refuses a plan that was made while another request changes the same object. */
+function refuseSameObject({ book }: Core, { plan }: Pick<PreparedChange, 'plan'>): void {
+  const urls = urlsOf(plan);
+  const other = book.entries.find(
+    ({ isExecuting, stored }) => isExecuting && [...urlsOf(stored.request.plan)].some((url) => urls.has(url)),
+  );
+  if (other) throw sameObject(other.stored.request);
+}
+
+async function prepareAgain(core: Core, { request, sealed }: StoredRequest, approver: Actor): Promise<PreparedChange> {
+  const { id, appliance, force, reason, created } = request;
+  const change = changeOf(core, { request, sealed });
+  const asked = { id, appliance, change, force, reason: reason ?? undefined, askedAtMs: Date.parse(created) };
+  return await prepareAs(approver, core, { ...asked, salt: sealed?.salt ?? '' });
+}
+
+/** Returns the change that a stored request asks for. */
+function changeOf({ recipes }: Core, { request, sealed }: StoredRequest): Change {
+  const { operation, recipe: name, parameters } = request;
+  const recipe = recipes.find((each) => each.name === name);
+  if (recipe) return { recipe, parameters };
+  if (operation === undefined) throw alreadyOver(request, `this release has no recipe ${name}`);
+  const content = sealed?.content;
+  if (!content) return { operation, parameters };
+  return { operation, parameters, content: { type: content.type, bytes: Buffer.from(content.base64, 'base64') } };
+}
+
+export async function deny(core: Core, decision: DecisionOn): Promise<ChangeRequest> {
+  const { actor } = decision;
+  const entry = entryFor(core, decision.id, actor.principal);
+  return await core.book.deciding(entry, async () => {
+    requireApprover(core, entry, actor.principal);
+    return await core.book.move(entry, 'denied', { decision: decisionOf(core, 'denied', decision), actor });
+  });
+}
+
+/** Takes a request back. */
+export async function cancel(core: Core, decision: DecisionOn): Promise<ChangeRequest> {
+  const { actor } = decision;
+  const { name, role } = actor.principal;
+  const entry = entryFor(core, decision.id, actor.principal);
+  return await core.book.deciding(entry, async () => {
+    if (name !== entry.stored.request.requested_by && role !== 'admin') throw notApprover(actor.principal, 'cancel');
+    return await core.book.move(entry, 'cancelled', { decision: decisionOf(core, 'cancelled', decision), actor });
+  });
+}
+
+/** Ends a proposal whose alert has ended, if nobody decides on it. */
+export async function withdraw({ book }: Core, id: string): Promise<void> {
+  const entry = book.find(id);
+  if (!entry || entry.isDeciding || entry.stored.request.state !== 'proposed') return;
+  const decision = { by: '-', what: 'withdrawn', reason: 'The alert has ended.' } as const;
+  await book.deciding(entry, () => book.move(entry, 'withdrawn', { decision }));
+}
+
+function requireApprover({ settings, principals }: Core, { stored }: Entry, principal: Principal): void {
+  if (!principal.approver) throw notApprover(principal, 'approve or deny');
+  const { requested_by: name } = stored.request;
+  // Both the person of then and that of now: a reload may have put the option right.
+  const isOwn = [stored.sealed?.person, principals.inForce(name)?.person].includes(principal.person);
+  if (isOwn && !settings().selfApproval) throw ownRequest(principal);
+}
+
+function decisionOf(
+  core: Core,
+  what: Decision['what'],
+  { reason, actor: { principal, token } }: Pick<DecisionOn, 'reason' | 'actor'>,
+): Omit<Decision, 'at'> {
+  return { by: principal.name, what, reason: said(core, reason, token) };
+}
