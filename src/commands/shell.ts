@@ -13,8 +13,8 @@ interface ShellParts {
   readonly interrupt: () => void;
 }
 
-/** Control characters and characters that turn the reading direction; not line breaks and tabs. */
-const controls = /(?!\r?\n|\t)[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
+/** Characters that control, turn the reading direction or are not seen; not line breaks and tabs. */
+const controls = /(?!\r?\n|\t)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
 
 /** Creates an output that shows nothing. */
 function nowhere(): Writable {
@@ -23,7 +23,10 @@ function nowhere(): Writable {
 
 /** Returns the JSON escape of a character. */
 function escapeOf(control: string): string {
-  return `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return Array.from(
+    { length: control.length },
+    (_, unit) => `\\u${control.charCodeAt(unit).toString(16).padStart(4, '0')}`,
+  ).join('');
 }
 
 /**

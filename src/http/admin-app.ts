@@ -47,6 +47,8 @@ export interface AdminAppParts extends Omit<AdminRoutesParts, 'contextOf'> {
 
 const publicPaths = /^\/(?:docs|console)(?:\/|$)/;
 const safeHeaders = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' } as const;
+/** Headers for pages into which people type a token: whoever opened one cannot lead it elsewhere. */
+const pageHeaders = { ...safeHeaders, 'cross-origin-opener-policy': 'same-origin' } as const;
 /** Headers for answers of appliances: browsers must treat them as data only, and not store them. */
 const privateHeaders = {
   ...safeHeaders,
@@ -86,7 +88,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
     // On `close`, not when the answer is sent: a caller that leaves early is logged too.
     reply.raw.once('close', () => accessLog.finished(request, reply, context));
     const isPublic = publicPaths.test(pathOf(request)) || wantsFrontPage(request);
-    void reply.headers({ 'x-request-id': request.id, ...(isPublic ? safeHeaders : privateHeaders) });
+    void reply.headers({ 'x-request-id': request.id, ...(isPublic ? pageHeaders : privateHeaders) });
     if (isPublic) {
       rejectUnsupportedRequest(request);
       return;

@@ -4,12 +4,12 @@ export function counted(count: number, noun: string): string {
 }
 
 /**
- * Returns an untrusted text for use in one line: control and bidirectional characters become
- * spaces, and it is cut to `maxLength` UTF-16 units.
+ * Returns an untrusted text for use in one line: control, bidirectional and unseen characters
+ * become spaces, and it is cut to `maxLength` UTF-16 units.
  */
 export function oneLine(text: string, maxLength: number): string {
   return text
-    .replaceAll(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]+/gu, ' ')
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]+/gu, ' ')
     .slice(0, maxLength)
     .toWellFormed();
 }

@@ -278,15 +278,17 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
 
   it('shows markup and hidden characters of an appliance as text', async () => {
     const { url, tokens, ask, world } = await givenRequests();
-    world.farms.get('shop')!.vip = harm;
-    const { id } = await ask({ force: true, reason: `${harm} \u202egnorw si lla` });
+    world.farms.get('shop')!.vip = `${harm} \u202egnorw\u{e0041}\u3164\u034f si lla`;
+    const { id } = await ask({ force: true, reason: `${harm} for a reason` });
     const { page, complaints } = await openConsole(browser, `${url}/console#${id}`, {});
 
     await signIn(page, tokens.bob);
     await page.getByText(`Farm shop (https) at ${harm}`).waitFor();
     await page.locator('main').hover();
 
-    expect(await page.locator('#detail').textContent()).toContain(String.raw`${harm} \u202egnorw si lla`);
+    const shown = await page.locator('#detail').textContent();
+    expect(shown).toContain(`${harm} for a reason`);
+    expect(shown).toContain(String.raw` \u202egnorw\ue0041\u3164\u034f si lla`);
     expect(await page.locator('main img').count()).toBe(0);
     expect(await page.evaluate('globalThis.harmed')).toBe(undefined);
     expect(complaints).toEqual([]);
@@ -306,6 +308,8 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
 
     await page.getByRole('button', { name: 'Forget the token' }).click();
     await page.getByText('The token was forgotten.').waitFor();
+    await page.getByLabel('Your token for').press('Control+z');
+    expect(await page.getByLabel('Your token for').inputValue()).toBe('');
     const left = await page.content();
     for (const secret of [tokens.bob, 'a reason of our own', '/farms/shop', 'restart-farm', 'alice'])
       expect(left).not.toContain(secret);
@@ -313,6 +317,38 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     await page.getByLabel('Your token for').waitFor();
     expect(strangers).toEqual([]);
     expect(complaints).toEqual([]);
+  }, 60_000);
+
+  it('shows the changes of the token that was typed last, however late the answers for another one are', async () => {
+    const { url, tokens } = await givenRequests();
+    const { page } = await openConsole(browser, url, {});
+    await page.route('**/whoami', (route) => {
+      if (!route.request().headers()['authorization']?.includes(tokens.bob)) return route.continue();
+      return undefined;
+    });
+    const givenUp = page.waitForEvent('requestfailed');
+    await signIn(page, tokens.bob);
+    await signIn(page, tokens.carol);
+
+    await page.getByText('You are carol').waitFor();
+    expect(await (await givenUp).headerValue('authorization')).toBe(`Bearer ${tokens.bob}`);
+    expect(await page.locator('#token-refused').textContent()).toBe('');
+    expect(await page.locator('#summary').textContent()).toContain('You are carol');
+  }, 60_000);
+
+  it('cannot be led to another change by the page that opened it', async () => {
+    const { url } = await givenRequests();
+    const { page } = await openConsole(browser, url, {});
+    const harmful = 'http://harmful.example/';
+    await page.route(harmful, (route) => route.fulfill({ contentType: 'text/html', body: '<p>Win a prize' }));
+    await page.goto(harmful);
+    const opened = page.waitForEvent('popup');
+    await page.evaluate(`globalThis.other = open(${JSON.stringify(`${url}/console`)}), undefined`);
+    const popup = await opened;
+    await popup.getByLabel('Your token for').waitFor();
+
+    expect(await popup.evaluate('opener')).toBe(null);
+    expect(await page.evaluate('other.closed')).toBe(true);
   }, 60_000);
 
   it('says what is wrong with a token, and what a link leads to that is gone', async () => {

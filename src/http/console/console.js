@@ -26,6 +26,8 @@ const icon = document.getElementById('icon');
 
 /** All that is known by a token; undefined without one. */
 let session;
+/** Ends what is asked for the token that was typed last; an answer for another one comes too late. */
+let newest = new AbortController();
 let timer;
 let visibleSinceMs = Date.now();
 
@@ -33,12 +35,10 @@ function chosen() {
   return /^#(cr-[a-z0-9-]+)$/.exec(location.hash)?.[1];
 }
 
-async function start(token) {
-  const own = new AbortController();
+async function start(token, own) {
   const gateway = gatewayFor(token, own.signal);
   const began = {
     gateway,
-    own,
     requests: undefined,
     barred: new Map(),
     selected: chosen(),
@@ -46,6 +46,7 @@ async function start(token) {
     offsetMs: 0,
   };
   await read(began);
+  own.signal.throwIfAborted();
   session = began;
   field.value = '';
   tokenRefused.textContent = '';
@@ -170,7 +171,7 @@ function focusContent() {
 }
 
 function forget(why) {
-  session?.own.abort();
+  newest.abort();
   session = undefined;
   clearTimeout(timer);
   field.value = '';
@@ -221,7 +222,11 @@ signIn.addEventListener('submit', (event) => {
     return;
   }
   tokenRefused.textContent = '';
-  start(token).catch((error) => {
+  newest.abort();
+  newest = new AbortController();
+  const own = newest;
+  start(token, own).catch((error) => {
+    if (own.signal.aborted) return;
     if (error instanceof Refusal) forget(`${error.message} ${error.remedy}`);
     else forget(`The gateway does not answer. ${error.message}`);
   });

@@ -1,10 +1,10 @@
 // Makes elements of texts. Nothing here reads markup, so that a name cannot become any.
 
 /** Characters that are not seen, or turn the order of others round: a name must not pass for another one. */
-const unseen = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+const unseen = /(?!\n)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
 
 export function plain(value) {
-  return String(value).replace(unseen, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return String(value).replace(unseen, (character) => `\\u${character.codePointAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Makes an element; attributes and children that are undefined, null, false or empty are left out. */

@@ -80,7 +80,7 @@ describe('the shell', () => {
 
   it('writes text to a terminal with escaped controls', async () => {
     const { shell, stdout } = givenShell({ isTTY: true });
-    const json = '{\n\t"name": "é\u001b]0;owned\u0007\u009b2J\r\u007f\u202e\u2028"\r\n}\n';
+    const json = '{\n\t"name": "é\u001b]0;owned\u0007\u009b2J\r\u007f\u202e\u2028\u200b\u{e0041}"\r\n}\n';
 
     const withinLetter = Buffer.from(json).indexOf(0xa9);
     await shell.write(Buffer.from(json).subarray(0, withinLetter));
@@ -88,7 +88,7 @@ describe('the shell', () => {
     await shell.write(Buffer.from([0x9b, 0x0a]));
 
     expect(String(stdout.read())).toBe(
-      '{\n\t"name": "é\\u001b]0;owned\\u0007\\u009b2J\\u000d\\u007f\\u202e\\u2028"\r\n}\n\ufffd\n',
+      '{\n\t"name": "é\\u001b]0;owned\\u0007\\u009b2J\\u000d\\u007f\\u202e\\u2028\\u200b\\udb40\\udc41"\r\n}\n\ufffd\n',
     );
   });
 

@@ -11,6 +11,7 @@ describe('a text from outside on one line', () => {
     ['\u009b31mred\u007f', ' 31mred '],
     ['page\u2028break\u0085', 'page break '],
     ['exe\u202egpj.\u2066', 'exe gpj. '],
+    ['sh\u200bop\u{e0041}\u3164', 'sh op '],
   ])('%j becomes %j', (text, line) => {
     expect(oneLine(text, 100)).toBe(line);
   });
