@@ -33,6 +33,11 @@ export async function readFarmStatus({ calls }: Pick<RecipeContext, 'calls'>, na
   return typeof status === 'string' ? status : 'unknown';
 }
 
+/** Returns a status as it reads after "is": the API's `needed restart` is no such word. */
+export function statusWords(status: string): string {
+  return status === 'needed restart' ? 'waiting for a restart' : status;
+}
+
 /** Returns true for a farm of the HTTP proxy, whose backends belong to services. */
 export function isHttpFarm({ profile }: FarmSummary): boolean {
   return profile === 'http' || profile === 'https';

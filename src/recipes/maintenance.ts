@@ -2,7 +2,7 @@ import type { ReplyOf } from '../appliance/client.ts';
 import { AdminError } from './admin-error.ts';
 import { jsonContent, type Write } from './calls.ts';
 import { formatDuration } from '../lib/time.ts';
-import { type FarmSummary, findFarm, isHttpFarm } from './farm.ts';
+import { type FarmSummary, findFarm, isHttpFarm, statusWords } from './farm.ts';
 import { type RecipeContext, callStep, type Recipe, type Step, waitUntil } from './recipe.ts';
 
 type StatsRow = NonNullable<ReplyOf<'readFarmStats'>['backends']>[number];
@@ -115,7 +115,7 @@ export const drainBackend: Recipe = {
     const { address, status, othersUp, farm } = backend;
     return {
       facts: [
-        `Farm ${farm.name} (${farm.profile}) at ${farm.address} is ${farm.status}.`,
+        `Farm ${farm.name} (${farm.profile}) at ${farm.address} is ${statusWords(farm.status)}.`,
         `Backend ${address} is ${status}, ${connections(backend)}; ${othersUp} beside it ${othersUp === 1 ? 'is' : 'are'} up.`,
       ],
       // A backend in maintenance is drained already.

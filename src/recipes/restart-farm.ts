@@ -1,7 +1,7 @@
 import { formatDuration } from '../lib/time.ts';
 import { AdminError } from './admin-error.ts';
 import { jsonContent } from './calls.ts';
-import { type FarmSummary, findFarm, isHttpFarm, readFarmStatus } from './farm.ts';
+import { type FarmSummary, findFarm, isHttpFarm, readFarmStatus, statusWords } from './farm.ts';
 import { type Recipe, type RecipeContext, type Step, waitUntil } from './recipe.ts';
 
 const defaultWaitMs = 120_000;
@@ -61,7 +61,7 @@ export function restartSteps(context: RecipeContext, before: FarmState): readonl
           withinMs,
           remedy: `If it is down: zlb-exporter admin ${calls.appliance} actOnFarm farmname=${name} action=start. If backends are down: look at them first.`,
         });
-        return `${name} is ${after.status}.`;
+        return `${name} is ${statusWords(after.status)}.`;
       },
     },
     {
@@ -100,7 +100,7 @@ function isAsGood(after: FarmState, before: FarmState): boolean {
 
 function summary({ status, backends, backendsUp }: FarmState): string {
   if (status === 'down') return 'down, and its backends are unknown until it is up';
-  return `${status}, ${backendsUp} of ${backends} backends up`;
+  return `${statusWords(status)}, ${backendsUp} of ${backends} backends up`;
 }
 
 /**
@@ -112,7 +112,7 @@ async function withFarmState(context: RecipeContext, name: string, error: unknow
   const status = await readFarmStatus(context, name).catch(() => 'unknown');
   const start = `Put right what it names, then start it: zlb-exporter admin ${context.calls.appliance} actOnFarm farmname=${name} action=start.`;
   return new AdminError(error.title, {
-    detail: `${error.message} The farm is ${status} now.`,
+    detail: `${error.message} The farm is ${statusWords(status)} now.`,
     remedy: status === 'down' ? start : error.remedy,
     code: error.code,
     requestId: error.requestId,

@@ -99,7 +99,8 @@ describe('without a configuration', () => {
     await until(exporter.stdout, (seen) => seen.includes('Ctrl-C'));
     const lines = exporter.stdout().split('\n');
 
-    const typed = lines.filter((line) => /^ {2}(?:export|npm start) /.test(line)).join('\n');
+    // An approval wants the ID of a request, and an answer at a terminal.
+    const typed = lines.filter((line) => /^ {2}(?:export|npm start) (?!.* ID )/.test(line)).join('\n');
     const { status, stdout, stderr } = spawnSync('sh', ['-ec', typed], { encoding: 'utf8' });
 
     expect(stderr).toBe('');

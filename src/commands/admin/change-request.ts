@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { createDecoder } from '../../appliance/decode.ts';
+import { isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
 import { callLines, objectionLines, presentLines } from './preview.ts';
@@ -163,7 +164,7 @@ export function listLines(answer: unknown): readonly string[] {
   if (requests.length === 0) return ['No change requests fit.'];
   return tableLines(
     ['id', 'state', 'appliance', 'change', 'asked by', 'asked at', 'waits until', 'reason'],
-    requests.map(({ id, state, appliance, title, requested_by: by, created, expires, reason }) => [
+    requests.map(({ id, state, appliance, title, requested_by: by, created, expires, reason, alert }) => [
       id,
       state,
       appliance,
@@ -171,7 +172,7 @@ export function listLines(answer: unknown): readonly string[] {
       by,
       created,
       isWaiting({ state: String(state) }) ? expires : '-',
-      reason,
+      reason ?? (isRecord(alert) ? `alert ${alert.name}` : reason),
     ]),
   );
 }

@@ -179,6 +179,6 @@ function* listsOf(item: Readonly<Record<string, unknown>>, path: string, depth: 
 function listText(items: readonly Readonly<Record<string, unknown>>[]): string {
   const texts = items
     .slice(0, maxListed)
-    .map((item) => [identityOf(item), ...(isBlank(item.status) ? [] : [valueText(item.status)])].join(' '));
+    .map((item) => [identityOf(item), ...(isBlank(item.status) ? [] : [valueText(item.status)])].join(': '));
   return [...texts, ...(items.length > maxListed ? [`… ${items.length - maxListed} more`] : [])].join(', ');
 }

@@ -47,7 +47,7 @@ export const init: Command = async (context) => {
       `Wrote ${file}${given === undefined ? `, and the key into ${keyFile}, for its owner alone` : ''}. Next:`,
     );
     context.say(`  zlb-exporter check --config.file=${file}`);
-    context.say(`  zlb-exporter --config.file=${file}`);
+    context.say(`  ${await startCommand(file)}`);
     return 0;
   } catch (error) {
     if (!(error instanceof InitError)) throw error;
@@ -55,6 +55,15 @@ export const init: Command = async (context) => {
     return 1;
   }
 };
+
+/** Returns what starts the exporter: an installation with a folder of keys has a user for it. */
+async function startCommand(file: string): Promise<string> {
+  const start = `zlb-exporter --config.file=${file}`;
+  if ((await folderOfKeys(dirname(file))) === dirname(file)) return start;
+  return (await isThere('/run/systemd/system'))
+    ? 'sudo systemctl enable --now zlb-exporter    # if it runs: sudo systemctl reload zlb-exporter'
+    : `sudo -u zlb-exporter ${start}`;
+}
 
 function refuseWithoutTerminal({ flags, shell }: CommandContext): void {
   const missing = ['name', 'api-key-file'].filter((name) => flags[name] === undefined);

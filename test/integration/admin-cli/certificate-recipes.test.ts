@@ -116,7 +116,7 @@ describe('replace-certificate', () => {
     const { code, err } = await run([...words('shop'), ...agreed]);
 
     expect(code).toBe(1);
-    expect(err).toContain('There is no such cipher. The farm is needed restart now.');
+    expect(err).toContain('There is no such cipher. The farm is waiting for a restart now.');
     expect(err.split('To go back:\n')[1]!.split('\n').slice(0, 3)).toEqual([
       '  zlb-exporter admin lb-1 addFarmCertificate farmname=shop file=shop_example_com.pem, then restart-farm farm=shop',
       '  zlb-exporter admin lb-1 removeFarmCertificate farmname=shop certificate=new.pem --confirm=new.pem',

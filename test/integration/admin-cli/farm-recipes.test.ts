@@ -20,10 +20,10 @@ describe('restart-farm', () => {
     const { code, out } = await run([...words, 'farm=pending', ...agreed]);
 
     expect(code).toBe(0);
-    expect(out).toContain('Farm pending (http) at 192.0.2.40:8083 is needed restart, 1 of 1 backends up.');
+    expect(out).toContain('Farm pending (http) at 192.0.2.40:8083 is waiting for a restart, 1 of 1 backends up.');
     expect(out).toContain('A restart drops its 3 connections.');
     expect(out).toMatch(
-      /✓ 1\. pending was restarted\.\n✓ 2\. pending is up\.\n✓ 3\. Before: needed restart, 1 of 1 backends up\. After: up, 1 of 1 backends up\.$/,
+      /✓ 1\. pending was restarted\.\n✓ 2\. pending is up\.\n✓ 3\. Before: waiting for a restart, 1 of 1 backends up\. After: up, 1 of 1 backends up\.$/,
     );
     expect(httpFarm(appliance.world, 'pending').needsRestart).toBe(false);
     expect(await done()).toEqual(['actOnFarm']);

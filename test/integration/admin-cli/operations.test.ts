@@ -188,8 +188,8 @@ describe('a dry run', () => {
       '  vip  192.0.2.40',
       '  vport  443',
       '  services  front, api',
-      '  services › front › backends  0 up, 1 up, 2 up',
-      '  services › api › backends  0 down, 1 up',
+      '  services › front › backends  0: up, 1: up, 2: up',
+      '  services › api › backends  0: down, 1: up',
       '  certlist  shop_example_com.pem',
     ]);
     expect(lines.at(-1)).toMatch(/^ {2}… and \d+ more values; readFarm shows all$/);

@@ -96,7 +96,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':8:12: collectors: has no value; give it one, or remove the key',
     ':9:10: polling: has no value; give it one, or remove the key',
   ],
-  'empty.yml': [': is empty; list at least one appliance in it (docs/configuration.md)'],
+  'empty.yml': [': is empty; list at least one appliance in it (docs/configuration.md), or let `zlb-exporter init HOST --append` do it'],
   'farms.yml': [
     ':6:17: appliances[0].farms.include[0]: is not a regular expression; "web-.*" is one, for every name that starts with web-',
     ':6:26: appliances[0].farms.include[1]: is not a regular expression; "web-.*" is one, for every name that starts with web-',
@@ -142,7 +142,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   'no-appliances.yml': [
     ':1:13: appliances: lists no appliance; write one, such as [{"name":"lb-paris","url":"https://192.0.2.10:444","api_key_file":"/run/secrets/lb-paris"}]',
   ],
-  'only-comments.yml': [': is empty; list at least one appliance in it (docs/configuration.md)'],
+  'only-comments.yml': [': is empty; list at least one appliance in it (docs/configuration.md), or let `zlb-exporter init HOST --append` do it'],
   'plain-text.yml': [
     ':1:1: must be a mapping of keys and values, such as {"appliances":[{"name":"lb-paris","url":"https://192.0.2.10:444","api_key_file":"/run/secrets/lb-paris"}]}',
   ],

@@ -10,7 +10,7 @@ function farmDown(status: NotifiedAlert['status'], farm: string): NotifiedAlert 
   return {
     status,
     fingerprint: farm,
-    labels: { alertname: 'ZlbFarmDown', severity: 'critical', appliance: 'lb-1', farm, job: 'zlb' },
+    labels: { alertname: 'ZlbFarmDegraded', severity: 'critical', appliance: 'lb-1', farm, job: 'zlb' },
     annotations: { description: `Farm ${farm} is down` },
   };
 }
@@ -22,7 +22,7 @@ describe('the lines of notifications', () => {
     const tell = createTeller();
 
     expect(tell(delivery(farmDown('firing', 'shop')), at)).toEqual([
-      '03:04:05 FIRING   critical ZlbFarmDown lb-1 shop: Farm shop is down (to page)',
+      '03:04:05 FIRING   critical ZlbFarmDegraded lb-1 shop: Farm shop is down (to page)',
     ]);
   });
 
@@ -32,16 +32,29 @@ describe('the lines of notifications', () => {
 
     expect(tell(delivery(farmDown('firing', 'shop'), farmDown('firing', 'blog')), at)).toHaveLength(1);
     expect(tell(delivery(farmDown('resolved', 'shop'), farmDown('firing', 'blog')), at)).toEqual([
-      '03:04:05 RESOLVED critical ZlbFarmDown lb-1 shop: Farm shop is down (to page)',
+      '03:04:05 RESOLVED critical ZlbFarmDegraded lb-1 shop: Farm shop is down (to page)',
     ]);
     expect(tell(delivery(farmDown('firing', 'shop')), at)).toHaveLength(1);
+  });
+
+  it('say where the repair of an alert waits, while it fires', () => {
+    const tell = createTeller();
+    const backup = (status: NotifiedAlert['status']) => ({
+      ...farmDown(status, 'shop'),
+      labels: { alertname: 'ZlbBackupTooOld', severity: 'info', appliance: 'lb-1' },
+    });
+
+    expect(tell(delivery(backup('firing')), at)).toEqual([
+      expect.stringMatching(/\(to page\) .*backup.*admin requests$/),
+    ]);
+    expect(tell(delivery(backup('resolved')), at)).toEqual([expect.not.stringContaining('admin requests')]);
   });
 
   it('cannot be broken by what stands in a name', () => {
     const tell = createTeller();
 
     expect(tell(delivery(farmDown('firing', 'a\u001B[2J\nb')), at)).toEqual([
-      '03:04:05 FIRING   critical ZlbFarmDown lb-1 a [2J b: Farm a [2J b is down (to page)',
+      '03:04:05 FIRING   critical ZlbFarmDegraded lb-1 a [2J b: Farm a [2J b is down (to page)',
     ]);
   });
 });

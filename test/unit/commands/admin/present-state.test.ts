@@ -16,7 +16,7 @@ describe('the present state of an object', () => {
       'persistence',
       'status       up',
       'vip          192.0.2.1',
-      'backends     0 up, 1 down',
+      'backends     0: up, 1: down',
       'algorithm    weight',
     ]);
   });
