@@ -131,7 +131,7 @@ async function readFileAndEnvironment(
   const source = await readYamlFile({
     file,
     remedy: 'Give --config.file the path of a YAML file',
-    minimalContent: 'list at least one appliance in it (docs/configuration.md), or let `zlb-exporter init HOST --append` do it',
+    minimalContent: `list at least one appliance in it (docs/configuration.md), or let zlb-exporter init HOST --config.file=${file} --append do it`,
     env,
     readText,
     problems,

@@ -172,7 +172,7 @@ export function listLines(answer: unknown): readonly string[] {
       by,
       created,
       isWaiting({ state: String(state) }) ? expires : '-',
-      reason ?? (isRecord(alert) ? `alert ${alert.name}` : reason),
+      reason ?? (isRecord(alert) ? `alert ${String(alert.name)}` : reason),
     ]),
   );
 }

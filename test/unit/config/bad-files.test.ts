@@ -6,6 +6,9 @@ import { loadSettings, refusal } from './given-config.ts';
 
 const folder = fileURLToPath(new URL('bad/', import.meta.url));
 
+const emptyFile = (name: string) =>
+  `: is empty; list at least one appliance in it (docs/configuration.md), or let zlb-exporter init HOST --config.file=${folder}${name} --append do it`;
+
 /** The expected messages for each file in bad/; a file that is not here fails. */
 const expected: Readonly<Record<string, readonly string[]>> = {
   'admin-empty.yml': [
@@ -96,7 +99,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ':8:12: collectors: has no value; give it one, or remove the key',
     ':9:10: polling: has no value; give it one, or remove the key',
   ],
-  'empty.yml': [': is empty; list at least one appliance in it (docs/configuration.md), or let `zlb-exporter init HOST --append` do it'],
+  'empty.yml': [emptyFile('empty.yml')],
   'farms.yml': [
     ':6:17: appliances[0].farms.include[0]: is not a regular expression; "web-.*" is one, for every name that starts with web-',
     ':6:26: appliances[0].farms.include[1]: is not a regular expression; "web-.*" is one, for every name that starts with web-',
@@ -142,7 +145,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   'no-appliances.yml': [
     ':1:13: appliances: lists no appliance; write one, such as [{"name":"lb-paris","url":"https://192.0.2.10:444","api_key_file":"/run/secrets/lb-paris"}]',
   ],
-  'only-comments.yml': [': is empty; list at least one appliance in it (docs/configuration.md), or let `zlb-exporter init HOST --append` do it'],
+  'only-comments.yml': [emptyFile('only-comments.yml')],
   'plain-text.yml': [
     ':1:1: must be a mapping of keys and values, such as {"appliances":[{"name":"lb-paris","url":"https://192.0.2.10:444","api_key_file":"/run/secrets/lb-paris"}]}',
   ],
