@@ -1,5 +1,5 @@
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { readdirSync } from 'node:fs';
+import { chown, lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -192,6 +192,54 @@ describe('init without a terminal', () => {
     expect([...lines.slice(0, 7), ...lines.slice(12)]).toEqual([...before, '']);
     expect((await stat(file)).mode & 0o777).toBe(0o640);
     expect(await check()).toMatchObject({ code: 0, stdout: expect.stringContaining('2 appliances') as string });
+  });
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'leaves the configuration to its owner and group, who can still read it',
+    async () => {
+      const { file, init, keyFile } = await givenPlace();
+      await writeFile(file, '# settings of this machine', { mode: 0o640 });
+      await chown(file, 12_345, 23_456);
+
+      const { code } = await init('--name=lb-1', `--api-key-file=${keyFile}`, '--append');
+
+      expect(code).toBe(0);
+      expect(await stat(file)).toMatchObject({ uid: 12_345, gid: 23_456 });
+    },
+  );
+
+  it('writes through a link, which stays one', async () => {
+    const { file, folder, init, keyFile } = await givenPlace();
+    const real = join(folder, 'real.yml');
+    await writeFile(real, '# settings of this machine');
+    await symlink('real.yml', file);
+
+    const { code } = await init('--name=lb-1', `--api-key-file=${keyFile}`, '--append');
+
+    expect(code).toBe(0);
+    expect((await lstat(file)).isSymbolicLink()).toBe(true);
+    expect(await readFile(real, 'utf8')).toContain('name: lb-1');
+  });
+
+  it.skipIf(!hasTerminals)('keeps what somebody else changes while it asks', async () => {
+    const { file, target, text } = await givenPlace();
+    await writeFile(file, '# before\n');
+    const { code, screen } = await runAtTerminal(
+      [process.execPath, 'src/main.ts', 'init', target, `--config.file=${file}`, '--append'],
+      [
+        { question: 'Name of the appliance', typed: 'lb-1\r' },
+        {
+          question: 'API key',
+          get typed() {
+            writeFileSync(file, '# meanwhile\n');
+            return `${apiKey}\r`;
+          },
+        },
+      ],
+    );
+
+    expect(code, screen).toBe(0);
+    expect(await text()).toMatch(/^# meanwhile\nappliances:/);
   });
 
   it('completes a configuration that has only comments', async () => {

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, chmod, open, rename, rm, stat } from 'node:fs/promises';
+import { access, chmod, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../../lib/check.ts';
 import { ifMissing } from '../../lib/disk.ts';
@@ -22,9 +22,14 @@ export async function refuseUnwritable(file: string): Promise<void> {
  * Writes a file that must not exist. It belongs to the owner of its folder, as far as the user of
  * this process may give it away: root writes it, and the exporter reads it.
  */
-export async function writeNewFile(file: string, text: string, mode: number): Promise<void> {
+export async function writeNewFile(
+  file: string,
+  text: string,
+  mode: number,
+  sameOwnerAs = dirname(file),
+): Promise<void> {
   try {
-    const { uid, gid } = await stat(dirname(file));
+    const { uid, gid } = await stat(sameOwnerAs);
     const handle = await open(file, 'wx', mode);
     try {
       await handle.chmod(mode);
@@ -39,11 +44,12 @@ export async function writeNewFile(file: string, text: string, mode: number): Pr
   }
 }
 
-/** Replaces a file at once; it keeps its mode. */
-export async function replaceFile(file: string, text: string): Promise<void> {
+/** Replaces a file, or the one that a link leads to, at once; it keeps its mode and its owner. */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  const file = await realpath(path);
   const { mode } = await stat(file);
   const beside = `${file}.new`;
-  await writeNewFile(beside, text, mode & 0o777);
+  await writeNewFile(beside, text, mode & 0o777, file);
   try {
     await chmod(beside, mode & 0o777);
     await rename(beside, file);

@@ -23,7 +23,7 @@ export const init: Command = async (context) => {
   const target = parseTarget('init', context.arguments);
   const file = optionalFlag(context.flags, 'config.file') ?? 'zlb.yml';
   refuseWithoutTerminal(context);
-  const before = await readBefore(file, context.flags['append'] === true);
+  await readBefore(file, context);
   try {
     const fingerprintSha256 = await showCertificate(target, context);
     const name =
@@ -37,7 +37,7 @@ export const init: Command = async (context) => {
     const entry = { name, url: urlOf(target), api_key_file: fromFolderOf(file, keyFile), fingerprintSha256 };
     if (given === undefined) await writeNewFile(keyFile, `${key.reveal()}\n`, 0o600);
     try {
-      await writeConfiguration({ file, before, entry, context });
+      await writeConfiguration(file, entry, context);
     } catch (error) {
       if (given === undefined) await removeFile(keyFile);
       throw error;
@@ -73,10 +73,10 @@ function refuseWithoutTerminal({ flags, shell }: CommandContext): void {
 }
 
 /** Returns the text of an existing configuration; undefined if there is none. */
-async function readBefore(file: string, append: boolean): Promise<string | undefined> {
+async function readBefore(file: string, { flags }: CommandContext): Promise<string | undefined> {
   await refuseUnwritable(file);
   if (!(await isThere(file))) return undefined;
-  if (!append)
+  if (flags['append'] !== true)
     throw new UsageError(`${file} exists; add the appliance to it with --append, or give another --config.file`);
   const text = await readFileText(file, 'configuration');
   if ('problem' in text) throw new UsageError(`${file} ${text.problem}`);
@@ -133,21 +133,16 @@ function fromFolderOf(file: string, keyFile: string): string {
   return path.startsWith('..') ? resolve(keyFile) : path;
 }
 
-interface Writing {
-  readonly file: string;
-  readonly before: string | undefined;
-  readonly entry: Entry;
-  readonly context: CommandContext;
-}
-
 /** Writes the configuration only if the exporter would take it. */
-async function writeConfiguration({ file, before, entry, context: { env } }: Writing): Promise<void> {
+async function writeConfiguration(file: string, entry: Entry, context: CommandContext): Promise<void> {
+  // Read again: somebody may have changed it while questions were open.
+  const before = await readBefore(file, context);
   const text = configurationWith(entry, before);
   if (text === undefined)
     throw new InitError(`${basename(file)} has its appliances in brackets; write each on a line that begins with "- "`);
   await loadSettings({
     file,
-    env,
+    env: context.env,
     files: createFiles({ path: file, kept: text }),
     collectorDefaults,
     operations: operationRoutes(),
