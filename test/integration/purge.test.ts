@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+/** Runs what the package does at a purge, with programs that change nothing on this machine. */
+function purge(userdelEndsWith: number, rmEndsWith = 0) {
+  const folder = mkdtempSync(join(tmpdir(), 'zlb-purge-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const programs = {
+    getent: 'exit 0',
+    userdel: `exit ${userdelEndsWith}`,
+    rm: `echo "$@" >>${folder}/removed\nexit ${rmEndsWith}`,
+  };
+  for (const [name, does] of Object.entries(programs)) {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${does}\n`);
+    chmodSync(join(folder, name), 0o755);
+  }
+  const { status, stderr } = spawnSync('/bin/sh', ['-e', 'deploy/packages/after-purge.sh'], {
+    env: { PATH: folder },
+    encoding: 'utf8',
+  });
+  return { status, stderr, removed: readFileSync(join(folder, 'removed'), 'utf8').trim().split(' ') };
+}
+
+describe('the purge of the package', () => {
+  it('ends, and says so, if the user cannot be removed because the exporter still runs', () => {
+    // userdel(8): 8 is "user currently logged in", or one with a process.
+    const { status, stderr } = purge(8);
+
+    expect(status).toBe(0);
+    expect(stderr).toContain('userdel zlb-exporter');
+  });
+
+  it('ends, and says so, if something is mounted in its folders', () => {
+    const { status, stderr } = purge(0, 1);
+
+    expect(status).toBe(0);
+    expect(stderr).toContain('mounted');
+  });
+
+  it('removes its own two folders, and nothing that is mounted there', () => {
+    const { status, removed } = purge(0);
+
+    expect(status).toBe(0);
+    expect(removed).toEqual(['-rf', '--one-file-system', '/etc/zlb-exporter', '/var/lib/zlb-exporter']);
+  });
+});
