@@ -13,7 +13,7 @@ interface ShellParts {
   readonly interrupt: () => void;
 }
 
-/** Characters that control, turn the reading direction or are not seen; not line breaks and tabs. */
+/** Characters that control, hide or turn the reading direction; not line breaks and tabs. */
 const controls = /(?!\r?\n|\t)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
 
 /** Creates an output that shows nothing. */

@@ -47,7 +47,7 @@ export interface AdminAppParts extends Omit<AdminRoutesParts, 'contextOf'> {
 
 const publicPaths = /^\/(?:docs|console)(?:\/|$)/;
 const safeHeaders = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' } as const;
-/** Headers for pages into which people type a token: whoever opened one cannot lead it elsewhere. */
+/** Headers for pages that take a token: the page that opened them has no hold on them. */
 const pageHeaders = { ...safeHeaders, 'cross-origin-opener-policy': 'same-origin' } as const;
 /** Headers for answers of appliances: browsers must treat them as data only, and not store them. */
 const privateHeaders = {
