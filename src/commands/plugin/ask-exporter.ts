@@ -18,6 +18,8 @@ interface Exporter extends TlsFiles {
 const defaultUrl = 'http://127.0.0.1:9444';
 /** Monitoring systems give a plug-in a minute, some of them ten seconds. */
 const timeoutMs = 8_000;
+/** Clocks of two machines may differ as much. */
+const maxDifferenceMs = 300_000;
 
 /** Asks a running exporter about an appliance; throws NothingKnown if it does not say. */
 export async function askExporter(context: CommandContext, appliance: string): Promise<Seen> {
@@ -39,14 +41,24 @@ export async function askExporter(context: CommandContext, appliance: string): P
     const text = await body.text();
     if (statusCode !== 200) throw new NothingKnown(refusalText(statusCode, url, appliance));
     // The ages of readings are by the clock of the exporter.
-    const saidMs = Date.parse(headerOf(headers, 'date'));
-    return { ...read(text, appliance), nowMs: Number.isNaN(saidMs) ? Date.now() : saidMs };
+    return { ...read(text, appliance), nowMs: clockOf(headerOf(headers, 'date'), url) };
   } catch (error) {
     if (error instanceof NothingKnown) throw error;
     throw new NothingKnown(`the exporter at ${url.origin} gave no answer: ${messageOf(error)}`);
   } finally {
     await agent.destroy();
   }
+}
+
+/** Returns the exporter's time; throws NothingKnown for that of an answer which a proxy repeats. */
+function clockOf(date: string, { origin }: URL): number {
+  const saidMs = Date.parse(date);
+  if (Number.isNaN(saidMs)) return Date.now();
+  const differenceMs = Math.abs(Date.now() - saidMs);
+  if (differenceMs <= maxDifferenceMs) return saidMs;
+  throw new NothingKnown(
+    `the answer of ${origin} is of ${new Date(saidMs).toISOString()}: a proxy repeats an old one, or a clock is wrong`,
+  );
 }
 
 async function readExporter({ flags, env }: CommandContext): Promise<Exporter> {

@@ -7,6 +7,7 @@ export function checkAppliance({ appliance, nowMs }: Seen): CheckResult {
   const { name, up, breaker, collectors } = appliance;
   if (up == null) throw new NothingKnown(`${name} has not answered since the exporter was started`);
   const supported = collectors.filter(({ isSupported }) => isSupported);
+  if (supported.length === 0) throw new NothingKnown(`nothing is read from ${name}`);
   const late = supported.flatMap((each): readonly Finding[] => {
     const text = overdue(each, nowMs);
     // Just after a start of the exporter, nothing has failed.
