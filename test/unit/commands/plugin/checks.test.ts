@@ -225,7 +225,7 @@ describe('the check of an appliance', () => {
     ],
     [
       'lacks something',
-      { collectors: [collectorStatus({ name: 'vpn', isSupported: false, lastSuccessMs: undefined })] },
+      { collectors: [...collectors, collectorStatus({ name: 'vpn', isSupported: false, lastSuccessMs: undefined })] },
       'OK',
     ],
   ] as const)('judges one that %s', (_, given, state) => {
