@@ -79,9 +79,12 @@ const reservedNetworks = [
   'fe80::/10', // link-local
   'ff00::/8', // multicast
   '64:ff9b::/96', // any IPv4 address, these too
+  '64:ff9b:1::/48',
+  '2002::/16',
   // Metadata of clouds at addresses of other ranges.
   '100.100.100.200',
   '168.63.129.16',
+  '192.0.0.192',
   'fd00:ec2::254',
 ];
 
