@@ -148,6 +148,7 @@ function wantedBy(
   const repair = isOneOf(Object.keys(repairs), alertname) ? repairs[alertname] : undefined;
   const recipe = recipes.find(({ name }) => name === repair?.recipe);
   if (!repair || !recipe || !appliances.has(appliance) || !principal.covers(appliance)) return undefined;
+  if (Object.entries(repair.only ?? {}).some(([label, value]) => labels[label] !== value)) return undefined;
   const parameters = Object.fromEntries(
     Object.entries(repair.parameters).flatMap(([name, label]) => {
       const value = labels[label];

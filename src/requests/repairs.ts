@@ -3,6 +3,8 @@ export interface Repair {
   readonly recipe: string;
   /** Parameters of the recipe, each with the label that has its value. */
   readonly parameters: Readonly<Record<string, string>>;
+  /** Labels that the alert must have: the repair helps in no other case. */
+  readonly only?: Readonly<Record<string, string>>;
 }
 
 const farm = { farm: 'farm' };
@@ -12,7 +14,8 @@ const farm = { farm: 'farm' };
  * and nothing without a person.
  */
 export const repairs: Readonly<Record<string, Repair>> = {
-  ZlbFarmDown: { recipe: 'restart-farm', parameters: farm },
+  // A critical farm runs, and has no backend that is up.
+  ZlbFarmDown: { recipe: 'restart-farm', parameters: farm, only: { status: 'down' } },
   ZlbFarmNeedsRestart: { recipe: 'restart-farm', parameters: farm },
   ZlbServedCertificateDiffers: { recipe: 'restart-farm', parameters: farm },
   ZlbMaintenanceForgotten: {

@@ -56,7 +56,7 @@ describe('a firing alert', () => {
 
     await Promise.all(Array.from({ length: 5 }, () => tell([alert(needsRestart), alert(needsRestart)])));
     const [proposal] = await shown(1);
-    await tell([alert({ ...needsRestart, alertname: 'ZlbFarmDown' })]);
+    await tell([alert({ ...needsRestart, alertname: 'ZlbFarmDown', status: 'down' })]);
     await approve('bob', proposal!.id);
     await ended(proposal!.id);
     const again = await tell([alert(needsRestart)]);
@@ -70,7 +70,9 @@ describe('a firing alert', () => {
     await tell([alert(needsRestart)]);
     const [proposal] = await shown(1);
 
-    const other = await tell([alert({ ...needsRestart, alertname: 'ZlbFarmDown' }, { status: 'resolved' })]);
+    const other = await tell([
+      alert({ ...needsRestart, alertname: 'ZlbFarmDown', status: 'down' }, { status: 'resolved' }),
+    ]);
     const told = await tell([alert(needsRestart, { status: 'resolved' })]);
 
     expect(other.json).toEqual({ proposed: 0, withdrawn: 0, ignored: 1 });
@@ -83,6 +85,7 @@ describe('a firing alert', () => {
     ['an appliance that is not there', { ...needsRestart, appliance: 'lb-9' }],
     ['an alert without a repair', { ...needsRestart, alertname: 'ZlbCpuSaturated' }],
     ['a name of every object', { ...needsRestart, alertname: '__proto__' }],
+    ['a farm that runs without backends', { ...needsRestart, alertname: 'ZlbFarmDown', status: 'critical' }],
     ['an alert without its labels', { alertname: 'ZlbFarmNeedsRestart', appliance: 'lb-1' }],
   ])('is ignored: %s', async (_, labels) => {
     const { tell, alert, all, appliance } = await givenAlertmanager();
