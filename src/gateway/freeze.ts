@@ -1,6 +1,6 @@
-import { open, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { FileKindError, makeFolder, openRegularFile, syncFolder } from '../lib/disk.ts';
+import { FileKindError, makeFolder, openRegularFile, syncFolder, writeSynced } from '../lib/disk.ts';
 import { errorCode, isOneOf, isRecord } from '../lib/check.ts';
 import type { OperationCall } from './operation.ts';
 import { changes } from './policy.ts';
@@ -118,13 +118,7 @@ function unreadable(file: string): Freeze {
 async function writeState(file: string, state: Freeze): Promise<void> {
   await makeFolder(dirname(file));
   const draft = `${file}.new`;
-  const handle = await open(draft, 'w', 0o600);
-  try {
-    await handle.writeFile(`${JSON.stringify(state)}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await writeSynced(draft, `${JSON.stringify(state)}\n`);
   await rename(draft, file);
   await syncFolder(file);
 }

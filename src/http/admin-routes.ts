@@ -15,7 +15,7 @@ import type { Secret } from '../lib/secret.ts';
 import { readAdminHeaders, type RequestContext } from './admin-request.ts';
 import type { SchemaTypes } from './create-app.ts';
 import { ownAnswers } from './openapi/answers.ts';
-import { gatewayTag } from './openapi/document.ts';
+import { own } from './openapi/document.ts';
 import type { AppliancesSchema } from './openapi/gateway-schemas.ts';
 
 export interface AdminRoutesParts {
@@ -256,10 +256,6 @@ function registerFreeze(app: FastifyInstance, { recorder, freeze, metrics, conte
     metrics.frozen(false);
     return { frozen: false };
   });
-}
-
-function own(operationId: string, summary: string) {
-  return { operationId, tags: [gatewayTag], summary };
 }
 
 interface Caller {

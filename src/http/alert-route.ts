@@ -4,7 +4,7 @@ import { AdminProblem } from '../gateway/problem.ts';
 import { NotificationSchema, type Proposals } from '../requests/proposals.ts';
 import type { RequestContext } from './admin-request.ts';
 import { ownAnswers } from './openapi/answers.ts';
-import { gatewayTag } from './openapi/document.ts';
+import { own } from './openapi/document.ts';
 import type { ReadJson } from './read-json.ts';
 import { pathOf } from './request-checks.ts';
 import { actorOf } from './request-routes.ts';
@@ -20,9 +20,7 @@ const alertsPath = '/alerts';
 /** `POST /alerts`: Alertmanager's webhook. A firing alert with a known repair is proposed. */
 export function registerAlerts(app: FastifyInstance, { proposals, readJson, contextOf }: AlertRouteParts): void {
   const schema = {
-    operationId: 'postAlerts',
-    tags: [gatewayTag],
-    summary: "take Alertmanager's webhook, and propose known repairs (alertmanager)",
+    ...own('postAlerts', "take Alertmanager's webhook, and propose known repairs (alertmanager)"),
     response: ownAnswers('How many alerts were taken up.', 'TakenAlerts'),
   };
   app.post(alertsPath, { schema }, async (request) =>

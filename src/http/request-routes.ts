@@ -10,7 +10,7 @@ import type { Actor } from '../requests/request-book.ts';
 import type { RequestContext } from './admin-request.ts';
 import type { SchemaTypes } from './create-app.ts';
 import { ownAnswers } from './openapi/answers.ts';
-import { gatewayTag } from './openapi/document.ts';
+import { own } from './openapi/document.ts';
 import type { ReadJson } from './read-json.ts';
 
 export interface RequestRoutesParts {
@@ -152,8 +152,4 @@ export function actorOf(request: FastifyRequest, contextOf: RequestRoutesParts['
   const { principal, token, signal } = contextOf(request);
   assert(principal && token, 'the request is authenticated');
   return { principal, token, signal };
-}
-
-function own(operationId: string, summary: string) {
-  return { operationId, tags: [gatewayTag], summary };
 }

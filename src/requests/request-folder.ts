@@ -1,8 +1,8 @@
-import { open, readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createDecoder } from '../appliance/decode.ts';
 import { errorCode, isOneOf } from '../lib/check.ts';
-import { ifMissing, makeFolder, openRegularFile, syncFolder } from '../lib/disk.ts';
+import { ifMissing, makeFolder, openRegularFile, syncFolder, writeSynced } from '../lib/disk.ts';
 import { parseStored, type StoredRequest } from './stored-request.ts';
 
 /** One file for each change request, which only the exporter's user can read. */
@@ -60,7 +60,7 @@ export function createRequestFolder(folder: string): RequestFolder {
       const draft = `${file}.new`;
       const discard = (): Promise<void> => rm(draft, { force: true });
       try {
-        await writeWhole(draft, JSON.stringify(stored));
+        await writeSynced(draft, JSON.stringify(stored));
       } catch (error) {
         await discard().catch(() => undefined);
         throw error;
@@ -90,16 +90,4 @@ export function createRequestFolder(folder: string): RequestFolder {
       await rm(fileOf(id), { force: true });
     },
   };
-}
-
-async function writeWhole(path: string, text: string): Promise<void> {
-  // Whatever stands in its place, such as a named pipe, is not opened.
-  await rm(path, { force: true });
-  const handle = await open(path, 'wx', 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

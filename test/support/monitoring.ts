@@ -133,13 +133,20 @@ export async function givenReceiver() {
   return { url, deliveries: () => [...deliveries] };
 }
 
-/** A port that nobody had a moment ago. */
+/**
+ * A port that nobody had a moment ago, below those that the system gives out: other tests listen on
+ * any port, and must not get this one meanwhile.
+ */
 export async function freePort(): Promise<number> {
+  const port = 10_000 + Math.floor(Math.random() * 20_000);
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
+  const isFree = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => resolve(true));
+  });
+  if (!isFree) return await freePort();
   await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address ? address.port : 0;
+  return port;
 }
 
 async function untilTheTestEnds(

@@ -19,6 +19,11 @@ export interface OpenApiDocument {
 /** The tag of the routes that the gateway answers itself. */
 export const gatewayTag = 'gateway';
 
+/** Returns the schema parts of a route of the gateway itself that name and describe it. */
+export function own(operationId: string, summary: string) {
+  return { operationId, tags: [gatewayTag], summary };
+}
+
 /**
  * Returns the admin listener in OpenAPI 3.1: every row of the table. @fastify/swagger adds the
  * gateway's own answers from the schemas of its routes.
