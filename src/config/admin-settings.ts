@@ -5,7 +5,7 @@ import type { AdminFile, TokenFile } from './admin-schema.ts';
 import type { OpenedAdmin } from './open-files.ts';
 import { closestWord, globMatcher } from '../lib/text.ts';
 import { isLoopback } from '../lib/address.ts';
-import { pairProblem } from './pem.ts';
+import { pairProblem } from '../lib/pem.ts';
 import type { Path, Problems } from './problems.ts';
 import { findRepeats } from '../lib/same.ts';
 import type { ConfigFile } from './schema.ts';

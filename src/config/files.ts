@@ -2,10 +2,9 @@ import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { errorCode } from '../lib/check.ts';
+import { errorCode, type Parsed } from '../lib/check.ts';
 import { globMatcher } from '../lib/text.ts';
 import { isSame } from '../lib/same.ts';
-import type { Parsed } from './problems.ts';
 import { kindOf } from '../lib/disk.ts';
 
 /** The files of a configuration, with their state when they were read. */

@@ -19,9 +19,6 @@ export interface ConfigProblem extends Omit<ConfigLocation, 'written'> {
   readonly message: string;
 }
 
-/** The result of parsing one value. */
-export type Parsed<T> = { readonly value: T } | { readonly problem: string };
-
 /**
  * Says that a configuration was refused, with all of its problems; the message has one line for
  * each.

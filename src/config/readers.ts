@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 import { parseEndpoint, parseListenAddress, parseNetwork } from '../lib/address.ts';
 import { Secret } from '../lib/secret.ts';
-import { certificatesIn, privateKeyIn } from './pem.ts';
-import type { Parsed } from './problems.ts';
+import { certificatesIn, privateKeyIn } from '../lib/pem.ts';
+import type { Parsed } from '../lib/check.ts';
 import { schedule } from './schedule.ts';
 import { parseDuration } from '../lib/time.ts';
 

@@ -1,6 +1,6 @@
 import { type CronFieldError, parse, validateDetailed } from 'node-cron';
 
-import type { Parsed } from './problems.ts';
+import type { Parsed } from '../lib/check.ts';
 
 /** Parses a node-cron expression of six fields, seconds first. */
 export function schedule(text: string): Parsed<string> {

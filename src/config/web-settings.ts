@@ -14,7 +14,7 @@ import {
   type WebFile,
   webSchema,
 } from './web-schema.ts';
-import { pairProblem } from './pem.ts';
+import { pairProblem } from '../lib/pem.ts';
 
 /** The checked settings that protect the metrics listener. */
 export interface WebSettings {

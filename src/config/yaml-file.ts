@@ -1,6 +1,7 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { type Document, LineCounter, type Node, parseDocument } from 'yaml';
-import { type ConfigLocation, keyPath, type Parsed, type Path, type Problems } from './problems.ts';
+import type { Parsed } from '../lib/check.ts';
+import { type ConfigLocation, keyPath, type Path, type Problems } from './problems.ts';
 import type { ReadText } from './files.ts';
 import {
   distinctErrors,

@@ -32,3 +32,6 @@ export function parseJson(text: Buffer | string): unknown {
     return undefined;
   }
 }
+
+/** The result of parsing one value. */
+export type Parsed<T> = { readonly value: T } | { readonly problem: string };

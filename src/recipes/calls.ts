@@ -1,12 +1,20 @@
 import { checkAnswer } from '../appliance/answer.ts';
 import type { Params, ReadKey, ReplyOf } from '../appliance/client.ts';
 import { createDecoder } from '../appliance/decode.ts';
-import type { EndpointRow } from '../appliance/api/row.ts';
+import type { BodyKind, EndpointRow } from '../appliance/api/row.ts';
 import { type EndpointKey, endpoints } from '../appliance/api/table.ts';
 import type { OperationCall, Operations } from '../gateway/operation.ts';
 import { isRecord, parseJson } from '../lib/check.ts';
 import { AdminError } from './admin-error.ts';
 import { type Preview, readPreview } from './preview.ts';
+
+/** The content type that the appliance expects for each kind of body (docs/api.md §1.3). */
+export const contentTypes: Readonly<Record<Exclude<BodyKind, 'none'>, string>> = {
+  json: 'application/json',
+  text: 'text/plain',
+  pem: 'application/x-pem-file',
+  gzip: 'application/gzip',
+};
 
 export interface Content {
   readonly type: string;
@@ -114,7 +122,7 @@ export function createCalls(
 
 /** Returns the content of a call with a JSON body. */
 export function jsonContent(value: Readonly<Record<string, unknown>>): Content {
-  return { type: 'application/json', bytes: Buffer.from(JSON.stringify(value)) };
+  return { type: contentTypes.json, bytes: Buffer.from(JSON.stringify(value)) };
 }
 
 /**

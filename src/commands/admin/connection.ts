@@ -2,9 +2,8 @@ import { createSecureContext } from 'node:tls';
 import { misspeltVariables } from '../../config/environment.ts';
 import { readFileText, withFolder } from '../../config/files.ts';
 import { certificatesFile } from '../../config/open-files.ts';
-import { privateKeyIn } from '../../config/pem.ts';
-import type { Parsed } from '../../config/problems.ts';
-import { errorCode } from '../../lib/check.ts';
+import { privateKeyIn } from '../../lib/pem.ts';
+import { errorCode, type Parsed } from '../../lib/check.ts';
 import { Secret } from '../../lib/secret.ts';
 import { type CommandContext, optionalFlag, UsageError } from '../command.ts';
 

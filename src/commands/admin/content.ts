@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { Operation } from '../../gateway/operation.ts';
-import type { BodyKind } from '../../appliance/api/row.ts';
 import { withFolder } from '../../config/files.ts';
 import { errorCode, isRecord, parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
@@ -9,15 +8,7 @@ import { type Shell, UsageError } from '../command.ts';
 import { maskValue } from '../../gateway/mask.ts';
 import { Secret } from '../../lib/secret.ts';
 import type { Assignment } from './words.ts';
-import type { Content } from '../../recipes/calls.ts';
-
-/** The content type that the appliance expects for each kind of body (docs/api.md §1.3). */
-export const contentTypes: Readonly<Record<Exclude<BodyKind, 'none'>, string>> = {
-  json: 'application/json',
-  text: 'text/plain',
-  pem: 'application/x-pem-file',
-  gzip: 'application/gzip',
-};
+import { type Content, contentTypes } from '../../recipes/calls.ts';
 
 /**
  * Returns the body of a call: a file, or the remaining values as a JSON object. Throws a

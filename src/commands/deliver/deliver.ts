@@ -13,10 +13,11 @@ import type { RecipeContext } from '../../recipes/recipe.ts';
 import { tableLines } from '../admin/render.ts';
 import { previewSteps, waitOf } from '../admin/run-recipe.ts';
 import { type AdminParts, type AdminSession, callsTo, withSession } from '../admin/session.ts';
-import { farmCertificates } from '../admin/certificates/certificate-steps.ts';
-import { type DeliveryOptions, type FarmDelivery, planDelivery } from './plan.ts';
+import { farmCertificates } from '../../recipes/certificate-steps.ts';
+import { type DeliveryOptions, type FarmDelivery, planDelivery } from '../../recipes/delivery.ts';
 import { type Before, putBack } from './put-back.ts';
-import { readRenewed, type Renewed, sourceOf } from './renewed.ts';
+import type { Renewed } from '../../recipes/renewed.ts';
+import { readRenewed, sourceOf } from './source.ts';
 import { lookAtServed, type Reach } from './served.ts';
 
 /** An appliance of the token. */

@@ -1,9 +1,9 @@
 import { AdminError } from '../../recipes/admin-error.ts';
 import { jsonContent, type Write } from '../../recipes/calls.ts';
-import { farmCertificates } from '../admin/certificates/certificate-steps.ts';
+import { farmCertificates } from '../../recipes/certificate-steps.ts';
 import type { RecipeContext } from '../../recipes/recipe.ts';
 import { readState, restartSteps } from '../../recipes/restart-farm.ts';
-import type { FarmDelivery } from './plan.ts';
+import type { FarmDelivery } from '../../recipes/delivery.ts';
 
 /** The state of a farm before a run that failed. */
 export interface Before {

@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
-import { farmCertificates } from '../admin/certificates/certificate-steps.ts';
+import { farmCertificates } from '../../recipes/certificate-steps.ts';
 import type { RecipeContext } from '../../recipes/recipe.ts';
 import type { FarmState } from '../../recipes/restart-farm.ts';
 import type { VipSettings } from '../../collectors/collector.ts';
 import { ownAddresses } from '../../collectors/vip.ts';
 import { probeVip, type ServedCertificate } from '../../collectors/vip-probe.ts';
 import { vipTargets } from '../../collectors/vip-targets.ts';
-import { readStored } from './plan.ts';
-import type { Renewed } from './renewed.ts';
+import { readStored } from '../../recipes/delivery.ts';
+import type { Renewed } from '../../recipes/renewed.ts';
 
 /** The limits of the collector `vip` of an appliance. */
 export type Reach = Omit<VipSettings, 'serverNames'>;

@@ -1,6 +1,9 @@
 import { AdminError } from '../../../recipes/admin-error.ts';
-import { contentTypes } from '../content.ts';
-import { certificatesOf, day, readPemFile, refuseOutOfDate } from './pem-file.ts';
+import { contentTypes } from '../../../recipes/calls.ts';
+import { type ApplianceEdition, readEdition } from '../../../recipes/edition.ts';
+import { refuseOutOfDate } from '../../../recipes/renewed.ts';
+import { certificatesOf, readPemFile } from './pem-file.ts';
+import { dayOf } from '../../../lib/time.ts';
 import { callStep, type Recipe, type RecipeContext, type Step } from '../../../recipes/recipe.ts';
 
 const dayMs = 86_400_000;
@@ -13,7 +16,7 @@ export const installActivation: Recipe = {
   async plan(context) {
     const { calls, values, now } = context;
     const pem = await readPemFile(values.file ?? '');
-    refuseOutOfDate(pem, now());
+    refuseOutOfDate(pem.certificate, now());
     const bytes = certificatesOf(pem);
     const edition = await readEdition(context);
     if (edition === 'community') {
@@ -28,7 +31,7 @@ export const installActivation: Recipe = {
     const { validFromDate, validToDate } = certificate;
     return {
       facts: [
-        `${values.file}: for ${names.join(', ') || 'no host name'}, from ${day(validFromDate)} to ${day(validToDate)}.`,
+        `${values.file}: for ${names.join(', ') || 'no host name'}, from ${dayOf(validFromDate.getTime())} to ${dayOf(validToDate.getTime())}.`,
         ...(pem.bytes.includes('PRIVATE KEY') ? ['The private key in the file stays here.'] : []),
         edition === 'deactivated'
           ? `${calls.appliance} is deactivated: it answers 402.`
@@ -130,22 +133,4 @@ function unfit(title: string, detail: string): AdminError {
     remedy:
       'Get one that is valid for this appliance and install it the same way, before the appliance is deactivated.',
   });
-}
-
-/**
- * The edition of an appliance. Only Enterprise appliances can be deactivated (docs/api.md §3.19).
- */
-type ApplianceEdition = 'community' | 'enterprise' | 'deactivated' | 'unknown';
-
-export async function readEdition({ calls }: Pick<RecipeContext, 'calls'>): Promise<ApplianceEdition> {
-  try {
-    const { edition } = (await calls.read('readSystemInfo', {})).params;
-    return edition === 'community' || edition === 'enterprise' ? edition : 'unknown';
-  } catch (error) {
-    if (!(error instanceof AdminError)) throw error;
-    if (error.status === 402) return 'deactivated';
-    // Early releases have no such call.
-    if (error.status === 404) return 'unknown';
-    throw error;
-  }
 }

@@ -2,9 +2,10 @@ import { basename } from 'node:path';
 import type { ReplyOf } from '../../../appliance/client.ts';
 import { certificateDateToSeconds } from '../../../lib/text-date.ts';
 import { AdminError } from '../../../recipes/admin-error.ts';
-import { certificateSteps, farmCertificates, verifyShown } from './certificate-steps.ts';
-import { readEdition } from './install-activation.ts';
-import { day, type PemFile, readPemFile, refuseUnusable } from './pem-file.ts';
+import { dayOf } from '../../../lib/time.ts';
+import { certificateSteps, farmCertificates, verifyShown } from '../../../recipes/certificate-steps.ts';
+import { readEdition } from '../../../recipes/edition.ts';
+import { type PemFile, readPemFile, refuseUnusable } from './pem-file.ts';
 import type { Recipe } from '../../../recipes/recipe.ts';
 import { readState, restartSteps } from '../../../recipes/restart-farm.ts';
 
@@ -41,7 +42,7 @@ export const replaceCertificate: Recipe = {
     const covers = oldName === '-' || oldName === null || names.includes(oldName) || certificate.checkHost(oldName);
     return {
       facts: [
-        `${path}: ${names.join(', ') || 'no names'}, from ${day(certificate.validFromDate)} to ${day(certificate.validToDate)}, key and certificate match.`,
+        `${path}: ${names.join(', ') || 'no names'}, from ${dayOf(certificate.validFromDate.getTime())} to ${dayOf(certificate.validToDate.getTime())}, key and certificate match.`,
         `${farmname} at ${farm.address} is ${farm.status} and shows ${old} (${oldName}, until ${oldEnd}).`,
         ...(covers ? [] : [`Mind: the new certificate is not good for ${oldName}, the name of the old one.`]),
         ...(present

@@ -1,17 +1,13 @@
 import { X509Certificate } from 'node:crypto';
-import type { ReplyOf } from '../../appliance/client.ts';
-import { AdminError } from '../../recipes/admin-error.ts';
-import {
-  certificateSteps,
-  farmCertificates,
-  type Replacement,
-  verifyShown,
-} from '../admin/certificates/certificate-steps.ts';
-import { readEdition } from '../admin/certificates/install-activation.ts';
-import { day, namesOf } from '../admin/certificates/pem-file.ts';
-import type { RecipeContext, Step } from '../../recipes/recipe.ts';
-import { type FarmState, readState, restartSteps } from '../../recipes/restart-farm.ts';
+import type { ReplyOf } from '../appliance/client.ts';
+import { namesOf } from '../lib/pem.ts';
+import { dayOf } from '../lib/time.ts';
+import { AdminError } from './admin-error.ts';
+import { certificateSteps, farmCertificates, type Replacement, verifyShown } from './certificate-steps.ts';
+import { readEdition } from './edition.ts';
+import type { RecipeContext, Step } from './recipe.ts';
 import type { Renewed } from './renewed.ts';
+import { type FarmState, readState, restartSteps } from './restart-farm.ts';
 
 /** The steps for a farm that uses the certificate or its predecessor. */
 export interface FarmDelivery {
@@ -180,7 +176,7 @@ function refuseWorse(
   if (certificate.validFromDate < old.validFromDate)
     throw refusal(
       `The certificate is older than ${file}, which ${farmname} has`,
-      `It is valid from ${day(certificate.validFromDate)}, ${file} from ${day(old.validFromDate)}. Give the renewed files.`,
+      `It is valid from ${dayOf(certificate.validFromDate.getTime())}, ${file} from ${dayOf(old.validFromDate.getTime())}. Give the renewed files.`,
     );
   const lost = namesOf(old).filter(
     (name) => !renewed.names.includes(name) && certificate.checkHost(name) === undefined,

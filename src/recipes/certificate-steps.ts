@@ -1,7 +1,6 @@
-import { AdminError } from '../../../recipes/admin-error.ts';
-import { jsonContent } from '../../../recipes/calls.ts';
-import { contentTypes } from '../content.ts';
-import { callStep, type RecipeContext, type Step } from '../../../recipes/recipe.ts';
+import { AdminError } from './admin-error.ts';
+import { contentTypes, jsonContent } from './calls.ts';
+import { callStep, type RecipeContext, type Step } from './recipe.ts';
 
 /** The replacement of a certificate of a farm. */
 export interface Replacement {

@@ -1,8 +1,7 @@
-import type { Parsed } from './problems.ts';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import { errorCode } from '../lib/check.ts';
-import { Secret } from '../lib/secret.ts';
+import { errorCode, type Parsed } from './check.ts';
+import { Secret } from './secret.ts';
 
 /**
  * Returns only the certificates of a PEM text: a private key in the same file must not stay in
@@ -66,4 +65,11 @@ export function pairProblem(cert: string, key: Secret, where: string): string | 
   } catch (error) {
     return `cannot be used for TLS with the certificate in ${where} (${errorCode(error)}); make new ones, with an EC key or an RSA key of 2048 bits or more`;
   }
+}
+
+/** Returns the host names and addresses of a certificate, or its common name. */
+export function namesOf({ subjectAltName = '', subject }: X509Certificate): readonly string[] {
+  const alternatives = [...subjectAltName.matchAll(/(?:DNS|IP Address):([^,\s]+)/g)].map(([, name = '']) => name);
+  const commonName = /^CN=(.*)$/m.exec(subject)?.[1];
+  return alternatives.length > 0 || commonName === undefined ? alternatives : [commonName];
 }

@@ -1,0 +1,51 @@
+import { join } from 'node:path';
+import { type PemText, type Renewed, renewedFrom } from '../../recipes/renewed.ts';
+import { readWhole } from '../admin/content.ts';
+import { type CommandContext, optionalFlag, UsageError } from '../command.ts';
+
+/** The files of a renewed certificate. */
+interface Source {
+  /** The certificate and the intermediates. */
+  readonly cert: string;
+  readonly key: string;
+}
+
+/**
+ * Returns the files that the flags name, or else those that an ACME client hands to its hook:
+ * certbot and lego in the environment, dehydrated as words. Undefined for the hook calls of
+ * dehydrated that bring no certificate. Throws a UsageError when no files are named.
+ */
+export function sourceOf({
+  flags,
+  env,
+  arguments: words,
+}: Pick<CommandContext, 'flags' | 'env' | 'arguments'>): Source | undefined {
+  const [handler, , hookKey, , hookChain] = words;
+  if (handler === 'deploy_cert') {
+    if (hookKey !== undefined && hookChain !== undefined) return { cert: hookChain, key: hookKey };
+    throw new UsageError('deploy_cert needs what dehydrated gives it: DOMAIN KEYFILE CERTFILE FULLCHAINFILE');
+  }
+  // dehydrated calls its hook for every step, and expects that unknown ones are ignored.
+  if (handler !== undefined && /^[a-z]+(?:_+[a-z]+)+$/.test(handler)) return undefined;
+  if (handler !== undefined)
+    throw new UsageError('deliver takes flags only: --cert=FULLCHAIN --key=KEY; deliver --help shows examples');
+  const [cert, key] = [optionalFlag(flags, 'cert'), optionalFlag(flags, 'key')];
+  if (cert !== undefined && key !== undefined) return { cert, key };
+  if ((cert ?? key) !== undefined)
+    throw new UsageError('--cert and --key go together: the certificate with its intermediates, and its key');
+  const { RENEWED_LINEAGE: lineage, LEGO_CERT_PATH: legoCert, LEGO_CERT_KEY_PATH: legoKey } = env;
+  if (lineage) return { cert: join(lineage, 'fullchain.pem'), key: join(lineage, 'privkey.pem') };
+  if (legoCert && legoKey) return { cert: legoCert, key: legoKey };
+  throw new UsageError(
+    'which certificate? Give --cert=FULLCHAIN and --key=KEY, or call deliver as hook of certbot, lego or dehydrated; deliver --help shows how',
+  );
+}
+
+/** Reads the files of a source; see {@link renewedFrom}. */
+export async function readRenewed({ cert, key }: Source, nowMs: number): Promise<Renewed> {
+  return renewedFrom(await textOf(cert, '--cert'), await textOf(key, '--key'), nowMs);
+}
+
+async function textOf(path: string, flag: string): Promise<PemText> {
+  return { path, text: (await readWhole(path, flag)).toString() };
+}
