@@ -1,6 +1,5 @@
 import type { ReplyOf } from '../appliance/client.ts';
-import { ApplianceError } from '../appliance/errors.ts';
-import { type CollectContext, defineCollector } from './collector.ts';
+import { type CollectContext, defineCollector, orIfMissing } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 /** Texts are empty where the appliance does not say. */
@@ -53,18 +52,15 @@ export const appliance = defineCollector<ApplianceDescription>({
   ],
 });
 
-async function describe({ read }: CollectContext): Promise<Omit<ApplianceDescription, 'labels'>> {
-  try {
-    const { params } = await read('readSystemInfo', {});
-    return {
-      ...basics(params),
-      edition: params.edition ?? '',
-      apiVersion: params.last_api_version ?? params.last_zapi_version ?? '',
-    };
-  } catch (error) {
-    if (!(error instanceof ApplianceError && error.routeMissing)) throw error;
-    return { ...basics((await read('readSystemVersion', {})).params), edition: '', apiVersion: '' };
-  }
+function describe({ read }: CollectContext): Promise<Omit<ApplianceDescription, 'labels'>> {
+  return orIfMissing(
+    async () => {
+      const { params } = await read('readSystemInfo', {});
+      const apiVersion = params.last_api_version ?? params.last_zapi_version ?? '';
+      return { ...basics(params), edition: params.edition ?? '', apiVersion };
+    },
+    async () => ({ ...basics((await read('readSystemVersion', {})).params), edition: '', apiVersion: '' }),
+  );
 }
 
 /** Names the product by the key under which its release stands (docs/api.md §7). */

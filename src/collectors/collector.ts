@@ -1,6 +1,7 @@
 import type { Params, ReadKey, ReplyOf } from '../appliance/client.ts';
+import { ApplianceError } from '../appliance/errors.ts';
 import type { Area } from '../appliance/api/table.ts';
-import type { ReadingFamily } from './rows.ts';
+import type { Emit, Family } from '../metrics/family.ts';
 
 /**
  * Facts that collectors of one appliance learn from each other's results; see appliance-facts.ts.
@@ -92,6 +93,19 @@ export interface Entity<Data = unknown> {
   states(data: Data): Iterable<ObjectState>;
 }
 
+/** Settings of the configuration that affect writing. */
+export interface WriteOptions {
+  /** Backends that are up have no series of their own. */
+  readonly compact: boolean;
+}
+
+/** A metric family, and how a reading of `Data` is written in it. */
+export interface ReadingFamily<Data = unknown> {
+  readonly family: Family;
+  /** Writes the samples; pure. A method, so that a list can hold the families of all collectors. */
+  write(emit: Emit, data: Data, options: WriteOptions): void;
+}
+
 interface CollectorBase<Data> {
   /** The `collector` label and the key in the configuration. */
   readonly name: string;
@@ -154,6 +168,19 @@ export function defineFarmCollector<Data>(collector: FarmCollector<Data>): FarmC
 
 export function isFarmCollector(collector: Collector): collector is FarmCollector {
   return 'begin' in collector;
+}
+
+/** Reads; does `instead` if the appliance lacks the route. */
+export async function orIfMissing<Result>(
+  read: () => Promise<Result>,
+  instead: () => Result | Promise<Result>,
+): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ApplianceError && error.routeMissing) return await instead();
+    throw error;
+  }
 }
 
 /** No word of an appliance is as long. */

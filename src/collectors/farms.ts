@@ -1,5 +1,4 @@
-import { ApplianceError } from '../appliance/errors.ts';
-import { type CollectContext, defineCollector, farmAreas, stateWord, transitionStates } from './collector.ts';
+import { defineCollector, farmAreas, orIfMissing, stateWord, transitionStates } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 export interface FarmList {
@@ -34,9 +33,12 @@ export const farms = defineCollector<FarmList>({
   maxStaleMs: 180_000,
   enabled: true,
   refreshedBy: [...farmAreas, 'interfaces', 'letsencrypt'],
-  async collect(context) {
-    const listed = await listFarms(context);
-    const watched = listed.filter(({ name }) => context.watches(name));
+  async collect({ read, watches }) {
+    const listed = await orIfMissing(
+      async () => (await read('listFarmStats', {})).farms.map(toFarm),
+      async () => (await read('listFarms', {})).params.map(toFarm),
+    );
+    const watched = listed.filter(({ name }) => watches(name));
     return { farms: watched, excluded: listed.length - watched.length };
   },
   entity: ofFarms.entity('farm', ({ state }) => state),
@@ -71,15 +73,6 @@ export const farms = defineCollector<FarmList>({
     ),
   ],
 });
-
-async function listFarms({ read }: CollectContext): Promise<readonly ListedFarm[]> {
-  try {
-    return (await read('listFarmStats', {})).farms.map(toFarm);
-  } catch (error) {
-    if (!(error instanceof ApplianceError && error.routeMissing)) throw error;
-    return (await read('listFarms', {})).params.map(toFarm);
-  }
-}
 
 interface FarmRow {
   readonly farmname: string;

@@ -1,6 +1,5 @@
-import { ApplianceError } from '../appliance/errors.ts';
 import type { ReplyOf } from '../appliance/client.ts';
-import { type CollectContext, defineCollector } from './collector.ts';
+import { type CollectContext, defineCollector, orIfMissing } from './collector.ts';
 import { mebibytesToBytes } from './system.ts';
 import { rowsOf } from './rows.ts';
 
@@ -88,21 +87,15 @@ type Listed = NonNullable<ReplyOf<'listInterfaces'>['interfaces']>[number];
  */
 async function listWithVirtual({ read }: CollectContext): Promise<readonly Listed[]> {
   const all = (await read('listInterfaces', {})).interfaces ?? [];
-  const virtual = await listVirtual(read);
+  const virtual = await orIfMissing(
+    async () => (await read('listVirtualInterfaces', {})).interfaces ?? [],
+    () => [],
+  );
   const byName = new Map(virtual.map((each) => [each.name, each]));
   return all.map((each) => {
     const better = byName.get(each.name);
     return better ? { ...each, status: each.status || (better.status ?? ''), parent: better.parent ?? null } : each;
   });
-}
-
-async function listVirtual(read: CollectContext['read']): Promise<readonly Listed[]> {
-  try {
-    return (await read('listVirtualInterfaces', {})).interfaces ?? [];
-  } catch (error) {
-    if (error instanceof ApplianceError && error.routeMissing) return [];
-    throw error;
-  }
 }
 
 /** Returns the parent: `eth0:web` is a virtual interface of `eth0`, `eth0.100` a VLAN on it. */

@@ -1,6 +1,6 @@
 import type { ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
-import { type CollectContext, defineCollector } from './collector.ts';
+import { defineCollector, orIfMissing } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 export interface AcmeCertificate {
@@ -28,9 +28,13 @@ export const letsencrypt = defineCollector<AcmeCertificates>({
   enabled: true,
   optional: true,
   refreshedBy: ['letsencrypt'],
-  async collect(context) {
+  async collect({ read }) {
     try {
-      return (await listAcmeCertificates(context)).params.map(toCertificate);
+      const { params } = await orIfMissing(
+        () => read('listAcmeCertificates', {}),
+        () => read('listLegacyAcmeCertificates', {}),
+      );
+      return params.map(toCertificate);
     } catch (error) {
       // Enterprise role checks take the path for the download of a certificate; few appliances have
       // ACME there.
@@ -50,15 +54,6 @@ export const letsencrypt = defineCollector<AcmeCertificates>({
     ),
   ],
 });
-
-async function listAcmeCertificates({ read }: CollectContext): Promise<ReplyOf<'listAcmeCertificates'>> {
-  try {
-    return await read('listAcmeCertificates', {});
-  } catch (error) {
-    if (!(error instanceof ApplianceError && error.routeMissing)) throw error;
-    return await read('listLegacyAcmeCertificates', {});
-  }
-}
 
 function toCertificate({ file, autorenewal }: ReplyOf<'listAcmeCertificates'>['params'][number]): AcmeCertificate {
   const { status, farm, vip, restart } = autorenewal ?? {};

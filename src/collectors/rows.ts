@@ -1,18 +1,5 @@
 import { counter, detail, type Emit, type Family, gauge, stateSet, type Value } from '../metrics/family.ts';
-import type { Entity, TransitionObject } from './collector.ts';
-
-/** Settings of the configuration that affect writing. */
-export interface WriteOptions {
-  /** Backends that are up have no series of their own. */
-  readonly compact: boolean;
-}
-
-/** A metric family, and how a reading of `Data` is written in it. */
-export interface ReadingFamily<Data = unknown> {
-  readonly family: Family;
-  /** Writes the samples; pure. A method, so that a list can hold the families of all collectors. */
-  write(emit: Emit, data: Data, options: WriteOptions): void;
-}
+import type { Entity, ReadingFamily, TransitionObject, WriteOptions } from './collector.ts';
 
 /** Makes families with one sample, or one state, for each of the same rows. */
 export interface Rows<Data, Row> {
@@ -66,11 +53,13 @@ export function rowsOf<Data, Row>(
     };
   }
 
+  const numbers = (family: Family, value: (row: Row) => Value): ReadingFamily<Data> =>
+    familyOf(family, (emit, written, row) => emit.sample(written, labelsOf(row), value(row)));
+
   return {
-    gauge: (name, help, value) =>
-      familyOf(gauge(name, help, names), (emit, family, row) => emit.sample(family, labelsOf(row), value(row))),
-    counter: (name, help, value) =>
-      familyOf(counter(name, help, names), (emit, family, row) => emit.sample(family, labelsOf(row), value(row))),
+    gauge: (name, help, value) => numbers(gauge(name, help, names), value),
+    counter: (name, help, value) => numbers(counter(name, help, names), value),
+    into: numbers,
     info(name, help, more = {}, extra = () => ({})) {
       const all = { ...columns, ...more };
       return familyOf(gauge(name, help, Object.keys(all)), (emit, family, row) =>
@@ -81,12 +70,6 @@ export function rowsOf<Data, Row>(
       familyOf(stateSet(name, help, names, states), (emit, family, row) =>
         emit.state(family, labelsOf(row), state(row)),
       ),
-    into: (family, value) => ({
-      family,
-      write(emit, data, options) {
-        for (const row of select(data, options)) emit.sample(family, labelsOf(row), value(row));
-      },
-    }),
     entity: (object, state) => ({
       object,
       *states(data) {

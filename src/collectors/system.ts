@@ -1,6 +1,6 @@
 import type { ReplyOf } from '../appliance/client.ts';
-import { defineCollector } from './collector.ts';
-import { type ReadingFamily, rowsOf } from './rows.ts';
+import { defineCollector, type ReadingFamily } from './collector.ts';
+import { rowsOf } from './rows.ts';
 
 const bytesPerMebibyte = 1_048_576;
 

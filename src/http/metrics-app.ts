@@ -10,7 +10,8 @@ import { ApplianceQuery, registerStatusApi, sendUnknownAppliance, unknownApplian
 import type { SchemaTypes } from './create-app.ts';
 import { createSendPage, defaultLimits, negotiate } from './send-page.ts';
 import { pathOf } from './request-checks.ts';
-import { createProcessMonitor, type ShardInfo } from '../status-page/exporter-panel.ts';
+import { createProcessMonitor } from '../status-page/exporter-panel.ts';
+import type { ShardInfo } from '../status-page/overall-status.ts';
 import { registerStatusPage } from '../status-page/status-page.ts';
 import { createWebAccess, plainText, type WebAccess } from './web-access.ts';
 import { openToAll } from './web-policy.ts';

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { ConfigurationState } from '../metrics/self.ts';
 import { html, type Markup, sumOf } from './html.ts';
-import { describeFreshness } from './overall-status.ts';
+import { describeFreshness, type ShardInfo } from './overall-status.ts';
 import type { Problem } from './problem.ts';
 import { stateMark } from './severity.ts';
 import type { HealthSummary } from './health-summary.ts';
@@ -20,13 +20,6 @@ export interface ExporterFacts {
   readonly adminUrl: string | undefined;
   /** Undefined if all configured appliances are watched here. */
   readonly shard?: ShardInfo | undefined;
-}
-
-/** The shard of this process, and the appliances of the others. */
-export interface ShardInfo {
-  readonly index: number;
-  readonly count: number;
-  readonly elsewhere: { readonly size: number };
 }
 
 export function exporterProblem({ configuration }: ExporterFacts): Problem | undefined {

@@ -1,9 +1,15 @@
 import { freshnessWords, isAnswering } from './freshness.ts';
 import { countOf, type Counts, html, type Markup, sumOf } from './html.ts';
-import type { ShardInfo } from './exporter-panel.ts';
 import type { Problem } from './problem.ts';
 import { severityRank, type Severity, severityOf, severityIcon, wordOf } from './severity.ts';
 import type { ApplianceHealth } from './health-summary.ts';
+
+/** The shard of this process, and the appliances of the others. */
+export interface ShardInfo {
+  readonly index: number;
+  readonly count: number;
+  readonly elsewhere: { readonly size: number };
+}
 
 /** The overall status as one sentence, and what it is based on. */
 export interface OverallStatus {

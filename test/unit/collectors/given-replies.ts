@@ -11,8 +11,9 @@ import type {
   FarmCollector,
   FarmFact,
   ReadFrom,
+  WriteOptions,
 } from '../../../src/collectors/collector.ts';
-import { type WriteOptions, writeReading } from '../../../src/collectors/rows.ts';
+import { writeReading } from '../../../src/collectors/rows.ts';
 import { plainVip } from '../../support/poller.ts';
 import { rendered } from '../../support/store-text.ts';
 
