@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type Breaker, type BreakerState, createBreaker } from '../appliance/breaker.ts';
+import type { Breaker } from '../appliance/breaker.ts';
 import type { ApplianceClient, CallReport, Params, ReadKey, ReplyOf } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import type { ReadFrom } from '../collectors/collector.ts';
@@ -137,6 +137,7 @@ export interface CallingRun {
 }
 
 export interface CallerParts {
+  readonly breaker: Breaker;
   readonly connect: (onCall: (report: CallReport) => void) => ApplianceClient;
   readonly onCall: (report: CallReport) => void;
   /** Called when the breaker has closed again. */
@@ -146,9 +147,8 @@ export interface CallerParts {
   /** `opensAtMs` of the caller that this one replaces. */
   readonly opensAtMs?: number | undefined;
   readonly log: Logger;
-  /** See lib/time.ts; the breaker measures its waits with it. */
+  /** See lib/time.ts. */
   readonly now: () => number;
-  readonly random: () => number;
 }
 
 /**
@@ -180,15 +180,11 @@ export class Caller {
   readonly #missing = new Map<ReadKey, MissingRoute>();
 
   constructor(parts: CallerParts) {
-    const { maxConcurrent, maxBusyRatio, opensAtMs, now, random } = parts;
+    const { breaker, maxConcurrent, maxBusyRatio, opensAtMs } = parts;
     this.#parts = parts;
     this.#queue = createCallQueue({ maxConcurrent, maxBusyRatio, now: steadyNow, opensAtMs });
-    this.#breaker = createBreaker({ now, random });
+    this.#breaker = breaker;
     this.#client = parts.connect((report) => this.#onCall(report));
-  }
-
-  get breakerState(): BreakerState {
-    return this.#breaker.state;
   }
 
   /** Returns false while the breaker would refuse the first call of a run. */

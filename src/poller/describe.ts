@@ -7,7 +7,8 @@ import { areAllChecked, farmConfig } from '../collectors/farm-config.ts';
 import { type ListedFarm, farms } from '../collectors/farms.ts';
 import { interfaces } from '../collectors/interfaces.ts';
 import { type ProbedFarm, vip as probes } from '../collectors/vip.ts';
-import { type Reading, readingOf, type Snapshot } from './snapshot.ts';
+import type { Reading } from './reading.ts';
+import { readingOf, type Snapshot } from './snapshot.ts';
 import type {
   ActivationStatus,
   ApplianceStatus,
@@ -25,14 +26,14 @@ const presented: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Describes one appliance for people; a pure function of its snapshot and its address. */
-export function describeAppliance(snapshot: Snapshot, url: string): ApplianceStatus {
+/** Describes one appliance for people; a pure function of its snapshot. */
+export function describeAppliance(snapshot: Snapshot): ApplianceStatus {
   const description = readingOf(snapshot, appliance)?.data;
   const activated = readingOf(snapshot, activation)?.data;
   const farmList = describeFarms(snapshot);
   return {
     name: snapshot.name,
-    url,
+    url: snapshot.url,
     labels: snapshot.labels,
     up: snapshot.up,
     deactivated: snapshot.deactivated,

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { FailureReason } from '../appliance/errors.ts';
 import type { DropReason } from './counters.ts';
-import { keyOf, type Origin } from './snapshot.ts';
+import { keyOf, type Origin } from './reading.ts';
 
 /** An appliance that invents a new word at every poll must not fill the memory or the log. */
 const maxWords = 100;

@@ -1,5 +1,7 @@
 import type { Collector, FarmFact } from '../collectors/collector.ts';
+import type { FailureReason } from '../appliance/errors.ts';
 import type { SkipReason } from './counters.ts';
+import type { Origin } from './reading.ts';
 
 /** A collector with what the configuration says about it. */
 export interface ScheduledCollector {
@@ -55,6 +57,37 @@ export interface Job extends ScheduledCollector {
 }
 
 /**
+ * The result of a run. `closing`: the poller closes; `unsupported_route`: the appliance has no such
+ * route; a skip reason: no calls were made.
+ */
+export type Outcome = 'ok' | 'failed' | 'unsupported_route' | 'closing' | SkipReason;
+
+/** A run that ended. */
+export interface RunFinished {
+  readonly job: Job;
+  readonly outcome: Exclude<Outcome, 'closing'>;
+  /** Unix milliseconds. */
+  readonly startedAtMs: number;
+  readonly durationMs: number;
+}
+
+/**
+ * The result of one step of a run: the whole run for most collectors, one farm for those that read
+ * farm by farm.
+ */
+export type StepFinished = { readonly job: Job; readonly origin: Origin } & (
+  | { readonly outcome: 'ok'; readonly reading: FreshData | undefined }
+  | { readonly outcome: 'failed'; readonly reason: FailureReason; readonly error: Error }
+  | { readonly outcome: 'unsupported_route'; readonly error: Error }
+);
+
+export interface FreshData {
+  readonly data: unknown;
+  /** The age at which the first call was made; the data may be as old as that. */
+  readonly askedAtMs: number;
+}
+
+/**
  * The part of an interval that a round of calls may fill, so that it ends before the next one
  * starts.
  */
@@ -85,20 +118,6 @@ export function createJob(
     hadFirstRun: false,
     farmOrder: new FarmOrder(),
   };
-}
-
-/** Creates a job for each collector, by its name, in order of priority. */
-export function createJobs(
-  collectors: readonly ScheduledCollector[],
-  parts: { appliance: string; jitterRatio: number; intervalMs: (schedule: string) => number },
-): ReadonlyMap<string, Job> {
-  const { appliance, jitterRatio, intervalMs } = parts;
-  return new Map(
-    collectors.map((each, priority) => [
-      each.collector.name,
-      createJob(each, { appliance, priority, intervalMs: intervalMs(each.schedule), jitterRatio }),
-    ]),
-  );
 }
 
 /** Returns a stable number from 0 to 1 for a text (FNV-1a). */

@@ -13,7 +13,7 @@ import {
   type SeriesRequest,
   requestsOf,
 } from './series-limit.ts';
-import { type FreshReadings, keyOf, type Origin, type Reading } from './snapshot.ts';
+import { keyOf, originOf, type Origin, type Reading } from './reading.ts';
 
 export interface NewReading extends Omit<Reading, keyof Origin> {
   readonly write: (emit: Emit) => void;
@@ -41,6 +41,17 @@ export type StoredReadings = Map<string, StoredReading>;
 
 /** Origins of readings that were evicted and not read again, by {@link keyOf}. */
 export type EvictedReadings = Map<string, Origin>;
+
+/** The readings that are not stale at one moment. */
+export interface FreshReadings {
+  readonly readings: ReadonlyMap<string, Reading>;
+  /** Collectors with a stale reading. */
+  readonly stale: ReadonlySet<string>;
+  /** Series of the readings that the limit leaves out of `/metrics`. */
+  readonly leftOut: number;
+  /** The age at which the first of the readings may become stale. */
+  readonly untilMs: number;
+}
 
 export interface ReadingStoreParts {
   readonly appliance: string;
@@ -160,9 +171,8 @@ export class ReadingStore {
         continue;
       }
       this.#remove(key);
-      const { collector, farm } = reading;
-      this.#evicted.set(key, farm === undefined ? { collector } : { collector, farm });
-      affected.add(collector);
+      this.#evicted.set(key, originOf({ name: reading.collector }, reading.farm));
+      affected.add(reading.collector);
     }
     return affected;
   }

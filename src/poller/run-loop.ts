@@ -1,82 +1,64 @@
 import type { Area } from '../appliance/api/table.ts';
-import { type Collector, type Facts, isFarmCollector } from '../collectors/collector.ts';
+import { type Collector, isFarmCollector } from '../collectors/collector.ts';
 import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
-import { Admission } from './admission.ts';
-import type { Caller } from './caller.ts';
+import { Caller } from './caller.ts';
 import { type SkipReason, skipReasons } from './counters.ts';
-import { type Cron, Schedule, type Timing } from './schedule.ts';
-import type { IntervalBudget } from './interval-budget.ts';
-import type { Job, Pace } from './job.ts';
+import type { Job, Pace, StepFinished } from './job.ts';
+import type { SharedParts } from './poller-parts.ts';
 import { Refresh } from './refresh.ts';
-import { type Outcome, Runner, type StandingContext, type StepFinished } from './runner.ts';
-
-/** A run of a collector that ended. */
-export interface RunFinished {
-  readonly job: Job;
-  readonly outcome: Exclude<Outcome, 'closing'>;
-  /** Unix milliseconds. */
-  readonly startedAtMs: number;
-  readonly durationMs: number;
-  /** The cost for the appliance. */
-  readonly busySeconds: number;
-}
-
-/** Receives what happens in the loop. */
-export interface RunListener {
-  stepFinished(step: StepFinished): void;
-  runFinished(run: RunFinished): void;
-  skipped(job: Job, reason: SkipReason): void;
-  /** Called after a run, or a skipped one, when all of its consequences are known. */
-  ended(): void;
-}
-
-export interface RunLoopParts {
-  readonly jobs: ReadonlyMap<string, Job>;
-  readonly caller: Caller;
-  readonly listener: RunListener;
-  readonly budget: IntervalBudget;
-  readonly timing: Timing;
-  readonly facts: () => Facts;
-  readonly context: StandingContext;
-  readonly cron: Cron;
-  readonly jitterRatio: number;
-  readonly random: () => number;
-  /** See lib/time.ts. */
-  readonly age: () => number;
-}
+import type { RunResults } from './run-results.ts';
+import { Runner } from './runner.ts';
+import { Schedule } from './schedule.ts';
 
 /** Reasons for which a collector does not run until something else has changed. */
 const lastingReasons = ['breaker_open', 'unlicensed', 'farms_unknown'] as const satisfies readonly SkipReason[];
 /** A route that an edition lacks stays missing, but a 404 may also have been a bad moment. */
 const retryMissingAfterMs = 3_600_000;
+/** The collector that finds out whether the appliance is licensed. */
+const activation = 'activation';
+/** The schedule of the activation while the appliance is deactivated: once a minute. */
+const whileUnlicensed = '0 * * * * *';
+const betweenDoubtsMs = 60_000;
 
 /**
- * Runs each collector of an appliance when it is due and admitted, and notifies its listener of the
- * result.
+ * Runs each collector of an appliance when it is due and admitted, and passes on what comes of it.
+ * While the appliance refuses everything without a licence, only its activation is read, to find
+ * out when that is over.
  */
 export class RunLoop {
-  readonly #parts: RunLoopParts;
+  readonly #parts: SharedParts;
+  readonly #results: RunResults;
   readonly #closing = new AbortController();
-  readonly #admission: Admission;
+  readonly #caller: Caller;
   readonly #runner: Runner;
   readonly #refresh: Refresh;
   readonly #schedule: Schedule;
+  #licenceDoubtedAtMs = Number.NEGATIVE_INFINITY;
+  #stopAskingForLicence = (): void => undefined;
 
-  constructor(parts: RunLoopParts) {
-    const { jobs, caller } = parts;
+  constructor(parts: SharedParts, results: RunResults) {
+    const { connect, breaker, log, jobs, polling, state, cron, random } = parts;
     this.#parts = parts;
-    this.#admission = new Admission({
-      ...parts,
-      wouldAdmit: () => caller.wouldAdmit,
-      readActivation: () => void this.run('activation', 'at_once'),
+    this.#results = results;
+    this.#caller = new Caller({
+      connect,
+      breaker,
+      log,
+      onCall: (report) => results.called(report),
+      onRecovered: () => this.#runMissed(),
+      maxConcurrent: polling.maxConcurrentPerAppliance,
+      maxBusyRatio: polling.maxBusyRatio,
+      opensAtMs: state.opensAtMs,
+      now: state.age,
     });
     this.#runner = new Runner({
       ...parts,
+      results,
+      caller: this.#caller,
       closing: this.#closing.signal,
-      reasonToStop: (job) => (this.#admission.isUnlicensed(job) ? 'unlicensed' : undefined),
+      reasonToStop: (job) => (this.#isUnlicensed(job) ? 'unlicensed' : undefined),
       onStep: (step) => this.#stepFinished(step),
-      onRoundCost: ({ collector }, busySeconds) => parts.budget.expects(collector.name, busySeconds),
     });
     this.#refresh = new Refresh({
       jobs,
@@ -84,7 +66,11 @@ export class RunLoop {
       runFarm: (job, farm) => this.#runFarm(job, farm),
     });
     this.#schedule = new Schedule({
-      ...parts,
+      cron,
+      budget: results.budget,
+      jitterRatio: polling.jitterRatio,
+      random,
+      age: state.age,
       onStretched: (job) => this.#skip(job, 'stretched'),
       run: (collector, pace) => void this.run(collector, pace),
     });
@@ -94,10 +80,18 @@ export class RunLoop {
     return this.#closing.signal.aborted;
   }
 
+  /** Returns the time before which no call is sent, by the steady clock. */
+  get opensAtMs(): number {
+    return this.#caller.opensAtMs;
+  }
+
   /** Runs every collector once, then by its schedule. */
   start(): void {
-    this.#schedule.start(this.#parts.jobs.values());
-    this.#admission.start();
+    const { jobs, cron } = this.#parts;
+    this.#schedule.start(jobs.values());
+    this.#stopAskingForLicence = cron.subscribe(whileUnlicensed, () => {
+      if (this.#results.facts.licensed === false) void this.run(activation, 'at_once');
+    });
     void this.#firstRuns();
   }
 
@@ -105,31 +99,17 @@ export class RunLoop {
   run(collector: string, pace: Pace): Promise<void> {
     const job = this.#parts.jobs.get(collector);
     if (!job || this.isClosed) return Promise.resolve();
-    const reason = job.running ? 'overlap' : this.#admission.reasonToSkip(job);
+    const reason = job.running ? 'overlap' : this.#reasonToSkip(job);
     if (reason) {
       this.#skip(job, reason);
-      this.#parts.listener.ended();
+      this.#results.ended();
       return job.running ?? Promise.resolve();
     }
     job.running = this.#attempt(job, pace).finally(() => {
       job.running = undefined;
-      if (!this.isClosed) this.#parts.listener.ended();
+      if (!this.isClosed) this.#results.ended();
     });
     return job.running;
-  }
-
-  /**
-   * Runs at once the collectors that missed a run, and need not wait for their schedule as well.
-   */
-  runMissed(): void {
-    for (const [collector, { missed, running }] of this.#parts.jobs)
-      if (missed && !running) void this.run(collector, 'at_once');
-  }
-
-  /** Runs at once the collectors that waited for the licence. */
-  runLicensed(): void {
-    for (const [name, { collector }] of this.#parts.jobs)
-      if (name !== 'activation' && !collector.makesNoCalls) void this.run(name, 'at_once');
   }
 
   /** Reads at once what shows an area of the API, of one farm if it is named. */
@@ -137,19 +117,12 @@ export class RunLoop {
     return this.#refresh.area(area, farm);
   }
 
-  /**
-   * Reads at once the backends of a farm whose state changed: until their next run they would show
-   * what was before.
-   */
-  farmChanged(farm: string): void {
-    void this.#refresh.backendsOf(farm);
-  }
-
   async close(): Promise<void> {
     this.#closing.abort();
     this.#schedule.close();
-    this.#admission.close();
+    this.#stopAskingForLicence();
     await Promise.allSettled([...this.#parts.jobs.values()].flatMap(({ running }) => running ?? []));
+    await this.#caller.close();
   }
 
   /**
@@ -171,11 +144,27 @@ export class RunLoop {
     return new Map(collectors.map(({ name }) => [name, this.run(name, 'at_once')]));
   }
 
+  /** Returns why a job need not run now; undefined if it is admitted. */
+  #reasonToSkip(job: Job): SkipReason | undefined {
+    const { farms } = this.#results.facts;
+    if (job.collector.makesNoCalls) return farms ? undefined : 'farms_unknown';
+    if (job.retryAtMs !== undefined && this.#parts.state.age() < job.retryAtMs) return 'unsupported';
+    if (this.#isUnlicensed(job)) return 'unlicensed';
+    if (!this.#caller.wouldAdmit) return 'breaker_open';
+    if (isFarmCollector(job.collector) && !farms) return 'farms_unknown';
+    return undefined;
+  }
+
+  /** Returns true if the appliance would refuse the calls of a job without a licence. */
+  #isUnlicensed({ collector }: Job): boolean {
+    return this.#results.facts.licensed === false && collector.name !== activation && this.#parts.jobs.has(activation);
+  }
+
   async #attempt(job: Job, pace: Pace): Promise<void> {
-    const { listener, age, context } = this.#parts;
-    const startedAtMs = context.now();
+    const { state, now } = this.#parts;
+    const startedAtMs = now();
     const current = { sinceMs: steadyNow(), lostMs: 0 };
-    Object.assign(job, { startedAtMs: age(), current, spentSeconds: 0 });
+    Object.assign(job, { startedAtMs: state.age(), current, spentSeconds: 0 });
     const outcome = await this.#runner.run(job, pace);
     const durationMs = steadyNow() - current.sinceMs;
     job.hadFirstRun = true;
@@ -187,28 +176,61 @@ export class RunLoop {
       this.#skip(job, outcome);
     } else {
       job.blocked = undefined;
-      job.retryAtMs = outcome === 'unsupported_route' ? age() + retryMissingAfterMs : undefined;
+      job.retryAtMs = outcome === 'unsupported_route' ? state.age() + retryMissingAfterMs : undefined;
     }
-    listener.runFinished({ job, outcome, startedAtMs, durationMs, busySeconds: job.spentSeconds });
+    this.#results.runFinished({ job, outcome, startedAtMs, durationMs });
   }
 
   async #runFarm(job: Job, farm: string): Promise<void> {
     const { collector } = job;
-    if (!isFarmCollector(collector) || this.#admission.reasonToSkip(job) || this.isClosed) return;
+    if (!isFarmCollector(collector) || this.#reasonToSkip(job) || this.isClosed) return;
     await this.#runner.farm(job, collector, farm);
-    this.#parts.listener.ended();
+    this.#results.ended();
   }
 
   #skip(job: Job, reason: SkipReason): void {
     job.hadFirstRun = true;
     if (reason === 'breaker_open') job.missed = true;
-    if (isOneOf(lastingReasons, reason))
-      job.blocked = { reason, sinceMs: job.blocked?.sinceMs ?? this.#parts.context.now() };
-    this.#parts.listener.skipped(job, reason);
+    if (isOneOf(lastingReasons, reason)) job.blocked = { reason, sinceMs: job.blocked?.sinceMs ?? this.#parts.now() };
+    this.#results.skipped(job, reason);
   }
 
   #stepFinished(step: StepFinished): void {
-    this.#parts.listener.stepFinished(step);
-    if (step.outcome === 'failed' && step.reason === 'unlicensed') this.#admission.doubtLicence();
+    const { farms, version, isLicensedAgain } = this.#results.stepFinished(step);
+    // Until their next run the backends would show what was before.
+    for (const farm of farms) void this.#refresh.backendsOf(farm);
+    if (version) this.#tryMissingRoutes(version);
+    if (isLicensedAgain) this.#runLicensed();
+    if (step.outcome === 'failed' && step.reason === 'unlicensed') this.#doubtLicence();
+  }
+
+  #tryMissingRoutes(version: { readonly from: string; readonly to: string | undefined }): void {
+    this.#parts.log.info(version, 'version changed, missing routes are tried again');
+    for (const job of this.#parts.jobs.values()) job.retryAtMs = undefined;
+    this.#caller.forgetMissingRoutes();
+  }
+
+  /**
+   * Reads the activation after a 402: it says whether everything is refused, or one module alone
+   * (docs/api.md §8, 18).
+   */
+  #doubtLicence(): void {
+    const isRead = this.#parts.jobs.get(activation)?.running !== undefined;
+    if (isRead || steadyNow() - this.#licenceDoubtedAtMs < betweenDoubtsMs) return;
+    this.#licenceDoubtedAtMs = steadyNow();
+    void this.run(activation, 'at_once');
+  }
+
+  /** Runs at once the collectors that waited for the licence. */
+  #runLicensed(): void {
+    for (const [name, { collector }] of this.#parts.jobs)
+      if (name !== activation && !collector.makesNoCalls) void this.run(name, 'at_once');
+  }
+
+  /**
+   * Runs at once the collectors that missed a run, and need not wait for their schedule as well.
+   */
+  #runMissed(): void {
+    for (const [name, { missed, running }] of this.#parts.jobs) if (missed && !running) void this.run(name, 'at_once');
   }
 }

@@ -1,67 +1,54 @@
-import type { Logger } from 'pino';
-import type { BreakerState } from '../appliance/breaker.ts';
 import type { CallReport } from '../appliance/client.ts';
-import { type Collector, type Facts, isFarmCollector } from '../collectors/collector.ts';
+import { applianceFacts } from '../collectors/appliance-facts.ts';
+import { type ApplianceCollector, type Collector, type Facts, isFarmCollector } from '../collectors/collector.ts';
 import { writeReading } from '../collectors/rows.ts';
 import { isOneOf } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
-import type { MetricsStore } from '../metrics/store.ts';
 import { type CollectorStatistics, createCollectorStatistics } from './collector-statistics.ts';
-import { type Counters, type SkipReason, skipReasons } from './counters.ts';
+import { type SkipReason, skipReasons } from './counters.ts';
 import { Exposition } from './exposition.ts';
 import { FailureLog } from './failure-log.ts';
 import { createIntervalBudget, type IntervalBudget } from './interval-budget.ts';
-import type { Job } from './job.ts';
-import { KnownFacts, type PollerState } from './poller-state.ts';
+import type { FreshData, Job, RunFinished, StepFinished } from './job.ts';
+import type { SharedParts } from './poller-parts.ts';
+import { originOf, type Origin } from './reading.ts';
 import { ReadingStore, type StoredReading } from './reading-store.ts';
-import type { RunFinished, RunListener } from './run-loop.ts';
-import type { FreshData, StepFinished } from './runner.ts';
 import { Timing } from './schedule.ts';
-import { type Origin, type Snapshot, Snapshots } from './snapshot.ts';
-import { type Transition, Transitions } from './transitions.ts';
+import { type Snapshot, Snapshots } from './snapshot.ts';
+import { Transitions } from './transitions.ts';
 
-export interface RunResultsParts {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly jobs: ReadonlyMap<string, Job>;
-  readonly state: PollerState;
-  readonly watches: (farm: string) => boolean;
-  /** Backends that are up have no series of their own. */
-  readonly compact: boolean;
-  readonly polling: { readonly maxBusyRatio: number; readonly jitterRatio: number };
-  readonly maxSeries: number;
-  readonly counters: Counters;
-  readonly store: MetricsStore;
-  readonly breakerState: () => BreakerState;
-  readonly onTransition: (transition: Transition) => void;
-  readonly onVersionChanged: () => void;
-  /** Called when the appliance no longer refuses everything because its licence is missing. */
-  readonly onLicensedAgain: () => void;
-  readonly log: Logger;
-  readonly now: () => number;
+/** What a reading shows to be different on the appliance; the loop acts on it. */
+export interface Changes {
+  /** Farms whose state is another one. */
+  readonly farms: readonly string[];
+  readonly version: { readonly from: string; readonly to: string | undefined } | undefined;
+  /** True if the appliance no longer refuses everything because its licence is missing. */
+  readonly isLicensedAgain: boolean;
 }
+
+const noChanges: Changes = { farms: [], version: undefined, isLicensedAgain: false };
 
 /**
  * Passes the results of runs to the parts that keep them: the interval budget, the statistics, the
  * transitions, the readings, the failure log, and the two views, `/metrics` and the snapshot. No
  * part knows another one.
  */
-export class RunResults implements RunListener {
+export class RunResults {
   readonly budget: IntervalBudget;
   readonly timing: Timing;
-  readonly #parts: RunResultsParts;
+  readonly #parts: SharedParts;
   readonly #statistics: CollectorStatistics;
   readonly #failures: FailureLog;
   readonly #transitions: Transitions;
   readonly #readings: ReadingStore;
-  readonly #facts: KnownFacts;
   readonly #exposition: Exposition;
   readonly #snapshots: Snapshots;
+  #facts: Facts;
 
-  constructor(parts: RunResultsParts) {
-    const { jobs, state, counters, polling, breakerState, log, now } = parts;
-    const { age } = state;
+  constructor(parts: SharedParts) {
+    const { jobs, state, counters, polling, log, now } = parts;
     this.#parts = parts;
+    this.#facts = applianceFacts(state.newest);
     this.budget = createIntervalBudget(
       [...jobs].map(([name, { intervalMs }]) => ({ name, intervalMs })),
       polling.maxBusyRatio,
@@ -75,38 +62,28 @@ export class RunResults implements RunListener {
       upForMs: () => Math.min(...[...jobs.values()].map((job) => this.timing.freshForMs(job))),
     });
     this.#failures = new FailureLog(log, now);
-    this.#transitions = new Transitions({
-      log,
-      known: state.states,
-      onTransition: (transition) => this.#transitioned(transition),
-      now,
-    });
+    this.#transitions = new Transitions({ log, known: state.states, now });
     this.#readings = this.#createReadings();
-    this.#facts = this.#createFacts();
-    const [readings, statistics] = [this.#readings, this.#statistics];
-    this.#exposition = new Exposition({ ...parts, appliance: parts.name, statistics, readingStore: readings, age });
-    this.#snapshots = new Snapshots({
-      ...parts,
-      isLicensed: () => this.facts.licensed,
-      readings,
+    this.#exposition = this.#createExposition();
+    this.#snapshots = new Snapshots(parts, {
+      readings: this.#readings,
       exposition: this.#exposition,
-      statistics,
+      statistics: this.#statistics,
       failures: this.#failures,
-      breakerState,
-      age,
+      isLicensed: () => this.#facts.licensed,
     });
     this.#dropLeftOut();
   }
 
+  /** Returns what collectors of this appliance learned from each other's results. */
   get facts(): Facts {
-    return this.#facts.current;
+    return this.#facts;
   }
 
   /** Returns the data of a collector that is stored, of one farm if it is named. */
-  newest<Data>({ name }: Collector<Data>, farm?: string): Data | undefined {
+  newest<Data>(collector: Collector<Data>, farm?: string): Data | undefined {
     // Only what this collector returned is stored under its name.
-    const origin = farm === undefined ? { collector: name } : { collector: name, farm };
-    return this.#readings.newest(origin) as Data | undefined;
+    return this.#readings.newest(originOf(collector, farm)) as Data | undefined;
   }
 
   /** Returns the statistics for the poller that replaces this one. */
@@ -123,23 +100,29 @@ export class RunResults implements RunListener {
     this.#statistics.called(report, this.#parts.state.age());
   }
 
-  stepFinished(step: StepFinished): void {
+  /** Stores a reading or records a failure; throws for a reading that makes no sense. */
+  stepFinished(step: StepFinished): Changes {
     const { job, origin, outcome } = step;
-    if (outcome === 'unsupported_route') return this.#failures.unsupported(origin.collector, step.error);
     if (outcome === 'ok') {
-      if (step.reading) this.#record(job, origin, step.reading);
-      return this.#failures.recovered(origin);
+      const changes = step.reading ? this.#record(job, origin, step.reading) : noChanges;
+      this.#failures.recovered(origin);
+      return changes;
+    }
+    if (outcome === 'unsupported_route') {
+      this.#failures.unsupported(origin.collector, step.error);
+      return noChanges;
     }
     this.#failures.failed(origin, step.reason, step.error);
     this.#parts.counters.failed(origin.collector, step.reason);
     this.#snapshots.invalidate();
+    return noChanges;
   }
 
-  runFinished({ job, outcome, startedAtMs, durationMs, busySeconds }: RunFinished): void {
-    const { collector } = job;
+  runFinished({ job, outcome, startedAtMs, durationMs }: RunFinished): void {
+    const { collector, spentSeconds } = job;
     if (outcome !== 'ok') this.#exposition.withoutReading(job);
     if (isOneOf(skipReasons, outcome)) return;
-    if (!isFarmCollector(collector)) this.budget.spent(collector.name, busySeconds);
+    if (!isFarmCollector(collector)) this.budget.spent(collector.name, spentSeconds);
     if (outcome === 'unsupported_route') return this.#statistics.unsupported(collector.name);
     this.#statistics.attempted({ collector: collector.name, startedAtMs, durationMs, ok: outcome === 'ok' });
     this.#announceIntervals();
@@ -149,11 +132,13 @@ export class RunResults implements RunListener {
     this.#parts.counters.skipped(collector.name, reason);
   }
 
+  /** Shows the results of a run, or of a skipped one, when all of its consequences are known. */
   ended(): void {
     this.#invalidate();
     this.#exposition.refresh();
   }
 
+  /** Evicts what is stale and refreshes `zlb_up`: afterwards the store has what is true now. */
   expire(): void {
     this.#exposition.expire(this.#parts.jobs);
   }
@@ -162,11 +147,11 @@ export class RunResults implements RunListener {
     return this.#snapshots.current();
   }
 
-  #record(job: Job, origin: Origin, { data, askedAtMs }: FreshData): void {
-    if (this.#readings.isOvertaken(origin, askedAtMs)) return;
+  #record(job: Job, origin: Origin, { data, askedAtMs }: FreshData): Changes {
+    if (this.#readings.isOvertaken(origin, askedAtMs)) return noChanges;
     const { collector, maxStaleMs } = job;
     const freshForMs = this.timing.freshForMs(job);
-    this.#transitions.compare(origin, [...(collector.entity?.states(data) ?? [])]);
+    const farms = this.#compare(job, origin, data);
     this.#readings.put(origin, {
       write: writeReading(collector.families, data, { compact: this.#parts.compact }),
       data,
@@ -175,8 +160,45 @@ export class RunResults implements RunListener {
       maxStaleMs,
       extendedMs: freshForMs > maxStaleMs ? freshForMs : 0,
     });
-    if (!isFarmCollector(collector)) this.#facts.update(collector, data);
+    const changes = isFarmCollector(collector) ? noChanges : this.#updateFacts(collector, data);
     this.#exposition.refresh();
+    return { ...changes, farms };
+  }
+
+  /** Records the transitions since the previous reading; returns the farms that have another state. */
+  #compare({ collector }: Job, origin: Origin, data: unknown): readonly string[] {
+    const { name: appliance, counters, onTransition } = this.#parts;
+    const transitions = this.#transitions.compare(origin, [...(collector.entity?.states(data) ?? [])]);
+    for (const transition of transitions) {
+      counters.transitioned(transition.object, transition.to);
+      onTransition({ appliance, ...transition });
+    }
+    return transitions.flatMap(({ object, labels: { farm } }) => (object === 'farm' && farm !== undefined ? farm : []));
+  }
+
+  #updateFacts({ name }: ApplianceCollector, data: unknown): Omit<Changes, 'farms'> {
+    const { newest } = this.#parts.state;
+    const before = this.#facts;
+    newest.set(name, data);
+    const after = applianceFacts(newest);
+    this.#facts = after;
+    const listed = new Set(after.farms?.map((farm) => farm.name));
+    for (const farm of before.farms ?? []) if (!listed.has(farm.name)) this.#forgetFarm(farm.name);
+    const isNew = before.version !== undefined && after.version !== before.version;
+    return {
+      version: isNew ? { from: before.version, to: after.version } : undefined,
+      isLicensedAgain: before.licensed === false && after.licensed === true,
+    };
+  }
+
+  #forgetFarm(farm: string): void {
+    for (const collector of this.#parts.jobs.keys()) this.#forget({ collector, farm });
+  }
+
+  #forget(origin: Origin): void {
+    this.#readings.remove(origin);
+    this.#transitions.forget(origin);
+    this.#failures.forget(origin);
   }
 
   #createReadings(): ReadingStore {
@@ -197,6 +219,19 @@ export class RunResults implements RunListener {
     });
   }
 
+  #createExposition(): Exposition {
+    const { name, store, counters, breaker, state } = this.#parts;
+    return new Exposition({
+      appliance: name,
+      store,
+      statistics: this.#statistics,
+      counters,
+      readingStore: this.#readings,
+      breakerState: () => breaker.state,
+      age: state.age,
+    });
+  }
+
   /**
    * Decides by the intervals of that moment, and never extends a reading of an appliance that does
    * not answer.
@@ -207,28 +242,6 @@ export class RunResults implements RunListener {
     return ageMs - takenAtMs < allowedMs && this.#statistics.isUp(ageMs) === true;
   }
 
-  #createFacts(): KnownFacts {
-    const { jobs, state, log, onVersionChanged, onLicensedAgain } = this.#parts;
-    return new KnownFacts({
-      newest: state.newest,
-      onVersionChanged(from, to) {
-        log.info({ from, to }, 'version changed, missing routes are tried again');
-        for (const job of jobs.values()) job.retryAtMs = undefined;
-        onVersionChanged();
-      },
-      onFarmGone: (farm) => {
-        for (const collector of jobs.keys()) this.#forget({ collector, farm });
-      },
-      onLicensedAgain,
-    });
-  }
-
-  #forget(origin: Origin): void {
-    this.#readings.remove(origin);
-    this.#transitions.forget(origin);
-    this.#failures.forget(origin);
-  }
-
   /** Drops what the poller before has stored, and the new settings leave out. */
   #dropLeftOut(): void {
     const { jobs, state, watches } = this.#parts;
@@ -236,11 +249,6 @@ export class RunResults implements RunListener {
       if (!jobs.has(collector)) this.#readings.clear(collector);
     for (const { collector, farm } of [...state.stored.values(), ...state.evicted.values()])
       if (farm !== undefined && !watches(farm)) this.#forget({ collector, farm });
-  }
-
-  #transitioned(transition: Transition): void {
-    this.#parts.counters.transitioned(transition.object, transition.to);
-    this.#parts.onTransition(transition);
   }
 
   #intervalsChanged(): void {

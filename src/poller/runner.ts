@@ -1,59 +1,29 @@
-import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
+import { ApplianceError } from '../appliance/errors.ts';
 import {
   type ApplianceCollector,
   type CollectContext,
   type FarmCollector,
   type FarmFact,
-  type Facts,
   isFarmCollector,
+  type ReadFrom,
 } from '../collectors/collector.ts';
 import { isOneOf, toError } from '../lib/check.ts';
 import { sleep, steadyNow } from '../lib/time.ts';
 import { type Caller, NotAskedError } from './caller.ts';
 import { type SkipReason, skipReasons } from './counters.ts';
-import type { Job, Pace } from './job.ts';
-import type { Timing } from './schedule.ts';
-import type { Origin } from './snapshot.ts';
+import type { Job, Outcome, Pace, StepFinished } from './job.ts';
+import type { SharedParts } from './poller-parts.ts';
+import type { RunResults } from './run-results.ts';
+import type { Origin } from './reading.ts';
 
-/**
- * The result of a run. `closing`: the poller closes; `unsupported_route`: the appliance has no such
- * route; a skip reason: no calls were made.
- */
-export type Outcome = 'ok' | 'failed' | 'unsupported_route' | 'closing' | SkipReason;
-
-/**
- * The result of one step of a run: the whole run for most collectors, one farm for those that read
- * farm by farm.
- */
-export type StepFinished = { readonly job: Job; readonly origin: Origin } & (
-  | { readonly outcome: 'ok'; readonly reading: FreshData | undefined }
-  | { readonly outcome: 'failed'; readonly reason: FailureReason; readonly error: Error }
-  | { readonly outcome: 'unsupported_route'; readonly error: Error }
-);
-
-export interface FreshData {
-  readonly data: unknown;
-  /** The age at which the first call was made; the data may be as old as that. */
-  readonly askedAtMs: number;
-}
-
-/** The part of a collector's context that does not change. */
-export type StandingContext = Omit<CollectContext, 'read' | 'facts' | 'signal'>;
-
-export interface RunnerParts {
+export interface RunnerParts extends SharedParts {
+  readonly results: RunResults;
   readonly caller: Caller;
-  readonly timing: Timing;
   readonly closing: AbortSignal;
   /** Returns why no further call for a job may leave. */
   readonly reasonToStop: (job: Job) => SkipReason | undefined;
-  readonly context: StandingContext;
-  readonly facts: () => Facts;
-  /** See lib/time.ts. */
-  readonly age: () => number;
   /** May throw, for a reading that makes no sense: then the step failed. */
   readonly onStep: (step: StepFinished) => void;
-  /** Called with the cost of a round, as far as it is known by now. */
-  readonly onRoundCost: (job: Job, busySeconds: number) => void;
 }
 
 /** The call that begins a round; it failed if `collectFarm` is undefined. */
@@ -99,7 +69,7 @@ export class Runner {
 
   /** Reads one farm at once; a farm that is not watched, or not covered, is no failure. */
   async farm(job: Job, collector: FarmCollector, name: string): Promise<Outcome> {
-    const farm = this.#parts.facts().farms?.find((each) => each.name === name);
+    const farm = this.#parts.results.facts.farms?.find((each) => each.name === name);
     if (!farm || !collector.covers(farm)) return 'ok';
     const { outcome, collectFarm } = await this.#begin(job, collector, atOnceMs(job));
     return collectFarm ? await this.#oneFarm(job, { farm, collectFarm, maxWaitMs: atOnceMs(job) }) : outcome;
@@ -119,8 +89,8 @@ export class Runner {
    * allows.
    */
   async #round(job: Job, collector: FarmCollector, pace: Pace): Promise<Outcome> {
-    const { facts, timing, onRoundCost } = this.#parts;
-    const farms = job.farmOrder.next((facts().farms ?? []).filter((farm) => collector.covers(farm)));
+    const { results } = this.#parts;
+    const farms = job.farmOrder.next((results.facts.farms ?? []).filter((farm) => collector.covers(farm)));
     let startMs = steadyNow();
     const { outcome: beginning, collectFarm } = await this.#begin(job, collector, job.intervalMs);
     if (!collectFarm) return beginning;
@@ -130,7 +100,7 @@ export class Runner {
     for (const farm of farms) {
       if (!(await this.#sleepUntil(startMs))) return 'closing';
       // Looked up each time: the cost of the calls changes how far apart they may be.
-      if (pace === 'spread') startMs += timing.roundMs(job) / farms.length;
+      if (pace === 'spread') startMs += results.timing.roundMs(job) / farms.length;
       if (!this.#isListed(farm)) continue;
       const before = job.spentSeconds;
       const outcome = await this.#oneFarm(job, { farm, collectFarm, maxWaitMs: job.intervalMs });
@@ -139,7 +109,7 @@ export class Runner {
       if (isOneOf(skipReasons, outcome)) return worst === 'ok' ? outcome : worst;
       if (outcome !== 'ok') worst = 'failed';
       job.farmOrder.read(farm.name, outcome === 'ok' ? job.spentSeconds - before : undefined);
-      onRoundCost(job, beginSeconds + job.farmOrder.roundSeconds(farms.length));
+      results.budget.expects(collector.name, beginSeconds + job.farmOrder.roundSeconds(farms.length));
     }
     return worst;
   }
@@ -176,7 +146,7 @@ export class Runner {
    * a failure.
    */
   #isListed({ name }: FarmFact): boolean {
-    const { farms } = this.#parts.facts();
+    const { farms } = this.#parts.results.facts;
     if (this.#listed.from !== farms) this.#listed = { from: farms, names: new Set(farms?.map((farm) => farm.name)) };
     return this.#listed.names.has(name);
   }
@@ -186,7 +156,8 @@ export class Runner {
    * time-out.
    */
   async #step(job: Job, { origin, maxWaitMs, work }: Step): Promise<Outcome> {
-    const { caller, closing, reasonToStop, context, facts, age, onStep } = this.#parts;
+    const { caller, closing, reasonToStop, state, onStep } = this.#parts;
+    const { age } = state;
     const startedAtMs = steadyNow();
     let askedAtMs: number | undefined;
     const read = caller.reader({
@@ -201,15 +172,7 @@ export class Runner {
       },
     });
     try {
-      // Facts may be newer after a call than before it.
-      const data = await work({
-        ...context,
-        read,
-        signal: closing,
-        get facts() {
-          return facts();
-        },
-      });
+      const data = await work(this.#contextOf(read));
       const reading = data === undefined ? undefined : { data, askedAtMs: askedAtMs ?? age() };
       onStep({ job, origin, outcome: 'ok', reading });
       return 'ok';
@@ -219,6 +182,23 @@ export class Runner {
       if (job.current) job.current.lostMs += steadyNow() - startedAtMs;
       return this.#fail(job, origin, toError(thrown));
     }
+  }
+
+  #contextOf(read: ReadFrom): CollectContext {
+    const { results, closing: signal, watches, now, labels, vip } = this.#parts;
+    return {
+      read,
+      signal,
+      watches,
+      now,
+      labels,
+      vip,
+      newest: (collector, farm) => results.newest(collector, farm),
+      // Facts may be newer after a call than before it.
+      get facts() {
+        return results.facts;
+      },
+    };
   }
 
   #fail(job: Job, origin: Origin, error: Error): Outcome {

@@ -1,46 +1,19 @@
 import type { BreakerState } from '../appliance/breaker.ts';
-import type { Collector, ObjectState } from '../collectors/collector.ts';
+import type { Collector } from '../collectors/collector.ts';
 import type { CollectorStatistics } from './collector-statistics.ts';
+import type { Exposition } from './exposition.ts';
+import type { FailureLog } from './failure-log.ts';
 import type { Job } from './job.ts';
-import type { CollectorFailure, CollectorStatus } from './status.ts';
-
-/** The origin of a reading: a collector, and the farm if it has a reading for each farm. */
-export interface Origin {
-  readonly collector: string;
-  readonly farm?: string;
-}
-
-/** Returns one text for an origin; farm names have no newline. */
-export function keyOf({ collector, farm }: Origin): string {
-  return farm === undefined ? collector : `${collector}\n${farm}`;
-}
-
-/**
- * When an object was seen to change to its state, in Unix milliseconds; undefined if it never was.
- */
-export type SinceMs = (object: Omit<ObjectState, 'state'>) => number | undefined;
-
-/** The newest data of a collector, or of a collector and a farm. */
-export interface Reading<Data = unknown> extends Origin {
-  readonly data: Data;
-  /** When the states in it began, as far as that was seen. */
-  readonly sinceMs: SinceMs | undefined;
-}
-
-/** The readings that are not stale at one moment. */
-export interface FreshReadings {
-  readonly readings: ReadonlyMap<string, Reading>;
-  /** Collectors with a stale reading. */
-  readonly stale: ReadonlySet<string>;
-  /** Series of the readings that the limit leaves out of `/metrics`. */
-  readonly leftOut: number;
-  /** The age at which the first of the readings may become stale. */
-  readonly untilMs: number;
-}
+import type { SharedParts } from './poller-parts.ts';
+import { keyOf, originOf, type Reading } from './reading.ts';
+import type { ReadingStore } from './reading-store.ts';
+import type { CollectorStatus } from './status.ts';
 
 /** One appliance at one moment: all that the views of it are made from. Immutable. */
 export interface Snapshot {
   readonly name: string;
+  /** The origin of its address. */
+  readonly url: string;
   /** The labels of the configuration. */
   readonly labels: Readonly<Record<string, string>>;
   /** The value of `zlb_up`; undefined before the first answer. */
@@ -64,49 +37,43 @@ export function readingOf<Data>(
   collector: Collector<Data>,
   farm?: string,
 ): Reading<Data> | undefined {
-  const origin = farm === undefined ? { collector: collector.name } : { collector: collector.name, farm };
   // The poller stores nothing else under this key than what this collector returned.
-  return readings.get(keyOf(origin)) as Reading<Data> | undefined;
+  return readings.get(keyOf(originOf(collector, farm))) as Reading<Data> | undefined;
 }
 
-export interface SnapshotsParts {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly jobs: ReadonlyMap<string, Job>;
+export interface SnapshotSources {
+  readonly readings: ReadingStore;
+  readonly exposition: Exposition;
+  readonly statistics: CollectorStatistics;
+  readonly failures: FailureLog;
   readonly isLicensed: () => boolean | undefined;
-  /** The reading store; its version changes with each change of the readings. */
-  readonly readings: { at(ageMs: number): FreshReadings; readonly version: number };
-  readonly exposition: { readonly series: number };
-  readonly statistics: Pick<CollectorStatistics, 'isUp' | 'state'>;
-  readonly failures: { trouble(collector: string): CollectorFailure | undefined };
-  readonly breakerState: () => BreakerState;
-  /** See lib/time.ts. */
-  readonly age: () => number;
 }
 
 /** Creates snapshots of one appliance without changing anything. */
 export class Snapshots {
-  readonly #parts: SnapshotsParts;
+  readonly #parts: SharedParts;
+  readonly #sources: SnapshotSources;
   #newest: { readonly snapshot: Snapshot; readonly version: number; readonly untilMs: number } | undefined;
 
-  constructor(parts: SnapshotsParts) {
+  constructor(parts: SharedParts, sources: SnapshotSources) {
     this.#parts = parts;
+    this.#sources = sources;
   }
 
   /** Returns the appliance as it is now; the same object until something of it changes. */
   current(): Snapshot {
-    const { readings, statistics, breakerState, age } = this.#parts;
-    const ageMs = age();
-    const [up, breaker] = [statistics.isUp(ageMs), breakerState()];
+    const { readings, statistics } = this.#sources;
+    const { state, breaker } = this.#parts;
+    const ageMs = state.age();
     const newest = this.#newest;
     const isCurrent =
       newest !== undefined &&
       newest.version === readings.version &&
       ageMs < newest.untilMs &&
-      newest.snapshot.up === up &&
-      newest.snapshot.breaker === breaker;
+      newest.snapshot.up === statistics.isUp(ageMs) &&
+      newest.snapshot.breaker === breaker.state;
     if (isCurrent) return newest.snapshot;
-    const { snapshot, untilMs } = this.#take(ageMs, up, breaker);
+    const { snapshot, untilMs } = this.#take(ageMs);
     this.#newest = { snapshot, version: readings.version, untilMs };
     return snapshot;
   }
@@ -116,19 +83,17 @@ export class Snapshots {
     this.#newest = undefined;
   }
 
-  #take(
-    ageMs: number,
-    up: boolean | undefined,
-    breaker: BreakerState,
-  ): { readonly snapshot: Snapshot; readonly untilMs: number } {
-    const { name, labels, jobs, isLicensed, exposition } = this.#parts;
-    const { readings, stale, leftOut, untilMs } = this.#parts.readings.at(ageMs);
+  #take(ageMs: number): { readonly snapshot: Snapshot; readonly untilMs: number } {
+    const { name, url, labels, jobs, breaker } = this.#parts;
+    const { isLicensed, exposition, statistics } = this.#sources;
+    const { readings, stale, leftOut, untilMs } = this.#sources.readings.at(ageMs);
     const snapshot = {
       name,
+      url,
       labels,
-      up,
+      up: statistics.isUp(ageMs),
       deactivated: isLicensed() === false,
-      breaker,
+      breaker: breaker.state,
       readings,
       series: exposition.series,
       seriesLeftOut: leftOut,
@@ -138,18 +103,18 @@ export class Snapshots {
   }
 
   #describe(job: Job, stale: ReadonlySet<string>): CollectorStatus {
-    const { statistics, failures } = this.#parts;
-    const collector = job.collector.name;
-    const { ok, lastSuccessMs, intervalMs = job.intervalMs } = statistics.state.entries.get(collector) ?? {};
+    const { statistics, failures } = this.#sources;
+    const { name } = job.collector;
+    const { ok, lastSuccessMs, intervalMs = job.intervalMs } = statistics.state.entries.get(name) ?? {};
     const isSupported = job.retryAtMs === undefined;
     return {
-      name: collector,
+      name,
       ok,
       lastSuccessMs: lastSuccessMs === undefined ? undefined : Math.round(lastSuccessMs),
       intervalMs,
-      isStale: stale.has(collector),
+      isStale: stale.has(name),
       isSupported,
-      failure: isSupported ? (failures.trouble(collector) ?? job.blocked) : undefined,
+      failure: isSupported ? (failures.trouble(name) ?? job.blocked) : undefined,
     };
   }
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { closedState, type ObjectState, type TransitionObject } from '../collectors/collector.ts';
-import { keyOf, type Origin, type SinceMs } from './snapshot.ts';
+import { keyOf, type Origin, type SinceMs } from './reading.ts';
 import type { RecentTransition } from './status.ts';
 
 /** The newest state of each object, by reading. */
@@ -28,7 +28,6 @@ const maxLogged = 1_000;
 export interface TransitionsParts {
   readonly log: Logger;
   readonly known: KnownStates;
-  readonly onTransition: (transition: Transition) => void;
   readonly now: () => number;
 }
 
@@ -43,16 +42,16 @@ export class Transitions {
   }
 
   /**
-   * Compares a reading with the previous one of `origin`: missing objects are forgotten, new ones
-   * only noted.
+   * Compares a reading with the previous one of `origin`, and returns the changes: missing objects
+   * are forgotten, new ones only noted.
    */
-  compare(origin: Origin, states: readonly ObjectState[]): void {
+  compare(origin: Origin, states: readonly ObjectState[]): readonly Transition[] {
     const { known, log } = this.#parts;
     const before = known.get(keyOf(origin));
     // Nearly always: what stays is not made again with every reading.
-    if (before && areSame(before, states)) return;
+    if (before && areSame(before, states)) return [];
     const after = new Map<string, Sighting>();
-    let changes = 0;
+    const transitions: Transition[] = [];
     for (const { object, labels, state: word } of states) {
       const state = closedState(object, word);
       const key = nameOf({ object, labels });
@@ -63,13 +62,15 @@ export class Transitions {
       }
       const atMs = this.#parts.now();
       after.set(key, { state, sinceMs: atMs });
-      this.#parts.onTransition({ atMs, object, labels, from: seen.state, to: state });
-      changes += 1;
-      if (changes <= maxLogged) log.info({ object, ...labels, from: seen.state, to: state }, 'state changed');
+      transitions.push({ atMs, object, labels, from: seen.state, to: state });
+      if (transitions.length <= maxLogged)
+        log.info({ object, ...labels, from: seen.state, to: state }, 'state changed');
     }
+    const changes = transitions.length;
     if (changes > maxLogged)
       log.info({ ...origin, changes, logged: maxLogged }, 'more states changed than are logged one by one');
     known.set(keyOf(origin), after);
+    return transitions;
   }
 
   /**

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createBreaker } from '../../../src/appliance/breaker.ts';
 import type { CallReport, ReadKey } from '../../../src/appliance/client.ts';
 import { ApplianceError, type FailureReason } from '../../../src/appliance/errors.ts';
 import { Caller, NotAskedError } from '../../../src/poller/caller.ts';
@@ -12,7 +13,9 @@ function given() {
   const clock = { ms: 0, recoveries: 0 };
   const asked: ReadKey[] = [];
   const spent: number[] = [];
+  const breaker = createBreaker({ now: () => clock.ms, random: () => 0 });
   const caller = new Caller({
+    breaker,
     connect: (onCall) => ({
       read: ((key: ReadKey) => {
         asked.push(key);
@@ -32,7 +35,6 @@ function given() {
     maxBusyRatio: 1,
     log,
     now: () => clock.ms,
-    random: () => 0,
   });
   const skipReason: { reason: SkipReason | undefined } = { reason: undefined };
   const read = caller.reader({
@@ -42,7 +44,7 @@ function given() {
     spent: (seconds) => spent.push(seconds),
     skipReason: () => skipReason.reason,
   });
-  return { caller, read, appliance, clock, asked, spent, skipReason, lines };
+  return { caller, breaker, read, appliance, clock, asked, spent, skipReason, lines };
 }
 
 describe('a route that the appliance lacks', () => {
@@ -121,16 +123,16 @@ describe('the breaker before the calls', () => {
     'oversize',
     'bad_request',
   ])('stays closed on %s, which is an answer', async (reason) => {
-    const { caller, read, appliance } = given();
+    const { breaker, read, appliance } = given();
     appliance.refuses = reason;
 
     for (let call = 0; call < 5; call += 1) await expect(read('readStats', {})).rejects.toMatchObject({ reason });
 
-    expect(caller.breakerState).toBe('closed');
+    expect(breaker.state).toBe('closed');
   });
 
   it('permits a probe after its wait, and all calls after an answer', async () => {
-    const { caller, read, appliance, clock, lines } = given();
+    const { breaker, caller, read, appliance, clock, lines } = given();
     appliance.refuses = 'unauthorized';
     await expect(read('readStats', {})).rejects.toThrow();
 
@@ -141,7 +143,7 @@ describe('the breaker before the calls', () => {
     await read('readStats', {});
 
     expect(admits).toBe(true);
-    expect(caller.breakerState).toBe('closed');
+    expect(breaker.state).toBe('closed');
     expect(lines.map(({ msg }) => msg)).toEqual([
       'appliance does not answer as it should, polling paused',
       'appliance answers again, polling resumed',
@@ -149,7 +151,7 @@ describe('the breaker before the calls', () => {
   });
 
   it('counts a cancelled probe as failed, and does not wait for it', async () => {
-    const { caller, read, appliance, clock } = given();
+    const { breaker, caller, read, appliance, clock } = given();
     appliance.refuses = 'unauthorized';
     await expect(read('readStats', {})).rejects.toThrow();
     clock.ms += 10_000;
@@ -157,7 +159,7 @@ describe('the breaker before the calls', () => {
     appliance.refuses = 'cancelled';
     await expect(read('readStats', {})).rejects.toThrow();
 
-    expect(caller.breakerState).toBe('open');
+    expect(breaker.state).toBe('open');
     clock.ms += 20_000;
     expect(caller.wouldAdmit).toBe(true);
   });

@@ -7,26 +7,24 @@ import { farmConfig } from '../../../src/collectors/farm-config.ts';
 import { farms } from '../../../src/collectors/farms.ts';
 import { interfaces } from '../../../src/collectors/interfaces.ts';
 import { describeAppliance } from '../../../src/poller/describe.ts';
-import { keyOf, type Origin, type Reading } from '../../../src/poller/snapshot.ts';
+import { keyOf, type Origin, type Reading } from '../../../src/poller/reading.ts';
 import type { ApplianceStatus, FarmStatus } from '../../../src/poller/status.ts';
 import { collectFarmFrom, collectFrom, refusal } from '../collectors/given-replies.ts';
 
 /** The status of an appliance with these readings and no others. */
 function statusOf(...readings: readonly (Origin & { readonly data: unknown })[]): ApplianceStatus {
-  return describeAppliance(
-    {
-      name: 'lb',
-      labels: {},
-      up: true,
-      deactivated: false,
-      breaker: 'closed',
-      readings: new Map(readings.map((each): [string, Reading] => [keyOf(each), { ...each, sinceMs: undefined }])),
-      series: 0,
-      seriesLeftOut: 0,
-      collectors: [],
-    },
-    'https://192.0.2.10:444',
-  );
+  return describeAppliance({
+    name: 'lb',
+    url: 'https://192.0.2.10:444',
+    labels: {},
+    up: true,
+    deactivated: false,
+    breaker: 'closed',
+    readings: new Map(readings.map((each): [string, Reading] => [keyOf(each), { ...each, sinceMs: undefined }])),
+    series: 0,
+    seriesLeftOut: 0,
+    collectors: [],
+  });
 }
 
 /** The farm `shop` with one more reading of it. */

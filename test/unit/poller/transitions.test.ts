@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ObjectState } from '../../../src/collectors/collector.ts';
+import type { Origin } from '../../../src/poller/reading.ts';
 import { Transitions, TransitionHistory } from '../../../src/poller/transitions.ts';
 import { givenLog } from './given-log.ts';
 
@@ -9,13 +10,17 @@ const farm = (name: string, state: string): ObjectState => ({ object: 'farm', la
 function given() {
   const { log, lines } = givenLog();
   const counted: string[] = [];
-  const transitions = new Transitions({
-    log,
-    known: new Map(),
-    onTransition: ({ object, to }) => void counted.push(`${object} ${to}`),
-    now: () => 0,
-  });
-  return { transitions, counted, lines };
+  const transitions = new Transitions({ log, known: new Map(), now: () => 0 });
+  return {
+    transitions: {
+      compare(from: Origin, states: readonly ObjectState[]) {
+        for (const { object, to } of transitions.compare(from, states)) counted.push(`${object} ${to}`);
+      },
+      forget: (from: Origin) => transitions.forget(from),
+    },
+    counted,
+    lines,
+  };
 }
 
 describe('a transition', () => {

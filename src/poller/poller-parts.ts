@@ -1,10 +1,55 @@
+import type { Logger } from 'pino';
+import type { Breaker } from '../appliance/breaker.ts';
+import type { ApplianceClient, CallReport } from '../appliance/client.ts';
+import type { VipSettings } from '../collectors/collector.ts';
 import { createAgeClock, steadyNow } from '../lib/time.ts';
+import type { MetricsStore } from '../metrics/store.ts';
 import type { CollectorStatisticsState } from './collector-statistics.ts';
-import type { Job } from './job.ts';
+import type { Counters } from './counters.ts';
+import type { Job, ScheduledCollector } from './job.ts';
 import type { EvictedReadings, StoredReadings } from './reading-store.ts';
+import type { Cron } from './schedule.ts';
+import type { RecentTransition } from './status.ts';
 import type { KnownStates } from './transitions.ts';
-import { applianceFacts } from '../collectors/appliance-facts.ts';
-import type { ApplianceCollector, Facts } from '../collectors/collector.ts';
+
+/** The settings of one appliance, and the services that its poller uses. */
+export interface AppliancePollerParts {
+  readonly name: string;
+  /** The origin of its address. */
+  readonly url: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly watches: (farm: string) => boolean;
+  readonly vip: VipSettings;
+  /** Backends that are up have no series of their own. */
+  readonly compact: boolean;
+  /** Enabled collectors in order of priority. */
+  readonly collectors: readonly ScheduledCollector[];
+  readonly connect: (onCall: (report: CallReport) => void) => ApplianceClient;
+  readonly polling: {
+    readonly timeoutMs: number;
+    readonly maxConcurrentPerAppliance: number;
+    readonly maxBusyRatio: number;
+    readonly jitterRatio: number;
+  };
+  readonly maxSeries: number;
+  readonly counters: Counters;
+  readonly onTransition: (transition: RecentTransition) => void;
+  /** State of the poller that this one replaces, if it polled the same appliance. */
+  readonly state?: PollerState | undefined;
+  readonly store: MetricsStore;
+  readonly cron: Cron;
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+/** The parts of a poller with what they share while it polls. */
+export interface SharedParts extends AppliancePollerParts {
+  /** By the name of the collector, in order of priority. */
+  readonly jobs: ReadonlyMap<string, Job>;
+  readonly state: PollerState;
+  readonly breaker: Breaker;
+}
 
 /** State that a poller gives to its replacement when the settings of an appliance change. */
 export interface PollerState {
@@ -60,42 +105,4 @@ function storedFrom(before: PollerState | undefined, jobs: ReadonlyMap<string, J
     if (job) stored.set(key, { ...reading, maxStaleMs: job.maxStaleMs });
   }
   return stored;
-}
-
-export interface KnownFactsParts {
-  /** The newest data by collector, also of the poller before. */
-  readonly newest: Map<string, unknown>;
-  readonly onVersionChanged: (from: string, to: string | undefined) => void;
-  readonly onFarmGone: (farm: string) => void;
-  /** Called when the appliance no longer refuses everything because its licence is missing. */
-  readonly onLicensedAgain: () => void;
-}
-
-/** Keeps the facts that collectors of one appliance share, and acts when they change. */
-export class KnownFacts {
-  readonly #parts: KnownFactsParts;
-  #current: Facts;
-
-  constructor(parts: KnownFactsParts) {
-    this.#parts = parts;
-    this.#current = applianceFacts(parts.newest);
-  }
-
-  get current(): Facts {
-    return this.#current;
-  }
-
-  /** Applies the newest data of a collector. */
-  update<Data>({ name }: ApplianceCollector<Data>, data: Data): void {
-    const { newest, onVersionChanged, onFarmGone, onLicensedAgain } = this.#parts;
-    const before = this.#current;
-    newest.set(name, data);
-    const after = applianceFacts(newest);
-    this.#current = after;
-    if (before.version !== undefined && after.version !== before.version)
-      onVersionChanged(before.version, after.version);
-    const listed = new Set(after.farms?.map((farm) => farm.name));
-    for (const farm of before.farms ?? []) if (!listed.has(farm.name)) onFarmGone(farm.name);
-    if (before.licensed === false && after.licensed === true) onLicensedAgain();
-  }
 }

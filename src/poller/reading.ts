@@ -1,0 +1,29 @@
+import type { ObjectState } from '../collectors/collector.ts';
+
+/** The origin of a reading: a collector, and the farm if it has a reading for each farm. */
+export interface Origin {
+  readonly collector: string;
+  readonly farm?: string;
+}
+
+/** Returns the origin of a collector's reading, of one farm if it is named. */
+export function originOf({ name: collector }: { readonly name: string }, farm: string | undefined): Origin {
+  return farm === undefined ? { collector } : { collector, farm };
+}
+
+/** Returns one text for an origin; farm names have no newline. */
+export function keyOf({ collector, farm }: Origin): string {
+  return farm === undefined ? collector : `${collector}\n${farm}`;
+}
+
+/**
+ * When an object was seen to change to its state, in Unix milliseconds; undefined if it never was.
+ */
+export type SinceMs = (object: Omit<ObjectState, 'state'>) => number | undefined;
+
+/** The newest data of a collector, or of a collector and a farm. */
+export interface Reading<Data = unknown> extends Origin {
+  readonly data: Data;
+  /** When the states in it began, as far as that was seen. */
+  readonly sinceMs: SinceMs | undefined;
+}
