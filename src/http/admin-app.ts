@@ -75,6 +75,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
   const contexts = createContexts();
   const accessLog = createAccessLog(parts);
   const app = createApp(parts);
+  const methodsOf = collectMethods(app);
   await app.register(rateLimit, { global: false });
   const authenticate = createAuthenticator(app, principals, (request, { code }, known) => {
     log.warn({ code, address: request.ip }, 'request without a valid token');
@@ -99,7 +100,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
     rejectCrossOrigin(request);
     refuseOtherThanAlerts(request, context.principal);
   });
-  setErrorHandlers(app, { contexts, accessLog, log });
+  setErrorHandlers(app, { contexts, accessLog, methodsOf, log });
   const shared = { ...parts, contextOf: contexts.of, unfinishedBodies: createUnfinishedBodies() };
   const readJson = createReadJson(shared);
   registerConsole(app);
@@ -140,13 +141,37 @@ function createApp({ tls, timeoutMs, metrics }: AdminAppParts): FastifyInstance 
   return app;
 }
 
+/**
+ * Returns a function that lists the methods of the routes that fit a path. Must be called before
+ * routes are registered.
+ */
+function collectMethods(app: FastifyInstance): (path: string) => readonly string[] {
+  const urls = new Set<string>();
+  app.addHook('onRoute', ({ url }) => void urls.add(url));
+  return (path) => {
+    const fitting = [...urls].filter((url) => fits(path, url));
+    return METHODS.filter((method) => fitting.some((url) => app.hasRoute({ method, url })));
+  };
+}
+
+/** True if a path is that of a route, segment by segment and without decoding. */
+function fits(path: string, url: string): boolean {
+  const segments = path.split('/');
+  const wanted = url.split('/');
+  return (
+    segments.length === wanted.length &&
+    wanted.every((word, index) => (word.startsWith(':') ? segments[index] !== '' : segments[index] === word))
+  );
+}
+
 interface ErrorHandlerParts {
   readonly contexts: Contexts;
   readonly accessLog: AccessLog;
+  readonly methodsOf: (path: string) => readonly string[];
   readonly log: Logger;
 }
 
-function setErrorHandlers(app: FastifyInstance, { contexts, accessLog, log }: ErrorHandlerParts): void {
+function setErrorHandlers(app: FastifyInstance, { contexts, accessLog, methodsOf, log }: ErrorHandlerParts): void {
   app.setErrorHandler(async (error, request, reply) => {
     const context = contexts.of(request);
     const problem = toProblem(error);
@@ -159,8 +184,7 @@ function setErrorHandlers(app: FastifyInstance, { contexts, accessLog, log }: Er
     return sendProblem(reply, problem, context);
   });
   app.setNotFoundHandler((request) => {
-    const path = pathOf(request);
-    const methods = METHODS.filter((method) => app.hasRoute({ method, url: path }));
+    const methods = methodsOf(pathOf(request));
     throw methods.length > 0 ? methodNotAllowed(methods) : unknownPath();
   });
 }
