@@ -35,13 +35,14 @@ export function impatientRules(files: readonly string[]): string {
   const groups = files.flatMap((text) => (parse(text) as { readonly groups: readonly RuleGroup[] }).groups);
   const waits = groups.flatMap((group) => group.rules.flatMap((rule) => waitsOf(rule).map(([, wait]) => wait)));
   const steps = [...new Set(waits.map((wait) => parseDuration(wait) ?? 0))].toSorted((one, other) => one - other);
-  const shorter = (wait: string) => `${(steps.indexOf(parseDuration(wait) ?? 0) + 1) * secondsOfStep}s`;
+  const seconds = (wait: string) => (steps.indexOf(parseDuration(wait) ?? 0) + 1) * secondsOfStep;
   return stringify({
     groups: groups.map((group) => ({
       ...group,
       rules: group.rules.map((rule) => ({
         ...rule,
-        ...Object.fromEntries(waitsOf(rule).map(([key, wait]) => [key, shorter(wait)])),
+        ...Object.fromEntries(waitsOf(rule).map(([key, wait]) => [key, `${seconds(wait)}s`])),
+        ...annotationsOf(rule, seconds),
       })),
     })),
   });
@@ -53,6 +54,23 @@ interface RuleGroup {
 
 function waitsOf(rule: Readonly<Record<string, unknown>>): readonly (readonly [key: string, wait: string])[] {
   return ['for', 'keep_firing_for'].flatMap((key) => (key in rule ? [[key, String(rule[key])] as const] : []));
+}
+
+/** Returns the annotations with the shorter wait where a text states how long the alert waited. */
+function annotationsOf(rule: RuleGroup['rules'][number], seconds: (wait: string) => number): object {
+  const { for: wait, annotations } = rule;
+  if (typeof wait !== 'string' || !isRecord(annotations)) return {};
+  const minutes = (parseDuration(wait) ?? 0) / 60_000;
+  const stated = new RegExp(
+    `(?<=\\b(?:for|at least|and) )${minutes === 60 ? 'an hour' : `${minutes} minutes`}\\b`,
+    'gi',
+  );
+  return {
+    annotations: {
+      ...annotations,
+      description: String(annotations['description']).replaceAll(stated, `${seconds(wait)} seconds`),
+    },
+  };
 }
 
 /** The receivers of this machine. */
