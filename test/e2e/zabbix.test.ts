@@ -3,6 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startDemonstration } from '../../simulator/demo.ts';
+import { busyWorld } from '../../simulator/scenes/busy.ts';
+import { startSimulatedAppliance } from '../../simulator/server.ts';
+import { byName } from '../../simulator/world-creation.ts';
+import type { Farm } from '../../simulator/world-farms.ts';
+import { httpFarm } from '../../simulator/world-parts.ts';
 import { actOnFarm, simulatedKey } from '../support/act-on-farm.ts';
 import { startExporter } from '../support/process.ts';
 import { isThere } from '../support/programs.ts';
@@ -12,6 +17,19 @@ import { givenZabbix, type ZabbixApi } from '../support/zabbix.ts';
 const isRunnable = ['zabbix_server', 'php', 'psql', 'runuser'].map(isThere).every(Boolean) && isRoot();
 const farmDown = 'Farm www of lb-paris-1: A farm is down';
 const state = 'Farm www of lb-paris-1: state';
+/** Names that mean something in a pattern, a key, an expression or a page of Zabbix. */
+const oddNames = [
+  'quote"d',
+  "apo'strophe",
+  'back\\slash',
+  '{braces}',
+  '{#FARM}',
+  '{$MACRO}',
+  'brackets[1],2',
+  '<b>bold</b>',
+  'spaces and ünïcode',
+  'dot.*',
+];
 
 describe.skipIf(!isRunnable)('a real Zabbix with the template', () => {
   it('discovers the demonstration, raises and ends a problem, and shows nothing old as new', async () => {
@@ -34,6 +52,23 @@ describe.skipIf(!isRunnable)('a real Zabbix with the template', () => {
     await until(problems, (seen) => known.every((name) => seen.includes(name)), 60_000);
     expect(await problems()).not.toContain(farmDown);
     took('template imported, appliances discovered, first problems');
+
+    for (const name of oddNames)
+      await until(
+        () => lastValue(`Farm ${name} of lb-odd: state`),
+        (value) => value === 'critical',
+        10_000,
+      );
+    const odd = oddNames.map((name) => `Farm ${name} of lb-odd: A farm is down`);
+    await until(
+      async () => {
+        const seen = await problems();
+        return odd.filter((name) => !seen.includes(name));
+      },
+      (missing) => missing.length === 0,
+      10_000,
+    );
+    took('farms with odd names have their states and their problems');
 
     await actOnFarm(demonstration.appliance, 'www', 'stop');
     await until(problems, (seen) => seen.includes(farmDown), 60_000);
@@ -70,16 +105,21 @@ function isRoot(): boolean {
 async function givenDemonstration() {
   const { appliances, close } = await startDemonstration({ apiKey: simulatedKey, latency: 'none' });
   onTestFinished(close);
+  const farms = byName<Farm>(oddNames.map((name) => httpFarm({ name, vip: '192.0.2.42', vport: '80' })));
+  const odd = await startSimulatedAppliance({ world: { ...busyWorld(), farms }, apiKey: simulatedKey });
+  onTestFinished(() => odd.close());
   const folder = mkdtempSync(join(tmpdir(), 'zlb-zabbix-exporter-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'zlb.yml');
   const configuration = {
-    appliances: appliances.map(({ name, appliance: { url, fingerprintSha256 } }) => ({
-      name,
-      url,
-      api_key: simulatedKey,
-      tls: { fingerprint_sha256: fingerprintSha256 },
-    })),
+    appliances: [...appliances, { name: 'lb-odd', appliance: odd }].map(
+      ({ name, appliance: { url, fingerprintSha256 } }) => ({
+        name,
+        url,
+        api_key: simulatedKey,
+        tls: { fingerprint_sha256: fingerprintSha256 },
+      }),
+    ),
     collectors: { farms: { schedule: '* * * * * *' } },
     polling: { max_busy_ratio: 1 },
   };

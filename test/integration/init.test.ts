@@ -129,6 +129,54 @@ describe.skipIf(!hasTerminals)('init at a terminal', () => {
   });
 });
 
+describe.skipIf(!hasTerminals || process.getuid?.() !== 0)('init where deploy/systemd/install.sh was', () => {
+  it('names the key where systemd hands it to the service, and says how it gets there', async () => {
+    const { folder, initAtTerminal, text } = await givenPlace();
+    await mkdir(join(folder, 'keys'), { mode: 0o700 });
+    await writeFile(join(folder, 'environment'), '');
+
+    const { code, screen } = await initAtTerminal('lb-paris', apiKey);
+    const again = await initAtTerminal('lb-rome', apiKey, '--append');
+
+    expect(code, screen).toBe(0);
+    expect(again.code, again.screen).toBe(0);
+    expect(await text()).toContain('api_key_file: /run/credentials/zlb-exporter.service/lb-paris.key\n');
+    expect(await readFile(join(folder, 'keys/lb-paris.key'), 'utf8')).toBe(`${apiKey}\n`);
+    expect(await stat(join(folder, 'keys/lb-paris.key'))).toMatchObject({ uid: 0, mode: 0o100600 });
+    expect(screen).toMatch(/Next:\n {2}sudo sh deploy\/systemd\/install\.sh {4}# .*\n$/);
+  });
+
+  it('names a given key of its folder in the same way', async () => {
+    const { folder, init, text } = await givenPlace();
+    await mkdir(join(folder, 'keys'), { mode: 0o700 });
+    await writeFile(join(folder, 'environment'), '');
+    await writeFile(join(folder, 'keys/mine'), apiKey, { mode: 0o600 });
+
+    const { code } = await init('--name=lb-1', `--api-key-file=${join(folder, 'keys/mine')}`);
+
+    expect(code).toBe(0);
+    expect(await text()).toContain('api_key_file: /run/credentials/zlb-exporter.service/mine\n');
+  });
+});
+
+describe.skipIf(process.getuid?.() !== 0)('init where a package was installed', () => {
+  it('says that the exporter cannot read a key that was given, and what to do', async () => {
+    const { folder, init, keyFile } = await givenPlace();
+    await mkdir(join(folder, 'keys'), { mode: 0o700 });
+    await chown(join(folder, 'keys'), 12_345, 12_345);
+
+    const { code, stdout } = await init('--name=lb-1', `--api-key-file=${keyFile}`);
+    await chown(keyFile, 12_345, 12_345);
+    const readable = await init('--name=lb-2', `--api-key-file=${keyFile}`, '--append');
+
+    const sentence =
+      /^ {2}sudo chown --reference=\S+\/keys \S+given\.key {4}# the exporter cannot read \S+given\.key yet$/m;
+    expect(code).toBe(0);
+    expect(stdout).toMatch(sentence);
+    expect(readable.stdout).not.toMatch(sentence);
+  });
+});
+
 describe('init without a terminal', () => {
   it('takes everything from flags, and names the file of the key as it was given', async () => {
     const { folder, init, keyFile, text, check } = await givenPlace();

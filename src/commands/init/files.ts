@@ -2,13 +2,31 @@ import { constants } from 'node:fs';
 import { access, chmod, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../../lib/check.ts';
-import { ifMissing } from '../../lib/disk.ts';
+import { ifMissing, isThere } from '../../lib/disk.ts';
 import { UsageError } from '../command.ts';
 
 /** Returns the folder for keys: `keys` beside the configuration where an installation has it. */
 export async function folderOfKeys(folder: string): Promise<string> {
   const keys = join(folder, 'keys');
   return (await stat(keys).catch(ifMissing))?.isDirectory() ? keys : folder;
+}
+
+/** The folder where systemd hands keys to the service of deploy/systemd. */
+export const credentials = '/run/credentials/zlb-exporter.service';
+
+/**
+ * Returns true for the folder that deploy/systemd/install.sh makes: its keys belong to root, and
+ * systemd hands them to a service whose user exists only while it runs.
+ */
+export async function isReadBySystemd(folder: string): Promise<boolean> {
+  const keys = await stat(join(folder, 'keys')).catch(ifMissing);
+  return keys?.uid === 0 && (await isThere(join(folder, 'environment')));
+}
+
+/** Returns true if a key is for its owner alone, and the owner of the folder of keys is another. */
+export async function isKeptFrom(keys: string, keyFile: string): Promise<boolean> {
+  const [owner, key] = await Promise.all([stat(keys), stat(keyFile)]);
+  return owner.uid !== key.uid && owner.uid !== 0 && (key.mode & 0o044) === 0;
 }
 
 /** Throws a UsageError if this process may not write into the folder of a file. */

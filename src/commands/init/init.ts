@@ -9,7 +9,16 @@ import { Secret } from '../../lib/secret.ts';
 import { dayOf } from '../../lib/time.ts';
 import { type Command, type CommandContext, optionalFlag, UsageError } from '../command.ts';
 import { inPairs, ownFingerprintCommand, parseTarget, readShownCertificate, type Target } from '../fingerprint.ts';
-import { folderOfKeys, refuseUnwritable, removeFile, replaceFile, writeNewFile } from './files.ts';
+import {
+  credentials,
+  folderOfKeys,
+  isKeptFrom,
+  isReadBySystemd,
+  refuseUnwritable,
+  removeFile,
+  replaceFile,
+  writeNewFile,
+} from './files.ts';
 import { configurationWith, type Entry } from './entry.ts';
 import { tryKey } from './try-key.ts';
 
@@ -34,7 +43,8 @@ export const init: Command = async (context) => {
     if (refused !== undefined) throw new InitError(`${target.host}:${target.port} ${refused}`);
 
     const keyFile = given ?? (await newKeyFile(file, name));
-    const entry = { name, url: urlOf(target), api_key_file: fromFolderOf(file, keyFile), fingerprintSha256 };
+    const readFrom = await pathForExporter(file, keyFile);
+    const entry = { name, url: urlOf(target), api_key_file: readFrom, fingerprintSha256 };
     if (given === undefined) await writeNewFile(keyFile, `${key.reveal()}\n`, 0o600);
     try {
       await writeConfiguration(file, entry, context);
@@ -46,8 +56,10 @@ export const init: Command = async (context) => {
     context.say(
       `Wrote ${file}${given === undefined ? `, and the key into ${keyFile}, for its owner alone` : ''}. Next:`,
     );
-    context.say(`  zlb-exporter check --config.file=${file}`);
-    context.say(`  ${await startCommand(file)}`);
+    const keys = await folderOfKeys(dirname(file));
+    if (given !== undefined && keys !== dirname(file) && (await isKeptFrom(keys, given)))
+      context.say(`  sudo chown --reference=${keys} ${given}    # the exporter cannot read ${given} yet`);
+    (await nextCommands(file)).forEach((command) => context.say(`  ${command}`));
     return 0;
   } catch (error) {
     if (!(error instanceof InitError)) throw error;
@@ -56,13 +68,19 @@ export const init: Command = async (context) => {
   }
 };
 
-/** Returns what starts the exporter: an installation with a folder of keys has a user for it. */
-async function startCommand(file: string): Promise<string> {
+/**
+ * Returns what checks and starts the exporter: an installation with a folder of keys has a user for
+ * it.
+ */
+async function nextCommands(file: string): Promise<readonly string[]> {
+  if (await isReadBySystemd(dirname(file)))
+    return ['sudo sh deploy/systemd/install.sh    # again: hands the key to the service, and starts it'];
+  const check = `zlb-exporter check --config.file=${file}`;
   const start = `zlb-exporter --config.file=${file}`;
-  if ((await folderOfKeys(dirname(file))) === dirname(file)) return start;
-  return (await isThere('/run/systemd/system'))
-    ? 'sudo systemctl enable --now zlb-exporter    # if it runs: sudo systemctl reload zlb-exporter'
-    : `sudo -u zlb-exporter ${start}`;
+  if ((await folderOfKeys(dirname(file))) === dirname(file)) return [check, start];
+  const isBooted = await isThere('/run/systemd/system');
+  const service = 'sudo systemctl enable --now zlb-exporter    # if it runs: sudo systemctl reload zlb-exporter';
+  return [check, isBooted ? service : `sudo -u zlb-exporter ${start}`];
 }
 
 function refuseWithoutTerminal({ flags, shell }: CommandContext): void {
@@ -128,7 +146,10 @@ async function newKeyFile(file: string, name: string): Promise<string> {
 }
 
 /** Returns the path of a key's file as the configuration names it. */
-function fromFolderOf(file: string, keyFile: string): string {
+async function pathForExporter(file: string, keyFile: string): Promise<string> {
+  const folder = dirname(resolve(file));
+  if (dirname(resolve(keyFile)) === join(folder, 'keys') && (await isReadBySystemd(folder)))
+    return join(credentials, basename(keyFile));
   const path = relative(dirname(resolve(file)), resolve(keyFile));
   return path.startsWith('..') ? resolve(keyFile) : path;
 }
@@ -140,10 +161,12 @@ async function writeConfiguration(file: string, entry: Entry, context: CommandCo
   const text = configurationWith(entry, before);
   if (text === undefined)
     throw new InitError(`${basename(file)} has its appliances in brackets; write each on a line that begins with "- "`);
+  // What systemd hands over is there only while the service runs.
+  const readable = text.replaceAll(credentials, join(dirname(resolve(file)), 'keys'));
   await loadSettings({
     file,
     env: context.env,
-    files: createFiles({ path: file, kept: text }),
+    files: createFiles({ path: file, kept: readable }),
     collectorDefaults,
     operations: operationRoutes(),
   });
