@@ -1,4 +1,4 @@
-import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { codeSpansIn, tablesIn } from '../../support/document-tables.ts';
 import { knownSeries } from '../../support/known-series.ts';
@@ -34,12 +34,6 @@ describe.each(pages)('%s', (page) => {
 
     expect(named.filter((name) => !alertNames.includes(name))).toEqual([]);
   });
-});
-
-it('README.md has the number of recorded requests', () => {
-  const recorded = readdirSync(new URL('test/recorded/exchanges', root)).length;
-
-  expect(read('README.md').replaceAll(/\s+/g, ' ')).toContain(`${recorded} requests with their answers`);
 });
 
 it('docs/migrating-from-nagios.md names numbers that are in the rules', () => {
