@@ -17,7 +17,7 @@ import { Timing } from './schedule.ts';
 import { type Snapshot, Snapshots } from './snapshot.ts';
 import { Transitions } from './transitions.ts';
 
-/** What a reading shows to be different on the appliance; the loop acts on it. */
+/** Differences on the appliance that a reading shows; the loop acts on them. */
 export interface Changes {
   /** Farms whose state is another one. */
   readonly farms: readonly string[];
@@ -165,7 +165,7 @@ export class RunResults {
     return { ...changes, farms };
   }
 
-  /** Records the transitions since the previous reading; returns the farms that have another state. */
+  /** Records the transitions since the previous reading; returns the farms that changed. */
   #compare({ collector }: Job, origin: Origin, data: unknown): readonly string[] {
     const { name: appliance, counters, onTransition } = this.#parts;
     const transitions = this.#transitions.compare(origin, [...(collector.entity?.states(data) ?? [])]);

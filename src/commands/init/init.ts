@@ -161,7 +161,7 @@ async function writeConfiguration(file: string, entry: Entry, context: CommandCo
   const text = configurationWith(entry, before);
   if (text === undefined)
     throw new InitError(`${basename(file)} has its appliances in brackets; write each on a line that begins with "- "`);
-  // What systemd hands over is there only while the service runs.
+  // Credentials of systemd exist only while the service runs.
   const readable = text.replaceAll(credentials, join(dirname(resolve(file)), 'keys'));
   await loadSettings({
     file,
