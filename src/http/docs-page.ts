@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
-import { gatewayTag, openApiDocument } from './openapi/document.ts';
+import { gatewayTag, openApiDocument, title } from './openapi/document.ts';
 
 const documentPath = '/docs/openapi.json';
 
@@ -40,32 +40,30 @@ const darkBody = 'html.dark-mode body { background: #1c2022 }';
  * call. Neither needs a token: they contain nothing that the public documents of the API do not.
  */
 export async function registerDocs(app: FastifyInstance, build: { readonly version: string }): Promise<void> {
-  const { paths, components, ...document } = openApiDocument(build);
-  const { securitySchemes } = components;
   await app.register(swagger, {
-    // The types of the plug-in know OpenAPI's own members alone.
-    openapi: JSON.parse(JSON.stringify({ ...document, components: { securitySchemes } })),
+    openapi: { openapi: '3.1.0', info: { title, version: build.version } },
     hideUntagged: true,
     // Added last: the plug-in would go through all shapes of replies, which takes a tenth of a
     // second.
-    transformObject: (described) =>
-      'openapiObject' in described
-        ? { ...described.openapiObject, paths: { ...described.openapiObject.paths, ...paths }, components }
-        : described.swaggerObject,
+    transformObject: (described) => {
+      if (!('openapiObject' in described)) return described.swaggerObject;
+      const { paths, ...document } = openApiDocument(build);
+      // The types of the plug-in know OpenAPI's own members alone.
+      return JSON.parse(JSON.stringify({ ...document, paths: { ...described.openapiObject.paths, ...paths } }));
+    },
   });
-  // A buffer is shared by all readers; a string would be copied for each slow one.
-  let bytes = Buffer.alloc(0);
-  app.addHook('onReady', async () => {
-    bytes = Buffer.from(JSON.stringify(app.swagger()));
+  // Built when the first reader asks, as most gateways have none. A buffer is shared by all
+  // readers; a string would be copied for each slow one.
+  let bytes: Buffer | undefined;
+  app.get(documentPath, { schema: documentSchema }, (_request, reply) => {
+    bytes ??= Buffer.from(JSON.stringify(app.swagger()));
+    return reply.type('application/json; charset=utf-8').send(bytes);
   });
-  app.get(documentPath, { schema: documentSchema }, (_request, reply) =>
-    reply.type('application/json; charset=utf-8').send(bytes),
-  );
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: contentPolicy,
     theme: {
-      title: document.info.title,
+      title,
       js: [{ filename: 'colours.js', content: followsColourScheme }],
       css: [{ filename: 'dark.css', content: darkBody }],
     },

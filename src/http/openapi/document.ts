@@ -16,6 +16,8 @@ export interface OpenApiDocument {
   readonly components: JsonObject;
 }
 
+export const title = 'zlb-exporter admin gateway';
+
 /** The tag of the routes that the gateway answers itself. */
 export const gatewayTag = 'gateway';
 
@@ -32,7 +34,7 @@ export function openApiDocument({ version }: { readonly version: string }): Open
   const areas = new Set<string>(Object.values(endpoints).map(({ area }) => area));
   return {
     openapi: '3.1.0',
-    info: { title: 'zlb-exporter admin gateway', version, description },
+    info: { title, version, description },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }],
     tags: [gatewayTag, ...areas].map((name) => ({ name })),
