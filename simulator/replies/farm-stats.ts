@@ -57,7 +57,7 @@ function totals(call: Call, farm: Farm) {
 
 function farmOfStats(call: Call): Farm {
   const name = param(call, 'farmname');
-  // 400 here, 404 under /farms (docs/api.md §8).
+  // 400 here, 404 under /farms (docs/api.md §3.6).
   return call.world.farms.get(name) ?? refuse(400, description, `There is no farm ${name}.`);
 }
 

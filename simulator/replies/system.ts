@@ -221,7 +221,7 @@ function addBackup({ world, nowMs }: Call, name: string): void {
 }
 
 /**
- * Finds a backup by the beginning of its name, as the appliance does by mistake (docs/api.md §8).
+ * Finds a backup by the beginning of its name, as the appliance does by mistake (docs/api.md §4.7).
  */
 function backupOf(call: Call, description: string, otherwise: number): Backup {
   const name = param(call, 'name');

@@ -90,14 +90,14 @@ type Stats = ReplyOf<'readFarmStats'>;
 
 /**
  * Names that the appliance's router keeps for itself under `/stats/farms`, and profiles without
- * statistics (docs/api.md §3.6 and §8, 17).
+ * statistics (docs/api.md §3.6).
  */
 const unreachableNames = ['modules', 'total'];
 const profilesWithoutStats = ['datalink'];
 
 /**
  * Backends and sessions of each farm, from the only read whose backend states are true (docs/api.md
- * §8, 10 and 11).
+ * §3.6).
  */
 export const backends = defineFarmCollector<FarmBackends>({
   name: 'backends',

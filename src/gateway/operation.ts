@@ -84,7 +84,7 @@ export function createOperations(): Operations {
 
 /**
  * Refuses every spelling of a path that another program on the way may interpret differently
- * (docs/api.md §1.1, §8).
+ * (docs/api.md §1.1).
  */
 function refuseUnsafe(path: string): void {
   if (path.length > maxPathLength) {

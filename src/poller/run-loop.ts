@@ -212,7 +212,7 @@ export class RunLoop {
 
   /**
    * Reads the activation after a 402: it says whether everything is refused, or one module alone
-   * (docs/api.md §8, 18).
+   * (docs/api.md §8).
    */
   #doubtLicence(): void {
     const isRead = this.#parts.jobs.get(activation)?.running !== undefined;

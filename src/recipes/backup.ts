@@ -23,7 +23,7 @@ export async function backupSteps(
 ): Promise<readonly Step[]> {
   if (!/^[\w-]+$/.test(name)) throw refusedName(name, 'Only letters, digits, _ and - can stand in it.');
   const present = await listNames(calls);
-  // The appliance finds a backup by the beginning of its name (docs/api.md §8, 23).
+  // The appliance finds a backup by the beginning of its name (docs/api.md §4.7).
   const similar = present.find((other) => other.startsWith(name));
   if (similar !== undefined) throw refusedName(name, `The appliance would take it for ${similar}, which is there.`);
   return [

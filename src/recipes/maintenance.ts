@@ -7,7 +7,7 @@ import { type RecipeContext, callStep, type Recipe, type Step, waitUntil } from 
 
 type StatsRow = NonNullable<ReplyOf<'readFarmStats'>['backends']>[number];
 
-/** A backend from the statistics of its farm, which alone have its health (docs/api.md §8, 10). */
+/** A backend from the statistics of its farm, which alone have its health (docs/api.md §3.6). */
 interface RecipeBackend {
   readonly farm: FarmSummary;
   /** Undefined for an L4xNAT farm, whose backends belong to no service. */

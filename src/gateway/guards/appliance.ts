@@ -1,6 +1,6 @@
 import { callParam, type Guard } from './guard.ts';
 
-/** docs/api.md §8, 23. */
+/** docs/api.md §4.7. */
 export const backupNamePrefix: Guard = {
   name: 'backup_name_prefix',
   effect: 'refuses or warns',

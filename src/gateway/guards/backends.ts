@@ -15,7 +15,7 @@ const backendOperations = [
 
 /**
  * Returns the configured backends of the service in the path, or of its farm, without their health
- * (docs/api.md §8, 10). Returns undefined if the appliance has no such farm or service, so that it
+ * (docs/api.md §3.9). Returns undefined if the appliance has no such farm or service, so that it
  * refuses the call itself.
  */
 async function configuredBackends(context: GuardContext): Promise<readonly ConfiguredBackend[] | undefined> {
@@ -94,7 +94,7 @@ const outOfService: readonly string[] = ['down', 'maintenance', 'fgDOWN'];
 
 /**
  * Reads health from the statistics: other calls show the backends of a stopped farm as up
- * (docs/api.md §8, 10).
+ * (docs/api.md §3.9).
  */
 export const lastHealthyBackend: Guard = {
   name: 'last_healthy_backend',

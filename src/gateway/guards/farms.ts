@@ -167,7 +167,7 @@ export const stopFarm: Guard = {
   },
 };
 
-/** docs/api.md §4.2 and §8, 35. */
+/** docs/api.md §4.2. */
 export const movesRestartFarm: Guard = {
   name: 'moves_restart_farm',
   effect: 'refuses',

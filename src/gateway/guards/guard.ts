@@ -30,7 +30,7 @@ export interface GuardContext {
   readonly read: GuardRead;
 }
 
-/** Checks a call for one known hazard of the API (docs/api.md §5, §8). */
+/** Checks a call for one known hazard of the API (docs/api.md §4, §5). */
 export interface Guard {
   readonly name: string;
   /** For the documentation; a warning appears in dry runs and stops nothing. */

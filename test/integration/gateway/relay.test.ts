@@ -151,7 +151,7 @@ describe('all operations of the table, relayed', () => {
   });
 });
 
-/** Lists come in any order (docs/api.md §8, 25). */
+/** Lists come in any order (docs/api.md §8). */
 function comparable(body: Buffer): unknown {
   try {
     return sorted(JSON.parse(body.toString()));

@@ -127,7 +127,7 @@ describe('after a change through the gateway /metrics shows', () => {
   it('what a refused change has still changed', async () => {
     const { call, appliance, soon } = await given(['farms']);
     // Several settings are applied one after the other, and the first failure stops (docs/api.md
-    // §8, 21).
+    // §8).
     appliance.fail('PUT /farms/{farmname}', { kind: 'status', status: 400 });
     const farm = appliance.world.farms.get('shop');
     if (farm) farm.running = false;
