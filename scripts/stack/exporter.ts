@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { makeToken } from '../../src/commands/token.ts';
+import { createCertificate } from '../../simulator/certificate.ts';
 import { type DemonstrationAppliance, startDemonstration } from '../../simulator/demo.ts';
 import { type Program, startProgram } from './program.ts';
 import { reachable } from './reachable.ts';
@@ -47,6 +48,7 @@ export async function startExporter(start: ExporterStart): Promise<WatchedApplia
   const simulation = await startDemonstration({ apiKey, latency: 'realistic' });
   try {
     await writeFile(join(folder, 'api-key'), apiKey, { mode: 0o600 });
+    await renew(join(folder, 'renewed'), 'soon.example.com');
     await writeFile(
       join(folder, 'zlb.yml'),
       stringify({
@@ -60,6 +62,7 @@ export async function startExporter(start: ExporterStart): Promise<WatchedApplia
         admin: {
           listen_address: gatewayAddress,
           audit_file: 'audit.jsonl',
+          approvals: { certificates_folder: 'renewed' },
           tokens: [
             { name: 'demo', sha256: demo.sha256, role: 'admin' },
             { name: 'approver', sha256: approver.sha256, role: 'admin', approver: true },
@@ -95,4 +98,17 @@ export async function startExporter(start: ExporterStart): Promise<WatchedApplia
     await simulation.close();
     throw error;
   }
+}
+
+/** Stores a new certificate for a name as an ACME client does. */
+async function renew(folder: string, name: string): Promise<void> {
+  const { cert, key } = createCertificate({
+    subject: { CN: name },
+    altNames: [`DNS:${name}`],
+    notBefore: new Date(Date.now() - 3_600_000),
+    notAfter: new Date(Date.now() + 90 * 86_400_000),
+  });
+  await mkdir(join(folder, name), { recursive: true });
+  await writeFile(join(folder, name, 'fullchain.pem'), cert);
+  await writeFile(join(folder, name, 'privkey.pem'), key, { mode: 0o600 });
 }

@@ -38,6 +38,9 @@ export function introduction(
     '  npm start --silent -- admin requests',
     '  npm start --silent -- admin requests approve ID --watch --reason=looked-at-it',
     '',
+    '  A certificate of lb-berlin expires in three days, and a folder of the exporter has its renewal:',
+    '  its delivery to the farm "portal" is proposed as well.',
+    '',
     ...(patient
       ? ['The rules (alerts/zlb*.rules.yml) wait as they ship: most 1 to 15 minutes, an hour at most.']
       : [

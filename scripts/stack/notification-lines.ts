@@ -1,5 +1,5 @@
 import { oneLine } from '../../src/lib/text.ts';
-import { repairs } from '../../src/requests/repairs.ts';
+import { repairOf } from '../../src/requests/repairs.ts';
 import type { Delivery, NotifiedAlert } from './receiver.ts';
 
 /** The labels that say where it is, from the large to the small. */
@@ -27,7 +27,7 @@ function describe({ status, labels, annotations }: NotifiedAlert): string {
 }
 
 function proposalOf({ status, labels }: NotifiedAlert): string {
-  const repair = repairs[labels['alertname'] ?? ''];
+  const repair = repairOf(labels);
   if (status === 'resolved' || repair === undefined) return '';
-  return ` It proposes ${repair.recipe}: npm start --silent -- admin requests`;
+  return ` Proposed if it can help: ${repair.recipe}; npm start --silent -- admin requests`;
 }

@@ -1,6 +1,7 @@
+import { createCertificate } from '../certificate.ts';
 import { byFile, byName, card, createWorld, enterprise, licensed, virtual } from '../world-creation.ts';
 import { certificate, csr, httpBackend, httpFarm, service } from '../world-parts.ts';
-import type { World } from '../world.ts';
+import type { StoredCertificate, World } from '../world.ts';
 
 const dayMs = 86_400_000;
 
@@ -19,7 +20,7 @@ export function expiringWorld(nowMs: number = Date.now()): World {
     },
     interfaces: byName([card('eth0', '192.0.2.50', 0.6), virtual('eth0:web', '192.0.2.51')]),
     certificates: byFile([
-      certificate('soon_example_com.pem', { notBefore: nowMs - 362 * dayMs, notAfter: nowMs + 3 * dayMs }),
+      soonExpired('soon_example_com.pem', 'soon.example.com', nowMs),
       certificate('fortnight.pem', {
         commonName: 'app.example.com',
         notBefore: nowMs - 352 * dayMs,
@@ -97,4 +98,16 @@ export function deactivatedWorld(nowMs: number = Date.now()): World {
       }),
     ]),
   });
+}
+
+/** Makes a real certificate, which a renewed one can be compared with. */
+function soonExpired(file: string, name: string, nowMs: number): StoredCertificate {
+  const dates = { notBefore: nowMs - 362 * dayMs, notAfter: nowMs + 3 * dayMs };
+  const { cert } = createCertificate({
+    subject: { CN: name },
+    altNames: [`DNS:${name}`],
+    notBefore: new Date(dates.notBefore),
+    notAfter: new Date(dates.notAfter),
+  });
+  return certificate(file, { ...dates, pem: cert });
 }

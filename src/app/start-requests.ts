@@ -4,6 +4,8 @@ import type { Principals } from '../gateway/principal.ts';
 import type { AuditJournal } from '../audit/journal.ts';
 import type { ApprovalSettings } from '../config/admin-settings.ts';
 import { sleep } from '../lib/time.ts';
+import { createDeliver } from '../recipes/deliver.ts';
+import type { Recipe } from '../recipes/recipe.ts';
 import { requestableRecipes } from '../recipes/recipes.ts';
 import { type ChangeRequests, openChangeRequests } from '../requests/change-requests.ts';
 import { createProposals, type Proposals } from '../requests/proposals.ts';
@@ -43,15 +45,21 @@ export async function startRequests(parts: StartRequestsParts): Promise<StartedR
       ask: (waiting) => changeRequests.askInstead(waiting),
     },
   });
+  const recipes = (): readonly Recipe[] => {
+    const { certificatesFolder } = parts.approvals();
+    return certificatesFolder === undefined
+      ? requestableRecipes
+      : [...requestableRecipes, createDeliver(certificatesFolder)];
+  };
   const changeRequests = await openChangeRequests({
     ...parts,
     gateway,
-    recipes: requestableRecipes,
+    recipes,
     folder: createRequestFolder(`${parts.auditFile}.requests`),
     settings: parts.approvals,
     sleep,
   });
-  const proposals = createProposals({ ...parts, changeRequests, recipes: requestableRecipes });
+  const proposals = createProposals({ ...parts, changeRequests, recipes });
   const timer = setInterval(() => void changeRequests.sweep(), sweepEveryMs);
   // Nothing waits for it: a disk may not answer, and the audit may be long.
   void changeRequests.sweep();

@@ -130,6 +130,14 @@ const approvals = mapping(
       default: false,
       examples: [true],
     }),
+    certificates_folder: Type.Optional(
+      Type.String({
+        description:
+          'Folder of this machine where an ACME client stores renewed certificates: `fullchain.pem` with `privkey.pem`, or `NAME.crt` with `NAME.key`, in it or in its folders. When a certificate of a farm expires and the folder has a newer one, its delivery is proposed.',
+        minLength: 1,
+        examples: ['/var/lib/zlb-exporter/renewed'],
+      }),
+    ),
   },
   { description: 'Change requests: what a second person approves before it is sent.', default: {} },
 );

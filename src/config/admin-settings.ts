@@ -37,6 +37,8 @@ export interface ApprovalSettings {
   readonly ttlMs: number;
   /** True if people may approve their own requests. */
   readonly selfApproval: boolean;
+  /** The folder of renewed certificates: an absolute path. */
+  readonly certificatesFolder?: string;
 }
 
 /** All three are PEM; the key belongs to the first certificate. */
@@ -90,6 +92,9 @@ export function toAdminSettings({ admin, opened, folder, operations }: ValidAdmi
       requiredFor: admin.approvals.required_for,
       ttlMs: admin.approvals.ttl,
       selfApproval: admin.approvals.self_approval,
+      ...(admin.approvals.certificates_folder !== undefined && {
+        certificatesFolder: resolve(folder, admin.approvals.certificates_folder),
+      }),
     },
     tokens: admin.tokens.map((token) => toToken(token, operations)),
   };

@@ -18,8 +18,8 @@ import type { Actor, RequestBook, RequestBookParts } from './request-book.ts';
 export interface ChangeRequestsParts extends RequestBookParts {
   readonly gateway: Pick<Gateway, 'handle' | 'applianceFor'>;
   readonly operations: Operations;
-  /** The recipes that may be asked for. */
-  readonly recipes: readonly Recipe[];
+  /** Returns the recipes that may be asked for; a reload may change them. */
+  readonly recipes: () => readonly Recipe[];
   readonly recorder: Pick<Recorder, 'record' | 'scrubbed'>;
   readonly journal: Pick<AuditJournal, 'append' | 'query'>;
   readonly freeze: Pick<FreezeSwitch, 'state'>;

@@ -84,9 +84,9 @@ async function prepareAgain(core: Core, { request, sealed }: StoredRequest, appr
 /** Returns the change that a stored request asks for. */
 function changeOf({ recipes }: Core, { request, sealed }: StoredRequest): Change {
   const { operation, recipe: name, parameters } = request;
-  const recipe = recipes.find((each) => each.name === name);
+  const recipe = recipes().find((each) => each.name === name);
   if (recipe) return { recipe, parameters };
-  if (operation === undefined) throw alreadyOver(request, `this release has no recipe ${name}`);
+  if (operation === undefined) throw alreadyOver(request, `there is no recipe ${name}`);
   const content = sealed?.content;
   if (!content) return { operation, parameters };
   return { operation, parameters, content: { type: content.type, bytes: Buffer.from(content.base64, 'base64') } };

@@ -37,11 +37,17 @@ export async function execute(steps: readonly Step[], { send, isSent }: Sender):
       const { message, remedy, status, code } = error;
       lines.push(`✗ ${step.title}: ${[error.title, message, remedy].filter((text) => text !== '').join('. ')}`);
       // Below 500, the gateway or the appliance refused the call.
+      lines.push(...wayBack(steps.slice(0, steps.indexOf(step))));
       const isUncertain = isUnderWay && isSent() && (status === undefined || status >= 500);
       return { state: isUncertain ? 'uncertain' : 'failed', lines, code: code ?? null };
     }
   }
   return { state: 'done', lines, code: null };
+}
+
+/** Returns the commands that undo steps, the newest first. */
+function wayBack(done: readonly Step[]): readonly string[] {
+  return done.flatMap(({ undo }) => (undo === undefined ? [] : [`To go back: ${undo}`])).reverse();
 }
 
 /**

@@ -3,14 +3,13 @@ import { type Static, Type } from 'typebox';
 import type { AdminMetrics } from '../gateway/admin-metrics.ts';
 import type { Principals } from '../gateway/principal.ts';
 import { AdminProblem } from '../gateway/problem.ts';
-import { isOneOf } from '../lib/check.ts';
 import { oneLine } from '../lib/text.ts';
 import { steadyNow } from '../lib/time.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import { type AlertSource, type ChangeRequest, isOver } from './change-request.ts';
 import type { ChangeRequests } from './change-requests.ts';
 import { type Change, titleOf } from './plan.ts';
-import { repairs } from './repairs.ts';
+import { repairOf } from './repairs.ts';
 import type { Actor } from './request-book.ts';
 
 const Texts = Type.Record(Type.String(), Type.String());
@@ -48,7 +47,7 @@ export interface Proposals {
 
 export interface ProposalsParts {
   readonly changeRequests: Pick<ChangeRequests, 'ask' | 'withdraw' | 'all'>;
-  readonly recipes: readonly Recipe[];
+  readonly recipes: () => readonly Recipe[];
   readonly appliances: ReadonlyMap<string, unknown>;
   readonly principals: Pick<Principals, 'plannerFor'>;
   readonly metrics: Pick<AdminMetrics, 'changeRequestEnded'>;
@@ -145,10 +144,9 @@ function wantedBy(
   { principal }: Pick<Actor, 'principal'>,
 ): Wanted | undefined {
   const { alertname = '', appliance = '' } = labels;
-  const repair = isOneOf(Object.keys(repairs), alertname) ? repairs[alertname] : undefined;
-  const recipe = recipes.find(({ name }) => name === repair?.recipe);
+  const repair = repairOf(labels);
+  const recipe = recipes().find(({ name }) => name === repair?.recipe);
   if (!repair || !recipe || !appliances.has(appliance) || !principal.covers(appliance)) return undefined;
-  if (Object.entries(repair.only ?? {}).some(([label, value]) => labels[label] !== value)) return undefined;
   const parameters = Object.fromEntries(
     Object.entries(repair.parameters).flatMap(([name, label]) => {
       const value = labels[label];
@@ -222,7 +220,7 @@ async function propose(
     return (await changeRequests.ask(asked, { ...sender, principal })).id;
   } catch (error) {
     if (error instanceof AdminProblem && error.code === 'too_many_requests') metrics.changeRequestEnded('suppressed');
-    const because = error instanceof AdminProblem ? `${error.title}: ${error.message}` : undefined;
+    const because = error instanceof AdminProblem ? `${error.title}: ${error.message} ${error.remedy}` : undefined;
     const level = because === undefined ? 'error' : 'info';
     log[level](
       { ...(because === undefined ? { err: error } : { because }), appliance, alert: alert.name },

@@ -11,7 +11,9 @@ export const AskedSchema = Type.Object(
   {
     appliance: Type.String(),
     operation: Type.Optional(Type.String({ description: 'The operationId; or a recipe.' })),
-    recipe: Type.Optional(Type.String({ description: 'restart-farm, drain-backend, restore-backend or backup.' })),
+    recipe: Type.Optional(
+      Type.String({ description: 'restart-farm, drain-backend, restore-backend, backup or deliver.' }),
+    ),
     parameters: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 500 }))),
     body: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'The JSON body of the operation.' })),
     reason: Type.String({ minLength: 1, maxLength: 500 }),
@@ -24,14 +26,15 @@ export type Asked = Static<typeof AskedSchema>;
 /** Returns the change that is asked for. Throws an {@link AdminProblem}. */
 export function readChange(
   { operation: key, recipe: name, parameters = {}, body }: Asked,
-  { operations, recipes }: { readonly operations: Operations; readonly recipes: readonly Recipe[] },
+  { operations, recipes }: { readonly operations: Operations; readonly recipes: () => readonly Recipe[] },
 ): Change {
-  const recipe = recipes.find((each) => each.name === name);
+  const known = recipes();
+  const recipe = known.find((each) => each.name === name);
   const operation = key === undefined ? undefined : operations.named(key);
   if (recipe && key === undefined) return { recipe, parameters: valuesFor(recipe, parameters) };
   if (!operation || name !== undefined)
     throw malformed(
-      `The body names neither one operation nor one recipe: ${recipes.map((each) => each.name).join(', ')}`,
+      `The body names neither one operation nor one recipe: ${known.map((each) => each.name).join(', ')}`,
     );
   const { row, template } = operation;
   if (!changes(row.risk)) throw malformed(`${operation.key} changes nothing, and needs nobody's approval`);

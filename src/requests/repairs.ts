@@ -1,3 +1,5 @@
+import { isOneOf } from '../lib/check.ts';
+
 /** The repair of an alert: a recipe, and the labels that are its parameters. */
 export interface Repair {
   readonly recipe: string;
@@ -9,14 +11,19 @@ export interface Repair {
 
 const farm = { farm: 'farm' };
 
+/** A delivery can be taken back: the certificate before it stays in the store. */
+const delivery: Repair = { recipe: 'deliver', parameters: { certificate: 'file' } };
+
 /**
- * The repairs of the alerts in alerts/*.rules.yml. Only what another call takes back is proposed,
- * and nothing without a person.
+ * The repairs of the alerts in alerts/*.rules.yml. Only what can be taken back is proposed, and
+ * nothing without a person.
  */
 export const repairs: Readonly<Record<string, Repair>> = {
   // A critical farm runs, and has no backend that is up.
   ZlbFarmDown: { recipe: 'restart-farm', parameters: farm, only: { status: 'down' } },
   ZlbFarmNeedsRestart: { recipe: 'restart-farm', parameters: farm },
+  ZlbCertificateExpirySoon: delivery,
+  ZlbCertificateExpiryImminent: delivery,
   ZlbServedCertificateDiffers: { recipe: 'restart-farm', parameters: farm },
   ZlbMaintenanceForgotten: {
     recipe: 'restore-backend',
@@ -24,3 +31,11 @@ export const repairs: Readonly<Record<string, Repair>> = {
   },
   ZlbBackupTooOld: { recipe: 'backup', parameters: {} },
 };
+
+/** Returns the repair of an alert with these labels; undefined if it has none. */
+export function repairOf(labels: Readonly<Record<string, string>>): Repair | undefined {
+  const { alertname } = labels;
+  const repair = isOneOf(Object.keys(repairs), alertname) ? repairs[alertname] : undefined;
+  const fits = Object.entries(repair?.only ?? {}).every(([label, value]) => labels[label] === value);
+  return fits ? repair : undefined;
+}

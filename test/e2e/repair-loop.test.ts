@@ -26,6 +26,7 @@ describe.skipIf(missing.length > 0)('from a farm that needs a restart to its rep
     await repair('in the console, on a phone', people, async () => {
       await approveInConsole(people);
     });
+    await deliver(people);
   }, 900_000);
 });
 
@@ -55,18 +56,18 @@ async function givenPeople() {
       expect(typed.code, typed.stdout + typed.stderr).toBe(0);
       return typed;
     },
-    /** Waits for the next notification about the alert, and resolves to its time. */
-    async notified(status: 'FIRING' | 'RESOLVED', before: number): Promise<number> {
+    /** Waits for the next notification about an alert, and resolves to its time. */
+    async notified(status: 'FIRING' | 'RESOLVED', before: number, about = alert): Promise<number> {
       const lines = () =>
         stack
           .stdout()
           .split('\n')
-          .filter((line) => line.includes(status) && line.includes(alert));
+          .filter((line) => line.includes(status) && line.includes(about));
       await until(lines, (seen) => seen.length > before, patienceMs);
       return Date.now();
     },
-    requests: async () =>
-      (await read<{ requests: ChangeRequest[] }>('/requests')).requests.filter((each) => each.title === title),
+    requests: async (wanted = title) =>
+      (await read<{ requests: ChangeRequest[] }>('/requests')).requests.filter((each) => each.title === wanted),
     request: (id: string) => read<ChangeRequest>(`/requests/${id}`),
     records: async (id: string) =>
       (await read<{ records: AuditLine[] }>('/audit?appliance=lb-paris-1&limit=200')).records
@@ -97,7 +98,11 @@ async function repair(
   );
   const [fired, [found]] = await Promise.all([
     people.notified('FIRING', before),
-    until(people.requests, (all) => all.length > before, patienceMs),
+    until(
+      () => people.requests(),
+      (all) => all.length > before,
+      patienceMs,
+    ),
   ]);
   const proposal = await people.request(found!.id);
   expect(proposal).toMatchObject({
@@ -128,6 +133,26 @@ async function repair(
     ),
     ['its end is notified', resolved],
   ]);
+}
+
+/**
+ * Approves the delivery of a renewed certificate: the stack has one in its folder, and an alert has
+ * proposed it since its start.
+ */
+async function deliver(people: People): Promise<void> {
+  const wanted = 'deliver certificate=soon_example_com.pem';
+  const [proposal] = await until(
+    () => people.requests(wanted),
+    (all) => all.length > 0,
+    patienceMs,
+  );
+  const { id, digest } = proposal!;
+
+  const { stdout } = await people.types('approver', 'requests', 'approve', id, `--digest=${digest}`, '--watch');
+  await people.notified('RESOLVED', 0, 'ZlbCertificateExpiryImminent lb-berlin soon_example_com.pem');
+
+  expect(stdout).toMatch(/✓ portal has soon\.example\.com-[\da-f]{12}\.pem/);
+  expect(await people.request(id)).toMatchObject({ state: 'done', decision: { by: 'approver' } });
 }
 
 async function approveInConsole({ url, tokens }: People): Promise<void> {

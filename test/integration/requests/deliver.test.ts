@@ -1,0 +1,224 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Identity } from '../../../simulator/certificate.ts';
+import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
+import type { World } from '../../../simulator/world.ts';
+import { until } from '../../support/until.ts';
+import { attach, fileOf, httpsFarm, isNew, issue, name, worldWith } from '../deliver/given-deliver.ts';
+import { givenApprovals } from './given-approvals.ts';
+
+const expiring = { alertname: 'ZlbCertificateExpirySoon', appliance: 'lb-1', file: 'old.pem' };
+
+/** A gateway with a folder of renewed certificates, and an Alertmanager that posts alerts. */
+async function givenFolder(world: World, renewed: Readonly<Record<string, string>>) {
+  const folder = await mkdtemp(join(tmpdir(), 'zlb-renewed-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const put = async (file: string, text: string): Promise<void> => {
+    await mkdir(join(folder, file, '..'), { recursive: true });
+    await writeFile(join(folder, file), text);
+  };
+  for (const [file, text] of Object.entries(renewed)) await put(file, text);
+  const approvals = { requiredFor: [], ttlMs: 1_800_000, selfApproval: false, certificatesFolder: folder };
+  const given = await givenApprovals({ admin: { approvals } }, { 'lb-1': world });
+  const tell = (labels: object = expiring, status = 'firing') =>
+    given.call('alertmanager', 'POST', '/alerts', {
+      version: '4',
+      alerts: [{ status, labels, startsAt: '2026-11-24T01:00:00Z' }],
+    });
+  const proposal = async () => {
+    const requests = async () =>
+      (await given.call('root', 'GET', '/requests')).json?.requests as readonly { id: string; title: string }[];
+    return (await until(requests, (all) => all.length === 1))[0]!;
+  };
+  const refusal = () =>
+    until(
+      () => given.logged.find((line) => line.includes('no repair proposed')) ?? '',
+      (line) => line !== '',
+    );
+  return { ...given, folder, put, tell, proposal, refusal };
+}
+
+const certbot = ({ cert, key }: Identity) => ({ 'shop/fullchain.pem': cert, 'shop/privkey.pem': key });
+
+describe('a certificate that expires, with a newer one in the folder', () => {
+  it('is replaced once a person has approved the delivery', async () => {
+    const world = worldWith();
+    const renewed = issue();
+    const { tell, proposal, approve, ended, sent, read, logged, audit } = await givenFolder(world, certbot(renewed));
+
+    const told = await tell();
+    const { id, title } = await proposal();
+    const before = [...fileOf(world)];
+    const { plan } = (await read(id)) as { plan: { facts: readonly string[] } };
+    await approve('root', id);
+    const over = await ended(id);
+
+    expect(told.json).toEqual({ proposed: 1, withdrawn: 0, ignored: 0 });
+    expect(title).toBe('deliver certificate=old.pem');
+    expect(before).toEqual(['old.pem']);
+    expect(plan.facts.join(' ')).toMatch(
+      /shop\/fullchain\.pem is for shop\.example\.com .* old\.pem stays in the store/,
+    );
+    expect(over).toMatchObject({ state: 'done' });
+    expect(fileOf(world)).toEqual([isNew]);
+    expect(world.certificates.has('old.pem')).toBe(true);
+    expect(httpsFarm(world, 'shop').needsRestart).toBe(false);
+    expect(sent()).toHaveLength(4);
+    const key = renewed.key.split('\n')[1]!;
+    expect(JSON.stringify([over, await audit()]) + logged.join('')).not.toContain(key);
+  });
+
+  it('is replaced on the Community Edition, which keeps one', async () => {
+    const world = recordedWorld();
+    httpsFarm(world, 'secure-shop').certificates = [];
+    attach(world, 'secure-shop', 'old.pem', issue({ from: -60, until: 29 }));
+    const { tell, proposal, approve, ended } = await givenFolder(world, certbot(issue()));
+
+    await tell();
+    const { id } = await proposal();
+    // No call of it is destructive.
+    await approve('bob', id);
+
+    expect(await ended(id)).toMatchObject({ state: 'done' });
+    expect(fileOf(world, 'secure-shop')).toEqual([isNew]);
+  });
+
+  it.each([
+    ['lego', (folder: string) => [`${name}.crt`, `${name}.key`].map((file) => join(folder, file))],
+    ['a folder of certbot', (folder: string) => ['fullchain.pem', 'privkey.pem'].map((file) => join(folder, file))],
+  ])('is found where %s stores it, also behind a link', async (_, paths) => {
+    const { cert, key } = issue();
+    const { folder, put, tell, proposal } = await givenFolder(worldWith(), {});
+    await put(join('archive', 'cert1'), cert);
+    await put(join('archive', 'key1'), key);
+    const [certPath = '', keyPath = ''] = paths(folder);
+    await symlink(join(folder, 'archive', 'cert1'), certPath);
+    await symlink(join(folder, 'archive', 'key1'), keyPath);
+
+    await tell();
+
+    expect(await proposal()).toMatchObject({ title: 'deliver certificate=old.pem' });
+  });
+
+  it('asks again when the folder has another one by the time of the approval', async () => {
+    const world = worldWith();
+    const { put, tell, proposal, approve, read } = await givenFolder(world, certbot(issue()));
+    await tell();
+    const { id } = await proposal();
+    const again = issue({ until: 95 });
+    await put('shop/fullchain.pem', again.cert);
+    await put('shop/privkey.pem', again.key);
+
+    const answer = await approve('root', id);
+
+    expect(answer).toMatchObject({ status: 409, json: { code: 'plan_changed' } });
+    expect(await read(id)).toMatchObject({ state: 'proposed' });
+    expect(fileOf(world)).toEqual(['old.pem']);
+  });
+
+  it('is not shown to an approver who may not do its calls', async () => {
+    const world = worldWith();
+    const { tell, proposal, approve } = await givenFolder(world, certbot(issue()));
+    await tell();
+    const { id } = await proposal();
+
+    expect(await approve('bob', id)).toMatchObject({ status: 404, json: { code: 'unknown_request' } });
+    expect(fileOf(world)).toEqual(['old.pem']);
+  });
+
+  it('goes no further after a failed step, and says how to go back', async () => {
+    const world = worldWith();
+    const { tell, proposal, approve, ended, appliance } = await givenFolder(world, certbot(issue()));
+    await tell();
+    const { id } = await proposal();
+    appliance.fail('DELETE /farms/{farmname}/certificates/{certificate}', { kind: 'status', status: 400, body: {} });
+    await approve('root', id);
+
+    const { outcome, state } = (await ended(id)) as { outcome: { lines: readonly string[] }; state: string };
+
+    expect(state).toBe('failed');
+    expect(outcome.lines.join('\n')).toMatch(/To go back: zlb-exporter admin lb-1 removeFarmCertificate/);
+  });
+});
+
+describe('no delivery is proposed', () => {
+  const shop = certbot(issue());
+  const other = issue();
+  it.each<[string, Readonly<Record<string, string>>, RegExp]>([
+    ['without a newer certificate', certbot(issue({ from: -61, until: 20 })), /no newer certificate for old\.pem/],
+    ['for a certificate that is not valid yet', certbot(issue({ from: 1 })), /no newer certificate/],
+    ['for other names', certbot(issue({ names: ['blog.example.com'] })), /no newer certificate/],
+    ['for another kind of key', certbot(issue({ rsa: true })), /no newer certificate/],
+    ['without its key', { 'shop/fullchain.pem': other.cert }, /privkey\.pem cannot be read \(ENOENT\)/],
+    ['with the key of another', { ...shop, 'shop/privkey.pem': other.key }, /is that of no certificate/],
+    ['from a damaged file', { 'shop/fullchain.pem': 'no PEM' }, /holds no PEM certificate/],
+    ['from a file without end', { 'shop/fullchain.pem': 'x'.repeat(2_000_000) }, /longer than/],
+  ])('%s', async (_, files, because) => {
+    const { tell, refusal, sent } = await givenFolder(worldWith(), files);
+
+    await tell();
+
+    expect(await refusal()).toMatch(because);
+    expect(sent()).toEqual([]);
+  });
+
+  it('from a folder that is not there', async () => {
+    const { folder, tell, refusal } = await givenFolder(worldWith(), {});
+    await rm(folder, { recursive: true });
+
+    await tell();
+
+    expect(await refusal()).toMatch(/cannot be read \(ENOENT\).*admin\.approvals\.certificates_folder/);
+  });
+
+  it.each(['no-such.pem', 'old.pem/../../system/users', 'server.key', '<b>', '$(reboot)'])(
+    'for a file that is no certificate of the appliance: %s',
+    async (file) => {
+      const { tell, refusal, sent } = await givenFolder(worldWith(), shop);
+
+      await tell({ ...expiring, file });
+
+      expect(await refusal()).not.toBe('');
+      expect(sent()).toEqual([]);
+    },
+  );
+
+  it('for a certificate that no farm presents', async () => {
+    const world = worldWith();
+    httpsFarm(world, 'shop').certificates = ['intranet.pem'];
+    const { tell, refusal } = await givenFolder(world, shop);
+
+    await tell();
+
+    expect(await refusal()).toMatch(/No farm presents old\.pem/);
+  });
+
+  it('while no folder is configured', async () => {
+    const given = await givenApprovals();
+
+    const { json } = await given.call('alertmanager', 'POST', '/alerts', {
+      version: '4',
+      alerts: [{ status: 'firing', labels: expiring, startsAt: '2026-11-24T01:00:00Z' }],
+    });
+
+    expect(json).toEqual({ proposed: 0, withdrawn: 0, ignored: 1 });
+  });
+});
+
+it('a person asks for a delivery as well', async () => {
+  const world = worldWith();
+  const { call, approve, ended } = await givenFolder(world, certbot(issue()));
+
+  const asked = await call('eve', 'POST', '/requests', {
+    appliance: 'lb-1',
+    recipe: 'deliver',
+    parameters: { certificate: 'old.pem' },
+    reason: 'renewed yesterday',
+  });
+  await approve('root', String(asked.json?.id));
+
+  expect(asked.status).toBe(202);
+  expect(await ended(String(asked.json?.id))).toMatchObject({ state: 'done' });
+});
