@@ -54,8 +54,7 @@ export const systemLogsEndpoints = area('system-logs', {
 });
 
 /**
- * Backups of the configuration; an archive holds its keys and passwords (docs/api.md §3.12, §4.7
- * and §5.6).
+ * Backups of the configuration; an archive holds its keys and passwords (docs/api.md §3.12, §4.7).
  */
 export const systemBackupEndpoints = area('system-backup', {
   listBackups:    row('GET /system/backup',                 'read',        '4.0', 'list backups', { reply: BackupListReply }),
