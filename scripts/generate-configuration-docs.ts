@@ -73,27 +73,22 @@ collectors:
 polling: { max_busy_ratio: 10% } # of the time of each appliance
 \`\`\`
 
-The schema does not know keys, certificates, duplicate names and schedules: \`check\` does. It
-requires \`appliances\` or \`appliance_files\`, and does not read the lists in \`appliance_files\`.
+The schema cannot check key files, certificates, duplicate names and schedules: \`check\` can.
 
 ## Changes while it runs
 
-\`kill -HUP\` reloads the file. So does \`curl -X POST localhost:9444/-/reload\` with
-\`--web.enable-lifecycle\`, for everyone who passes [the authentication](web-configuration.md); it
-answers 200 with the changes, or 400 with every mistake. Send the signal to \`node\`, not to npm.
+\`kill -HUP\` reloads the file; send the signal to \`node\`, not to npm. With
+\`--web.enable-lifecycle\`, \`curl -X POST localhost:9444/-/reload\` does the same, and answers with
+the changes, or with 400 and every mistake.
 
 - A refused file changes nothing: \`zlb_exporter_config_last_reload_successful\` is 0 and the log has
   the reason.
-- An unchanged appliance keeps readings, counters and schedule. A changed one keeps its counters,
-  and its readings unless \`url\` changed, and is read again at once. A removed one disappears at
-  once.
-- Tokens and appliances of the gateway change without interruption. A removed token is refused at
-  once. Another address, audit file or limit restarts the gateway. While changes are frozen, another
-  audit file is refused.
-- Files that the configuration names (keys, certificates, \`appliance_files\`) are reloaded within
-  seconds when they change. The configuration itself is not. Replace files by renaming
-  (\`mv new-key key\`), so that none is read half-written. A missing folder has no files; an
-  unreadable one is refused.
+- An unchanged appliance is not touched. A changed one keeps its counters, and its readings unless
+  \`url\` changed. A removed one disappears at once.
+- A removed token is refused at once. Another address, audit file or limit restarts the gateway.
+  While changes are frozen, another audit file is refused.
+- Keys, certificates and \`appliance_files\` are reloaded within seconds when they change. Replace
+  them by renaming (\`mv new-key key\`), so that none is read half-written.
 
 ## Appliances
 
@@ -133,12 +128,9 @@ admin:
 
 ${keyTable({ type: 'object', properties: { admin: admin ?? {} } }, { withoutDefault: '–' })}
 
-- A role is the maximum a token may do; \`allow\` and \`deny\` only restrict it.
-  [endpoints.md](endpoints.md) lists operations and routes. An unknown one is a mistake. Quote
-  routes because of their braces.
-- An appliance named without \`*\` must be in \`appliances\`. A pattern may match none.
-- Other machines can connect only with \`tls\` or \`insecure_plaintext\`; otherwise the exporter does
-  not start.
+- [Who may do what](admin.md#who-may-do-what) explains roles, \`allow\` and \`deny\`.
+  [endpoints.md](endpoints.md) lists operations and routes. Quote routes because of their braces.
+- An appliance named without \`*\` must be in \`appliances\`.
 - An expired token is refused by the gateway, and does not prevent the start.
 
 ## On the command line
