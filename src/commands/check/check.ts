@@ -1,66 +1,62 @@
-import { stat } from 'node:fs/promises';
-import { createDecoder } from '../../appliance/decode.ts';
-import { operationRoutes } from '../../gateway/policy.ts';
+import { keyRefusal } from '../../app/connect-appliance.ts';
 import { collectorDefaults } from '../../collectors/registry.ts';
 import { hasEnvironmentAppliance } from '../../config/environment.ts';
 import { createFiles, type Files } from '../../config/files.ts';
 import { loadSettings } from '../../config/load.ts';
 import { ConfigError } from '../../config/problems.ts';
-import { type Settings, settingsOfShard } from '../../config/settings.ts';
-import { loadWebSettings, type WebSettings } from '../../config/web-settings.ts';
-import { counted } from '../../lib/text.ts';
+import { type ApplianceSettings, type Settings, settingsOfShard } from '../../config/settings.ts';
+import { loadWebSettings } from '../../config/web-settings.ts';
+import { operationRoutes } from '../../gateway/policy.ts';
 import { parseShard } from '../../lib/shard.ts';
+import { counted } from '../../lib/text.ts';
 import { type Command, type CommandContext, optionalFlag, textFlag, UsageError } from '../command.ts';
 import { readShownCertificate } from '../fingerprint.ts';
+import { finding, type Finding } from './failure-finding.ts';
 import { probeFarms } from './farm-probes.ts';
-import { addressOf, type ApplianceCheck, probeAppliance, type ProbeParts } from './probe.ts';
-import { adminKeyFinding, gatewayNotes, ownCertificateNote } from './gateway.ts';
 import { findingsOf } from './findings.ts';
-import { createJsonReport, writeRefusal } from './json-report.ts';
-import { createTextReport, type Note, type Report } from './report.ts';
+import { createJsonReport } from './json-report.ts';
+import { gatewayNotes, openKeyNotes, variableNotes, webNotes } from './notes.ts';
+import { addressOf, type ApplianceCheck, probeAppliance, type ProbeParts } from './probe.ts';
+import { createTextReport, type Report } from './report.ts';
 
 /** Validates the configuration, probes each appliance read-only, and reports about each. */
 export const check: Command = async (context) => {
-  const { flags, shell } = context;
-  const isJson = flags['json'] === true;
-  const report = isJson ? createJsonReport(shell) : createTextReport(context, flags['quiet'] === true);
+  const { json, quiet } = context.flags;
+  const report = json === true ? createJsonReport(context.shell) : createTextReport(context, quiet === true);
   try {
     return await checkAll(context, report);
   } catch (error) {
-    if (!isJson || !(error instanceof ConfigError)) throw error;
-    await writeRefusal(error, shell);
+    if (!(error instanceof ConfigError) || !report.refuse) throw error;
+    await report.refuse(error);
     return 2;
   }
 };
 
 async function checkAll(context: CommandContext, report: Report): Promise<number> {
-  const { flags, env } = context;
-  const file = optionalFlag(flags, 'config.file');
+  const { flags, env, stopped } = context;
   const webFile = optionalFlag(flags, 'web.config.file');
-  const hasAppliances = file !== undefined || hasEnvironmentAppliance(env);
+  const hasAppliances = flags['config.file'] !== undefined || hasEnvironmentAppliance(env);
   if (!hasAppliances && webFile === undefined)
     throw new UsageError('nothing to check: give --config.file=PATH, or set ZLB_APPLIANCE_URL and ZLB_API_KEY_FILE');
-  if (webFile !== undefined) webNotes(await loadWebSettings({ file: webFile, env }), Date.now()).forEach(report.note);
+  if (webFile !== undefined) webNotes(await loadWebSettings({ file: webFile, env })).forEach(report.note);
   if (!hasAppliances) return await report.end(0);
 
   const settings = await loadWithNotes(context, report);
   const { appliances } = settings;
-  const decode = createDecoder();
   let failed = 0;
   let withFindings = 0;
   for (const appliance of appliances) {
-    if (context.stopped.aborted)
+    if (stopped.aborted)
       return await report.end(1, { text: 'Stopped before all appliances were checked.', isWrong: true });
-    const checked = await checkAppliance({ appliance, settings, decode, stopped: context.stopped });
+    const checked = await checkAppliance({ appliance, settings, stopped });
     const ok = checked.probe.failure === undefined;
-    const keyFinding = ok ? await adminKeyFinding(appliance, settings, decode, context.stopped) : undefined;
-    const findings = [...findingsOf(checked), ...(keyFinding ? [keyFinding] : [])];
+    const findings = [...findingsOf(checked), ...(ok ? await adminKeyFindings(appliance, settings, stopped) : [])];
     if (!ok) failed += 1;
     if (ok && findings.length > 0) withFindings += 1;
     report.appliance(checked, findings);
   }
   if (env.ZLB_APPLIANCE_URL && failed + withFindings > 0) variableNotes.forEach(report.note);
-  gatewayNotes(settings.admin, Date.now()).forEach(report.note);
+  gatewayNotes(settings.admin).forEach(report.note);
   const all = counted(appliances.length, 'appliance');
   if (failed > 0)
     return await report.end(1, { text: `${failed} of ${all} cannot be polled as configured.`, isWrong: true });
@@ -68,34 +64,39 @@ async function checkAll(context: CommandContext, report: Report): Promise<number
   return await report.end(0, { text: `${all} can be polled as configured${remark}.` });
 }
 
+/** Matches an API key that is in the configuration itself and not in an environment variable. */
+const keyInYaml = /^[^#\n]*\b(?:admin_)?api_key["']?\s*:\s*(?!["']?\$\{)\S/m;
+
 /** Loads the settings of this shard, and notes what is allowed and probably a mistake. */
-async function loadWithNotes({ flags, env }: CommandContext, report: Report): Promise<Settings> {
+async function loadWithNotes({ flags, env }: CommandContext, { note }: Report): Promise<Settings> {
   const file = optionalFlag(flags, 'config.file');
-  const files = noteKeyFiles(createFiles({ path: file }));
+  const files = createFiles({ path: file });
+  const keyFiles = new Set<string>();
+  const notingKeyFiles: Files = {
+    ...files,
+    async readText(path, purpose) {
+      const text = await files.readText(path, purpose);
+      if (purpose === 'key' || ('value' in text && keyInYaml.test(text.value))) keyFiles.add(path);
+      return text;
+    },
+  };
   const remarks: string[] = [];
   const whole = await loadSettings({
     ...(file === undefined ? {} : { file }),
     env,
     collectorDefaults,
     operations: operationRoutes(),
-    files,
+    files: notingKeyFiles,
     onRemark: (line) => remarks.push(line),
   });
   const settings = settingsOfShard(whole, parseShard(textFlag(flags, 'shard')));
-  report.note({ text: `The configuration is valid: ${counted(whole.appliances.length, 'appliance')}.` });
   const { shard, appliances } = settings;
-  if (shard) report.note({ text: `Shard ${shard.index}/${shard.count} watches ${appliances.length} of them.` });
-  for (const remark of remarks) report.note({ text: remark, isWrong: true });
-  (await openKeyNotes(files.keyFiles)).forEach(report.note);
+  note({ text: `The configuration is valid: ${counted(whole.appliances.length, 'appliance')}.` });
+  if (shard) note({ text: `Shard ${shard.index}/${shard.count} watches ${appliances.length} of them.` });
+  for (const remark of remarks) note({ text: remark, isWrong: true });
+  (await openKeyNotes(keyFiles)).forEach(note);
   return settings;
 }
-
-/** The remedies show keys of the configuration file. */
-const variableNotes: readonly Note[] = [
-  '',
-  'The appliance is given by the environment: write url as ZLB_APPLIANCE_URL, api_key_file as ZLB_API_KEY_FILE',
-  'and tls.fingerprint_sha256 as ZLB_TLS_FINGERPRINT_SHA256. Other keys need a file.',
-].map((text) => ({ text }));
 
 async function checkAppliance(parts: ProbeParts): Promise<ApplianceCheck> {
   const { appliance, settings, stopped } = parts;
@@ -114,53 +115,22 @@ async function checkAppliance(parts: ProbeParts): Promise<ApplianceCheck> {
   return { appliance, settings, probe, farmProbes, shown, nowMs: Date.now() };
 }
 
-/** Returns notes about the protection of the metrics listener and the end of its certificate. */
-function webNotes({ tls, users }: WebSettings, nowMs: number): readonly Note[] {
-  const transport = tls ? 'TLS' : 'plain HTTP';
-  const clients = tls && tls.clientAuth !== 'NoClientCert' ? `, client_auth_type ${tls.clientAuth}` : '';
-  const passwords = users.size === 0 ? 'no password' : `${users.size} ${users.size === 1 ? 'user' : 'users'}`;
-  const protection = { text: `The web configuration is valid: ${transport}${clients}, ${passwords}.` };
-  if (!tls) return [protection];
-  return [protection, ownCertificateNote(tls.cert, 'Prometheus does', nowMs)];
-}
-
-/** Files that record which of them hold keys. */
-interface NotedFiles extends Files {
-  readonly keyFiles: ReadonlySet<string>;
-}
-
-function noteKeyFiles(files: Files): NotedFiles {
-  const keyFiles = new Set<string>();
-  return {
-    list: files.list,
-    haveChanged: () => files.haveChanged(),
-    get mainText() {
-      return files.mainText;
-    },
-    keyFiles,
-    async readText(path, purpose) {
-      const text = await files.readText(path, purpose);
-      if (purpose === 'key' || ('value' in text && keyInYaml.test(text.value))) keyFiles.add(path);
-      return text;
-    },
-  };
-}
-
-/** Matches an API key that is in the configuration itself and not in an environment variable. */
-const keyInYaml = /^[^#\n]*\b(?:admin_)?api_key["']?\s*:\s*(?!["']?\$\{)\S/m;
-
-const readableByAll = 0o004;
-
-/** Returns a note for each file with a key that every user of this machine can read. */
-async function openKeyNotes(keyFiles: ReadonlySet<string>): Promise<readonly Note[]> {
-  const notes: Note[] = [];
-  for (const path of keyFiles) {
-    const { mode } = await stat(path);
-    if ((mode & readableByAll) !== 0)
-      notes.push({
-        text: `Every user of this machine can read the key in ${path}. Give it to the exporter alone: chmod 600 ${path}`,
-        isWrong: true,
-      });
-  }
-  return notes;
+/** Tries the gateway's own key. */
+async function adminKeyFindings(
+  appliance: ApplianceSettings,
+  settings: Settings,
+  stopped: AbortSignal,
+): Promise<readonly Finding[]> {
+  const { adminApiKey } = appliance;
+  if (!settings.admin || !adminApiKey) return [];
+  const refusal = await keyRefusal({ appliance: { ...appliance, apiKey: adminApiKey }, settings }, stopped);
+  // A deactivated appliance checks the key before it refuses with 402.
+  if (refusal === undefined || refusal.reason === 'unlicensed') return [];
+  return [
+    finding(
+      `The key of the gateway (admin_api_key) does not work: ${refusal.message}.`,
+      'Use the key of an enabled user with the right to change (System > Users), or leave it out:',
+      'the gateway then uses api_key.',
+    ),
+  ];
 }

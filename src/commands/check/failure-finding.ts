@@ -3,49 +3,57 @@ import { dayOf } from '../../lib/time.ts';
 import { ownFingerprintCommand } from '../fingerprint.ts';
 import { addressOf, type ApplianceCheck, type Failure } from './probe.ts';
 
+/** A problem of an appliance or of its configuration, and what to do about it. */
+export interface Finding {
+  readonly text: string;
+  /** Lines; a command or setting to copy is a line of its own, see {@link exact}. */
+  readonly remedy: readonly string[];
+}
+
+export function finding(text: string, ...remedy: readonly string[]): Finding {
+  return { text, remedy };
+}
+
+/** Returns the line of a command or a setting to copy. */
+export function exact(text: string): string {
+  return `    ${text}`;
+}
+
 /** Returns why an appliance cannot be polled, and what to do about it. */
 export function failureFinding(failure: Failure, checked: ApplianceCheck): Finding {
-  const { appliance } = checked;
-  const { text } = addressOf(appliance);
-  const byHand = ['Try it by hand from this machine:', exact(`curl -kv https://${text}/`)];
+  const { url, keyHeader } = checked.appliance;
+  const { text } = addressOf(checked.appliance);
+  const basePaths = knownBasePaths.join(' and ');
   switch (failure.reason) {
     case 'connect':
-      return connectFinding(failure, checked, byHand);
+      return connectFinding(failure, checked);
     case 'timeout':
-      return {
-        text: `${text} gave no answer in time.`,
-        remedy: [
-          ...byHand,
-          'If it connects and is slow, raise polling.timeout. If it hangs, a firewall drops the packets.',
-        ],
-      };
+      return finding(
+        `${text} gave no answer in time.`,
+        ...byHand(text),
+        'If it connects and is slow, raise polling.timeout. If it hangs, a firewall drops the packets.',
+      );
     case 'tls':
       return tlsFinding(failure, checked);
     case 'unauthorized':
-      return {
-        text: 'The key is refused: it is mistyped, was replaced or expired, or its user is disabled.',
-        remedy: [
-          'Make a key for an enabled API user (System > Users) and put it, alone, into api_key_file.',
-          `It is sent as ${keyHeadersText(appliance.keyHeader)}; a proxy that drops such headers needs the other form:`,
-          exact('key_header: ZAPI-KEY'),
-        ],
-      };
+      return finding(
+        'The key is refused: it is mistyped, was replaced or expired, or its user is disabled.',
+        'Make a key for an enabled API user (System > Users) and put it, alone, into api_key_file.',
+        `It is sent as ${keyHeadersText(keyHeader)}; a proxy that drops such headers needs the other form:`,
+        exact('key_header: ZAPI-KEY'),
+      );
     case 'unproven':
-      return {
-        text: 'Something answers, but not as the management API that accepts this key.',
-        remedy:
-          appliance.url.pathname === '/'
-            ? [
-                `Check that ${text} is the web interface of the appliance, and that its release has the API v4.0.`,
-                `These paths were tried: ${knownBasePaths.join(' and ')}.`,
-              ]
-            : [
-                `Remove the path ${appliance.url.pathname} from url.`,
-                `Without a path, ${knownBasePaths.join(' and ')} are tried.`,
-              ],
-      };
+      return finding(
+        'Something answers, but not as the management API that accepts this key.',
+        ...(url.pathname === '/'
+          ? [
+              `Check that ${text} is the web interface of the appliance, and that its release has the API v4.0.`,
+              `These paths were tried: ${basePaths}.`,
+            ]
+          : [`Remove the path ${url.pathname} from url.`, `Without a path, ${basePaths} are tried.`]),
+      );
     case 'cancelled':
-      return { text: 'The check was stopped before the end.', remedy: ['Run it again.'] };
+      return finding('The check was stopped before the end.', 'Run it again.');
   }
 }
 
@@ -62,82 +70,66 @@ export function pinLines(fingerprintSha256: string, port: number): readonly stri
   ];
 }
 
-function connectFinding({ message }: Failure, { appliance }: ApplianceCheck, byHand: readonly string[]): Finding {
+function byHand(address: string): readonly string[] {
+  return ['Try it by hand from this machine:', exact(`curl -kv https://${address}/`)];
+}
+
+function connectFinding({ message }: Failure, { appliance }: ApplianceCheck): Finding {
   const { host, text } = addressOf(appliance);
   if (/\b(?:ENOTFOUND|EAI_AGAIN)\b/.test(message))
-    return {
-      text: `This machine finds no address for the name ${host}.`,
-      remedy: [
-        'Check the host in url and the name server of this machine, or write the address itself:',
-        'a pinned certificate does not depend on the name.',
-      ],
-    };
+    return finding(
+      `This machine finds no address for the name ${host}.`,
+      'Check the host in url and the name server of this machine, or write the address itself:',
+      'a pinned certificate does not depend on the name.',
+    );
   if (/\b(?:ECONNRESET|EPIPE|closed|disconnected|hang up|mismatch)\b/.test(message))
-    return {
-      text: `${text} accepts the connection and closes it before the end of an answer.`,
-      remedy: [
-        ...byHand,
-        'If that fails too, the port may not be the port of the web interface (usually 444), or something',
-        'in between ends connections: a firewall, a proxy, a list of addresses that may manage the appliance.',
-      ],
-    };
-  return {
-    text: `Nothing accepts connections on ${text}.`,
-    remedy: [
-      ...byHand,
-      'If that fails too, the host or port in url is wrong (the web interface is usually on 444),',
-      'a firewall is in between, or the web server of the appliance does not run.',
-    ],
-  };
+    return finding(
+      `${text} accepts the connection and closes it before the end of an answer.`,
+      ...byHand(text),
+      'If that fails too, the port may not be the port of the web interface (usually 444), or something',
+      'in between ends connections: a firewall, a proxy, a list of addresses that may manage the appliance.',
+    );
+  return finding(
+    `Nothing accepts connections on ${text}.`,
+    ...byHand(text),
+    'If that fails too, the host or port in url is wrong (the web interface is usually on 444),',
+    'a firewall is in between, or the web server of the appliance does not run.',
+  );
 }
 
 function tlsFinding({ message }: Failure, { appliance, shown, nowMs }: ApplianceCheck): Finding {
   const { port, text } = addressOf(appliance);
   if (!shown)
-    return {
-      text: `${text} does not speak TLS as expected.`,
-      remedy: ['Check that the port in url is that of the web interface (usually 444).'],
-    };
+    return finding(
+      `${text} does not speak TLS as expected.`,
+      'Check that the port in url is that of the web interface (usually 444).',
+    );
   const { fingerprintSha256: found, issuer, subject, endsAtMs } = shown;
   const pin = pinLines(found, port);
   if (appliance.tls.fingerprintSha256 !== undefined)
-    return {
-      text: `The certificate is not the pinned one: its fingerprint is ${found}.`,
-      remedy: [
-        'If it was renewed, pin the new one:',
-        ...pin,
-        'If the fingerprints differ, somebody is in between. The key was not sent.',
-      ],
-    };
+    return finding(
+      `The certificate is not the pinned one: its fingerprint is ${found}.`,
+      'If it was renewed, pin the new one:',
+      ...pin,
+      'If the fingerprints differ, somebody is in between. The key was not sent.',
+    );
   if (endsAtMs < nowMs)
-    return {
-      text: `The certificate of the API expired on ${dayOf(endsAtMs)}.`,
-      remedy: ['Renew it on the appliance. To continue until then, pin it:', ...pin],
-    };
+    return finding(
+      `The certificate of the API expired on ${dayOf(endsAtMs)}.`,
+      'Renew it on the appliance. To continue until then, pin it:',
+      ...pin,
+    );
   if (/altnames|does not match/i.test(message))
-    return {
-      text: `The certificate is for another name (${subject}).`,
-      remedy: [
-        'If that is this appliance, expect a name that is in the certificate:',
-        exact('tls: { server_name: NAME }'),
-        'Or pin it:',
-        ...pin,
-      ],
-    };
-  return {
-    text: `The certificate was issued by ${issuer === subject ? 'itself' : issuer}, which this machine does not trust.`,
-    remedy: ['Name the file of its authority in tls: { ca_file: PATH }, or pin it:', ...pin],
-  };
-}
-
-/** A problem of an appliance or of its configuration, and what to do about it. */
-export interface Finding {
-  readonly text: string;
-  /** Lines; a command or setting to copy is a line of its own, see {@link exact}. */
-  readonly remedy: readonly string[];
-}
-
-/** Returns the line of a command or a setting to copy. */
-export function exact(text: string): string {
-  return `    ${text}`;
+    return finding(
+      `The certificate is for another name (${subject}).`,
+      'If that is this appliance, expect a name that is in the certificate:',
+      exact('tls: { server_name: NAME }'),
+      'Or pin it:',
+      ...pin,
+    );
+  return finding(
+    `The certificate was issued by ${issuer === subject ? 'itself' : issuer}, which this machine does not trust.`,
+    'Name the file of its authority in tls: { ca_file: PATH }, or pin it:',
+    ...pin,
+  );
 }

@@ -6,91 +6,81 @@ import { alertThresholds } from '../../lib/alert-thresholds.ts';
 import { dayOf, formatDuration } from '../../lib/time.ts';
 import { packageFolder } from '../../app/build-info.ts';
 import type { FarmProbe } from './farm-probes.ts';
-import { addressOf, type ApplianceCheck, clockOffsetOf, type Obstacle } from './probe.ts';
-import { failureFinding, pinLines, exact, type Finding } from './failure-finding.ts';
+import { addressOf, type ApplianceCheck, clockOffsetOf } from './probe.ts';
+import { exact, failureFinding, finding, type Finding, pinLines } from './failure-finding.ts';
 
 const soonMs = 30 * 86_400_000;
 
 /** Returns all problems of an appliance, the worst first. */
 export function findingsOf(checked: ApplianceCheck): readonly Finding[] {
   const { failure } = checked.probe;
-  return [
-    ...(failure ? [failureFinding(failure, checked)] : []),
-    ...(failure?.reason === 'tls' ? [] : trustFindings(checked)),
-    ...(failure
-      ? []
-      : [
-          ...licenceFindings(checked),
-          ...obstacleFindings(checked),
-          ...farmFindings(checked),
-          ...probeFindings(checked),
-        ]),
-    ...clockFindings(checked),
-    ...(failure ? [] : costFindings(checked)),
+  if (failure) {
+    const trust = failure.reason === 'tls' ? [] : trustFindings(checked);
+    return [failureFinding(failure, checked), ...trust, ...clockFindings(checked)];
+  }
+  const all = [
+    trustFindings,
+    licenceFindings,
+    obstacleFindings,
+    farmFindings,
+    probeFindings,
+    clockFindings,
+    costFindings,
   ];
+  return all.flatMap((find) => [...find(checked)]);
 }
 
-function trustFindings({ appliance, shown, nowMs }: ApplianceCheck): readonly Finding[] {
-  if (!shown) return [];
+type Findings = Generator<Finding, void>;
+
+function* trustFindings({ appliance, shown, nowMs }: ApplianceCheck): Findings {
+  if (!shown) return;
   const { fingerprintSha256: found, endsAtMs } = shown;
   const { insecureSkipVerify, fingerprintSha256: pinned } = appliance.tls;
-  const findings: Finding[] = [];
+  const { port, text } = addressOf(appliance);
   if (insecureSkipVerify && pinned === undefined)
-    findings.push({
-      text: 'insecure_skip_verify is on: somebody in between could read the key without being noticed.',
-      remedy: ['Replace it by:', ...pinLines(found, addressOf(appliance).port)],
-    });
-  if (endsAtMs < nowMs + soonMs)
-    findings.push({
-      text: `The certificate of the API ${endsAtMs < nowMs ? 'expired' : 'expires'} on ${dayOf(endsAtMs)}.`,
-      remedy:
-        pinned === undefined
-          ? ['Renew it on the appliance: polling that verifies it ends on that day.']
-          : [
-              'Polling continues, because it is pinned. After a renewal, pin the new one the same day; this prints it:',
-              exact(`zlb-exporter fingerprint ${addressOf(appliance).text}`),
-            ],
-    });
-  return findings;
+    yield finding(
+      'insecure_skip_verify is on: somebody in between could read the key without being noticed.',
+      'Replace it by:',
+      ...pinLines(found, port),
+    );
+  if (endsAtMs >= nowMs + soonMs) return;
+  const ends = `The certificate of the API ${endsAtMs < nowMs ? 'expired' : 'expires'} on ${dayOf(endsAtMs)}.`;
+  if (pinned === undefined)
+    yield finding(ends, 'Renew it on the appliance: polling that verifies it ends on that day.');
+  else
+    yield finding(
+      ends,
+      'Polling continues, because it is pinned. After a renewal, pin the new one the same day; this prints it:',
+      exact(`zlb-exporter fingerprint ${text}`),
+    );
 }
 
-function licenceFindings({ appliance, settings, probe }: ApplianceCheck): readonly Finding[] {
-  if (probe.facts.licensed !== false) return [];
-  const install = exact(`zlb-exporter admin ${appliance.name} install-activation file=PATH --reason=TEXT`);
-  return [
-    {
-      text: 'It is deactivated: until a valid activation certificate is installed it answers 402 to nearly everything.',
-      remedy: [
-        `Install one in its web interface${settings.admin ? ', or through the gateway:' : '.'}`,
-        ...(settings.admin ? [install] : []),
-        'Do not restart its farms before that: they may not start again. ZlbApplianceDeactivated fires until then.',
-      ],
-    },
-  ];
+function* licenceFindings({ appliance, settings, probe }: ApplianceCheck): Findings {
+  if (probe.facts.licensed !== false) return;
+  const throughGateway = exact(`zlb-exporter admin ${appliance.name} install-activation file=PATH --reason=TEXT`);
+  yield finding(
+    'It is deactivated: until a valid activation certificate is installed it answers 402 to nearly everything.',
+    `Install one in its web interface${settings.admin ? ', or through the gateway:' : '.'}`,
+    ...(settings.admin ? [throughGateway] : []),
+    'Do not restart its farms before that: they may not start again. ZlbApplianceDeactivated fires until then.',
+  );
 }
 
 /** Makes one finding for everything that is forbidden: one role may exclude five collectors. */
-function obstacleFindings({ probe }: ApplianceCheck): readonly Finding[] {
+function* obstacleFindings({ probe }: ApplianceCheck): Findings {
   const { licensed } = probe.facts;
   // The licence has a finding of its own.
   const obstacles = probe.obstacles.filter(({ reason }) => reason !== 'unlicensed' || licensed !== false);
   const forbidden = obstacles.filter(({ reason }) => reason === 'forbidden').map(({ collector }) => collector);
-  const others = obstacles.filter(({ reason }) => reason !== 'forbidden');
-  return [...(forbidden.length > 0 ? [forbiddenFinding(forbidden)] : []), ...others.map(otherFinding)];
-}
-
-function forbiddenFinding(collectors: readonly string[]): Finding {
-  return {
-    text: `The key may not read ${collectors.join(', ')}.${lostBy(collectors)}`,
-    remedy: [
+  if (forbidden.length > 0)
+    yield finding(
+      `The key may not read ${forbidden.join(', ')}.${lostBy(forbidden)}`,
       'Give the user of the key a role that may read them (System > Users), or disable the collectors:',
-      exact(withoutCollectors(collectors)),
-    ],
-  };
-}
-
-function otherFinding({ collector, reason, message }: Obstacle): Finding {
-  return { text: `${collector}: ${message}.${lostBy([collector])}`, remedy: remedyFor(reason, collector) };
+      exact(withoutCollectors(forbidden)),
+    );
+  for (const { collector, reason, message } of obstacles)
+    if (reason !== 'forbidden')
+      yield finding(`${collector}: ${message}.${lostBy([collector])}`, ...remedyFor(reason, collector));
 }
 
 function lostBy(collectors: readonly string[]): string {
@@ -116,70 +106,54 @@ function remedyFor(reason: FailureReason | undefined, collector: string): readon
   return ['Polling tries again each time. If the failure stays, look at the log of the appliance for that call.'];
 }
 
-function farmFindings({ probe }: ApplianceCheck): readonly Finding[] {
-  if (probe.facts.farms?.length !== 0) return [];
-  return [
-    {
-      text: 'The key sees no farm, so nothing is known about its services.',
-      remedy: [
-        'If it has farms: add the user of the key to a group that has them (System > Users),',
-        'and check farms.include and farms.exclude.',
-      ],
-    },
-  ];
+function* farmFindings({ probe }: ApplianceCheck): Findings {
+  if (probe.facts.farms?.length === 0)
+    yield finding(
+      'The key sees no farm, so nothing is known about its services.',
+      'If it has farms: add the user of the key to a group that has them (System > Users),',
+      'and check farms.include and farms.exclude.',
+    );
 }
 
 /** Makes one finding for all addresses that must not be probed, and one for those out of reach. */
-function probeFindings({ farmProbes = [] }: ApplianceCheck): readonly Finding[] {
+function* probeFindings({ farmProbes = [] }: ApplianceCheck): Findings {
   const named = (probes: readonly FarmProbe[]) => probes.map(({ farm, address }) => `${farm} at ${address}`).join(', ');
   const forbidden = farmProbes.filter(({ failure }) => failure === 'not_allowed');
   const silent = farmProbes.filter(({ isReachable }) => isReachable === false);
-  const findings: Finding[] = [];
+  const example = exact("vip: { networks: ['192.0.2.0/24'] }");
   if (forbidden.length > 0)
-    findings.push({
-      text: `The collector vip may not connect to ${named(forbidden)}: reserved, of this machine, or in none of vip.networks.`,
-      remedy: ['If its farms really are there, name their networks, all of them:', exact(networksExample)],
-    });
+    yield finding(
+      `The collector vip may not connect to ${named(forbidden)}: reserved, of this machine, or in none of vip.networks.`,
+      'If its farms really are there, name their networks, all of them:',
+      example,
+    );
   if (silent.length > 0)
-    findings.push({
-      text: `From here, no connection can be made to ${named(silent)}. ZlbFarmUnreachable cannot fire for them.`,
-      remedy: [
-        'Open the way for this machine, lead the probe elsewhere by vip.connect_to, or name the networks that it reaches:',
-        exact(networksExample),
-      ],
-    });
-  return findings;
+    yield finding(
+      `From here, no connection can be made to ${named(silent)}. ZlbFarmUnreachable cannot fire for them.`,
+      'Open the way for this machine, lead the probe elsewhere by vip.connect_to, or name the networks that it reaches:',
+      example,
+    );
 }
 
-const networksExample = "vip: { networks: ['192.0.2.0/24'] }";
-
-function clockFindings({ probe }: ApplianceCheck): readonly Finding[] {
+function* clockFindings({ probe }: ApplianceCheck): Findings {
   const offset = clockOffsetOf(probe.calls);
-  if (offset === undefined || Math.abs(offset) <= alertThresholds.clockOffsetSeconds) return [];
-  return [
-    {
-      text: `Its clock is ${formatDuration(Math.abs(offset) * 1_000)} ${offset > 0 ? 'ahead of' : 'behind'} the clock of this machine; ZlbApplianceClockWrong fires.`,
-      remedy: [
-        'Set the time server of the machine that is wrong; this shows the one of this machine:',
-        exact('timedatectl'),
-      ],
-    },
-  ];
+  if (offset === undefined || Math.abs(offset) <= alertThresholds.clockOffsetSeconds) return;
+  yield finding(
+    `Its clock is ${formatDuration(Math.abs(offset) * 1_000)} ${offset > 0 ? 'ahead of' : 'behind'} the clock of this machine; ZlbApplianceClockWrong fires.`,
+    'Set the time server of the machine that is wrong; this shows the one of this machine:',
+    exact('timedatectl'),
+  );
 }
 
-function costFindings({ probe, settings }: ApplianceCheck): readonly Finding[] {
+function* costFindings({ probe, settings }: ApplianceCheck): Findings {
   const { maxBusyRatio } = settings.polling;
   const ratio = probe.perMinute.seconds / 60;
-  if (ratio <= maxBusyRatio) return [];
-  return [
-    {
-      text: `Polling as configured would take ${percent(ratio)} of its time, and polling.max_busy_ratio allows ${percent(maxBusyRatio)}: intervals will be stretched.`,
-      remedy: [
-        'That may be acceptable: see zlb_collector_interval_seconds. Otherwise run the most expensive collectors less often:',
-        exact("collectors: { backends: { schedule: '0 */5 * * * *' }, farm_config: { schedule: '0 0 * * * *' } }"),
-      ],
-    },
-  ];
+  if (ratio <= maxBusyRatio) return;
+  yield finding(
+    `Polling as configured would take ${percent(ratio)} of its time, and polling.max_busy_ratio allows ${percent(maxBusyRatio)}: intervals will be stretched.`,
+    'That may be acceptable: see zlb_collector_interval_seconds. Otherwise run the most expensive collectors less often:',
+    exact("collectors: { backends: { schedule: '0 */5 * * * *' }, farm_config: { schedule: '0 0 * * * *' } }"),
+  );
 }
 
 export function percent(ratio: number): string {

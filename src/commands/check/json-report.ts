@@ -1,56 +1,51 @@
-import type { ConfigError, ConfigProblem } from '../../config/problems.ts';
+import type { ConfigProblem } from '../../config/problems.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { Shell } from '../command.ts';
 import type { Finding } from './failure-finding.ts';
 import { addressOf, type ApplianceCheck, clockOffsetOf } from './probe.ts';
 import { type Report, trustOf } from './report.ts';
 
-/** The output of `check --json`; docs/operations.md explains it. Unknown is null. */
-interface CheckDocument {
-  /** True if the exporter starts with this configuration. */
-  readonly valid: boolean;
-  readonly exit_code: number;
-  readonly problems: readonly ConfigProblem[];
-  readonly warnings: readonly string[];
-  readonly appliances: readonly ApplianceDocument[];
-}
-
-type ApplianceDocument = ReturnType<typeof documentOf>;
-
-/** Creates the report for programs: one document at the end. */
+/**
+ * Creates the report for programs: one document at the end, where unknown is null. docs/operations.md
+ * explains it.
+ */
 export function createJsonReport(shell: Pick<Shell, 'write'>): Report {
   const warnings: string[] = [];
-  const appliances: ApplianceDocument[] = [];
+  const appliances: ReturnType<typeof documentOf>[] = [];
+  const write = (valid: boolean, code: number, problems: readonly ConfigProblem[]): Promise<void> => {
+    const document = { valid, exit_code: code, problems, warnings, appliances };
+    return shell.write(Buffer.from(`${JSON.stringify(document, null, 2)}\n`));
+  };
   return {
     note({ text, isWrong = false }) {
       if (isWrong) warnings.push(text.trim());
     },
     appliance: (checked, findings) => void appliances.push(documentOf(checked, findings)),
     async end(code) {
-      await write({ valid: true, exit_code: code, problems: [], warnings, appliances }, shell);
+      await write(true, code, []);
       return code;
     },
+    refuse: ({ problems }) => write(false, 2, problems),
   };
 }
 
-/** Writes the document about a configuration that was refused. */
-export async function writeRefusal({ problems }: ConfigError, shell: Pick<Shell, 'write'>): Promise<void> {
-  await write({ valid: false, exit_code: 2, problems, warnings: [], appliances: [] }, shell);
-}
-
-async function write(document: CheckDocument, { write }: Pick<Shell, 'write'>): Promise<void> {
-  await write(Buffer.from(`${JSON.stringify(document, null, 2)}\n`));
-}
-
 function documentOf(checked: ApplianceCheck, findings: readonly Finding[]) {
-  const { appliance, probe, settings } = checked;
+  const { appliance, probe, settings, shown } = checked;
   const { failure, facts, perMinute } = probe;
   return {
     name: appliance.name,
     address: addressOf(appliance).text,
     ok: failure === undefined,
     failure: failure ? { reason: failure.reason, message: oneLine(failure.message, 250) } : null,
-    certificate: certificateOf(checked),
+    certificate: shown
+      ? {
+          trust: trustOf(checked),
+          fingerprint_sha256: shown.fingerprintSha256,
+          subject: shown.subject,
+          issuer: shown.issuer,
+          not_after: new Date(shown.endsAtMs).toISOString(),
+        }
+      : null,
     product: facts.product ?? null,
     edition: facts.edition ?? null,
     release: facts.version ?? null,
@@ -77,17 +72,5 @@ function documentOf(checked: ApplianceCheck, findings: readonly Finding[]) {
         failure,
       })) ?? null,
     findings: findings.map(({ text, remedy }) => ({ text, remedy: remedy.map((line) => line.trim()) })),
-  };
-}
-
-function certificateOf(checked: ApplianceCheck) {
-  const { shown } = checked;
-  if (!shown) return null;
-  return {
-    trust: trustOf(checked),
-    fingerprint_sha256: shown.fingerprintSha256,
-    subject: shown.subject,
-    issuer: shown.issuer,
-    not_after: new Date(shown.endsAtMs).toISOString(),
   };
 }

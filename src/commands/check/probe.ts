@@ -1,5 +1,4 @@
 import type { ApplianceClient, CallReport } from '../../appliance/client.ts';
-import type { Decode } from '../../appliance/decode.ts';
 import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
 import { applianceFacts } from '../../collectors/appliance-facts.ts';
 import { type CollectContext, type Collector, type Facts, isFarmCollector } from '../../collectors/collector.ts';
@@ -39,7 +38,7 @@ export interface Failure {
 }
 
 /** The failure of one collector. */
-export interface Obstacle {
+interface Obstacle {
   readonly collector: string;
   /** Undefined for an answer that has the right form and makes no sense. */
   readonly reason: FailureReason | undefined;
@@ -49,7 +48,6 @@ export interface Obstacle {
 export interface ProbeParts {
   readonly appliance: ApplianceSettings;
   readonly settings: Settings;
-  readonly decode: Decode;
   readonly stopped: AbortSignal;
 }
 
@@ -57,15 +55,9 @@ export interface ProbeParts {
  * Makes each enabled collector's calls once, those per farm for one farm, and adds up what a minute
  * of polling will cost.
  */
-export async function probeAppliance({ appliance, settings, decode, stopped }: ProbeParts): Promise<ProbeResult> {
+export async function probeAppliance({ appliance, settings, stopped }: ProbeParts): Promise<ProbeResult> {
   const calls: CallReport[] = [];
-  const client = connectAppliance({
-    appliance,
-    settings,
-    decode,
-    now: Date.now,
-    onCall: (call) => void calls.push(call),
-  });
+  const client = connectAppliance({ appliance, settings, onCall: (call) => void calls.push(call) });
   const newest = new Map<string, unknown>();
   const context = contextOf(client, appliance, newest, stopped);
   const polled: string[] = [];

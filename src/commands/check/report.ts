@@ -1,3 +1,4 @@
+import type { ConfigError } from '../../config/problems.ts';
 import { counted, oneLine } from '../../lib/text.ts';
 import type { CommandContext } from '../command.ts';
 import { dayOf, formatDuration } from '../../lib/time.ts';
@@ -5,20 +6,16 @@ import type { FarmProbe } from './farm-probes.ts';
 import { addressOf, type ApplianceCheck, clockOffsetOf, secondsOf } from './probe.ts';
 import { keyHeadersText, type Finding } from './failure-finding.ts';
 import { percent } from './findings.ts';
+import type { Note } from './notes.ts';
 
-/** A line about the configuration as a whole. */
-export interface Note {
-  readonly text: string;
-  /** True if somebody has to act. */
-  readonly isWrong?: boolean;
-}
-
-/** Tells the results of a check as they come. */
+/** Reports the results of a check as they come. */
 export interface Report {
   readonly note: (note: Note) => void;
   appliance(checked: ApplianceCheck, findings: readonly Finding[]): void;
-  /** Tells the result; resolves to the exit code. */
+  /** Reports the result; resolves to the exit code. */
   end(code: number, result?: Note): Promise<number>;
+  /** Reports that the configuration was refused; without it, the error is the report. */
+  refuse?(error: ConfigError): Promise<void>;
 }
 
 /** Creates the report for people; a quiet one has only what is wrong. */
@@ -78,7 +75,8 @@ function rowLines(checked: ApplianceCheck, findings: readonly Finding[]): readon
     : findings.length === 0
       ? 'healthy; it can be polled as configured'
       : `${facts.licensed === false ? 'it is deactivated, which hides most facts' : 'it can be polled'}; ${things}`;
-  return [...rowsOf(checked).map(([label, text]) => row(label, text)), row('Diagnosis', diagnosis)];
+  const rows = [...rowsOf(checked), ['Diagnosis', diagnosis] as const];
+  return rows.map(([label, text]) => `${margin}${label.padEnd(labelWidth)}${text}`);
 }
 
 /** Returns the findings with their remedies. */
@@ -172,8 +170,4 @@ function costText({ probe: { perMinute }, settings }: ApplianceCheck): string {
 function releaseOf({ product, version, edition }: ApplianceCheck['probe']['facts']): string {
   const texts = [product ?? 'product unknown', version ?? 'release unknown', edition ?? 'edition unknown'];
   return texts.map((text) => oneLine(text, 64)).join(' ');
-}
-
-function row(label: string, text: string): string {
-  return `${margin}${label.padEnd(labelWidth)}${text}`;
 }

@@ -1,6 +1,5 @@
-import { createDecoder } from '../../appliance/decode.ts';
-import { ApplianceError, type FailureReason } from '../../appliance/errors.ts';
-import { connectAppliance } from '../../app/connect-appliance.ts';
+import type { ApplianceError, FailureReason } from '../../appliance/errors.ts';
+import { keyRefusal } from '../../app/connect-appliance.ts';
 import { operationRoutes } from '../../gateway/policy.ts';
 import { collectorDefaults } from '../../collectors/registry.ts';
 import { loadSettings } from '../../config/load.ts';
@@ -14,10 +13,7 @@ interface Candidate {
   readonly fingerprintSha256: string;
 }
 
-/**
- * Tries a key with one read that every user may do; resolves to why it does not work, and what to
- * do about it.
- */
+/** Tries a key; resolves to why it does not work, and what to do about it. */
 export async function tryKey(candidate: Candidate, stopped: AbortSignal): Promise<string | undefined> {
   const { name, url, key, fingerprintSha256 } = candidate;
   const settings = await loadSettings({
@@ -28,22 +24,8 @@ export async function tryKey(candidate: Candidate, stopped: AbortSignal): Promis
   });
   const [appliance] = settings.appliances;
   assert(appliance, 'the settings have the appliance of their content');
-  const client = connectAppliance({
-    appliance,
-    settings,
-    decode: createDecoder(),
-    now: Date.now,
-    onCall: () => undefined,
-  });
-  try {
-    await client.read('readSystemVersion', {}, stopped);
-    return undefined;
-  } catch (error) {
-    if (error instanceof ApplianceError) return refusalOf(error);
-    throw error;
-  } finally {
-    await client.close();
-  }
+  const refusal = await keyRefusal({ appliance, settings }, stopped);
+  return refusal && textOf(refusal);
 }
 
 const refusals: Partial<Record<FailureReason, string>> = {
@@ -53,13 +35,11 @@ const refusals: Partial<Record<FailureReason, string>> = {
   cancelled: 'was not asked to the end, because you stopped it',
 };
 
-function refusalOf({ reason, message, status }: ApplianceError): string | undefined {
+function textOf({ reason, message, status }: ApplianceError): string | undefined {
   // The key is checked before a licence (402) and a role (403).
   if (reason === 'unlicensed' || reason === 'forbidden') return undefined;
-  return (
-    refusals[reason] ??
-    (status === undefined
-      ? `did not answer (${message}); check the address, and firewalls in between`
-      : `does not answer as the management API v4.0 does (${message}); check that the port is that of the web interface (usually 444)`)
-  );
+  if (refusals[reason] !== undefined) return refusals[reason];
+  return status === undefined
+    ? `did not answer (${message}); check the address, and firewalls in between`
+    : `does not answer as the management API v4.0 does (${message}); check that the port is that of the web interface (usually 444)`;
 }

@@ -1,0 +1,78 @@
+import { stat } from 'node:fs/promises';
+import type { AdminSettings } from '../../config/admin-settings.ts';
+import type { WebSettings } from '../../config/web-settings.ts';
+import { certificateEndsAtMs } from '../../http/web-policy.ts';
+import { counted } from '../../lib/text.ts';
+import { dayOf } from '../../lib/time.ts';
+
+/** A line about the configuration as a whole. */
+export interface Note {
+  readonly text: string;
+  /** True if somebody has to act. */
+  readonly isWrong?: boolean;
+}
+
+/** The remedies show keys of the configuration file. */
+export const variableNotes: readonly Note[] = [
+  '',
+  'The appliance is given by the environment: write url as ZLB_APPLIANCE_URL, api_key_file as ZLB_API_KEY_FILE',
+  'and tls.fingerprint_sha256 as ZLB_TLS_FINGERPRINT_SHA256. Other keys need a file.',
+].map((text) => ({ text }));
+
+const soonMs = 14 * 86_400_000;
+
+/** Returns notes about the listener of the gateway, and tokens that have expired or soon will. */
+export function gatewayNotes(admin: AdminSettings | undefined): readonly Note[] {
+  if (!admin) return [{ text: 'The admin gateway is off: the configuration has no admin block.' }];
+  const { listenAddress, tls, tokens, auditFile } = admin;
+  const transport = tls ? (tls.clientCa === undefined ? 'TLS' : 'TLS with client certificates') : 'without TLS';
+  const nowMs = Date.now();
+  const ends = tokens.flatMap(({ name, expiresAtMs }) => {
+    if (expiresAtMs === undefined || expiresAtMs > nowMs + soonMs) return [];
+    const expires = `${expiresAtMs > nowMs ? 'expires' : 'expired'} on ${dayOf(expiresAtMs)}`;
+    return [{ text: `The token of ${name} ${expires}; zlb-exporter token makes one.`, isWrong: true }];
+  });
+  const certificate = tls ? [certificateNote(tls.cert, 'the command admin does')] : [];
+  return [
+    {
+      text: `The admin gateway: ${listenAddress} ${transport}, ${counted(tokens.length, 'token')}, audit in ${auditFile}.`,
+    },
+    ...[...certificate, ...ends].map((note) => ({ ...note, text: `  ${note.text}` })),
+  ];
+}
+
+/** Returns notes about the protection of the metrics listener and the end of its certificate. */
+export function webNotes({ tls, users }: WebSettings): readonly Note[] {
+  const clients = tls && tls.clientAuth !== 'NoClientCert' ? `, client_auth_type ${tls.clientAuth}` : '';
+  const passwords = users.size === 0 ? 'no password' : counted(users.size, 'user');
+  return [
+    { text: `The web configuration is valid: ${tls ? 'TLS' : 'plain HTTP'}${clients}, ${passwords}.` },
+    ...(tls ? [certificateNote(tls.cert, 'Prometheus does')] : []),
+  ];
+}
+
+/** `clients` is a clause about clients that refuse an expired certificate. */
+function certificateNote(cert: string, clients: string): Note {
+  const endsAtMs = certificateEndsAtMs({ cert });
+  if (endsAtMs > Date.now()) return { text: `Its certificate is valid until ${dayOf(endsAtMs)}.` };
+  return {
+    text: `Its certificate EXPIRED on ${dayOf(endsAtMs)}: clients that check it, as ${clients}, refuse to connect. Renew it.`,
+    isWrong: true,
+  };
+}
+
+const readableByAll = 0o004;
+
+/** Returns a note for each file with a key that every user of this machine can read. */
+export async function openKeyNotes(keyFiles: ReadonlySet<string>): Promise<readonly Note[]> {
+  const notes: Note[] = [];
+  for (const path of keyFiles) {
+    const { mode } = await stat(path);
+    if ((mode & readableByAll) !== 0)
+      notes.push({
+        text: `Every user of this machine can read the key in ${path}. Give it to the exporter alone: chmod 600 ${path}`,
+        isWrong: true,
+      });
+  }
+  return notes;
+}
