@@ -1,5 +1,4 @@
-import type { Seen } from './exporter-reply.ts';
-import { overdue } from './freshness.ts';
+import { overdue, type Seen } from './exporter-reply.ts';
 import { type Finding, NothingKnown, type CheckResult } from './check-result.ts';
 
 /** Whether an appliance answers, and is read completely. */

@@ -1,9 +1,7 @@
 import { alertThresholds } from '../../lib/alert-thresholds.ts';
 import { counted, globMatcher } from '../../lib/text.ts';
-import type { MonitoredFarm, Seen } from './exporter-reply.ts';
-import { overdue, requireFresh } from './freshness.ts';
-import { type Limits, rangesOf, stateBy } from './limits.ts';
-import { type Finding, NothingKnown, type CheckResult } from './check-result.ts';
+import { type MonitoredFarm, overdue, requireFresh, type Seen } from './exporter-reply.ts';
+import { type CheckResult, type Finding, type Limits, NothingKnown, rangesOf, stateBy } from './check-result.ts';
 
 /** Whether farms serve their clients, and how many of their backends are up. */
 export function checkFarms(seen: Seen, glob: string, { warning = 100, critical }: Limits): CheckResult {

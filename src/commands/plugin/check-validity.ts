@@ -1,10 +1,8 @@
 import { expiryWindow, type Validity } from '../../lib/alert-thresholds.ts';
 import { counted, globMatcher } from '../../lib/text.ts';
 import { formatDuration } from '../../lib/time.ts';
-import type { MonitoredCertificate, Seen } from './exporter-reply.ts';
-import { requireFresh } from './freshness.ts';
-import { type Limits, rangesOf, stateBy } from './limits.ts';
-import { type Finding, NothingKnown, type CheckResult } from './check-result.ts';
+import { type MonitoredCertificate, requireFresh, type Seen } from './exporter-reply.ts';
+import { type CheckResult, type Finding, type Limits, NothingKnown, rangesOf, stateBy } from './check-result.ts';
 
 const dayMs = 86_400_000;
 

@@ -1,61 +1,52 @@
 import { closestWord } from '../../lib/text.ts';
 import { toError } from '../../lib/check.ts';
-import { type Command, type CommandContext, type Flags, UsageError } from '../command.ts';
+import { type Command, type CommandContext, UsageError } from '../command.ts';
 import { askExporter } from './ask-exporter.ts';
 import { checkAppliance } from './check-appliance.ts';
 import { checkConnections, checkFarms } from './check-farms.ts';
 import { checkActivation, checkCertificates } from './check-validity.ts';
 import type { Seen } from './exporter-reply.ts';
-import { limitsOf } from './limits.ts';
-import { exitCodes, lineOf, NothingKnown, type State, summarize, type CheckResult } from './check-result.ts';
+import {
+  type CheckResult,
+  exitCodes,
+  type GoodValues,
+  type Limits,
+  limitsOf,
+  lineOf,
+  NothingKnown,
+  type State,
+  summarize,
+} from './check-result.ts';
 
-/** Judges a reading; `glob` selects farms or certificates. */
-type Check = (seen: Seen, glob: string) => CheckResult;
-
-interface CheckKind {
-  readonly takesName: boolean;
-  readonly takesLimits: boolean;
-  /** Reads the flags before anything is asked. */
-  readonly prepare: (flags: Flags) => Check;
+interface Check {
+  readonly takesName?: true;
+  /** The values that -w and -c call good; undefined if the check does not take them. */
+  readonly good?: GoodValues;
+  /** Judges a reading; `glob` selects farms or certificates. */
+  readonly judge: (seen: Seen, glob: string, limits: Limits) => CheckResult;
 }
 
-const withLimits = { takesName: true, takesLimits: true };
-
-const checks: ReadonlyMap<string, CheckKind> = new Map<string, CheckKind>([
-  ['appliance', { takesName: false, takesLimits: false, prepare: () => checkAppliance }],
-  ['farm', { ...withLimits, prepare: (flags) => prepared(checkFarms, limitsOf(flags, 'at least')) }],
-  ['connections', { ...withLimits, prepare: (flags) => prepared(checkConnections, limitsOf(flags, 'at most')) }],
-  ['certificate', { ...withLimits, prepare: (flags) => prepared(checkCertificates, limitsOf(flags, 'at least')) }],
-  [
-    'activation',
-    {
-      takesName: false,
-      takesLimits: true,
-      prepare(flags) {
-        const limits = limitsOf(flags, 'at least');
-        return (seen) => checkActivation(seen, limits);
-      },
-    },
-  ],
+const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
+  ['appliance', { judge: checkAppliance }],
+  ['farm', { takesName: true, good: 'at least', judge: checkFarms }],
+  ['connections', { takesName: true, good: 'at most', judge: checkConnections }],
+  ['certificate', { takesName: true, good: 'at least', judge: checkCertificates }],
+  ['activation', { good: 'at least', judge: (seen, _, limits) => checkActivation(seen, limits) }],
 ]);
-
-function prepared<Given>(check: (seen: Seen, glob: string, given: Given) => CheckResult, given: Given): Check {
-  return (seen, glob) => check(seen, glob, given);
-}
 
 /**
  * Judges an appliance by the readings of a running exporter, as a plug-in of a monitoring system:
  * one line, and an exit code from 0 to 3. Whatever goes wrong is UNKNOWN.
  */
 export const plugin: Command = async (context) => {
-  const { appliance, name, check } = readCall(context);
+  const { appliance, judge } = readCall(context);
   const answer = (state: State, line: string): number => {
     context.say(line);
     return exitCodes[state];
   };
   try {
     const seen = await askExporter(context, appliance);
-    const { state, line } = summarize(check(seen, name));
+    const { state, line } = summarize(judge(seen));
     // An exporter that has lost its configuration must not pass for one that watches.
     return answer(state, seen.isDemonstration ? line.replace(' - ', ' - simulated appliance: ') : line);
   } catch (error) {
@@ -66,20 +57,23 @@ export const plugin: Command = async (context) => {
   }
 };
 
+/** Reads the words and flags before anything is asked. */
 function readCall({ flags, arguments: words }: CommandContext) {
   const [word, appliance, name, ...rest] = words;
-  const kind = checks.get(word ?? '');
-  const names = [...checks.keys()];
-  if (word === undefined || !kind) {
+  const check = checks.get(word ?? '');
+  if (word === undefined || !check) {
+    const names = [...checks.keys()];
     const guess = closestWord(word ?? '', names);
     throw new UsageError(
       `${word === undefined ? 'which check?' : `there is no check ${JSON.stringify(word)};`} ${guess ? `did you mean ${guess}? ` : ''}they are ${names.join(', ')}`,
     );
   }
+  const { takesName, good, judge } = check;
   if (!appliance) throw new UsageError(`of which appliance? plugin ${word} APPLIANCE, as the configuration names it`);
-  if (rest.length > 0 || (name !== undefined && !kind.takesName))
-    throw new UsageError(`plugin ${word} takes ${kind.takesName ? 'an appliance and a name' : 'only an appliance'}`);
-  if (!kind.takesLimits && (flags.warning ?? flags.critical) !== undefined)
+  if (rest.length > 0 || (name !== undefined && !takesName))
+    throw new UsageError(`plugin ${word} takes ${takesName ? 'an appliance and a name' : 'only an appliance'}`);
+  if (!good && (flags.warning ?? flags.critical) !== undefined)
     throw new UsageError(`-w and -c do not go with plugin ${word}`);
-  return { appliance, name: name ?? '*', check: kind.prepare(flags) };
+  const limits = limitsOf(flags, good ?? 'at least');
+  return { appliance, judge: (seen: Seen) => judge(seen, name ?? '*', limits) };
 }
