@@ -3,48 +3,52 @@ import { endpoints } from '../../appliance/api/table.ts';
 import { isRecord } from '../../lib/check.ts';
 import { type CommandContext, optionalFlag, UsageError } from '../command.ts';
 import { oneLine } from '../../lib/text.ts';
-import { parseJson } from '../../lib/check.ts';
 import { type GatewayRequest, reasonHeader, applianceBase } from './gateway-client.ts';
-import { recordsOf, renderJson, printLines, pairLines, tableLines, valueText } from './render.ts';
-import type { AdminSession } from './session.ts';
+import { recordsOf, renderJson, pairLines, tableLines, valueText } from './render.ts';
+import { type AdminCommand, type AdminSession, show } from './session.ts';
 import { quotable, parseTarget } from './words.ts';
 
-/** A command that the gateway itself answers. */
-type BuiltInCommand = (session: AdminSession) => Promise<void>;
+interface BuiltInCommand extends Pick<AdminCommand, 'flags'> {
+  readonly takesWords?: true;
+  readonly run: (session: AdminSession, words: readonly string[]) => Promise<void>;
+}
 
-export const appliances: BuiltInCommand = (session) =>
-  show(session, { method: 'GET', path: '/appliances' }, renderJson);
+const auditFilters = ['limit', 'principal', 'appliance', 'operation', 'event'];
 
-export const whoami: BuiltInCommand = (session) => show(session, { method: 'GET', path: '/whoami' }, renderJson);
+/** The commands that the gateway itself answers. */
+export const builtInCommands: ReadonlyMap<string, BuiltInCommand> = new Map<string, BuiltInCommand>([
+  ['appliances', { flags: ['json'], run: (session) => show(session, get('/appliances'), renderJson) }],
+  ['whoami', { flags: ['json'], run: (session) => show(session, get('/whoami'), renderJson) }],
+  ['parameters', { flags: ['json'], takesWords: true, run: parameters }],
+  ['audit', { flags: ['json', ...auditFilters], run: audit }],
+  ['frozen', { flags: ['json'], run: (session) => show(session, get('/freeze'), freezeLines) }],
+  ['freeze', { flags: ['json', 'reason'], run: freeze }],
+  ['unfreeze', { flags: ['json', 'reason'], run: (session) => changeFreeze('DELETE', session) }],
+]);
+
+function get(path: string): GatewayRequest {
+  return { method: 'GET', path };
+}
 
 /** Shows the newest records first, in the order of the gateway. */
-export const readAudit: BuiltInCommand = async (session) => {
+async function audit(session: AdminSession): Promise<void> {
   const query = new URLSearchParams();
-  for (const name of ['limit', 'principal', 'appliance', 'operation', 'event']) {
-    const value = optionalFlag(session.flags, name);
-    if (value !== undefined) query.set(name, value);
-  }
-  const path = query.size === 0 ? '/audit' : `/audit?${query.toString()}`;
-  await show(session, { method: 'GET', path }, auditLines);
-};
+  for (const name of auditFilters) if (session.flags[name] !== undefined) query.set(name, String(session.flags[name]));
+  await show(session, get(query.size === 0 ? '/audit' : `/audit?${query.toString()}`), auditLines);
+}
 
-export const frozen: BuiltInCommand = (session) => show(session, { method: 'GET', path: '/freeze' }, freezeLines);
-
-export const freeze: BuiltInCommand = async (session) => {
-  const reason = optionalFlag(session.flags, 'reason');
-  if (reason === undefined)
+async function freeze(session: AdminSession): Promise<void> {
+  if (session.flags.reason === undefined)
     throw new UsageError(
       'a freeze needs a reason, which everyone whose change it refuses can read: admin freeze --reason=TEXT',
     );
-  await show(session, { method: 'PUT', path: '/freeze', headers: reasonHeader(reason) }, freezeLines);
-};
+  await changeFreeze('PUT', session);
+}
 
-export const unfreeze: BuiltInCommand = (session) =>
-  show(
-    session,
-    { method: 'DELETE', path: '/freeze', headers: reasonHeader(optionalFlag(session.flags, 'reason')) },
-    freezeLines,
-  );
+async function changeFreeze(method: 'PUT' | 'DELETE', session: AdminSession): Promise<void> {
+  const headers = reasonHeader(optionalFlag(session.flags, 'reason'));
+  await show(session, { method, path: '/freeze', headers }, freezeLines);
+}
 
 /** Lists the operations in which every word occurs; needs no gateway. */
 export async function listOperations(
@@ -66,17 +70,6 @@ export async function listOperations(
   for (const line of tableLines(['operation', 'route', 'risk', 'body', 'about'], rows)) say(line);
   say('');
   say(`${found.length} of ${Object.keys(endpoints).length} operations.`);
-}
-
-/** Sends a request and prints the lines of its answer, or with `--json` the exact answer. */
-export async function show(
-  { client, flags, say, warn, shell }: AdminSession,
-  request: GatewayRequest,
-  toLines: (answer: unknown) => readonly string[],
-): Promise<void> {
-  const text = await (await client.send(request)).whole();
-  if (flags.json === true) await shell.write(text);
-  else printLines(toLines(parseJson(text)), { say, warn });
 }
 
 function auditLines(answer: unknown): readonly string[] {
@@ -106,7 +99,7 @@ function freezeLines(answer: unknown): readonly string[] {
 }
 
 /** Shows the parameters of an operation as the appliance describes them. */
-export async function parameters(words: readonly string[], session: AdminSession): Promise<void> {
+async function parameters(session: AdminSession, words: readonly string[]): Promise<void> {
   const [appliance, ...rest] = words;
   if (appliance === undefined)
     throw new UsageError('the appliance and the operation are missing: admin parameters APPLIANCE OPERATION');
@@ -127,10 +120,10 @@ export async function parameters(words: readonly string[], session: AdminSession
   if (fields.length > 0)
     throw new UsageError(`only names in the path count here: ${key} is ${row.route}; leave the others out`);
   const query = new URLSearchParams({ operation: key, ...call.params });
-  await show(session, { method: 'GET', path: `${applianceBase(appliance)}/parameters?${query.toString()}` }, lines);
+  await show(session, get(`${applianceBase(appliance)}/parameters?${query.toString()}`), parameterLines);
 }
 
-function lines(answer: unknown): readonly string[] {
+function parameterLines(answer: unknown): readonly string[] {
   const rows = recordsOf(answer, 'parameters').toSorted((a, b) => (valueText(a.name) < valueText(b.name) ? -1 : 1));
   const { route, description } = isRecord(answer) ? answer : {};
   return [

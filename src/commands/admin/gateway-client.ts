@@ -2,11 +2,10 @@ import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { headerOf, mediaTypeOf } from '../../appliance/answer.ts';
 import { type FailureReason, isClosedSocket, messageOf, reasonOfTransportError } from '../../appliance/errors.ts';
-import { errorCode } from '../../lib/check.ts';
+import { errorCode, isRecord, parseJson } from '../../lib/check.ts';
 import type { OperationCall } from '../../gateway/operation.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
 import type { CallOptions, Content } from '../../recipes/calls.ts';
-import { problemError } from './problem-error.ts';
 import type { Connection } from './connection.ts';
 
 export interface GatewayRequest {
@@ -101,18 +100,57 @@ export function createGatewayClient({ url, token, ca, cert, key }: Connection, s
         detail: speaksNoTls(error)
           ? 'What listens there does not speak TLS; most likely it speaks plain HTTP.'
           : token.scrub(messageOf(error)),
-        remedy: [
+        remedy: sentences(
           uncertain ? 'Whether it was carried out is not known: look before you repeat it.' : '',
           adviceFor(error, reason, url),
-        ]
-          .filter((text) => text !== '')
-          .join(' '),
+        ),
       });
     }
   }
 
   return { send, close: () => agent.destroy() };
 }
+
+/** Makes an error of the gateway's problem document (RFC 9457). */
+function problemError(status: number, requestId: string, body: Buffer): AdminError {
+  const problem = parseJson(body);
+  const field = (name: string): string => {
+    const value = isRecord(problem) ? problem[name] : undefined;
+    return typeof value === 'string' ? value : '';
+  };
+  const code = field('code');
+  return new AdminError(field('title') || `The gateway answered ${status}`, {
+    detail: field('detail'),
+    remedy: sentences(field('remedy'), hints[code] ?? ''),
+    code,
+    requestId,
+    status,
+    body,
+  });
+}
+
+function sentences(...texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join(' ');
+}
+
+/** The flags for the headers that the gateway's remedies name. */
+const hints: Readonly<Record<string, string>> = {
+  unauthenticated: 'Here: --admin.token-file=PATH, or ZLB_ADMIN_TOKEN_FILE.',
+  token_expired: 'Here: --admin.token-file=PATH, or ZLB_ADMIN_TOKEN_FILE.',
+  confirmation_required: 'Here: --confirm=NAME.',
+  confirmation_mismatch: 'Here: --confirm=NAME.',
+  guarded: 'Here: --force --reason=TEXT.',
+  reason_required: 'Here: --reason=TEXT.',
+  frozen: 'Here: zlb-exporter admin unfreeze.',
+  cannot_wait: 'Here: --break-glass --reason=TEXT.',
+  unknown_request: 'Here: zlb-exporter admin requests --state=all.',
+  too_many_requests: 'Here: zlb-exporter admin requests cancel ID.',
+  request_over: 'Here: zlb-exporter admin requests show ID.',
+  digest_mismatch: 'Here: zlb-exporter admin requests show ID.',
+  plan_changed: 'Here: zlb-exporter admin requests show ID.',
+  unknown_appliance: 'Here: zlb-exporter admin appliances.',
+  appliance_denied: 'Here: zlb-exporter admin appliances.',
+};
 
 /** Returns true for OpenSSL's error codes about an answer in another protocol. */
 function speaksNoTls(error: unknown): boolean {
@@ -128,9 +166,7 @@ function adviceFor(error: unknown, reason: FailureReason, url: string): string {
 }
 
 function neverSent(error: unknown): boolean {
-  return /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT/.test(
-    error instanceof Error && 'code' in error ? String(error.code) : '',
-  );
+  return /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT/.test(errorCode(error));
 }
 
 const remedies: Partial<Record<FailureReason, string>> = {

@@ -2,7 +2,6 @@ import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
 import { optionalFlag, UsageError } from '../command.ts';
-import { show } from './built-in-commands.ts';
 import {
   type ChangeRequest,
   isOpen,
@@ -15,9 +14,8 @@ import {
   undecidedLines,
 } from './change-request.ts';
 import type { GatewayAnswer, GatewayRequest } from './gateway-client.ts';
-import { errorLines } from './problem-error.ts';
 import { printLines } from './render.ts';
-import { type AdminSession, isAgreed } from './session.ts';
+import { type AdminCommand, type AdminSession, errorLines, isAgreed, show } from './session.ts';
 
 /** Ends with this code when a change was not sent, because it waits for approval. */
 export const waitsCode = 3;
@@ -55,10 +53,8 @@ export async function showWaiting(
   await shell.write(body);
 }
 
-interface RequestCommand {
-  readonly flags: readonly string[];
-  /** Gets the one word after the command, if any. Resolves to the exit code; undefined is 0. */
-  readonly run: (id: string, session: AdminSession) => Promise<number | void>;
+interface RequestCommand extends Pick<AdminCommand, 'flags'> {
+  readonly run: (id: string, session: AdminSession) => ReturnType<AdminCommand['run']>;
 }
 
 /** The words after `admin requests`. */
@@ -78,11 +74,7 @@ const requestCommands: ReadonlyMap<string, RequestCommand> = new Map<string, Req
 ]);
 
 /** Returns the command that the words after `admin requests` name; throws a UsageError. */
-export function requestCommandOf([word = 'list', id = '', ...more]: readonly string[]): {
-  readonly name: string;
-  readonly flags: readonly string[];
-  readonly run: (session: AdminSession) => Promise<number | void>;
-} {
+export function requestCommandOf([word = 'list', id = '', ...more]: readonly string[]): AdminCommand {
   const command = requestCommands.get(word);
   if (!command)
     throw new UsageError(

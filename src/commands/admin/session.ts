@@ -1,11 +1,12 @@
 import { createOperations, type OperationCall, type Operations } from '../../gateway/operation.ts';
-import type { CommandContext, Flags } from '../command.ts';
+import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
+import type { CommandContext, Flags } from '../command.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
 import { type CallOptions, type Calls, createCalls } from '../../recipes/calls.ts';
 import { readConnection } from './connection.ts';
-import { createGatewayClient, type GatewayClient, requestFor } from './gateway-client.ts';
-import { errorLines } from './problem-error.ts';
+import { createGatewayClient, type GatewayClient, type GatewayRequest, requestFor } from './gateway-client.ts';
+import { printLines } from './render.ts';
 
 /** The parts that every admin command needs: flags, terminal, gateway client, clock. */
 export interface AdminSession extends Pick<CommandContext, 'flags' | 'say' | 'warn' | 'shell' | 'stopped'> {
@@ -17,6 +18,16 @@ export interface AdminSession extends Pick<CommandContext, 'flags' | 'say' | 'wa
   readonly sleep: (ms: number) => Promise<void>;
 }
 
+/** What words after `admin` ask for. */
+export interface AdminCommand {
+  /** For messages, such as `admin freeze`. */
+  readonly name: string;
+  /** The flags that it takes beside those that name the gateway. */
+  readonly flags: readonly string[];
+  /** Resolves to the exit code; undefined is 0. */
+  readonly run: (session: AdminSession) => Promise<number | void>;
+}
+
 export interface AdminParts {
   readonly now: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -26,7 +37,7 @@ export interface AdminParts {
 export async function withSession(
   context: CommandContext,
   { now, sleep }: AdminParts,
-  task: (session: AdminSession) => Promise<number | void>,
+  task: AdminCommand['run'],
 ): Promise<number> {
   const { stopped } = context;
   const connection = await readConnection(context);
@@ -79,6 +90,37 @@ async function fail(error: unknown, { flags, warn, shell }: CommandContext): Pro
     return 1;
   }
   throw error;
+}
+
+/** Sends a request and prints its answer. */
+export async function show(
+  session: AdminSession,
+  request: GatewayRequest,
+  toLines: (answer: unknown) => readonly string[],
+): Promise<void> {
+  await printAnswer(await (await session.client.send(request)).whole(), toLines, session);
+}
+
+/** Prints the lines of an answer, or with `--json` the exact answer. */
+export async function printAnswer(
+  body: Buffer,
+  toLines: (answer: unknown) => readonly string[],
+  session: Pick<AdminSession, 'flags' | 'say' | 'warn' | 'shell'>,
+): Promise<void> {
+  if (session.flags.json === true) await session.shell.write(body);
+  else printLines(toLines(parseJson(body)), session);
+}
+
+/**
+ * Returns the lines of an error for a terminal, without control characters: texts of an appliance
+ * may be in it.
+ */
+export function errorLines({ title, message, remedy, code, requestId }: AdminError): readonly string[] {
+  const origin = [code && `code ${code}`, requestId && `request ${requestId}`].filter(Boolean).join(', ');
+  return [
+    `zlb-exporter: ${oneLine(title, 200)}`,
+    ...[message, remedy, origin].filter((text) => text !== '').map((text) => `  ${oneLine(text, 2_000)}`),
+  ];
 }
 
 interface Change {
