@@ -5,7 +5,7 @@ import { createDecoder } from '../../appliance/decode.ts';
 import { parseJson } from '../../lib/check.ts';
 import { optionalFlag, UsageError } from '../command.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
-import { isAgreed, type AdminSession, callsTo, optionsOf } from './session.ts';
+import { type AdminSession, callsTo, isAgreed, optionsOf, printAnswer } from './session.ts';
 import type { CallOptions, Calls, Content, Write } from '../../recipes/calls.ts';
 import { readContent, redactor } from './content.ts';
 import { requestFor } from './gateway-client.ts';
@@ -14,7 +14,6 @@ import { type Preview, readPreview } from '../../recipes/preview.ts';
 import { wouldFail, previewLines, warningLines } from './preview.ts';
 import { backupSteps } from '../../recipes/backup.ts';
 import { runSteps } from './run-recipe.ts';
-import { printLines } from './render.ts';
 import { askForChange, showWaiting, waitsCode } from './requests.ts';
 import { parseTarget } from './words.ts';
 
@@ -98,13 +97,12 @@ function writeOf({ call, content }: PreparedCall, confirm: string | undefined): 
 
 async function showPreview(prepared: PreparedCall, session: AdminSession): Promise<number> {
   const { appliance, call, content, options, calls } = prepared;
-  const { flags, client, now, warn, shell } = session;
+  const { flags, client, now, warn } = session;
   const confirm = optionalFlag(flags, 'confirm');
   const answer = await client.send(requestFor(appliance, call, content, { ...options, confirm, dryRun: true }));
   const body = await answer.whole();
   const preview = readPreview(body, createDecoder());
-  if (flags.json === true) await shell.write(body);
-  else printLines(previewLines(preview), session);
+  await printAnswer(body, () => previewLines(preview), session);
   if (flags['backup-first'] === true) {
     const steps = await backupSteps({ calls, now });
     warn(`Before it, for --backup-first: ${steps.map(({ title }) => title).join('; ')}.`);

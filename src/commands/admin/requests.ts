@@ -15,7 +15,7 @@ import {
 } from './change-request.ts';
 import type { GatewayAnswer, GatewayRequest } from './gateway-client.ts';
 import { printLines } from './render.ts';
-import { type AdminCommand, type AdminSession, errorLines, isAgreed, show } from './session.ts';
+import { type AdminCommand, type AdminSession, errorLines, isAgreed, printAnswer, show } from './session.ts';
 
 /** Ends with this code when a change was not sent, because it waits for approval. */
 export const waitsCode = 3;
@@ -133,8 +133,7 @@ async function approve(id: string, session: AdminSession): Promise<number> {
       : await approveShown(id, digest, quiet);
   if (typeof approved === 'number') return approved;
   const { request, body } = flags.watch === true ? await watch(approved, quiet) : approved;
-  if (flags.json === true) await session.shell.write(body);
-  else printLines([stateLine(request), ...outcomeLines(request)], session);
+  await printAnswer(body, () => [stateLine(request), ...outcomeLines(request)], session);
   return flags.watch !== true || request.state === 'done' ? 0 : 1;
 }
 

@@ -92,7 +92,7 @@ async function fail(error: unknown, { flags, warn, shell }: CommandContext): Pro
   throw error;
 }
 
-/** Sends a request and prints its answer. */
+/** Sends a request, and prints its answer as {@link printAnswer} does. */
 export async function show(
   session: AdminSession,
   request: GatewayRequest,
