@@ -125,5 +125,5 @@ function actionOf(method: string, path: string): string {
 }
 
 function denied(message: string): JsonReply {
-  return failure(403, 'Permission', message);
+  return failure(403, message, { description: 'Permission' });
 }

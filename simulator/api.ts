@@ -64,32 +64,37 @@ export function createApi(world: World): Api {
     const found = match(method, path);
     // HEAD runs the handler of GET, except for farms (recorded).
     if (!found || (method === 'HEAD' && found.row.area === 'farms')) return notFound(shown);
-    const { route } = found.row;
+    const { route, summary } = found.row;
     const body = readBody(world, method, headers, content);
     if ('refused' in body) return body.refused;
-    const call: Call = { world, user, nowMs, route, params: found.params, json: body.json, content };
-    return (handlers[route] ?? answerAnyway)(call);
-  }
-
-  function answered(request: ApiRequest): Reply {
-    try {
-      return answer(request);
-    } catch (error) {
-      if (error instanceof Refusal) return error.reply;
-      throw error;
-    }
+    return described(summary, replyOf({ world, user, nowMs, route, params: found.params, json: body.json, content }));
   }
 
   return {
     routeOf: (method, path) => match(method, path)?.row.route ?? `${method} ${path}`,
     answer(request) {
       const session = sessionOf(world, request.headers);
-      const reply = answered(request);
+      const reply = answer(request);
       return session && world.sessions.has(session.id)
         ? { ...reply, headers: [...(reply.headers ?? []), ...sessionHeaders(session.id)] }
         : reply;
     },
   };
+}
+
+function replyOf(call: Call): Reply {
+  try {
+    return (handlers[call.route] ?? answerAnyway)(call);
+  } catch (error) {
+    if (error instanceof Refusal) return error.reply;
+    throw error;
+  }
+}
+
+/** Adds a description to the objects of JSON; one of the reply wins. */
+function described(description: string, reply: Reply): Reply {
+  if (reply.kind !== 'json' || !isRecord(reply.value)) return reply;
+  return { ...reply, value: { description, ...reply.value } };
 }
 
 const preflight: Reply = {

@@ -24,6 +24,17 @@ export function param(call: Call, name: string): string {
   return call.params[name] ?? '';
 }
 
+/** Returns the object that a path parameter names, or refuses. */
+export function named<Found>(
+  { params }: Call,
+  among: ReadonlyMap<string, Found>,
+  parameter: string,
+  otherwise = 404,
+): Found {
+  const name = params[parameter] ?? '';
+  return among.get(name) ?? refuse(otherwise, `There is no ${name}.`);
+}
+
 /** Returns a flag as the API prints it. */
 export function flag(value: boolean): 'true' | 'false' {
   return value ? 'true' : 'false';
@@ -67,41 +78,35 @@ interface EmptyReply extends ReplyBase {
 /** Every error of the API has a link to its manual. */
 const documentation = 'https://appliance.example/manual/api/v4.0/';
 
-/** Returns a reply with the usual envelope of reads. */
-export function read(description: string, params: unknown, more: Readonly<Record<string, unknown>> = {}): JsonReply {
-  return { kind: 'json', status: 200, value: { description, params, ...more } };
-}
-
-/** Returns a JSON reply with an envelope of its own. */
+/**
+ * Returns a JSON reply with an envelope of its own. The API adds a `description` of the route to
+ * every object without one (api.ts).
+ */
 export function json(status: number, value: unknown): JsonReply {
   return { kind: 'json', status, value };
+}
+
+/** Returns a reply with the usual envelope of reads. */
+export function read(params: unknown, more: Readonly<Record<string, unknown>> = {}): JsonReply {
+  return json(200, { params, ...more });
 }
 
 /**
  * Returns the common success body of actions, or one with `params` instead of `success`
  * (docs/api.md §1.5).
  */
-export function done(
-  description: string,
-  message: string,
-  more: Readonly<Record<string, unknown>> = { success: 'true' },
-): JsonReply {
-  return json(200, { description, message, ...more });
+export function done(message: string, more: Readonly<Record<string, unknown>> = { success: 'true' }): JsonReply {
+  return json(200, { message, ...more });
 }
 
 /** Returns the answer of the few calls that reply with 201. */
-export function created(
-  description: string,
-  message: string,
-  params: unknown,
-  more: Readonly<Record<string, unknown>> = {},
-): JsonReply {
-  return json(201, { description, message, params, ...more });
+export function created(message: string, params: unknown, more: Readonly<Record<string, unknown>> = {}): JsonReply {
+  return json(201, { message, params, ...more });
 }
 
 /** Returns the error body of the API. */
-export function failure(status: number, description: string, message: string): JsonReply {
-  return json(status, { description, documentation, error: 'true', message });
+export function failure(status: number, message: string, more: { readonly description?: string } = {}): JsonReply {
+  return json(status, { documentation, error: 'true', message, ...more });
 }
 
 /**
@@ -109,7 +114,7 @@ export function failure(status: number, description: string, message: string): J
  * These words distinguish it from the 404 of an object (docs/api.md §3.19).
  */
 export function notFound(path: string): JsonReply {
-  return failure(404, 'No such call', `Request not found: ${path}`);
+  return failure(404, `Request not found: ${path}`, { description: 'No such call' });
 }
 
 /** Ends a call with a reply, thrown by a check inside a handler. */
@@ -124,8 +129,8 @@ export class Refusal extends Error {
 }
 
 /** Refuses a call with the error body of the API. */
-export function refuse(status: number, description: string, message: string): never {
-  throw new Refusal(failure(status, description, message));
+export function refuse(status: number, message: string): never {
+  throw new Refusal(failure(status, message));
 }
 
 /** Ends a call as a crash of the appliance's handler does: the web server answers with 500. */

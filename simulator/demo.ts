@@ -1,7 +1,7 @@
 import { busyWorld } from './scenes/busy.ts';
 import { healthyPair } from './scenes/cluster.ts';
 import { deactivatedWorld, expiringWorld } from './scenes/expiring.ts';
-import { startSimulatedAppliance, type SimulatedAppliance, type SimulatedApplianceOptions } from './server.ts';
+import { type SimulatedAppliance, type SimulatedApplianceOptions, startSimulatedAppliance } from './server.ts';
 import type { TlsMaterials } from './tls.ts';
 import type { World } from './world.ts';
 

@@ -101,5 +101,5 @@ function usualBody(status: number, { activation, hostname }: World): unknown {
       certificate_key: activation.certificateKey,
       hostname,
     };
-  return failure(status, 'A call', `Refused with ${status} on request of a test.`).value;
+  return failure(status, `Refused with ${status} on request of a test.`, { description: 'A call' }).value;
 }

@@ -43,16 +43,16 @@ export function required(parameter: Parameter): Parameter {
  * Checks the body of a write against its model. Refuses an empty body with the list of parameters,
  * others with the first error in the appliance's order: missing, unknown, then each value.
  */
-export function checkParameters(call: Call, description: string, model: Model): Input {
+export function checkParameters(call: Call, model: Model): Input {
   // A text body sent to a JSON call crashes the handler (docs/api.md §1.3).
   if (call.json === undefined) throw new Refusal({ kind: 'page', status: 500 });
   const input = Object.fromEntries(
     Object.entries(call.json).map(([name, value]) => [name, typeof value === 'boolean' ? Number(value) : value]),
   );
-  if (Object.keys(input).length === 0) throw new Refusal(discovery(call, description, model));
+  if (Object.keys(input).length === 0) throw new Refusal(discovery(call, model));
 
   const wrong = firstProblem(input, model);
-  if (wrong !== undefined) throw new Refusal(failure(400, description, wrong));
+  if (wrong !== undefined) throw new Refusal(failure(400, wrong));
   return input;
 }
 
@@ -74,7 +74,7 @@ export function list(input: Input, name: string): readonly string[] {
   return Array.isArray(value) ? value.map(String) : value === undefined ? [] : [text(input, name)];
 }
 
-function discovery(call: Call, description: string, model: Model) {
+function discovery(call: Call, model: Model) {
   const params = Object.entries(model).map(([name, parameter]) => {
     const options = [...(parameter.nonBlank ? ['non_blank'] : []), ...(parameter.required ? ['required'] : [])];
     return {
@@ -87,7 +87,7 @@ function discovery(call: Call, description: string, model: Model) {
       ref: parameter.list ? 'ARRAY' : undefined,
     };
   });
-  return json(400, { description, message: 'Nothing was sent. These can be:', params });
+  return json(400, { message: 'Nothing was sent. These can be:', params });
 }
 
 function firstProblem(input: Input, model: Model): string | undefined {

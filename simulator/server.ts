@@ -1,4 +1,4 @@
-import { Exchanges, type ExchangeParts } from './exchange.ts';
+import { type ExchangeParts, Exchanges } from './exchange.ts';
 import { type FarmListeners, listenAsFarms } from './farm-listeners.ts';
 import { createFaultTable, type Fault } from './faults.ts';
 import { startListener } from './listener.ts';

@@ -1,4 +1,4 @@
-import { type Call, done, type Handlers, param, read, refuse, type Reply } from '../call.ts';
+import { type Call, done, type Handlers, named, read, type Reply } from '../call.ts';
 import { anyText, checkParameters, list, required, text, yesNo } from '../parameters.ts';
 import type { AcmeCertificate } from '../world.ts';
 import { listEntry } from './certificates.ts';
@@ -8,52 +8,42 @@ export const acmeHandlers: Handlers = { ...handlersAt('letsencrypt'), ...handler
 
 function handlersAt(word: string): Handlers {
   return {
-    [`GET /certificates/${word}`]: (call) =>
-      read(
-        'ACME certificates',
-        [...call.world.acme.values()].map((each) => entry(call, each)),
-      ),
+    [`GET /certificates/${word}`]: (call) => read([...call.world.acme.values()].map((each) => entry(call, each))),
     [`POST /certificates/${word}`]: obtain,
-    [`GET /certificates/${word}/config`]: ({ world }) =>
-      read('ACME settings', { email: world.settings.letsencryptEmail }),
+    [`GET /certificates/${word}/config`]: ({ world }) => read({ email: world.settings.letsencryptEmail }),
     [`PUT /certificates/${word}/config`]: (call) => {
-      const description = 'Change the ACME settings';
-      const email = text(checkParameters(call, description, { email: required({ pattern: /^\S+@\S+$/ }) }), 'email');
+      const email = text(checkParameters(call, { email: required({ pattern: /^\S+@\S+$/ }) }), 'email');
       call.world.settings.letsencryptEmail = email;
-      return done(description, 'The settings are changed.', { params: { email } });
+      return done('The settings are changed.', { params: { email } });
     },
     [`GET /certificates/${word}/{name}`]: (call) => {
-      const description = 'An ACME certificate';
-      return read(description, entry(call, find(call, description)));
+      return read(entry(call, named(call, call.world.acme, 'name', 400)));
     },
     [`PUT /certificates/${word}/{name}`]: switchRenewal,
     [`DELETE /certificates/${word}/{name}`]: (call) => {
-      const description = 'Revoke an ACME certificate';
-      const { name } = find(call, description);
+      const { name } = named(call, call.world.acme, 'name', 400);
       call.world.acme.delete(name);
       call.world.certificates.delete(storedFile(name));
-      return done(description, `${name} is gone.`);
+      return done(`${name} is gone.`);
     },
     [`POST /certificates/${word}/{name}/actions`]: renew,
   };
 }
 
 function obtain(call: Call): Reply {
-  const description = 'Obtain an ACME certificate';
-  const input = checkParameters(call, description, {
+  const input = checkParameters(call, {
     domains: required({ list: true }),
     test: required(yesNo),
     farmname: anyText,
     vip: anyText,
     force: yesNo,
   });
-  return done(description, `A certificate for ${list(input, 'domains').join(', ')} is on its way.`);
+  return done(`A certificate for ${list(input, 'domains').join(', ')} is on its way.`);
 }
 
 function switchRenewal(call: Call): Reply {
-  const description = 'Change the automatic renewal';
-  const certificate = find(call, description);
-  const input = checkParameters(call, description, {
+  const certificate = named(call, call.world.acme, 'name', 400);
+  const input = checkParameters(call, {
     autorenewal: required(yesNo),
     force_renewal: yesNo,
     restart: yesNo,
@@ -69,14 +59,13 @@ function switchRenewal(call: Call): Reply {
           restart: text(input, 'restart') === 'true',
         }
       : undefined;
-  return done(description, `${certificate.name} is changed.`, { params: entry(call, certificate) });
+  return done(`${certificate.name} is changed.`, { params: entry(call, certificate) });
 }
 
 /** Puts a new certificate of the same life into the store. */
 function renew(call: Call): Reply {
-  const description = 'Renew an ACME certificate';
-  const { name } = find(call, description);
-  checkParameters(call, description, {
+  const { name } = named(call, call.world.acme, 'name', 400);
+  checkParameters(call, {
     action: required({ values: ['renew'] }),
     force_renewal: yesNo,
     restart: yesNo,
@@ -89,7 +78,7 @@ function renew(call: Call): Reply {
     // Another one: a farm that has loaded the old one goes on with it.
     call.world.certificates.set(stored.file, { ...stored, notBefore: call.nowMs, notAfter });
   }
-  return done(description, `${name} is renewed.`);
+  return done(`${name} is renewed.`);
 }
 
 function entry({ world, nowMs }: Call, { name, domains, renewal }: AcmeCertificate) {
@@ -113,9 +102,4 @@ function entry({ world, nowMs }: Call, { name, domains, renewal }: AcmeCertifica
 /** Returns the name under which the store has an ACME certificate. */
 function storedFile(name: string): string {
   return `${name.replaceAll('.', '_')}.pem`;
-}
-
-function find(call: Call, description: string): AcmeCertificate {
-  const name = param(call, 'name');
-  return call.world.acme.get(name) ?? refuse(400, description, `There is no certificate ${name}.`);
 }

@@ -13,14 +13,13 @@ export const activationHandlers: Handlers = {
   'GET /certificates/activation': ({ world }) => ({
     kind: 'text',
     status: 200,
-    text: licenceText(installed(world, 'The activation certificate')),
+    text: licenceText(installed(world)),
   }),
 
   'GET /certificates/activation/info': ({ world, nowMs }) => {
-    const description = 'About the activation certificate';
-    const licence = installed(world, description);
+    const licence = installed(world);
     const facts = { days_to_expire: daysToExpire(licence, nowMs), hostname: licence.hostname, type: licence.kind };
-    if (world.release === 'newest') return read(description, facts);
+    if (world.release === 'newest') return read(facts);
     // Early builds print more, and send their JSON as text (docs/api.md §7).
     const more = {
       certificate_key: world.activation.certificateKey,
@@ -30,29 +29,31 @@ export const activationHandlers: Handlers = {
     return {
       kind: 'text',
       status: 200,
-      text: serialise({ description, params: { ...facts, ...more } }, world.release),
+      text: serialise(
+        { description: 'About the activation certificate', params: { ...facts, ...more } },
+        world.release,
+      ),
     };
   },
 
   'POST /certificates/activation': ({ world, json, content, nowMs }) => {
-    const description = 'Upload an activation certificate';
     if (json) crash();
     const licence = content.length === 0 ? 'Nothing was sent.' : readLicence(content.toString(), nowMs);
     // A refused file does not replace the old one.
-    if (typeof licence === 'string') return refuse(400, description, licence);
+    if (typeof licence === 'string') return refuse(400, licence);
     world.activation.installed = licence;
     world.activation.refusedBecause = undefined;
-    return done(description, 'The activation certificate is stored.');
+    return done('The activation certificate is stored.');
   },
 
   'DELETE /certificates/activation': ({ world }) => {
     world.activation.installed = undefined;
-    return done('Delete the activation certificate', 'The activation certificate is gone.');
+    return done('The activation certificate is gone.');
   },
 };
 
-function installed(world: World, description: string) {
-  return world.activation.installed ?? refuse(404, description, 'No activation certificate is installed.');
+function installed(world: World) {
+  return world.activation.installed ?? refuse(404, 'No activation certificate is installed.');
 }
 
 const dayMs = 86_400_000;

@@ -10,17 +10,10 @@ import {
   required,
   text,
 } from '../parameters.ts';
-import {
-  type DatalinkBackend,
-  type DatalinkFarm,
-  type Farm,
-  farmStatus,
-  type L4Backend,
-  type L4Farm,
-} from '../world-farms.ts';
+import { type DatalinkBackend, type DatalinkFarm, farmStatus, type L4Backend, type L4Farm } from '../world-farms.ts';
 import { httpBackend, l4Backend } from '../world-parts.ts';
 import { flatBackends, l4Sessions } from './farm-views.ts';
-import { backendOf, farmOf, httpFarmOf, l4FarmOf, pending, serviceOf } from './find.ts';
+import { backendOf, flatFarmOf, httpFarmOf, l4FarmOf, pending, serviceOf } from './find.ts';
 
 const oneToNine = { nonBlank: true, interval: [1, 9] } as const;
 const httpModel: Model = {
@@ -42,11 +35,10 @@ const datalinkModel: Model = { ip: ipv4, interface: { nonBlank: true }, weight: 
 /** Backends of HTTP services and of L4xNAT and datalink farms (docs/api.md §4.2). */
 export const backendHandlers: Handlers = {
   'POST /farms/{farmname}/services/{service}/backends': (call) => {
-    const description = 'Add a backend to a service';
-    const farm = httpFarmOf(call, description);
-    const service = serviceOf(call, farm, description);
-    const input = checkParameters(call, description, { ...httpModel, ip: required(ipv4), port: required(portNumber) });
-    if (service.redirect !== '') return refuse(400, description, 'The service redirects.');
+    const farm = httpFarmOf(call);
+    const service = serviceOf(call, farm);
+    const input = checkParameters(call, { ...httpModel, ip: required(ipv4), port: required(portNumber) });
+    if (service.redirect !== '') return refuse(400, 'The service redirects.');
     const made = httpBackend(service.backends.length, text(input, 'ip'), number(input, 'port', 0), {
       timeout: number(input, 'timeout', null),
       weight: number(input, 'weight', null),
@@ -54,54 +46,45 @@ export const backendHandlers: Handlers = {
     });
     service.backends.push(made);
     const { id, ip, port, timeout, weight } = made;
-    return created(
-      description,
-      'The backend is added.',
-      { id, ip, port, status: 'up', timeout, weight },
-      pending(farm),
-    );
+    return created('The backend is added.', { id, ip, port, status: 'up', timeout, weight }, pending(farm));
   },
 
   'PUT /farms/{farmname}/services/{service}/backends/{backend}': (call) => {
-    const description = 'Change a backend of a service';
-    const farm = httpFarmOf(call, description);
-    const backend = backendOf(call, serviceOf(call, farm, description).backends, description);
-    const input = checkParameters(call, description, httpModel);
+    const farm = httpFarmOf(call);
+    const backend = backendOf(call, serviceOf(call, farm).backends);
+    const input = checkParameters(call, httpModel);
     backend.ip = text(input, 'ip', backend.ip);
     backend.port = number(input, 'port', backend.port);
     if ('timeout' in input) backend.timeout = number(input, 'timeout', null);
     backend.weight = number(input, 'weight', backend.weight);
     backend.priority = number(input, 'priority', backend.priority);
-    return done(description, 'The backend is changed.', { params: input, ...pending(farm) });
+    return done('The backend is changed.', { params: input, ...pending(farm) });
   },
 
   'DELETE /farms/{farmname}/services/{service}/backends/{backend}': (call) => {
-    const description = 'Take a backend out of a service';
-    const farm = httpFarmOf(call, description);
-    const service = serviceOf(call, farm, description);
-    const gone = backendOf(call, service.backends, description);
+    const farm = httpFarmOf(call);
+    const service = serviceOf(call, farm);
+    const gone = backendOf(call, service.backends);
     // The ids after it decrease by one (docs/api.md §4.2).
     service.backends = service.backends
       .filter((backend) => backend !== gone)
       .map((backend, id) => Object.assign(backend, { id }));
-    return done(description, 'The backend is out.', { success: 'true', ...pending(farm) });
+    return done('The backend is out.', { success: 'true', ...pending(farm) });
   },
 
   'POST /farms/{farmname}/backends': (call) => {
-    const description = 'Add a backend to a farm';
-    const farm = flatFarmOf(call, description);
+    const farm = flatFarmOf(call);
     const id = farm.backends.reduce((next, backend) => Math.max(next, backend.id + 1), 0);
-    if (farm.profile === 'datalink') addDatalink(call, farm, id, description);
-    else addL4(call, farm, id, description);
+    if (farm.profile === 'datalink') addDatalink(call, farm, id);
+    else addL4(call, farm, id);
     const params = flatBackends(call.world, farm).find((backend) => backend.id === id);
-    return created(description, 'The backend is added.', params, { status: farmStatus(farm) });
+    return created('The backend is added.', params, { status: farmStatus(farm) });
   },
 
   'PUT /farms/{farmname}/backends/{backend}': (call) => {
-    const description = 'Change a backend of a farm';
-    const farm = flatFarmOf(call, description);
-    const backend = backendOf<L4Backend | DatalinkBackend>(call, farm.backends, description);
-    const input = checkParameters(call, description, farm.profile === 'datalink' ? datalinkModel : l4Model);
+    const farm = flatFarmOf(call);
+    const backend = backendOf<L4Backend | DatalinkBackend>(call, farm.backends);
+    const input = checkParameters(call, farm.profile === 'datalink' ? datalinkModel : l4Model);
     backend.ip = text(input, 'ip', backend.ip);
     backend.weight = number(input, 'weight', backend.weight);
     backend.priority = number(input, 'priority', backend.priority);
@@ -109,35 +92,27 @@ export const backendHandlers: Handlers = {
       backend.maxConns = number(input, 'max_conns', backend.maxConns);
       if ('port' in input) backend.port = portOf(input);
     }
-    return done(description, 'The backend is changed.', { params: input });
+    return done('The backend is changed.', { params: input });
   },
 
   'DELETE /farms/{farmname}/backends/{backend}': (call): Reply => {
-    const description = 'Take a backend out of a farm';
-    const farm = flatFarmOf(call, description);
-    const { id } = backendOf<L4Backend | DatalinkBackend>(call, farm.backends, description);
+    const farm = flatFarmOf(call);
+    const { id } = backendOf<L4Backend | DatalinkBackend>(call, farm.backends);
     // Unlike in a service, the other ids do not change.
     farm.backends.splice(
       farm.backends.findIndex((backend) => backend.id === id),
       1,
     );
-    return done(description, 'The backend is out.');
+    return done('The backend is out.');
   },
 };
 
-/** Returns the farm that the path names. Refuses a farm whose backends belong to services. */
-function flatFarmOf(call: Call, description: string, otherwise = 400): L4Farm | DatalinkFarm {
-  const farm: Farm = farmOf(call, description);
-  if (farm.profile === 'l4xnat' || farm.profile === 'datalink') return farm;
-  return refuse(otherwise, description, `The backends of ${farm.name} belong to its services.`);
-}
-
-function addL4(call: Call, farm: L4Farm, id: number, description: string): void {
-  const input = checkParameters(call, description, { ...l4Model, ip: required(ipv4) });
+function addL4(call: Call, farm: L4Farm, id: number): void {
+  const input = checkParameters(call, { ...l4Model, ip: required(ipv4) });
   const ip = text(input, 'ip');
   const port = portOf(input);
   if (farm.backends.some((backend) => backend.ip === ip && backend.port === port))
-    refuse(400, description, 'The farm has this backend.');
+    refuse(400, 'The farm has this backend.');
   farm.backends.push(
     l4Backend(id, ip, port, {
       weight: number(input, 'weight', 1),
@@ -147,8 +122,8 @@ function addL4(call: Call, farm: L4Farm, id: number, description: string): void 
   );
 }
 
-function addDatalink(call: Call, farm: DatalinkFarm, id: number, description: string): void {
-  const input = checkParameters(call, description, { ...datalinkModel, ip: required(ipv4), interface: required({}) });
+function addDatalink(call: Call, farm: DatalinkFarm, id: number): void {
+  const input = checkParameters(call, { ...datalinkModel, ip: required(ipv4), interface: required({}) });
   farm.backends.push({
     id,
     ip: text(input, 'ip'),
@@ -176,31 +151,27 @@ const sessionForms: Readonly<Record<string, RegExp>> = {
 /** Persistence sessions of L4xNAT farms (Enterprise, 4.0.1; docs/api.md §4.3). */
 export const l4SessionHandlers: Handlers = {
   'GET /farms/{farmname}/sessions': (call) => {
-    const farm = l4FarmOf(call, 'Sessions of a farm');
-    return read('Sessions of a farm', farm.running ? l4Sessions(call.world, farm) : []);
+    const farm = l4FarmOf(call);
+    return read(farm.running ? l4Sessions(call.world, farm) : []);
   },
 
   'POST /farms/{farmname}/sessions': (call) => {
-    const description = 'Make a static session';
-    const farm = l4FarmOf(call, description, 404);
-    const input = checkParameters(call, description, { id: required(natural), session: required({}) });
+    const farm = l4FarmOf(call, 404);
+    const input = checkParameters(call, { id: required(natural), session: required({}) });
     const client = text(input, 'session');
     const backend = number(input, 'id', -1);
-    if (!farm.backends.some(({ id }) => id === backend)) return refuse(400, description, 'There is no such backend.');
-    if (!sessionForms[farm.persistence]?.test(client))
-      return refuse(400, description, 'The key does not fit the persistence.');
+    if (!farm.backends.some(({ id }) => id === backend)) return refuse(400, 'There is no such backend.');
+    if (!sessionForms[farm.persistence]?.test(client)) return refuse(400, 'The key does not fit the persistence.');
     farm.sessions.push({ client, backend, type: 'static', ttlMs: null });
-    return created(description, 'The session is made.', l4Sessions(call.world, farm).at(-1));
+    return created('The session is made.', l4Sessions(call.world, farm).at(-1));
   },
 
   'DELETE /farms/{farmname}/sessions/{session}': (call) => {
-    const description = 'Delete a static session';
-    const farm = l4FarmOf(call, description, 404);
+    const farm = l4FarmOf(call, 404);
     const session =
-      farm.sessions.find(({ client }) => client === param(call, 'session')) ??
-      refuse(404, description, 'There is no such session.');
-    if (session.type === 'dynamic') return refuse(400, description, 'It is dynamic.');
+      farm.sessions.find(({ client }) => client === param(call, 'session')) ?? refuse(404, 'There is no such session.');
+    if (session.type === 'dynamic') return refuse(400, 'It is dynamic.');
     farm.sessions = farm.sessions.filter((other) => other !== session);
-    return done(description, 'The session is gone.');
+    return done('The session is gone.');
   },
 };

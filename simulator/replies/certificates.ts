@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { type Call, crash, done, type Handlers, param, read, refuse, type Reply } from '../call.ts';
+import { type Call, crash, done, type Handlers, named, param, read, refuse, type Reply } from '../call.ts';
 import { certificateDate } from '../dates.ts';
 import { anyText, checkParameters, type Model, required, text } from '../parameters.ts';
 import { certificate, csr } from '../world-parts.ts';
@@ -22,37 +22,34 @@ const csrModel: Model = {
 export const certificateHandlers: Handlers = {
   'GET /certificates': (call) =>
     read(
-      'Stored certificates',
       [...call.world.certificates.values()]
         .sort((a, b) => (a.file < b.file ? -1 : 1))
         .map((stored) => listEntry(stored, call.nowMs)),
     ),
 
   'POST /certificates': (call) => {
-    const description = 'Make a certificate request';
-    const input = checkParameters(call, description, csrModel);
+    const input = checkParameters(call, csrModel);
     const file = `${text(input, 'name')}.csr`;
-    if (call.world.certificates.has(file)) return refuse(400, description, `${file} exists.`);
+    if (call.world.certificates.has(file)) return refuse(400, `${file} exists.`);
     const [commonName = ''] = text(input, 'fqdn').split(',');
     call.world.certificates.set(file, csr(file, commonName, call.nowMs));
-    return done(description, `${file} was made.`);
+    return done(`${file} was made.`);
   },
 
   // The newest Community release ships no parameters for it, so that every field is refused
   // (docs/api.md §4.4).
   'POST /certificates/pem': (call) => {
-    const description = 'Put a certificate together';
     const model =
       call.world.edition === 'community'
         ? {}
         : { name: required(anyText), key: required(anyText), ca: required(anyText), intermediates: anyText };
-    const name = text(checkParameters(call, description, model), 'name');
+    const name = text(checkParameters(call, model), 'name');
     store(call.world, `${name}.pem`, pemBlock('CERTIFICATE', name), call.nowMs);
-    return done(description, `${name}.pem was made.`);
+    return done(`${name}.pem was made.`);
   },
 
   'GET /certificates/{file}': (call) => {
-    const stored = find(call, 'Download a certificate');
+    const stored = named(call, call.world.certificates, 'file');
     const content =
       stored.pem || `${pemBlock('CERTIFICATE', stored.commonName)}${pemBlock('PRIVATE KEY', 'not a key')}`;
     return { kind: 'file', status: 200, filename: stored.file, content: Buffer.from(content) };
@@ -61,31 +58,29 @@ export const certificateHandlers: Handlers = {
   'GET /certificates/{file}/info': (call) => ({
     kind: 'text',
     status: 200,
-    text: certificateText(find(call, 'A certificate in full')),
+    text: certificateText(named(call, call.world.certificates, 'file')),
   }),
 
   'POST /certificates/{file}': upload,
 
   'DELETE /certificates/{file}': (call) => {
-    const description = 'Delete a certificate';
-    const { file } = find(call, description);
-    if (usersOf(call.world, file).length > 0) return refuse(400, description, `${file} is in use by a farm.`);
+    const { file } = named(call, call.world.certificates, 'file');
+    if (usersOf(call.world, file).length > 0) return refuse(400, `${file} is in use by a farm.`);
     call.world.certificates.delete(file);
-    return done(description, `${file} is gone.`);
+    return done(`${file} is gone.`);
   },
 };
 
 function upload(call: Call): Reply {
-  const description = 'Upload a certificate';
   // The appliance's handler crashes on JSON.
   if (call.json) crash();
   const name = param(call, 'file').replaceAll(/[()@\s]/g, '');
   const file = name.endsWith('.pem') ? name : `${name}.pem`;
   const pem = call.content.toString();
-  if (call.world.certificates.has(file)) return refuse(400, description, `${file} exists.`);
-  if (/ENCRYPTED/.test(pem)) return refuse(400, description, 'Keys with a passphrase are not taken.');
+  if (call.world.certificates.has(file)) return refuse(400, `${file} exists.`);
+  if (/ENCRYPTED/.test(pem)) return refuse(400, 'Keys with a passphrase are not taken.');
   store(call.world, file, pem, call.nowMs);
-  return done(description, `${file} is stored.`);
+  return done(`${file} is stored.`);
 }
 
 /**
@@ -144,10 +139,6 @@ export function listEntry(stored: StoredCertificate, nowMs: number) {
     expiration: notAfter === undefined ? 'NA' : certificateDate(notAfter),
     status,
   };
-}
-
-function find(call: Call, description: string): StoredCertificate {
-  return call.world.certificates.get(param(call, 'file')) ?? refuse(404, description, 'There is no such certificate.');
 }
 
 function commonNameIn(name: string): string | undefined {

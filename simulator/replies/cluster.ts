@@ -5,11 +5,10 @@ import type { Cluster, ClusterNode } from '../world.ts';
 /** The cluster of the Enterprise Edition (docs/api.md §3.12, §4.7). */
 export const clusterHandlers: Handlers = {
   'GET /system/cluster': ({ world: { cluster } }) => {
-    const description = 'The cluster';
     // Without a cluster there is no `params` at all.
-    if (!cluster) return done(description, 'No cluster is set up.');
+    if (!cluster) return done('No cluster is set up.');
     const nodes = cluster.nodes.map(({ ip, name, node }) => ({ ip, name, node }));
-    return read(description, {
+    return read({
       check_interval: cluster.checkInterval,
       failback: cluster.failback,
       interface: cluster.interface,
@@ -18,19 +17,14 @@ export const clusterHandlers: Handlers = {
   },
 
   'GET /system/cluster/nodes': ({ world: { cluster, hostname } }) => {
-    const description = 'Nodes of the cluster';
-    if (!cluster) return read(description, [{ ...unconfigured, name: hostname }]);
+    if (!cluster) return read([{ ...unconfigured, name: hostname }]);
     const byName = [...cluster.nodes].sort((a, b) => (a.name < b.name ? -1 : 1));
-    return read(
-      description,
-      byName.map(({ role, status, message, name, ip, node }) => ({ role, status, message, name, ip, node })),
-    );
+    return read(byName.map(({ role, status, message, name, ip, node }) => ({ role, status, message, name, ip, node })));
   },
 
   'GET /system/cluster/nodes/localhost': ({ world: { cluster, hostname } }) => {
     const local = cluster && localNode(cluster);
     return read(
-      'This node',
       local
         ? { role: local.role, status: local.status, message: local.message, name: local.name }
         : { ...unconfigured, name: hostname },
@@ -38,13 +32,12 @@ export const clusterHandlers: Handlers = {
   },
 
   'POST /system/cluster': (call) => {
-    const description = 'Set up a cluster';
-    const input = checkParameters(call, description, {
+    const input = checkParameters(call, {
       local_ip: required(ipv4),
       remote_ip: required(ipv4),
       remote_password: required(anyText),
     });
-    if (call.world.cluster) return refuse(400, description, 'There is one.');
+    if (call.world.cluster) return refuse(400, 'There is one.');
     const node = (name: string, ip: string, where: 'local' | 'remote'): ClusterNode => ({
       name,
       ip,
@@ -62,51 +55,49 @@ export const clusterHandlers: Handlers = {
         node('peer', text(input, 'remote_ip'), 'remote'),
       ],
     };
-    return done(description, 'The cluster is set up.');
+    return done('The cluster is set up.');
   },
 
   'PUT /system/cluster': (call) => {
-    const description = 'Change the cluster';
-    const cluster = configured(call, description);
-    const input = checkParameters(call, description, {
+    const cluster = configured(call);
+    const input = checkParameters(call, {
       check_interval: natural,
       failback: { nonBlank: true },
       track_interface: anyText,
     });
     cluster.checkInterval = number(input, 'check_interval', cluster.checkInterval);
     cluster.failback = text(input, 'failback', cluster.failback);
-    return done(description, 'The cluster is changed.', {
+    return done('The cluster is changed.', {
       params: { check_interval: cluster.checkInterval, failback: cluster.failback },
     });
   },
 
   'DELETE /system/cluster': (call) => {
-    configured(call, 'Dissolve the cluster');
+    configured(call);
     call.world.cluster = undefined;
-    return done('Dissolve the cluster', 'The cluster is no more.');
+    return done('The cluster is no more.');
   },
 
   'POST /system/cluster/actions': (call) => {
-    const description = 'Maintenance of a node';
-    const cluster = configured(call, description);
-    const input = checkParameters(call, description, {
+    const cluster = configured(call);
+    const input = checkParameters(call, {
       action: required({ values: ['maintenance'] }),
       status: required({ values: ['enable', 'disable'] }),
     });
     const local = localNode(cluster);
     const enable = text(input, 'status') === 'enable';
-    if (enable === (local?.role === 'maintenance')) return refuse(400, description, 'It is so already.');
+    if (enable === (local?.role === 'maintenance')) return refuse(400, 'It is so already.');
     if (local) local.role = enable ? 'maintenance' : 'backup';
     // The peer takes over as master.
     for (const node of cluster.nodes) if (node.node === 'remote' && enable) node.role = 'master';
-    return done(description, 'The node has changed.', { params: input });
+    return done('The node has changed.', { params: input });
   },
 };
 
 const unconfigured = { role: 'not configured', status: 'not configured', message: 'No cluster is set up.' };
 
-function configured(call: Call, description: string): Cluster {
-  return call.world.cluster ?? refuse(400, description, 'No cluster is set up.');
+function configured(call: Call): Cluster {
+  return call.world.cluster ?? refuse(400, 'No cluster is set up.');
 }
 
 function localNode(cluster: Cluster): ClusterNode | undefined {

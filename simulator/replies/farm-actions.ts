@@ -2,21 +2,19 @@ import { type Call, crash, done, type Handlers, param, read, refuse, type Reply 
 import { checkParameters, required, text } from '../parameters.ts';
 import { type BackendState, type DatalinkBackend, type Farm, farmStatus, type L4Backend } from '../world-farms.ts';
 import { isTaken } from './farm-changes.ts';
-import { backendOf, farmOf, serviceOf } from './find.ts';
+import { backendOf, farmOf, flatFarmOf, httpFarmOf, serviceOf } from './find.ts';
 import { interfaceOfAddress, interfaceStatus } from './interfaces.ts';
-
-const actDescription = 'Act on a farm';
 
 /** Start, stop and restart of farms (docs/api.md §5.1). */
 export const farmActionHandlers: Handlers = {
   'PUT /farms/{farmname}/actions': (call) => {
-    const farm = farmOf(call, actDescription);
+    const farm = farmOf(call);
     const action = text(
-      checkParameters(call, actDescription, { action: required({ values: ['stop', 'start', 'restart'] }) }),
+      checkParameters(call, { action: required({ values: ['stop', 'start', 'restart'] }) }),
       'action',
     );
     // The configuration is tested before every action, stop included.
-    if (farm.profile === 'http' && farm.configError !== undefined) return refuse(400, actDescription, farm.configError);
+    if (farm.profile === 'http' && farm.configError !== undefined) return refuse(400, farm.configError);
     switch (action) {
       case 'stop':
         farm.running = false;
@@ -34,7 +32,7 @@ export const farmActionHandlers: Handlers = {
 };
 
 function start(call: Call, farm: Farm): void {
-  if (farm.running && farm.needsRestart) refuse(400, actDescription, 'A change is pending; restart it.');
+  if (farm.running && farm.needsRestart) refuse(400, 'A change is pending; restart it.');
   // A second start stops an HTTP farm first; for other profiles it does nothing.
   if (farm.running && farm.profile !== 'http') return;
   farm.running = false;
@@ -45,30 +43,24 @@ function start(call: Call, farm: Farm): void {
 /** Checks and starts a farm. A failed check leaves the farm stopped. */
 function begin({ world }: Call, farm: Farm): void {
   const nic = interfaceOfAddress(world, farm.vip);
-  if (!nic) return refuse(400, actDescription, `No interface has the address ${farm.vip}.`);
-  if (interfaceStatus(world, nic) === 'down') return refuse(400, actDescription, `The interface ${nic.name} is down.`);
-  if (isTaken(world, farm.vip, farm.vport, farm))
-    return refuse(400, actDescription, `${farm.vip}:${farm.vport} is taken.`);
+  if (!nic) return refuse(400, `No interface has the address ${farm.vip}.`);
+  if (interfaceStatus(world, nic) === 'down') return refuse(400, `The interface ${nic.name} is down.`);
+  if (isTaken(world, farm.vip, farm.vport, farm)) return refuse(400, `${farm.vip}:${farm.vport} is taken.`);
   farm.running = true;
   if (farm.profile === 'http') farm.loaded = farm.certificates.flatMap((file) => world.certificates.get(file) ?? []);
 }
 
 function answer(farm: Farm, action: string): Reply {
-  return done(actDescription, `${action} is done.`, {
+  return done(`${action} is done.`, {
     params: { action, status: action === 'stop' ? farmStatus(farm) : 'up' },
   });
 }
 
-const maintenanceDescription = 'Maintenance of a backend';
-
 /** Maintenance of backends (docs/api.md §5.2). */
 export const maintenanceHandlers: Handlers = {
   'PUT /farms/{farmname}/backends/{backend}/maintenance': (call) => {
-    const farm = farmOf(call, maintenanceDescription);
-    // 404 for HTTP farms, whose backends belong to services.
-    if (farm.profile !== 'l4xnat' && farm.profile !== 'datalink')
-      return refuse(404, maintenanceDescription, 'There is no such backend.');
-    const backend = backendOf<L4Backend | DatalinkBackend>(call, farm.backends, maintenanceDescription);
+    const farm = flatFarmOf(call, 404);
+    const backend = backendOf<L4Backend | DatalinkBackend>(call, farm.backends);
     const { action, cuts } = wanted(call);
     if (cuts && farm.profile === 'l4xnat')
       farm.sessions = farm.sessions.filter((session) => session.backend !== backend.id);
@@ -77,16 +69,13 @@ export const maintenanceHandlers: Handlers = {
 
   'PUT /farms/{farmname}/services/{service}/backends/{backend}/maintenance': (call) => {
     const { world } = call;
-    const farm = farmOf(call, maintenanceDescription);
-    if (farm.profile !== 'http')
-      return refuse(400, maintenanceDescription, `Farms of the profile ${farm.profile} have no services.`);
-    const service = serviceOf(call, farm, maintenanceDescription);
+    const farm = httpFarmOf(call);
+    const service = serviceOf(call, farm);
     const id = Number(param(call, 'backend'));
     // The appliance's check of the id is off by one (docs/api.md §5.2).
-    if (id > service.backends.length) return refuse(404, maintenanceDescription, 'There is no such backend.');
+    if (id > service.backends.length) return refuse(404, 'There is no such backend.');
     const { action, cuts } = wanted(call);
-    if (farm.running && farm.needsRestart)
-      return refuse(400, maintenanceDescription, 'A change is pending; restart the farm first.');
+    if (farm.running && farm.needsRestart) return refuse(400, 'A change is pending; restart the farm first.');
     if (!farm.running && world.edition === 'community' && world.release === 'newest') crash();
     if (cuts && service.persistence !== '')
       service.sessions = service.sessions.filter((session) => session.backend !== id);
@@ -99,9 +88,9 @@ function wanted(call: Call): { readonly action: 'up' | 'maintenance'; readonly c
     action: required({ values: ['up', 'maintenance'] }),
     mode: { nonBlank: true, values: ['drain', 'cut'] },
   } as const;
-  const input = checkParameters(call, maintenanceDescription, model);
+  const input = checkParameters(call, model);
   const action = text(input, 'action') === 'up' ? 'up' : 'maintenance';
-  if (action === 'up' && 'mode' in input) refuse(400, maintenanceDescription, `'mode' does not go with 'up'.`);
+  if (action === 'up' && 'mode' in input) refuse(400, `'mode' does not go with 'up'.`);
   return { action, cuts: text(input, 'mode') === 'cut' };
 }
 
@@ -112,5 +101,5 @@ function set(
   action: 'up' | 'maintenance',
 ): Reply {
   if (backend) backend.status = action;
-  return read(maintenanceDescription, { action, farm: { status: farmStatus(farm) }, message: `${action} is done.` });
+  return read({ action, farm: { status: farmStatus(farm) }, message: `${action} is done.` });
 }

@@ -30,10 +30,9 @@ export const farmCreationHandlers: Handlers = { 'POST /farms': createFarm };
 
 function createFarm(call: Call): Reply {
   const { world } = call;
-  const description = 'Make a farm';
   const profiles = ['http', 'gslb', 'l4xnat', 'datalink', ...(world.release === 'newest' ? ['eproxy'] : [])];
   const source = world.farms.get(text(call.json ?? {}, 'copy_from'));
-  const input = checkParameters(call, description, {
+  const input = checkParameters(call, {
     // A copy takes its profile from the source.
     profile: 'copy_from' in (call.json ?? {}) ? { nonBlank: true, values: profiles } : required({ values: profiles }),
     vport: { nonBlank: true, pattern: /^(?:\*|[\d:,]+)$/, hint: 'A port; for L4xNAT also a list, a range or a star.' },
@@ -41,21 +40,20 @@ function createFarm(call: Call): Reply {
     vip: { required: true, values: addresses(world) },
     copy_from: farmName,
   });
-  if ('copy_from' in input && !source) return refuse(404, description, 'There is nothing to copy.');
+  if ('copy_from' in input && !source) return refuse(404, 'There is nothing to copy.');
   const profile = text(input, 'profile', source?.profile);
   const [farmname, vip, vport] = [text(input, 'farmname'), text(input, 'vip'), text(input, 'vport')];
-  if (profile !== 'datalink' && vport === '') return refuse(400, description, 'Required and not sent: vport.');
-  if (profile !== 'datalink' && !isPort(vport, profile))
-    return refuse(400, description, `'vport' is between 1 and 65535.`);
-  if (world.farms.has(farmname)) return refuse(400, description, `There is a farm ${farmname}.`);
+  if (profile !== 'datalink' && vport === '') return refuse(400, 'Required and not sent: vport.');
+  if (profile !== 'datalink' && !isPort(vport, profile)) return refuse(400, `'vport' is between 1 and 65535.`);
+  if (world.farms.has(farmname)) return refuse(400, `There is a farm ${farmname}.`);
 
   const nic = interfaceOfAddress(world, vip)?.name ?? '';
   // It stays down when another farm uses the address and port (docs/api.md §4.1).
   const running = !isTaken(world, vip, vport);
   const farm = madeFrom(world, profile, { name: farmname, vip, vport: profile === 'datalink' ? nic : vport, running });
-  if (!farm) return refuse(400, description, `The farm ${farmname} cannot be made here.`);
+  if (!farm) return refuse(400, `The farm ${farmname} cannot be made here.`);
   world.farms.set(farmname, source ? { ...structuredClone(source), name: farmname, vip, vport, running } : farm);
-  return created(description, `The farm ${farmname} is made.`, {
+  return created(`The farm ${farmname} is made.`, {
     farmname,
     profile,
     vip,
@@ -128,14 +126,14 @@ const gone = { algorithm: ['prio'], protocol: ['amanda', 'irc', 'netbios-ns', 's
 /** Changes and removal of farms (docs/api.md §4.1). */
 export const farmChangeHandlers: Handlers = {
   'PUT /farms/{farmname}': (call) => {
-    const farm = farmOf(call, 'Change a farm');
+    const farm = farmOf(call);
     return farm.profile === 'http' ? changeHttp(call, farm) : changeLive(call, farm);
   },
 
   'DELETE /farms/{farmname}': (call) => {
-    const { name: farm } = farmOf(call, 'Delete a farm');
+    const { name: farm } = farmOf(call);
     call.world.farms.delete(farm);
-    return done('Delete a farm', `The farm ${farm} is gone.`);
+    return done(`The farm ${farm} is gone.`);
   },
 };
 
@@ -148,15 +146,14 @@ function commonModel(world: World): Model {
 }
 
 function changeHttp(call: Call, farm: HttpFarm): Reply {
-  const description = 'Change an HTTP farm';
-  const input = checkParameters(call, description, {
+  const input = checkParameters(call, {
     ...commonModel(call.world),
     ...words,
     ...Object.fromEntries(texts.map((key) => [key, anyText])),
     ...Object.fromEntries(numbers.map((key) => [key, natural])),
     ...Object.fromEntries(flags.map((key) => [key, yesNo])),
   });
-  const renamed = place(call, farm, input, description);
+  const renamed = place(call, farm, input);
   for (const key of numbers) farm.settings[key] = number(input, key, farm.settings[key]);
   const { contimeout: _a, restimeout: _b, reqtimeout: _c, resurrectime: _d, ...texty } = farm.settings;
   // The appliance stores the error pages without their last line end (recorded).
@@ -165,12 +162,11 @@ function changeHttp(call: Call, farm: HttpFarm): Reply {
   if ('listener' in input) farm.listener = input['listener'] === 'https' ? 'https' : 'http';
   if ('certname' in input) farm.certificates = [text(input, 'certname')];
   const status = pending(farm);
-  return done(description, 'The farm is changed.', { params: { ...httpParams(farm), ...renamed }, ...status });
+  return done('The farm is changed.', { params: { ...httpParams(farm), ...renamed }, ...status });
 }
 
 /** Changes a farm of any profile but HTTP, also while it runs. The answer repeats the request. */
 function changeLive(call: Call, farm: Exclude<Farm, HttpFarm>): Reply {
-  const description = 'Change a farm';
   const own: Model =
     farm.profile === 'l4xnat'
       ? {
@@ -184,15 +180,14 @@ function changeLive(call: Call, farm: Exclude<Farm, HttpFarm>): Reply {
       : farm.profile === 'datalink'
         ? { algorithm: { nonBlank: true, values: ['weight', 'prio'] } }
         : {};
-  const input = checkParameters(call, description, { ...commonModel(call.world), ...own });
+  const input = checkParameters(call, { ...commonModel(call.world), ...own });
   for (const [key, values] of Object.entries(gone)) {
-    if (values.some((word) => word === input[key]))
-      return refuse(410, description, `'${text(input, key)}' has been removed.`);
+    if (values.some((word) => word === input[key])) return refuse(410, `'${text(input, key)}' has been removed.`);
   }
-  place(call, farm, input, description);
+  place(call, farm, input);
   if (farm.profile === 'l4xnat') changeL4(farm, input);
   else if (farm.profile === 'datalink') changeDatalink(farm, input);
-  return done(description, 'The farm is changed.', { params: input });
+  return done('The farm is changed.', { params: input });
 }
 
 function changeL4(farm: L4Farm, input: Input): void {
@@ -212,11 +207,11 @@ function changeDatalink(farm: DatalinkFarm, input: Input): void {
 }
 
 /** Moves or renames a farm. Only a stopped farm can get a new name. */
-function place({ world }: Call, farm: Farm, input: Input, description: string): { readonly newfarmname?: string } {
+function place({ world }: Call, farm: Farm, input: Input): { readonly newfarmname?: string } {
   const next = text(input, 'newfarmname', farm.name);
   if (next !== farm.name) {
-    if (farmStatus(farm) !== 'down') refuse(400, description, 'It must be stopped for a new name.');
-    if (world.farms.has(next)) refuse(400, description, `There is a farm ${next}.`);
+    if (farmStatus(farm) !== 'down') refuse(400, 'It must be stopped for a new name.');
+    if (world.farms.has(next)) refuse(400, `There is a farm ${next}.`);
     world.farms.delete(farm.name);
     farm.name = next;
     world.farms.set(next, farm);

@@ -12,14 +12,12 @@ import {
 } from '../world-farms.ts';
 import { backendConnections } from '../traffic.ts';
 import { gslbBackends, l4Port, l4Sessions, visibleFarms } from './farm-views.ts';
-
-const description = 'Figures of a farm';
+import { farmOf } from './find.ts';
 
 /** Reads under /stats/farms (docs/api.md §3.5, §3.6). */
 export const farmStatsHandlers: Handlers = {
   'GET /stats/farms': (call) =>
     json(200, {
-      description: 'Figures of all farms',
       farms: visibleFarms(call)
         .filter(({ profile }) => profile !== 'datalink' || call.world.release === 'older')
         .map((farm) => ({
@@ -55,14 +53,9 @@ function totals(call: Call, farm: Farm) {
   return { established: sum('established'), pending: farm.profile === 'gslb' ? 0 : sum('pending') };
 }
 
-function farmOfStats(call: Call): Farm {
-  const name = param(call, 'farmname');
-  // 400 here, 404 under /farms (docs/api.md §3.6).
-  return call.world.farms.get(name) ?? refuse(400, description, `There is no farm ${name}.`);
-}
-
 function statistics(call: Call): Reply {
-  const farm = farmOfStats(call);
+  // 400 here, 404 under /farms (docs/api.md §3.6).
+  const farm = farmOf(call, 400);
   switch (farm.profile) {
     case 'http':
       return httpStatistics(call, farm, farm.services);
@@ -76,7 +69,6 @@ function statistics(call: Call): Reply {
       return gslbStatistics(farm);
     case 'eproxy':
       return json(200, {
-        description,
         backends: farm.running ? farm.services.flatMap((service) => httpRows(call, farm, service)) : [],
       });
     case 'datalink':
@@ -85,13 +77,10 @@ function statistics(call: Call): Reply {
 }
 
 function serviceStatistics(call: Call): Reply {
-  const farm = farmOfStats(call);
-  if (farm.profile !== 'http')
-    return refuse(400, description, `Farms of the profile ${farm.profile} have no services.`);
+  const farm = farmOf(call, 400);
+  if (farm.profile !== 'http') return refuse(400, `Farms of the profile ${farm.profile} have no services.`);
   const service = farm.services.find(({ id }) => id === param(call, 'service'));
-  return service
-    ? httpStatistics(call, farm, [service])
-    : refuse(404, description, `The farm ${farm.name} has no such service.`);
+  return service ? httpStatistics(call, farm, [service]) : refuse(404, `The farm ${farm.name} has no such service.`);
 }
 
 function httpStatistics(call: Call, farm: HttpFarm, services: readonly Service[]): Reply {
@@ -146,14 +135,14 @@ function l4Rows({ world, nowMs }: Call, farm: L4Farm) {
 function withSessions({ world }: Call, backends: readonly unknown[], sessions: readonly unknown[]): Reply {
   // Older releases have no count (docs/api.md §3.6).
   const counted = world.release === 'newest' ? { total_sessions: sessions.length } : {};
-  return json(200, { description, backends, sessions, ...counted });
+  return json(200, { backends, sessions, ...counted });
 }
 
 function gslbStatistics(farm: GslbFarm): Reply {
   // A stopped farm prints empty arrays for objects too (docs/api.md §3.6).
-  if (!farm.running) return json(200, { description, backends: [], client: [], server: [], extended: [] });
+  if (!farm.running) return json(200, { backends: [], client: [], server: [], extended: [] });
   const backends = farm.services.flatMap((service) =>
     gslbBackends(farm, service).map((row) => ({ ...row, service: service.id })),
   );
-  return json(200, { description, backends, ...farm.counters });
+  return json(200, { backends, ...farm.counters });
 }

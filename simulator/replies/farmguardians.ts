@@ -1,5 +1,5 @@
-import { type Call, done, flag, type Handlers, param, read, refuse, type Reply } from '../call.ts';
-import { anyText, checkParameters, natural, number, required, text, yesNo, type Model } from '../parameters.ts';
+import { type Call, done, flag, type Handlers, named, param, read, refuse, type Reply } from '../call.ts';
+import { anyText, checkParameters, type Model, natural, number, required, text, yesNo } from '../parameters.ts';
 import { farmStatus, type HttpFarm, inListOrder, type L4Farm, type Service } from '../world-farms.ts';
 import type { Farmguardian, World } from '../world.ts';
 import { farmguardian } from '../world-parts.ts';
@@ -18,41 +18,33 @@ const changeModel: Model = {
 
 /** Health checks and their links to farms and services (docs/api.md §3.14, §4.5). */
 export const farmguardianHandlers: Handlers = {
-  'GET /monitoring/fg': ({ world }) =>
-    read(
-      'Health checks',
-      [...world.farmguardians.values()].map((check) => view(world, check)),
-    ),
+  'GET /monitoring/fg': ({ world }) => read([...world.farmguardians.values()].map((check) => view(world, check))),
 
   'GET /monitoring/fg/{name}': (call) => {
-    const description = 'A health check';
-    return read(description, view(call.world, find(call, description, 404)));
+    return read(view(call.world, named(call, call.world.farmguardians, 'name')));
   },
 
   'POST /monitoring/fg': (call) => {
-    const description = 'Make a health check';
-    const input = checkParameters(call, description, {
+    const input = checkParameters(call, {
       name: required({ pattern: /^[\w-]+$/ }),
       copy_from: { nonBlank: true },
     });
     const name = text(input, 'name');
-    if (call.world.farmguardians.has(name)) return refuse(400, description, `There is a health check ${name}.`);
+    if (call.world.farmguardians.has(name)) return refuse(400, `There is a health check ${name}.`);
     const source = call.world.farmguardians.get(text(input, 'copy_from'));
-    if ('copy_from' in input && !source) return refuse(404, description, 'There is nothing to copy.');
+    if ('copy_from' in input && !source) return refuse(404, 'There is nothing to copy.');
     const made = farmguardian(name, { ...source, name, template: false });
     call.world.farmguardians.set(name, made);
-    return done(description, `The health check ${name} is made.`, { params: view(call.world, made) });
+    return done(`The health check ${name} is made.`, { params: view(call.world, made) });
   },
 
   'PUT /monitoring/fg/{name}': (call) => {
-    const description = 'Change a health check';
-    const check = find(call, description, 400);
-    const input = checkParameters(call, description, changeModel);
+    const check = named(call, call.world.farmguardians, 'name', 400);
+    const input = checkParameters(call, changeModel);
     const touchesCommand = 'command' in input || 'backend_alias' in input;
-    if (check.template && ('command' in input || 'description' in input))
-      return refuse(400, description, 'A template keeps both.');
+    if (check.template && ('command' in input || 'description' in input)) return refuse(400, 'A template keeps both.');
     if (touchesCommand && linksOf(call.world, check.name).length > 0 && input['force'] !== 'true')
-      return refuse(400, description, 'It is running; this needs force.');
+      return refuse(400, 'It is running; this needs force.');
     check.description = text(input, 'description', check.description);
     check.command = text(input, 'command', check.command);
     // The timeout equals the interval until it is set itself.
@@ -65,59 +57,51 @@ export const farmguardianHandlers: Handlers = {
     check.cutConns = text(input, 'cut_conns', flag(check.cutConns)) === 'true';
     check.log = text(input, 'log', flag(check.log)) === 'true';
     check.backendAlias = text(input, 'backend_alias', flag(check.backendAlias)) === 'true';
-    return done(description, `The health check ${check.name} is changed.`, { params: view(call.world, check) });
+    return done(`The health check ${check.name} is changed.`, { params: view(call.world, check) });
   },
 
   'DELETE /monitoring/fg/{name}': (call) => {
-    const description = 'Delete a health check';
-    const { name, template } = find(call, description, 404);
-    if (template) return refuse(400, description, 'Templates stay.');
+    const { name, template } = named(call, call.world.farmguardians, 'name');
+    if (template) return refuse(400, 'Templates stay.');
     const links = linksOf(call.world, name);
-    if (links.length > 0) return refuse(400, description, `${name} runs in ${links.join(', ')}.`);
+    if (links.length > 0) return refuse(400, `${name} runs in ${links.join(', ')}.`);
     call.world.farmguardians.delete(name);
-    return done(description, `The health check ${name} is gone.`);
+    return done(`The health check ${name} is gone.`);
   },
 
   'POST /farms/{farmname}/fg': (call) => {
-    const farm = l4FarmOf(call, 'Link a health check');
+    const farm = l4FarmOf(call);
     return link(call, farm, farm);
   },
   'POST /farms/{farmname}/services/{service}/fg': (call) => {
-    const farm = httpFarmOf(call, 'Link a health check');
-    return link(call, farm, serviceOf(call, farm, 'Link a health check'));
+    const farm = httpFarmOf(call);
+    return link(call, farm, serviceOf(call, farm));
   },
   'DELETE /farms/{farmname}/fg/{fg}': (call) => {
-    const farm = l4FarmOf(call, 'Unlink a health check');
+    const farm = l4FarmOf(call);
     return unlink(call, farm, farm);
   },
   'DELETE /farms/{farmname}/services/{service}/fg/{fg}': (call) => {
-    const farm = httpFarmOf(call, 'Unlink a health check');
-    return unlink(call, farm, serviceOf(call, farm, 'Unlink a health check'));
+    const farm = httpFarmOf(call);
+    return unlink(call, farm, serviceOf(call, farm));
   },
 };
 
 function link(call: Call, farm: HttpFarm | L4Farm, target: L4Farm | Service): Reply {
-  const description = 'Link a health check';
-  const name = text(checkParameters(call, description, { name: required(anyText) }), 'name');
-  if (!call.world.farmguardians.has(name)) return refuse(404, description, `There is no health check ${name}.`);
-  if (target.farmguardian !== null) return refuse(400, description, 'A health check is linked already.');
+  const name = text(checkParameters(call, { name: required(anyText) }), 'name');
+  if (!call.world.farmguardians.has(name)) return refuse(404, `There is no health check ${name}.`);
+  if (target.farmguardian !== null) return refuse(400, 'A health check is linked already.');
   target.farmguardian = name;
-  return done(description, `${name} is linked.`, { status: farmStatus(farm) });
+  return done(`${name} is linked.`, { status: farmStatus(farm) });
 }
 
 function unlink(call: Call, farm: HttpFarm | L4Farm, target: L4Farm | Service): Reply {
-  const description = 'Unlink a health check';
   const name = param(call, 'fg');
-  if (target.farmguardian !== name) return refuse(400, description, `${name} is not linked.`);
+  if (target.farmguardian !== name) return refuse(400, `${name} is not linked.`);
   target.farmguardian = null;
   // Backends that it marked down are up again (docs/api.md §4.5).
   for (const backend of target.backends) if (backend.status === 'down') backend.status = 'up';
-  return done(description, `${name} is unlinked.`, { status: farmStatus(farm) });
-}
-
-function find(call: Call, description: string, otherwise: number): Farmguardian {
-  const name = param(call, 'name');
-  return call.world.farmguardians.get(name) ?? refuse(otherwise, description, `There is no health check ${name}.`);
+  return done(`${name} is unlinked.`, { status: farmStatus(farm) });
 }
 
 /** Returns the uses of a health check: `<farm>` for L4xNAT and `<farm>_<service>` for HTTP. */

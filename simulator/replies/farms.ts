@@ -1,4 +1,4 @@
-import { type Call, crash, type Handlers, json, param, read, refuse, type Reply } from '../call.ts';
+import { type Call, crash, type Handlers, json, param, read, type Reply } from '../call.ts';
 import { type Farm, farmStatus } from '../world-farms.ts';
 import {
   flatBackends,
@@ -11,17 +11,16 @@ import {
   serviceView,
   visibleFarms,
 } from './farm-views.ts';
-import { farmOf, httpFarmOf, serviceOf } from './find.ts';
+import { farmOf, flatFarmOf, httpFarmOf, serviceOf } from './find.ts';
 
 /** Reads of farms (docs/api.md §3.7 to §3.10). */
 export const farmReadHandlers: Handlers = {
-  'GET /farms': (call) => read('All farms', farmList(call).map(listEntry)),
+  'GET /farms': (call) => read(farmList(call).map(listEntry)),
 
-  'GET /farms/modules/lslb': (call) => read('Farms of layers 4 and 7', farmList(call).filter(isLslb).map(listEntry)),
+  'GET /farms/modules/lslb': (call) => read(farmList(call).filter(isLslb).map(listEntry)),
 
   'GET /farms/modules/dslb': (call) =>
     read(
-      'Datalink farms',
       farmList(call)
         .filter(({ profile }) => profile === 'datalink')
         .map((farm) => ({ farmname: farm.name, status: farmStatus(farm), vip: farm.vip, interface: farm.vport })),
@@ -29,7 +28,6 @@ export const farmReadHandlers: Handlers = {
 
   'GET /farms/modules/gslb': (call) =>
     read(
-      'GSLB farms',
       farmList(call)
         .filter(({ profile }) => profile === 'gslb')
         .map(listEntry),
@@ -37,7 +35,7 @@ export const farmReadHandlers: Handlers = {
 
   'GET /farms/modules/summary': (call) => {
     const farms = farmList(call);
-    return read('Farms by module', {
+    return read({
       lslb: farms.filter(isLslb).map(summaryEntry),
       dslb: farms.filter(({ profile }) => profile === 'datalink').map(summaryEntry),
       gslb: farms.filter(({ profile }) => profile === 'gslb').map(summaryEntry),
@@ -47,31 +45,19 @@ export const farmReadHandlers: Handlers = {
   'GET /farms/{farmname}': (call) => farmDetail(call, 'full'),
   'GET /farms/{farmname}/summary': (call) => farmDetail(call, 'summary'),
 
-  'GET /farms/{farmname}/status': (call) => {
-    const description = 'State of a farm';
-    return read(description, { status: farmStatus(farmOf(call, description)) });
-  },
+  'GET /farms/{farmname}/status': (call) => read({ status: farmStatus(farmOf(call)) }),
 
-  'GET /farms/{farmname}/backends': (call) => {
-    const description = 'Backends of a farm';
-    const farm = farmOf(call, description);
-    if (farm.profile !== 'l4xnat' && farm.profile !== 'datalink') {
-      return refuse(400, description, `The backends of ${farm.name} belong to its services.`);
-    }
-    return read(description, flatBackends(call.world, farm));
-  },
+  'GET /farms/{farmname}/backends': (call) => read(flatBackends(call.world, flatFarmOf(call))),
 
   'GET /farms/{farmname}/services/{service}': (call) => {
-    const description = 'A service of a farm';
-    const farm = httpFarmOf(call, description);
-    return read(description, serviceView(call.world, serviceOf(call, farm, description)));
+    const farm = httpFarmOf(call);
+    return read(serviceView(call.world, serviceOf(call, farm)));
   },
 
   'GET /farms/{farmname}/services/{service}/backends': (call) => {
-    const description = 'Backends of a service';
-    const service = httpFarmOf(call, description).services.find(({ id }) => id === param(call, 'service'));
+    const service = httpFarmOf(call).services.find(({ id }) => id === param(call, 'service'));
     // Not a 404: an unknown service is null here (docs/api.md §3.10).
-    return read(description, service ? httpBackends(call.world, service) : null);
+    return read(service ? httpBackends(call.world, service) : null);
   },
 };
 
@@ -95,30 +81,27 @@ function summaryEntry(farm: Farm) {
 
 function farmDetail(call: Call, depth: 'full' | 'summary'): Reply {
   const { world } = call;
-  const description = 'A farm';
-  const farm = farmOf(call, description);
+  const farm = farmOf(call);
   const ipds = world.edition === 'enterprise' ? { ipds: ipdsOf(world, farm.name) } : {};
   switch (farm.profile) {
     case 'http':
-      return read(description, httpParams(farm), {
+      return read(httpParams(farm), {
         services: farm.services.map((service) => (depth === 'full' ? serviceView(world, service) : { id: service.id })),
         ...ipds,
       });
     case 'l4xnat':
-      return read(description, l4Params(world, farm), { backends: flatBackends(world, farm), ...ipds });
+      return read(l4Params(world, farm), { backends: flatBackends(world, farm), ...ipds });
     case 'datalink':
       // Reading one crashes where the module is gone (docs/api.md §3.9).
       if (world.edition === 'community' && world.release === 'newest') crash();
       return read(
-        description,
         { vip: farm.vip, algorithm: farm.algorithm, status: farmStatus(farm) },
         { backends: flatBackends(world, farm), ...ipds },
       );
     case 'gslb':
-      return json(200, { description, ...gslbView(world, farm) });
+      return json(200, { ...gslbView(world, farm) });
     case 'eproxy':
       return read(
-        description,
         { status: farmStatus(farm), vip: farm.vip, vport: Number(farm.vport) },
         { services: farm.services.map((service) => serviceView(world, service)), ...ipds },
       );

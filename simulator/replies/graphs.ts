@@ -1,6 +1,7 @@
-import { type Call, type Handler, type Handlers, json, param, read, refuse } from '../call.ts';
+import { type Call, type Handler, type Handlers, json, named, param, read, refuse } from '../call.ts';
 import { graphDate } from '../dates.ts';
 import type { World } from '../world.ts';
+import { farmOf } from './find.ts';
 
 const frequencies = { daily: 1, weekly: 7, monthly: 30, yearly: 365 } as const;
 const systemGraphs = ['cpu', 'load', 'ram', 'swap'];
@@ -12,42 +13,26 @@ const image = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AA
 export const graphHandlers: Handlers = {
   'GET /graphs': ({ world }) =>
     json(200, {
-      description: 'All graphs',
       farms: farms(world),
       interfaces: interfaces(world),
       system: [...systemGraphs, { disks }],
     }),
-  'GET /graphs/system': () =>
-    json(200, { description: 'Graphs of the system', system: [...systemGraphs, { disk: disks }] }),
-  'GET /graphs/system/disk': () => read('Disk partitions', disks),
-  'GET /graphs/interfaces': ({ world }) =>
-    json(200, { description: 'Graphs of interfaces', interfaces: interfaces(world) }),
-  'GET /graphs/farms': ({ world }) => json(200, { description: 'Graphs of farms', farms: farms(world) }),
+  'GET /graphs/system': () => json(200, { system: [...systemGraphs, { disk: disks }] }),
+  'GET /graphs/system/disk': () => read(disks),
+  'GET /graphs/interfaces': ({ world }) => json(200, { interfaces: interfaces(world) }),
+  'GET /graphs/farms': ({ world }) => json(200, { farms: farms(world) }),
 
   ...graphsAt('/graphs/system/cpu'),
   ...graphsAt('/graphs/system/load'),
   ...graphsAt('/graphs/system/ram'),
   ...graphsAt('/graphs/system/swap'),
-  ...graphsAt('/graphs/system/disk/{mount}', nothingMissing, 'graph'),
-  ...graphsAt('/graphs/interfaces/{name}', (call) =>
-    call.world.interfaces.has(param(call, 'name')) ? undefined : param(call, 'name'),
-  ),
-  ...graphsAt('/graphs/farms/{farmname}', (call) =>
-    call.world.farms.has(param(call, 'farmname')) ? undefined : param(call, 'farmname'),
-  ),
+  ...graphsAt('/graphs/system/disk/{mount}', undefined, 'graph'),
+  ...graphsAt('/graphs/interfaces/{name}', (call) => named(call, call.world.interfaces, 'name')),
+  ...graphsAt('/graphs/farms/{farmname}', farmOf),
 };
 
 /** Returns the calls for the graphs of one subject: all periods, one period, an interval. */
-function graphsAt(
-  path: string,
-  missing: (call: Call) => string | undefined = nothingMissing,
-  key = 'graphs',
-): Handlers {
-  const description = 'Graphs';
-  const check = (call: Call) => {
-    const name = missing(call);
-    if (name !== undefined) refuse(404, description, `There is no ${name}.`);
-  };
+function graphsAt(path: string, check: (call: Call) => unknown = () => undefined, key = 'graphs'): Handlers {
   const all: Handler = (call) => {
     check(call);
     const rows = Object.entries(frequencies).map(([frequency, length]) => ({
@@ -55,28 +40,24 @@ function graphsAt(
       graph: image,
       ...span(call.nowMs, length),
     }));
-    return json(200, { description, graphs: rows });
+    return json(200, { graphs: rows });
   };
   const period: Handler = (call) => {
     check(call);
     const length = Object.entries(frequencies).find(([word]) => word === param(call, 'frequency'))?.[1];
     return length === undefined
-      ? refuse(400, description, 'Daily, weekly, monthly or yearly.')
-      : json(200, { description, [key]: image, ...span(call.nowMs, length) });
+      ? refuse(400, 'Daily, weekly, monthly or yearly.')
+      : json(200, { [key]: image, ...span(call.nowMs, length) });
   };
   const interval: Handler = (call) => {
     check(call);
-    return json(200, { description, [key]: image, start_time: param(call, 'start'), last_time: param(call, 'end') });
+    return json(200, { [key]: image, start_time: param(call, 'start'), last_time: param(call, 'end') });
   };
   return {
     [`GET ${path}`]: all,
     [`GET ${path}/{frequency}`]: period,
     [`GET ${path}/custom/start/{start}/end/{end}`]: interval,
   };
-}
-
-function nothingMissing(): undefined {
-  return undefined;
 }
 
 function span(nowMs: number, length: number) {

@@ -31,9 +31,8 @@ const enterpriseModel: Model = {
 /** Services of farms (docs/api.md §4.2). */
 export const serviceHandlers: Handlers = {
   'POST /farms/{farmname}/services': (call) => {
-    const description = 'Make a service';
-    const farm = farmOf(call, description);
-    const input = checkParameters(call, description, {
+    const farm = farmOf(call);
+    const input = checkParameters(call, {
       id: required({ pattern: /^[A-Za-z0-9][A-Za-z0-9-]*$/ }),
       algorithm: { nonBlank: true },
     });
@@ -41,21 +40,18 @@ export const serviceHandlers: Handlers = {
     if (farm.profile === 'gslb') {
       const algorithm = text(input, 'algorithm', 'roundrobin');
       farm.services.push({ id, algorithm, deftcpport: 80, farmguardian: null, backends: [] });
-      return created(description, `The service ${id} is made.`, { id, algorithm });
+      return created(`The service ${id} is made.`, { id, algorithm });
     }
-    if (farm.profile !== 'http')
-      return refuse(400, description, `Farms of the profile ${farm.profile} have no services.`);
-    if (farm.services.some((service) => service.id === id))
-      return refuse(400, description, `There is a service ${id}.`);
+    if (farm.profile !== 'http') return refuse(400, `Farms of the profile ${farm.profile} have no services.`);
+    if (farm.services.some((service) => service.id === id)) return refuse(400, `There is a service ${id}.`);
     farm.services.push(newService(id));
-    return created(description, `The service ${id} is made.`, { id }, pending(farm));
+    return created(`The service ${id} is made.`, { id }, pending(farm));
   },
 
   'PUT /farms/{farmname}/services/{service}': (call) => {
-    const description = 'Change a service';
-    const farm = httpFarmOf(call, description);
-    const service = serviceOf(call, farm, description);
-    const input = checkParameters(call, description, {
+    const farm = httpFarmOf(call);
+    const service = serviceOf(call, farm);
+    const input = checkParameters(call, {
       ...changeModel,
       ...(call.world.edition === 'enterprise' ? enterpriseModel : {}),
     });
@@ -69,32 +65,30 @@ export const serviceHandlers: Handlers = {
       service.sessionid = text(input, 'sessionid', service.sessionid);
     redirect(service, text(input, 'redirect', service.redirect));
     const status = pending(farm);
-    return done(description, `The service ${service.id} is changed.`, {
+    return done(`The service ${service.id} is changed.`, {
       params: serviceView(call.world, service),
       ...status,
     });
   },
 
   'DELETE /farms/{farmname}/services/{service}': (call) => {
-    const description = 'Delete a service';
-    const farm = httpFarmOf(call, description);
+    const farm = httpFarmOf(call);
     // 400, not 404 (docs/api.md §4.2).
-    const service = serviceOf(call, farm, description, 400);
+    const service = serviceOf(call, farm, 400);
     farm.services = farm.services.filter((other) => other !== service);
-    return done(description, `The service ${service.id} is gone.`, { success: 'true', ...pending(farm) });
+    return done(`The service ${service.id} is gone.`, { success: 'true', ...pending(farm) });
   },
 
   // Stops and starts a running farm inside the call (docs/api.md §4.2).
   'POST /farms/{farmname}/services/{service}/actions': (call) => {
-    const description = 'Order the services of a farm';
-    const farm = httpFarmOf(call, description, 404);
-    const service = serviceOf(call, farm, description);
-    const position = number(checkParameters(call, description, { position: required(natural) }), 'position', 0);
-    if (farm.services.indexOf(service) === position) return refuse(400, description, 'It is there already.');
+    const farm = httpFarmOf(call, 404);
+    const service = serviceOf(call, farm);
+    const position = number(checkParameters(call, { position: required(natural) }), 'position', 0);
+    if (farm.services.indexOf(service) === position) return refuse(400, 'It is there already.');
     farm.services = farm.services.filter(({ id }) => id !== param(call, 'service'));
     farm.services.splice(position, 0, service);
     farm.needsRestart = false;
-    return done(description, 'The service is moved.', { params: { position } });
+    return done('The service is moved.', { params: { position } });
   },
 };
 
@@ -109,38 +103,35 @@ function redirect(service: Service, to: string): void {
 /** Certificates and ciphers of HTTPS farms (docs/api.md §3.18, §4.1). */
 export const farmCertificateHandlers: Handlers = {
   'POST /farms/{farmname}/certificates': (call) => {
-    const description = 'Add a certificate to a farm';
-    const farm = httpFarmOf(call, description);
-    const file = text(checkParameters(call, description, { file: required({ pattern: /\.pem$/ }) }), 'file');
-    if (farm.listener !== 'https') return refuse(400, description, 'The farm does not speak HTTPS.');
-    if (!call.world.certificates.has(file)) return refuse(404, description, `There is no certificate ${file}.`);
-    if (farm.certificates.includes(file)) return refuse(400, description, 'The farm has it already.');
+    const farm = httpFarmOf(call);
+    const file = text(checkParameters(call, { file: required({ pattern: /\.pem$/ }) }), 'file');
+    if (farm.listener !== 'https') return refuse(400, 'The farm does not speak HTTPS.');
+    if (!call.world.certificates.has(file)) return refuse(404, `There is no certificate ${file}.`);
+    if (farm.certificates.includes(file)) return refuse(400, 'The farm has it already.');
     // Community farms have one certificate; Enterprise farms append (docs/api.md §4.1).
     farm.certificates = call.world.edition === 'community' ? [file] : [...farm.certificates, file];
-    return done(description, 'The certificate is added.', { success: 'true', ...pending(farm) });
+    return done('The certificate is added.', { success: 'true', ...pending(farm) });
   },
 
   'DELETE /farms/{farmname}/certificates/{certificate}': (call) => {
-    const description = 'Take a certificate from a farm';
-    const farm = httpFarmOf(call, description);
+    const farm = httpFarmOf(call);
     const file = param(call, 'certificate');
     if (call.world.edition === 'community' || farm.certificates.length < 2)
-      return refuse(400, description, 'The last certificate stays.');
+      return refuse(400, 'The last certificate stays.');
     farm.certificates = farm.certificates.filter((other) => other !== file);
-    return done(description, 'The certificate is taken out.', { success: 'true', ...pending(farm) });
+    return done('The certificate is taken out.', { success: 'true', ...pending(farm) });
   },
 
   'POST /farms/{farmname}/certificates/{certificate}/actions': (call) => {
-    const description = 'Order the certificates of a farm';
-    const farm = httpFarmOf(call, description);
+    const farm = httpFarmOf(call);
     const file = param(call, 'certificate');
-    const position = number(checkParameters(call, description, { position: required(natural) }), 'position', 0);
+    const position = number(checkParameters(call, { position: required(natural) }), 'position', 0);
     const present = farm.certificates.indexOf(file);
-    if (present < 0) return refuse(404, description, 'The farm does not use it.');
-    if (present === position) return refuse(400, description, 'It is there already.');
+    if (present < 0) return refuse(404, 'The farm does not use it.');
+    if (present === position) return refuse(400, 'It is there already.');
     farm.certificates.splice(present, 1);
     farm.certificates.splice(position, 0, file);
-    return done(description, 'The certificate is moved.', {
+    return done('The certificate is moved.', {
       params: { position },
       ...pending(farm),
       ...(farm.running ? { info: 'A restart puts it in force.' } : {}),
@@ -154,10 +145,7 @@ export const farmCertificateHandlers: Handlers = {
       'customsecurity',
       ...(world.edition === 'enterprise' ? ['ssloffloading'] : []),
     ];
-    return read(
-      'Sets of ciphers',
-      ciphers.map((set) => ({ ciphers: set, description: `The set ${set}` })),
-    );
+    return read(ciphers.map((set) => ({ ciphers: set, description: `The set ${set}` })));
   },
 };
 
@@ -184,32 +172,30 @@ export const headerRuleHandlers: Handlers = {
   'POST /farms/{farmname}/replaceresponseheader/{index}/actions': (call) => moveRule(call, 'replaceresponseheader'),
 };
 
-const ruleDescription = 'Header rules';
-
 function ruleHandlersOf(kind: HeaderRuleKind): Handlers {
   const model = Object.fromEntries(ruleFields[kind].map((field) => [field, required(anyText)]));
   const rule = (call: Call): HeaderRule => {
-    const input = checkParameters(call, ruleDescription, model);
+    const input = checkParameters(call, model);
     return Object.fromEntries(ruleFields[kind].map((field) => [field, text(input, field)]));
   };
   return {
     [`POST /farms/{farmname}/${kind}`]: (call) => {
-      const farm = httpFarmOf(call, ruleDescription);
+      const farm = httpFarmOf(call);
       const made = rule(call);
       if (farm.rules[kind].some((other) => JSON.stringify(other) === JSON.stringify(made)))
-        return refuse(400, ruleDescription, 'There is such a rule.');
+        return refuse(400, 'There is such a rule.');
       farm.rules[kind].push(made);
-      return done(ruleDescription, 'The rule is made.', { success: 'true', ...pending(farm) });
+      return done('The rule is made.', { success: 'true', ...pending(farm) });
     },
     [`PUT /farms/{farmname}/${kind}/{index}`]: (call) => {
       const { farm, rules, index } = ruleOf(call, kind);
       rules[index] = rule(call);
-      return done(ruleDescription, 'The rule is changed.', { success: 'true', ...pending(farm) });
+      return done('The rule is changed.', { success: 'true', ...pending(farm) });
     },
     [`DELETE /farms/{farmname}/${kind}/{index}`]: (call) => {
       const { farm, rules, index } = ruleOf(call, kind);
       rules.splice(index, 1);
-      return done(ruleDescription, 'The rule is gone.', { success: 'true', ...pending(farm) });
+      return done('The rule is gone.', { success: 'true', ...pending(farm) });
     },
   };
 }
@@ -217,14 +203,14 @@ function ruleHandlersOf(kind: HeaderRuleKind): Handlers {
 /** Moves a rule within its kind; the appliance applies the rules of some kinds in order. */
 function moveRule(call: Call, kind: HeaderRuleKind): Reply {
   const { farm, rules, index } = ruleOf(call, kind);
-  const position = number(checkParameters(call, ruleDescription, { position: required(natural) }), 'position', 0);
+  const position = number(checkParameters(call, { position: required(natural) }), 'position', 0);
   rules.splice(position, 0, ...rules.splice(index, 1));
-  return done(ruleDescription, 'The rule is moved.', { params: { position }, ...pending(farm) });
+  return done('The rule is moved.', { params: { position }, ...pending(farm) });
 }
 
 function ruleOf(call: Call, kind: HeaderRuleKind) {
-  const farm = httpFarmOf(call, ruleDescription);
+  const farm = httpFarmOf(call);
   const index = Number(param(call, 'index'));
-  if (!farm.rules[kind][index]) return refuse(400, ruleDescription, `There is no rule ${index}.`);
+  if (!farm.rules[kind][index]) return refuse(400, `There is no rule ${index}.`);
   return { farm, rules: farm.rules[kind], index };
 }

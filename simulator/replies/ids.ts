@@ -5,7 +5,7 @@ import type { World } from '../world.ts';
 /** The tree of all objects that have a name. Its leaves are null (docs/api.md §3.16). */
 export const idsHandlers: Handlers = {
   'GET /ids': ({ world }) =>
-    read('Names of all objects', {
+    read({
       farms: Object.fromEntries(inListOrder(world.farms.values()).map((farm) => [farm.name, farmBranch(farm)])),
       farmguardians: names(world.farmguardians.keys()),
       certificates: names(world.certificates.keys()),

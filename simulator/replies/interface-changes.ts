@@ -22,26 +22,16 @@ export const interfaceChangeHandlers: Handlers = {
   ...changesOf('bonding'),
 
   'POST /interfaces/vlan': (call) => {
-    const description = 'Make a VLAN';
-    const input = checkParameters(call, description, { ...addressModel, name: required({ pattern: /^[\w.]{1,13}$/ }) });
-    return addInterface(
-      call,
-      description,
-      'vlan',
-      text(input, 'name'),
-      text(input, 'name').split('.')[0] ?? '',
-      text(input, 'ip'),
-    );
+    const input = checkParameters(call, { ...addressModel, name: required({ pattern: /^[\w.]{1,13}$/ }) });
+    return addInterface(call, 'vlan', text(input, 'name'), text(input, 'name').split('.')[0] ?? '', text(input, 'ip'));
   },
   'POST /interfaces/virtual': (call) => {
-    const description = 'Make a virtual interface';
-    const input = checkParameters(call, description, {
+    const input = checkParameters(call, {
       name: required({ pattern: /^[\w.]+:\w+$/ }),
       ip: required(ipv4),
     });
     return addInterface(
       call,
-      description,
       'virtual',
       text(input, 'name'),
       text(input, 'name').split(':')[0] ?? '',
@@ -53,40 +43,37 @@ export const interfaceChangeHandlers: Handlers = {
 /** Returns the calls that change, delete and switch an interface of one kind. */
 function changesOf(kind: Kind): Handlers {
   const change: Handler = (call) => {
-    const description = 'Change an interface';
-    const nic = interfaceOf(call, kind, description, kind === 'nic' ? 400 : 404);
-    const input = checkParameters(call, description, addressModel);
+    const nic = interfaceOf(call, kind, kind === 'nic' ? 400 : 404);
+    const input = checkParameters(call, addressModel);
     const ip = text(input, 'ip', nic.ip);
     if (ip !== nic.ip && isUsed(call.world, nic.ip) && input['force'] !== 'true')
-      return refuse(400, description, `${nic.ip} serves farms; this needs force.`);
+      return refuse(400, `${nic.ip} serves farms; this needs force.`);
     for (const farm of call.world.farms.values()) if (farm.vip === nic.ip) farm.vip = ip;
     nic.ip = ip;
     nic.netmask = text(input, 'netmask', nic.netmask);
     nic.gateway = text(input, 'gateway', nic.gateway);
-    return done(description, `${nic.name} is changed.`, { params: viewOf(nic) });
+    return done(`${nic.name} is changed.`, { params: viewOf(nic) });
   };
 
   const remove: Handler = (call) => {
-    const description = 'Remove an interface';
-    const nic = interfaceOf(call, kind, description, 400);
+    const nic = interfaceOf(call, kind, 400);
     const hasChildren = [...call.world.interfaces.values()].some(({ parent }) => parent === nic.name);
-    if (isUsed(call.world, nic.ip) || hasChildren) return refuse(400, description, `${nic.name} is in use.`);
+    if (isUsed(call.world, nic.ip) || hasChildren) return refuse(400, `${nic.name} is in use.`);
     // A network card remains; only its configuration is deleted.
     if (kind === 'nic' || kind === 'bonding') nic.ip = nic.netmask = nic.gateway = '';
     else call.world.interfaces.delete(nic.name);
-    return done(description, `${nic.name} is removed.`);
+    return done(`${nic.name} is removed.`);
   };
 
   const act: Handler = (call) => {
-    const description = 'Switch an interface';
-    const nic = interfaceOf(call, kind, description, 404);
+    const nic = interfaceOf(call, kind, 404);
     const values = kind === 'bonding' ? ['up', 'down', 'destroy'] : ['up', 'down'];
-    const action = text(checkParameters(call, description, { action: required({ values }) }), 'action');
+    const action = text(checkParameters(call, { action: required({ values }) }), 'action');
     if (action === 'destroy') {
-      if (nic.ip !== '') return refuse(400, description, 'It still has an address.');
+      if (nic.ip !== '') return refuse(400, 'It still has an address.');
       call.world.interfaces.delete(nic.name);
-    } else switchTo(call, nic, action === 'up' ? 'up' : 'down', description);
-    return done(description, `${nic.name}: ${action}.`, { params: { action } });
+    } else switchTo(call, nic, action === 'up' ? 'up' : 'down');
+    return done(`${nic.name}: ${action}.`, { params: { action } });
   };
 
   return {
@@ -96,25 +83,18 @@ function changesOf(kind: Kind): Handlers {
   };
 }
 
-function switchTo({ world }: Call, nic: NetworkInterface, status: 'up' | 'down', description: string): void {
+function switchTo({ world }: Call, nic: NetworkInterface, status: 'up' | 'down'): void {
   if (status === 'up' && world.interfaces.get(nic.parent ?? '')?.status === 'down')
-    refuse(400, description, 'The interface below it is down.');
+    refuse(400, 'The interface below it is down.');
   nic.status = status;
   // A network card that goes up takes the interfaces on it with it (docs/api.md §5.7).
   if (status === 'up')
     for (const child of world.interfaces.values()) if (child.parent === nic.name) child.status = 'up';
 }
 
-function addInterface(
-  { world }: Call,
-  description: string,
-  type: 'vlan' | 'virtual',
-  name: string,
-  parent: string,
-  ip: string,
-): Reply {
-  const below = world.interfaces.get(parent) ?? refuse(400, description, `There is no ${parent} to stand on.`);
-  if (world.interfaces.has(name)) return refuse(400, description, `There is an interface ${name}.`);
+function addInterface({ world }: Call, type: 'vlan' | 'virtual', name: string, parent: string, ip: string): Reply {
+  const below = world.interfaces.get(parent) ?? refuse(400, `There is no ${parent} to stand on.`);
+  if (world.interfaces.has(name)) return refuse(400, `There is an interface ${name}.`);
   const made = networkInterface(name, {
     type,
     ip,
@@ -124,13 +104,13 @@ function addInterface(
     gateway: below.gateway,
   });
   world.interfaces.set(name, made);
-  return created(description, `${name} is made.`, { ...viewOf(made), status: 'up' });
+  return created(`${name} is made.`, { ...viewOf(made), status: 'up' });
 }
 
 /** Returns the interface that the path names. Refuses one of another kind. */
-function interfaceOf(call: Call, kind: Kind, description: string, otherwise: number): NetworkInterface {
+function interfaceOf(call: Call, kind: Kind, otherwise: number): NetworkInterface {
   const nic = call.world.interfaces.get(param(call, 'name'));
-  return nic?.type === kinds[kind] ? nic : refuse(otherwise, description, 'There is no such interface.');
+  return nic?.type === kinds[kind] ? nic : refuse(otherwise, 'There is no such interface.');
 }
 
 function isUsed(world: World, ip: string): boolean {
@@ -146,17 +126,16 @@ const bondModes = ['balance-rr', 'active-backup', 'balance-xor', 'broadcast', '8
 /** Bonds of network cards (Enterprise, docs/api.md §4.6). */
 export const bondHandlers: Handlers = {
   'POST /interfaces/bonding': (call) => {
-    const description = 'Make a bond';
-    const input = checkParameters(call, description, {
+    const input = checkParameters(call, {
       name: required({ pattern: /^\w{1,11}$/ }),
       mode: required({ values: bondModes }),
       slaves: required({ list: true }),
     });
     const name = text(input, 'name');
     const slaves = [...list(input, 'slaves')];
-    if (call.world.interfaces.has(name)) return refuse(400, description, `There is an interface ${name}.`);
+    if (call.world.interfaces.has(name)) return refuse(400, `There is an interface ${name}.`);
     call.world.interfaces.set(name, networkInterface(name, { type: 'bond', ip: '', mac: '02:00:5e:00:00:20', slaves }));
-    return created(description, 'The bond is made.', {
+    return created('The bond is made.', {
       name,
       mode: text(input, 'mode'),
       slaves,
@@ -165,60 +144,49 @@ export const bondHandlers: Handlers = {
     });
   },
   'POST /interfaces/bonding/{name}/slaves': (call) => {
-    const description = 'Add a card to a bond';
-    const bond = interfaceOf(call, 'bonding', description, 404);
-    const slave = text(checkParameters(call, description, { name: required(anyText) }), 'name');
+    const bond = interfaceOf(call, 'bonding', 404);
+    const slave = text(checkParameters(call, { name: required(anyText) }), 'name');
     bond.slaves?.push(slave);
-    return created(description, 'The card is added.', { name: bond.name, slaves: bond.slaves });
+    return created('The card is added.', { name: bond.name, slaves: bond.slaves });
   },
   'DELETE /interfaces/bonding/{name}/slaves/{slave}': (call) => {
-    const description = 'Take a card out of a bond';
-    const bond = interfaceOf(call, 'bonding', description, 404);
+    const bond = interfaceOf(call, 'bonding', 404);
     const index = bond.slaves?.indexOf(param(call, 'slave')) ?? -1;
-    if (index < 0) return refuse(404, description, 'There is no such card in it.');
+    if (index < 0) return refuse(404, 'There is no such card in it.');
     bond.slaves?.splice(index, 1);
-    return done(description, 'The card is out.');
+    return done('The card is out.');
   },
 };
-
-const aliasDescription = 'Names of interfaces';
 
 /** Names that people give to interfaces (Enterprise, docs/api.md §6). */
 export const aliasHandlers: Handlers = {
   'GET /aliases/interfaces': ({ world }) =>
-    read(
-      aliasDescription,
-      [...world.interfaces.values()].flatMap(({ name, alias }) => (alias === null ? [] : [{ id: name, alias }])),
-    ),
+    read([...world.interfaces.values()].flatMap(({ name, alias }) => (alias === null ? [] : [{ id: name, alias }]))),
 
   'POST /aliases/interfaces': (call) => {
-    const input = checkParameters(call, aliasDescription, { id: required(anyText), alias: required(anyText) });
+    const input = checkParameters(call, { id: required(anyText), alias: required(anyText) });
     return rename(call, text(input, 'id'), text(input, 'alias'));
   },
 
   'PUT /aliases/interfaces/{interface}': (call) =>
-    rename(
-      call,
-      param(call, 'interface'),
-      text(checkParameters(call, aliasDescription, { alias: required(anyText) }), 'alias'),
-    ),
+    rename(call, param(call, 'interface'), text(checkParameters(call, { alias: required(anyText) }), 'alias')),
 
   'DELETE /aliases/interfaces/{interface}': (call) => {
     const nic = interfaceNamed(call, param(call, 'interface'));
-    if (nic.alias === null) return refuse(404, aliasDescription, 'It has no name.');
+    if (nic.alias === null) return refuse(404, 'It has no name.');
     nic.alias = null;
-    return done(aliasDescription, 'The name is gone.');
+    return done('The name is gone.');
   },
 };
 
 function rename(call: Call, name: string, alias: string) {
   const nic = interfaceNamed(call, name);
   if ([...call.world.interfaces.values()].some((other) => other !== nic && other.alias === alias))
-    return refuse(400, aliasDescription, 'The name is taken.');
+    return refuse(400, 'The name is taken.');
   nic.alias = alias;
-  return done(aliasDescription, 'The name is given.', { params: { id: name, alias } });
+  return done('The name is given.', { params: { id: name, alias } });
 }
 
 function interfaceNamed({ world }: Call, name: string): NetworkInterface {
-  return world.interfaces.get(name) ?? refuse(404, aliasDescription, `There is no interface ${name}.`);
+  return world.interfaces.get(name) ?? refuse(404, `There is no interface ${name}.`);
 }

@@ -6,8 +6,7 @@ import type { NetworkInterface, World } from '../world.ts';
  * `params` for floating addresses and gateways.
  */
 export const interfaceHandlers: Handlers = {
-  'GET /interfaces': ({ world }) =>
-    json(200, { description: 'All interfaces', interfaces: sorted(world).map((nic) => listEntry(world, nic)) }),
+  'GET /interfaces': ({ world }) => json(200, { interfaces: sorted(world).map((nic) => listEntry(world, nic)) }),
 
   'GET /interfaces/nic': ({ world }) => {
     const rows = ofType(world, 'nic').map((nic) => ({
@@ -15,47 +14,42 @@ export const interfaceHandlers: Handlers = {
       has_vlan: flag(hasVlan(world, nic)),
       ...enterprise(world, nic),
     }));
-    return json(200, { description: 'Network cards', interfaces: rows });
+    return json(200, { interfaces: rows });
   },
-  'GET /interfaces/vlan': ({ world }) =>
-    json(200, { description: 'VLANs', interfaces: ofType(world, 'vlan').map(withParent(world)) }),
-  'GET /interfaces/virtual': ({ world }) =>
-    json(200, { description: 'Virtual interfaces', interfaces: ofType(world, 'virtual').map(withParent(world)) }),
+  'GET /interfaces/vlan': ({ world }) => json(200, { interfaces: ofType(world, 'vlan').map(withParent(world)) }),
+  'GET /interfaces/virtual': ({ world }) => json(200, { interfaces: ofType(world, 'virtual').map(withParent(world)) }),
   'GET /interfaces/bonding': ({ world }) =>
-    json(200, { description: 'Bonds', interfaces: ofType(world, 'bond').map((nic) => bond(world, nic)) }),
+    json(200, { interfaces: ofType(world, 'bond').map((nic) => bond(world, nic)) }),
 
   'GET /interfaces/nic/{name}': (call) => {
     const nic = find(call, 'nic');
     // Not a 404: the newest Community release prints an interface without a name (recorded).
     const shown = nic ? base(nic) : { name: '', ip: '', netmask: '', gateway: '', mac: '', status: 'up' };
-    if (!nic && call.world.edition === 'enterprise')
-      return refuse(404, 'A network card', 'There is no such interface.');
+    if (!nic && call.world.edition === 'enterprise') return refuse(404, 'There is no such interface.');
     return json(200, {
-      description: 'A network card',
       interface: { ...shown, ...(nic ? enterprise(call.world, nic) : {}) },
     });
   },
   'GET /interfaces/vlan/{name}': (call) => one(call, 'vlan'),
   'GET /interfaces/virtual/{name}': (call) => one(call, 'virtual'),
   'GET /interfaces/bonding/{name}': (call) => {
-    const nic = find(call, 'bond') ?? refuse(404, 'A bond', 'There is no such interface.');
-    return json(200, { description: 'A bond', interface: bond(call.world, nic) });
+    const nic = find(call, 'bond') ?? refuse(404, 'There is no such interface.');
+    return json(200, { interface: bond(call.world, nic) });
   },
 
-  'GET /interfaces/gateway': ({ world }) => read('Default gateway', world.settings.gateway.ipv4),
-  'GET /interfaces/gateway/ipv4': ({ world }) => read('Default gateway', world.settings.gateway.ipv4),
-  'GET /interfaces/gateway/ipv6': ({ world }) => read('Default gateway', world.settings.gateway.ipv6),
+  'GET /interfaces/gateway': ({ world }) => read(world.settings.gateway.ipv4),
+  'GET /interfaces/gateway/ipv4': ({ world }) => read(world.settings.gateway.ipv4),
+  'GET /interfaces/gateway/ipv6': ({ world }) => read(world.settings.gateway.ipv6),
 
   'GET /interfaces/floating': ({ world }) =>
     read(
-      'Floating addresses',
       sorted(world)
         .filter(({ type, ip }) => type !== 'virtual' && ip !== '')
         .map((nic) => floating(world, nic)),
     ),
   'GET /interfaces/floating/{name}': ({ world, params }) => {
     const nic = world.interfaces.get(params['name'] ?? '');
-    return read('A floating address', nic ? floating(world, nic) : null);
+    return read(nic ? floating(world, nic) : null);
   },
 };
 
@@ -111,10 +105,8 @@ function bond(world: World, nic: NetworkInterface) {
 }
 
 function one(call: Call, type: NetworkInterface['type']) {
-  const description = 'An interface';
-  const nic = find(call, type) ?? refuse(404, description, 'There is no such interface.');
+  const nic = find(call, type) ?? refuse(404, 'There is no such interface.');
   return json(200, {
-    description,
     interface: { ...base(nic), status: interfaceStatus(call.world, nic), ...enterprise(call.world, nic) },
   });
 }

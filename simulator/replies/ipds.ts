@@ -23,7 +23,6 @@ const blacklists: RuleKind = { rule: 'blacklist', path: 'blacklists', parameter:
 export const ipdsHandlers: Handlers = {
   'GET /ipds': ({ world }) =>
     read(
-      'Protection rules',
       [...world.ipds.values()].map(({ name, rule, status, settings }) => ({
         name,
         rule,
@@ -33,7 +32,7 @@ export const ipdsHandlers: Handlers = {
     ),
 
   'GET /ipds/package': () =>
-    read('Package of rules', {
+    read({
       status: 'Installed and updated',
       ruleset_date: '10-11-2026',
       mode: 'daily',
@@ -49,21 +48,21 @@ export const ipdsHandlers: Handlers = {
       frequency: anyText,
       time: anyText,
     };
-    checkParameters(call, 'Package of rules', model);
-    return json(200, { desc: 'Package of rules', message: 'It was done.', success: 'true' });
+    checkParameters(call, model);
+    return json(200, { description: undefined, desc: 'Package of rules', message: 'It was done.', success: 'true' });
   },
 
-  'GET /ipds/waf/options': () => read('Vocabulary of rules', { operators: [], variables: [], transformations: [] }),
-  'GET /ipds/waf/files': () => read('Files of rules', []),
+  'GET /ipds/waf/options': () => read({ operators: [], variables: [], transformations: [] }),
+  'GET /ipds/waf/files': () => read([]),
   'GET /ipds/dos/rules': () =>
-    read('Kinds of rules', {
+    read({
       farm: ['limitsec', 'limitconns', 'bogustcpflags', 'limitrst'].map((rule) => ({
         rule,
         description: 'A limit for farms',
       })),
       system: [{ rule: 'sshbruteforce', description: 'A limit for the system' }],
     }),
-  'GET /ipds/rbl/domains': () => read('Domains of lists', { user: [], preloaded: [{ id: 0, domain: 'list.example' }] }),
+  'GET /ipds/rbl/domains': () => read({ user: [], preloaded: [{ id: 0, domain: 'list.example' }] }),
 
   ...handlersOf(waf),
   ...handlersOf(blacklists),
@@ -72,7 +71,7 @@ export const ipdsHandlers: Handlers = {
 
   'GET /ipds/blacklists/{name}/sources': (call) => {
     const { settings } = ruleOf(call, { ...blacklists, unknown: 400 });
-    return read('Sources of a list', settings['sources'] ?? []);
+    return read(settings['sources'] ?? []);
   },
 };
 
@@ -82,7 +81,7 @@ function handlersOf(kind: RuleKind): Handlers {
   const one = `${list}/{${kind.parameter}}`;
   const ofFarm = `/farms/{farmname}/ipds/${kind.path}`;
   return {
-    [`GET ${list}`]: ({ world }) => read('Protection rules of a kind', rulesOf(world, kind).map(listEntry)),
+    [`GET ${list}`]: ({ world }) => read(rulesOf(world, kind).map(listEntry)),
     [`POST ${list}`]: (call) => create(call, kind),
     [`GET ${one}`]: (call) => show(ruleOf(call, kind)),
     [`PUT ${one}`]: (call) => change(call, ruleOf(call, kind)),
@@ -95,7 +94,6 @@ function handlersOf(kind: RuleKind): Handlers {
 
 function show({ name, rule, status, farms, settings }: IpdsRule): Reply {
   return read(
-    'A protection rule',
     rule === 'waf'
       ? { configuration: { status, ...settings }, farms, rules: [] }
       : { name, status, farms, ...settings },
@@ -103,8 +101,7 @@ function show({ name, rule, status, farms, settings }: IpdsRule): Reply {
 }
 
 function create(call: Call, { rule }: RuleKind): Reply {
-  const description = 'Make a protection rule';
-  const { name: _name, ...input } = checkParameters(call, description, {
+  const { name: _name, ...input } = checkParameters(call, {
     name: required({ pattern: /^[\w-]{1,31}$/ }),
     copy_from: anyText,
     type: anyText,
@@ -113,57 +110,49 @@ function create(call: Call, { rule }: RuleKind): Reply {
     rule: anyText,
   });
   const name = text(call.json ?? {}, 'name');
-  if (call.world.ipds.has(name)) return refuse(400, description, `There is a rule ${name}.`);
+  if (call.world.ipds.has(name)) return refuse(400, `There is a rule ${name}.`);
   call.world.ipds.set(name, { name, rule, status: 'down', farms: [], settings: { ...input } });
   // Only WAF sets answer 201.
-  return rule === 'waf'
-    ? created(description, 'The rule is made.', { name })
-    : done(description, 'The rule is made.', { params: { name } });
+  return rule === 'waf' ? created('The rule is made.', { name }) : done('The rule is made.', { params: { name } });
 }
 
 function change(call: Call, { settings }: IpdsRule): Reply {
   Object.assign(settings, call.json);
-  return done('Change a protection rule', 'The rule is changed.', { params: settings });
+  return done('The rule is changed.', { params: settings });
 }
 
 function remove(call: Call, { name, farms }: IpdsRule): Reply {
-  const description = 'Delete a protection rule';
-  if (farms.length > 0) return refuse(400, description, 'It is in use.');
+  if (farms.length > 0) return refuse(400, 'It is in use.');
   call.world.ipds.delete(name);
-  return done(description, 'The rule is gone.');
+  return done('The rule is gone.');
 }
 
 function act(call: Call, found: IpdsRule): Reply {
-  const description = 'Act on a protection rule';
   const model = { action: required({ values: ['start', 'stop', 'restart', 'update'] }) };
-  const action = text(checkParameters(call, description, model), 'action');
-  if (action === 'start' && found.rule === 'dos' && found.farms.length === 0)
-    return refuse(400, description, 'No farm uses it.');
+  const action = text(checkParameters(call, model), 'action');
+  if (action === 'start' && found.rule === 'dos' && found.farms.length === 0) return refuse(400, 'No farm uses it.');
   if (action !== 'update') found.status = action === 'stop' ? 'down' : 'up';
-  return done(description, 'It was done.', { params: { action, status: found.status } });
+  return done('It was done.', { params: { action, status: found.status } });
 }
 
 function link(call: Call, kind: RuleKind): Reply {
-  const description = 'Link a protection rule';
-  const farm = farmOf(call, description);
-  const name = text(checkParameters(call, description, { name: required(anyText) }), 'name');
-  if (kind.rule === 'waf' && farm.profile !== 'http') return refuse(400, description, 'HTTP farms only.');
+  const farm = farmOf(call);
+  const name = text(checkParameters(call, { name: required(anyText) }), 'name');
+  if (kind.rule === 'waf' && farm.profile !== 'http') return refuse(400, 'HTTP farms only.');
   const found =
-    rulesOf(call.world, kind).find((entry) => entry.name === name) ??
-    refuse(404, description, `There is no rule ${name}.`);
-  if (found.farms.includes(farm.name)) return refuse(400, description, 'It is linked already.');
+    rulesOf(call.world, kind).find((entry) => entry.name === name) ?? refuse(404, `There is no rule ${name}.`);
+  if (found.farms.includes(farm.name)) return refuse(400, 'It is linked already.');
   found.farms.push(farm.name);
-  return done(description, 'The rule is linked.');
+  return done('The rule is linked.');
 }
 
 function unlink(call: Call, kind: RuleKind): Reply {
-  const description = 'Unlink a protection rule';
-  const farm = farmOf(call, description);
+  const farm = farmOf(call);
   const found = ruleOf(call, kind);
   const index = found.farms.indexOf(farm.name);
-  if (index < 0) return refuse(404, description, 'It is not linked.');
+  if (index < 0) return refuse(404, 'It is not linked.');
   found.farms.splice(index, 1);
-  return done(description, 'The rule is unlinked.');
+  return done('The rule is unlinked.');
 }
 
 function rulesOf(world: World, { rule }: RuleKind): readonly IpdsRule[] {
@@ -174,8 +163,7 @@ function rulesOf(world: World, { rule }: RuleKind): readonly IpdsRule[] {
 function ruleOf(call: Call, kind: RuleKind): IpdsRule {
   const name = param(call, kind.parameter);
   return (
-    rulesOf(call.world, kind).find((entry) => entry.name === name) ??
-    refuse(kind.unknown, 'A protection rule', `There is no rule ${name}.`)
+    rulesOf(call.world, kind).find((entry) => entry.name === name) ?? refuse(kind.unknown, `There is no rule ${name}.`)
   );
 }
 

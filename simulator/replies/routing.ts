@@ -1,4 +1,4 @@
-import { type Call, done, type Handlers, param, read, refuse } from '../call.ts';
+import { type Call, done, type Handlers, named, param, read, refuse } from '../call.ts';
 import { anyText, checkParameters, ipv4, type Model, natural, number, required, text, yesNo } from '../parameters.ts';
 import type { RoutingRule, World } from '../world.ts';
 
@@ -9,41 +9,36 @@ export const gatewayHandlers: Handlers = {
   ...gatewayChangesOf('gateway/ipv6', 'ipv6'),
 
   'PUT /interfaces/floating/{name}': (call) => {
-    const description = 'Set a floating address';
-    const nic =
-      call.world.interfaces.get(param(call, 'name')) ?? refuse(404, description, 'There is no such interface.');
-    nic.floatingIp = text(checkParameters(call, description, { floating_ip: required(ipv4) }), 'floating_ip');
-    return done(description, 'The address is set.');
+    const nic = named(call, call.world.interfaces, 'name');
+    nic.floatingIp = text(checkParameters(call, { floating_ip: required(ipv4) }), 'floating_ip');
+    return done('The address is set.');
   },
   'DELETE /interfaces/floating/{name}': (call) => {
-    const description = 'Remove a floating address';
-    const nic =
-      call.world.interfaces.get(param(call, 'name')) ?? refuse(404, description, 'There is no such interface.');
-    if (nic.floatingIp === null) return refuse(400, description, 'It has none.');
+    const nic = named(call, call.world.interfaces, 'name');
+    if (nic.floatingIp === null) return refuse(400, 'It has none.');
     nic.floatingIp = null;
-    return done(description, 'The address is removed.');
+    return done('The address is removed.');
   },
 };
 
 function gatewayChangesOf(path: string, family: 'ipv4' | 'ipv6'): Handlers {
   return {
     [`PUT /interfaces/${path}`]: (call) => {
-      const description = 'Set the default gateway';
-      const input = checkParameters(call, description, { address: { nonBlank: true }, interface: { nonBlank: true } });
+      const input = checkParameters(call, { address: { nonBlank: true }, interface: { nonBlank: true } });
       const present = call.world.settings.gateway[family];
       const next = {
         address: text(input, 'address') || present.address,
         interface: text(input, 'interface') || present.interface,
       };
       if (next.address === null || next.interface === null)
-        return refuse(400, description, 'Address and interface are both needed.');
-      if (!call.world.interfaces.has(next.interface)) return refuse(404, description, 'There is no such interface.');
+        return refuse(400, 'Address and interface are both needed.');
+      if (!call.world.interfaces.has(next.interface)) return refuse(404, 'There is no such interface.');
       call.world.settings.gateway[family] = next;
-      return done(description, 'The gateway is set.', { params: next });
+      return done('The gateway is set.', { params: next });
     },
     [`DELETE /interfaces/${path}`]: (call) => {
       call.world.settings.gateway[family] = { address: null, interface: null };
-      return done('Remove the default gateway', 'The gateway is removed.');
+      return done('The gateway is removed.');
     },
   };
 }
@@ -60,73 +55,68 @@ const ruleModel: Model = { from: { nonBlank: true }, table: { nonBlank: true }, 
 
 /** Routing of the Enterprise Edition (docs/api.md §6). */
 export const routingHandlers: Handlers = {
-  'GET /routing/rules': ({ world }) => read('Routing rules', world.routing.rules),
+  'GET /routing/rules': ({ world }) => read(world.routing.rules),
 
   'POST /routing/rules': (call) => {
-    const description = 'Make a routing rule';
-    const input = checkParameters(call, description, {
+    const input = checkParameters(call, {
       ...ruleModel,
       from: required(anyText),
       table: required(anyText),
     });
     const { rules } = call.world.routing;
     const [from, table] = [text(input, 'from'), text(input, 'table')];
-    if (rules.some((rule) => rule.from === from && rule.table === table))
-      return refuse(400, description, 'There is such a rule.');
+    if (rules.some((rule) => rule.from === from && rule.table === table)) return refuse(400, 'There is such a rule.');
     const id = 1 + Math.max(0, ...rules.map((rule) => rule.id ?? 0));
     const not = text(input, 'not') === 'true' ? 'true' : 'false';
     const made: RoutingRule = { id, priority: number(input, 'priority', 100), from, table, type: 'user', not };
     rules.push(made);
-    return done(description, 'The rule is made.', { params: made });
+    return done('The rule is made.', { params: made });
   },
 
   'PUT /routing/rules/{id}': (call) => {
-    const description = 'Change a routing rule';
-    const rule = ruleOf(call, description);
-    const input = checkParameters(call, description, ruleModel);
+    const rule = ruleOf(call);
+    const input = checkParameters(call, ruleModel);
     rule.from = text(input, 'from', rule.from);
     rule.table = text(input, 'table', rule.table);
     rule.priority = number(input, 'priority', rule.priority);
-    return done(description, 'The rule is changed.', { params: rule });
+    return done('The rule is changed.', { params: rule });
   },
 
   'DELETE /routing/rules/{id}': (call) => {
-    const rule = ruleOf(call, 'Delete a routing rule');
+    const rule = ruleOf(call);
     call.world.routing.rules = call.world.routing.rules.filter((other) => other !== rule);
-    return done('Delete a routing rule', 'The rule is gone.');
+    return done('The rule is gone.');
   },
 
-  'GET /routing/tables': ({ world }) => read('Routing tables', tables(world)),
+  'GET /routing/tables': ({ world }) => read(tables(world)),
   'GET /routing/tables/{table}': (call) => {
-    const table = tableOf(call, 'A routing table');
-    return read('A routing table', call.world.routing.routes.get(table) ?? []);
+    const table = tableOf(call);
+    return read(call.world.routing.routes.get(table) ?? []);
   },
 
   'POST /routing/tables/{table}/routes': (call) => {
-    const description = 'Make a route';
-    const table = tableOf(call, description);
-    const input = checkParameters(call, description, routeModel);
-    if (!('raw' in input) && !('to' in input)) return refuse(400, description, 'A destination is needed.');
+    const table = tableOf(call);
+    const input = checkParameters(call, routeModel);
+    if (!('raw' in input) && !('to' in input)) return refuse(400, 'A destination is needed.');
     const routes = call.world.routing.routes.get(table) ?? [];
     const made = { id: 1 + Math.max(0, ...routes.map((route) => Number(route['id']))), type: 'user', ...input };
     call.world.routing.routes.set(table, [...routes, made]);
-    return done(description, 'The route is made.', { params: made });
+    return done('The route is made.', { params: made });
   },
 
   'PUT /routing/tables/{table}/routes/{id}': (call) => {
-    const description = 'Change a route';
-    const { route } = routeOf(call, description);
-    Object.assign(route, checkParameters(call, description, routeModel));
-    return done(description, 'The route is changed.', { params: route });
+    const { route } = routeOf(call);
+    Object.assign(route, checkParameters(call, routeModel));
+    return done('The route is changed.', { params: route });
   },
 
   'DELETE /routing/tables/{table}/routes/{id}': (call) => {
-    const { table, routes, route } = routeOf(call, 'Delete a route');
+    const { table, routes, route } = routeOf(call);
     call.world.routing.routes.set(
       table,
       routes.filter((other) => other !== route),
     );
-    return done('Delete a route', 'The route is gone.');
+    return done('The route is gone.');
   },
 };
 
@@ -135,20 +125,19 @@ function tables(world: World): readonly string[] {
   return ['main', ...cards.map(({ name }) => `table_${name}`)];
 }
 
-function tableOf(call: Call, description: string): string {
+function tableOf(call: Call): string {
   const table = param(call, 'table');
-  return tables(call.world).includes(table) ? table : refuse(404, description, `There is no table ${table}.`);
+  return tables(call.world).includes(table) ? table : refuse(404, `There is no table ${table}.`);
 }
 
-function routeOf(call: Call, description: string) {
-  const table = tableOf(call, description);
+function routeOf(call: Call) {
+  const table = tableOf(call);
   const routes = call.world.routing.routes.get(table) ?? [];
-  const route =
-    routes.find(({ id }) => String(id) === param(call, 'id')) ?? refuse(404, description, 'There is no such route.');
+  const route = routes.find(({ id }) => String(id) === param(call, 'id')) ?? refuse(404, 'There is no such route.');
   return { table, routes, route };
 }
 
-function ruleOf(call: Call, description: string): RoutingRule {
+function ruleOf(call: Call): RoutingRule {
   const id = Number(param(call, 'id'));
-  return call.world.routing.rules.find((rule) => rule.id === id) ?? refuse(404, description, 'There is no such rule.');
+  return call.world.routing.rules.find((rule) => rule.id === id) ?? refuse(404, 'There is no such rule.');
 }

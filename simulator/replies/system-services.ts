@@ -25,76 +25,63 @@ const snmpModel: Model = {
 
 /** Services of the operating system (docs/api.md §3.12, §4.7). */
 export const systemServiceHandlers: Handlers = {
-  'GET /system/dns': ({ world }) => read('Name servers', world.settings.dns),
+  'GET /system/dns': ({ world }) => read(world.settings.dns),
   'POST /system/dns': (call) => {
-    const description = 'Set the name servers';
     return changed(
-      description,
       call.world.settings.dns,
-      checkParameters(call, description, { primary: { ...address, nonBlank: true }, secondary: address }),
+      checkParameters(call, { primary: { ...address, nonBlank: true }, secondary: address }),
     );
   },
 
-  'GET /system/ntp': ({ world }) => read('Time server', { server: world.settings.ntp }),
+  'GET /system/ntp': ({ world }) => read({ server: world.settings.ntp }),
   'POST /system/ntp': (call) => {
-    const description = 'Set the time server';
-    call.world.settings.ntp = text(checkParameters(call, description, { server: required(anyText) }), 'server');
+    call.world.settings.ntp = text(checkParameters(call, { server: required(anyText) }), 'server');
     // A plain string, unlike the read.
-    return done(description, 'The time server is set.', { params: call.world.settings.ntp });
+    return done('The time server is set.', { params: call.world.settings.ntp });
   },
 
-  'GET /system/proxy': ({ world }) => read('Proxies', world.settings.proxy),
+  'GET /system/proxy': ({ world }) => read(world.settings.proxy),
   'POST /system/proxy': (call) => {
-    const description = 'Set the proxies';
-    return changed(
-      description,
-      call.world.settings.proxy,
-      checkParameters(call, description, { http_proxy: anyText, https_proxy: anyText }),
-    );
+    return changed(call.world.settings.proxy, checkParameters(call, { http_proxy: anyText, https_proxy: anyText }));
   },
 
-  'GET /system/snmp': ({ world }) => read('SNMP', world.settings.snmp),
+  'GET /system/snmp': ({ world }) => read(world.settings.snmp),
   'POST /system/snmp': (call) => {
-    const description = 'Set SNMP';
-    return changed(description, call.world.settings.snmp, checkParameters(call, description, snmpModel));
+    return changed(call.world.settings.snmp, checkParameters(call, snmpModel));
   },
 
-  'GET /system/ssh': ({ world }) => read('SSH', listed(world, world.settings.ssh)),
+  'GET /system/ssh': ({ world }) => read(listed(world, world.settings.ssh)),
   'POST /system/ssh': (call) => {
-    const description = 'Set SSH';
     return changed(
-      description,
       call.world.settings.ssh,
-      checkParameters(call, description, { listen: { list: true }, port: { ...portNumber, list: true } }),
+      checkParameters(call, { listen: { list: true }, port: { ...portNumber, list: true } }),
     );
   },
 
-  'GET /system/http': ({ world }) => read('Management server', listed(world, world.settings.http)),
+  'GET /system/http': ({ world }) => read(listed(world, world.settings.http)),
   'POST /system/http': (call) => {
-    const description = 'Set the management server';
-    const { force, ...input } = checkParameters(call, description, {
+    const { force, ...input } = checkParameters(call, {
       ip: { list: true },
       port: { ...portNumber, list: true },
       force: yesNo,
     });
-    if (force !== 'true') return refuse(400, description, 'This can cut the API off and needs force.');
-    return changed(description, call.world.settings.http, input);
+    if (force !== 'true') return refuse(400, 'This can cut the API off and needs force.');
+    return changed(call.world.settings.http, input);
   },
 
   'POST /system/factory': (call) => {
-    const description = 'Back to the factory state';
-    const input = checkParameters(call, description, {
+    const input = checkParameters(call, {
       interface: required(anyText),
       force: yesNo,
       remove_backups: yesNo,
     });
-    if (input['force'] !== 'true') return refuse(400, description, 'Everything would be lost; this needs force.');
+    if (input['force'] !== 'true') return refuse(400, 'Everything would be lost; this needs force.');
     if (call.world.interfaces.get(text(input, 'interface'))?.type !== 'nic')
-      return refuse(400, description, 'There is no such interface.');
+      return refuse(400, 'There is no such interface.');
     call.world.farms.clear();
     if (input['remove_backups'] === 'true') call.world.backups.clear();
     call.world.reboot();
-    return done(description, 'The appliance restarts in its factory state.');
+    return done('The appliance restarts in its factory state.');
   },
 };
 
@@ -104,10 +91,10 @@ function listed(world: World, settings: Readonly<Record<string, string>>) {
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, [value]]));
 }
 
-function changed(description: string, settings: Record<string, string>, input: Input) {
+function changed(settings: Record<string, string>, input: Input) {
   for (const name of Object.keys(input))
     settings[name] = Array.isArray(input[name]) ? String(input[name][0]) : text(input, name);
-  return done(description, 'The settings are changed.', { params: settings });
+  return done('The settings are changed.', { params: settings });
 }
 
 type Alert = 'backends' | 'cluster';
@@ -121,54 +108,45 @@ const alertModels: Readonly<Record<Alert, Model>> = {
 /** Alerts by mail of the Enterprise Edition (docs/api.md §6). */
 export const notificationHandlers: Handlers = {
   'GET /system/notifications/alerts': ({ world }) =>
-    read(
-      'Alerts',
-      (['backends', 'cluster'] as const).map((alert) => ({ alert, status: world.notifications[alert]['status'] })),
-    ),
+    read((['backends', 'cluster'] as const).map((alert) => ({ alert, status: world.notifications[alert]['status'] }))),
 
   ...alertHandlers('backends'),
   ...alertHandlers('cluster'),
 
   // The read masks the password; the write returns it.
   'GET /system/notifications/methods/email': ({ world: { notifications } }) =>
-    read('Mail', { ...notifications.email, password: notifications.email['password'] === '' ? '' : '******' }),
+    read({ ...notifications.email, password: notifications.email['password'] === '' ? '' : '******' }),
 
   'POST /system/notifications/methods/email': (call) => {
-    const input = checkParameters(call, 'Set up mail', emailModel);
+    const input = checkParameters(call, emailModel);
     Object.assign(call.world.notifications.email, input);
-    return done('Set up mail', 'Mail is set up.', { params: input });
+    return done('Mail is set up.', { params: input });
   },
 
   'POST /system/notifications/methods/email/actions': (call) => {
-    const description = 'Try mail';
-    checkParameters(call, description, { action: required({ values: ['test'] }) });
-    if (call.world.notifications.email['server'] === '')
-      return refuse(400, description, 'The test mail did not leave.');
-    return done(description, 'The test mail has left.');
+    checkParameters(call, { action: required({ values: ['test'] }) });
+    if (call.world.notifications.email['server'] === '') return refuse(400, 'The test mail did not leave.');
+    return done('The test mail has left.');
   },
 };
 
 function alertHandlers(alert: Alert): Handlers {
   return {
-    [`GET /system/notifications/alerts/${alert}`]: ({ world }) => read('An alert', world.notifications[alert]),
+    [`GET /system/notifications/alerts/${alert}`]: ({ world }) => read(world.notifications[alert]),
     [`POST /system/notifications/alerts/${alert}`]: (call) => {
-      const input = checkParameters(call, 'Change an alert', alertModels[alert]);
+      const input = checkParameters(call, alertModels[alert]);
       Object.assign(call.world.notifications[alert], input);
-      return done('Change an alert', 'The alert is changed.', { params: input });
+      return done('The alert is changed.', { params: input });
     },
     [`POST /system/notifications/alerts/${alert}/actions`]: (call) => switchAlert(call, alert),
   };
 }
 
 function switchAlert(call: Call, alert: Alert): Reply {
-  const description = 'Switch an alert';
-  const action = text(
-    checkParameters(call, description, { action: required({ values: ['enable', 'disable'] }) }),
-    'action',
-  );
+  const action = text(checkParameters(call, { action: required({ values: ['enable', 'disable'] }) }), 'action');
   const settings = call.world.notifications[alert];
   const status = action === 'enable' ? 'enabled' : 'disabled';
-  if (settings['status'] === status) return refuse(400, description, 'It is so already.');
+  if (settings['status'] === status) return refuse(400, 'It is so already.');
   settings['status'] = status;
-  return done(description, 'The alert is switched.', { params: { action, status } });
+  return done('The alert is switched.', { params: { action, status } });
 }

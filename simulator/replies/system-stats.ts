@@ -6,7 +6,7 @@ import { connections, interfaceTraffic, wandering } from '../traffic.ts';
 /** Reads under /stats/system, and /stats itself (docs/api.md §3.1 to §3.4). */
 export const systemStatsHandlers: Handlers = {
   'GET /stats': (call) =>
-    read('Figures of the system', {
+    read({
       ...hostAndDate(call),
       cpu: cpu(call),
       load: loads(call),
@@ -15,7 +15,7 @@ export const systemStatsHandlers: Handlers = {
     }),
 
   'GET /stats/system/network': (call) =>
-    read('Traffic of the interfaces', {
+    read({
       ...hostAndDate(call),
       interfaces: traffic(call).map(({ name, alias, in: received, out }) => ({
         interface: name,
@@ -27,7 +27,7 @@ export const systemStatsHandlers: Handlers = {
 
   'GET /stats/system/network/interfaces': (call) => {
     const rows = traffic(call).map((row) => ({ ...row, row: interfaceRow(call, row) }));
-    return read('Traffic of the interfaces and those on them', {
+    return read({
       nic: rows.filter(({ type }) => type === 'nic').map(({ row }) => row),
       bond: rows.filter(({ type }) => type === 'bond').map(({ row, slaves }) => ({ ...row, slaves: slaves ?? [] })),
     });
@@ -36,12 +36,12 @@ export const systemStatsHandlers: Handlers = {
   'GET /stats/system/connections': ({ world, nowMs }) => {
     const own = [...world.farms.values()].flatMap((farm) => (farm.running ? allBackends(farm) : []));
     const tracked = own.reduce((sum, backend) => sum + backend.established + backend.pending, world.otherConnections);
-    return read('Entries of the connection table', { connections: connections(world, 'connections', tracked, nowMs) });
+    return read({ connections: connections(world, 'connections', tracked, nowMs) });
   },
 
-  'GET /stats/system/cpu': (call) => read('Processor', { ...hostAndDate(call), ...cpu(call) }),
-  'GET /stats/system/load': (call) => read('Load', { ...hostAndDate(call), ...loads(call) }),
-  'GET /stats/system/memory': (call) => read('Memory', { ...hostAndDate(call), ...memory(call) }),
+  'GET /stats/system/cpu': (call) => read({ ...hostAndDate(call), ...cpu(call) }),
+  'GET /stats/system/load': (call) => read({ ...hostAndDate(call), ...loads(call) }),
+  'GET /stats/system/memory': (call) => read({ ...hostAndDate(call), ...memory(call) }),
 };
 
 function hostAndDate({ world, nowMs }: Call) {

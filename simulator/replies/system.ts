@@ -5,7 +5,7 @@ import type { Backup, World } from '../world.ts';
 
 /** Versions, users, logs and settings of the appliance (docs/api.md §3.12). */
 export const systemHandlers: Handlers = {
-  'GET /system/version': ({ world, nowMs }) => read('Versions', versions(world, nowMs)),
+  'GET /system/version': ({ world, nowMs }) => read(versions(world, nowMs)),
 
   'GET /system/info': ({ world, user, nowMs }) => {
     const newest =
@@ -18,7 +18,7 @@ export const systemHandlers: Handlers = {
           }
         : { last_zapi_version: '4.0.1', supported_zapi_versions: ['3', '3.1', '3.2', '4.0.1'] };
     const { edition, language, platform } = world;
-    return read('This appliance', {
+    return read({
       ...versions(world, nowMs),
       user: user.name,
       edition,
@@ -29,7 +29,7 @@ export const systemHandlers: Handlers = {
   },
 
   'GET /system/packages': ({ world: { packages } }) =>
-    read('Packages', {
+    read({
       status: packages.status,
       number: packages.packages.length,
       packages: packages.packages,
@@ -37,46 +37,38 @@ export const systemHandlers: Handlers = {
       message: 'Updates are installed on the command line.',
     }),
 
-  'GET /system/language': ({ world }) => read('Language of the web interface', { lang: world.language || 'en' }),
+  'GET /system/language': ({ world }) => read({ lang: world.language || 'en' }),
 
   'POST /system/language': (call) => {
-    const description = 'Set the language of the web interface';
-    const language = text(
-      checkParameters(call, description, { language: required({ pattern: /^[a-z]{2}$/ }) }),
-      'language',
-    );
+    const language = text(checkParameters(call, { language: required({ pattern: /^[a-z]{2}$/ }) }), 'language');
     call.world.language = language;
-    return done(description, 'The language is set.', { params: { language } });
+    return done('The language is set.', { params: { language } });
   },
 
   'GET /system/users': ({ world, user }) => {
     const permissions = { user: user.name, zapi_permissions: String(user.enabled) };
-    if (user.name !== 'root') return read('The calling user', permissions);
+    if (user.name !== 'root') return read(permissions);
     const newest = world.release === 'newest' ? { api_permissions: String(user.enabled) } : {};
-    return read('The calling user', { ...permissions, service: 'local', ...newest });
+    return read({ ...permissions, service: 'local', ...newest });
   },
 
   'POST /system/users': changeUser,
 
   'GET /system/logs': ({ world, nowMs }) =>
-    read(
-      'Log files',
-      world.logs.map((file, index) => ({ file, date: certificateDate(nowMs - index * 61_000) })),
-    ),
+    read(world.logs.map((file, index) => ({ file, date: certificateDate(nowMs - index * 61_000) }))),
 
   'GET /system/logs/{file}': (call) => {
-    const file = logOf(call, 'Download a log file');
+    const file = logOf(call);
     return { kind: 'file', status: 200, filename: file, content: Buffer.from('a line\n') };
   },
 
   'GET /system/logs/{file}/lines/{count}': (call) => {
-    const description = 'The end of a log file';
-    const file = logOf(call, description);
+    const file = logOf(call);
     const log = Array.from(
       { length: Math.min(1_000, Number(param(call, 'count')) || 0) },
       (_, line) => `${file}: line ${line}`,
     );
-    return json(200, { description, log });
+    return json(200, { log });
   },
 
   'GET /system/license/{format}': () => ({
@@ -88,18 +80,17 @@ export const systemHandlers: Handlers = {
   'GET /system/supportsave': () => archive('support.tar.gz'),
   'GET /system/supportsave/all': () => archive('support-all.tar.gz'),
 
-  'GET /system/global': ({ world }) => read('Settings for the whole system', world.settings.global),
+  'GET /system/global': ({ world }) => read(world.settings.global),
 
   'POST /system/global': (call) => {
-    const description = 'Change settings for the whole system';
     const { global } = call.world.settings;
     const model = Object.fromEntries([...Object.keys(global), 'force'].map((name) => [name, yesNo]));
-    const { force, ...input } = checkParameters(call, description, model);
+    const { force, ...input } = checkParameters(call, model);
     // These later refusals carry no `error` (docs/api.md §4.7).
     if ('proxy_new_generation' in input && force !== 'true')
-      return json(400, { description, message: 'This restarts farms and needs force.' });
+      return json(400, { message: 'This restarts farms and needs force.' });
     for (const name of Object.keys(input)) global[name] = text(input, name);
-    return done(description, 'The settings are changed.', { params: input });
+    return done('The settings are changed.', { params: input });
   },
 };
 
@@ -120,18 +111,17 @@ function versions(world: World, nowMs: number) {
 }
 
 function changeUser(call: Call): Reply {
-  const description = 'Change the calling user';
   const { user, world } = call;
   const key = { nonBlank: true, pattern: /^[a-zA-Z0-9]+$/ } as const;
   const older = { password: anyText, newpassword: anyText, zapikey: key, zapi_permissions: yesNo };
   const model = world.release === 'newest' ? { ...older, api_key: key, api_permissions: yesNo } : older;
-  const input = checkParameters(call, description, model);
+  const input = checkParameters(call, model);
 
   if ('newpassword' in input) {
     const next = text(input, 'newpassword');
-    if (text(input, 'password') !== user.password) return refuse(400, description, 'The present password is another.');
+    if (text(input, 'password') !== user.password) return refuse(400, 'The present password is another.');
     if (next.length < 8 || !/\d/.test(next) || !/[a-z]/i.test(next))
-      return refuse(400, description, 'Eight characters, a letter and a digit.');
+      return refuse(400, 'Eight characters, a letter and a digit.');
     user.password = next;
   }
   // The newest Community release accepts `zapikey` and ignores it (docs/api.md §4.7).
@@ -147,12 +137,12 @@ function changeUser(call: Call): Reply {
   const permissions = text(input, 'api_permissions', text(input, 'zapi_permissions'));
   if (permissions !== '') user.enabled = permissions === 'true';
   if (permissions === 'false' && world.release === 'newest') user.key = '';
-  return done(description, 'The user is changed.');
+  return done('The user is changed.');
 }
 
-function logOf(call: Call, description: string): string {
+function logOf(call: Call): string {
   const file = param(call, 'file');
-  return call.world.logs.includes(file) ? file : refuse(404, description, `There is no log file ${file}.`);
+  return call.world.logs.includes(file) ? file : refuse(404, `There is no log file ${file}.`);
 }
 
 function archive(filename: string): Reply {
@@ -163,7 +153,6 @@ function archive(filename: string): Reply {
 export const backupHandlers: Handlers = {
   'GET /system/backup': ({ world }) =>
     read(
-      'Backups',
       [...world.backups.values()].map(({ name, createdAt, version }) => ({
         name,
         date: backupDate(createdAt),
@@ -172,15 +161,14 @@ export const backupHandlers: Handlers = {
     ),
 
   'POST /system/backup': (call) => {
-    const description = 'Make a backup';
-    const name = text(checkParameters(call, description, { name: required({ pattern: /^[\w-]+$/ }) }), 'name');
-    if (call.world.backups.has(name)) return refuse(400, description, `There is a backup ${name}.`);
+    const name = text(checkParameters(call, { name: required({ pattern: /^[\w-]+$/ }) }), 'name');
+    if (call.world.backups.has(name)) return refuse(400, `There is a backup ${name}.`);
     addBackup(call, name);
-    return done(description, `The backup ${name} is made.`, { params: name });
+    return done(`The backup ${name} is made.`, { params: name });
   },
 
   'GET /system/backup/{name}': (call) => {
-    const { name } = backupOf(call, 'Download a backup', 404);
+    const { name } = backupOf(call, 404);
     return {
       kind: 'file',
       status: 200,
@@ -190,29 +178,26 @@ export const backupHandlers: Handlers = {
   },
 
   'PUT /system/backup/{name}': (call) => {
-    const description = 'Upload a backup';
     const name = param(call, 'name');
-    if (call.world.backups.has(name)) return refuse(400, description, `There is a backup ${name}.`);
+    if (call.world.backups.has(name)) return refuse(400, `There is a backup ${name}.`);
     // An archive as base64 text: gzip begins with 1f 8b.
-    if (!call.content.toString().startsWith('H4sI')) return refuse(400, description, 'This is no backup.');
+    if (!call.content.toString().startsWith('H4sI')) return refuse(400, 'This is no backup.');
     addBackup(call, name);
-    return done(description, `The backup ${name} is stored.`, { params: name });
+    return done(`The backup ${name} is stored.`, { params: name });
   },
 
   'DELETE /system/backup/{name}': (call) => {
-    const description = 'Delete a backup';
-    const { name } = backupOf(call, description, 400);
+    const { name } = backupOf(call, 400);
     call.world.backups.delete(name);
-    return done(description, `The backup ${name} is gone.`);
+    return done(`The backup ${name} is gone.`);
   },
 
   'POST /system/backup/{name}/actions': (call) => {
-    const description = 'Apply a backup';
-    const backup = backupOf(call, description, 404);
-    const input = checkParameters(call, description, { action: required({ values: ['apply'] }), force: yesNo });
+    const backup = backupOf(call, 404);
+    const input = checkParameters(call, { action: required({ values: ['apply'] }), force: yesNo });
     if (backup.version !== call.world.productVersion && input['force'] !== 'true')
-      return refuse(400, description, 'It is of another version.');
-    return done(description, `The backup ${backup.name} is in force.`);
+      return refuse(400, 'It is of another version.');
+    return done(`The backup ${backup.name} is in force.`);
   },
 };
 
@@ -223,8 +208,8 @@ function addBackup({ world, nowMs }: Call, name: string): void {
 /**
  * Finds a backup by the beginning of its name, as the appliance does by mistake (docs/api.md §4.7).
  */
-function backupOf(call: Call, description: string, otherwise: number): Backup {
+function backupOf(call: Call, otherwise: number): Backup {
   const name = param(call, 'name');
   const found = [...call.world.backups.values()].find((backup) => backup.name.startsWith(name));
-  return found ?? refuse(otherwise, description, `There is no backup ${name}.`);
+  return found ?? refuse(otherwise, `There is no backup ${name}.`);
 }

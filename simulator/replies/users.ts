@@ -9,6 +9,7 @@ import {
   flag,
   type Handlers,
   json,
+  named,
   param,
   read,
   refuse,
@@ -19,87 +20,76 @@ import type { Group, User, World } from '../world.ts';
 
 /** Users and groups of the Enterprise Edition (docs/api.md §6). */
 export const rbacHandlers: Handlers = {
-  'GET /rbac/users': ({ world }) =>
-    read('Users', [...world.users.values()].filter(({ name }) => name !== 'root').map(userView)),
-  'GET /rbac/users/{user}': (call) => read('A user', userView(userOf(call))),
+  'GET /rbac/users': ({ world }) => read([...world.users.values()].filter(({ name }) => name !== 'root').map(userView)),
+  'GET /rbac/users/{user}': (call) => read(userView(named(call, call.world.users, 'user'))),
 
   'POST /rbac/users': (call) => {
-    const description = 'Make a user';
-    const input = checkParameters(call, description, {
+    const input = checkParameters(call, {
       name: required({ pattern: /^[a-z][a-z0-9]*$/ }),
       service: { nonBlank: true, values: ['local', 'ldap'] },
       password: { nonBlank: true, pattern: /^.{8,16}$/ },
     });
     const name = text(input, 'name');
-    if (call.world.users.has(name)) return refuse(400, description, `There is a user ${name}.`);
+    if (call.world.users.has(name)) return refuse(400, `There is a user ${name}.`);
     if (text(input, 'service', 'local') === 'local' && !('password' in input))
-      return refuse(400, description, 'A password is needed.');
+      return refuse(400, 'A password is needed.');
     const made: User = { name, key: '', enabled: false, password: text(input, 'password') };
     call.world.users.set(name, made);
-    return json(201, { description, message: `The user ${name} is made.`, params: { user: userView(made) } });
+    return json(201, { message: `The user ${name} is made.`, params: { user: userView(made) } });
   },
 
   'PUT /rbac/users/{user}': (call) => {
-    const description = 'Change a user';
-    const user = userOf(call);
-    const input = checkParameters(call, description, {
+    const user = named(call, call.world.users, 'user');
+    const input = checkParameters(call, {
       zapikey: { nonBlank: true, pattern: /^[a-zA-Z0-9]+$/ },
       zapi_permissions: yesNo,
       webgui_permissions: yesNo,
       newpassword: { nonBlank: true, pattern: /^.{8,16}$/ },
     });
     if (('zapi_permissions' in input || 'webgui_permissions' in input) && user.group === undefined)
-      return refuse(400, description, 'A group is needed first.');
+      return refuse(400, 'A group is needed first.');
     user.key = text(input, 'zapikey', user.key);
     user.password = text(input, 'newpassword', user.password);
     user.enabled = text(input, 'zapi_permissions', flag(user.enabled)) === 'true';
-    return done(description, `The user ${user.name} is changed.`, { params: userView(user) });
+    return done(`The user ${user.name} is changed.`, { params: userView(user) });
   },
 
   'DELETE /rbac/users/{user}': (call) => {
-    const { name } = userOf(call);
+    const { name } = named(call, call.world.users, 'user');
     call.world.users.delete(name);
-    return done('Delete a user', `The user ${name} is gone.`);
+    return done(`The user ${name} is gone.`);
   },
 
-  'GET /rbac/groups': (call) =>
-    read(
-      'Groups',
-      [...call.world.groups.values()].map((group) => groupView(call, group)),
-    ),
-  'GET /rbac/groups/{group}': (call) => read('A group', groupView(call, groupOf(call))),
+  'GET /rbac/groups': (call) => read([...call.world.groups.values()].map((group) => groupView(call, group))),
+  'GET /rbac/groups/{group}': (call) => read(groupView(call, named(call, call.world.groups, 'group'))),
   'POST /rbac/groups': (call) => {
-    const name = text(checkParameters(call, 'Make a group', { name: required(anyText) }), 'name');
+    const name = text(checkParameters(call, { name: required(anyText) }), 'name');
     call.world.groups.set(name, { name, role: {}, farms: [], interfaces: [] });
-    return created('Make a group', `The group ${name} is made.`, { name });
+    return created(`The group ${name} is made.`, { name });
   },
   'DELETE /rbac/groups/{group}': (call) => {
-    call.world.groups.delete(groupOf(call).name);
-    return done('Delete a group', 'The group is gone.');
+    call.world.groups.delete(named(call, call.world.groups, 'group').name);
+    return done('The group is gone.');
   },
 
   ...membersOf('farms', '{farm}'),
   ...membersOf('interfaces', '{interface}'),
   'POST /rbac/groups/{group}/users': (call) => {
-    const description = 'Add a user to a group';
-    const group = groupOf(call);
-    const user = userNamed(call, text(checkParameters(call, description, { name: required(anyText) }), 'name'));
+    const group = named(call, call.world.groups, 'group');
+    const name = text(checkParameters(call, { name: required(anyText) }), 'name');
+    const user = call.world.users.get(name) ?? refuse(404, `There is no user ${name}.`);
     user.group = group.name;
-    return done(description, 'The user is in the group.');
+    return done('The user is in the group.');
   },
   'DELETE /rbac/groups/{group}/users/{user}': (call) => {
-    groupOf(call);
-    delete userOf(call).group;
-    return done('Take a user out of a group', 'The user is out of the group.');
+    named(call, call.world.groups, 'group');
+    delete named(call, call.world.users, 'user').group;
+    return done('The user is out of the group.');
   },
 
-  'GET /rbac/roles': ({ world }) =>
-    read(
-      'Roles',
-      [...world.groups.values()].map(({ name }) => ({ name: `role-of-${name}` })),
-    ),
-  'GET /rbac/menus': () => read('Menus', { farm: 'true', certificate: 'true', interface: 'true' }),
-  'GET /rbac/services': () => read('Services for logins', { local: 'true', ldap: 'false' }),
+  'GET /rbac/roles': ({ world }) => read([...world.groups.values()].map(({ name }) => ({ name: `role-of-${name}` }))),
+  'GET /rbac/menus': () => read({ farm: 'true', certificate: 'true', interface: 'true' }),
+  'GET /rbac/services': () => read({ local: 'true', ldap: 'false' }),
 };
 
 function userView({ name, enabled, group }: User) {
@@ -113,36 +103,22 @@ function groupView({ world }: Call, { name, farms, interfaces }: Group) {
 
 /** Returns the calls on the resources of a group; `*` is all of a kind. */
 function membersOf(kind: 'farms' | 'interfaces', placeholder: string): Handlers {
-  const description = 'Resources of a group';
   return {
     [`POST /rbac/groups/{group}/${kind}`]: (call) => {
-      const group = groupOf(call);
-      const name = text(checkParameters(call, description, { name: required(anyText) }), 'name');
-      if (group[kind].includes(name)) return refuse(400, description, 'It is in the group.');
+      const group = named(call, call.world.groups, 'group');
+      const name = text(checkParameters(call, { name: required(anyText) }), 'name');
+      if (group[kind].includes(name)) return refuse(400, 'It is in the group.');
       group[kind].push(name);
-      return done(description, 'It is in the group now.');
+      return done('It is in the group now.');
     },
     [`DELETE /rbac/groups/{group}/${kind}/${placeholder}`]: (call) => {
-      const group = groupOf(call);
+      const group = named(call, call.world.groups, 'group');
       const index = group[kind].indexOf(param(call, placeholder.slice(1, -1)));
-      if (index < 0) return refuse(404, description, 'It is not in the group.');
+      if (index < 0) return refuse(404, 'It is not in the group.');
       group[kind].splice(index, 1);
-      return done(description, 'It is out of the group.');
+      return done('It is out of the group.');
     },
   };
-}
-
-function userOf(call: Call): User {
-  return userNamed(call, param(call, 'user'));
-}
-
-function userNamed({ world }: Call, name: string): User {
-  return world.users.get(name) ?? refuse(404, 'A user', `There is no user ${name}.`);
-}
-
-function groupOf(call: Call): Group {
-  const name = param(call, 'group');
-  return call.world.groups.get(name) ?? refuse(404, 'A group', `There is no group ${name}.`);
 }
 
 const exposed = ['Access-control-expose-headers', 'Set-Cookie'] as const;
@@ -153,7 +129,8 @@ export function openSession(world: World, headers: IncomingHttpHeaders, content:
     return json(415, { error: 'true', message: 'This content type is not supported.' });
   }
   const user = sessionOf(world, headers) ? undefined : userOfPassword(world, headers);
-  if (!user) return { ...failure(401, 'Open a session', 'Name and password do not fit.'), headers: [exposed] };
+  if (!user)
+    return { ...failure(401, 'Name and password do not fit.', { description: 'Open a session' }), headers: [exposed] };
   const id = randomBytes(16).toString('hex');
   world.sessions.set(id, user.name);
   const key = world.edition === 'enterprise' ? { key: world.activation.certificateKey } : {};
@@ -164,7 +141,7 @@ export function openSession(world: World, headers: IncomingHttpHeaders, content:
 /** Answers `DELETE /session`: closes the session of the cookie. */
 export function closeSession(world: World, headers: IncomingHttpHeaders): Reply {
   const session = sessionOf(world, headers);
-  if (!session) return failure(400, 'Close a session', 'There is no session to close.');
+  if (!session) return failure(400, 'There is no session to close.', { description: 'Close a session' });
   world.sessions.delete(session.id);
   return { kind: 'empty', status: 200, headers: [exposed] };
 }

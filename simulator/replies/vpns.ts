@@ -1,5 +1,5 @@
-import { type Call, crash, created, done, type Handlers, param, read, refuse, type Reply } from '../call.ts';
-import { anyText, checkParameters, required, text, type Model } from '../parameters.ts';
+import { type Call, crash, created, done, type Handlers, named, param, read, refuse, type Reply } from '../call.ts';
+import { anyText, checkParameters, type Model, required, text } from '../parameters.ts';
 import type { Vpn } from '../world.ts';
 
 const summaryFields = ['local', 'localnet', 'remote', 'remotenet'];
@@ -39,7 +39,6 @@ const creationModel: Model = {
 export const vpnHandlers: Handlers = {
   'GET /vpns': ({ world }) =>
     read(
-      'VPNs',
       [...world.vpns.values()].map(({ name, profile, status, settings }) => ({
         name,
         profile,
@@ -53,7 +52,7 @@ export const vpnHandlers: Handlers = {
       [...world.vpns.values()]
         .filter((vpn) => vpn.profile === profile)
         .map(({ name, settings }) => ({ name, profile, ...pick(settings, ['local', 'remote']) }));
-    return read('VPNs by module', {
+    return read({
       site_to_site: of('site_to_site'),
       tunnel: of('tunnel'),
       remote_access: of('remote_access'),
@@ -69,13 +68,12 @@ export const vpnHandlers: Handlers = {
   'GET /vpns/modules/zrs': crash,
 
   'GET /vpns/{vpn}': (call) => {
-    const { name, profile, status, settings } = find(call, 'A VPN');
-    return read('A VPN', { name, profile, status, ...settings });
+    const { name, profile, status, settings } = named(call, call.world.vpns, 'vpn');
+    return read({ name, profile, status, ...settings });
   },
 
   'POST /vpns': (call) => {
-    const description = 'Make a VPN';
-    const input = checkParameters(call, description, creationModel);
+    const input = checkParameters(call, creationModel);
     const { name, profile: _profile, ...settings } = input;
     const vpn: Vpn = {
       name: text(input, 'name'),
@@ -84,71 +82,57 @@ export const vpnHandlers: Handlers = {
       settings: { ...settings },
       users: new Map(),
     };
-    if (call.world.vpns.has(vpn.name)) return refuse(400, description, `There is a VPN ${String(name)}.`);
+    if (call.world.vpns.has(vpn.name)) return refuse(400, `There is a VPN ${String(name)}.`);
     call.world.vpns.set(vpn.name, vpn);
     const params = { name: vpn.name, profile: vpn.profile, status: vpn.status, ...settings };
     // Only tunnels answer 200 (docs/api.md §1.5).
-    return vpn.profile === 'tunnel'
-      ? done(description, 'The VPN is made.', { params })
-      : created(description, 'The VPN is made.', params);
+    return vpn.profile === 'tunnel' ? done('The VPN is made.', { params }) : created('The VPN is made.', params);
   },
 
   'PUT /vpns/{vpn}': (call) => {
-    const description = 'Change a VPN';
-    const vpn = find(call, description);
-    Object.assign(vpn.settings, checkParameters(call, description, settingsModel));
-    return done(description, 'The VPN is changed.', { params: vpn.settings });
+    const vpn = named(call, call.world.vpns, 'vpn');
+    Object.assign(vpn.settings, checkParameters(call, settingsModel));
+    return done('The VPN is changed.', { params: vpn.settings });
   },
 
   'DELETE /vpns/{vpn}': (call) => {
-    const { name } = find(call, 'Delete a VPN');
+    const { name } = named(call, call.world.vpns, 'vpn');
     call.world.vpns.delete(name);
-    return done('Delete a VPN', `The VPN ${name} is gone.`);
+    return done(`The VPN ${name} is gone.`);
   },
 
   'POST /vpns/{vpn}/actions': (call) => {
-    const description = 'Start or stop a VPN';
-    const vpn = find(call, description);
+    const vpn = named(call, call.world.vpns, 'vpn');
     const action = text(
-      checkParameters(call, description, { action: required({ values: ['start', 'stop', 'restart'] }) }),
+      checkParameters(call, { action: required({ values: ['start', 'stop', 'restart'] }) }),
       'action',
     );
     vpn.status = action === 'stop' ? 'down' : 'up';
-    return done(description, `The VPN ${vpn.name} is ${vpn.status}.`, { params: { action, status: vpn.status } });
+    return done(`The VPN ${vpn.name} is ${vpn.status}.`, { params: { action, status: vpn.status } });
   },
 
   'POST /vpns/{vpn}/users': (call) => {
-    const description = 'Add a VPN user';
-    const vpn = find(call, description);
-    const input = checkParameters(call, description, { vpnuser: required(anyText), vpnpass: required(anyText) });
-    if (vpn.profile !== 'remote_access') return refuse(400, description, 'Only remote access has users.');
-    if (vpn.users.size > 0 && call.world.edition === 'community')
-      return refuse(400, description, 'One user is the limit.');
+    const vpn = named(call, call.world.vpns, 'vpn');
+    const input = checkParameters(call, { vpnuser: required(anyText), vpnpass: required(anyText) });
+    if (vpn.profile !== 'remote_access') return refuse(400, 'Only remote access has users.');
+    if (vpn.users.size > 0 && call.world.edition === 'community') return refuse(400, 'One user is the limit.');
     vpn.users.set(text(input, 'vpnuser'), text(input, 'vpnpass'));
-    return created(description, 'The user is added.', { vpnuser: text(input, 'vpnuser') });
+    return created('The user is added.', { vpnuser: text(input, 'vpnuser') });
   },
 
   'PUT /vpns/{vpn}/users/{user}': (call) => {
     const model = { vpnuser: anyText, vpnpass: required(anyText) };
-    return changeUser(call, (vpn, user) =>
-      vpn.users.set(user, text(checkParameters(call, 'Change a VPN user', model), 'vpnpass')),
-    );
+    return changeUser(call, (vpn, user) => vpn.users.set(user, text(checkParameters(call, model), 'vpnpass')));
   },
   'DELETE /vpns/{vpn}/users/{user}': (call) => changeUser(call, (vpn, user) => vpn.users.delete(user)),
 };
 
 function changeUser(call: Call, change: (vpn: Vpn, user: string) => unknown): Reply {
-  const description = 'Change a VPN user';
-  const vpn = find(call, description);
+  const vpn = named(call, call.world.vpns, 'vpn');
   const user = param(call, 'user');
-  if (!vpn.users.has(user)) return refuse(404, description, `There is no user ${user}.`);
+  if (!vpn.users.has(user)) return refuse(404, `There is no user ${user}.`);
   change(vpn, user);
-  return done(description, 'The user is changed.');
-}
-
-function find(call: Call, description: string): Vpn {
-  const name = param(call, 'vpn');
-  return call.world.vpns.get(name) ?? refuse(404, description, `There is no VPN ${name}.`);
+  return done('The user is changed.');
 }
 
 function profileOf(word: string): Vpn['profile'] {

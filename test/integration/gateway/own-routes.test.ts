@@ -77,7 +77,7 @@ describe('GET /appliances/{name}/parameters', () => {
         {
           operation: 'actOnFarm',
           route: 'PUT /farms/{farmname}/actions',
-          description: 'Act on a farm',
+          description: 'start, stop or restart a farm',
           parameters: [
             {
               name: 'action',
