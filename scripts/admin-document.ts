@@ -12,5 +12,5 @@ function guardTable(): string {
     const keys = operations.map((key) => `\`${key}\``).join(', ');
     return `| \`${name}\` | ${effect} | ${about} | ${keys} |`;
   });
-  return ['| Guard | Effect | What it knows | Operations |', '|---|---|---|---|', ...rows].join('\n');
+  return ['| Guard | Effect | What could happen | Operations |', '|---|---|---|---|', ...rows].join('\n');
 }

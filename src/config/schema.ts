@@ -20,7 +20,7 @@ const collector = mapping({
   max_stale: Type.Optional(
     value('duration', {
       description:
-        'The age at which its last reading disappears from the metrics; longer than the schedule leaves between two polls.',
+        'The age at which its last reading disappears from the metrics. Must be longer than the time between two polls.',
       above: '0s',
       to: '365d',
       examples: ['3m'],
