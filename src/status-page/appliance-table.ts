@@ -1,5 +1,5 @@
 import type { ApplianceStatus } from '../poller/status.ts';
-import { isAnswering } from './freshness.ts';
+import { isAnswering, refusesKey } from './freshness.ts';
 import { type Counts, countsOf, html, type Markup } from './html.ts';
 import { linkTo } from './view.ts';
 import { readingSummary } from './reading-chips.ts';
@@ -36,7 +36,8 @@ export function webInterface({ url }: ApplianceStatus): Markup {
 export function applianceState(status: ApplianceStatus): Markup {
   const { up, deactivated } = status;
   if (up === undefined) return stateMark('unknown', 'not asked yet');
-  if (!up) return stateMark('critical', 'no answer');
+  if (refusesKey(status)) return stateMark('warning', 'refuses the key');
+  if (!up) return stateMark('warning', 'no answer');
   if (!isAnswering(status)) return stateMark('warning', 'answers no more');
   return deactivated ? stateMark('critical', 'deactivated') : stateMark('well', 'answers');
 }

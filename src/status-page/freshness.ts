@@ -47,6 +47,11 @@ export function isAnswering({ up, breaker }: Pick<ApplianceStatus, 'up' | 'break
   return up === true && breaker === 'closed';
 }
 
+/** True if an appliance refuses the API key, so that nothing is read from it. */
+export function refusesKey({ collectors }: Pick<ApplianceStatus, 'collectors'>): boolean {
+  return collectors.some(({ failure, isSupported }) => isSupported && failure?.reason === 'unauthorized');
+}
+
 const words: Readonly<Record<Reason, string>> = {
   timeout: 'no answer in time',
   connect: 'no connection',

@@ -11,6 +11,7 @@ import { createMetricsStore } from '../../../src/metrics/store.ts';
 import type { ApplianceStatus, CollectorStatus } from '../../../src/poller/status.ts';
 import type { Fleet } from '../../../src/poller/fleet.ts';
 import { applianceStatus } from '../../support/appliance-status.ts';
+import { collectorStatus } from '../../support/fleet-status.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 
 const up = gauge('zlb_up', 'Whether it answers (any call).');
@@ -212,7 +213,15 @@ describe('GET /', () => {
   });
 
   it('shows for each appliance whether it answers', async () => {
-    const statuses = [...threeStatuses(), applianceStatus({ name: 'lb-4', up: true, deactivated: true })];
+    const statuses = [
+      ...threeStatuses(),
+      applianceStatus({ name: 'lb-4', up: true, deactivated: true }),
+      applianceStatus({
+        name: 'lb-5',
+        up: false,
+        collectors: [collectorStatus({ name: 'farms', ok: false, failure: { reason: 'unauthorized', sinceMs: 0 } })],
+      }),
+    ];
     const { payload } = await get(givenApp({ statuses }), '/');
     const states = [...payload.matchAll(/<tr data-key="([^"]+)">.*?data-label="State">.*?<\/svg>([^<]*)/gs)];
 
@@ -221,6 +230,7 @@ describe('GET /', () => {
       'lb-2': 'no answer',
       'lb-3': 'not asked yet',
       'lb-4': 'deactivated',
+      'lb-5': 'refuses the key',
     });
   });
 
