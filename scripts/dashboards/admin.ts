@@ -18,7 +18,9 @@ export function admin(): Dashboard {
   const denied = series('zlb_admin_denied_total');
   const over = (selector: string) => `sum(${counted(selector, '$__range')})`;
   const none = `0 * sum(${exporterSeries('zlb_admin_audit_records_total')})`;
-  const changes = requests('method!="GET"', 'code=~"2.."');
+  // Change requests are counted on the board of the exporter.
+  const change = ['method!="GET"', 'code=~"2.."', 'endpoint!~"/requests.*|/alerts"'];
+  const changes = requests(...change);
 
   return board({
     uid: 'zlb-admin',
@@ -188,7 +190,7 @@ export function admin(): Dashboard {
             stacked: true,
             queries: [
               {
-                expr: `${sum('appliance', counted(requests('method!="GET"', 'code=~"2.."', 'appliance!=""'), '$__rate_interval'))} > 0`,
+                expr: `${sum('appliance', counted(requests(...change, 'appliance!=""'), '$__rate_interval'))} > 0`,
                 legend: '{{appliance}}',
               },
             ],

@@ -187,7 +187,10 @@ export function appliance(): Dashboard {
             height: 9,
             queries: [
               {
-                expr: fastest(10, interfaceId, interfaceId, series('zlb_interface_receive_bytes_total')),
+                expr: fastest(10, interfaceId, interfaceId, {
+                  selector: series('zlb_interface_receive_bytes_total'),
+                  window: '5m',
+                }),
                 legend: '{{appliance}} {{interface}}',
               },
             ],
@@ -200,7 +203,10 @@ export function appliance(): Dashboard {
             height: 9,
             queries: [
               {
-                expr: fastest(10, interfaceId, interfaceId, series('zlb_interface_transmit_bytes_total')),
+                expr: fastest(10, interfaceId, interfaceId, {
+                  selector: series('zlb_interface_transmit_bytes_total'),
+                  window: '5m',
+                }),
                 legend: '{{appliance}} {{interface}}',
               },
             ],

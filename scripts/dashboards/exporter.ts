@@ -192,7 +192,7 @@ export function exporter(): Dashboard {
             height: 9,
             queries: [
               {
-                expr: `${fastest(10, 'collector, reason', `${collectorId}, reason`, series('zlb_collector_skipped_total'))} > 0`,
+                expr: `${fastest(10, 'collector, reason', `${collectorId}, reason`, { selector: series('zlb_collector_skipped_total') })} > 0`,
                 legend: '{{collector}}: {{reason}}',
               },
             ],
@@ -248,7 +248,9 @@ export function exporter(): Dashboard {
             height: 9,
             queries: [
               {
-                expr: fastest(10, 'appliance', 'appliance, endpoint', series('zlb_api_busy_seconds_total')),
+                expr: fastest(10, 'appliance', 'appliance, endpoint', {
+                  selector: series('zlb_api_busy_seconds_total'),
+                }),
                 legend: '{{appliance}}',
               },
             ],

@@ -71,11 +71,16 @@ export function total(by: string, identity: string, expression: string): string 
 
 /**
  * The sums of the rates of a counter, for those `limit` that counted the most over the range of the
- * board.
+ * board. A window is several times as long as the interval in which the counter is read.
  */
-export function fastest(limit: number, by: string, identity: string, selector: string): string {
-  const rate = (window: string) => total(by, identity, `rate(${selector}${window})`);
-  return `${rate('[$__rate_interval]')} and topk(${limit}, ${rate('[$__range] @ end()')})`;
+export function fastest(
+  limit: number,
+  by: string,
+  identity: string,
+  { selector, window = '$__rate_interval' }: { readonly selector: string; readonly window?: string },
+): string {
+  const rate = (range: string) => total(by, identity, `rate(${selector}${range})`);
+  return `${rate(`[${window}]`)} and topk(${limit}, ${rate('[$__range] @ end()')})`;
 }
 
 /** Seconds since a time. */

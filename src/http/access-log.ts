@@ -77,10 +77,11 @@ function levelOf(call: OperationCall | undefined, overridden: Overridden): 'debu
 }
 
 /**
- * Returns the route of a path of the gateway itself; '' for unknown paths, or clients could invent
- * label values.
+ * Returns the route of a path of the gateway itself, for a file of its pages the page; '' for
+ * unknown paths, or clients could invent label values.
  */
 function ownEndpoint({ routeOptions }: FastifyRequest): string {
   const url = routeOptions.url ?? '';
-  return url.includes('*') ? '' : url;
+  const [page] = /^\/(?:docs|console)(?=\/)/.exec(url) ?? [];
+  return page ?? (url.includes('*') ? '' : url);
 }

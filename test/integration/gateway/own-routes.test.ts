@@ -315,6 +315,25 @@ describe('GET /docs', () => {
   });
 });
 
+it('counts the files of its pages as the page', async () => {
+  const { call, metrics } = await givenGateway({ 'lb-1': busyWorld() });
+
+  for (const path of [
+    '/console',
+    '/console/console.js',
+    '/console/page.css',
+    '/docs/openapi.json',
+    '/docs/static/swagger-ui.css',
+  ])
+    await call('GET', path, { as: 'none' });
+  const endpoints = [...(await metrics()).matchAll(/^zlb_admin_requests_total\{.*endpoint="([^"]*)".*\} (\d+)$/gm)];
+
+  expect(endpoints.map(([, endpoint, count]) => [endpoint, count])).toEqual([
+    ['/console', '3'],
+    ['/docs', '2'],
+  ]);
+});
+
 it('counts answers of the gateway by route template, never by path', async () => {
   const { call, metrics } = await givenGateway({ 'lb-1': busyWorld() });
 
