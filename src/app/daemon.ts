@@ -107,11 +107,12 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     now,
   });
   const url = await listen(app, parts.listenAddress, '--web.listen-address');
-  logListening(log, { version: build.version, url }, settings);
+  logListening(log, url, settings);
   await gateway.reconfigure(settings).catch(async (error: unknown) => {
     await app.close();
     throw error;
   });
+  if (gateway.url === undefined) log.info('no admin gateway, since the configuration has no admin block');
   fleet.start();
   reloading?.watchFiles();
 
@@ -209,13 +210,9 @@ function createReload({ source, log, now }: DaemonParts, parts: ReloadParts): Re
   });
 }
 
-function logListening(
-  log: Logger,
-  about: { readonly version: string; readonly url: string },
-  { appliances, shard }: Settings,
-): void {
+function logListening(log: Logger, url: string, { appliances, shard }: Settings): void {
   log.info(
-    { ...about, appliances: appliances.length, ...(shard && { shard: `${shard.index}/${shard.count}` }) },
+    { url, appliances: appliances.length, ...(shard && { shard: `${shard.index}/${shard.count}` }) },
     appliances.length > 0 ? 'listening' : `listening, and no appliance ${shard ? 'falls to this shard' : 'is listed'}`,
   );
 }

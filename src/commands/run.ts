@@ -50,6 +50,8 @@ export const run: Command = async (context) => {
   // The first configuration has to be valid, or the exporter does not start.
   const configuration = await source.read((first) => Promise.resolve(first));
   const log = createLog({ level: textFlag(flags, 'log.level') || 'info', format: textFlag(flags, 'log.format') });
+  const { version } = build;
+  log.logger.info({ version, node: process.versions.node, configuration: file ?? 'environment' }, 'starting');
   daemon = await startDaemon({
     ...configuration,
     source,
@@ -65,7 +67,7 @@ export const run: Command = async (context) => {
   if (shell.outputIsTerminal) {
     const { url, adminUrl } = daemon;
     const { length } = configuration.settings.appliances;
-    greeting({ version: build.version, url, adminUrl, paint: shell.paint }, length).forEach(say);
+    greeting({ version, url, adminUrl, paint: shell.paint }, length).forEach(say);
   }
   if (wantsReload) void daemon.reload();
   await untilStopped(stopped, daemon);

@@ -199,6 +199,28 @@ describe('with a configuration', () => {
     expect(exporter.stderr()).toMatch(/^level=info time=\S+ .*msg=listening$/m);
   });
 
+  it('says in three lines what runs', async () => {
+    const appliance = await givenAppliance();
+    const file = givenConfig(
+      `appliances:\n  - { name: lb-one, url: '${appliance.url}', api_key: canarykey, tls: { fingerprint_sha256: ${appliance.fingerprintSha256} } }\n`,
+    );
+    const exporter = startExporter([`--config.file=${file}`, anyPort]);
+    const url = await exporter.url();
+    await until(
+      () => exporter.stderr(),
+      (log) => log.includes('admin gateway'),
+    );
+    await exporter.stop('SIGTERM');
+
+    const lines = exporter.stderr().trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { msg: 'starting', version: expect.any(String) as string, node: process.versions.node, configuration: file },
+      { msg: 'listening', url, appliances: 1 },
+      { msg: 'no admin gateway, since the configuration has no admin block' },
+      { msg: 'stopping' },
+    ]);
+  });
+
   it('prints an introduction on a terminal, and nothing on the standard output of a service', async () => {
     const appliance = await givenAppliance();
     const env = {
