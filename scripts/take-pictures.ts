@@ -1,15 +1,23 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { freeAddress } from '../bench/free-address.ts';
 import { startFleet } from './pictures/fleet.ts';
+import { takeBoards } from './pictures/take-boards.ts';
+import { readRuleFiles } from './rule-files.ts';
+import { impatientRules, localPrometheusConfiguration, quickened } from './stack/configuration.ts';
+import { startPrometheus } from './stack/prometheus.ts';
+import type { Server } from './stack/server.ts';
 
 // `npm run pictures`: starts the demonstration as `npm start` does, changes a few things on it
-// through the gateway, and photographs its pages for README and docs. Needs Chromium.
+// through the gateway, and photographs its pages and the dashboards for README and docs. Needs
+// Chromium and Prometheus.
 
 const folder = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
 const program = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -51,9 +59,9 @@ async function startDemonstration(): Promise<Demonstration> {
   return { ...found, stop };
 }
 
-/** Photographs the page of 200 appliances, which the demonstration does not have. */
-async function takeFleet(browser: Browser): Promise<void> {
-  const fleet = await startFleet();
+/** Photographs the page of other fleets than that of the demonstration. */
+async function takeFleet(browser: Browser, count: number): Promise<void> {
+  const fleet = await startFleet(count);
   const address = await freeAddress();
   const flags = [`--config.file=${fleet.file}`, `--web.listen-address=${address}`, '--log.level=error'];
   const child = spawn(process.execPath, ['src/main.ts', ...flags], {
@@ -68,7 +76,7 @@ async function takeFleet(browser: Browser): Promise<void> {
         () => false,
       ),
     );
-    await take(browser, { name: 'fleet', url, pose: isLive });
+    await take(browser, { name: `fleet-${count}`, url, pose: isLive });
   } finally {
     child.kill('SIGTERM');
     await once(child, 'exit');
@@ -76,9 +84,30 @@ async function takeFleet(browser: Browser): Promise<void> {
   }
 }
 
+/** Starts a Prometheus that watches the demonstration with the alerts that ship. */
+async function watch({ url }: Demonstration): Promise<Server> {
+  const folder = mkdtempSync(join(tmpdir(), 'zlb-pictures-'));
+  const shipped = readFileSync(new URL('../deploy/prometheus/prometheus.yml', import.meta.url), 'utf8');
+  const address = await freeAddress();
+  const server = await startPrometheus({
+    folder,
+    address,
+    // The watchdog alone would reach an Alertmanager, which is not there.
+    config: localPrometheusConfiguration(quickened(shipped), { exporter: new URL(url).host, alertmanager: address }),
+    files: { 'zlb.rules.yml': impatientRules(readRuleFiles()) },
+  });
+  return {
+    ...server,
+    async stop() {
+      await server.stop();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
 async function until(condition: () => Promise<boolean>): Promise<void> {
   for (let look = 0; !(await condition()); look += 1) {
-    if (look > 240) throw new Error('the demonstration did not get as far as it has to for the pictures');
+    if (look > 480) throw new Error('the demonstration did not get as far as it has to for the pictures');
     await pause(500);
   }
 }
@@ -186,14 +215,25 @@ async function take(browser: Browser, { name, url, context, pose }: Picture): Pr
 
 mkdirSync(folder, { recursive: true });
 const demonstration = await startDemonstration();
+const prometheus = await watch(demonstration);
+const startedAt = Date.now() / 1_000;
 try {
   await until(async () => (await fetch(`${demonstration.url}/-/ready`)).ok);
   await change(demonstration);
   // The sandbox of Chromium does not start for root, as in most containers.
   const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
   for (const picture of pictures(demonstration, await askForChanges(demonstration))) await take(browser, picture);
-  await takeFleet(browser);
+  for (const count of [3, 12, 200]) await takeFleet(browser, count);
+  // Until the slowest of the hurried alerts fire, and graphs have a course.
+  await until(async () => Date.now() / 1_000 - startedAt > 180);
+  await takeBoards(
+    browser,
+    prometheus.url,
+    { from: startedAt, to: Date.now() / 1_000 },
+    (name) => `${folder}${name}.png`,
+  );
   await browser.close();
 } finally {
+  await prometheus.stop();
   await demonstration.stop();
 }
