@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What a picture needs of the JSON of a dashboard. */
+/** A dashboard, as far as its picture needs it. */
 export interface Board {
   readonly title: string;
   readonly panels: readonly (Row | Panel)[];

@@ -3,11 +3,15 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
+import { givenPrometheus } from '../support/monitoring.ts';
 import { copyClone } from '../support/packages.ts';
 import { collectOutput } from '../support/process.ts';
+import { isThere } from '../support/programs.ts';
 import { valueOf } from '../support/samples.ts';
+import { hasTerminals, runAtTerminal } from '../support/terminal.ts';
 import { until } from '../support/until.ts';
 
 const tooOld = /^zlb-exporter needs Node\.js \d+ or newer and was started with [\d.]+ \(\/.+\); install .+\n$/;
@@ -145,6 +149,72 @@ describe('the package', () => {
     expect(output.stdout()).toContain('lb-one');
     expect(output.stdout()).not.toContain('canarykey');
   });
+
+  it.skipIf(!hasTerminals || !isThere('prometheus'))(
+    'goes from an empty folder by npx to an alert of an appliance in less than three minutes',
+    async () => {
+      const appliance = await startSimulatedAppliance({ world: busyWorld(), apiKey: 'canarykey' });
+      onTestFinished(() => appliance.close());
+      const empty = join(folder, 'empty');
+      cpSync(join(folder, packed.filename), join(empty, 'zlb-exporter.tgz'));
+      const steps: string[] = [];
+      const startedAt = performance.now();
+      const done = (what: string) =>
+        steps.push(`${what} after ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`);
+
+      expect(run(empty, 'npm', 'install', '--offline', './zlb-exporter.tgz').code).toBe(0);
+      done('installed');
+      const init = ['env', '-C', empty, 'npx', '--offline', 'zlb-exporter', 'init', new URL(appliance.url).host];
+      const made = await runAtTerminal(
+        init,
+        [
+          { question: 'Name of the appliance', typed: 'lb-paris\r' },
+          { question: 'API key', typed: 'canarykey\r' },
+        ],
+        environment,
+      );
+      expect(made.code, made.screen).toBe(0);
+      done('configured');
+      const child = spawn(
+        'npx',
+        ['--offline', 'zlb-exporter', '--config.file=zlb.yml', '--web.listen-address=127.0.0.1:0'],
+        {
+          cwd: empty,
+          env: environment,
+          stdio: ['ignore', 'pipe', 'pipe'],
+        },
+      );
+      onTestFinished(() => void child.kill('SIGTERM'));
+      const output = collectOutput(child);
+      const address = await until(
+        () => /http:\/\/(127[^"]+)/.exec(output.stderr())?.[1] ?? output.stderr(),
+        (seen) => seen.startsWith('127'),
+      );
+      await until(
+        async () =>
+          valueOf(await (await fetch(`http://${address}/metrics`)).text(), 'zlb_up', { appliance: 'lb-paris' }),
+        (up) => up === 1,
+      );
+      done('metrics');
+      const rules = ['zlb.rules.yml', 'zlb-extended.rules.yml'];
+      const prometheus = await givenPrometheus(
+        `{ global: { scrape_interval: 5s, evaluation_interval: 5s }, rule_files: [${rules.join(', ')}], scrape_configs: [{ job_name: zlb, static_configs: [{ targets: ['${address}'] }] }] }`,
+        Object.fromEntries(
+          rules.map((name) => [name, readFileSync(join(empty, 'node_modules/zlb-exporter/alerts', name), 'utf8')]),
+        ),
+      );
+      await until(
+        () => prometheus.query('ALERTS{alertname="ZlbFarmDown", appliance="lb-paris", farm="legacy"}'),
+        (alerts) => alerts.length > 0,
+        60_000,
+      );
+      done('alert of a farm');
+      console.log(steps.join(', '));
+
+      expect(performance.now() - startedAt).toBeLessThan(180_000);
+    },
+    200_000,
+  );
 
   const older = ['/usr/bin/node', '/usr/local/bin/node'].find(
     (node) => Number(/^v(\d+)/.exec(spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1] ?? 99) < 24,
