@@ -1,38 +1,33 @@
-import type { ApplianceStatus, InterfaceStatus } from '../poller/status.ts';
+import type { ApplianceStatus, CertificateStatus, InterfaceStatus } from '../poller/status.ts';
 import { activationTable, certificateTable, sortedCertificates } from './certificate-table.ts';
 import { applianceState, farmsUp, releaseOf, webInterface } from './appliance-table.ts';
 import { backTo, changeList, emptyNote, paginate, pagination, panel, problemList, singlePanel } from './section.ts';
 import { farmList, sortedFarms } from './farm-list.ts';
 import { html, type Markup } from './html.ts';
-import type { Problem } from './problem.ts';
 import { allReadingChips } from './reading-chips.ts';
 import { type Severity, severityOf, stateMark, wordOf } from './severity.ts';
 import type { ApplianceHealth, HealthSummary } from './health-summary.ts';
 import { overallStatusHeading, overallStatusOf } from './overall-status.ts';
+import { isoTime } from './times.ts';
 
 const farmsOfSheet = 100;
 const maxBackends = 24;
 const mostCertificates = 100;
 const mostChanges = 30;
+const mostProblems = 100;
 
 /** Renders one appliance, with all of its farms and their backends. */
-export function applianceContent(
-  health: ApplianceHealth,
-  page: number,
-  summary: HealthSummary,
-  problems: readonly Problem[],
-): Markup {
-  const { status } = health;
-  const { name, farms } = status;
+export function applianceContent(health: ApplianceHealth, page: number, summary: HealthSummary): Markup {
+  const { status, problems } = health;
+  const { name } = status;
   const nowMs = summary.takenAtMs;
-  const own = problems.filter(({ appliance }) => appliance === name);
   const certificates = sortedCertificates([health]);
   const transitions = summary.transitions.filter(({ appliance }) => appliance === name).slice(0, mostChanges);
   return html`${backTo()}
 <p class="name"><bdi>${name}</bdi></p>
-${overallStatusHeading(overallStatusOf([health], own))}
+${overallStatusHeading(overallStatusOf([health], problems))}
 <div class="columns"><div>
-${own.length > 0 && panel('problems', 'What is wrong now', problemList(own.slice(0, farmsOfSheet), nowMs, name))}
+${problems.length > 0 && panel('problems', 'What is wrong now', problemList(problems.slice(0, mostProblems), nowMs, name))}
 ${panel('farms', 'Farms', farmsOf(health, page, nowMs))}
 </div><div>
 ${panel('appliance', 'The appliance', facts(health))}
@@ -42,19 +37,20 @@ ${panel('activations', 'Activation', activationTable([health], nowMs))}
 ${panel('interfaces', 'Interfaces', interfaceChips(status))}
 ${panel('changes', 'Recent changes', transitions.length === 0 ? emptyNote('No state has changed since the exporter was started.') : changeList(transitions))}
 </div></div>`;
-
-  function farmsOf({ status }: ApplianceHealth, from: number, atMs: number): Markup | (Markup | false)[] {
-    if (farms === undefined) return notRead;
-    if (farms.length === 0) return emptyNote('It has no farms.');
-    const part = paginate(sortedFarms(name, farms, atMs), from, farmsOfSheet);
-    return [
-      farmList(part.items, atMs, maxBackends),
-      pagination(part, 'farm', (other) => ({ kind: 'appliance', appliance: status.name, page: other })),
-    ];
-  }
 }
 
 const notRead = emptyNote('They were not read, or so long ago that they are not shown.');
+
+function farmsOf(health: ApplianceHealth, page: number, nowMs: number): Markup | (Markup | false)[] {
+  const { name: appliance, farms } = health.status;
+  if (farms === undefined) return notRead;
+  if (farms.length === 0) return emptyNote('It has no farms.');
+  const part = paginate(farms.length, page, farmsOfSheet);
+  return [
+    farmList(sortedFarms(health, farms).slice(part.from, part.to), nowMs, maxBackends),
+    pagination(part, 'farm', (other) => ({ kind: 'appliance', appliance, page: other })),
+  ];
+}
 
 function interfaceChips({ interfaces }: ApplianceStatus): Markup {
   if (interfaces === undefined) return notRead;
@@ -66,17 +62,6 @@ function interfaceChips({ interfaces }: ApplianceStatus): Markup {
     (each) =>
       html`<li><span class="chip"><b><bdi>${each.name}</bdi></b> ${stateMark(levelOfInterface(each), wordOf(each.state))}</span></li>`,
   )}</ul>`;
-}
-
-/** Renders one farm with all of its backends. */
-export function farmContent(health: ApplianceHealth, farmName: string, nowMs: number): Markup {
-  const { name, farms } = health.status;
-  const chosen = sortedFarms(name, farms?.filter((each) => each.name === farmName) ?? [], nowMs);
-  const absent = farms
-    ? 'The appliance has no farm of that name now.'
-    : 'The farms of the appliance were not read, or so long ago that they are not shown.';
-  return html`${backTo(name)}
-${singlePanel('farms', html`Farm <bdi>${farmName}</bdi>`, chosen.length === 0 ? emptyNote(absent) : farmList(chosen, nowMs, Number.POSITIVE_INFINITY))}`;
 }
 
 function facts({ status }: ApplianceHealth): Markup {
@@ -91,4 +76,44 @@ function facts({ status }: ApplianceHealth): Markup {
 <div><dt>Series of readings</dt><dd>${series.toLocaleString('en')}</dd></div>
 ${Object.entries(labels).map(([label, value]) => html`<div><dt><bdi>${label}</bdi></dt><dd><bdi>${value}</bdi></dd></div>`)}
 </dl>`;
+}
+
+/** Renders one farm with all of its backends. */
+export function farmContent(health: ApplianceHealth, farmName: string, nowMs: number): Markup {
+  const { name, farms } = health.status;
+  const chosen = sortedFarms(health, farms?.filter((each) => each.name === farmName) ?? []);
+  const absent = farms
+    ? 'The appliance has no farm of that name now.'
+    : 'The farms of the appliance were not read, or so long ago that they are not shown.';
+  return html`${backTo(name)}
+${singlePanel('farms', html`Farm <bdi>${farmName}</bdi>`, chosen.length === 0 ? emptyNote(absent) : farmList(chosen, nowMs, Number.POSITIVE_INFINITY))}`;
+}
+
+/** Renders one certificate of the store of an appliance. */
+export function certificateContent({ status, problems }: ApplianceHealth, file: string, nowMs: number): Markup {
+  const { name: appliance, certificates } = status;
+  const certificate = certificates?.find((each) => each.file === file);
+  const own = problems.filter(({ labels }) => labels?.file === file);
+  const absent = certificates
+    ? 'The appliance has no certificate in a file of that name now.'
+    : 'The certificates of the appliance were not read, or so long ago that they are not shown.';
+  return html`${backTo(appliance)}
+${singlePanel('certificates', html`Certificate <bdi>${file}</bdi>`, certificate === undefined ? emptyNote(absent) : [certificateTable([{ appliance, certificate }], nowMs), certificateFacts(certificate)])}
+${own.length > 0 && panel('problems', 'What is wrong now', problemList(own, nowMs, appliance))}`;
+}
+
+function certificateFacts(certificate: CertificateStatus): Markup {
+  const { kind, commonName, issuer, state, notBeforeSeconds, notAfterSeconds } = certificate;
+  return html`<dl class="facts-list">
+<div><dt>Name</dt><dd><bdi>${commonName || 'unknown'}</bdi></dd></div>
+<div><dt>Issued by</dt><dd><bdi>${issuer || 'unknown'}</bdi></dd></div>
+<div><dt>Valid from</dt><dd>${secondOf(notBeforeSeconds)}</dd></div>
+<div><dt>Valid until</dt><dd>${secondOf(notAfterSeconds)}</dd></div>
+<div><dt>The appliance calls it</dt><dd>${kind === 'csr' ? 'a request' : wordOf(state)}</dd></div>
+</dl>`;
+}
+
+function secondOf(seconds: number | undefined): string {
+  const iso = seconds === undefined ? undefined : isoTime(seconds * 1_000);
+  return iso?.replace('T', ' ').replace('Z', ' UTC') ?? 'unknown';
 }

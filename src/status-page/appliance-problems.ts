@@ -2,34 +2,33 @@ import type { ApplianceStatus, CollectorFailure, CollectorStatus, InterfaceStatu
 import { certificateProblem } from './certificate-problems.ts';
 import { farmProblems } from './farm-problems.ts';
 import { countOf, listed } from './html.ts';
-import type { Problem } from './problem.ts';
+import { compareProblems, type OwnProblem, type Problem } from './problem.ts';
 import { expiryWindow } from '../lib/alert-thresholds.ts';
 import { span } from './times.ts';
 import { isAnswering, reasonInWords } from './freshness.ts';
 
-/** Returns all problems of an appliance and its objects. */
+/** Returns all problems of an appliance and its objects, the worst first. */
 export function applianceProblems(status: ApplianceStatus, nowMs: number): readonly Problem[] {
-  const { name, farms = [], certificates = [], interfaces = [] } = status;
-  return [
+  const { name: appliance, farms = [], certificates = [], interfaces = [] } = status;
+  const own = [
     activationProblem(status, nowMs),
     ...readingProblems(status, nowMs),
     seriesProblem(status),
-    ...farms.flatMap((farm) => farmProblems(name, farm, nowMs)),
-    ...interfaces.map((each) => interfaceProblem(name, each)),
-    ...certificates.map((certificate) => certificateProblem(name, certificate, nowMs)),
-  ].filter((problem) => problem !== undefined);
+    ...farms.flatMap((farm) => farmProblems(farm, nowMs)),
+    ...interfaces.map((each) => interfaceProblem(appliance, each)),
+    ...certificates.map((certificate) => certificateProblem(certificate, nowMs)),
+  ];
+  return own.flatMap((problem) => (problem ? { appliance, ...problem } : [])).toSorted(compareProblems);
 }
 
 /**
  * Warns of series above the limit: they are neither here nor in the metrics, and no alert uses
  * them.
  */
-function seriesProblem({ name: appliance, seriesLeftOut }: ApplianceStatus): Problem | undefined {
+function seriesProblem({ name: appliance, seriesLeftOut }: ApplianceStatus): OwnProblem | undefined {
   if (seriesLeftOut === 0) return undefined;
   return {
     level: 'warning',
-    appliance,
-    sinceMs: undefined,
     title: `Not all of ${appliance} is shown`,
     meaning: `${countOf(seriesLeftOut, 'series', 'series')} of it are above the limit. What they would tell is neither here nor in the metrics.`,
     alert: 'ZlbSeriesLimitHit',
@@ -40,11 +39,10 @@ function seriesProblem({ name: appliance, seriesLeftOut }: ApplianceStatus): Pro
  * An interface that was seen to go down; one that is down by choice never was up while anybody
  * looked.
  */
-function interfaceProblem(appliance: string, { name, state, sinceMs }: InterfaceStatus): Problem | undefined {
+function interfaceProblem(appliance: string, { name, state, sinceMs }: InterfaceStatus): OwnProblem | undefined {
   if (state !== 'down' || sinceMs === undefined) return undefined;
   return {
     level: 'warning',
-    appliance,
     sinceMs,
     title: `Interface ${name} of ${appliance} is down`,
     meaning: 'Farms on its addresses cannot be reached.',
@@ -56,12 +54,10 @@ function interfaceProblem(appliance: string, { name, state, sinceMs }: Interface
  * Returns the problem of an appliance's activation. When a permanent one ends, only its support
  * ends.
  */
-function activationProblem(status: ApplianceStatus, nowMs: number): Problem | undefined {
+function activationProblem(status: ApplianceStatus, nowMs: number): OwnProblem | undefined {
   const { name: appliance, activation, deactivated } = status;
-  const about = { appliance, sinceMs: undefined };
   if (deactivated || activation?.status === 'deactivated') {
     return {
-      ...about,
       level: 'critical',
       title: `${appliance} is deactivated`,
       meaning: 'Its API refuses nearly everything, so nothing else is known of it. Farms usually go on working.',
@@ -75,7 +71,6 @@ function activationProblem(status: ApplianceStatus, nowMs: number): Problem | un
   if (kind === 'permanent') {
     if (leftMs > 0) return undefined;
     return {
-      appliance,
       sinceMs: endsAtMs,
       level: 'warning',
       title: `The support of ${appliance} has ended`,
@@ -86,7 +81,6 @@ function activationProblem(status: ApplianceStatus, nowMs: number): Problem | un
   const window = expiryWindow({ notBeforeSeconds, notAfterSeconds }, nowMs);
   if (window === undefined) return undefined;
   return {
-    ...about,
     level: window === 'imminent' ? 'critical' : 'warning',
     title: leftMs > 0 ? `The licence of ${appliance} ends in ${span(leftMs)}` : `The licence of ${appliance} has ended`,
     meaning: 'At its end it deactivates itself: its API and its web interface refuse nearly everything.',
@@ -110,7 +104,7 @@ const noAnswer: readonly CollectorFailure['reason'][] = ['timeout', 'connect', '
  * Returns the problems of an appliance's answers: there are none, it refuses the key, or some
  * readings fail.
  */
-function readingProblems(status: ApplianceStatus, nowMs: number): readonly Problem[] {
+function readingProblems(status: ApplianceStatus, nowMs: number): readonly OwnProblem[] {
   const { name: appliance, up } = status;
   const failing = status.collectors.filter(({ failure, isSupported }) => failure !== undefined && isSupported);
   const refused = failing.filter(({ failure }) => failure?.reason === 'unauthorized');
@@ -118,7 +112,6 @@ function readingProblems(status: ApplianceStatus, nowMs: number): readonly Probl
     return [
       {
         level: 'warning',
-        appliance,
         sinceMs: earliest(refused),
         title: `${appliance} refuses the API key`,
         meaning: 'Nothing is read from it any more. Was the key replaced or its user disabled?',
@@ -141,13 +134,12 @@ function unreachable(
   { name, up, collectors }: ApplianceStatus,
   failing: readonly CollectorStatus[],
   nowMs: number,
-): Problem {
+): OwnProblem {
   const reason = failing.find(({ failure }) => failure && !explained.includes(failure.reason))?.failure?.reason;
   const successes = collectors.map(({ lastSuccessMs }) => lastSuccessMs).filter((each) => each !== undefined);
   const isSilent = reason === undefined || noAnswer.includes(reason);
   return {
     level: 'warning',
-    appliance: name,
     sinceMs: earliest(failing),
     title: `${name} ${up ? 'has stopped answering' : 'does not answer'}${isSilent ? '' : ' as an appliance does'}${reason ? `: ${reasonInWords(reason)}` : ''}`,
     meaning:
@@ -158,10 +150,9 @@ function unreachable(
   };
 }
 
-function notAllowed(appliance: string, forbidden: readonly CollectorStatus[]): Problem {
+function notAllowed(appliance: string, forbidden: readonly CollectorStatus[]): OwnProblem {
   return {
     level: 'warning',
-    appliance,
     sinceMs: earliest(forbidden),
     title: `The API key of ${appliance} may not read ${listed(forbidden.map(({ name }) => name))}`,
     meaning: 'Its user lacks a right for that; all else is read.',
@@ -170,7 +161,7 @@ function notAllowed(appliance: string, forbidden: readonly CollectorStatus[]): P
 }
 
 /** Collectors that fail for one reason. */
-function failed(appliance: string, alike: readonly CollectorStatus[]): Problem {
+function failed(appliance: string, alike: readonly CollectorStatus[]): OwnProblem {
   const names = listed(alike.map(({ name }) => name));
   const reason = alike[0]?.failure?.reason;
   const because = reason ? reasonInWords(reason) : 'for an unknown reason';
@@ -183,7 +174,6 @@ function failed(appliance: string, alike: readonly CollectorStatus[]): Problem {
       : 'Nothing of it was read since the exporter was started.';
   return {
     level: 'warning',
-    appliance,
     sinceMs: earliest(alike),
     title: `${alike.length === 1 ? 'The reading' : 'The readings'} of ${names} from ${appliance} ${alike.length === 1 ? 'fails' : 'fail'}`,
     meaning: `Because: ${because}. ${consequence}`,

@@ -1,19 +1,15 @@
 import { expiryWindow } from '../lib/alert-thresholds.ts';
 import type { CertificateStatus } from '../poller/status.ts';
 import { listed } from './html.ts';
-import type { Problem } from './problem.ts';
+import type { OwnProblem } from './problem.ts';
 import { span } from './times.ts';
 
 /** Returns the problem of a certificate; it counts as used if its farms are unknown. */
-export function certificateProblem(
-  appliance: string,
-  certificate: CertificateStatus,
-  nowMs: number,
-): Problem | undefined {
+export function certificateProblem(certificate: CertificateStatus, nowMs: number): OwnProblem | undefined {
   const { file, kind, usedBy, isUnreadable, notBeforeSeconds, notAfterSeconds, state } = certificate;
   if (kind === 'csr') return undefined;
   const isUsed = usedBy === undefined || usedBy.length > 0;
-  const about = { appliance, labels: { file }, sinceMs: undefined, level: isUsed ? 'critical' : 'warning' } as const;
+  const about = { labels: { file }, level: isUsed ? 'critical' : 'warning' } as const;
   const users = usersInWords(usedBy);
   if (isUnreadable || notAfterSeconds === undefined) {
     return {

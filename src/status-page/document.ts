@@ -29,15 +29,19 @@ export function demonstrationBanner(command: string): Markup {
 /** The interval at which the page reloads without scripts. */
 const refreshSeconds = 30;
 
+function head(title: string, level: Severity): Markup {
+  return html`<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" id="icon" href="./assets/${level}.svg" type="image/svg+xml">
+<link rel="stylesheet" href="./assets/page.css">`;
+}
+
 export function documentOf({ title, level, main }: PageContent, { search, takenAtMs, build, banner }: Frame): string {
   return markupText(html`<!doctype html>
 <html lang="en" data-build="${build}">
 <head>
-<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title}</title>
-<link rel="icon" id="icon" href="./assets/${level}.svg" type="image/svg+xml">
-<link rel="stylesheet" href="./assets/page.css">
+${head(title, level)}
 <script type="module" src="./assets/page.js"></script>
 <noscript><meta http-equiv="refresh" content="${refreshSeconds}"></noscript>
 </head>
@@ -67,11 +71,7 @@ export function quietDocument(title: string, main: Markup): string {
   return markupText(html`<!doctype html>
 <html lang="en">
 <head>
-<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title}</title>
-<link rel="icon" href="./assets/unknown.svg" type="image/svg+xml">
-<link rel="stylesheet" href="./assets/page.css">
+${head(title, 'unknown')}
 </head>
 <body class="document">
 <a class="skip" href="#main">Skip to the content</a>

@@ -1,29 +1,33 @@
 import type { BackendName, BackendStatus, FarmStatus, ProbeStatus } from '../poller/status.ts';
-import { farmProblems } from './farm-problems.ts';
 import { compareNames, html, type Markup, type Part } from './html.ts';
+import type { ApplianceHealth } from './health-summary.ts';
 import { linkList } from './section.ts';
 import { linkTo } from './view.ts';
 import { severityOf, stateMark, worstSeverity, severityRank, type Severity, wordOf } from './severity.ts';
 import { age, isoTime } from './times.ts';
 
-export interface FarmOnPage {
+interface FarmOnPage {
   readonly appliance: string;
   readonly farm: FarmStatus;
   readonly level: Severity;
 }
 
-/** Sorts farms with problems first, then by name. */
-export function sortedFarms(appliance: string, farms: readonly FarmStatus[], nowMs: number): readonly FarmOnPage[] {
+/** Sorts farms of an appliance with problems first, then by name. */
+export function sortedFarms(
+  { status, problems }: ApplianceHealth,
+  farms: readonly FarmStatus[],
+): readonly FarmOnPage[] {
+  const byFarm = Map.groupBy(problems, ({ labels }) => labels?.farm);
   return farms
-    .map((farm) => ({ appliance, farm, level: farmLevel(appliance, farm, nowMs) }))
+    .map((farm) => {
+      const own = byFarm.get(farm.name) ?? [];
+      const level = worstSeverity([severityOf(farm.state), ...own.map((problem) => problem.level)]);
+      return { appliance: status.name, farm, level };
+    })
     .toSorted(
       (one, other) =>
         severityRank(one.level) - severityRank(other.level) || compareNames(one.farm.name, other.farm.name),
     );
-}
-
-function farmLevel(appliance: string, farm: FarmStatus, nowMs: number): Severity {
-  return worstSeverity([severityOf(farm.state), ...farmProblems(appliance, farm, nowMs).map(({ level }) => level)]);
 }
 
 /**

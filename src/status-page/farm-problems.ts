@@ -1,28 +1,30 @@
-import { alertThresholds } from '../lib/alert-thresholds.ts';
-import type { BackendStatus, FarmStatus } from '../poller/status.ts';
+import { chainEndOf } from '../collectors/vip-probe.ts';
+import { alertThresholds, expiryWindow } from '../lib/alert-thresholds.ts';
+import type { BackendStatus, FarmStatus, ProbeStatus } from '../poller/status.ts';
 import { listed } from './html.ts';
-import type { Problem } from './problem.ts';
-import { servedProblems } from './served-problems.ts';
+import type { OwnProblem } from './problem.ts';
+import { span } from './times.ts';
+
+type ServedName = ProbeStatus['served'][number];
+type ServedCertificate = NonNullable<ServedName['certificate']>;
 
 /**
  * Returns the problems of a farm: one for its state, or else one for each service that lacks
  * backends, and what its clients meet.
  */
-export function farmProblems(appliance: string, farm: FarmStatus, nowMs: number): readonly Problem[] {
-  const ofState = stateProblem(appliance, farm);
+export function farmProblems(farm: FarmStatus, nowMs: number): readonly OwnProblem[] {
+  const ofState = stateProblem(farm);
   if (ofState?.level === 'critical') return [ofState];
   const services = Map.groupBy(farm.backends ?? [], ({ service }) => service);
-  const ofServices = [...services].flatMap(
-    ([service, backends]) => serviceProblem(appliance, farm, service, backends) ?? [],
-  );
+  const ofServices = [...services].flatMap(([service, backends]) => serviceProblem(farm, service, backends) ?? []);
   // `problem` is the appliance's word for a farm of whose backends some are down.
-  const unexplained = farm.state === 'problem' && ofServices.length === 0 ? [unexplainedProblem(appliance, farm)] : [];
-  return [...(ofState ? [ofState] : []), ...ofServices, ...unexplained, ...servedProblems(appliance, farm, nowMs)];
+  const unexplained = farm.state === 'problem' && ofServices.length === 0 ? [unexplainedProblem(farm)] : [];
+  return [...(ofState ? [ofState] : []), ...ofServices, ...unexplained, ...servedProblems(farm, nowMs)];
 }
 
-function stateProblem(appliance: string, { name, state, sinceMs, vip, vport }: FarmStatus): Problem | undefined {
+function stateProblem({ name, state, sinceMs, vip, vport }: FarmStatus): OwnProblem | undefined {
   const where = vip ? ` on ${vip}${vport ? `:${vport}` : ''}` : '';
-  const about = { appliance, labels: { farm: name }, sinceMs: sinceMs ?? ('unseen' as const) };
+  const about = { labels: { farm: name }, sinceMs: sinceMs ?? ('unseen' as const) };
   switch (state) {
     case 'down':
       return {
@@ -61,10 +63,9 @@ function stateProblem(appliance: string, { name, state, sinceMs, vip, vport }: F
   }
 }
 
-function unexplainedProblem(appliance: string, { name, sinceMs }: FarmStatus): Problem {
+function unexplainedProblem({ name, sinceMs }: FarmStatus): OwnProblem {
   return {
     level: 'warning',
-    appliance,
     labels: { farm: name },
     sinceMs: sinceMs ?? 'unseen',
     title: `Some backends of farm ${name} are down`,
@@ -73,12 +74,7 @@ function unexplainedProblem(appliance: string, { name, sinceMs }: FarmStatus): P
   };
 }
 
-function serviceProblem(
-  appliance: string,
-  farm: FarmStatus,
-  service: string,
-  backends: readonly BackendStatus[],
-): Problem | undefined {
+function serviceProblem(farm: FarmStatus, service: string, backends: readonly BackendStatus[]): OwnProblem | undefined {
   const down = backends.filter(({ state }) => state === 'down');
   const known = backends.filter(({ state }) => state !== 'unknown').length;
   const up = backends.filter(({ state }) => state === 'up').length;
@@ -88,7 +84,6 @@ function serviceProblem(
   if (known > 0 && up === 0) {
     return {
       level: 'critical',
-      appliance,
       labels,
       sinceMs,
       title: `No backend is up in ${where}`,
@@ -101,7 +96,6 @@ function serviceProblem(
   const wanted = backends.filter(({ state }) => state !== 'maintenance').length;
   return {
     level: 'warning',
-    appliance,
     labels: { ...labels, ...(first && down.length === 1 && { backend: first.backend }) },
     sinceMs: latest(down),
     title:
@@ -120,4 +114,98 @@ function serviceProblem(
 function latest(backends: readonly BackendStatus[]): number | 'unseen' {
   const times = backends.map(({ sinceMs }) => sinceMs).filter((each) => each !== undefined);
   return times.length > 0 ? Math.max(...times) : 'unseen';
+}
+
+/**
+ * Returns the problems that clients of a farm meet: it cannot be reached, or one for each fault of
+ * what it serves.
+ */
+function servedProblems(farm: FarmStatus, nowMs: number): readonly OwnProblem[] {
+  const { name, vip, vport, probe } = farm;
+  if (!probe) return [];
+  const about = { labels: { farm: name } };
+  if (probe.isReachable === false) {
+    return [
+      {
+        ...about,
+        level: 'critical',
+        title: `Farm ${name} cannot be reached`,
+        meaning: `Its appliance does not call it down, but a connection from here to ${vip}:${vport} ${probe.failure === 'timeout' ? 'times out' : 'is refused'}.`,
+        alert: 'ZlbFarmUnreachable',
+      },
+    ];
+  }
+  const byAlert = Map.groupBy(probe.served, (served) => alertOf(served, nowMs));
+  return [...byAlert].flatMap(([alert, served]) =>
+    alert === undefined ? [] : [{ ...about, alert, ...described[alert](name, served, nowMs) }],
+  );
+}
+
+type ServedAlert =
+  | 'ZlbServedCertificateExpiryImminent'
+  | 'ZlbServedCertificateDiffers'
+  | 'ZlbServedCertificateWrongName'
+  | 'ZlbServedCertificateExpirySoon';
+
+/** Returns the alert that explains the others; the store's own certificates have their own. */
+function alertOf({ certificate, isInStore }: ServedName, nowMs: number): ServedAlert | undefined {
+  if (!certificate) return undefined;
+  const { notBeforeSeconds, notAfterSeconds } = certificate;
+  const window = notAfterSeconds === undefined ? undefined : expiryWindow({ notBeforeSeconds, notAfterSeconds }, nowMs);
+  if (window === 'imminent' && isInStore !== true) return 'ZlbServedCertificateExpiryImminent';
+  if (isInStore === false) return 'ZlbServedCertificateDiffers';
+  if (certificate.coversName === false) return 'ZlbServedCertificateWrongName';
+  return window !== 'imminent' && isChainDue(certificate, isInStore, nowMs)
+    ? 'ZlbServedCertificateExpirySoon'
+    : undefined;
+}
+
+/** Uses the life of the certificate for the whole chain, as the rule does. */
+function isChainDue(certificate: ServedCertificate, isInStore: boolean | undefined, nowMs: number): boolean {
+  const { notBeforeSeconds, notAfterSeconds } = certificate;
+  const endSeconds = chainEndOf(certificate);
+  if (notAfterSeconds === undefined || endSeconds === undefined) return false;
+  if (endSeconds === notAfterSeconds && isInStore !== undefined) return false;
+  const beginSeconds = notBeforeSeconds && notBeforeSeconds - notAfterSeconds + endSeconds;
+  return expiryWindow({ notBeforeSeconds: beginSeconds, notAfterSeconds: endSeconds }, nowMs) !== undefined;
+}
+
+type Described = Pick<OwnProblem, 'level' | 'title' | 'meaning'>;
+type Describe = (farm: string, served: readonly ServedName[], nowMs: number) => Described;
+
+const described: Readonly<Record<ServedAlert, Describe>> = {
+  ZlbServedCertificateExpiryImminent: (farm, served, nowMs) => ({
+    level: 'critical',
+    title: `The certificate that farm ${farm} serves ${endsIn(served, ({ notAfterSeconds }) => notAfterSeconds, nowMs)}`,
+    meaning: `Clients refuse it after its end, and the store does not have it. ${askedFor(served)}`,
+  }),
+  ZlbServedCertificateDiffers: (farm, served) => ({
+    level: 'warning',
+    title: `Farm ${farm} does not serve its certificate of the store`,
+    meaning: `A replaced certificate is not served before a restart of the farm. ${askedFor(served)}`,
+  }),
+  ZlbServedCertificateWrongName: (farm, served) => ({
+    level: 'warning',
+    title: `The certificate that farm ${farm} serves does not cover its name`,
+    meaning: `Clients refuse the connection. ${askedFor(served)}`,
+  }),
+  ZlbServedCertificateExpirySoon: (farm, served, nowMs) => ({
+    level: 'warning',
+    title: `The chain that farm ${farm} serves ${endsIn(served, chainEndOf, nowMs)}`,
+    meaning: `Its certificate, or an intermediate, was not renewed in time. ${askedFor(served)}`,
+  }),
+};
+
+function endsIn(
+  served: readonly ServedName[],
+  endOf: (certificate: ServedCertificate) => number | undefined,
+  nowMs: number,
+): string {
+  const ends = served.flatMap(({ certificate }) => (certificate && endOf(certificate)) ?? []);
+  const leftMs = Math.min(...ends) * 1_000 - nowMs;
+  return leftMs > 0 ? `ends in ${span(leftMs)}` : 'has expired';
+}
+
+function askedFor(served: readonly ServedName[]): string {
+  return `Asked for: ${listed(served.map(({ serverName }) => serverName || 'no name'))}.`;
 }

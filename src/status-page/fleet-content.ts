@@ -27,6 +27,50 @@ const maxGroups = 20;
 const appliancesBesideGroups = 12;
 const rowsOfSheet = 100;
 
+/** A list of the fleet: its first rows are on the first page, all of them on pages of its own. */
+interface FleetList {
+  readonly heading: string;
+  /** The name of one row. */
+  readonly noun: string;
+  readonly count: number;
+  readonly render: (from: number, to: number) => Markup;
+}
+
+/** Returns one list of the fleet; `problems` includes those of the exporter itself. */
+function fleetList(
+  list: List,
+  { perAppliance, transitions, takenAtMs }: HealthSummary,
+  problems: readonly Problem[],
+): FleetList {
+  switch (list) {
+    case 'problems':
+      return listOf('What is wrong now', 'problem', problems, (rows) => problemList(rows, takenAtMs));
+    case 'appliances':
+      return listOf('Appliances', 'appliance', sortedAppliances(perAppliance), (rows) =>
+        applianceTable(rows, takenAtMs),
+      );
+    case 'certificates':
+      return listOf('Certificates', 'certificate', sortedCertificates(perAppliance), (rows) =>
+        certificateTable(rows, takenAtMs),
+      );
+    case 'activations':
+      return listOf('Activation', 'appliance', sortedActivations(perAppliance), (rows) =>
+        activationTable(rows, takenAtMs),
+      );
+    case 'changes':
+      return listOf('Recent changes', 'change', transitions, changeList);
+  }
+}
+
+function listOf<Row>(
+  heading: string,
+  noun: string,
+  rows: readonly Row[],
+  render: (rows: readonly Row[]) => Markup,
+): FleetList {
+  return { heading, noun, count: rows.length, render: (from, to) => render(rows.slice(from, to)) };
+}
+
 export interface FleetContentParts {
   readonly summary: HealthSummary;
   /** Includes the problems of the exporter itself. */
@@ -37,41 +81,22 @@ export interface FleetContentParts {
 
 /** Renders the fleet, problems first. */
 export function fleetContent({ summary, problems, overallStatus, facts }: FleetContentParts): Markup {
-  const { perAppliance, transitions, takenAtMs } = summary;
-  const appliances = sortedAppliances(perAppliance);
-  const certificates = sortedCertificates(perAppliance);
-  const activations = sortedActivations(perAppliance);
+  const { perAppliance } = summary;
   const [by, ...otherDividers] = perAppliance.length < leastForGroups ? [] : dividersOf(perAppliance);
-  const mostAppliances = by === undefined ? maxRows.appliances : appliancesBesideGroups;
-  const rest = (all: readonly unknown[], list: List, most: number = maxRows[list]): Markup | false =>
-    moreLink(all.length - most, { kind: 'list', list, page: 1 });
+  const first = (list: List, ifEmpty: string, most: number = maxRows[list]): Markup => {
+    const { heading, count, render } = fleetList(list, summary, problems);
+    const rows = [render(0, most), moreLink(count - most, { kind: 'list', list, page: 1 })];
+    return panel(list, heading, count === 0 ? emptyNote(ifEmpty) : rows);
+  };
   return html`${overallStatusHeading(overallStatus)}
 <div class="columns"><div>
 ${by !== undefined && groupsPanel(groupsBy(by, perAppliance), by, otherDividers)}
-${problems.length > 0 && panel('problems', 'What is wrong now', [problemList(problems.slice(0, maxRows.problems), takenAtMs), rest(problems, 'problems')])}
-${panel(
-  'appliances',
-  'Appliances',
-  perAppliance.length === 0
-    ? emptyNote('None is configured, or none falls to this shard.')
-    : [applianceTable(appliances.slice(0, mostAppliances), takenAtMs), rest(appliances, 'appliances', mostAppliances)],
-)}
-${panel(
-  'changes',
-  'Recent changes',
-  transitions.length === 0
-    ? emptyNote('No state has changed since the exporter was started.')
-    : [changeList(transitions.slice(0, maxRows.changes)), rest(transitions, 'changes')],
-)}
+${problems.length > 0 && first('problems', '')}
+${first('appliances', 'None is configured, or none falls to this shard.', by === undefined ? maxRows.appliances : appliancesBesideGroups)}
+${first('changes', 'No state has changed since the exporter was started.')}
 </div><div>
-${panel(
-  'certificates',
-  'Certificates',
-  certificates.length === 0
-    ? emptyNote('No certificate is known.')
-    : [certificateTable(certificates.slice(0, maxRows.certificates), takenAtMs), rest(certificates, 'certificates')],
-)}
-${perAppliance.length > 0 && panel('activations', 'Activation', [activationTable(activations.slice(0, maxRows.activations), takenAtMs), rest(activations, 'activations')])}
+${first('certificates', 'No certificate is known.')}
+${perAppliance.length > 0 && first('activations', '')}
 ${panel('exporter', 'The exporter itself', exporterPanel(facts, summary))}
 ${panel('links', 'Elsewhere', linkPanel(facts))}
 </div></div>`;
@@ -88,47 +113,26 @@ function groupsPanel(groups: readonly Group[], by: string, otherDividers: readon
 /** Renders one list in full. */
 export function listContent(
   { list, page }: View & { readonly kind: 'list' },
-  { perAppliance, transitions, takenAtMs }: HealthSummary,
+  summary: HealthSummary,
   problems: readonly Problem[],
 ): Markup {
-  const inPages = <Item>(
-    all: readonly Item[],
-    heading: string,
-    what: string,
-    content: (items: readonly Item[]) => Markup,
-  ): Markup => {
-    const part = paginate(all, page, rowsOfSheet);
-    const pages = pagination(part, what, (other) => ({ kind: 'list', list, page: other }));
-    return html`${backTo()}
-${singlePanel(list, heading, [part.count === 0 ? emptyNote('There is none.') : content(part.items), pages])}`;
-  };
-  switch (list) {
-    case 'problems':
-      return inPages(problems, 'What is wrong now', 'problem', (items) => problemList(items, takenAtMs));
-    case 'appliances':
-      return inPages(sortedAppliances(perAppliance), 'Appliances', 'appliance', (items) =>
-        applianceTable(items, takenAtMs),
-      );
-    case 'certificates':
-      return inPages(sortedCertificates(perAppliance), 'Certificates', 'certificate', (items) =>
-        certificateTable(items, takenAtMs),
-      );
-    case 'activations':
-      return inPages(sortedActivations(perAppliance), 'Activation', 'appliance', (items) =>
-        activationTable(items, takenAtMs),
-      );
-    case 'changes':
-      return inPages(transitions, 'Recent changes', 'change', changeList);
-  }
+  const { heading, noun, count, render } = fleetList(list, summary, problems);
+  const part = paginate(count, page, rowsOfSheet);
+  return html`${backTo()}
+${singlePanel(list, heading, [
+  count === 0 ? emptyNote('There is none.') : render(part.from, part.to),
+  pagination(part, noun, (other) => ({ kind: 'list', list, page: other })),
+])}`;
 }
 
 /** Renders the groups of a label, or of the edition. */
 export function groupsContent({ by, page }: View & { readonly kind: 'groups' }, summary: HealthSummary): Markup {
-  const part = paginate(groupsBy(by, summary.perAppliance), page, rowsOfSheet);
+  const groups = groupsBy(by, summary.perAppliance);
+  const part = paginate(groups.length, page, rowsOfSheet);
   const others = dividersOf(summary.perAppliance).filter((each) => each !== by);
   return html`${backTo()}
 ${singlePanel('groups', html`Appliances by <bdi>${by}</bdi>`, [
-  part.count === 0 ? emptyNote('There is none.') : groupTable(part.items),
+  part.count === 0 ? emptyNote('There is none.') : groupTable(groups.slice(part.from, part.to)),
   pagination(part, 'group', (other) => ({ kind: 'groups', by, page: other })),
   dividerLinks(others),
 ])}`;
@@ -141,13 +145,13 @@ export function groupContent(
 ): Markup {
   const appliances = groupsBy(by, perAppliance).find(({ value }) => value === group)?.appliances ?? [];
   const problems = appliances.flatMap((each) => each.problems).toSorted(compareProblems);
-  const part = paginate(appliances, page, rowsOfSheet);
+  const part = paginate(appliances.length, page, rowsOfSheet);
   return html`${backTo()}
 <p class="name">${groupName({ by, value: group })}</p>
 ${overallStatusHeading(overallStatusOf(appliances, problems))}
 ${problems.length > 0 && panel('problems', 'What is wrong now', problemList(problems.slice(0, rowsOfSheet), takenAtMs))}
 ${panel('appliances', 'Appliances', [
-  part.count === 0 ? emptyNote('There is none.') : applianceTable(part.items, takenAtMs),
+  part.count === 0 ? emptyNote('There is none.') : applianceTable(appliances.slice(part.from, part.to), takenAtMs),
   pagination(part, 'appliance', (other) => ({ kind: 'group', by, group, page: other })),
 ])}`;
 }

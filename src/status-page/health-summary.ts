@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createTimeSlice, steadyNow } from '../lib/time.ts';
+import { createTimeSlice } from '../lib/time.ts';
 import type { ApplianceStatus, FarmStatus, FleetStatus, RecentTransition } from '../poller/status.ts';
 import { applianceProblems } from './appliance-problems.ts';
 import { type Counts, countsOf } from './html.ts';
@@ -10,6 +10,7 @@ import { type Severity, worstSeverity } from './severity.ts';
 /** The summary of an appliance. */
 export interface ApplianceHealth {
   readonly status: ApplianceStatus;
+  /** The worst first. */
   readonly problems: readonly Problem[];
   readonly level: Severity;
   readonly gaps: Gaps;
@@ -47,39 +48,13 @@ export type SummarizeHealth = () => Promise<HealthSummary>;
 const sharedForMs = 1_000;
 /** Maximum time in one tick of the event loop. */
 const sliceMs = 5;
-/** Expiry dates and ages change even if the status does not. */
-const maxAgeMs = 5_000;
-
-interface Kept {
-  readonly health: ApplianceHealth;
-  readonly untilMs: number;
-}
 
 export function createHealthSummary(parts: {
   readonly describe: () => FleetStatus;
   readonly now: () => number;
 }): SummarizeHealth {
   const { describe, now } = parts;
-  /** Summaries by status object: any change creates a new object. */
-  const kept = new WeakMap<ApplianceStatus, Kept>();
   let newest: Promise<HealthSummary> | undefined;
-
-  function healthOf(status: ApplianceStatus, nowMs: number): ApplianceHealth {
-    const known = kept.get(status);
-    if (known && steadyNow() < known.untilMs) return known.health;
-    const problems = applianceProblems(status, nowMs);
-    const readings = countsOf(status.collectors.map((each) => freshnessOf(each, nowMs)));
-    const farmStates = countsOf((status.farms ?? []).map(({ state }) => state));
-    const gaps = gapsOf(status, readings);
-    const isIncomplete = Object.values(gaps).some((count) => count > 0);
-    const level = worstSeverity([
-      ...problems.map((problem) => problem.level),
-      ...(isIncomplete ? (['unknown'] as const) : []),
-    ]);
-    const health = { status, problems, level, gaps, readings, farmStates };
-    kept.set(status, { health, untilMs: steadyNow() + maxAgeMs });
-    return health;
-  }
 
   async function take(): Promise<HealthSummary> {
     const takenAtMs = now();
@@ -102,6 +77,16 @@ export function createHealthSummary(parts: {
     setTimeout(() => (newest = undefined), sharedForMs).unref();
     return newest;
   };
+}
+
+function healthOf(status: ApplianceStatus, nowMs: number): ApplianceHealth {
+  const problems = applianceProblems(status, nowMs);
+  const readings = countsOf(status.collectors.map((each) => freshnessOf(each, nowMs)));
+  const farmStates = countsOf((status.farms ?? []).map(({ state }) => state));
+  const gaps = gapsOf(status, readings);
+  const isComplete = Object.values(gaps).every((count) => count === 0);
+  const level = worstSeverity([isComplete ? 'well' : 'unknown', ...problems.map((problem) => problem.level)]);
+  return { status, problems, level, gaps, readings, farmStates };
 }
 
 function gapsOf(status: ApplianceStatus, readings: Counts<Freshness>): Gaps {

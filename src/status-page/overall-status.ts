@@ -2,7 +2,7 @@ import { freshnessWords, isAnswering } from './freshness.ts';
 import { countOf, type Counts, html, type Markup, sumOf } from './html.ts';
 import type { Problem } from './problem.ts';
 import { severityRank, type Severity, severityOf, severityIcon, wordOf } from './severity.ts';
-import type { ApplianceHealth } from './health-summary.ts';
+import type { ApplianceHealth, Gaps } from './health-summary.ts';
 
 /** The shard of this process, and the appliances of the others. */
 export interface ShardInfo {
@@ -102,12 +102,8 @@ export function describeFreshness(appliances: readonly ApplianceHealth[]): strin
 }
 
 function describeGaps(appliances: readonly ApplianceHealth[]): readonly string[] {
-  const sum = (of: (health: ApplianceHealth) => number): number =>
-    appliances.reduce((total, each) => total + of(each), 0);
-  const unread = sum(({ gaps }) => gaps.unread);
-  const lists = sum(({ gaps }) => gaps.lists);
-  const readings = sum(({ gaps }) => gaps.readings);
-  const farms = sum(({ gaps }) => gaps.farms);
+  const sum = (gap: keyof Gaps): number => appliances.reduce((total, { gaps }) => total + gaps[gap], 0);
+  const [unread, lists, readings, farms] = [sum('unread'), sum('lists'), sum('readings'), sum('farms')];
   return [
     unread > 0 && `${countOf(unread, 'appliance has', 'appliances have')} not been read yet.`,
     lists > 0 && `The farms of ${countOf(lists, 'appliance')} are not known.`,

@@ -12,12 +12,15 @@ export interface Problem {
   /** Its consequence, in a sentence. */
   readonly meaning: string;
   /** `unseen`: it existed at the first reading. Undefined for problems in the future. */
-  readonly sinceMs: number | 'unseen' | undefined;
+  readonly sinceMs?: number | 'unseen' | undefined;
   /** The alert of alerts/zlb.rules.yml, whose runbook is in docs/operations.md. */
   readonly alert: string;
   /** Further labels of the alert. */
   readonly labels?: Omit<RunbookLabels, 'appliance'>;
 }
+
+/** A problem of an appliance, without its name. */
+export type OwnProblem = Omit<Problem, 'appliance'>;
 
 /** Sorts by severity, then newest first; then those of unknown age and future ones, by name. */
 export function compareProblems(one: Problem, other: Problem): number {

@@ -9,21 +9,16 @@ import { countOf, html, type Markup } from './html.ts';
 import { linkTo } from './view.ts';
 import { backTo, emptyNote, panel } from './section.ts';
 
-/** The result of a search: the first hits of each kind, and their total number. */
+/** The result of a search: all hits by kind. */
 interface SearchResult {
-  readonly appliances: Hits<ApplianceHealth>;
-  readonly farms: Hits<FoundFarm>;
-  readonly backends: Hits<FoundBackend>;
-  readonly certificates: Hits<CertificateOnPage>;
+  readonly appliances: readonly ApplianceHealth[];
+  readonly farms: readonly FoundFarm[];
+  readonly backends: readonly FoundBackend[];
+  readonly certificates: readonly CertificateOnPage[];
 }
 
-interface Hits<Hit> {
-  readonly shown: readonly Hit[];
-  readonly count: number;
-}
-
-export interface FoundFarm {
-  readonly appliance: string;
+interface FoundFarm {
+  readonly health: ApplianceHealth;
   readonly farm: FarmStatus;
 }
 
@@ -41,30 +36,28 @@ const sliceMs = 5;
 export async function search(
   { perAppliance, takenAtMs }: Pick<HealthSummary, 'perAppliance' | 'takenAtMs'>,
   text: string,
-  maxHits: number,
 ): Promise<SearchResult> {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const has: Has = (states, ...texts) => {
     const haystack = texts.join('\n').toLowerCase();
     return words.every((word) => haystack.includes(word) || states.includes(word));
   };
-  const appliances = collect<ApplianceHealth>(maxHits);
-  const farms = collect<FoundFarm>(maxHits);
-  const backends = collect<FoundBackend>(maxHits);
-  const certificates = collect<CertificateOnPage>(maxHits);
+  const appliances: ApplianceHealth[] = [];
+  const farms: FoundFarm[] = [];
+  const backends: FoundBackend[] = [];
+  const certificates: CertificateOnPage[] = [];
   const slice = createTimeSlice(sliceMs);
   for (const health of perAppliance) {
     const { status } = health;
-    const { name: appliance } = status;
-    if (isAppliance(status, has)) appliances.add(health);
+    if (isAppliance(status, has)) appliances.push(health);
     for (const farm of status.farms ?? []) {
-      if (isFarm(farm, has)) farms.add({ appliance, farm });
+      if (isFarm(farm, has)) farms.push({ health, farm });
       for (const backend of farm.backends ?? (farm.configuredBackends ?? []).map(withoutState))
-        if (isBackend(backend, has)) backends.add({ appliance, farm, backend });
+        if (isBackend(backend, has)) backends.push({ health, farm, backend });
       if (slice.isOver) await slice.next();
     }
     for (const certificate of status.certificates ?? [])
-      if (isCertificate(certificate, has, takenAtMs)) certificates.add({ appliance, certificate });
+      if (isCertificate(certificate, has, takenAtMs)) certificates.push({ appliance: status.name, certificate });
   }
   return { appliances, farms, backends, certificates };
 }
@@ -111,31 +104,14 @@ function isCertificate(
   return has([...wordsOfState(state), ...(isExpired ? ['expired'] : [])], file, commonName);
 }
 
-interface Collection<Hit> extends Hits<Hit> {
-  add(hit: Hit): void;
-}
-
-function collect<Hit>(most: number): Collection<Hit> {
-  const shown: Hit[] = [];
-  let count = 0;
-  return {
-    shown,
-    get count() {
-      return count;
-    },
-    add(hit) {
-      count += 1;
-      if (shown.length < most) shown.push(hit);
-    },
-  };
-}
-
+/** Hits of a kind that are shown. */
+const maxHits = 50;
 const maxBackends = 8;
 
 /** Renders the result of a search by kind. */
 export function searchContent(text: string, found: SearchResult, nowMs: number): Markup {
   const { appliances, farms, backends, certificates } = found;
-  const count = appliances.count + farms.count + backends.count + certificates.count;
+  const count = appliances.length + farms.length + backends.length + certificates.length;
   return html`${backTo()}
 <h1 class="found" id="overall-status" aria-live="polite" aria-atomic="true">${count === 0 ? 'Nothing' : countOf(count, 'match', 'matches')} for “<bdi>${text}</bdi>”</h1>
 ${count === 0 && emptyNote('A search goes through the names of appliances and farms, addresses of farms and backends, files and names of certificates, and states such as down, critical or expired, as they are known now.')}
@@ -145,21 +121,15 @@ ${group(
   'Farms',
   farms,
   (hits) =>
-    html`${[...Map.groupBy(hits, ({ appliance }) => appliance)].map(
-      ([
-        appliance,
-        ofIt,
-      ]) => html`<h3><a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a></h3>
-${farmList(
-  sortedFarms(
-    appliance,
-    ofIt.map(({ farm }) => farm),
-    nowMs,
-  ),
-  nowMs,
-  maxBackends,
-)}`,
-    )}`,
+    html`${[...Map.groupBy(hits, ({ health }) => health)].map(([health, ofIt]) => {
+      const { name: appliance } = health.status;
+      const found = sortedFarms(
+        health,
+        ofIt.map(({ farm }) => farm),
+      );
+      return html`<h3><a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a></h3>
+${farmList(found, nowMs, maxBackends)}`;
+    })}`,
 )}
 ${group('backends', 'Backends', backends, backendTable)}
 ${group('certificates', 'Certificates', certificates, (hits) => certificateTable(hits, nowMs))}`;
@@ -168,13 +138,13 @@ ${group('certificates', 'Certificates', certificates, (hits) => certificateTable
 function group<Hit>(
   id: string,
   heading: string,
-  { shown, count }: Hits<Hit>,
+  hits: readonly Hit[],
   content: (hits: readonly Hit[]) => Markup,
 ): Markup | false {
-  if (count === 0) return false;
-  const rest = count - shown.length;
-  return panel(id, html`${heading} <small>${count.toLocaleString('en')}</small>`, [
-    content(shown),
+  if (hits.length === 0) return false;
+  const rest = hits.length - maxHits;
+  return panel(id, html`${heading} <small>${hits.length.toLocaleString('en')}</small>`, [
+    content(hits.slice(0, maxHits)),
     rest > 0 &&
       html`<p class="more faint">and ${rest.toLocaleString('en')} more; search for more of the name to find them</p>`,
   ]);
@@ -184,7 +154,9 @@ function backendTable(hits: readonly FoundBackend[]): Markup {
   return html`<table class="backends"><thead><tr><th scope="col">Backend</th><th scope="col">State</th><th scope="col">Farm</th><th scope="col">Appliance</th></tr></thead>
 <tbody>${hits.map(
     ({
-      appliance,
+      health: {
+        status: { name: appliance },
+      },
       farm,
       backend: { backend, service, state },
     }) => html`<tr data-key="${`${appliance} ${farm.name} ${service} ${backend}`}"><th scope="row"><bdi>${backend}</bdi></th>

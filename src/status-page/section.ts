@@ -35,26 +35,24 @@ export function moreLink(rest: number, view: View): Markup | false {
 }
 
 /** One page of a long list. */
-export interface ListPage<Item> {
-  readonly items: readonly Item[];
+interface ListPage {
+  /** The index of the first row, and that after the last one. */
+  readonly from: number;
+  readonly to: number;
   readonly page: number;
   readonly pages: number;
   readonly count: number;
 }
 
-/** Returns a page of a list; the last one if `page` is too high. */
-export function paginate<Item>(all: readonly Item[], page: number, ofEach: number): ListPage<Item> {
-  const pages = Math.max(1, Math.ceil(all.length / ofEach));
+/** Returns a page of a list of `count` rows; the last one if `page` is too high. */
+export function paginate(count: number, page: number, ofEach: number): ListPage {
+  const pages = Math.max(1, Math.ceil(count / ofEach));
   const actual = Math.min(page, pages);
-  return { items: all.slice((actual - 1) * ofEach, actual * ofEach), page: actual, pages, count: all.length };
+  return { from: (actual - 1) * ofEach, to: actual * ofEach, page: actual, pages, count };
 }
 
 /** Renders links to the previous and the next page; `what` is a noun such as `farm`. */
-export function pagination(
-  { page, pages, count }: ListPage<unknown>,
-  what: string,
-  to: (page: number) => View,
-): Markup | false {
+export function pagination({ page, pages, count }: ListPage, what: string, to: (page: number) => View): Markup | false {
   if (pages === 1) return false;
   return html`<nav class="pagination" aria-label="Pages">${page > 1 ? html`<a rel="prev" href="${linkTo(to(page - 1))}">Page before</a>` : html`<span></span>`}
 <span>Page ${page} of ${pages} · ${countOf(count, what)}</span>

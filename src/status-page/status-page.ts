@@ -2,11 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { acceptsGzip } from '../lib/accept.ts';
 import type { FleetStatus } from '../poller/status.ts';
-import { applianceContent, farmContent } from './appliance-content.ts';
+import { applianceContent, certificateContent, farmContent } from './appliance-content.ts';
 import { digestOf, loadAssets, loadRunbooks } from './assets.ts';
 import { type PageContent, demonstrationBanner, documentOf, quietDocument } from './document.ts';
 import { type ExporterFacts, exporterProblem } from './exporter-panel.ts';
-import { certificateContent } from './certificate-content.ts';
 import { fleetContent, groupContent, groupsContent, listContent } from './fleet-content.ts';
 import { html, type Markup, markupText } from './html.ts';
 import { queryOf, readView, type View } from './view.ts';
@@ -14,7 +13,6 @@ import { compareProblems, type Problem } from './problem.ts';
 import { createViewCache, type Rendered } from './view-cache.ts';
 import { readRunbookLabels, runbooksFor } from './runbooks.ts';
 import { search, searchContent } from './search.ts';
-import { worstSeverity } from './severity.ts';
 import { type ApplianceHealth, createHealthSummary, type HealthSummary } from './health-summary.ts';
 import { overallStatusOf } from './overall-status.ts';
 
@@ -42,8 +40,6 @@ const contentPolicy = [
 
 const pageHeaders = { 'content-security-policy': contentPolicy, 'referrer-policy': 'no-referrer' } as const;
 
-const maxHits = 50;
-
 /**
  * Registers the page for people at `/`: the fleet, an appliance or the result of a search, by its
  * query.
@@ -68,8 +64,8 @@ export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts)
   app.get('/', async (request, reply) => {
     const view = readView(request.query as Readonly<Record<string, unknown>>);
     const summary = await summarize();
-    const { get } = view.kind === 'fleet' ? fleetViews : views;
-    const rendering = await get(summary, queryOf(view), () => render(view, summary));
+    const cached = view.kind === 'fleet' ? fleetViews : views;
+    const rendering = await cached(summary, queryOf(view), () => render(view, summary));
     reply.headers({ ...pageHeaders, etag: rendering.etag, vary: 'accept-encoding' });
     if (request.headers['if-none-match'] === rendering.etag) return reply.code(304).send();
     reply.code(rendering.status).type('text/html; charset=utf-8');
@@ -124,7 +120,7 @@ async function contentOf(view: View, summary: HealthSummary, parts: StatusPagePa
     case 'group':
       return { ...head, main: groupContent(view, summary) };
     case 'search': {
-      const found = await search(summary, view.text, maxHits);
+      const found = await search(summary, view.text);
       return { ...head, main: searchContent(view.text, found, summary.takenAtMs) };
     }
     case 'appliance':
@@ -132,11 +128,10 @@ async function contentOf(view: View, summary: HealthSummary, parts: StatusPagePa
     case 'certificate': {
       const health = summary.perAppliance.find(({ status }) => status.name === view.appliance);
       if (!health) return notWatched(parts.unknownApplianceMessage(view.appliance));
-      const own = problems.filter(({ appliance }) => appliance === view.appliance);
       return {
-        level: worstSeverity([health.level, ...own.map(({ level }) => level)]),
-        title: titleOf(own, `${view.appliance} · zlb-exporter`),
-        main: contentOfAppliance(view, health, summary, problems),
+        level: health.level,
+        title: titleOf(health.problems, `${view.appliance} · zlb-exporter`),
+        main: contentOfAppliance(view, health, summary),
       };
     }
   }
@@ -146,11 +141,10 @@ function contentOfAppliance(
   view: Extract<View, { readonly appliance: string }>,
   health: ApplianceHealth,
   summary: HealthSummary,
-  problems: readonly Problem[],
 ): Markup {
   if (view.kind === 'farm') return farmContent(health, view.farm, summary.takenAtMs);
   if (view.kind === 'certificate') return certificateContent(health, view.file, summary.takenAtMs);
-  return applianceContent(health, view.page, summary, problems);
+  return applianceContent(health, view.page, summary);
 }
 
 function notWatched(message: string): StatusContent {

@@ -24,9 +24,7 @@ export interface Rendered {
  * Keeps what was rendered of a summary as long as the summary, so that a hundred viewers cost no
  * more than one.
  */
-export interface ViewCache {
-  readonly get: (summary: HealthSummary, key: string, render: () => Promise<Rendered>) => Promise<Rendering>;
-}
+type ViewCache = (summary: HealthSummary, key: string, render: () => Promise<Rendered>) => Promise<Rendering>;
 
 /** Maximum of cached views of one summary; anybody may search for anything. */
 const maxViews = 32;
@@ -44,18 +42,16 @@ export function createViewCache(): ViewCache {
     return rendering;
   }
 
-  return {
-    get(summary, key, render) {
-      const views = kept.get(summary) ?? new Map<string, Promise<Rendering>>();
-      kept.set(summary, views);
-      const known = views.get(key);
-      if (known) return known;
-      const rendering = enqueue(render);
-      views.set(key, rendering);
-      const [oldest] = views.keys();
-      if (views.size > maxViews && oldest !== undefined) views.delete(oldest);
-      return rendering;
-    },
+  return (summary, key, render) => {
+    const views = kept.get(summary) ?? new Map<string, Promise<Rendering>>();
+    kept.set(summary, views);
+    const known = views.get(key);
+    if (known) return known;
+    const rendering = enqueue(render);
+    views.set(key, rendering);
+    const [oldest] = views.keys();
+    if (views.size > maxViews && oldest !== undefined) views.delete(oldest);
+    return rendering;
   };
 }
 
