@@ -52,9 +52,6 @@ export class AppliancePoller {
 
   /** Runs every collector once, then by its schedule. */
   start(): void {
-    // A reload may close it while it waits for its start.
-    if (this.#loop.isClosed) return;
-    this.#results.started();
     this.#loop.start();
   }
 

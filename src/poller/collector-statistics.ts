@@ -85,12 +85,13 @@ export interface CollectorStatistics {
   expose(emit: Emit, state: { ageMs: number; breaker: BreakerState; series: number }): void;
 }
 
-export interface Entry {
-  ok: boolean | undefined;
-  durationMs: number | undefined;
-  intervalMs: number | undefined;
-  lastSuccessMs: number | undefined;
-  lastAttemptMs: number | undefined;
+/** The last observations of a collector, as far as there are any. */
+interface Entry {
+  readonly ok?: boolean;
+  readonly durationMs?: number;
+  readonly intervalMs?: number;
+  readonly lastSuccessMs?: number;
+  readonly lastAttemptMs?: number;
 }
 
 /** The last observations of an appliance; a poller that replaces another continues with them. */
@@ -102,10 +103,6 @@ export interface CollectorStatisticsState {
   offsetSeconds: number | undefined;
 }
 
-/**
- * Creates the statistics. `upForMs` is the time for which an authenticated answer counts; stretched
- * intervals extend it, so that `zlb_up` does not alternate.
- */
 export function createCollectorStatistics(options: {
   readonly collectors: readonly string[];
   readonly counters: Counters;
@@ -123,14 +120,14 @@ export function createCollectorStatistics(options: {
     called: false,
     offsetSeconds: undefined,
     ...before,
-    entries: new Map(collectors.map((name) => [name, before?.entries.get(name) ?? emptyEntry()])),
+    entries: new Map(collectors.map((name) => [name, before?.entries.get(name) ?? {}])),
   };
   const { entries } = state;
 
   const isUp = (ageMs: number): boolean | undefined =>
     state.called ? state.answeredAtMs !== undefined && ageMs - state.answeredAtMs < options.upForMs() : undefined;
-  const change = (collector: string, changes: Partial<Entry>): void => {
-    entries.set(collector, { ...(entries.get(collector) ?? emptyEntry()), ...changes });
+  const change = (collector: string, changes: Entry): void => {
+    entries.set(collector, { ...entries.get(collector), ...changes });
   };
 
   return {
@@ -152,7 +149,7 @@ export function createCollectorStatistics(options: {
         ...(ok ? { lastSuccessMs: startedAtMs + durationMs } : {}),
       });
     },
-    unsupported: (collector) => change(collector, emptyEntry()),
+    unsupported: (collector) => void entries.set(collector, {}),
     stretchedTo(collector, intervalMs) {
       // Said of all of them after each run, and nearly always what it was.
       if (entries.get(collector)?.intervalMs !== intervalMs) change(collector, { intervalMs });
@@ -172,16 +169,6 @@ export function createCollectorStatistics(options: {
       if (isUpNow) emit.sample(clockOffset, {}, state.offsetSeconds);
       emit.sample(series, {}, held);
     },
-  };
-}
-
-function emptyEntry(): Entry {
-  return {
-    ok: undefined,
-    durationMs: undefined,
-    intervalMs: undefined,
-    lastSuccessMs: undefined,
-    lastAttemptMs: undefined,
   };
 }
 

@@ -1,19 +1,9 @@
-import { fillRegistry, type FillResult } from '../metrics/render.ts';
+import { type FamilySize, fillRegistry, type FillResult } from '../metrics/render.ts';
 import type { Emit } from '../metrics/family.ts';
 import type { MetricsStore } from '../metrics/store.ts';
 import type { DropReason } from './counters.ts';
-import {
-  type Quota,
-  divideLimit,
-  minus,
-  plus,
-  type Sizes,
-  sizesOf,
-  totalSeries,
-  type SeriesRequest,
-  requestsOf,
-} from './series-limit.ts';
 import { keyOf, originOf, type Origin, type Reading } from './reading.ts';
+import { divideLimit, type Quota, totalSeries } from './series-limit.ts';
 
 export interface NewReading extends Omit<Reading, keyof Origin> {
   readonly write: (emit: Emit) => void;
@@ -30,8 +20,7 @@ export interface NewReading extends Omit<Reading, keyof Origin> {
 
 export interface StoredReading extends Origin, Omit<NewReading, 'write'> {
   /** Series of the reading by family, also of families that the limit leaves out. */
-  readonly requests: readonly SeriesRequest[];
-  readonly sizes: Sizes;
+  readonly families: readonly FamilySize[];
   /** Series of these that the limit leaves out. */
   readonly leftOut: number;
 }
@@ -86,7 +75,7 @@ export class ReadingStore {
    * The sum over all readings, kept up to date: there may be thousands, and each put compares it
    * with the limit.
    */
-  #demand: Sizes;
+  readonly #demand = { details: 0, others: 0 };
   #version = 0;
 
   constructor(parts: ReadingStoreParts) {
@@ -94,7 +83,7 @@ export class ReadingStore {
     this.#stored = parts.stored;
     this.#evicted = parts.evicted;
     this.#nextExpiryMs = Math.min(...[...parts.stored.values()].map(freshUntilMs));
-    this.#demand = [...parts.stored.values()].map(({ sizes }) => sizes).reduce(plus, sizesOf([]));
+    for (const reading of parts.stored.values()) this.#count(reading, 1);
   }
 
   /** Changes with each change of the readings. */
@@ -118,12 +107,10 @@ export class ReadingStore {
 
   put(origin: Origin, { write, ...shown }: NewReading): void {
     const key = keyOf(origin);
-    const before = this.#stored.get(key);
     const filled = fillRegistry(this.#parts.appliance, write);
-    const requests = requestsOf(filled.families, before?.requests);
-    const sizes = requests === before?.requests ? before.sizes : sizesOf(requests);
-    const reading = { ...origin, ...shown, requests, sizes, leftOut: 0 };
-    this.#demand = plus(minus(this.#demand, this.#demandOf(key)), sizes);
+    const reading = { ...origin, ...shown, families: filled.families, leftOut: 0 };
+    this.#count(this.#stored.get(key), -1);
+    this.#count(reading, 1);
     this.#stored.set(key, reading);
     this.#evicted.delete(key);
     this.#version += 1;
@@ -209,15 +196,17 @@ export class ReadingStore {
   }
 
   #remove(key: string): void {
-    this.#demand = minus(this.#demand, this.#demandOf(key));
+    this.#count(this.#stored.get(key), -1);
     this.#stored.delete(key);
     this.#evicted.delete(key);
     this.#parts.store.remove(this.#parts.appliance, key);
     this.#version += 1;
   }
 
-  #demandOf(key: string): Sizes {
-    return this.#stored.get(key)?.sizes ?? sizesOf([]);
+  /** Adds the series of a reading to the demand, or takes them off. */
+  #count(reading: StoredReading | undefined, sign: 1 | -1): void {
+    for (const { family, series } of reading?.families ?? [])
+      this.#demand[family.detail ? 'details' : 'others'] += sign * series;
   }
 
   #isStale(reading: StoredReading, ageMs: number): boolean {
@@ -227,7 +216,7 @@ export class ReadingStore {
 
 /** Returns the reading with the number of series that it loses to the limit. */
 function within(quota: Quota, key: string, reading: StoredReading): StoredReading {
-  const refused = reading.requests.filter(({ family }) => !quota.allows(key, family));
+  const refused = reading.families.filter(({ family }) => !quota.allows(key, family));
   return { ...reading, leftOut: totalSeries(refused) };
 }
 

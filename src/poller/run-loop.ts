@@ -76,10 +76,6 @@ export class RunLoop {
     });
   }
 
-  get isClosed(): boolean {
-    return this.#closing.signal.aborted;
-  }
-
   /** Returns the time before which no call is sent, by the steady clock. */
   get opensAtMs(): number {
     return this.#caller.opensAtMs;
@@ -87,6 +83,8 @@ export class RunLoop {
 
   /** Runs every collector once, then by its schedule. */
   start(): void {
+    // A reload may close it while it waits for its start.
+    if (this.#isClosed) return;
     const { jobs, cron } = this.#parts;
     this.#schedule.start(jobs.values());
     this.#stopAskingForLicence = cron.subscribe(whileUnlicensed, () => {
@@ -98,7 +96,7 @@ export class RunLoop {
   /** Runs a collector if it is admitted; resolves when the run is over, whatever its outcome. */
   run(collector: string, pace: Pace): Promise<void> {
     const job = this.#parts.jobs.get(collector);
-    if (!job || this.isClosed) return Promise.resolve();
+    if (!job || this.#isClosed) return Promise.resolve();
     const reason = job.running ? 'overlap' : this.#reasonToSkip(job);
     if (reason) {
       this.#skip(job, reason);
@@ -107,7 +105,7 @@ export class RunLoop {
     }
     job.running = this.#attempt(job, pace).finally(() => {
       job.running = undefined;
-      if (!this.isClosed) this.#results.ended();
+      if (!this.#isClosed) this.#results.ended();
     });
     return job.running;
   }
@@ -123,6 +121,10 @@ export class RunLoop {
     this.#stopAskingForLicence();
     await Promise.allSettled([...this.#parts.jobs.values()].flatMap(({ running }) => running ?? []));
     await this.#caller.close();
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted;
   }
 
   /**
@@ -183,7 +185,7 @@ export class RunLoop {
 
   async #runFarm(job: Job, farm: string): Promise<void> {
     const { collector } = job;
-    if (!isFarmCollector(collector) || this.#reasonToSkip(job) || this.isClosed) return;
+    if (!isFarmCollector(collector) || this.#reasonToSkip(job) || this.#isClosed) return;
     await this.#runner.farm(job, collector, farm);
     this.#results.ended();
   }

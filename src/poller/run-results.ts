@@ -72,6 +72,7 @@ export class RunResults {
       failures: this.#failures,
       isLicensed: () => this.#facts.licensed,
     });
+    this.#announceIntervals();
     this.#dropLeftOut();
   }
 
@@ -89,11 +90,6 @@ export class RunResults {
   /** Returns the statistics for the poller that replaces this one. */
   get statistics(): CollectorStatistics['state'] {
     return this.#statistics.state;
-  }
-
-  /** Shows the intervals of the schedules, before the first run. */
-  started(): void {
-    for (const [collector, { intervalMs }] of this.#parts.jobs) this.#statistics.stretchedTo(collector, intervalMs);
   }
 
   called(report: CallReport): void {

@@ -1,10 +1,5 @@
 import type { Family } from '../metrics/family.ts';
-
-/** The series that a reading has in one family. */
-export interface SeriesRequest {
-  readonly family: Family;
-  readonly series: number;
-}
+import type { FamilySize } from '../metrics/render.ts';
 
 /**
  * The part of the limit that details may fill. The rest is kept for farms, certificates and sums,
@@ -19,38 +14,10 @@ export interface Quota {
   allows(key: string, family: Family): boolean;
 }
 
-/** A reading with the series of its families. */
-interface Part {
-  readonly requests: readonly SeriesRequest[];
-}
-
 /** Numbers of series. */
 export interface Sizes {
   readonly details: number;
   readonly others: number;
-}
-
-/** Returns the series of rendered families; the list of before where it has the same content. */
-export function requestsOf(
-  families: readonly SeriesRequest[],
-  before: readonly SeriesRequest[] = [],
-): readonly SeriesRequest[] {
-  const isSame =
-    before.length === families.length &&
-    families.every(({ family, series }, index) => family === before[index]?.family && series === before[index].series);
-  return isSame ? before : families.map(({ family, series }) => ({ family, series }));
-}
-
-export function sizesOf(requests: readonly SeriesRequest[]): Sizes {
-  return { details: totalSeries(requests.filter(isDetail)), others: totalSeries(requests.filter(isOther)) };
-}
-
-export function plus(one: Sizes, other: Sizes): Sizes {
-  return { details: one.details + other.details, others: one.others + other.others };
-}
-
-export function minus(one: Sizes, other: Sizes): Sizes {
-  return { details: one.details - other.details, others: one.others - other.others };
 }
 
 /**
@@ -58,7 +25,7 @@ export function minus(one: Sizes, other: Sizes): Sizes {
  * of the reading, then details; both in the order of the keys. The result depends on names and
  * sizes, not on the order of polls, so that the same farms keep their series from poll to poll.
  */
-export function divideLimit<Of extends Part>(
+export function divideLimit<Of extends { readonly families: readonly FamilySize[] }>(
   parts: ReadonlyMap<string, Of>,
   demand: Sizes,
   maxSeries: number,
@@ -68,30 +35,30 @@ export function divideLimit<Of extends Part>(
   if (others <= maxSeries && details <= roomForDetails(maxSeries, others))
     return { allowsAll: true, allows: () => true };
 
-  const quota = new Map<string, SeriesRequest[]>();
-  const grant = (key: string, requests: readonly SeriesRequest[], room: number): number => {
-    const fit = fitting(requests, room);
+  const quota = new Map<string, FamilySize[]>();
+  const grant = (key: string, families: readonly FamilySize[], room: number): number => {
+    const fit = fitting(families, room);
     quota.set(key, [...(quota.get(key) ?? []), ...fit]);
     return totalSeries(fit);
   };
   const byKey = [...parts].toSorted(([one], [other]) => (one < other ? -1 : 1));
   let shown = 0;
-  for (const [key, { requests }] of byKey.toSorted(([, one], [, other]) => rank(one) - rank(other)))
-    shown += grant(key, requests.filter(isOther), maxSeries - shown);
+  for (const [key, { families }] of byKey.toSorted(([, one], [, other]) => rank(one) - rank(other)))
+    shown += grant(
+      key,
+      families.filter((each) => !isDetail(each)),
+      maxSeries - shown,
+    );
   let room = roomForDetails(maxSeries, shown);
-  for (const [key, { requests }] of byKey) room -= grant(key, requests.filter(isDetail), room);
+  for (const [key, { families }] of byKey) room -= grant(key, families.filter(isDetail), room);
   return {
     allowsAll: false,
-    allows: (key, family) => quota.get(key)?.some((request) => request.family === family) ?? false,
+    allows: (key, family) => quota.get(key)?.some((granted) => granted.family === family) ?? false,
   };
 }
 
-function isDetail({ family }: SeriesRequest): boolean {
+function isDetail({ family }: FamilySize): boolean {
   return family.detail === true;
-}
-
-function isOther(request: SeriesRequest): boolean {
-  return !isDetail(request);
 }
 
 /** Returns how many series of details fit beside so many others. */
@@ -100,18 +67,18 @@ function roomForDetails(maxSeries: number, others: number): number {
 }
 
 /**
- * Returns the requests that fit, the first ones first. A family is left out whole: half of it would
+ * Returns the families that fit, the first ones first. A family is left out whole: half of it would
  * read as if the other half were gone.
  */
-function fitting(requests: readonly SeriesRequest[], room: number): readonly SeriesRequest[] {
+function fitting(families: readonly FamilySize[], room: number): readonly FamilySize[] {
   let left = room;
-  return requests.filter(({ series }) => {
+  return families.filter(({ series }) => {
     if (series > left) return false;
     left -= series;
     return true;
   });
 }
 
-export function totalSeries(requests: readonly SeriesRequest[]): number {
-  return requests.reduce((total, { series }) => total + series, 0);
+export function totalSeries(families: readonly FamilySize[]): number {
+  return families.reduce((total, { series }) => total + series, 0);
 }
