@@ -29,7 +29,7 @@ export interface Backend {
   readonly port: string;
   /** The appliance's word; see `transitionStates.backend`. */
   readonly state: string;
-  readonly established: number | undefined;
+  readonly established?: number | undefined;
   readonly pending: number | undefined;
   /** 0 means no limit. */
   readonly maxConnections: number | undefined;

@@ -13,10 +13,10 @@ export interface ListedFarm {
   readonly profile: string;
   /** The appliance's word; see `transitionStates.farm`. */
   readonly state: string;
-  readonly vip: string | undefined;
-  readonly vport: string | undefined;
-  readonly established: number | undefined;
-  readonly pending: number | undefined;
+  readonly vip?: string | undefined;
+  readonly vport?: string | undefined;
+  readonly established?: number | undefined;
+  readonly pending?: number | undefined;
 }
 
 const source = '(GET /stats/farms, else GET /farms';

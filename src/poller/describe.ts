@@ -65,23 +65,19 @@ function describeFarms(snapshot: Snapshot): readonly FarmStatus[] | undefined {
 
 function describeFarm(
   snapshot: Snapshot,
-  { profile, name, state: word, vip, vport, established, pending }: ListedFarm,
+  farm: ListedFarm,
   { sinceMs }: Reading,
   ownReadings: readonly Reading[],
 ): FarmStatus {
-  const state = closedState('farm', word);
+  const { name } = farm;
+  const state = closedState('farm', farm.state);
   const config = readingOf(snapshot, farmConfig, name)?.data;
   const listed = describeBackends(snapshot, name);
   const configured = config?.backends?.map(({ service, backend }) => ({ service, backend }));
   const isKnown = listed !== undefined && !isEmptyWithoutMeaning(state, listed, configured);
   return {
-    name,
-    profile,
+    ...farm,
     state,
-    vip,
-    vport,
-    established,
-    pending,
     sinceMs: sinceMs?.({ object: 'farm', labels: { farm: name } }),
     hasHealthCheck: config && areAllChecked(config.checks),
     certificates: config?.certificates,
@@ -134,7 +130,9 @@ function describeCertificates(
     const servedBy = presenting.filter((farm) => serves(farm, each)).map(({ name }) => name);
     const notServedBy = presenting.filter((farm) => servesAnother(farm, each)).map(({ name }) => name);
     return {
-      ...describeCertificate(each, users && (users.get(each.file) ?? [])),
+      ...each,
+      state: closedState('certificate', each.state),
+      usedBy: users && (users.get(each.file) ?? []),
       ...(servedBy.length > 0 && { servedBy }),
       ...(notServedBy.length > 0 && { notServedBy }),
     };
@@ -161,14 +159,6 @@ function servesAnother({ probe }: FarmStatus, { commonName }: Certificate): bool
       ({ isInStore, certificate }) => isInStore === false && certificate?.commonName === commonName,
     ) === true
   );
-}
-
-function describeCertificate(
-  { file, kind, commonName, issuer, state, notBeforeSeconds, notAfterSeconds, isUnreadable }: Certificate,
-  usedBy: readonly string[] | undefined,
-): CertificateStatus {
-  const closed = closedState('certificate', state);
-  return { file, kind, commonName, issuer, state: closed, notBeforeSeconds, notAfterSeconds, isUnreadable, usedBy };
 }
 
 /**

@@ -1,6 +1,11 @@
 import type { BreakerState } from '../appliance/breaker.ts';
 import type { FailureReason } from '../appliance/errors.ts';
+import type { Activation } from '../collectors/activation.ts';
+import type { Backend } from '../collectors/backends.ts';
+import type { Certificate } from '../collectors/certificates.ts';
 import type { TransitionObject } from '../collectors/collector.ts';
+import type { ListedFarm } from '../collectors/farms.ts';
+import type { Interface } from '../collectors/interfaces.ts';
 import type { ProbedFarm } from '../collectors/vip.ts';
 import type { SkipReason } from './counters.ts';
 
@@ -51,15 +56,8 @@ export interface ApplianceStatus {
   readonly collectors: readonly CollectorStatus[];
 }
 
-export interface FarmStatus extends Dated {
-  readonly name: string;
-  readonly profile: string;
-  /** A word of `transitionStates.farm`. */
-  readonly state: string;
-  readonly vip?: string | undefined;
-  readonly vport?: string | undefined;
-  readonly established?: number | undefined;
-  readonly pending?: number | undefined;
+/** A farm of the list; its state is a word of `transitionStates.farm`. */
+export interface FarmStatus extends ListedFarm, Dated {
   /** False when one of its services has none; absent where nobody says. */
   readonly hasHealthCheck?: boolean | undefined;
   /** Files that it presents; absent where that was not read. */
@@ -80,43 +78,21 @@ export interface FarmStatus extends Dated {
 /** A farm as its clients meet it; see the collector `vip`. */
 export type ProbeStatus = Pick<ProbedFarm, 'isReachable' | 'connectSeconds' | 'failure' | 'served'>;
 
-export interface BackendName {
-  /** Empty where the farm has no services. */
-  readonly service: string;
-  /** The label of the metrics: `ip:port`, with `#id` where a service has the address twice. */
-  readonly backend: string;
-}
+export type BackendName = Pick<Backend, 'service' | 'backend'>;
 
-export interface BackendStatus extends BackendName, Dated {
-  /** A word of `transitionStates.backend`. */
-  readonly state: string;
-  readonly established?: number | undefined;
-}
+/** A backend; its state is a word of `transitionStates.backend`. */
+export type BackendStatus = Pick<Backend, 'service' | 'backend' | 'state' | 'established'> & Dated;
 
-export interface InterfaceStatus extends Dated {
-  readonly name: string;
-  /** A word of `transitionStates.interface`. */
-  readonly state: string;
-}
+/** An interface; its state is a word of `transitionStates.interface`. */
+export type InterfaceStatus = Pick<Interface, 'name' | 'state'> & Dated;
 
 export interface Dated {
   /** When it was seen to change to its state; absent where it was so when first seen. */
   readonly sinceMs?: number | undefined;
 }
 
-export interface CertificateStatus {
-  readonly file: string;
-  readonly kind: 'certificate' | 'csr';
-  readonly commonName: string;
-  readonly issuer: string;
-  /**
-   * A word of `transitionStates.certificate`; the appliance's own, so judge by the date as well.
-   */
-  readonly state: string;
-  readonly notBeforeSeconds: number | undefined;
-  readonly notAfterSeconds: number | undefined;
-  /** The value of `zlb_certificate_parse_error`: true if a date cannot be read. */
-  readonly isUnreadable: boolean;
+/** A file of the store; its state is a word of `transitionStates.certificate`. */
+export interface CertificateStatus extends Certificate {
   /** Farms that present it; undefined while that is not known of all farms. */
   readonly usedBy: readonly string[] | undefined;
   /** Farms that were seen to serve it; absent without any. */
@@ -125,12 +101,9 @@ export interface CertificateStatus {
   readonly notServedBy?: readonly string[] | undefined;
 }
 
-export interface ActivationStatus {
+export interface ActivationStatus extends Partial<Pick<Activation, 'kind' | 'notBeforeSeconds' | 'notAfterSeconds'>> {
   /** A word of `transitionStates.activation`. */
   readonly status: string;
-  readonly kind?: string | undefined;
-  readonly notBeforeSeconds?: number | undefined;
-  readonly notAfterSeconds?: number | undefined;
 }
 
 export interface CollectorStatus {
