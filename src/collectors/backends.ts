@@ -172,7 +172,7 @@ function toBackends(farm: FarmFact, stats: Stats): readonly Backend[] {
       ip: each.ip ?? '',
       port: each.port ?? '',
       // Releases differ in what they list for a stopped farm; whatever it says, nobody checked.
-      state: farm.status === 'down' ? 'unknown' : (stateSynonyms.get(word) ?? word),
+      state: farm.state === 'down' ? 'unknown' : (stateSynonyms.get(word) ?? word),
       established: each.established ?? undefined,
       pending: each.pending ?? undefined,
       maxConnections: each.max_conns ?? undefined,
@@ -186,8 +186,8 @@ function toBackends(farm: FarmFact, stats: Stats): readonly Backend[] {
  * Returns true for an empty list of a farm that is stopped or of unknown state: appliances list no
  * backends of a stopped farm (API 4.0, `GET /stats/farms/{farmname}`).
  */
-function saysNothing({ status }: FarmFact, list: readonly Backend[]): boolean {
-  return list.length === 0 && (status === 'down' || status === 'unknown');
+function saysNothing({ state }: FarmFact, list: readonly Backend[]): boolean {
+  return list.length === 0 && (state === 'down' || state === 'unknown');
 }
 
 function listOf({ backends: list }: FarmBackends): readonly Backend[] {

@@ -23,9 +23,10 @@ export type Edition = 'community' | 'enterprise';
 
 export interface FarmFact {
   readonly name: string;
+  /** Empty where the list does not say. */
   readonly profile: string;
-  /** The appliance's word; empty where the list does not have it. */
-  readonly status: string;
+  /** The appliance's word, see `transitionStates.farm`; empty where the list does not have it. */
+  readonly state: string;
 }
 
 export interface CollectContext {

@@ -1,4 +1,4 @@
-import { defineCollector, farmAreas, orIfMissing, stateWord, transitionStates } from './collector.ts';
+import { defineCollector, type FarmFact, farmAreas, orIfMissing, stateWord, transitionStates } from './collector.ts';
 import { rowsOf } from './rows.ts';
 
 export interface FarmList {
@@ -7,12 +7,7 @@ export interface FarmList {
   readonly excluded: number;
 }
 
-export interface ListedFarm {
-  readonly name: string;
-  /** Empty where the list does not say. */
-  readonly profile: string;
-  /** The appliance's word; see `transitionStates.farm`. */
-  readonly state: string;
+export interface ListedFarm extends FarmFact {
   readonly vip?: string | undefined;
   readonly vport?: string | undefined;
   readonly established?: number | undefined;

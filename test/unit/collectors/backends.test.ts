@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { backends } from '../../../src/collectors/backends.ts';
 import { collectFarmFrom, familiesOf, linesOf } from './given-replies.ts';
 
-const http = { name: 'shop', profile: 'http', status: 'up' };
-const l4 = { name: 'db', profile: 'l4xnat', status: 'up' };
+const http = { name: 'shop', profile: 'http', state: 'up' };
+const l4 = { name: 'db', profile: 'l4xnat', state: 'up' };
 
 const httpBackend = (more: object = {}) => ({
   id: '0',
@@ -151,7 +151,7 @@ describe('the backends collector', () => {
 
     const collected = await collectFarmFrom(
       backends,
-      { name: 'geo', profile: 'gslb', status: 'up' },
+      { name: 'geo', profile: 'gslb', state: 'up' },
       { readFarmStats: { backends: list, client: { reqs: 9120 }, server: {}, extended: {} } },
     );
 
@@ -172,7 +172,7 @@ describe('the backends collector', () => {
   it('shows every backend of a stopped farm as unknown, despite the reply', async () => {
     const collected = await collectFarmFrom(
       backends,
-      { ...http, status: 'down' },
+      { ...http, state: 'down' },
       { readFarmStats: { backends: [httpBackend({ status: 'up' })] } },
     );
 
@@ -269,6 +269,6 @@ describe('the backends collector', () => {
     ['shop\n', 'http', false],
     ['shop (old)', 'http', true],
   ])('reads the farm %j with the profile %j: %j', (name, profile, covered) => {
-    expect(backends.covers({ name, profile, status: 'up' })).toBe(covered);
+    expect(backends.covers({ name, profile, state: 'up' })).toBe(covered);
   });
 });

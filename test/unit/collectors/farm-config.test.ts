@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { farmConfig } from '../../../src/collectors/farm-config.ts';
 import { collectFarmFrom, linesOf, refusal } from './given-replies.ts';
 
-const https = { name: 'shop', profile: 'https', status: 'up' };
-const l4 = { name: 'db', profile: 'l4xnat', status: 'up' };
+const https = { name: 'shop', profile: 'https', state: 'up' };
+const l4 = { name: 'db', profile: 'l4xnat', state: 'up' };
 const checks = (...farms: string[]) => ({ params: [{ name: 'check-web', farms }] });
 
 const service = (more: object = {}) => ({
@@ -135,6 +135,6 @@ describe('the farm configuration collector', () => {
     ['shop\n', 'http', false],
     ['shop (old)', 'http', true],
   ])('reads the farm %j with the profile %j: %j', (name, profile, covered) => {
-    expect(farmConfig.covers({ name, profile, status: 'up' })).toBe(covered);
+    expect(farmConfig.covers({ name, profile, state: 'up' })).toBe(covered);
   });
 });

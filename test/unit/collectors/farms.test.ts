@@ -36,7 +36,8 @@ describe('the farms collector', () => {
       "
     `);
     expect(collected.states).toEqual(['farm shop needed_restart']);
-    expect(collected.facts).toEqual({ farms: [{ name: 'shop', profile: 'https', status: 'needed_restart' }] });
+    expect(collected.facts.farms).toBe(collected.data.farms);
+    expect(collected.facts.farms).toMatchObject([{ name: 'shop', profile: 'https', state: 'needed_restart' }]);
   });
 
   it('writes the most important metrics first, also if the first farm lacks fields', async () => {

@@ -36,7 +36,7 @@ function shopWith(state: string, reading: Origin & { readonly data: unknown }): 
 /** Returns the value as JSON keeps it: keys without a value are gone. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
 
-const shop = { name: 'shop', profile: 'https', status: 'up' };
+const shop = { name: 'shop', profile: 'https', state: 'up' };
 
 describe('the status of farms', () => {
   it('has everything of the list, in the words of the metrics', async () => {
@@ -113,7 +113,7 @@ describe('the status of backends', () => {
   });
 
   it('shows none as up while the farm is stopped', async () => {
-    const stopped = { ...shop, status: 'down' };
+    const stopped = { ...shop, state: 'down' };
 
     const { data } = await collectFarmFrom(backends, stopped, { readFarmStats: { backends: [backend] } });
 
@@ -125,11 +125,11 @@ describe('the status of backends', () => {
     ['of a farm that is down: nobody knows', 'down', [], undefined],
     ['of a farm that is down, as null: nobody knows', 'down', null, undefined],
     ['of a farm of which nobody knows how it is: nobody knows', 'unknown', [], undefined],
-  ])('reads an empty list %s', async (_, status, list, expected) => {
-    const { data } = await collectFarmFrom(backends, { ...shop, status }, { readFarmStats: { backends: list } });
+  ])('reads an empty list %s', async (_, state, list, expected) => {
+    const { data } = await collectFarmFrom(backends, { ...shop, state }, { readFarmStats: { backends: list } });
 
     expect(data.backends).toEqual(expected);
-    expect(shopWith(status, { collector: 'backends', farm: 'shop', data })?.backends).toEqual(expected);
+    expect(shopWith(state, { collector: 'backends', farm: 'shop', data })?.backends).toEqual(expected);
   });
 });
 

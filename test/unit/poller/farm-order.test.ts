@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FarmOrder } from '../../../src/poller/job.ts';
 
-const farms = (...names: string[]) => names.map((name) => ({ name, profile: 'http', status: 'up' }));
+const farms = (...names: string[]) => names.map((name) => ({ name, profile: 'http', state: 'up' }));
 const namesOf = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name);
 
 describe('the order of farms in a round', () => {
