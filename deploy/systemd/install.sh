@@ -185,7 +185,7 @@ start() {
     control restart zlb-exporter.service
     done_is 'It is started. See how it is: systemctl status zlb-exporter; curl -s localhost:9444/-/ready'
   else
-    done_is "It is installed and not started. Write $configuration/zlb.yml and the keys into $configuration/keys, then run this again."
+    done_is "It is installed and not started. Write $configuration/zlb.yml and the keys into $configuration/keys, or let this do it: $node $program/dist/src/main.js init HOST --config.file=$configuration/zlb.yml. Then run install.sh again."
   fi
 }
 
