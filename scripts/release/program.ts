@@ -10,6 +10,8 @@ interface LockFile {
 const neverRead: readonly RegExp[] = [
   /(?<!licen[cs]e)\.(?:map|ts|mts|cts|md)$/i,
   /\/\./,
+  // A web page that loads scripts of other sites.
+  /node_modules\/pino\/index\.html$/,
   /node_modules\/(?:@[^/]+\/)?[^/]+\/(?:test|spec|docs|integration|benchmarks?|examples?)(?:\/|$)/,
 ];
 
