@@ -1,5 +1,5 @@
 import { watchForHangup } from '../src/commands/shell.ts';
-import { swallowedFlags } from '../src/commands/flags.ts';
+import { swallowedFlags } from '../src/commands/npm-flags.ts';
 import { help, options, parseStackFlags } from './stack/flags.ts';
 import { painted } from './stack/painted.ts';
 import { runStack } from './stack/run-stack.ts';

@@ -1,14 +1,13 @@
 import type { BuildInfo } from './app/build-info.ts';
 import { adminHelp, help, helpOf } from './commands/help.ts';
 import { type Command, type CommandContext, UsageError } from './commands/command.ts';
-import { options, parseFlags, refuseForeignFlags, swallowedFlags } from './commands/flags.ts';
+import { options, parseFlags, refuseForeignFlags } from './commands/flags.ts';
+import { swallowedFlags } from './commands/npm-flags.ts';
 import { spokenAs } from './commands/shell.ts';
 import { closestWord } from './lib/text.ts';
 import { ConfigError } from './config/problems.ts';
 import { ListenError } from './http/listen.ts';
 import { FileKindError } from './lib/disk.ts';
-
-const defaults: Readonly<Record<string, string>> = { 'web.listen-address': ':9444', 'log.format': 'json' };
 
 /** Loaded on demand: a health check every few seconds must not load a server. */
 const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
@@ -23,7 +22,7 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['simulate', async () => (await import('./commands/simulate.ts')).simulate],
   ['token', async () => (await import('./commands/token.ts')).token],
 ]);
-const withArguments: readonly string[] = ['admin', 'audit', 'deliver', 'fingerprint', 'init', 'plugin', 'simulate'];
+const withoutArguments: readonly string[] = ['check', 'healthcheck', 'token'];
 const run = async (): Promise<Command> => (await import('./commands/run.ts')).run;
 
 export interface Edge extends Omit<CommandContext, 'flags' | 'arguments' | 'spoken'> {
@@ -57,10 +56,10 @@ export async function runCommandLine(words: readonly string[], edge: Edge): Prom
       return 0;
     }
     refuseForeignFlags(flags, name);
-    if (name !== undefined && !withArguments.includes(name) && rest.length > 0)
+    if (name !== undefined && withoutArguments.includes(name) && rest.length > 0)
       throw new UsageError(`${name} takes no arguments; ${name} --help shows how it is called`);
     const command = await load();
-    return await command({ ...edge, spoken, say, warn, flags: { ...defaults, ...flags }, arguments: rest });
+    return await command({ ...edge, spoken, say, warn, flags, arguments: rest });
   } catch (error) {
     // A monitoring system reads standard output, and takes 2 for critical.
     if (error instanceof UsageError && words.find((word) => !word.startsWith('-')) === 'plugin') {

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { BuildInfo } from '../app/build-info.ts';
+import type { Flags } from './flags.ts';
 
 /** Everything outside of a command that it uses. */
 export interface CommandContext {
@@ -32,9 +33,6 @@ export interface Shell {
   readonly ask: ((question: string, hidden?: boolean) => Promise<string>) | undefined;
 }
 
-/** The values of the flags by name; names have dots as in Prometheus. */
-export type Flags = Readonly<Record<string, string | boolean | undefined>>;
-
 /** Resolves to the exit code. */
 export type Command = (context: CommandContext) => Promise<number>;
 
@@ -43,16 +41,8 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Returns the text of a flag with a default. */
-export function textFlag(flags: Flags, name: string): string {
-  return String(flags[name] ?? '');
-}
-
-/** Returns the text of an optional flag. */
-export function optionalFlag(flags: Flags, name: string): string | undefined {
-  const value = flags[name];
-  return typeof value === 'string' ? value : undefined;
-}
+/** The address of the metrics listener, unless a flag gives another one. */
+export const defaultListenAddress = ':9444';
 
 /** Waits for the request to stop, then closes the given parts. */
 export async function untilStopped(

@@ -9,12 +9,11 @@ import { type Daemon, type DaemonParts, startDaemon } from '../app/daemon.ts';
 import { operationRoutes } from '../gateway/policy.ts';
 import { ListenError } from '../http/listen.ts';
 import { type DemonstrationAppliance, startDemonstration } from '../../simulator/demo.ts';
-import { type CommandContext, textFlag, untilStopped } from './command.ts';
+import { type CommandContext, defaultListenAddress, untilStopped } from './command.ts';
 import { demonstrationGreeting } from './greeting.ts';
 import { createLog } from './log.ts';
 import { makeToken } from './token.ts';
 
-const defaultAddress = ':9444';
 const defaultGatewayAddress = '127.0.0.1:9445';
 
 /** Runs the exporter on simulated appliances inside this process, for a first look. */
@@ -26,7 +25,7 @@ export async function runDemonstration(
   const [demo, approver] = [makeToken(), makeToken()];
   const simulation = await startDemonstration({ apiKey, latency: 'realistic' });
   // The faults here are intended; their log lines would hide the greeting.
-  const log = createLog({ level: textFlag(flags, 'log.level') || 'error', format: textFlag(flags, 'log.format') });
+  const log = createLog({ level: flags['log.level'] ?? 'error', format: flags['log.format'] });
   const folder = await mkdtemp(join(tmpdir(), 'zlb-exporter-'));
   try {
     const digests = { demo: demo.sha256, approver: approver.sha256 };
@@ -34,7 +33,7 @@ export async function runDemonstration(
     const settings = await loadSettings({ content, env: {}, collectorDefaults, operations: operationRoutes() });
     const { daemon, taken } = await startWhereFree({
       settings,
-      listenAddress: textFlag(flags, 'web.listen-address'),
+      listenAddress: flags['web.listen-address'] ?? defaultListenAddress,
       web,
       build,
       isDemonstration: true,
@@ -84,8 +83,8 @@ function onFreePort(parts: DaemonParts, setting: string): { parts: DaemonParts; 
     const moved = { ...settings, admin: { ...admin, listenAddress: '127.0.0.1:0' } };
     return { parts: { ...parts, settings: moved }, instead: defaultGatewayAddress };
   }
-  if (setting === '--web.listen-address' && listenAddress === defaultAddress)
-    return { parts: { ...parts, listenAddress: ':0' }, instead: defaultAddress };
+  if (setting === '--web.listen-address' && listenAddress === defaultListenAddress)
+    return { parts: { ...parts, listenAddress: ':0' }, instead: defaultListenAddress };
   return undefined;
 }
 

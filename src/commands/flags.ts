@@ -3,7 +3,7 @@ import { parseListenAddress } from '../lib/address.ts';
 import { closestWord, oneLine } from '../lib/text.ts';
 import { isOneOf } from '../lib/check.ts';
 import { parseShard } from '../lib/shard.ts';
-import { type Flags, UsageError } from './command.ts';
+import { UsageError } from './command.ts';
 import { logFormats, logLevels } from './log.ts';
 
 /**
@@ -65,7 +65,14 @@ export const options = {
   help: { type: 'boolean', short: 'h', takers: 'all' },
 } as const;
 
-type FlagName = keyof typeof options;
+export type FlagName = keyof typeof options;
+
+/** The flags that were given. */
+export type Flags = {
+  readonly [Name in FlagName]?:
+    | ((typeof options)[Name] extends { readonly example: string } ? string : boolean)
+    | undefined;
+};
 
 /**
  * Returns the flags and the other words of a command line; throws a UsageError, which never repeats
@@ -95,7 +102,7 @@ export function parseFlags(words: readonly string[]): {
     throw new UsageError(
       '--shard must be INDEX/COUNT with an index from 0, as pods are counted: of three shards the last is 2/3 (1000 at most)',
     );
-  return { flags: values, positionals };
+  return { flags: values as Flags, positionals };
 }
 
 /**
@@ -103,8 +110,8 @@ export function parseFlags(words: readonly string[]): {
  * than none.
  */
 export function refuseForeignFlags(flags: Flags, command = ''): void {
-  for (const name of Object.keys(flags)) {
-    if (!isFlagName(name) || takes(command, name)) continue;
+  for (const name of Object.keys(flags).filter(isFlagName)) {
+    if (takes(command, name)) continue;
     const takers: Takers = options[name].takers;
     if (takers === 'others')
       throw new UsageError(
@@ -120,7 +127,7 @@ export function refuseForeignFlags(flags: Flags, command = ''): void {
 }
 
 /** Returns true if a command takes a flag; '' is the exporter itself. */
-function takes(command: string, name: FlagName): boolean {
+export function takes(command: string, name: FlagName): boolean {
   const takers: Takers = options[name].takers;
   if (takers === 'all') return true;
   return takers === 'others' ? !['admin', 'deliver', 'plugin'].includes(command) : takers.includes(command);
@@ -134,7 +141,7 @@ export function flagsOf(command: string): readonly { readonly name: string; read
     .map((name) => ({ name, ...options[name] }));
 }
 
-function isFlagName(name: string): name is FlagName {
+export function isFlagName(name: string): name is FlagName {
   return Object.hasOwn(options, name);
 }
 
@@ -174,79 +181,4 @@ function guessOf(name: string): string {
   const whole = names.find((each) => each.startsWith(`${name}.`) || each.endsWith(`.${name}`));
   const guess = whole ?? closestWord(name, names);
   return guess ? `did you mean --${guess}? ` : '';
-}
-
-interface NpmRun {
-  /** The words that npm passed on. */
-  readonly words: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Each flag with an example of its value; a flag without an example takes no value. */
-  readonly flags: Readonly<Record<string, { readonly type: string; readonly example?: string }>>;
-}
-
-const scripts: readonly (string | undefined)[] = ['start', 'simulate', 'stack'];
-/** Flags that npm has too. They stop only a command that takes them. */
-const alsoFlagsOfNpm: readonly string[] = ['dry-run', 'force', 'json', 'yes'];
-
-/**
- * Returns what is wrong and what to type instead when npm took flags for itself because they stand
- * before its `--`. Returns undefined when it took none, or when this is no script of this package.
- */
-export function swallowedFlags({ words, env, flags }: NpmRun): string | undefined {
-  const script = env.npm_lifecycle_event;
-  if (env.npm_package_name !== 'zlb-exporter' || !scripts.includes(script)) return undefined;
-  const taken = [...takenByNpm(env, Object.keys(flags))].filter(
-    ([name]) =>
-      (!alsoFlagsOfNpm.includes(name) || (isFlagName(name) && takes(words[0] ?? '', name))) &&
-      !words.some((word) => word === `--${name}` || word.startsWith(`--${name}=`)),
-  );
-  // `yes` alone stops nothing: many users have it in their settings of npm.
-  if (taken.every(([name]) => name === 'yes')) return undefined;
-
-  // The script `simulate` gives its name as the first word.
-  const own = script === 'simulate' ? words.slice(1) : [...words];
-  const isBare = (value: string): boolean => value === '' || value === 'true';
-  const valueless = taken.filter(([name, value]) => flags[name]?.example !== undefined && isBare(value));
-  // In `--config.file zlb.yml` the value became a word; among words for a command it is the last
-  // one.
-  const spare = valueless.length === 1 && own.length > (/^[a-z]+$/.test(own[0] ?? '') ? 1 : 0) ? own.pop() : undefined;
-  const typed = taken.map(([name, value]) => {
-    const { example } = flags[name] ?? { example: value };
-    if (example === undefined) return `--${name}`;
-    return quoted(`--${name}=${isBare(value) ? (spare ?? example) : value}`);
-  });
-  const line = [script === 'start' ? 'npm start --' : `npm run ${script} --`, ...own.map(quoted), ...typed].join(' ');
-  const names = taken.map(([name]) => `--${name}`).join(', ');
-  return `npm took ${names} for itself, since flags of the program stand after --; type\n  ${line}`;
-}
-
-/**
- * Returns the flags that npm took, with their values. It sets `npm_config_config.file` for
- * `--config.file`; a shell may drop such a name, then scripts/before-start.sh has put it into
- * `npm_dotted_flags`. A flag of npm itself has no dot.
- */
-function takenByNpm(env: NpmRun['env'], flags: readonly string[]): ReadonlyMap<string, string> {
-  const handedOn = (env.npm_dotted_flags ?? '').split('\n').map((line): [string, string] => {
-    const [name = '', ...value] = line.split('=');
-    return [name, value.join('=')];
-  });
-  const taken = new Map<string, string>();
-  for (const [variable, value = ''] of [...Object.entries(env), ...handedOn]) {
-    if (!variable.startsWith('npm_config_')) continue;
-    const name = variable.slice('npm_config_'.length).replaceAll('_', '-');
-    // `--config-file` is as good a guess at what was meant.
-    const flag = flags.find((each) => each.replaceAll('.', '-') === name.replaceAll('.', '-')) ?? name;
-    if (flag.includes('.') || (value !== '' && flags.includes(flag))) taken.set(flag, value);
-  }
-  return taken;
-}
-
-/** Returns a word in quotes for a shell, if it needs them. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word)
-    ? word
-    : word.replace(
-        /^(--[\w.-]+=)?(.*)$/s,
-        (_, flag = '', rest: string) => `${flag}'${rest.replaceAll("'", String.raw`'\''`)}'`,
-      );
 }

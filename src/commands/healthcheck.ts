@@ -3,17 +3,17 @@ import { request as requestTls } from 'node:https';
 import { type WebSettings, loadWebSettings } from '../config/web-settings.ts';
 import { parseListenAddress } from '../lib/address.ts';
 import { toError } from '../lib/check.ts';
-import { type Command, textFlag, UsageError } from './command.ts';
+import { type Command, defaultListenAddress, UsageError } from './command.ts';
 
 /**
  * Requests /-/healthy from a running exporter on this machine; for containers without a shell or
  * curl.
  */
 export const healthcheck: Command = async ({ flags, env, say, warn }) => {
-  const address = parseListenAddress(textFlag(flags, 'web.listen-address'));
+  const address = parseListenAddress(flags['web.listen-address'] ?? defaultListenAddress);
   if (!address) throw new UsageError('--web.listen-address must be host:port or :port, for example :9444');
   const webFile = flags['web.config.file'];
-  const tls = typeof webFile === 'string' ? (await loadWebSettings({ file: webFile, env })).tls : undefined;
+  const tls = webFile === undefined ? undefined : (await loadWebSettings({ file: webFile, env })).tls;
   const { port } = address;
   // A listener on every address also listens here.
   const host = ['', '0.0.0.0', '::'].includes(address.host) ? '127.0.0.1' : address.host;

@@ -28,7 +28,7 @@ interface Log extends Pick<LogOutput, 'flush'> {
 }
 
 /** Logs to standard error; standard output is for people. */
-export function createLog(options: { level: string; format: string }): Log {
+export function createLog(options: { readonly level: string; readonly format: string | undefined }): Log {
   const inFormat = options.format === 'logfmt' ? logfmt : (line: string) => line;
   const output = createLogOutput({
     fd: openStandardError(process.stderr),

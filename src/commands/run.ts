@@ -7,17 +7,17 @@ import { createWebSettingsLoader, loadWebSettings } from '../config/web-settings
 import { createConfigurationSource } from '../app/reloading.ts';
 import { type Daemon, startDaemon } from '../app/daemon.ts';
 import { parseShard } from '../lib/shard.ts';
-import { type Command, optionalFlag, textFlag, UsageError, untilStopped } from './command.ts';
+import { type Command, defaultListenAddress, UsageError, untilStopped } from './command.ts';
 import { greeting } from './greeting.ts';
 import { createLog } from './log.ts';
 
 /** Runs the exporter; without a configuration, on simulated appliances. */
 export const run: Command = async (context) => {
   const { flags, env, stopped, build, onHangup, say, shell } = context;
-  const file = optionalFlag(flags, 'config.file');
-  const webFile = optionalFlag(flags, 'web.config.file');
+  const file = flags['config.file'];
+  const webFile = flags['web.config.file'];
   if (file === undefined && !hasEnvironmentAppliance(env)) {
-    if (flags['shard'] !== undefined)
+    if (flags.shard !== undefined)
       throw new UsageError('--shard divides the appliances of a configuration: give --config.file=PATH as well');
     // Loaded here only: a real exporter does not need the simulated appliances.
     const { runDemonstration } = await import('./demonstration.ts');
@@ -35,7 +35,7 @@ export const run: Command = async (context) => {
   });
   const loadSettings = createSettingsLoader({ collectorDefaults, operations: operationRoutes() });
   const loadWeb = createWebSettingsLoader();
-  const shard = parseShard(textFlag(flags, 'shard'));
+  const shard = flags.shard === undefined ? undefined : parseShard(flags.shard);
   const source = createConfigurationSource({
     path: file,
     async load(files) {
@@ -49,14 +49,14 @@ export const run: Command = async (context) => {
   });
   // The first configuration has to be valid, or the exporter does not start.
   const configuration = await source.read((first) => Promise.resolve(first));
-  const log = createLog({ level: textFlag(flags, 'log.level') || 'info', format: textFlag(flags, 'log.format') });
+  const log = createLog({ level: flags['log.level'] ?? 'info', format: flags['log.format'] });
   const { version } = build;
   log.logger.info({ version, node: process.versions.node, configuration: file ?? 'environment' }, 'starting');
   daemon = await startDaemon({
     ...configuration,
     source,
     enableLifecycle: flags['web.enable-lifecycle'] === true,
-    listenAddress: textFlag(flags, 'web.listen-address'),
+    listenAddress: flags['web.listen-address'] ?? defaultListenAddress,
     build,
     spoken: context.spoken,
     log: log.logger,

@@ -1,7 +1,8 @@
 import { endpoints } from '../../appliance/api/table.ts';
 import { closestWord } from '../../lib/text.ts';
 import { sleep } from '../../lib/time.ts';
-import { type Command, type Flags, UsageError } from '../command.ts';
+import { type Command, UsageError } from '../command.ts';
+import type { Flags } from '../flags.ts';
 import { adminHelp } from '../help.ts';
 import { quotable } from './words.ts';
 import { callOperation, operationFlags } from './call-operation.ts';
@@ -56,7 +57,7 @@ function commandOf(first: string, rest: readonly string[], isRequest: boolean): 
     return { ...taken, run: (session) => runRecipe(recipe, first, values, session) };
   }
   refuseMisspelt(second, misspelt);
-  const taken = isRequest
+  const taken: Pick<AdminCommand, 'name' | 'flags'> = isRequest
     ? { name: 'a request for an operation', flags: [...requestFlags, 'body'] }
     : { name: 'a single operation', flags: operationFlags };
   return { ...taken, run: (session) => callOperation(first, rest, session) };
@@ -72,11 +73,11 @@ function refuseMisspelt(word: string, misspelt: string | undefined): void {
     throw new UsageError(`there is no recipe or operation ${JSON.stringify(quotable(word))}; did you mean ${meant}?`);
 }
 
-/** Flags that every command takes, or that have a default. */
-const always = /^(?:admin\.|web\.|log\.|help$)/;
+/** Flags that every command takes. */
+const always = /^(?:admin\.|help$)/;
 
 function refuseFlags(flags: Flags, { name: what, flags: taken }: Pick<AdminCommand, 'name' | 'flags'>): void {
-  const stray = Object.keys(flags).find((name) => !always.test(name) && !taken.includes(name));
+  const stray = Object.keys(flags).find((name) => !always.test(name) && !taken.some((each) => each === name));
   if (stray !== undefined)
     throw new UsageError(`--${stray} does not go with ${what}; zlb-exporter admin --help explains it`);
 }

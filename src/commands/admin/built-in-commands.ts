@@ -1,7 +1,7 @@
 import type { EndpointRow } from '../../appliance/api/row.ts';
 import { endpoints } from '../../appliance/api/table.ts';
 import { isRecord } from '../../lib/check.ts';
-import { type CommandContext, optionalFlag, UsageError } from '../command.ts';
+import { type CommandContext, UsageError } from '../command.ts';
 import { oneLine } from '../../lib/text.ts';
 import { type GatewayRequest, reasonHeader, applianceBase } from './gateway-client.ts';
 import { recordsOf, renderJson, pairLines, tableLines, valueText } from './render.ts';
@@ -13,7 +13,7 @@ interface BuiltInCommand extends Pick<AdminCommand, 'flags'> {
   readonly run: (session: AdminSession, words: readonly string[]) => Promise<void>;
 }
 
-const auditFilters = ['limit', 'principal', 'appliance', 'operation', 'event'];
+const auditFilters = ['limit', 'principal', 'appliance', 'operation', 'event'] as const;
 
 /** The commands that the gateway itself answers. */
 export const builtInCommands: ReadonlyMap<string, BuiltInCommand> = new Map<string, BuiltInCommand>([
@@ -33,7 +33,10 @@ function get(path: string): GatewayRequest {
 /** Shows the newest records first, in the order of the gateway. */
 async function audit(session: AdminSession): Promise<void> {
   const query = new URLSearchParams();
-  for (const name of auditFilters) if (session.flags[name] !== undefined) query.set(name, String(session.flags[name]));
+  for (const name of auditFilters) {
+    const value = session.flags[name];
+    if (value !== undefined) query.set(name, value);
+  }
   await show(session, get(query.size === 0 ? '/audit' : `/audit?${query.toString()}`), auditLines);
 }
 
@@ -46,7 +49,7 @@ async function freeze(session: AdminSession): Promise<void> {
 }
 
 async function changeFreeze(method: 'PUT' | 'DELETE', session: AdminSession): Promise<void> {
-  const headers = reasonHeader(optionalFlag(session.flags, 'reason'));
+  const headers = reasonHeader(session.flags.reason);
   await show(session, { method, path: '/freeze', headers }, freezeLines);
 }
 
@@ -62,7 +65,7 @@ export async function listOperations(
       const text = Object.values(row).join(' ').toLowerCase();
       return wanted.every((word) => text.includes(word));
     });
-  if (flags.json === true) {
+  if (flags.json) {
     await shell.write(Buffer.from(`${JSON.stringify({ operations: found })}\n`));
     return;
   }

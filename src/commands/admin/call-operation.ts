@@ -3,9 +3,9 @@ import type { OperationCall } from '../../gateway/operation.ts';
 import { changes } from '../../gateway/policy.ts';
 import { createDecoder } from '../../appliance/decode.ts';
 import { parseJson } from '../../lib/check.ts';
-import { optionalFlag, UsageError } from '../command.ts';
+import { UsageError } from '../command.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
-import { type AdminSession, callsTo, isAgreed, optionsOf, printAnswer } from './session.ts';
+import { type AdminCommand, type AdminSession, callsTo, isAgreed, optionsOf, printAnswer } from './session.ts';
 import type { CallOptions, Calls, Content, Write } from '../../recipes/calls.ts';
 import { readContent, redactor } from './content.ts';
 import { requestFor } from './gateway-client.ts';
@@ -18,7 +18,7 @@ import { askForChange, showWaiting, waitsCode } from './requests.ts';
 import { parseTarget } from './words.ts';
 
 /** Flags that a single operation takes. */
-export const operationFlags: readonly string[] = [
+export const operationFlags: AdminCommand['flags'] = [
   'body',
   'output',
   'reason',
@@ -43,10 +43,10 @@ export async function callOperation(
 ): Promise<number> {
   const { flags, shell } = session;
   const { call, fields } = parseTarget(words, session.operations);
-  const path = optionalFlag(flags, 'output');
+  const path = flags.output;
   refuseContradictions(call, session);
-  const content = await readContent(call.operation, fields, optionalFlag(flags, 'body'), shell);
-  const options = optionsOf(flags, optionalFlag(flags, 'reason'));
+  const content = await readContent(call.operation, fields, flags.body, shell);
+  const options = optionsOf(flags, flags.reason);
   const calls = callsTo(appliance, session);
   const prepared = { appliance, call, content, options, calls };
   const output = path === undefined ? undefined : await createOutputFile(path);
@@ -57,8 +57,8 @@ export async function callOperation(
     warn: (line: string) => session.warn(redact(line)),
   };
   try {
-    if (flags['dry-run'] === true) return await showPreview(prepared, redacted);
-    if (flags.request === true) return await request(prepared, redacted);
+    if (flags['dry-run']) return await showPreview(prepared, redacted);
+    if (flags.request) return await request(prepared, redacted);
     const code = await send(prepared, redacted, output);
     if (code !== 0) await output?.discard();
     return code;
@@ -77,12 +77,12 @@ interface PreparedCall {
 }
 
 function refuseContradictions({ operation: { key, row } }: OperationCall, { flags }: AdminSession): void {
-  const overriding = ['force', 'break-glass'].find((name) => flags[name] === true);
+  const overriding = (['force', 'break-glass'] as const).find((name) => flags[name]);
   if (overriding !== undefined && flags.reason === undefined)
     throw new UsageError(`--${overriding} needs --reason=TEXT, for the audit`);
-  if (flags['dry-run'] === true && flags.output !== undefined)
+  if (flags['dry-run'] && flags.output !== undefined)
     throw new UsageError('--output does not go with --dry-run, which has nothing to save; leave one of them out');
-  if (flags['backup-first'] === true && !changes(row.risk))
+  if (flags['backup-first'] && !changes(row.risk))
     throw new UsageError(`${key} changes nothing, so there is nothing to back up first; leave --backup-first out`);
 }
 
@@ -98,12 +98,12 @@ function writeOf({ call, content }: PreparedCall, confirm: string | undefined): 
 async function showPreview(prepared: PreparedCall, session: AdminSession): Promise<number> {
   const { appliance, call, content, options, calls } = prepared;
   const { flags, client, now, warn } = session;
-  const confirm = optionalFlag(flags, 'confirm');
+  const confirm = flags.confirm;
   const answer = await client.send(requestFor(appliance, call, content, { ...options, confirm, dryRun: true }));
   const body = await answer.whole();
   const preview = readPreview(body, createDecoder());
   await printAnswer(body, () => previewLines(preview), session);
-  if (flags['backup-first'] === true) {
+  if (flags['backup-first']) {
     const steps = await backupSteps({ calls, now });
     warn(`Before it, for --backup-first: ${steps.map(({ title }) => title).join('; ')}.`);
   }
@@ -130,7 +130,7 @@ async function request(
 async function send(prepared: PreparedCall, session: AdminSession, output: OutputFile | undefined): Promise<number> {
   const { appliance, call, content, options, calls } = prepared;
   const { flags, client, say, warn, shell } = session;
-  const given = optionalFlag(flags, 'confirm');
+  const given = flags.confirm;
   const { required, expected } = confirmationOf(call, appliance);
   const confirm = given ?? (required ? expected[0] : undefined);
   if (changes(call.operation.row.risk)) {
@@ -138,7 +138,7 @@ async function send(prepared: PreparedCall, session: AdminSession, output: Outpu
     const unconfirmed = given === undefined ? confirm : undefined;
     if (!(await isAgreed({ title: `${call.operation.key} on ${appliance}`, unconfirmed }, session))) return 2;
   }
-  if (flags['backup-first'] === true) await backUp(prepared, session);
+  if (flags['backup-first']) await backUp(prepared, session);
   const answer = await client.send(requestFor(appliance, call, content, { ...options, confirm }));
   if (answer.waitsAs !== undefined) {
     await showWaiting(answer, session);
@@ -150,7 +150,7 @@ async function send(prepared: PreparedCall, session: AdminSession, output: Outpu
 
 async function backUp({ options, calls }: PreparedCall, session: AdminSession): Promise<void> {
   // A script reads the answer alone.
-  const say = session.flags.json === true ? session.warn : session.say;
+  const say = session.flags.json ? session.warn : session.say;
   const steps = await backupSteps({ calls, now: session.now });
   await runSteps(steps, (write) => calls.write(write, options), { say, warn: session.warn });
 }

@@ -5,7 +5,7 @@ import { certificatesFile } from '../../config/open-files.ts';
 import { privateKeyIn } from '../../lib/pem.ts';
 import { errorCode, type Parsed } from '../../lib/check.ts';
 import { Secret } from '../../lib/secret.ts';
-import { type CommandContext, optionalFlag, UsageError } from '../command.ts';
+import { type CommandContext, UsageError } from '../command.ts';
 
 /** The authority of a server, and the certificate of the caller with its key. */
 export interface TlsFiles {
@@ -32,7 +32,7 @@ export async function readConnection({ flags, env }: Pick<CommandContext, 'flags
       `the variable ${misspelt.variable} has no effect; did you mean ${misspelt.meant}? Set that, or unset this`,
     );
   const url = parseUrl(
-    optionalFlag(flags, 'admin.url') ?? env.ZLB_ADMIN_URL ?? defaultUrl,
+    flags['admin.url'] ?? env.ZLB_ADMIN_URL ?? defaultUrl,
     '--admin.url (or ZLB_ADMIN_URL) must be a URL such as https://lb-admin.example.com:9445',
   );
   refuseOpenSecret(url, 'a token');
@@ -47,9 +47,9 @@ export async function readTlsFiles(
   prefix: 'admin.' | 'exporter.',
 ): Promise<TlsFiles> {
   const files = {
-    ca: optionalFlag(flags, `${prefix}ca-file`),
-    cert: optionalFlag(flags, `${prefix}cert-file`),
-    key: optionalFlag(flags, `${prefix}key-file`),
+    ca: flags[`${prefix}ca-file`],
+    cert: flags[`${prefix}cert-file`],
+    key: flags[`${prefix}key-file`],
   };
   if ((files.cert === undefined) !== (files.key === undefined))
     throw new UsageError(`--${prefix}cert-file and --${prefix}key-file go together: a certificate and its key`);
@@ -91,7 +91,7 @@ export function refuseOpenSecret({ protocol, hostname, host }: URL, secret: 'a t
 }
 
 async function readToken({ flags, env }: Pick<CommandContext, 'flags' | 'env'>): Promise<Secret> {
-  const file = optionalFlag(flags, 'admin.token-file') ?? env.ZLB_ADMIN_TOKEN_FILE;
+  const file = flags['admin.token-file'] ?? env.ZLB_ADMIN_TOKEN_FILE;
   if (file === undefined && env.ZLB_ADMIN_TOKEN === undefined)
     throw new UsageError(
       'no token: put it into a file of yours and give --admin.token-file=PATH, or set ZLB_ADMIN_TOKEN_FILE (or ZLB_ADMIN_TOKEN)',

@@ -1,7 +1,7 @@
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
-import { optionalFlag, UsageError } from '../command.ts';
+import { UsageError } from '../command.ts';
 import {
   type ChangeRequest,
   isOpen,
@@ -21,7 +21,7 @@ import { type AdminCommand, type AdminSession, errorLines, isAgreed, printAnswer
 export const waitsCode = 3;
 
 /** Flags that ask for a change instead of sending it. */
-export const requestFlags: readonly string[] = ['request', 'reason', 'force', 'json', 'yes'];
+export const requestFlags: AdminCommand['flags'] = ['request', 'reason', 'force', 'json', 'yes'];
 
 /** A change to ask for, as the gateway takes it. */
 export interface AskedChange {
@@ -48,7 +48,7 @@ export async function showWaiting(
 ): Promise<void> {
   const body = await answer.whole();
   const request = readChangeRequest(parseJson(body));
-  if (flags.json !== true) return printLines(undecidedLines(request), { say, warn });
+  if (!flags.json) return printLines(undecidedLines(request), { say, warn });
   warn(stateLine(request));
   await shell.write(body);
 }
@@ -89,7 +89,7 @@ export function requestCommandOf([word = 'list', id = '', ...more]: readonly str
 
 /** Lists what is open, unless `--state` says otherwise. */
 async function list(session: AdminSession): Promise<void> {
-  const wanted = optionalFlag(session.flags, 'state') ?? 'open';
+  const wanted = session.flags.state ?? 'open';
   const query = new URLSearchParams(
     wanted === 'all' ? [] : wanted.split(',').map((state): [string, string] => ['state', state]),
   );
@@ -104,7 +104,7 @@ async function deny(id: string, session: AdminSession): Promise<void> {
 }
 
 async function end(id: string, word: 'deny' | 'cancel', session: AdminSession): Promise<void> {
-  const reason = optionalFlag(session.flags, 'reason');
+  const reason = session.flags.reason;
   await show(session, post(`${pathOf(id)}/${word}`, { reason }), (answer) => [stateLine(readChangeRequest(answer))]);
 }
 
@@ -120,21 +120,19 @@ interface Seen {
  */
 async function approve(id: string, session: AdminSession): Promise<number> {
   const { flags } = session;
-  const digest = optionalFlag(flags, 'digest');
-  if (flags.yes === true && digest === undefined)
+  const digest = flags.digest;
+  if (flags.yes && digest === undefined)
     throw new UsageError(
       '--yes needs --digest=HEX, of the plan that somebody has looked at; zlb-exporter admin requests show ID has it',
     );
   // A script reads the answer alone.
-  const quiet = flags.json === true ? { ...session, say: session.warn } : session;
+  const quiet = flags.json ? { ...session, say: session.warn } : session;
   const approved =
-    flags.yes === true && digest !== undefined
-      ? await sendApproval(id, digest, session)
-      : await approveShown(id, digest, quiet);
+    flags.yes && digest !== undefined ? await sendApproval(id, digest, session) : await approveShown(id, digest, quiet);
   if (typeof approved === 'number') return approved;
-  const { request, body } = flags.watch === true ? await watch(approved, quiet) : approved;
+  const { request, body } = flags.watch ? await watch(approved, quiet) : approved;
   await printAnswer(body, () => [stateLine(request), ...outcomeLines(request)], session);
-  return flags.watch !== true || request.state === 'done' ? 0 : 1;
+  return !flags.watch || request.state === 'done' ? 0 : 1;
 }
 
 /** Shows the plan, asks, and shows the new one if it has changed. May resolve to an exit code. */
@@ -168,7 +166,7 @@ function isOtherPlan(error: unknown): error is AdminError {
 }
 
 async function sendApproval(id: string, digest: string, session: AdminSession): Promise<Seen> {
-  const reason = optionalFlag(session.flags, 'reason');
+  const reason = session.flags.reason;
   return await see(session, post(`${pathOf(id)}/approve`, { digest, reason }));
 }
 

@@ -1,7 +1,7 @@
 import { parseDuration } from '../../lib/time.ts';
 import { oneLine } from '../../lib/text.ts';
-import { optionalFlag, UsageError } from '../command.ts';
-import { type AdminSession, callsTo, isAgreed, optionsOf } from './session.ts';
+import { UsageError } from '../command.ts';
+import { type AdminCommand, type AdminSession, callsTo, isAgreed, optionsOf } from './session.ts';
 import { namedValues } from './words.ts';
 import type { CallOptions, Calls, Write } from '../../recipes/calls.ts';
 import type { Preview } from '../../recipes/preview.ts';
@@ -13,7 +13,7 @@ import { requestableRecipes } from '../../recipes/recipes.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
 
 /** Flags that recipes take. */
-export const recipeFlags: readonly string[] = [
+export const recipeFlags: AdminCommand['flags'] = [
   'reason',
   'dry-run',
   'force',
@@ -41,8 +41,8 @@ export async function runRecipe(
 ): Promise<number> {
   const { flags, say, warn } = session;
   const values = namedValues(words, recipe);
-  if (flags.request === true) return await request(recipe, { appliance, values }, session);
-  const waitMs = waitOf(optionalFlag(flags, 'wait'));
+  if (flags.request) return await request(recipe, { appliance, values }, session);
+  const waitMs = waitOf(flags.wait);
   const dryRun = flags['dry-run'] === true;
   const options = optionsOf(flags, await reasonFor(session, dryRun));
   const calls = callsTo(appliance, session);
@@ -54,7 +54,7 @@ export async function runRecipe(
     sleep: session.sleep,
     progress: (line: string) => say(`  … ${oneLine(line, 500)}`),
   };
-  const backup = flags['backup-first'] === true ? await backupSteps(context) : [];
+  const backup = flags['backup-first'] ? await backupSteps(context) : [];
   const { facts, steps: ownSteps } = await recipe.plan(context);
   const plan = { facts, steps: [...backup, ...ownSteps] };
   const previewed = await previewSteps(plan.steps, calls, options);
@@ -149,7 +149,7 @@ function planLines({ facts, steps }: Plan, previewed: readonly PreviewedStep[]):
  * none.
  */
 async function reasonFor({ flags, shell }: AdminSession, dryRun: boolean): Promise<string | undefined> {
-  const given = optionalFlag(flags, 'reason');
+  const given = flags.reason;
   if (given !== undefined || dryRun) return given;
   const typed = shell.ask ? (await shell.ask('Reason, for the audit: ')).trim() : '';
   if (typed !== '') return typed;

@@ -1,7 +1,8 @@
 import { createOperations, type OperationCall, type Operations } from '../../gateway/operation.ts';
 import { parseJson } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
-import type { CommandContext, Flags } from '../command.ts';
+import type { CommandContext } from '../command.ts';
+import type { FlagName, Flags } from '../flags.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
 import { type CallOptions, type Calls, createCalls } from '../../recipes/calls.ts';
 import { readConnection } from './connection.ts';
@@ -23,7 +24,7 @@ export interface AdminCommand {
   /** For messages, such as `admin freeze`. */
   readonly name: string;
   /** The flags that it takes beside those that name the gateway. */
-  readonly flags: readonly string[];
+  readonly flags: readonly FlagName[];
   /** Resolves to the exit code; undefined is 0. */
   readonly run: (session: AdminSession) => Promise<number | void>;
 }
@@ -81,7 +82,7 @@ function notSent(id: string, { operation }: OperationCall): AdminError {
 
 async function fail(error: unknown, { flags, warn, shell }: CommandContext): Promise<number> {
   if (error instanceof AdminError) {
-    if (flags.json === true && error.body) await shell.write(error.body);
+    if (flags.json && error.body) await shell.write(error.body);
     for (const line of errorLines(error)) warn(line);
     return 1;
   }
@@ -107,7 +108,7 @@ export async function printAnswer(
   toLines: (answer: unknown) => readonly string[],
   session: Pick<AdminSession, 'flags' | 'say' | 'warn' | 'shell'>,
 ): Promise<void> {
-  if (session.flags.json === true) await session.shell.write(body);
+  if (session.flags.json) await session.shell.write(body);
   else printLines(toLines(parseJson(body)), session);
 }
 
@@ -139,7 +140,7 @@ export async function isAgreed(
 ): Promise<boolean> {
   const what = oneLine(title, 200);
   const name = unconfirmed === undefined ? undefined : oneLine(unconfirmed, 200);
-  if (flags.yes === true && name === undefined) return true;
+  if (flags.yes && name === undefined) return true;
   // Standard input is at its end, so it cannot bring an answer.
   if (flags.body === '-' || !shell.ask) {
     const because =

@@ -9,7 +9,7 @@ import { loadWebSettings } from '../../config/web-settings.ts';
 import { operationRoutes } from '../../gateway/policy.ts';
 import { parseShard } from '../../lib/shard.ts';
 import { counted } from '../../lib/text.ts';
-import { type Command, type CommandContext, optionalFlag, textFlag, UsageError } from '../command.ts';
+import { type Command, type CommandContext, UsageError } from '../command.ts';
 import { readShownCertificate } from '../fingerprint.ts';
 import { finding, type Finding } from './failure-finding.ts';
 import { probeFarms } from './farm-probes.ts';
@@ -34,7 +34,7 @@ export const check: Command = async (context) => {
 
 async function checkAll(context: CommandContext, report: Report): Promise<number> {
   const { flags, env, stopped } = context;
-  const webFile = optionalFlag(flags, 'web.config.file');
+  const webFile = flags['web.config.file'];
   const hasAppliances = flags['config.file'] !== undefined || hasEnvironmentAppliance(env);
   if (!hasAppliances && webFile === undefined)
     throw new UsageError('nothing to check: give --config.file=PATH, or set ZLB_APPLIANCE_URL and ZLB_API_KEY_FILE');
@@ -69,7 +69,7 @@ const keyInYaml = /^[^#\n]*\b(?:admin_)?api_key["']?\s*:\s*(?!["']?\$\{)\S/m;
 
 /** Loads the settings of this shard, and notes what is allowed and probably a mistake. */
 async function loadWithNotes({ flags, env }: CommandContext, { note }: Report): Promise<Settings> {
-  const file = optionalFlag(flags, 'config.file');
+  const file = flags['config.file'];
   const files = createFiles({ path: file });
   const keyFiles = new Set<string>();
   const notingKeyFiles: Files = {
@@ -89,7 +89,7 @@ async function loadWithNotes({ flags, env }: CommandContext, { note }: Report): 
     files: notingKeyFiles,
     onRemark: (line) => remarks.push(line),
   });
-  const settings = settingsOfShard(whole, parseShard(textFlag(flags, 'shard')));
+  const settings = settingsOfShard(whole, flags.shard === undefined ? undefined : parseShard(flags.shard));
   const { shard, appliances } = settings;
   note({ text: `The configuration is valid: ${counted(whole.appliances.length, 'appliance')}.` });
   if (shard) note({ text: `Shard ${shard.index}/${shard.count} watches ${appliances.length} of them.` });

@@ -3,7 +3,7 @@ import { createDecoder } from '../../appliance/decode.ts';
 import { AppliancesSchema } from '../../http/openapi/gateway-schemas.ts';
 import { globMatcher, oneLine } from '../../lib/text.ts';
 import { sleep } from '../../lib/time.ts';
-import { type Command, type CommandContext, optionalFlag, UsageError } from '../command.ts';
+import { type Command, type CommandContext, UsageError } from '../command.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
 import { parseJson } from '../../lib/check.ts';
 import type { CallOptions, Calls, Write } from '../../recipes/calls.ts';
@@ -51,9 +51,9 @@ export function createDeliver(parts: AdminParts): Command {
     const { flags } = context;
     const source = sourceOf(context);
     if (source === undefined) return 0;
-    if (flags.force === true && optionalFlag(flags, 'reason') === undefined)
+    if (flags.force && flags.reason === undefined)
       throw new UsageError('--force needs a reason for the audit: --reason=TEXT');
-    const only = onlyOf(optionalFlag(flags, 'only'));
+    const only = onlyOf(flags.only);
     return await withSession(context, parts, async (session) =>
       deliverTo(only, await readRenewed(source, session.now()), session),
     );
@@ -75,13 +75,12 @@ function onlyOf(text: string | undefined): Only {
 /** Plans everything, then delivers one farm after the other, and stops at the first failure. */
 async function deliverTo(only: Only, renewed: Renewed, session: AdminSession): Promise<number> {
   const { flags, say } = session;
-  const options: CallOptions = { reason: optionalFlag(flags, 'reason') ?? `deliver ${renewed.file}` };
+  const options: CallOptions = { reason: flags.reason ?? `deliver ${renewed.file}` };
   const planned = await planAll(only, renewed, { session, options });
   say(`${renewed.file}: ${renewed.names.join(', ')}`);
-  const outcomes =
-    flags['dry-run'] === true
-      ? dryRun(planned.targets, session)
-      : await deliverAll(planned.targets, renewed, { session, options });
+  const outcomes = flags['dry-run']
+    ? dryRun(planned.targets, session)
+    : await deliverAll(planned.targets, renewed, { session, options });
   const rows = [...planned.failures, ...outcomes];
   say('');
   for (const line of tableLines(
@@ -102,7 +101,7 @@ async function planAll(
   { session, options }: { readonly session: AdminSession; readonly options: CallOptions },
 ): Promise<{ readonly targets: readonly Target[]; readonly failures: readonly Outcome[] }> {
   const wanted: DeliveryOptions = {
-    replaces: optionalFlag(session.flags, 'replaces'),
+    replaces: session.flags.replaces,
     force: session.flags.force === true,
     wants: only.farm,
   };
@@ -147,7 +146,7 @@ function contextFor(calls: Calls, { flags, now, sleep: pause, say }: AdminSessio
   return {
     calls,
     values: {},
-    waitMs: waitOf(optionalFlag(flags, 'wait')),
+    waitMs: waitOf(flags.wait),
     now,
     sleep: pause,
     progress: (line) => say(`  … ${oneLine(line, 500)}`),

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type PemText, type Renewed, renewedFrom } from '../../recipes/renewed.ts';
 import { readWhole } from '../admin/content.ts';
-import { type CommandContext, optionalFlag, UsageError } from '../command.ts';
+import { type CommandContext, UsageError } from '../command.ts';
 
 /** The files of a renewed certificate. */
 interface Source {
@@ -29,7 +29,7 @@ export function sourceOf({
   if (handler !== undefined && /^[a-z]+(?:_+[a-z]+)+$/.test(handler)) return undefined;
   if (handler !== undefined)
     throw new UsageError('deliver takes flags only: --cert=FULLCHAIN --key=KEY; deliver --help shows examples');
-  const [cert, key] = [optionalFlag(flags, 'cert'), optionalFlag(flags, 'key')];
+  const [cert, key] = [flags.cert, flags.key];
   if (cert !== undefined && key !== undefined) return { cert, key };
   if ((cert ?? key) !== undefined)
     throw new UsageError('--cert and --key go together: the certificate with its intermediates, and its key');

@@ -7,7 +7,7 @@ import { loadSettings } from '../../config/load.ts';
 import { isThere } from '../../lib/disk.ts';
 import { Secret } from '../../lib/secret.ts';
 import { dayOf } from '../../lib/time.ts';
-import { type Command, type CommandContext, optionalFlag, UsageError } from '../command.ts';
+import { type Command, type CommandContext, UsageError } from '../command.ts';
 import { inPairs, ownFingerprintCommand, parseTarget, readShownCertificate, type Target } from '../fingerprint.ts';
 import {
   credentials,
@@ -30,14 +30,13 @@ class InitError extends Error {
 /** Makes a configuration for one appliance, after its key was accepted. */
 export const init: Command = async (context) => {
   const target = parseTarget('init', context.arguments);
-  const file = optionalFlag(context.flags, 'config.file') ?? 'zlb.yml';
+  const file = context.flags['config.file'] ?? 'zlb.yml';
   refuseWithoutTerminal(context);
   await readBefore(file, context);
   try {
     const fingerprintSha256 = await showCertificate(target, context);
-    const name =
-      optionalFlag(context.flags, 'name') ?? (await ask('Name of the appliance, such as lb-paris: ', context));
-    const given = optionalFlag(context.flags, 'api-key-file');
+    const name = context.flags.name ?? (await ask('Name of the appliance, such as lb-paris: ', context));
+    const given = context.flags['api-key-file'];
     const key = given === undefined ? await askKey(context) : await readKey(given);
     const refused = await tryKey({ name, url: urlOf(target), key, fingerprintSha256 }, context.stopped);
     if (refused !== undefined) throw new InitError(`${target.host}:${target.port} ${refused}`);
@@ -84,7 +83,7 @@ async function nextCommands(file: string): Promise<readonly string[]> {
 }
 
 function refuseWithoutTerminal({ flags, shell }: CommandContext): void {
-  const missing = ['name', 'api-key-file'].filter((name) => flags[name] === undefined);
+  const missing = (['name', 'api-key-file'] as const).filter((name) => flags[name] === undefined);
   if (shell.ask || missing.length === 0) return;
   const typed = missing.map((name) => (name === 'name' ? '--name=lb-paris' : '--api-key-file=lb-paris.key'));
   throw new UsageError(`without a terminal init asks nothing: give ${typed.join(' and ')} as well`);
@@ -94,7 +93,7 @@ function refuseWithoutTerminal({ flags, shell }: CommandContext): void {
 async function readBefore(file: string, { flags }: CommandContext): Promise<string | undefined> {
   await refuseUnwritable(file);
   if (!(await isThere(file))) return undefined;
-  if (flags['append'] !== true)
+  if (!flags.append)
     throw new UsageError(`${file} exists; add the appliance to it with --append, or give another --config.file`);
   const text = await readFileText(file, 'configuration');
   if ('problem' in text) throw new UsageError(`${file} ${text.problem}`);

@@ -4,7 +4,7 @@ import { messageOf } from '../../appliance/errors.ts';
 import { headerOf } from '../../appliance/answer.ts';
 import { Secret } from '../../lib/secret.ts';
 import { parseUrl, readTlsFiles, refuseOpenSecret, textOf, type TlsFiles } from '../admin/connection.ts';
-import { type CommandContext, optionalFlag, UsageError } from '../command.ts';
+import { type CommandContext, UsageError } from '../command.ts';
 import { ExporterReply, type Seen } from './exporter-reply.ts';
 import { NothingKnown } from './check-result.ts';
 
@@ -63,10 +63,10 @@ function clockOf(date: string, { origin }: URL): number {
 
 async function readExporter({ flags, env }: CommandContext): Promise<Exporter> {
   const url = parseUrl(
-    optionalFlag(flags, 'exporter.url') ?? (env.ZLB_EXPORTER_URL || defaultUrl),
+    flags['exporter.url'] ?? (env.ZLB_EXPORTER_URL || defaultUrl),
     '--exporter.url (or ZLB_EXPORTER_URL) must be a URL such as https://exporter.example.com:9444',
   );
-  const file = optionalFlag(flags, 'exporter.user-file');
+  const file = flags['exporter.user-file'];
   if (file === undefined) return { url, user: undefined, ...(await readTlsFiles(flags, url, 'exporter.')) };
   refuseOpenSecret(url, 'a password');
   const text = (await textOf('--exporter.user-file', file, 'key')).replace(/\r?\n$/, '');

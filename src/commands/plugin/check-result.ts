@@ -1,5 +1,6 @@
 import { oneLine } from '../../lib/text.ts';
-import { type Flags, optionalFlag, UsageError } from '../command.ts';
+import { UsageError } from '../command.ts';
+import type { Flags } from '../flags.ts';
 
 /** The states of a monitoring plug-in, with their exit codes. */
 export const exitCodes = { OK: 0, WARNING: 1, CRITICAL: 2, UNKNOWN: 3 } as const;
@@ -85,7 +86,7 @@ export function limitsOf(flags: Flags, good: GoodValues): Limits {
 }
 
 function limitOf(flags: Flags, name: 'warning' | 'critical', good: GoodValues): number | undefined {
-  const text = optionalFlag(flags, name);
+  const text = flags[name];
   if (text === undefined) return undefined;
   const [, digits] = (good === 'at least' ? /^(\d{1,9}(?:\.\d{1,9})?):?$/ : /^(\d{1,9})$/).exec(text) ?? [];
   if (digits === undefined)

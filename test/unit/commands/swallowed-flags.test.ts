@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { options, swallowedFlags } from '../../../src/commands/flags.ts';
+import { options } from '../../../src/commands/flags.ts';
+import { swallowedFlags } from '../../../src/commands/npm-flags.ts';
 
 const npm = { npm_package_name: 'zlb-exporter', npm_lifecycle_event: 'start' };
 const lineOf = (words: readonly string[], env: Readonly<Record<string, string>>) =>

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readConnection } from '../../../../src/commands/admin/connection.ts';
-import type { Flags } from '../../../../src/commands/command.ts';
+import type { Flags } from '../../../../src/commands/flags.ts';
 import { makeMaterial } from '../../../support/tls-server.ts';
 
 const canary = 'zlb_CanaryToken0123456789';
