@@ -91,30 +91,31 @@ certificate is disconnected after the handshake, and the log says \`not let in\`
 
 ${keyTable(plainSchema(webSchema))}
 
-- A file with a mistake is refused as a whole, with lines and columns. [\`\${NAME}\`](configuration.md)
-  and relative paths work as in the configuration.
+- A file with a mistake is refused as a whole. [\`\${NAME}\`](configuration.md) and relative paths work
+  as in the configuration.
 - The file, certificates and keys are reloaded within seconds when they change. A mistake changes
-  nothing (\`zlb_exporter_config_last_reload_successful\` is 0). Replace files by renaming. TLS on or
-  off, and \`client_auth_type\` from or to \`NoClientCert\`, need a restart.
+  nothing (\`zlb_exporter_config_last_reload_successful\` is 0). A restart is needed to switch TLS on
+  or off, and to change \`client_auth_type\` from or to \`NoClientCert\`.
 - Users, client certificates and limits apply to every path, also \`/-/healthy\`.
 - bcrypt with cost 10 takes a tenth of a second, and each step doubles it; more than 16 is refused.
-  A right password is remembered in memory after its first comparison. At most 32 comparisons wait:
-  then 503.
+  The exporter remembers a right password after its first comparison.
 - \`rate_limit\` counts all requests together: leave room for scrapes, \`/sd\` and health checks.
-- Stricter than the toolkit: an empty file, a key without a value, \`client_auth_type\` with
-  verification but without \`client_ca_file\`, and \`tls_server_config\` without a certificate are
-  mistakes.
+- The toolkit accepts some files that are mistakes here: an empty file, a key without a value,
+  \`tls_server_config\` without a certificate, and a \`client_auth_type\` that verifies without a
+  \`client_ca_file\`.
 
 ## Built-in limits
 
-They apply without any configuration. Shared resources are limited per client network: an IPv4
-address, or an IPv6 /64.
+They always apply. A client network is an IPv4 address or an IPv6 /64.
 
-- Handshake, headers (16 KiB) and first request: 10 seconds each. Bodies: 1 KiB.
-- 16 pipelined requests per connection, 512 connections. At the limit, idle connections of the
-  largest network are closed first, then its oldest.
-- 8 waiting password comparisons per network.
-- 16 unfinished expositions. A new client replaces the oldest of the network with most of them.
+| Limit | Value |
+|---|---|
+| time for the handshake, the headers and the first request | 10 seconds each |
+| size of headers, and of bodies | 16 KiB, 1 KiB |
+| connections | 512. Above that, the network with the most connections loses one |
+| pipelined requests per connection | 16 |
+| waiting password comparisons | 32, at most 8 of a network. Above that, the answer is 503 |
+| unfinished answers of \`/metrics\` | 16. A new client replaces the oldest of the network with the most |
 `;
 }
 
