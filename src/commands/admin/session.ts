@@ -19,7 +19,7 @@ export interface AdminSession extends Pick<CommandContext, 'flags' | 'say' | 'wa
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** What words after `admin` ask for. */
+/** A request that the words after `admin` make. */
 export interface AdminCommand {
   /** For messages, such as `admin freeze`. */
   readonly name: string;

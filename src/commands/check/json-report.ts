@@ -6,8 +6,8 @@ import { addressOf, type ApplianceCheck, clockOffsetOf } from './probe.ts';
 import { type Report, trustOf } from './report.ts';
 
 /**
- * Creates the report for programs: one document at the end, where unknown is null. docs/operations.md
- * explains it.
+ * Creates the report for programs: one document at the end, where unknown is null.
+ * docs/operations.md explains it.
  */
 export function createJsonReport(shell: Pick<Shell, 'write'>): Report {
   const warnings: string[] = [];
