@@ -131,12 +131,17 @@ export interface CollectorFailure {
   readonly sinceMs: number;
 }
 
-export interface RecentTransition {
+/** A change of state. */
+export interface Transition {
   /** When it was seen, at a poll. */
   readonly atMs: number;
-  readonly appliance: string;
   readonly object: TransitionObject;
+  /** Identifies the object within its appliance. */
   readonly labels: Readonly<Record<string, string>>;
   readonly from: string;
   readonly to: string;
+}
+
+export interface RecentTransition extends Transition {
+  readonly appliance: string;
 }

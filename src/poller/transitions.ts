@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { closedState, type ObjectState, type TransitionObject } from '../collectors/collector.ts';
 import { keyOf, type Origin, type SinceMs } from './reading.ts';
-import type { RecentTransition } from './status.ts';
+import type { RecentTransition, Transition } from './status.ts';
 
 /** The newest state of each object, by reading. */
 export type KnownStates = Map<string, ReadonlyMap<string, Sighting>>;
@@ -9,14 +9,6 @@ export type KnownStates = Map<string, ReadonlyMap<string, Sighting>>;
 interface Sighting {
   readonly state: string;
   readonly sinceMs: number | undefined;
-}
-
-/** One change. */
-export interface Transition extends Omit<ObjectState, 'state'> {
-  /** Unix milliseconds. */
-  readonly atMs: number;
-  readonly from: string;
-  readonly to: string;
 }
 
 /**

@@ -1,7 +1,17 @@
 import type { ApplianceStatus, CertificateStatus, InterfaceStatus } from '../poller/status.ts';
 import { activationTable, certificateTable, sortedCertificates } from './certificate-table.ts';
 import { applianceState, farmsUp, releaseOf, webInterface } from './appliance-table.ts';
-import { backTo, changeList, emptyNote, paginate, pagination, panel, problemList, singlePanel } from './section.ts';
+import {
+  backTo,
+  changeList,
+  emptyNote,
+  factList,
+  paginate,
+  pagination,
+  panel,
+  problemList,
+  singlePanel,
+} from './section.ts';
 import { farmList, sortedFarms } from './farm-list.ts';
 import { html, type Markup } from './html.ts';
 import { allReadingChips } from './reading-chips.ts';
@@ -17,7 +27,7 @@ const mostChanges = 30;
 const mostProblems = 100;
 
 /** Renders one appliance, with all of its farms and their backends. */
-export function applianceContent(health: ApplianceHealth, page: number, summary: HealthSummary): Markup {
+export function applianceContent(health: ApplianceHealth, page: number | undefined, summary: HealthSummary): Markup {
   const { status, problems } = health;
   const { name } = status;
   const nowMs = summary.takenAtMs;
@@ -41,11 +51,11 @@ ${panel('changes', 'Recent changes', transitions.length === 0 ? emptyNote('No st
 
 const notRead = emptyNote('They were not read, or so long ago that they are not shown.');
 
-function farmsOf(health: ApplianceHealth, page: number, nowMs: number): Markup | (Markup | false)[] {
+function farmsOf(health: ApplianceHealth, page: number | undefined, nowMs: number): Markup | (Markup | false)[] {
   const { name: appliance, farms } = health.status;
   if (farms === undefined) return notRead;
   if (farms.length === 0) return emptyNote('It has no farms.');
-  const part = paginate(farms.length, page, farmsOfSheet);
+  const part = paginate(farms.length, farmsOfSheet, page);
   return [
     farmList(sortedFarms(health, farms).slice(part.from, part.to), nowMs, maxBackends),
     pagination(part, 'farm', (other) => ({ kind: 'appliance', appliance, page: other })),
@@ -66,16 +76,17 @@ function interfaceChips({ interfaces }: ApplianceStatus): Markup {
 
 function facts({ status }: ApplianceHealth): Markup {
   const { hostname, labels, breaker, series } = status;
-  return html`<dl class="facts-list">
-<div><dt>State</dt><dd>${applianceState(status)}</dd></div>
-<div><dt>Product</dt><dd>${releaseOf(status)}</dd></div>
-<div><dt>Web interface</dt><dd>${webInterface(status)}</dd></div>
-<div><dt>Host name</dt><dd><bdi>${hostname ?? 'unknown'}</bdi></dd></div>
-<div><dt>Farms up</dt><dd>${farmsUp(status)}</dd></div>
-<div><dt>Calls to it</dt><dd>${breaker === 'closed' ? 'let through' : stateMark('warning', breaker === 'open' ? 'held back after failures' : 'one is tried')}</dd></div>
-<div><dt>Series of readings</dt><dd>${series.toLocaleString('en')}</dd></div>
-${Object.entries(labels).map(([label, value]) => html`<div><dt><bdi>${label}</bdi></dt><dd><bdi>${value}</bdi></dd></div>`)}
-</dl>`;
+  const paused = breaker === 'open' ? 'held back after failures' : 'one is tried';
+  return factList([
+    ['State', applianceState(status)],
+    ['Product', releaseOf(status)],
+    ['Web interface', webInterface(status)],
+    ['Host name', html`<bdi>${hostname ?? 'unknown'}</bdi>`],
+    ['Farms up', farmsUp(status)],
+    ['Calls to it', breaker === 'closed' ? 'let through' : stateMark('warning', paused)],
+    ['Series of readings', series.toLocaleString('en')],
+    ...Object.entries(labels).map(([label, value]) => [html`<bdi>${label}</bdi>`, html`<bdi>${value}</bdi>`] as const),
+  ]);
 }
 
 /** Renders one farm with all of its backends. */
@@ -104,13 +115,13 @@ ${own.length > 0 && panel('problems', 'What is wrong now', problemList(own, nowM
 
 function certificateFacts(certificate: CertificateStatus): Markup {
   const { kind, commonName, issuer, state, notBeforeSeconds, notAfterSeconds } = certificate;
-  return html`<dl class="facts-list">
-<div><dt>Name</dt><dd><bdi>${commonName || 'unknown'}</bdi></dd></div>
-<div><dt>Issued by</dt><dd><bdi>${issuer || 'unknown'}</bdi></dd></div>
-<div><dt>Valid from</dt><dd>${secondOf(notBeforeSeconds)}</dd></div>
-<div><dt>Valid until</dt><dd>${secondOf(notAfterSeconds)}</dd></div>
-<div><dt>The appliance calls it</dt><dd>${kind === 'csr' ? 'a request' : wordOf(state)}</dd></div>
-</dl>`;
+  return factList([
+    ['Name', html`<bdi>${commonName || 'unknown'}</bdi>`],
+    ['Issued by', html`<bdi>${issuer || 'unknown'}</bdi>`],
+    ['Valid from', secondOf(notBeforeSeconds)],
+    ['Valid until', secondOf(notAfterSeconds)],
+    ['The appliance calls it', kind === 'csr' ? 'a request' : wordOf(state)],
+  ]);
 }
 
 function secondOf(seconds: number | undefined): string {

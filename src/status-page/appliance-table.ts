@@ -1,16 +1,15 @@
 import type { ApplianceStatus } from '../poller/status.ts';
 import { isAnswering, refusesKey } from './freshness.ts';
 import { type Counts, countsOf, html, type Markup } from './html.ts';
-import { linkTo } from './view.ts';
 import { readingSummary } from './reading-chips.ts';
+import { applianceLink, table } from './section.ts';
 import { type Severity, stateMark } from './severity.ts';
 import type { ApplianceHealth } from './health-summary.ts';
 
 /** Renders one row for each appliance. */
 export function applianceTable(appliances: readonly ApplianceHealth[], nowMs: number): Markup {
-  return html`<table class="appliances">
-<thead><tr><th scope="col">Appliance</th><th scope="col">State</th><th scope="col">Wrong</th><th scope="col">Farms up</th><th scope="col">Product</th><th scope="col">Readings</th></tr></thead>
-<tbody>${appliances.map((health) => row(health, nowMs))}</tbody></table>`;
+  const columns = ['Appliance', 'State', 'Wrong', 'Farms up', 'Product', 'Readings'];
+  return table('appliances', columns, appliances, (health) => row(health, nowMs));
 }
 
 function row({ status, problems }: ApplianceHealth, nowMs: number): Markup {
@@ -19,7 +18,7 @@ function row({ status, problems }: ApplianceHealth, nowMs: number): Markup {
     .filter(Boolean)
     .map((remark) => html`<bdi>${remark}</bdi> · `);
   return html`<tr data-key="${name}">
-<th scope="row"><a href="${linkTo({ kind: 'appliance', appliance: name, page: 1 })}"><bdi>${name}</bdi></a> <small>${remarks}${webInterface(status)}</small></th>
+<th scope="row">${applianceLink(name)} <small>${remarks}${webInterface(status)}</small></th>
 <td data-label="State">${applianceState(status)}</td>
 <td data-label="Wrong">${problemCounts(problems.map(({ level }) => level))}</td>
 <td data-label="Farms up">${farmsUp(status)}</td>

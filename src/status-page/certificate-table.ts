@@ -1,7 +1,7 @@
 import { expiryWindow, lifeLeft } from '../lib/alert-thresholds.ts';
 import type { CertificateStatus } from '../poller/status.ts';
 import { html, type Markup } from './html.ts';
-import { farmLinks } from './section.ts';
+import { applianceLink, farmLinks, table } from './section.ts';
 import { linkTo } from './view.ts';
 import { type Severity, severityOf, severityRank, stateMark, wordOf } from './severity.ts';
 import type { ApplianceHealth } from './health-summary.ts';
@@ -34,14 +34,13 @@ const dayMs = 86_400_000;
 const barSeconds = 90 * 86_400;
 
 export function certificateTable(certificates: readonly CertificateOnPage[], nowMs: number): Markup {
-  return html`<table class="certificates"><thead><tr><th scope="col">Certificate</th><th scope="col">Days left</th></tr></thead>
-<tbody>${certificates.map((each) => row(each, nowMs))}</tbody></table>`;
+  return table('certificates', ['Certificate', 'Days left'], certificates, (each) => row(each, nowMs));
 }
 
 function row({ appliance, certificate }: CertificateOnPage, nowMs: number): Markup {
   const { file, issuer, usedBy, servedBy = [], notServedBy = [] } = certificate;
   return html`<tr data-key="${`${appliance} ${file}`}" class="${usedBy?.length === 0 ? 'unused' : 'used'}">
-<th scope="row"><a href="${linkTo({ kind: 'certificate', appliance, file })}"><bdi title="${isName(issuer) ? `issued by ${issuer}` : ''}">${nameOf(certificate)}</bdi></a> <small><bdi>${file}</bdi> · <a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a> · <span class="users">${users(appliance, usedBy)}</span>${servedBy.length > 0 && html` · seen served by ${farmLinks(appliance, servedBy)}`}${notServedBy.length > 0 && html` · ${stateMark('warning', 'not served yet')} by ${farmLinks(appliance, notServedBy)}`}</small></th>
+<th scope="row"><a href="${linkTo({ kind: 'certificate', appliance, file })}"><bdi title="${isName(issuer) ? `issued by ${issuer}` : ''}">${nameOf(certificate)}</bdi></a> <small><bdi>${file}</bdi> · ${applianceLink(appliance)} · <span class="users">${users(appliance, usedBy)}</span>${servedBy.length > 0 && html` · seen served by ${farmLinks(appliance, servedBy)}`}${notServedBy.length > 0 && html` · ${stateMark('warning', 'not served yet')} by ${farmLinks(appliance, notServedBy)}`}</small></th>
 <td data-label="Days left">${daysLeft(certificate, nowMs)}</td></tr>`;
 }
 
@@ -91,8 +90,9 @@ export function sortedActivations(appliances: readonly ApplianceHealth[]): reado
 }
 
 export function activationTable(appliances: readonly ApplianceHealth[], nowMs: number): Markup {
-  return html`<table class="activations"><thead><tr><th scope="col">Appliance</th><th scope="col">Activation</th><th scope="col">Ends</th></tr></thead>
-<tbody>${appliances.map((health) => activationRow(health, nowMs))}</tbody></table>`;
+  return table('activations', ['Appliance', 'Activation', 'Ends'], appliances, (health) =>
+    activationRow(health, nowMs),
+  );
 }
 
 function activationStatus({ status: { activation, deactivated } }: ApplianceHealth): string {
@@ -106,7 +106,7 @@ function activationEnd({ status }: ApplianceHealth): number {
 function activationRow(health: ApplianceHealth, nowMs: number): Markup {
   const { name, activation, edition } = health.status;
   const state = activationStatus(health);
-  return html`<tr data-key="${name}"><th scope="row"><a href="${linkTo({ kind: 'appliance', appliance: name, page: 1 })}"><bdi>${name}</bdi></a></th>
+  return html`<tr data-key="${name}"><th scope="row">${applianceLink(name)}</th>
 <td data-label="Activation">${state === 'not_applicable' ? html`<span class="faint">not needed (${edition || 'this edition'})</span>` : stateMark(severityOf(state), wordOf(state))}${activation?.kind !== undefined && html` <small>${activation.kind}</small>`}</td>
 <td data-label="Ends">${endText(activation?.notAfterSeconds, state, nowMs)}</td></tr>`;
 }

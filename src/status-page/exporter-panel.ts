@@ -3,6 +3,7 @@ import type { ConfigurationState } from '../metrics/self.ts';
 import { html, type Markup, sumOf } from './html.ts';
 import { describeFreshness, type ShardInfo } from './overall-status.ts';
 import type { Problem } from './problem.ts';
+import { factList } from './section.ts';
 import { stateMark } from './severity.ts';
 import type { HealthSummary } from './health-summary.ts';
 import { age, clockTime } from './times.ts';
@@ -46,16 +47,19 @@ export function exporterPanel(
     Boolean,
   );
   const series = summary.perAppliance.reduce((sum, { status }) => sum + status.series, 0);
-  return html`<dl class="facts-list">
-<div><dt>Version</dt><dd>${version}</dd></div>
-<div><dt>Runs for</dt><dd>${age(startedAtMs, nowMs)}</dd></div>
-<div><dt>First round</dt><dd>${ready ? 'done' : stateMark('unknown', 'under way')}</dd></div>
-<div><dt>Readings</dt><dd>${readings.length === 0 ? 'none' : readings.join(', ')}</dd></div>
-<div><dt>Series of readings</dt><dd>${series.toLocaleString('en')} <small>on /metrics with those of the exporter</small></dd></div>
-<div><dt>Memory</dt><dd>${Math.round(memoryBytes / mebibyte / 5) * 5} MiB</dd></div>
-<div><dt>Loop delay</dt><dd>${loopDelayMs < 5 ? 'under 5 ms' : `${Math.round(loopDelayMs / 5) * 5} ms`}</dd></div>
-<div><dt>Configuration</dt><dd>${configuration.isInForce ? stateMark('well', 'in force') : stateMark('warning', 'refused')}${configuration.loadedAtMs !== undefined && html` <small>read ${clockTime(configuration.loadedAtMs)}</small>`}</dd></div>
-</dl>`;
+  const inForce = configuration.isInForce ? stateMark('well', 'in force') : stateMark('warning', 'refused');
+  const read =
+    configuration.loadedAtMs !== undefined && html` <small>read ${clockTime(configuration.loadedAtMs)}</small>`;
+  return factList([
+    ['Version', version],
+    ['Runs for', age(startedAtMs, nowMs)],
+    ['First round', ready ? 'done' : stateMark('unknown', 'under way')],
+    ['Readings', readings.length === 0 ? 'none' : readings.join(', ')],
+    ['Series of readings', html`${series.toLocaleString('en')} <small>on /metrics with those of the exporter</small>`],
+    ['Memory', `${Math.round(memoryBytes / mebibyte / 5) * 5} MiB`],
+    ['Loop delay', loopDelayMs < 5 ? 'under 5 ms' : `${Math.round(loopDelayMs / 5) * 5} ms`],
+    ['Configuration', html`${inForce}${read}`],
+  ]);
 }
 
 const onThisMachine = /^https?:\/\/(?:localhost|127\.[\d.]+|\[::1\])(?::|$)/;

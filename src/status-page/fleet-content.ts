@@ -85,7 +85,7 @@ export function fleetContent({ summary, problems, overallStatus, facts }: FleetC
   const [by, ...otherDividers] = perAppliance.length < leastForGroups ? [] : dividersOf(perAppliance);
   const first = (list: List, ifEmpty: string, most: number = maxRows[list]): Markup => {
     const { heading, count, render } = fleetList(list, summary, problems);
-    const rows = [render(0, most), moreLink(count - most, { kind: 'list', list, page: 1 })];
+    const rows = [render(0, most), moreLink(count - most, { kind: 'list', list })];
     return panel(list, heading, count === 0 ? emptyNote(ifEmpty) : rows);
   };
   return html`${overallStatusHeading(overallStatus)}
@@ -105,7 +105,7 @@ ${panel('links', 'Elsewhere', linkPanel(facts))}
 function groupsPanel(groups: readonly Group[], by: string, otherDividers: readonly string[]): Markup {
   return panel('groups', html`By <bdi>${by}</bdi>`, [
     groupTable(groups.slice(0, maxGroups)),
-    moreLink(groups.length - maxGroups, { kind: 'groups', by, page: 1 }),
+    moreLink(groups.length - maxGroups, { kind: 'groups', by }),
     dividerLinks(otherDividers),
   ]);
 }
@@ -117,7 +117,7 @@ export function listContent(
   problems: readonly Problem[],
 ): Markup {
   const { heading, noun, count, render } = fleetList(list, summary, problems);
-  const part = paginate(count, page, rowsOfSheet);
+  const part = paginate(count, rowsOfSheet, page);
   return html`${backTo()}
 ${singlePanel(list, heading, [
   count === 0 ? emptyNote('There is none.') : render(part.from, part.to),
@@ -128,7 +128,7 @@ ${singlePanel(list, heading, [
 /** Renders the groups of a label, or of the edition. */
 export function groupsContent({ by, page }: View & { readonly kind: 'groups' }, summary: HealthSummary): Markup {
   const groups = groupsBy(by, summary.perAppliance);
-  const part = paginate(groups.length, page, rowsOfSheet);
+  const part = paginate(groups.length, rowsOfSheet, page);
   const others = dividersOf(summary.perAppliance).filter((each) => each !== by);
   return html`${backTo()}
 ${singlePanel('groups', html`Appliances by <bdi>${by}</bdi>`, [
@@ -145,7 +145,7 @@ export function groupContent(
 ): Markup {
   const appliances = groupsBy(by, perAppliance).find(({ value }) => value === group)?.appliances ?? [];
   const problems = appliances.flatMap((each) => each.problems).toSorted(compareProblems);
-  const part = paginate(appliances.length, page, rowsOfSheet);
+  const part = paginate(appliances.length, rowsOfSheet, page);
   return html`${backTo()}
 <p class="name">${groupName({ by, value: group })}</p>
 ${overallStatusHeading(overallStatusOf(appliances, problems))}

@@ -1,7 +1,7 @@
 import { farmsUpIn } from './appliance-table.ts';
 import { compareNames, html, type Markup, sumOf } from './html.ts';
 import type { ApplianceHealth } from './health-summary.ts';
-import { linkList } from './section.ts';
+import { linkList, table } from './section.ts';
 import { type Severity, severityRank, stateMark, worstSeverity } from './severity.ts';
 import { linkTo } from './view.ts';
 
@@ -60,9 +60,7 @@ export function groupName({ by, value }: Pick<Group, 'by' | 'value'>): Markup {
 
 /** Renders one row for each group: each appliance counts once, by the worst of it. */
 export function groupTable(groups: readonly Group[]): Markup {
-  return html`<table class="groups">
-<thead><tr><th scope="col"><bdi>${groups[0]?.by}</bdi></th><th scope="col">Appliances</th><th scope="col">Not well</th><th scope="col">Farms up</th></tr></thead>
-<tbody>${groups.map(row)}</tbody></table>`;
+  return table('groups', [html`<bdi>${groups[0]?.by}</bdi>`, 'Appliances', 'Not well', 'Farms up'], groups, row);
 }
 
 function row(group: Group): Markup {
@@ -72,14 +70,14 @@ function row(group: Group): Markup {
     .filter(({ count }) => count > 0);
   const isPartial = appliances.some(({ status }) => status.farms === undefined);
   const unwell = appliances.filter(({ level }) => level !== 'well').map(({ status }) => status.name);
-  return html`<tr data-key="${value}"><th scope="row"><a href="${linkTo({ kind: 'group', by, group: value, page: 1 })}">${groupName(group)}</a></th>
+  return html`<tr data-key="${value}"><th scope="row"><a href="${linkTo({ kind: 'group', by, group: value })}">${groupName(group)}</a></th>
 <td data-label="Appliances"><span>${counts.map(({ level, count }) => html`${stateMark(level, `${count.toLocaleString('en')} ${level}`)} `)}</span></td>
-<td data-label="Not well"><span>${unwell.length === 0 ? html`<span class="faint">none</span>` : linkList(unwell, (appliance) => ({ kind: 'appliance', appliance, page: 1 }))}</span></td>
+<td data-label="Not well"><span>${unwell.length === 0 ? html`<span class="faint">none</span>` : linkList(unwell, (appliance) => ({ kind: 'appliance', appliance }))}</span></td>
 <td data-label="Farms up">${farmsUpIn(sumOf(appliances.map(({ farmStates }) => farmStates)))}${isPartial && html` <small>not all known</small>`}</td></tr>`;
 }
 
 /** Renders links to the groups by other labels. */
 export function dividerLinks(dividers: readonly string[]): Markup | false {
   if (dividers.length === 0) return false;
-  return html`<p class="more">${dividers.map((by) => html`<a href="${linkTo({ kind: 'groups', by, page: 1 })}">by <bdi>${by}</bdi></a> `)}</p>`;
+  return html`<p class="more">${dividers.map((by) => html`<a href="${linkTo({ kind: 'groups', by })}">by <bdi>${by}</bdi></a> `)}</p>`;
 }

@@ -7,7 +7,7 @@ import { applianceTable } from './appliance-table.ts';
 import { farmList, sortedFarms } from './farm-list.ts';
 import { countOf, html, type Markup } from './html.ts';
 import { linkTo } from './view.ts';
-import { backTo, emptyNote, panel } from './section.ts';
+import { applianceLink, backTo, emptyNote, panel, table } from './section.ts';
 
 /** The result of a search: all hits by kind. */
 interface SearchResult {
@@ -127,7 +127,7 @@ ${group(
         health,
         ofIt.map(({ farm }) => farm),
       );
-      return html`<h3><a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a></h3>
+      return html`<h3>${applianceLink(appliance)}</h3>
 ${farmList(found, nowMs, maxBackends)}`;
     })}`,
 )}
@@ -151,17 +151,13 @@ function group<Hit>(
 }
 
 function backendTable(hits: readonly FoundBackend[]): Markup {
-  return html`<table class="backends"><thead><tr><th scope="col">Backend</th><th scope="col">State</th><th scope="col">Farm</th><th scope="col">Appliance</th></tr></thead>
-<tbody>${hits.map(
-    ({
-      health: {
-        status: { name: appliance },
-      },
-      farm,
-      backend: { backend, service, state },
-    }) => html`<tr data-key="${`${appliance} ${farm.name} ${service} ${backend}`}"><th scope="row"><bdi>${backend}</bdi></th>
+  return table('backends', ['Backend', 'State', 'Farm', 'Appliance'], hits, backendRow);
+}
+
+function backendRow({ health, farm: { name: farm }, backend: { backend, service, state } }: FoundBackend): Markup {
+  const { name: appliance } = health.status;
+  return html`<tr data-key="${`${appliance} ${farm} ${service} ${backend}`}"><th scope="row"><bdi>${backend}</bdi></th>
 <td data-label="State">${stateMark(severityOf(state), wordOf(state))}</td>
-<td data-label="Farm"><a href="${linkTo({ kind: 'farm', appliance, farm: farm.name })}"><bdi>${farm.name}</bdi></a>${service !== '' && html` <small><bdi>${service}</bdi></small>`}</td>
-<td data-label="Appliance"><a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a></td></tr>`,
-  )}</tbody></table>`;
+<td data-label="Farm"><a href="${linkTo({ kind: 'farm', appliance, farm })}"><bdi>${farm}</bdi></a>${service !== '' && html` <small><bdi>${service}</bdi></small>`}</td>
+<td data-label="Appliance">${applianceLink(appliance)}</td></tr>`;
 }

@@ -17,11 +17,28 @@ export function singlePanel(id: string, heading: Part, content: Part): Markup {
 <section id="${id}" class="panel" aria-labelledby="overall-status">${content}</section>`;
 }
 
+export function table<Row>(
+  kind: string,
+  columns: readonly Part[],
+  rows: readonly Row[],
+  render: (row: Row) => Markup,
+): Markup {
+  return html`<table class="${kind}"><thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
+<tbody>${rows.map(render)}</tbody></table>`;
+}
+
+/** Renders facts with their names. */
+export function factList(facts: readonly (readonly [name: Part, fact: Part])[]): Markup {
+  return html`<dl class="facts-list">${facts.map(([name, fact]) => html`<div><dt>${name}</dt><dd>${fact}</dd></div>`)}</dl>`;
+}
+
+export function applianceLink(appliance: string): Markup {
+  return html`<a href="${linkTo({ kind: 'appliance', appliance })}"><bdi>${appliance}</bdi></a>`;
+}
+
 /** Renders the way back, from a part of an appliance also to the appliance. */
 export function backTo(appliance?: string): Markup {
-  const own =
-    appliance !== undefined &&
-    html` · <a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a>`;
+  const own = appliance !== undefined && html` · ${applianceLink(appliance)}`;
   return html`<p class="back"><a href="./">All appliances</a>${own}</p>`;
 }
 
@@ -45,7 +62,7 @@ interface ListPage {
 }
 
 /** Returns a page of a list of `count` rows; the last one if `page` is too high. */
-export function paginate(count: number, page: number, ofEach: number): ListPage {
+export function paginate(count: number, ofEach: number, page = 1): ListPage {
   const pages = Math.max(1, Math.ceil(count / ofEach));
   const actual = Math.min(page, pages);
   return { from: (actual - 1) * ofEach, to: actual * ofEach, page: actual, pages, count };
@@ -78,7 +95,7 @@ function problemItem(
   return html`<li class="problem ${level}" data-key="${`${appliance ?? ''} ${title}`}">${severityIcon(level)}
 <div><h3><span class="quiet">${level}: </span>${heading}</h3>
 <p><bdi>${meaning}</bdi></p>
-<p class="facts"><span>${appliance !== undefined && appliance !== onPageOf && html`<a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a>`}
+<p class="facts"><span>${appliance !== undefined && appliance !== onPageOf && applianceLink(appliance)}
 <a href="${runbookLink(alert, { ...(appliance !== undefined && { appliance }), ...labels })}">Runbook<span class="quiet"> of ${alert}</span></a></span> ${since}</p></div></li>`;
 }
 
@@ -91,7 +108,7 @@ function linkOf(
   if (appliance === undefined) return './#exporter';
   if (farm !== undefined) return linkTo({ kind: 'farm', appliance, farm });
   if (file !== undefined) return linkTo({ kind: 'certificate', appliance, file });
-  return appliance === onPageOf ? undefined : linkTo({ kind: 'appliance', appliance, page: 1 });
+  return appliance === onPageOf ? undefined : linkTo({ kind: 'appliance', appliance });
 }
 
 /** Renders links to farms of an appliance: the first four, and the number of the rest. */
@@ -121,5 +138,5 @@ function changeItem({ atMs, appliance, object, labels, from, to }: RecentTransit
   return html`<li data-key="${`${atMs} ${appliance} ${object} ${Object.values(labels).join(' ')}`}">${clockTime(atMs)}
 <span class="change"><span class="what">${object} <b><bdi>${own}</bdi></b>${within.length > 0 && html` of <bdi>${within.join(', ')}</bdi>`}</span>
 <span class="to"><span class="faint">${wordOf(from)} →</span> ${stateMark(severityOf(to), wordOf(to))}</span>
-<a href="${linkTo({ kind: 'appliance', appliance, page: 1 })}"><bdi>${appliance}</bdi></a></span></li>`;
+${applianceLink(appliance)}</span></li>`;
 }

@@ -5,17 +5,17 @@ export const lists = ['problems', 'appliances', 'certificates', 'activations', '
 
 export type List = (typeof lists)[number];
 
-/** The content of a page. */
+/** The content of a page; pages of a list count from 1, which is the default. */
 export type View =
   | { readonly kind: 'fleet' }
-  /** One list in full; pages count from 1. */
-  | { readonly kind: 'list'; readonly list: List; readonly page: number }
-  | { readonly kind: 'appliance'; readonly appliance: string; readonly page: number }
+  /** One list in full. */
+  | { readonly kind: 'list'; readonly list: List; readonly page?: number }
+  | { readonly kind: 'appliance'; readonly appliance: string; readonly page?: number }
   | { readonly kind: 'farm'; readonly appliance: string; readonly farm: string }
   | { readonly kind: 'certificate'; readonly appliance: string; readonly file: string }
   /** The groups of a label, or of the edition. */
-  | { readonly kind: 'groups'; readonly by: string; readonly page: number }
-  | { readonly kind: 'group'; readonly by: string; readonly group: string; readonly page: number }
+  | { readonly kind: 'groups'; readonly by: string; readonly page?: number }
+  | { readonly kind: 'group'; readonly by: string; readonly group: string; readonly page?: number }
   | { readonly kind: 'search'; readonly text: string };
 
 /** Longer than any name. */
@@ -69,17 +69,17 @@ export function queryOf(view: View): string {
     case 'fleet':
       return '';
     case 'list':
-      return query({ list: view.list, page: view.page });
+      return query({ list: view.list, page: view.page ?? 1 });
     case 'appliance':
-      return query({ appliance: view.appliance, page: view.page });
+      return query({ appliance: view.appliance, page: view.page ?? 1 });
     case 'farm':
       return query({ appliance: view.appliance, farm: view.farm });
     case 'certificate':
       return query({ appliance: view.appliance, certificate: view.file });
     case 'groups':
-      return query({ by: view.by, page: view.page });
+      return query({ by: view.by, page: view.page ?? 1 });
     case 'group':
-      return query({ by: view.by, group: view.group, page: view.page });
+      return query({ by: view.by, group: view.group, page: view.page ?? 1 });
     case 'search':
       return query({ q: view.text });
   }
