@@ -3,7 +3,7 @@ import { systemDate } from '../dates.ts';
 import { allBackends } from '../world-farms.ts';
 import { connections, interfaceTraffic, wandering } from '../traffic.ts';
 
-/** Reads under /stats/system, and /stats itself (docs/api.md §3.1 to §3.4). */
+/** Reads under /stats/system, and /stats itself (docs/api.md §3.1 to §3.3). */
 export const systemStatsHandlers: Handlers = {
   'GET /stats': (call) =>
     read({
