@@ -118,6 +118,39 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     expect(sent()).toEqual([]);
   }, 60_000);
 
+  it('opens what the alert in the link of a notification proposes, once it is there', async () => {
+    const { url, tokens, call } = await givenRequests();
+    const tell = (farm: string) =>
+      call('POST', '/alerts', {
+        as: tokens.alertmanager,
+        json: {
+          version: '4',
+          alerts: [
+            {
+              status: 'firing',
+              labels: { alertname: 'ZlbFarmNeedsRestart', appliance: 'lb-1', farm },
+              startsAt: '2026-11-24T01:00:00Z',
+            },
+          ],
+        },
+      });
+    const link = '#alert=ZlbFarmNeedsRestart&appliance=lb-1&object=shop';
+    const { page, complaints } = await openConsole(browser, `${url}/console${link}`, { viewport: phone });
+    await signIn(page, tokens.bob);
+    await page.getByText('No proposal of ZlbFarmNeedsRestart waits').waitFor();
+
+    await tell('blog');
+    await tell('shop');
+
+    await page.getByRole('heading', { name: 'The plan' }).waitFor();
+    expect(await page.locator('#detail').innerText()).toContain('restart-farm farm=shop');
+    expect(new URL(page.url()).hash).toMatch(/^#cr-/);
+    await page.goto(`${url}/console#alert=%3Cimg%20src%3Dx%3E&appliance=lb-1`);
+    await signIn(page, tokens.bob).catch(() => undefined);
+    expect(await page.locator('#awaited').count()).toBe(0);
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
   it('says to whoever asked why another must approve, and takes the request back', async () => {
     const { url, tokens, ask, read } = await givenRequests();
     const { id } = await ask();

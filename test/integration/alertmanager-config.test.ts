@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { parseDuration } from '../../src/lib/time.ts';
 import { repairs } from '../../src/requests/repairs.ts';
@@ -28,9 +31,17 @@ interface Route {
 }
 
 const configFile = fileURLToPath(new URL('../../alerts/alertmanager.example.yml', import.meta.url));
-const { inhibit_rules: inhibitRules, route: rootRoute } = parse(readFileSync(configFile, 'utf8')) as {
+const {
+  inhibit_rules: inhibitRules,
+  route: rootRoute,
+  receivers,
+} = parse(readFileSync(configFile, 'utf8')) as {
   inhibit_rules: InhibitRule[];
   route: Route;
+  receivers: {
+    readonly pagerduty_configs?: readonly { readonly links: readonly { readonly href: string }[] }[];
+    readonly email_configs?: readonly { readonly text: string }[];
+  }[];
 };
 /** The labels of the alerts of one target, unless a scene has others. */
 const scrapeTarget = { job: 'zlb', instance: 'exporter:9444' };
@@ -76,6 +87,35 @@ describe.skipIf(!isThere('amtool'))('the routes of alertmanager.example.yml', ()
         expect(await receiverOf({ alertname, severity, site: 'paris' })).toBe('tickets');
     },
   );
+});
+
+describe.skipIf(!isThere('amtool'))('the notifications of alertmanager.example.yml', () => {
+  const texts = receivers.flatMap(({ pagerduty_configs: pages = [], email_configs: mails = [] }) => [
+    ...pages.flatMap(({ links }) => links.map(({ href }) => href).filter((href) => href.includes('/console'))),
+    ...mails.map(({ text }) => text),
+  ]);
+
+  it.each([
+    ['a farm', { appliance: 'lb-1', farm: 'a&b=<c>' }, 'appliance=lb-1&object=a%26b%3D%3Cc%3E'],
+    ['a file', { appliance: 'lb-1', file: 'a b.pem' }, 'appliance=lb-1&object=a+b.pem'],
+    ['an appliance', { appliance: 'lb-1' }, 'appliance=lb-1&object='],
+  ])('lead to the proposal of an alert about %s', async (_, labels, address) => {
+    const folder = await mkdtemp(join(tmpdir(), 'zlb-notification-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const [data, none] = [join(folder, 'data.json'), join(folder, 'none.tmpl')];
+    const alert = { status: 'firing', labels: { alertname: 'ZlbFarmDown', ...labels }, annotations: {} };
+    await writeFile(data, JSON.stringify({ alerts: [alert] }));
+    await writeFile(none, '');
+
+    const rendered = await Promise.all(
+      texts.map((text) =>
+        amtool('template', 'render', `--template.glob=${none}`, `--template.data=${data}`, `--template.text=${text}`),
+      ),
+    );
+
+    const link = `https://exporter.example:9445/console#alert=ZlbFarmDown&${address}`;
+    expect(rendered.map((text) => /https:\S+console\S*/.exec(text)?.[0])).toEqual([link, link, link, link]);
+  });
 });
 
 describe('the waits of alertmanager.example.yml', () => {

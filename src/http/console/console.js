@@ -35,6 +35,30 @@ function chosen() {
   return /^#(cr-[a-z0-9-]+)$/.exec(location.hash)?.[1];
 }
 
+/** The alert in the link of a notification: `#alert=NAME&appliance=NAME&object=FARM_OR_FILE`. */
+function alertInAddress() {
+  const words = new URLSearchParams(location.hash.slice(1));
+  const alert = words.get('alert') ?? '';
+  // Somebody else may have written the address: only a name is shown.
+  return /^\w{1,100}$/.test(alert) ? { alert, appliance: words.get('appliance'), object: words.get('object') } : undefined;
+}
+
+/** Opens the proposal of the alert in the address as soon as there is one. */
+function followAlert() {
+  session.awaited = alertInAddress();
+  const proposal = session.awaited && session.requests.find((request) => isWaiting(request) && isOf(session.awaited, request));
+  if (proposal) location.replace(`#${proposal.id}`);
+}
+
+function isOf(wanted, { alert, appliance, parameters }) {
+  const names = Object.values(parameters);
+  return (
+    alert?.name === wanted.alert &&
+    (!wanted.appliance || wanted.appliance === appliance) &&
+    (!wanted.object || names.length === 0 || names.includes(wanted.object))
+  );
+}
+
 async function start(token, own) {
   const gateway = gatewayFor(token, own.signal);
   const began = {
@@ -50,6 +74,7 @@ async function start(token, own) {
   session = began;
   field.value = '';
   tokenRefused.textContent = '';
+  followAlert();
   render();
   focusContent();
   schedule();
@@ -127,6 +152,7 @@ async function refresh(own) {
     own.silent = true;
   }
   if (own !== session) return;
+  followAlert();
   render();
   schedule();
 }
@@ -261,6 +287,7 @@ addEventListener('hashchange', () => {
     refusal: undefined,
     missing: false,
   });
+  followAlert();
   render();
   focusContent();
   void poll();

@@ -34,6 +34,7 @@ export function page(session) {
   return together(
     summary(waiting.length, session),
     session.freeze.frozen && frozen(session.freeze),
+    session.awaited && awaited(session.awaited),
     make(
       'div',
       { id: 'columns', class: session.selected === undefined ? 'console' : 'console chosen' },
@@ -66,6 +67,11 @@ function frozen({ by, since, reason }) {
     sign('warning'),
     make('span', {}, make('b', {}, 'All changes are frozen'), `, by ${by} since `, moment(since, 'clock'), `: ${reason}`),
   );
+}
+
+function awaited({ alert }) {
+  const words = `No proposal of ${alert} waits for a decision. It opens here as soon as there is one.`;
+  return make('p', { id: 'awaited', class: 'notice' }, words);
 }
 
 function lists(waiting, session) {
