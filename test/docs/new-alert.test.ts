@@ -42,7 +42,7 @@ tests:
               dashboard_url: https://grafana.example/d/zlb-appliance?var-appliance=lb1
               reading: system
 `;
-const runbook = '\n### ZlbSwapFull\n\n**Meaning.** More than 80 % of the swap has been in use for 15 minutes.\n';
+const runbook = '\n### ZlbSwapFull\n\nMore than 80 % of the swap has been in use for 15 minutes.\n';
 const checks = [
   'test/unit/docs/runbooks.test.ts',
   'test/unit/docs/names.test.ts',

@@ -38,6 +38,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
   'Replace a certificate': { labels: berlin, otherWays: ['uploadCertificate'] },
   'Delete a certificate': { labels: berlin },
   'Install an activation certificate': { labels: { appliance: 'lb-lisbon' } },
+  Certificates: { labels: berlin },
   ZlbPermissionMissing: {
     appliances: ({ 'lb-madrid': { groups } }) => groups.get('watchers')?.farms.splice(0),
   },
@@ -56,7 +57,6 @@ export const scenes: Readonly<Record<string, Scene>> = {
       if (file) Object.assign(file, { notBefore: Date.now() + dayMs, notAfter: Date.now() + 300 * dayMs });
     },
   },
-  ZlbCertificateUnreadable: { labels: { ...berlin, file: 'broken.pem' } },
   ZlbCertificateInvalid: {
     labels: { ...berlin, file: 'wrong_key.pem' },
     appliances: ({ 'lb-berlin': world }) => present(world, 'wrong_key.pem'),
@@ -76,6 +76,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
   ZlbFarmDown: { labels: { farm: 'oldportal', service: 'main', backend: '10.20.0.33:80' } },
   ZlbFarmNoBackends: inMaintenance,
   ZlbFarmDegraded: inMaintenance,
+  ZlbFarmFlapping: idle,
   ZlbFarmPendingConnections: idle,
   ZlbBackendDown: idle,
   ZlbBackendFlapping: idle,
