@@ -35,7 +35,7 @@ const inMaintenance = theBackend({ status: 'maintenance', established: 0 });
 const idle = theBackend({ status: 'up', established: 0 });
 
 export const scenes: Readonly<Record<string, Scene>> = {
-  'Replace a certificate': { labels: berlin, otherWays: ['uploadCertificate'] },
+  'Replace a certificate': { labels: berlin },
   'Delete a certificate': { labels: berlin },
   'Install an activation certificate': { labels: { appliance: 'lb-lisbon' } },
   Certificates: { labels: berlin },

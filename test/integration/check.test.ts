@@ -480,6 +480,6 @@ describe('check for scripts', () => {
       return value;
     });
     expect(fields.size).toBeGreaterThan(20);
-    expect([...fields].filter((field) => !new RegExp(`[.\`]${field}\\b`).test(section ?? ''))).toEqual([]);
+    expect([...fields].filter((field) => !new RegExp(`["\`]${field}\\b`).test(section ?? ''))).toEqual([]);
   });
 });
