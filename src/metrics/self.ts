@@ -1,18 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { renderRegistry } from './render.ts';
 
-/** The exporter's own metrics: its process, its build, its configuration. */
-export interface SelfMetrics {
-  /** Returns classic text, with the operator's changes at once. */
-  text(): Promise<string>;
-  configurationLoaded(atMs: number): void;
-  /** Records that the last configuration was refused, and is not in effect. */
-  configurationRefused(): void;
-  readonly configuration: ConfigurationState;
-  /** For parts that count for themselves. */
-  readonly registry: Registry;
-}
-
 /** The result of the last load of the configuration. */
 export interface ConfigurationState {
   /** False when what was read last was refused. */
@@ -28,10 +16,13 @@ export interface SelfMetricsOptions {
   readonly droppedLogLines?: () => number;
 }
 
+export type SelfMetrics = ReturnType<typeof createSelfMetrics>;
+
+/** Creates the exporter's own metrics: its process, its build, its configuration. */
 export function createSelfMetrics(
   build: { version: string; revision: string; nodeVersion: string },
   { isDemonstration = false, droppedLogLines = () => 0 }: SelfMetricsOptions = {},
-): SelfMetrics {
+) {
   const processText = createProcessText();
   const registry = new Registry();
   new Gauge({
@@ -69,20 +60,23 @@ export function createSelfMetrics(
   let configuration: ConfigurationState = { isInForce: true, loadedAtMs: undefined };
 
   return {
+    /** For parts that count for themselves. */
     registry,
-    get configuration() {
+    get configuration(): ConfigurationState {
       return configuration;
     },
-    configurationLoaded(atMs) {
+    configurationLoaded(atMs: number): void {
       configuration = { isInForce: true, loadedAtMs: atMs };
       reloaded.set(1);
       reloadedAt.set(atMs / 1_000);
     },
-    configurationRefused() {
+    /** Records that the last configuration was refused, and is not in effect. */
+    configurationRefused(): void {
       configuration = { ...configuration, isInForce: false };
       reloaded.set(0);
     },
-    text: async () => (await processText()) + (await renderRegistry(registry)),
+    /** Returns classic text, with the operator's changes at once. */
+    text: async (): Promise<string> => (await processText()) + (await renderRegistry(registry)),
   };
 }
 

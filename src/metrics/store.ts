@@ -12,26 +12,7 @@ import {
 } from './page.ts';
 import { type FamilySize, inFormat, type FilledRegistry, renderHeader, renderLines } from './render.ts';
 
-/** Holds the finished text of all appliances and joins it into expositions, family by family. */
-export interface MetricsStore {
-  /**
-   * Sets the appliances and their order in an exposition. Appliances that stay keep what they have,
-   * except those in `emptied`.
-   */
-  arrange(appliances: readonly string[], emptied?: ReadonlySet<string>): void;
-  /**
-   * Replaces what an appliance has under this key. It is rendered at once, and every later
-   * exposition has it.
-   */
-  put(appliance: string, key: string, reading: FilledRegistry): void;
-  remove(appliance: string, key: string): void;
-  /** Removes the families of a reading that are not allowed; returns how many series that were. */
-  restrict(appliance: string, key: string, allows: (family: Family) => boolean): number;
-  /** Returns the number of series of an appliance, without those under the keys left out. */
-  series(appliance: string, except?: readonly string[]): number;
-  /** Returns all that was put before, of all appliances or of those named. */
-  page(form: Representation, appliances?: ReadonlySet<string>): Promise<Page>;
-}
+export type MetricsStore = ReturnType<typeof createMetricsStore>;
 
 /**
  * Series that a reading may have to be rendered at once; a longer one is rendered family by family.
@@ -44,15 +25,7 @@ interface Lines {
   readonly deflated: Deflated;
 }
 
-/** Text of one appliance; see {@link MetricsStore}. */
-interface ApplianceText {
-  put(key: string, reading: FilledRegistry): Promise<void>;
-  remove(key: string): void;
-  restrict(key: string, allows: (family: Family) => boolean): number;
-  series(except: readonly string[]): number;
-  /** Returns all lines of a family, undefined if there are none. */
-  chunk(family: Family): Chunk | undefined;
-}
+type ApplianceText = ReturnType<typeof createApplianceText>;
 
 interface Shown {
   /** Differs with every put. */
@@ -62,8 +35,11 @@ interface Shown {
 
 type Headers = readonly (readonly [Family, Readonly<Record<Format, Chunk>>])[];
 
-/** Creates a store; `families` is their order in an exposition. */
-export function createMetricsStore(families: readonly Family[]): MetricsStore {
+/**
+ * Holds the finished text of all appliances and joins it into expositions, family by family;
+ * `families` is their order in an exposition.
+ */
+export function createMetricsStore(families: readonly Family[]) {
   const headers = Promise.all(families.map(headersOf));
   let texts: ReadonlyMap<string, ApplianceText> = new Map();
   const rendering = new Set<Promise<void>>();
@@ -72,22 +48,34 @@ export function createMetricsStore(families: readonly Family[]): MetricsStore {
   const onChange = (): void => pages.clear();
 
   return {
-    arrange(appliances, emptied = new Set()) {
+    /**
+     * Sets the appliances and their order in an exposition. Appliances that stay keep what they have,
+     * except those in `emptied`.
+     */
+    arrange(appliances: readonly string[], emptied: ReadonlySet<string> = new Set()): void {
       const before = texts;
       const kept = (name: string): ApplianceText | undefined => (emptied.has(name) ? undefined : before.get(name));
       texts = new Map(appliances.map((name) => [name, kept(name) ?? createApplianceText(onChange)]));
       onChange();
     },
-    put(appliance, key, reading) {
+    /**
+     * Replaces what an appliance has under this key. It is rendered at once, and every later
+     * exposition has it.
+     */
+    put(appliance: string, key: string, reading: FilledRegistry): void {
       const text = texts.get(appliance);
       if (!text) return;
       const rendered = text.put(key, reading).finally(() => rendering.delete(rendered));
       rendering.add(rendered);
     },
-    remove: (appliance, key) => texts.get(appliance)?.remove(key),
-    restrict: (appliance, key, allows) => texts.get(appliance)?.restrict(key, allows) ?? 0,
-    series: (appliance, except = []) => texts.get(appliance)?.series(except) ?? 0,
-    async page(form, appliances) {
+    remove: (appliance: string, key: string): void => texts.get(appliance)?.remove(key),
+    /** Removes the families of a reading that are not allowed; returns how many series that were. */
+    restrict: (appliance: string, key: string, allows: (family: Family) => boolean): number =>
+      texts.get(appliance)?.restrict(key, allows) ?? 0,
+    /** Returns the number of series of an appliance, without those under the keys left out. */
+    series: (appliance: string, except: readonly string[] = []): number => texts.get(appliance)?.series(except) ?? 0,
+    /** Returns all that was put before, of all appliances or of those named. */
+    async page(form: Representation, appliances?: ReadonlySet<string>): Promise<Page> {
       const known = await headers;
       // All or nothing: readings that were put together come together.
       while (rendering.size > 0) await Promise.all(rendering);
@@ -114,7 +102,8 @@ function build({ format, encoding }: Representation, headers: Headers, chosen: r
   return createPage(chunks, encoding);
 }
 
-function createApplianceText(onChange: () => void): ApplianceText {
+/** Holds the text of one appliance; see {@link MetricsStore}. */
+function createApplianceText(onChange: () => void) {
   /** The families of each key, rendered or not yet. */
   const shown = new Map<string, Shown>();
   /**
@@ -151,7 +140,7 @@ function createApplianceText(onChange: () => void): ApplianceText {
   }
 
   return {
-    async put(key, { registry, families }) {
+    async put(key: string, { registry, families }: FilledRegistry): Promise<void> {
       const token = {};
       shown.set(key, { token, families });
       // Reserves its position among the lines at once: readings are rendered in any order.
@@ -170,10 +159,10 @@ function createApplianceText(onChange: () => void): ApplianceText {
       for (const [index, { family }] of families.entries())
         if (allowed.has(family)) set(family, key, texts[index] ?? '');
     },
-    remove(key) {
+    remove(key: string): void {
       if (shown.delete(key)) for (const family of lines.keys()) drop(family, key);
     },
-    restrict(key, allows) {
+    restrict(key: string, allows: (family: Family) => boolean): number {
       const before = shown.get(key);
       const refused = before?.families.filter(({ family }) => !allows(family)) ?? [];
       if (!before || refused.length === 0) return 0;
@@ -181,12 +170,13 @@ function createApplianceText(onChange: () => void): ApplianceText {
       for (const { family } of refused) drop(family, key);
       return totalSeries(refused);
     },
-    series(except) {
+    series(except: readonly string[]): number {
       let total = 0;
       for (const [key, { families }] of shown) if (!except.includes(key)) total += totalSeries(families);
       return total;
     },
-    chunk(family) {
+    /** Returns all lines of a family, undefined if there are none. */
+    chunk(family: Family): Chunk | undefined {
       if (!chunks.has(family))
         chunks.set(family, joinLines([...(lines.get(family)?.values() ?? [])].filter((each) => each !== undefined)));
       return chunks.get(family);

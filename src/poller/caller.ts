@@ -6,25 +6,7 @@ import type { ReadFrom } from '../collectors/collector.ts';
 import { steadyNow } from '../lib/time.ts';
 import type { SkipReason } from './counters.ts';
 
-/**
- * Runs the calls to one appliance in order of urgency, few at a time, and bounds the ratio of time
- * that they keep it busy.
- */
-export interface CallQueue {
-  /**
-   * Runs `call` when it is the most urgent one: a call that can wait `maxWaitMs` from now goes
-   * after all calls that can wait less long, so that no call waits for ever. Rejects with the
-   * signal's reason when it aborts while the call waits.
-   */
-  run<Result>(maxWaitMs: number, signal: AbortSignal, call: () => Promise<Result>): Promise<Result>;
-  /**
-   * Charges the time that a call kept the appliance busy: no call starts until the ratio is kept
-   * again.
-   */
-  charge(busySeconds: number): void;
-  /** No call starts before this time, by the clock of `now`. */
-  readonly opensAtMs: number;
-}
+export type CallQueue = ReturnType<typeof createCallQueue>;
 
 export interface CallQueueOptions {
   readonly maxConcurrent: number;
@@ -41,8 +23,11 @@ interface Waiting {
   readonly enter: () => void;
 }
 
-/** Calls that are due at the same moment keep their order. */
-export function createCallQueue({ maxConcurrent, maxBusyRatio, now, opensAtMs = 0 }: CallQueueOptions): CallQueue {
+/**
+ * Runs the calls to one appliance in order of urgency, few at a time, and bounds the ratio of time
+ * that they keep it busy. Calls that are due at the same moment keep their order.
+ */
+export function createCallQueue({ maxConcurrent, maxBusyRatio, now, opensAtMs = 0 }: CallQueueOptions) {
   const waitingCalls: Waiting[] = [];
   let running = 0;
   let opensAt = opensAtMs;
@@ -69,16 +54,26 @@ export function createCallQueue({ maxConcurrent, maxBusyRatio, now, opensAtMs = 
   }
 
   return {
-    get opensAtMs() {
+    /** No call starts before this time, by the clock of `now`. */
+    get opensAtMs(): number {
       return opensAt;
     },
-    charge(busySeconds) {
+    /**
+     * Charges the time that a call kept the appliance busy: no call starts until the ratio is kept
+     * again.
+     */
+    charge(busySeconds: number): void {
       // A call of d seconds may be followed by the next one after d / ratio, counted from its
       // start.
       const busyMs = busySeconds * 1_000;
       opensAt = Math.max(opensAt, now() - busyMs) + busyMs / maxBusyRatio;
     },
-    async run(maxWaitMs, signal, call) {
+    /**
+     * Runs `call` when it is the most urgent one: a call that can wait `maxWaitMs` from now goes
+     * after all calls that can wait less long, so that no call waits for ever. Rejects with the
+     * signal's reason when it aborts while the call waits.
+     */
+    async run<Result>(maxWaitMs: number, signal: AbortSignal, call: () => Promise<Result>): Promise<Result> {
       signal.throwIfAborted();
       await new Promise<void>((resolve, reject) => {
         const leave = (): void => {

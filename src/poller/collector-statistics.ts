@@ -68,23 +68,6 @@ export interface Attempt {
   readonly ok: boolean;
 }
 
-/**
- * Statistics of the exporter's work on one appliance; all of them become metrics, and the status
- * page reads them too.
- */
-export interface CollectorStatistics {
-  readonly state: CollectorStatisticsState;
-  /** Records a call; `ageMs` is its time on the clock of `isUp`. */
-  called(report: CallReport, ageMs: number): void;
-  attempted(attempt: Attempt): void;
-  /** Records that the appliance lacks what the collector reads; it neither succeeds nor fails. */
-  unsupported(collector: string): void;
-  stretchedTo(collector: string, intervalMs: number): void;
-  /** Returns the value of `zlb_up`; undefined before the first answer. */
-  isUp(ageMs: number): boolean | undefined;
-  expose(emit: Emit, state: { ageMs: number; breaker: BreakerState; series: number }): void;
-}
-
 /** The last observations of a collector, as far as there are any. */
 interface Entry {
   readonly ok?: boolean;
@@ -103,6 +86,12 @@ export interface CollectorStatisticsState {
   offsetSeconds: number | undefined;
 }
 
+export type CollectorStatistics = ReturnType<typeof createCollectorStatistics>;
+
+/**
+ * Keeps the statistics of the exporter's work on one appliance; all of them become metrics, and the
+ * status page reads them too.
+ */
 export function createCollectorStatistics(options: {
   readonly collectors: readonly string[];
   readonly counters: Counters;
@@ -112,7 +101,7 @@ export function createCollectorStatistics(options: {
    * `zlb_up` does not alternate.
    */
   readonly upForMs: () => number;
-}): CollectorStatistics {
+}) {
   const { collectors, counters, before } = options;
   counters.expect(collectors);
   const state: CollectorStatisticsState = {
@@ -124,6 +113,7 @@ export function createCollectorStatistics(options: {
   };
   const { entries } = state;
 
+  /** Returns the value of `zlb_up`; undefined before the first answer. */
   const isUp = (ageMs: number): boolean | undefined =>
     state.called ? state.answeredAtMs !== undefined && ageMs - state.answeredAtMs < options.upForMs() : undefined;
   const change = (collector: string, changes: Entry): void => {
@@ -133,14 +123,15 @@ export function createCollectorStatistics(options: {
   return {
     state,
     isUp,
-    called(report, ageMs) {
+    /** Records a call; `ageMs` is its time on the clock of `isUp`. */
+    called(report: CallReport, ageMs: number): void {
       const { authenticated, clockOffsetSeconds } = report;
       state.called = true;
       if (authenticated) state.answeredAtMs = ageMs;
       if (clockOffsetSeconds !== undefined) state.offsetSeconds = clockOffsetSeconds;
       counters.called(report);
     },
-    attempted({ collector, startedAtMs, durationMs, ok }) {
+    attempted({ collector, startedAtMs, durationMs, ok }: Attempt): void {
       counters.ended(collector, ok);
       change(collector, {
         ok,
@@ -149,12 +140,16 @@ export function createCollectorStatistics(options: {
         ...(ok ? { lastSuccessMs: startedAtMs + durationMs } : {}),
       });
     },
-    unsupported: (collector) => void entries.set(collector, {}),
-    stretchedTo(collector, intervalMs) {
+    /** Records that the appliance lacks what the collector reads; it neither succeeds nor fails. */
+    unsupported: (collector: string): void => void entries.set(collector, {}),
+    stretchedTo(collector: string, intervalMs: number): void {
       // Said of all of them after each run, and nearly always what it was.
       if (entries.get(collector)?.intervalMs !== intervalMs) change(collector, { intervalMs });
     },
-    expose(emit, { ageMs, breaker: breakerState, series: held }) {
+    expose(
+      emit: Emit,
+      { ageMs, breaker: breakerState, series: held }: { ageMs: number; breaker: BreakerState; series: number },
+    ): void {
       const isUpNow = isUp(ageMs);
       emit.sample(up, {}, isUpNow === undefined ? null : Number(isUpNow));
       emit.state(breaker, {}, breakerState);

@@ -78,26 +78,13 @@ export const counterFamilies: readonly Family[] = [
 /** Upper bounds in seconds; with `+Inf` they are eight. */
 const durationBounds = [0.05, 0.1, 0.25, 0.5, 1, 5, 20];
 
+export type Counters = ReturnType<typeof createCounters>;
+
 /**
  * Counts what the exporter does with one appliance. They continue when a new
  * configuration replaces the poller: a counter never falls.
  */
-export interface Counters {
-  /** Starts counters at 0 for what is known in advance. */
-  expect(collectors: readonly string[]): void;
-  called(report: Pick<CallReport, 'method' | 'endpoint' | 'code' | 'seconds'>): void;
-  failed(collector: string, reason: FailureReason): void;
-  /** Counts a run of a collector that ended. */
-  ended(collector: string, ok: boolean): void;
-  /** Counts a tick without a run; its reason appears with the first one. */
-  skipped(collector: string, reason: SkipReason): void;
-  transitioned(object: TransitionObject, to: string): void;
-  dropped(reason: DropReason, series: number): void;
-  /** Returns the current counts. */
-  reading(): FilledRegistry;
-}
-
-export function createCounters(name: string): Counters {
+export function createCounters(name: string) {
   const registry = new Registry();
   const appliance = labelValue(name, []);
   const counterOf = (family: Family): Counter => new Counter(configurationOf(family, registry));
@@ -113,25 +100,29 @@ export function createCounters(name: string): Counters {
   for (const reason of dropReasons) dropCounter.inc({ appliance, reason }, 0);
 
   return {
-    expect(collectors) {
+    /** Starts counters at 0 for what is known in advance. */
+    expect(collectors: readonly string[]): void {
       for (const collector of collectors)
         for (const outcome of runOutcomes) runCounter.inc({ appliance, collector, outcome }, 0);
     },
-    called({ method, endpoint, code, seconds }) {
+    called({ method, endpoint, code, seconds }: Pick<CallReport, 'method' | 'endpoint' | 'code' | 'seconds'>): void {
       requestCounter.inc({ appliance, method, endpoint, code });
       durations.observe({ appliance }, seconds);
       busyCounter.inc({ appliance, endpoint }, seconds);
     },
-    failed: (collector, reason) => errorCounter.inc({ appliance, collector, reason }),
-    ended: (collector, ok) => runCounter.inc({ appliance, collector, outcome: ok ? 'success' : 'failure' }),
-    skipped(collector, reason) {
+    failed: (collector: string, reason: FailureReason): void => errorCounter.inc({ appliance, collector, reason }),
+    /** Counts a run of a collector that ended. */
+    ended: (collector: string, ok: boolean): void =>
+      runCounter.inc({ appliance, collector, outcome: ok ? 'success' : 'failure' }),
+    /** Counts a tick without a run; its reason appears with the first one. */
+    skipped(collector: string, reason: SkipReason): void {
       runCounter.inc({ appliance, collector, outcome: 'skipped' });
       skipCounter.inc({ appliance, collector, reason });
     },
-    transitioned: (object, to) => transitionCounter.inc({ appliance, object, to }),
-    dropped: (reason, series) => dropCounter.inc({ appliance, reason }, series),
-    // Series of our own are not limited, and not counted.
-    reading: () => ({ registry, families: counterFamilies.map((family) => ({ family, series: 0 })) }),
+    transitioned: (object: TransitionObject, to: string): void => transitionCounter.inc({ appliance, object, to }),
+    dropped: (reason: DropReason, series: number): void => dropCounter.inc({ appliance, reason }, series),
+    /** Returns the current counts; series of our own are not limited, and not counted. */
+    reading: (): FilledRegistry => ({ registry, families: counterFamilies.map((family) => ({ family, series: 0 })) }),
   };
 }
 

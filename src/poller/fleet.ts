@@ -8,20 +8,10 @@ import type { FleetStatus, RecentTransition } from './status.ts';
 import { TransitionHistory } from './transitions.ts';
 
 /** All appliances together, as the listeners see them. */
-export interface Fleet {
-  readonly appliances: readonly PolledAppliance[];
-  watches(appliance: string): boolean;
-  /**
-   * Returns the exposition of all appliances, or of those named, as of now: without anything stale.
-   */
-  page(form: Representation, appliances?: ReadonlySet<string>): Promise<Page>;
-  /** True once every enabled collector of every appliance ran or was skipped; it stays true. */
-  readonly ready: boolean;
-  /** Returns the status as of now; the same object until something changes. */
-  describe(): FleetStatus;
-  /** Passes a change to {@link AppliancePoller.changed}; returns at once. */
-  changed(appliance: string, area: Area, farm: string | undefined): void;
-}
+export type Fleet = Pick<
+  FleetPoller<PolledAppliance>,
+  'appliances' | 'watches' | 'page' | 'ready' | 'describe' | 'changed'
+>;
 
 export interface PolledAppliance {
   readonly name: string;
@@ -71,7 +61,7 @@ const maintenanceMs = 1_000;
 const appliancesPerTick = 50;
 
 /** Polls a set of appliances that a reload can change. It is empty until the first `watch`. */
-export class FleetPoller<Appliance extends PolledAppliance> implements Fleet {
+export class FleetPoller<Appliance extends PolledAppliance> {
   readonly #parts: FleetParts<Appliance>;
   readonly #closing = new AbortController();
   readonly #history = new TransitionHistory();
@@ -124,16 +114,21 @@ export class FleetPoller<Appliance extends PolledAppliance> implements Fleet {
     this.#starting = this.#startAll(this.#pollers);
   }
 
+  /**
+   * Returns the exposition of all appliances, or of those named, as of now: without anything stale.
+   */
   page(form: Representation, appliances?: ReadonlySet<string>): Promise<Page> {
     this.#expire(appliances);
     return this.#parts.store.page(form, appliances);
   }
 
+  /** True once every enabled collector of every appliance ran or was skipped; it stays true. */
   get ready(): boolean {
     this.#wasReady ||= this.#pollers.every((poller) => poller.hadFirstRuns);
     return this.#wasReady;
   }
 
+  /** Returns the status as of now; the same object until something changes. */
   describe(): FleetStatus {
     const appliances = this.#pollers.map((poller) => poller.describe());
     const transitions = this.#history.newestFirst;
@@ -145,6 +140,7 @@ export class FleetPoller<Appliance extends PolledAppliance> implements Fleet {
     return this.#described;
   }
 
+  /** Passes a change to {@link AppliancePoller.changed}; returns at once. */
   changed(appliance: string, area: Area, farm: string | undefined): void {
     void this.#watched.get(appliance)?.poller.changed(area, farm);
   }

@@ -1,16 +1,4 @@
-/**
- * Stretches intervals so that all collectors of an appliance together stay within its busy ratio.
- */
-export interface IntervalBudget {
-  /** Records the cost of a run of a collector; costs are smoothed. */
-  spent(collector: string, busySeconds: number): void;
-  /**
-   * Records the cost of a whole round of a collector, as far as its calls have shown; not smoothed.
-   */
-  expects(collector: string, busySeconds: number): void;
-  /** Returns n: the collector runs once in n intervals of its schedule. */
-  multiplier(collector: string): number;
-}
+export type IntervalBudget = ReturnType<typeof createIntervalBudget>;
 
 export interface BudgetedCollector {
   readonly name: string;
@@ -35,7 +23,8 @@ const room = 0.95;
 const ofFirst = (ratio: number): number => ratio * ratioOfFirst;
 
 /**
- * Creates the budget; `collectors` are in order of priority. The first keeps its interval as long
+ * Stretches intervals so that all collectors of an appliance together stay within its busy ratio;
+ * `collectors` are in order of priority. The first keeps its interval as long
  * as possible, because people wait for farm status; only its own costs stretch it. The others are
  * stretched one interval at a time, first the one that frees the most, until the sum fits: this
  * stretches all of them the least. If it still does not fit, the call queue delays calls.
@@ -45,7 +34,7 @@ export function createIntervalBudget(
   collectors: readonly BudgetedCollector[],
   maxBusyRatio: number,
   onChange: () => void,
-): IntervalBudget {
+) {
   const [first, others] = [collectors.slice(0, 1), collectors.slice(1)];
   const costs = new Map<string, number>();
   const multipliers = new Map(collectors.map(({ name }) => [name, 1]));
@@ -54,12 +43,17 @@ export function createIntervalBudget(
     ((costs.get(name) ?? 0) * 1_000) / intervalMs / n;
 
   return {
-    spent(name, busySeconds) {
+    /** Records the cost of a run of a collector; costs are smoothed. */
+    spent(name: string, busySeconds: number): void {
       const before = costs.get(name) ?? busySeconds;
       const weight = busySeconds < before / 2 ? smoothing.halved : smoothing.usual;
       setCost(name, before + weight * (busySeconds - before));
     },
+    /**
+     * Records the cost of a whole round of a collector, as far as its calls have shown; not smoothed.
+     */
     expects: setCost,
+    /** Returns n: the collector runs once in n intervals of its schedule. */
     multiplier,
   };
 

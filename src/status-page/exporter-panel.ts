@@ -88,19 +88,10 @@ interface ProcessStatistics {
   readonly loopDelayMs: number;
 }
 
-export interface ProcessMonitor {
-  /**
-   * Returns the statistics, which change every ten seconds only, so that an unchanged page keeps
-   * its etag.
-   */
-  read(): ProcessStatistics;
-  close(): void;
-}
-
 const intervalMs = 10_000;
 const resolutionMs = 20;
 
-export function createProcessMonitor(now: () => number): ProcessMonitor {
+export function createProcessMonitor(now: () => number) {
   const startedAtMs = now() - process.uptime() * 1_000;
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();
@@ -115,8 +106,12 @@ export function createProcessMonitor(now: () => number): ProcessMonitor {
   }
 
   return {
-    read: () => newest,
-    close() {
+    /**
+     * Returns the statistics, which change every ten seconds only, so that an unchanged page keeps
+     * its etag.
+     */
+    read: (): ProcessStatistics => newest,
+    close(): void {
       clearInterval(timer);
       delay.disable();
     },
