@@ -12,10 +12,10 @@ interface GreetingParts {
 }
 
 /** Returns the lines for a person who started an exporter on a terminal. */
-export function greeting({ version, url, adminUrl, paint }: GreetingParts, appliances: number): readonly string[] {
+export function greeting(parts: GreetingParts, appliances: number): readonly string[] {
   return [
-    `zlb-exporter ${version} watches ${counted(appliances, 'appliance')}.`,
-    ...places({ url, adminUrl, paint }),
+    `zlb-exporter ${parts.version} watches ${counted(appliances, 'appliance')}.`,
+    ...places(parts),
     '',
     'The log follows on standard error; --log.format=logfmt is easier to read. Stop with Ctrl-C.',
     '',
@@ -71,7 +71,7 @@ export function demonstrationGreeting(parts: DemonstrationParts): readonly strin
   ];
 }
 
-function places({ url, adminUrl, paint }: Pick<GreetingParts, 'url' | 'adminUrl' | 'paint'>): readonly string[] {
+function places({ url, adminUrl, paint }: GreetingParts): readonly string[] {
   const rows = [
     [`${url}/`, 'what is wrong now, and how everything is'],
     [`${url}/metrics`, 'what Prometheus reads'],

@@ -21,21 +21,20 @@ const secretFields = [
   'certificate_key',
 ];
 
-interface Log extends Pick<LogOutput, 'flush'> {
+interface Log {
   readonly logger: Logger;
   /** Returns the number of lines that could not be written so far. */
   readonly droppedLines: () => number;
+  /** Resolves when the reader has taken all lines, or after 0.3 s. */
+  readonly flush: () => Promise<void>;
 }
 
 /** Logs to standard error; standard output is for people. */
 export function createLog(options: { readonly level: string; readonly format: string | undefined }): Log {
   const inFormat = options.format === 'logfmt' ? logfmt : (line: string) => line;
-  const output = createLogOutput({
-    fd: openStandardError(process.stderr),
-    lossNotice: (lines, because) =>
-      inFormat(
-        `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), lines, because, msg: 'log lines were lost' })}\n`,
-      ),
+  const { write, ...output } = createLogOutput(openStandardError(process.stderr), (lines, because) => {
+    const notice = { level: 'warn', time: new Date().toISOString(), lines, because, msg: 'log lines were lost' };
+    return inFormat(`${JSON.stringify(notice)}\n`);
   });
   const settings = {
     level: options.level,
@@ -44,11 +43,7 @@ export function createLog(options: { readonly level: string; readonly format: st
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`]), censor: '[redacted]' },
   };
-  return {
-    logger: pino(settings, { write: (line: string) => output.write(inFormat(line)) }),
-    droppedLines: () => output.droppedLines,
-    flush: () => output.flush(),
-  };
+  return { logger: pino(settings, { write: (line: string) => write(inFormat(line)) }), ...output };
 }
 
 /**
@@ -62,26 +57,6 @@ function logfmt(line: string): string {
 function quoted(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return /^[\w.:/+-]+$/.test(text) ? text : JSON.stringify(text);
-}
-
-/**
- * Writes log lines. Never throws and never blocks: a line that cannot be written is dropped and
- * counted.
- */
-interface LogOutput {
-  /** Takes one line with its line break. */
-  write(line: string): void;
-  /** Number of lines dropped since the start. */
-  readonly droppedLines: number;
-  /** Resolves when the reader has taken all lines, or after 0.3 s. */
-  flush(): Promise<void>;
-}
-
-interface LogOutputParts {
-  /** A descriptor that does not block, as {@link openStandardError} returns it. */
-  readonly fd: number;
-  /** Renders the line that reports how many lines were lost before it, with its line break. */
-  readonly lossNotice: (lines: number, because: string) => string;
 }
 
 /**
@@ -109,10 +84,11 @@ function openStandardError({ fd }: { readonly fd: number }): number {
 }
 
 /**
- * Writes each line at once, so that the last lines before an end are not lost; keeps lines only for
- * a slow reader.
+ * Creates an output that writes each line at once, so that the last lines before an end are not
+ * lost. It never throws and never blocks: lines are kept for a slow reader, and dropped and counted
+ * if they cannot be written. `lossNotice` renders the line that reports how many lines were lost.
  */
-function createLogOutput({ fd, lossNotice }: LogOutputParts): LogOutput {
+function createLogOutput(fd: number, lossNotice: (lines: number, because: string) => string) {
   const waiting: string[] = [];
   let waitingLength = 0;
   /**
@@ -165,10 +141,8 @@ function createLogOutput({ fd, lossNotice }: LogOutputParts): LogOutput {
   }
 
   return {
-    get droppedLines() {
-      return dropped;
-    },
-    write(line) {
+    droppedLines: () => dropped,
+    write(line: string): void {
       if (waitingLength > 0 && waitingLength + line.length > maxWaitingLength) {
         drop(1, 'the reader of the log did not keep up');
         return;
@@ -177,7 +151,7 @@ function createLogOutput({ fd, lossNotice }: LogOutputParts): LogOutput {
       waitingLength += line.length;
       writeWaiting();
     },
-    async flush() {
+    async flush(): Promise<void> {
       const isBehind = (): boolean => current !== undefined;
       for (let retries = 0; isBehind() && retries < maxFlushRetries; retries += 1) await delay(retryMs);
     },

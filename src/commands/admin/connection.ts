@@ -1,4 +1,5 @@
 import { createSecureContext } from 'node:tls';
+import { Agent } from 'undici';
 import { misspeltVariables } from '../../config/environment.ts';
 import { readFileText, withFolder } from '../../config/files.ts';
 import { certificatesFile } from '../../config/open-files.ts';
@@ -61,6 +62,15 @@ export async function readTlsFiles(
   const certificates = { ...(ca ? { ca } : {}), ...(cert ? { cert } : {}), ...(key ? { key } : {}) };
   refuseUnusable(certificates);
   return certificates;
+}
+
+/** Creates an agent with these certificates. */
+export function tlsAgent({ ca, cert, key }: TlsFiles, options: Agent.Options = {}): Agent {
+  return new Agent({
+    ...options,
+    // Set here, so that no environment variable can switch it off.
+    connect: { rejectUnauthorized: true, ...(ca && { ca }), ...(cert && key && { cert, key: key.reveal() }) },
+  });
 }
 
 function refuseUnusable({ ca, cert, key }: TlsFiles): void {

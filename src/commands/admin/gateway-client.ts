@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { headerOf, mediaTypeOf } from '../../appliance/answer.ts';
 import { type FailureReason, isClosedSocket, messageOf, reasonOfTransportError } from '../../appliance/errors.ts';
 import { errorCode, isRecord, parseJson } from '../../lib/check.ts';
 import type { OperationCall } from '../../gateway/operation.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
 import type { CallOptions, Content } from '../../recipes/calls.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, tlsAgent } from './connection.ts';
 
 export interface GatewayRequest {
   readonly method: Dispatcher.HttpMethod;
@@ -42,15 +42,9 @@ export interface GatewayClient {
   close(): Promise<void>;
 }
 
-export function createGatewayClient({ url, token, ca, cert, key }: Connection, signal: AbortSignal): GatewayClient {
-  const agent = new Agent({
-    connect: {
-      // Set here, so that no environment variable can switch it off.
-      rejectUnauthorized: true,
-      ...(ca === undefined ? {} : { ca }),
-      ...(cert === undefined || !key ? {} : { cert, key: key.reveal() }),
-    },
-  });
+export function createGatewayClient(connection: Connection, signal: AbortSignal): GatewayClient {
+  const { url, token } = connection;
+  const agent = tlsAgent(connection);
 
   async function send(request: GatewayRequest): Promise<GatewayAnswer> {
     const { origin, pathname } = new URL(url);

@@ -1,9 +1,9 @@
-import { Agent } from 'undici';
 import { createDecoder } from '../../appliance/decode.ts';
 import { messageOf } from '../../appliance/errors.ts';
 import { headerOf } from '../../appliance/answer.ts';
+import { parseJson } from '../../lib/check.ts';
 import { Secret } from '../../lib/secret.ts';
-import { parseUrl, readTlsFiles, refuseOpenSecret, textOf, type TlsFiles } from '../admin/connection.ts';
+import { parseUrl, readTlsFiles, refuseOpenSecret, textOf, tlsAgent, type TlsFiles } from '../admin/connection.ts';
 import { type CommandContext, UsageError } from '../command.ts';
 import { ExporterReply, type Seen } from './exporter-reply.ts';
 import { NothingKnown } from './check-result.ts';
@@ -24,12 +24,8 @@ const maxDifferenceMs = 300_000;
 /** Asks a running exporter about an appliance; throws NothingKnown if it does not say. */
 export async function askExporter(context: CommandContext, appliance: string): Promise<Seen> {
   const exporter = await readExporter(context);
-  const { url, user, ca, cert, key } = exporter;
-  const agent = new Agent({
-    maxResponseSize: 64 * 1_048_576,
-    // Set here, so that no environment variable can switch it off.
-    connect: { rejectUnauthorized: true, ...(ca && { ca }), ...(cert && key && { cert, key: key.reveal() }) },
-  });
+  const { url, user } = exporter;
+  const agent = tlsAgent(exporter, { maxResponseSize: 64 * 1_048_576 });
   try {
     const { statusCode, headers, body } = await agent.request({
       origin: url.origin,
@@ -67,12 +63,16 @@ async function readExporter({ flags, env }: CommandContext): Promise<Exporter> {
     '--exporter.url (or ZLB_EXPORTER_URL) must be a URL such as https://exporter.example.com:9444',
   );
   const file = flags['exporter.user-file'];
-  if (file === undefined) return { url, user: undefined, ...(await readTlsFiles(flags, url, 'exporter.')) };
+  const user = file === undefined ? undefined : await readUser(url, file);
+  return { url, user, ...(await readTlsFiles(flags, url, 'exporter.')) };
+}
+
+async function readUser(url: URL, file: string): Promise<Secret> {
   refuseOpenSecret(url, 'a password');
   const text = (await textOf('--exporter.user-file', file, 'key')).replace(/\r?\n$/, '');
   if (!/^[^:\r\n]+:[^\r\n]+$/.test(text))
     throw new UsageError('--exporter.user-file must hold one line, user:password, as the web configuration has them');
-  return { url, user: new Secret(text), ...(await readTlsFiles(flags, url, 'exporter.')) };
+  return new Secret(text);
 }
 
 function refusalText(status: number, { origin }: URL, appliance: string): string {
@@ -82,12 +82,8 @@ function refusalText(status: number, { origin }: URL, appliance: string): string
 }
 
 function read(text: string, name: string): Omit<Seen, 'nowMs'> {
-  let reply: unknown;
-  try {
-    reply = JSON.parse(text);
-  } catch {
-    throw new NothingKnown('what answers is no exporter: it does not speak JSON');
-  }
+  const reply = parseJson(text);
+  if (reply === undefined) throw new NothingKnown('what answers is no exporter: it does not speak JSON');
   const decoded = createDecoder()(ExporterReply, reply);
   if (!decoded.ok) throw new NothingKnown(`what answers is no exporter of this release: ${decoded.because}`);
   const { appliances, demonstration } = reply as ExporterReply;
