@@ -4,8 +4,13 @@ import { createDecoder, type Decode } from '../appliance/decode.ts';
 import type { BuildInfo } from './build-info.ts';
 import { collectorFamilies, collectors } from '../collectors/registry.ts';
 import { type ApplianceSettings, type Settings, watchesFarm } from '../config/settings.ts';
-import type { WebSettings } from '../config/web-settings.ts';
-import { type ConfigurationSource, createReloading, type Reloading, RestartNeededError } from './reloading.ts';
+import {
+  type Configuration,
+  type ConfigurationSource,
+  createReloading,
+  type Reloading,
+  RestartNeededError,
+} from './reloading.ts';
 import { connectAppliance } from './connect-appliance.ts';
 import { createGatewayLifecycle, type GatewayLifecycle } from './gateway-lifecycle.ts';
 import { listen } from '../http/listen.ts';
@@ -22,16 +27,9 @@ import { FleetPoller, type FleetChange, type Inherited } from '../poller/fleet.t
 import { ownFamilies } from '../poller/collector-statistics.ts';
 import type { RecentTransition } from '../poller/status.ts';
 
-/** The whole configuration of the exporter. */
-export interface Configuration {
-  readonly settings: Settings;
-  /** Access to the metrics; if missing, everybody may read them over plain HTTP. */
-  readonly web?: WebSettings | undefined;
-}
-
 export interface DaemonParts extends Configuration {
   /** The source of changed settings; if missing, the settings cannot change. */
-  readonly source?: ConfigurationSource<Configuration>;
+  readonly source?: ConfigurationSource;
   /** True if a reload can be requested by HTTP. */
   readonly enableLifecycle?: boolean;
   /** `host:port`; an empty host means every address. */

@@ -1,7 +1,8 @@
 import type { Settings } from '../config/settings.ts';
 import { ListenError } from '../http/listen.ts';
 import { RestartNeededError } from './reloading.ts';
-import type { StartGatewayParts, GatewaySettings, StartedGateway } from './start-gateway.ts';
+import type { GatewaySettings, GatewaySurroundings } from './gateway-core.ts';
+import type { StartedGateway } from './start-gateway.ts';
 
 /** Starts, changes and stops the admin gateway as the configuration says. */
 export interface GatewayLifecycle {
@@ -16,7 +17,7 @@ export interface GatewayLifecycle {
   close(): Promise<void>;
 }
 
-export function createGatewayLifecycle(createParts: () => StartGatewayParts): GatewayLifecycle {
+export function createGatewayLifecycle(createParts: () => GatewaySurroundings): GatewayLifecycle {
   let running: { readonly gateway: StartedGateway; readonly settings: GatewaySettings } | undefined;
 
   async function start(settings: GatewaySettings): Promise<void> {

@@ -1,18 +1,27 @@
 import type { Logger } from 'pino';
 import { createFiles, type Files } from '../config/files.ts';
 import { ConfigError } from '../config/problems.ts';
+import type { Settings } from '../config/settings.ts';
+import type { WebSettings } from '../config/web-settings.ts';
 import { ListenError } from '../http/listen.ts';
 import type { ReloadOutcome } from '../http/metrics-app.ts';
 import { toError } from '../lib/check.ts';
 import { FileKindError } from '../lib/disk.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
 
+/** The whole configuration of the exporter. */
+export interface Configuration {
+  readonly settings: Settings;
+  /** Access to the metrics; if missing, everybody may read them over plain HTTP. */
+  readonly web?: WebSettings | undefined;
+}
+
 /**
  * A configuration that can be read again, on request or because a file that it names has changed.
  * It is in force when the given function has applied it; if that rejects, the one before stays in
  * force.
  */
-export interface ConfigurationSource<Configuration> {
+export interface ConfigurationSource {
   /** Reads all of it. Rejects with a ConfigError, or as `apply` does. */
   read<Result>(apply: (configuration: Configuration) => Promise<Result>): Promise<Result>;
   /**
@@ -24,16 +33,11 @@ export interface ConfigurationSource<Configuration> {
   readonly isMainInForce: boolean;
 }
 
-export interface ConfigurationSourceParts<Configuration> {
-  /** Path of the main file; undefined where the environment is the configuration. */
-  readonly path: string | undefined;
-  readonly load: (files: Files) => Promise<Configuration>;
-}
-
-export function createConfigurationSource<Configuration>({
-  path,
-  load,
-}: ConfigurationSourceParts<Configuration>): ConfigurationSource<Configuration> {
+/** Creates a source; without a path of a main file, the environment is the configuration. */
+export function createConfigurationSource(
+  path: string | undefined,
+  load: (files: Files) => Promise<Configuration>,
+): ConfigurationSource {
   let inForce: Files | undefined;
   /**
    * Compared with the disk. Includes the files of a refused change, or it would be refused again
@@ -84,8 +88,8 @@ export interface Reloading {
   close(): Promise<void>;
 }
 
-export interface ReloadingParts<Configuration> {
-  readonly source: ConfigurationSource<Configuration>;
+interface ReloadingParts {
+  readonly source: ConfigurationSource;
   /**
    * Applies a configuration in whole or not at all; resolves to a short summary of what changed.
    */
@@ -103,7 +107,7 @@ export class RestartNeededError extends Error {
 /** The interval at which the files are checked; cheap even for a thousand of them. */
 const checkIntervalMs = 2_000;
 
-export function createReloading<Configuration>(parts: ReloadingParts<Configuration>): Reloading {
+export function createReloading(parts: ReloadingParts): Reloading {
   const { source, apply, self, log, now } = parts;
   let last: Promise<unknown> = Promise.resolve();
   let waiting: Promise<ReloadOutcome> | undefined;
@@ -173,7 +177,7 @@ export function createReloading<Configuration>(parts: ReloadingParts<Configurati
 }
 
 /** Counts and logs a refused configuration; returns what the caller of a reload may read. */
-function reportRefused(thrown: unknown, { self, log }: Pick<ReloadingParts<unknown>, 'self' | 'log'>): string {
+function reportRefused(thrown: unknown, { self, log }: Pick<ReloadingParts, 'self' | 'log'>): string {
   self.configurationRefused();
   const message = 'configuration refused, the one before stays in force';
   if (isForPeople(thrown)) {

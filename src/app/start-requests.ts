@@ -1,7 +1,4 @@
-import type { AdminMetrics } from '../gateway/admin-metrics.ts';
-import { createGateway, type Gateway, type GatewayParts } from '../gateway/gateway.ts';
-import type { Principals } from '../gateway/principal.ts';
-import type { AuditJournal } from '../audit/journal.ts';
+import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { ApprovalSettings } from '../config/admin-settings.ts';
 import { sleep } from '../lib/time.ts';
 import { createDeliver } from '../recipes/deliver.ts';
@@ -10,19 +7,7 @@ import { requestableRecipes } from '../recipes/recipes.ts';
 import { type ChangeRequests, openChangeRequests } from '../requests/change-requests.ts';
 import { createProposals, type Proposals } from '../requests/proposals.ts';
 import { createRequestFolder } from '../requests/request-folder.ts';
-import type { Logger } from 'pino';
-
-export interface StartRequestsParts extends Omit<GatewayParts, 'approvals' | 'principals' | 'freeze'> {
-  readonly freeze: GatewayParts['freeze'];
-  readonly principals: Principals;
-  readonly journal: AuditJournal;
-  readonly metrics: AdminMetrics;
-  readonly auditFile: string;
-  /** Read at each use: a reload may change them. */
-  readonly approvals: () => ApprovalSettings;
-  readonly now: () => number;
-  readonly log: Logger;
-}
+import type { GatewayCore } from './gateway-core.ts';
 
 /** The gateway with its change requests and the proposals of alerts. */
 export interface StartedRequests {
@@ -35,31 +20,36 @@ export interface StartedRequests {
 const sweepEveryMs = 5_000;
 
 /** Opens the change requests beside the audit, and connects them with the gateway. */
-export async function startRequests(parts: StartRequestsParts): Promise<StartedRequests> {
+export async function startRequests(core: GatewayCore): Promise<StartedRequests> {
+  const { auditFile, timeoutMs } = core.settings.admin;
+  // Read at each use: a reload may change them.
+  const approvals = (): ApprovalSettings => core.settings.admin.approvals;
   const gateway = createGateway({
-    ...parts,
+    ...core,
+    timeoutMs,
     approvals: {
       get requiredFor() {
-        return parts.approvals().requiredFor;
+        return approvals().requiredFor;
       },
       ask: (waiting) => changeRequests.askInstead(waiting),
     },
+    onChanged: (appliance, area, farm) => core.fleet.changed(appliance, area, farm),
   });
   const recipes = (): readonly Recipe[] => {
-    const { certificatesFolder } = parts.approvals();
+    const { certificatesFolder } = approvals();
     return certificatesFolder === undefined
       ? requestableRecipes
       : [...requestableRecipes, createDeliver(certificatesFolder)];
   };
   const changeRequests = await openChangeRequests({
-    ...parts,
+    ...core,
     gateway,
     recipes,
-    folder: createRequestFolder(`${parts.auditFile}.requests`),
-    settings: parts.approvals,
+    folder: createRequestFolder(`${auditFile}.requests`),
+    settings: approvals,
     sleep,
   });
-  const proposals = createProposals({ ...parts, changeRequests, recipes });
+  const proposals = createProposals({ ...core, changeRequests, recipes });
   const timer = setInterval(() => void changeRequests.sweep(), sweepEveryMs);
   // Nothing waits for it: a disk may not answer, and the audit may be long.
   void changeRequests.sweep();
@@ -70,7 +60,7 @@ export async function startRequests(parts: StartRequestsParts): Promise<StartedR
     async close() {
       clearInterval(timer);
       await Promise.all([proposals.close(), changeRequests.close()]);
-      parts.metrics.noChangeRequests();
+      core.metrics.noChangeRequests();
     },
   };
 }

@@ -142,7 +142,7 @@ function createLogOutput(fd: number, lossNotice: (lines: number, because: string
 
   return {
     droppedLines: () => dropped,
-    write(line: string): void {
+    write: (line: string): void => {
       if (waitingLength > 0 && waitingLength + line.length > maxWaitingLength) {
         drop(1, 'the reader of the log did not keep up');
         return;
@@ -151,7 +151,7 @@ function createLogOutput(fd: number, lossNotice: (lines: number, because: string
       waitingLength += line.length;
       writeWaiting();
     },
-    async flush(): Promise<void> {
+    flush: async (): Promise<void> => {
       const isBehind = (): boolean => current !== undefined;
       for (let retries = 0; isBehind() && retries < maxFlushRetries; retries += 1) await delay(retryMs);
     },

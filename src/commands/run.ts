@@ -36,16 +36,10 @@ export const run: Command = async (context) => {
   const loadSettings = createSettingsLoader({ collectorDefaults, operations: operationRoutes() });
   const loadWeb = createWebSettingsLoader();
   const shard = flags.shard === undefined ? undefined : parseShard(flags.shard);
-  const source = createConfigurationSource({
-    path: file,
-    async load(files) {
-      const path = file === undefined ? {} : { file };
-      const settings = await loadSettings({ ...path, env, files });
-      return {
-        settings: settingsOfShard(settings, shard),
-        web: webFile === undefined ? undefined : await loadWeb({ file: webFile, env, files }),
-      };
-    },
+  const source = createConfigurationSource(file, async (files) => {
+    const settings = await loadSettings({ ...(file === undefined ? {} : { file }), env, files });
+    const web = webFile === undefined ? undefined : await loadWeb({ file: webFile, env, files });
+    return { settings: settingsOfShard(settings, shard), web };
   });
   // The first configuration has to be valid, or the exporter does not start.
   const configuration = await source.read((first) => Promise.resolve(first));

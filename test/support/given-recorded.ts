@@ -55,12 +55,9 @@ export async function givenRecordedExporter(
   const startedAt = performance.now();
   let passedMs = 0;
   const now = (): number => Date.parse('2026-11-20T21:00:00Z') + passedMs + performance.now() - startedAt;
-  const source = createConfigurationSource({
-    path: file,
-    load: async (files) => ({
-      settings: rarely(await loadSettings({ file, env: {}, collectorDefaults, operations: operationRoutes(), files })),
-    }),
-  });
+  const source = createConfigurationSource(file, async (files) => ({
+    settings: rarely(await loadSettings({ file, env: {}, collectorDefaults, operations: operationRoutes(), files })),
+  }));
   const daemon = await startDaemon({
     ...(await source.read((first) => Promise.resolve(first))),
     source,

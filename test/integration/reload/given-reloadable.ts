@@ -68,12 +68,9 @@ export async function givenReloadable(
 
   const logged: string[] = [];
   const file = path('zlb.yml');
-  const source = createConfigurationSource({
-    path: file,
-    load: async (files) => ({
-      settings: await loadSettings({ file, env: {}, collectorDefaults, operations: operationRoutes(), files }),
-    }),
-  });
+  const source = createConfigurationSource(file, async (files) => ({
+    settings: await loadSettings({ file, env: {}, collectorDefaults, operations: operationRoutes(), files }),
+  }));
   const daemon = await startDaemon({
     ...(await source.read((first) => Promise.resolve(first))),
     source,
