@@ -5,7 +5,7 @@ import { alertTable } from './common-tables.ts';
 import { lines, tile, timeline } from './graphs.ts';
 import { toAppliance } from './links.ts';
 import { anyIs, highIs, neutral } from './look.ts';
-import { age, counted, exporterSeries, once, series } from './queries.ts';
+import { age, changesSomething, counted, exporterSeries, once, series } from './queries.ts';
 import { yesNo } from './states.ts';
 import { table } from './table.ts';
 
@@ -18,9 +18,7 @@ export function admin(): Dashboard {
   const denied = series('zlb_admin_denied_total');
   const over = (selector: string) => `sum(${counted(selector, '$__range')})`;
   const none = `0 * sum(${exporterSeries('zlb_admin_audit_records_total')})`;
-  // Change requests are counted on the board of the exporter.
-  const change = ['method!="GET"', 'code=~"2.."', 'endpoint!~"/requests.*|/alerts"'];
-  const changes = requests(...change);
+  const changes = requests(...changesSomething);
 
   return board({
     uid: 'zlb-admin',
@@ -190,7 +188,7 @@ export function admin(): Dashboard {
             stacked: true,
             queries: [
               {
-                expr: `${sum('appliance', counted(requests(...change, 'appliance!=""'), '$__rate_interval'))} > 0`,
+                expr: `${sum('appliance', counted(requests(...changesSomething, 'appliance!=""'), '$__rate_interval'))} > 0`,
                 legend: '{{appliance}}',
               },
             ],
