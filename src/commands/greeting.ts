@@ -64,8 +64,8 @@ export function demonstrationGreeting(parts: DemonstrationParts): readonly strin
     '  zlb-exporter admin requests approve ID --watch --reason=looked-at-it',
     '',
     paint('bold', 'Next'),
-    '  npm run stack                       in a clone: with Prometheus, and alerts that fire and end',
-    '  README.md, "Your first appliance"   one of yours: zlb-exporter --config.file=zlb.yml',
+    '  With Prometheus, and alerts that fire and end, in a clone: npm run stack',
+    '  One of yours; it asks for its key, and writes zlb.yml: zlb-exporter init 192.0.2.10',
     '',
     'Stop with Ctrl-C.',
   ];

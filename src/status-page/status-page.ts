@@ -52,7 +52,7 @@ export function registerStatusPage(app: FastifyInstance, parts: StatusPageParts)
 
   const { version, isDemonstration } = exporter();
   const build = `${version}-${digestOf(assets)}${isDemonstration ? '-demonstration' : ''}`;
-  const banner = isDemonstration ? demonstrationBanner(spoken('zlb-exporter --config.file=zlb.yml')) : undefined;
+  const banner = isDemonstration ? demonstrationBanner(spoken('zlb-exporter init 192.0.2.10')) : undefined;
   const summarize = createHealthSummary({ describe, now });
   const views = createViewCache();
   /**

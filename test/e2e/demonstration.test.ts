@@ -15,7 +15,7 @@ it('says on top of every page, in the status and in the metrics that the load ba
     const page = await (await fetch(`${url}${path}`)).text();
     expect(page.indexOf(banner), path).toBeGreaterThan(0);
     expect(page.indexOf(banner), path).toBeLessThan(page.indexOf('<main'));
-    expect(page).toContain('npm start --silent -- --config.file=zlb.yml');
+    expect(page).toContain('npm start --silent -- init 192.0.2.10');
   }
   expect(await (await fetch(`${url}/api/status`)).json()).toMatchObject({ demonstration: true });
   expect(await (await fetch(`${url}/metrics`)).text()).toContain('\nzlb_exporter_demonstration 1\n');

@@ -108,7 +108,7 @@ describe('without a configuration', () => {
     expect(stdout).toMatch(/oldportal is up\.[^]*lb-madrid +actOnFarm +200/);
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(100);
     // A user who forgot npm's -- gets here too, and npm passed on nothing that would show it.
-    expect(exporter.stdout()).toContain('npm start --silent -- --config.file=zlb.yml\n');
+    expect(exporter.stdout()).toContain('npm start --silent -- init 192.0.2.10\n');
     expect(exporter.stdout()).not.toContain('\u001b');
     for (const path of ['/', '/metrics']) expect((await fetch(`${url}${path}`)).status).toBe(200);
   });

@@ -79,7 +79,8 @@ async function nextCommands(file: string): Promise<readonly string[]> {
   if ((await folderOfKeys(dirname(file))) === dirname(file)) return [check, start];
   const isBooted = await isThere('/run/systemd/system');
   const service = 'sudo systemctl enable --now zlb-exporter    # if it runs: sudo systemctl reload zlb-exporter';
-  return [check, isBooted ? service : `sudo -u zlb-exporter ${start}`];
+  // The keys are for the exporter and root alone.
+  return [`sudo ${check}`, isBooted ? service : `sudo -u zlb-exporter ${start}`];
 }
 
 function refuseWithoutTerminal({ flags, shell }: CommandContext): void {
