@@ -1,14 +1,11 @@
-import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { chromium } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
+import { givenBrowser, type OpenPage } from '../support/browser.ts';
 import { givenGateway } from '../support/given-gateway.ts';
 import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';
-
-const program = spawnSync('which', ['chromium'], { encoding: 'utf8' }).stdout.trim();
 
 /**
  * Every way in which a page can make its browser send something, as an expression that runs in the
@@ -60,32 +57,30 @@ const helpers = `
   };
 `;
 
-/** A page of somebody else, open in a browser; both end with the test. */
-async function openStrangePage(host: string) {
+/** Opens a page of somebody else. */
+async function openStrangePage(open: OpenPage, host: string) {
   const server = createServer((_request, response) =>
     response.setHeader('content-type', 'text/html').end('<!doctype html><body>'),
   );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // The sandbox of Chromium does not start for root, as in most containers.
-  const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
-  onTestFinished(async () => {
-    await browser.close();
+  onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  const context = await browser.newContext();
-  const page = await context.newPage();
+  const page = await open();
   await page.goto(`http://${host}:${(server.address() as AddressInfo).port}/`);
-  return { page, context };
+  return page;
 }
 
 describe.skipIf(!isThere('chromium')).each([
   ['of another site', 'localhost'],
   ['of the same site on another port', '127.0.0.1'],
 ])('a web page %s', (_, host) => {
+  const open = givenBrowser();
+
   it('reaches no appliance and reads nothing, although it knows a token', async () => {
     const { url, tokenOf, appliance, audit, metrics } = await givenGateway({ 'lb-1': busyWorld() });
-    const { page } = await openStrangePage(host);
+    const page = await openStrangePage(open, host);
 
     const got = new Map<string, unknown>();
     for (const [name, attempt] of Object.entries(attempts))
@@ -102,8 +97,8 @@ describe.skipIf(!isThere('chromium')).each([
 
   it('reaches no appliance even where the browser adds the token by itself', async () => {
     const { url, tokenOf, appliance, metrics } = await givenGateway({ 'lb-1': busyWorld() });
-    const { page, context } = await openStrangePage(host);
-    await context.setExtraHTTPHeaders({ authorization: `Bearer ${tokenOf('admin')}` });
+    const page = await openStrangePage(open, host);
+    await page.context().setExtraHTTPHeaders({ authorization: `Bearer ${tokenOf('admin')}` });
 
     const got = new Map<string, unknown>();
     for (const [name, attempt] of Object.entries(attempts))

@@ -1,25 +1,19 @@
-import { spawnSync } from 'node:child_process';
 import axe from 'axe-core';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { makeToken } from '../../src/commands/token.ts';
+import { givenBrowser, type OpenPage, watchPage } from '../support/browser.ts';
 import { givenGateway, type GivenOptions } from '../support/given-gateway.ts';
 import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';
 
-const program = spawnSync('which', ['chromium'], { encoding: 'utf8' }).stdout.trim();
 const phone = { width: 390, height: 844 };
 const desktop = { width: 1_280, height: 900 };
 const harm = `<img src=x onerror="globalThis.harmed=1">`;
 
 describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    // The sandbox of Chromium does not start for root, as in most containers.
-    browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
-  });
-  afterAll(() => browser.close());
+  const open = givenBrowser();
 
   it.each([
     ['phone', phone],
@@ -29,7 +23,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     async (_, viewport) => {
       const { url, tokens, ask, read, sent } = await givenRequests();
       const { id, digest } = await ask({ reason: 'the list of backends was changed' });
-      const { page, complaints } = await openConsole(browser, url, { viewport });
+      const { page, complaints } = await openConsole(open, url, { viewport });
 
       await signIn(page, tokens.bob);
       await page.getByRole('heading', { name: '1 change waits for a decision' }).waitFor();
@@ -62,7 +56,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   it('is used with the keyboard alone, and tells a screen reader what happened', async () => {
     const { url, tokens, ask, sent } = await givenRequests();
     await ask();
-    const { page } = await openConsole(browser, url, {});
+    const { page } = await openConsole(open, url, {});
     const focused = () => page.evaluate<string>('document.activeElement.textContent');
     const tabTo = async (name: string) => {
       for (let turn = 0; !(await focused()).includes(name); turn += 1) {
@@ -101,7 +95,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
       annotations: { summary: 'shop does not serve what is stored' },
       startsAt: '2026-11-24T01:00:00Z',
     };
-    const { page } = await openConsole(browser, url, { viewport: phone });
+    const { page } = await openConsole(open, url, { viewport: phone });
     await signIn(page, tokens.bob);
     await page.getByRole('heading', { name: 'No change waits' }).waitFor();
 
@@ -135,7 +129,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
         },
       });
     const link = '#alert=ZlbFarmNeedsRestart&appliance=lb-1&object=shop';
-    const { page, complaints } = await openConsole(browser, `${url}/console${link}`, { viewport: phone });
+    const { page, complaints } = await openConsole(open, `${url}/console${link}`, { viewport: phone });
     await signIn(page, tokens.bob);
     await page.getByText('No proposal of ZlbFarmNeedsRestart waits').waitFor();
 
@@ -154,7 +148,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   it('says to whoever asked why another must approve, and takes the request back', async () => {
     const { url, tokens, ask, read } = await givenRequests();
     const { id } = await ask();
-    const { page } = await openConsole(browser, `${url}/console#${id}`, {});
+    const { page } = await openConsole(open, `${url}/console#${id}`, {});
 
     await signIn(page, tokens.alice);
     await page.getByText('You asked for it yourself: another person must decide.').waitFor();
@@ -168,7 +162,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   it('says to another token of the same person that a second person must approve', async () => {
     const { url, tokens, ask, sent } = await givenRequests();
     const { id } = await ask();
-    const { page } = await openConsole(browser, `${url}/console#${id}`, {});
+    const { page } = await openConsole(open, `${url}/console#${id}`, {});
     await signIn(page, tokens['alice-phone']);
     await page.getByLabel('Your reason').fill('looked at it');
 
@@ -183,7 +177,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     const approvals = { requiredFor: [], ttlMs: 1_800_000, selfApproval: true };
     const { url, tokens, ask } = await givenRequests({ approvals });
     const { id } = await ask();
-    const { page } = await openConsole(browser, `${url}/console#${id}`, {});
+    const { page } = await openConsole(open, `${url}/console#${id}`, {});
     await signIn(page, tokens.alice);
     await page.getByLabel('Your reason').fill('looked at it');
 
@@ -195,7 +189,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   it('shows nothing more to a token that is not in force any more', async () => {
     const { url, tokens, ask } = await givenRequests();
     const { id } = await ask({ reason: 'a reason of our own' });
-    const { page } = await openConsole(browser, `${url}/console#${id}`, {});
+    const { page } = await openConsole(open, `${url}/console#${id}`, {});
     await signIn(page, tokens.bob);
     await page.getByText('a reason of our own').waitFor();
 
@@ -210,7 +204,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   it('says why not to somebody who is no approver', async () => {
     const { url, tokens, ask } = await givenRequests();
     const { id } = await ask();
-    const { page } = await openConsole(browser, `${url}/console#${id}`, {});
+    const { page } = await openConsole(open, `${url}/console#${id}`, {});
 
     await signIn(page, tokens.carol);
 
@@ -221,7 +215,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   it('shows the new plan and asks again when it is not what it was', async () => {
     const { url, tokens, ask, sent, world } = await givenRequests();
     const { id, digest } = await ask();
-    const { page } = await openConsole(browser, `${url}/console#${id}`, {});
+    const { page } = await openConsole(open, `${url}/console#${id}`, {});
     await signIn(page, tokens.bob);
     await page.getByLabel('Your reason').fill('looked at it');
 
@@ -242,7 +236,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   it('does not let a plan be approved that nobody here has read', async () => {
     const { url, tokens, ask, sent, world, call } = await givenRequests();
     const { id, digest } = await ask();
-    const { page } = await openConsole(browser, `${url}/console#${id}`, {});
+    const { page } = await openConsole(open, `${url}/console#${id}`, {});
     await signIn(page, tokens.bob);
     await page.getByLabel('Your reason').fill('looked at it');
 
@@ -261,7 +255,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   it('keeps what it knows, with its age, while the gateway does not answer', async () => {
     const { url, tokens, ask } = await givenRequests();
     const { id } = await ask();
-    const { page } = await openConsole(browser, `${url}/console#${id}`, {});
+    const { page } = await openConsole(open, `${url}/console#${id}`, {});
     await signIn(page, tokens.bob);
     await page.getByLabel('Your reason').fill('looked at it');
 
@@ -287,7 +281,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   it('says that nobody knows whether an approval arrived whose answer is lost', async () => {
     const { url, tokens, ask } = await givenRequests();
     const { id } = await ask();
-    const { page } = await openConsole(browser, `${url}/console#${id}`, {});
+    const { page } = await openConsole(open, `${url}/console#${id}`, {});
     await signIn(page, tokens.bob);
     await page.route('**/approve', (route) => route.abort());
     await page.getByLabel('Your reason').fill('looked at it');
@@ -300,7 +294,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     const { url, tokens, ask, call } = await givenRequests();
     const { id } = await ask();
     await call('PUT', '/freeze', { as: tokens.root, headers: { 'x-reason': 'migration' } });
-    const { page } = await openConsole(browser, `${url}/console#${id}`, {});
+    const { page } = await openConsole(open, `${url}/console#${id}`, {});
 
     await signIn(page, tokens.bob);
 
@@ -313,7 +307,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     const { url, tokens, ask, world } = await givenRequests();
     world.farms.get('shop')!.vip = `${harm} \u202egnorw\u{e0041}\u3164\u034f si lla`;
     const { id } = await ask({ force: true, reason: `${harm} for a reason` });
-    const { page, complaints } = await openConsole(browser, `${url}/console#${id}`, {});
+    const { page, complaints } = await openConsole(open, `${url}/console#${id}`, {});
 
     await signIn(page, tokens.bob);
     await page.getByText(`Farm shop (https) at ${harm}`).waitFor();
@@ -330,7 +324,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
   it('keeps the token in memory alone, and forgets it with all that came with it', async () => {
     const { url, tokens, ask } = await givenRequests();
     const { id } = await ask({ reason: 'a reason of our own' });
-    const { page, strangers, complaints } = await openConsole(browser, `${url}/console#${id}`, {});
+    const { page, complaints } = await openConsole(open, `${url}/console#${id}`, {});
     await signIn(page, tokens.bob);
     await page.getByText('a reason of our own').waitFor();
 
@@ -348,13 +342,12 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
       expect(left).not.toContain(secret);
     await page.reload();
     await page.getByLabel('Your token for').waitFor();
-    expect(strangers).toEqual([]);
     expect(complaints).toEqual([]);
   }, 60_000);
 
   it('shows the changes of the token that was typed last, however late the answers for another one are', async () => {
     const { url, tokens } = await givenRequests();
-    const { page } = await openConsole(browser, url, {});
+    const { page } = await openConsole(open, url, {});
     await page.route('**/whoami', (route) => {
       if (!route.request().headers()['authorization']?.includes(tokens.bob)) return route.continue();
       return undefined;
@@ -371,7 +364,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
 
   it('cannot be led to another change by the page that opened it', async () => {
     const { url } = await givenRequests();
-    const { page } = await openConsole(browser, url, {});
+    const { page } = await openConsole(open, url, {});
     const harmful = 'http://harmful.example/';
     await page.route(harmful, (route) => route.fulfill({ contentType: 'text/html', body: '<p>Win a prize' }));
     await page.goto(harmful);
@@ -386,7 +379,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
 
   it('says what is wrong with a token, and what a link leads to that is gone', async () => {
     const { url, tokens } = await givenRequests();
-    const { page } = await openConsole(browser, `${url}/console#cr-aaaaaaaaaa`, {});
+    const { page } = await openConsole(open, `${url}/console#cr-aaaaaaaaaa`, {});
 
     await signIn(page, 'zlb_wrong');
     await page.getByText('The token is not known.').waitFor();
@@ -409,7 +402,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
       await call('POST', `/requests/${done}/approve`, { as: tokens.bob, json: { digest, reason: 'a test' } });
       await ended(done);
       const { id } = await ask({ reason: 'x'.repeat(400) });
-      const { page, complaints } = await openConsole(browser, url, { viewport, colorScheme });
+      const { page, complaints } = await openConsole(open, url, { viewport, colorScheme });
       expect(await complaintsOfAxe(page)).toEqual([]);
       await signIn(page, tokens.bob);
 
@@ -482,23 +475,13 @@ async function givenRequests(admin: GivenOptions['admin'] = {}) {
 }
 
 /** The console at a URL, or that of a gateway. */
-async function openConsole(browser: Browser, url: string, options: BrowserContextOptions) {
+async function openConsole(open: OpenPage, url: string, options: BrowserContextOptions) {
   const { origin, hash } = new URL(url);
-  const context = await browser.newContext({ viewport: desktop, ...options });
-  onTestFinished(() => context.close());
-  const page = await context.newPage();
+  const page = await open({ viewport: desktop, ...options });
   page.setDefaultTimeout(15_000);
-  const complaints: string[] = [];
-  const strangers: string[] = [];
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  page.on('request', (request) => {
-    if (!request.url().startsWith(`${origin}/`)) strangers.push(request.url());
-  });
+  const complaints = watchPage(page, origin);
   await page.goto(`${origin}/console${hash}`);
-  return { page, complaints, strangers };
+  return { page, complaints };
 }
 
 async function signIn(page: Page, token: string): Promise<void> {

@@ -1,20 +1,20 @@
-import { spawnSync } from 'node:child_process';
-import { type Page, chromium } from 'playwright-core';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../src/appliance/api/table.ts';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
+import { givenBrowser, type OpenPage, watchPage } from '../support/browser.ts';
 import { givenGateway } from '../support/given-gateway.ts';
 import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';
 
-const program = spawnSync('which', ['chromium'], { encoding: 'utf8' }).stdout.trim();
-
 describe.skipIf(!isThere('chromium'))('the page under /docs in a real browser', () => {
+  const open = givenBrowser();
+
   it('lists all operations without a complaint of the browser, within seconds', async () => {
     const own = ['listAppliances', 'discoverParameters', 'whoAmI', 'readAudit', 'readFreeze', 'freeze', 'unfreeze'];
     const requests = ['askForChange', 'listChangeRequests', 'readChangeRequest', 'approveChange', 'denyChange'];
     const all = [...Object.keys(endpoints), ...own, ...requests, 'cancelChange', 'postAlerts', 'readOpenApiDocument'];
-    const { page, url, complaints, strangers } = await openPage();
+    const { page, url, complaints } = await openPage(open);
 
     await page.goto(`${url}/docs`);
     await page.locator('.opblock-tag').first().waitFor();
@@ -30,13 +30,12 @@ describe.skipIf(!isThere('chromium'))('the page under /docs in a real browser', 
 
     expect(ids.toSorted()).toEqual(all.toSorted());
     expect(complaints).toEqual([]);
-    expect(strangers).toEqual([]);
     console.log(`/docs with ${all.length} operations was usable after ${Math.round(usableAfterMs)} ms`);
     expect(usableAfterMs).toBeLessThan(10_000);
   }, 60_000);
 
   it('shows what the search finds', async () => {
-    const { page, url } = await openPage();
+    const { page, url } = await openPage(open);
     await page.goto(`${url}/docs`);
     await page.locator('.opblock-tag').first().waitFor();
 
@@ -53,7 +52,7 @@ describe.skipIf(!isThere('chromium'))('the page under /docs in a real browser', 
   }, 60_000);
 
   it('asks for one token in one box, and says where it comes from', async () => {
-    const { page, url } = await openPage();
+    const { page, url } = await openPage(open);
     await page.goto(`${url}/docs`);
     await page.locator('.scheme-container').getByRole('button', { name: 'Authorize' }).click();
 
@@ -62,7 +61,7 @@ describe.skipIf(!isThere('chromium'))('the page under /docs in a real browser', 
   }, 60_000);
 
   it('has the colours of the system, also when these change', async () => {
-    const { page, url } = await openPage();
+    const { page, url } = await openPage(open);
     const ground = () => page.evaluate<string>(`getComputedStyle(document.body).backgroundColor`);
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.goto(`${url}/docs`);
@@ -75,7 +74,7 @@ describe.skipIf(!isThere('chromium'))('the page under /docs in a real browser', 
   }, 60_000);
 
   it('sends a call with the token that it was given, to this origin alone, and forgets the token', async () => {
-    const { page, url, token, appliance, complaints, strangers } = await openPage();
+    const { page, url, token, appliance, complaints } = await openPage(open);
     await page.goto(`${url}/docs#/system/readSystemVersion`);
     const operation = page.locator('#operations-system-readSystemVersion');
     await operation.getByRole('button', { name: 'Execute' }).waitFor();
@@ -92,7 +91,6 @@ describe.skipIf(!isThere('chromium'))('the page under /docs in a real browser', 
     expect([refused, answered]).toEqual(['401', '200']);
     expect(appliance.requests.map(({ status, path }) => `${status} ${path}`)).toContain('200 /system/version');
     expect(await operation.locator('.live-responses-table').textContent()).toContain('appliance_version');
-    expect(strangers).toEqual([]);
     expect(complaints.filter((text) => !text.includes('401'))).toEqual([]);
     const kept = await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])');
     expect(kept).not.toContain(token);
@@ -103,23 +101,11 @@ describe.skipIf(!isThere('chromium'))('the page under /docs in a real browser', 
   }, 60_000);
 });
 
-/** The page of a whole gateway, in a browser that ends with the test. */
-async function openPage() {
+/** A page to look at a whole gateway. */
+async function openPage(open: OpenPage) {
   const { url, tokenOf, appliance } = await givenGateway({ lb: busyWorld() });
-  // The sandbox of Chromium does not start for root, as in most containers.
-  const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
-  onTestFinished(() => browser.close());
-  const page = await browser.newPage();
-  const complaints: string[] = [];
-  const strangers: string[] = [];
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  page.on('request', (request) => {
-    if (!request.url().startsWith(`${url}/`) && !request.url().startsWith('data:')) strangers.push(request.url());
-  });
-  return { page, url, token: tokenOf('viewer'), appliance, complaints, strangers };
+  const page = await open();
+  return { page, url, token: tokenOf('viewer'), appliance, complaints: watchPage(page, url) };
 }
 
 async function authorise(page: Page, token: string): Promise<void> {

@@ -1,14 +1,12 @@
-import { spawnSync } from 'node:child_process';
-import { chromium } from 'playwright-core';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AuditLine } from '../../src/audit/record.ts';
 import type { ChangeRequest } from '../../src/requests/change-request.ts';
+import { givenBrowser, type OpenPage } from '../support/browser.ts';
 import { startStack } from '../support/given-stack.ts';
 import { runExporter } from '../support/process.ts';
 import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';
 
-const program = spawnSync('which', ['chromium'], { encoding: 'utf8' }).stdout.trim();
 const missing = ['prometheus', 'prometheus-alertmanager', 'chromium'].filter((name) => !isThere(name));
 const alert = 'ZlbFarmNeedsRestart lb-paris-1 www';
 const title = 'restart-farm farm=www';
@@ -16,6 +14,8 @@ const title = 'restart-farm farm=www';
 const patienceMs = 240_000;
 
 describe.skipIf(missing.length > 0)('from a farm that needs a restart to its repair', () => {
+  const open = givenBrowser();
+
   it('an alert proposes it, a second person approves it on the command line or a phone, and the alert ends', async () => {
     const people = await givenPeople();
 
@@ -24,7 +24,7 @@ describe.skipIf(missing.length > 0)('from a farm that needs a restart to its rep
       expect(approved.stdout).toContain('✓ www is up.');
     });
     await repair('in the console, on a phone', people, async () => {
-      await approveInConsole(people);
+      await approveInConsole(open, people);
     });
     await deliver(people);
   }, 900_000);
@@ -155,11 +155,8 @@ async function deliver(people: People): Promise<void> {
   expect(await people.request(id)).toMatchObject({ state: 'done', decision: { by: 'approver' } });
 }
 
-async function approveInConsole({ url, tokens }: People): Promise<void> {
-  // The sandbox of Chromium does not start for root, as in most containers.
-  const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
-  onTestFinished(() => browser.close());
-  const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+async function approveInConsole(open: OpenPage, { url, tokens }: People): Promise<void> {
+  const page = await open({ viewport: { width: 390, height: 844 } });
   page.setDefaultTimeout(60_000);
   await page.goto(`${url}/console`);
   await page.getByLabel('Your token for').fill(tokens.approver);

@@ -1,27 +1,28 @@
-import { spawnSync } from 'node:child_process';
 import axe from 'axe-core';
-import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { healthyPair } from '../../simulator/scenes/cluster.ts';
 import { deactivatedWorld, expiringWorld } from '../../simulator/scenes/expiring.ts';
 import { largeWorld } from '../../simulator/scenes/sizes.ts';
 import { httpBackend, httpFarm, service } from '../../simulator/world-parts.ts';
+import { givenBrowser, type OpenPage, watchPage } from '../support/browser.ts';
 import { type GivenExporterOptions, givenExporter } from '../support/given-exporter.ts';
 import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';
 import type { World } from '../../simulator/world.ts';
 
-const program = spawnSync('which', ['chromium'], { encoding: 'utf8' }).stdout.trim();
 const eager = { eager: ['farms', 'backends', 'appliance', 'certificates'] };
 
 describe.skipIf(!isThere('chromium'))('the status page in a real browser', () => {
+  const open = givenBrowser();
+
   it.each([3, 100, 1_000])(
     'shows within 5 s and without a reload that a farm went down, among %i appliances',
     async (count) => {
       const world = busyWorld();
       const crowd = { appliances: count - 1, farms: 2, backendsPerFarm: 2 };
-      const { page, complaints, url } = await givenPage({ 'lb-madrid': world }, { ...eager, crowd });
+      const { page, complaints, url } = await givenPage(open, { 'lb-madrid': world }, { ...eager, crowd });
       await page.goto(url);
       const usableAfterMs = await page.evaluate<number>('performance.now()');
       await page.evaluate('globalThis.unchanged = true');
@@ -53,7 +54,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
   );
 
   it('is searched and walked through with the keyboard alone', async () => {
-    const { page, url, complaints } = await givenPage({ 'lb-madrid': busyWorld(), 'lb-berlin': expiringWorld() });
+    const { page, url, complaints } = await givenPage(open, { 'lb-madrid': busyWorld(), 'lb-berlin': expiringWorld() });
     await page.goto(url);
     await seen(page, /^Farm oldportal is down$/);
 
@@ -86,7 +87,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
 
   it('leaves focus, scroll position, what is typed and what is open as they are when something changes', async () => {
     const world = busyWorld();
-    const { page, url } = await givenPage({ 'lb-madrid': world }, eager);
+    const { page, url } = await givenPage(open, { 'lb-madrid': world }, eager);
     await page.setViewportSize({ width: 1_280, height: 500 });
     await page.goto(`${url}/?appliance=lb-madrid`);
     await seen(page, /^Farm oldportal is down$/);
@@ -110,7 +111,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
 
   it('opens a farm by itself that becomes wrong', async () => {
     const world = busyWorld();
-    const { page, url } = await givenPage({ 'lb-madrid': world }, eager);
+    const { page, url } = await givenPage(open, { 'lb-madrid': world }, eager);
     await page.goto(`${url}/?appliance=lb-madrid`);
     const dns = page.locator('details.farm', { has: page.getByText('dns', { exact: true }) });
     await until(
@@ -129,7 +130,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
   }, 60_000);
 
   it('says at once and loudly that the exporter does not answer, and goes on when it does', async () => {
-    const { page, url, start, stop } = await givenPage({ 'lb-madrid': busyWorld() });
+    const { page, url, start, stop } = await givenPage(open, { 'lb-madrid': busyWorld() });
     await page.goto(url);
     await seen(page, /^Farm oldportal is down$/);
     expect(await page.getByRole('alert').isVisible()).toBe(false);
@@ -148,7 +149,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
   }, 60_000);
 
   it('stays, and says so, where something else answers in place of the exporter', async () => {
-    const { page, url } = await givenPage({ 'lb-madrid': busyWorld() });
+    const { page, url } = await givenPage(open, { 'lb-madrid': busyWorld() });
     await page.goto(url);
     await seen(page, /^Farm oldportal is down$/);
     const title = await page.title();
@@ -170,7 +171,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
   }, 60_000);
 
   it('stays up to date where its address holds a user and a password, as those of wall screens do', async () => {
-    const { page, url, complaints } = await givenPage({ 'lb-madrid': busyWorld() }, eager);
+    const { page, url, complaints } = await givenPage(open, { 'lb-madrid': busyWorld() }, eager);
     await page.goto(url.replace('//', '//alice:secret@'));
     await page.locator('.live.running').waitFor({ timeout: 8_000 });
 
@@ -181,7 +182,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
   }, 60_000);
 
   it('shows two things of one name as two', async () => {
-    const { page, url } = await givenPage({ 'lb-madrid': busyWorld() });
+    const { page, url } = await givenPage(open, { 'lb-madrid': busyWorld() });
     await page.goto(url);
 
     const texts = await page.evaluate<string[]>(`import('./assets/match.js').then(({ matchChildren }) => {
@@ -202,7 +203,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
   }, 60_000);
 
   it('is whole without script, and loads itself anew', async () => {
-    const { page, url } = await givenPage({ 'lb-madrid': busyWorld() }, {}, { javaScriptEnabled: false });
+    const { page, url } = await givenPage(open, { 'lb-madrid': busyWorld() }, {}, { javaScriptEnabled: false });
     await until(
       () => fetch(url).then((answer) => answer.text()),
       (text) => text.includes('Farm oldportal is down'),
@@ -238,6 +239,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
         'lb-lisbon': deactivatedWorld(),
       };
       const { page, url, appliances, complaints } = await givenPage(
+        open,
         worlds,
         {},
         {
@@ -296,7 +298,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
       });
       world.farms.set(name, farm);
     }
-    const { page, url, complaints } = await givenPage({ 'lb-madrid': world }, eager);
+    const { page, url, complaints } = await givenPage(open, { 'lb-madrid': world }, eager);
 
     for (const query of ['', '?appliance=lb-madrid', `?q=${encodeURIComponent('<')}`]) {
       await page.goto(`${url}/${query}`);
@@ -310,7 +312,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
   }, 60_000);
 
   it('finds a farm among 2,500 about as fast as it shows the fleet', async () => {
-    const { page, url } = await givenPage({ 'lb-large': largeWorld({ farms: 2_500, backendsPerFarm: 2 }) });
+    const { page, url } = await givenPage(open, { 'lb-large': largeWorld({ farms: 2_500, backendsPerFarm: 2 }) });
     await until(
       () => fetch(`${url}/?q=farm-2499`).then((answer) => answer.text()),
       (text) => text.includes('1 match for'),
@@ -343,26 +345,16 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
   }, 120_000);
 });
 
-/** A browser with a page, and an exporter to look at. */
+/** An exporter, and a page to look at it. */
 async function givenPage(
+  open: OpenPage,
   worlds: Readonly<Record<string, World>>,
   options: GivenExporterOptions = {},
   context: BrowserContextOptions = {},
 ) {
   const exporter = await givenExporter(worlds, options);
-  // The sandbox of Chromium does not start for root, as in most containers.
-  const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
-  onTestFinished(() => browser.close());
-  const page = await browser.newPage(context);
-  const complaints: string[] = [];
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  page.on('request', (request) => {
-    if (!request.url().startsWith(`${exporter.url}/`)) complaints.push(`asked elsewhere: ${request.url()}`);
-  });
-  return { ...exporter, page, complaints };
+  const page = await open(context);
+  return { ...exporter, page, complaints: watchPage(page, exporter.url) };
 }
 
 /** Waits until the page says it. */
