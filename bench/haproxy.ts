@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startProgram } from '../scripts/stack/program.ts';
 import { until } from '../test/support/until.ts';
-import { freeAddress } from './free-address.ts';
+import { freePort } from './free-port.ts';
 import { medians } from './measure.ts';
 import { seriesOf } from './references.ts';
 import { compare, type Result } from './results.ts';
@@ -23,7 +23,7 @@ const atMost = 1 / 20;
  */
 export async function haproxyResults(ours: Scraper, series: number): Promise<Result[]> {
   const statistics = await serveStatistics(Math.round(series / seriesAProxy));
-  const address = await freeAddress();
+  const address = `127.0.0.1:${await freePort()}`;
   const program = await startProgram({
     name: 'the exporter for HAProxy',
     command: haproxyExporter,

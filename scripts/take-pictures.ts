@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { freeAddress } from '../bench/free-address.ts';
+import { freePort } from '../bench/free-port.ts';
 import { startFleet } from './pictures/fleet.ts';
 import { takeBoards } from './pictures/take-boards.ts';
 import { readRuleFiles } from './rule-files.ts';
@@ -62,7 +62,7 @@ async function startDemonstration(): Promise<Demonstration> {
 /** Photographs the page of other fleets than that of the demonstration. */
 async function takeFleet(browser: Browser, count: number): Promise<void> {
   const fleet = await startFleet(count);
-  const address = await freeAddress();
+  const address = `127.0.0.1:${await freePort()}`;
   const flags = [`--config.file=${fleet.file}`, `--web.listen-address=${address}`, '--log.level=error'];
   const child = spawn(process.execPath, ['src/main.ts', ...flags], {
     cwd: fileURLToPath(new URL('..', import.meta.url)),
@@ -88,7 +88,7 @@ async function takeFleet(browser: Browser, count: number): Promise<void> {
 async function watch({ url }: Demonstration): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'zlb-pictures-'));
   const shipped = readFileSync(new URL('../deploy/prometheus/prometheus.yml', import.meta.url), 'utf8');
-  const address = await freeAddress();
+  const address = `127.0.0.1:${await freePort()}`;
   const server = await startPrometheus({
     folder,
     address,

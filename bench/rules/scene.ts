@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startPrometheus } from '../../scripts/stack/prometheus.ts';
 import { until } from '../../test/support/until.ts';
-import { freeAddress } from '../free-address.ts';
+import { freePort } from '../free-port.ts';
 import { createApplianceWorld, type Mood } from './appliance-worlds.ts';
 import { job, readExporterPage, readSamples, type Sample } from './exporter-page.ts';
 import { pastSamples, remember } from './history.ts';
@@ -54,7 +54,7 @@ export async function play({ folder, mood, appliances, rules, usual, past }: Sce
   try {
     const prometheus = await startPrometheus({
       folder,
-      address: await freeAddress(),
+      address: `127.0.0.1:${await freePort()}`,
       config: configuration(targets.address, appliances),
       files: { 'zlb.rules.yml': rules.hurried },
       // Blocks stay as they are: putting them together would go on beside the evaluations.

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { startProgram } from '../../scripts/stack/program.ts';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
-import { freePort } from '../support/monitoring.ts';
+import { freePort } from '../../bench/free-port.ts';
 import { seriesOf, valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
 import { type Block, readDocuments, root } from './documents.ts';

@@ -10,7 +10,7 @@ import { startProgram } from '../../scripts/stack/program.ts';
 import { startPrometheus } from '../../scripts/stack/prometheus.ts';
 import { ready } from '../../scripts/stack/server.ts';
 import { makeToken } from '../../src/commands/token.ts';
-import { freePort } from '../support/monitoring.ts';
+import { freePort } from '../../bench/free-port.ts';
 import { makeMaterial } from '../support/tls-server.ts';
 import type { TlsMaterial } from '../../simulator/tls.ts';
 import { startAppliances, type Worlds } from './appliances.ts';

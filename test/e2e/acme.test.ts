@@ -1,10 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../../bench/free-port.ts';
 import { createCertificate } from '../../simulator/certificate.ts';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { certificate } from '../../simulator/world-parts.ts';
@@ -46,14 +46,6 @@ function shopOf(world: World) {
   const shop = world.farms.get('shop');
   if (shop?.profile !== 'http') throw new Error('shop is no HTTP farm');
   return shop;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** An authority that issues certificates of 45 days and believes every challenge. */

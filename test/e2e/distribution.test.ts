@@ -5,7 +5,7 @@ import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSy
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { freeAddress } from '../../bench/free-address.ts';
+import { freePort } from '../../bench/free-port.ts';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { canMakeRoots, cleanEnvironment, type CleanRoot, makeCleanRoot } from '../support/clean-root.ts';
@@ -92,7 +92,7 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
 
   /** Starts what the unit starts, as its user. */
   async function start() {
-    const address = await freeAddress();
+    const address = `127.0.0.1:${await freePort()}`;
     const words = [...commandOfUnit(root.folder), `--web.listen-address=${address}`];
     const [program = '', ...rest] = root.command(words, 'zlb-exporter');
     const child = spawn(program, rest, { env: cleanEnvironment, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, onTestFinished } from 'vitest';
-import { freeAddress } from '../../bench/free-address.ts';
+import { freePort } from '../../bench/free-port.ts';
 import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';
 
@@ -34,7 +34,7 @@ async function startExporter(command: readonly string[]) {
   const configure = (name: string): void =>
     writeFileSync(file, `appliances: [{ name: ${name}, url: 'https://127.0.0.1:1', api_key: canarykey }]\n`);
   configure('lb-one');
-  const address = await freeAddress();
+  const address = `127.0.0.1:${await freePort()}`;
   const [program = '', ...args] = command;
   const flags = [`--config.file=${file}`, `--web.listen-address=${address}`];
   const child = spawn(program, [...args, ...flags], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { freeAddress } from '../../bench/free-address.ts';
+import { freePort } from '../../bench/free-port.ts';
 import { isThere } from '../support/programs.ts';
 import { valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
@@ -44,7 +44,7 @@ function spawnGroup(command: readonly string[], stderr: StandardError): ChildPro
 async function startExporter(parts: { format: string; stderr: StandardError; wrapper?: readonly string[] }) {
   const file = join(givenFolder(), 'zlb.yml');
   writeFileSync(file, "appliances: [{ name: lb-one, url: 'https://127.0.0.1:1', api_key: canarykey }]\n");
-  const address = await freeAddress();
+  const address = `127.0.0.1:${await freePort()}`;
   const get = async (path: string): Promise<string> =>
     await (await fetch(`http://${address}${path}`, { signal: AbortSignal.timeout(10_000) })).text();
   const child = spawnGroup(

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { listeners } from '../../scripts/stack/flags.ts';
 import { startStack } from '../support/given-stack.ts';
-import { freePort } from '../support/monitoring.ts';
+import { freePort } from '../../bench/free-port.ts';
 import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';
 
@@ -60,28 +60,6 @@ describe.skipIf(programs.includes(false))('npm run stack', () => {
     expect(stack.stdout()).toMatch(/\nStopped\.\n$/);
     expect(stack.stderr()).toBe('');
     expect(stack.leftovers()).toEqual([]);
-  }, 240_000);
-
-  it('sends one notification about a deactivated appliance, which holds back all others about it', async () => {
-    const stack = await startStack();
-    await stack.started();
-    const alertmanager = `http://${stack.addresses['alertmanager']}/api/v2`;
-    const heldBack = async () => {
-      const answer = await fetch(`${alertmanager}/alerts?filter=appliance="lb-lisbon"`);
-      const alerts = (await answer.json()) as { labels: { alertname: string }; status: { state: string } }[];
-      return alerts.filter(
-        ({ labels, status }) => labels.alertname === 'ZlbCollectorStale' && status.state === 'suppressed',
-      );
-    };
-
-    await until(heldBack, (alerts) => alerts.length > 5, 150_000);
-    await until(stack.stdout, (seen) => /FIRING .*lb-lisbon/.test(seen), 60_000);
-
-    const told = stack
-      .stdout()
-      .split('\n')
-      .filter((line) => line.includes('FIRING') && line.includes('lb-lisbon'));
-    expect(told).toEqual([expect.stringContaining('ZlbApplianceDeactivated lb-lisbon')]);
   }, 240_000);
 
   it('does not say that anything runs when it is stopped in the middle of its start', async () => {

@@ -10,7 +10,8 @@ import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulato
 import type { World } from '../../simulator/world.ts';
 import { shippedText } from './shipped-rules.ts';
 import { startAdminExporter } from './admin-exporter.ts';
-import { freePort, givenAlertmanager, givenPrometheus, givenReceiver } from './monitoring.ts';
+import { freePort } from '../../bench/free-port.ts';
+import { givenAlertmanager, givenPrometheus, givenReceiver } from './monitoring.ts';
 import { runExporter } from './process.ts';
 import { until } from './until.ts';
 

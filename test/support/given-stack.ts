@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { listeners } from '../../scripts/stack/flags.ts';
-import { freePort } from './monitoring.ts';
+import { freePort } from '../../bench/free-port.ts';
 import { collectOutput } from './process.ts';
 import { until } from './until.ts';
 

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { freePort } from '../../bench/free-port.ts';
 import { startAlertmanager } from '../../scripts/stack/alertmanager.ts';
 import { startPrometheus } from '../../scripts/stack/prometheus.ts';
 import { type Delivery, startReceiver } from '../../scripts/stack/receiver.ts';
@@ -131,22 +131,6 @@ export async function givenReceiver() {
   const { url, close } = await startReceiver((delivery) => deliveries.push({ ...delivery, receivedAt: Date.now() }));
   onTestFinished(close);
   return { url, deliveries: () => [...deliveries] };
-}
-
-/**
- * A port that nobody had a moment ago, below those that the system gives out: other tests listen on
- * any port, and must not get this one meanwhile.
- */
-export async function freePort(): Promise<number> {
-  const port = 10_000 + Math.floor(Math.random() * 20_000);
-  const server = createServer();
-  const isFree = await new Promise<boolean>((resolve) => {
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => resolve(true));
-  });
-  if (!isFree) return await freePort();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function untilTheTestEnds(

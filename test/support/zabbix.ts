@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';
 import { startProgram } from '../../scripts/stack/program.ts';
-import { freePort } from './monitoring.ts';
+import { freePort } from '../../bench/free-port.ts';
 import { until } from './until.ts';
 
 /** Calls a method of Zabbix' API; rejects with its own words. */

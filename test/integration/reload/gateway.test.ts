@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeToken } from '../../../src/commands/token.ts';
-import { freePort } from '../../support/monitoring.ts';
+import { freePort } from '../../../bench/free-port.ts';
 import { valueOf } from '../../support/samples.ts';
 import { until } from '../../support/until.ts';
 import { givenReloadable, type Reloadable } from './given-reloadable.ts';

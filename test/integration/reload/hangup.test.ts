@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { run } from '../../../src/commands/run.ts';
-import { freePort } from '../../support/monitoring.ts';
+import { freePort } from '../../../bench/free-port.ts';
 import { until } from '../../support/until.ts';
 import { givenContext } from '../../unit/commands/given-command.ts';
 
