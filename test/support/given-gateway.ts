@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +11,7 @@ import type { ApplianceSettings, Settings } from '../../src/config/settings.ts';
 import { startDaemon } from '../../src/app/daemon.ts';
 import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
 import type { World } from '../../simulator/world.ts';
+import { givenEntry } from './given-principal.ts';
 import { settingsOf } from './settings.ts';
 
 export const roles = ['viewer', 'operator', 'admin'] as const;
@@ -103,10 +103,9 @@ export async function givenGateway(worlds: Readonly<Record<string, World>>, opti
       auditFile,
       tokens: [
         ...admin.tokens,
-        ...(options.tokens ?? []).map(({ token, ...rest }) => ({
-          ...tokenSettings('extra', createHash('sha256').update(token).digest('hex'), 'admin'),
-          ...rest,
-        })),
+        ...(options.tokens ?? []).map(({ token, ...rest }) =>
+          givenEntry(token, { name: 'extra', person: 'extra', ...rest }),
+        ),
         ...(options.admin?.tokens ?? []),
       ],
     },
@@ -197,21 +196,6 @@ function pollingOnly(appliance: ApplianceSettings, polls: readonly string[]): Ap
     { ...defaults, schedule: '0 0 3 * * *', enabled: polls.includes(collector) },
   ]);
   return { ...appliance, collectors: Object.fromEntries(collectors) as ApplianceSettings['collectors'] };
-}
-
-function tokenSettings(name: string, sha256: string, role: Role): TokenSettings {
-  return {
-    name,
-    sha256,
-    role,
-    appliances: ['*'],
-    deny: [],
-    skipConfirmation: false,
-    guards: 'refuse',
-    person: name,
-    approver: false,
-    breakGlass: false,
-  };
 }
 
 function parsed(text: string): Record<string, unknown> | undefined {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createPrincipals } from '../../../src/gateway/principal.ts';
@@ -7,6 +6,7 @@ import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { adminKey, givenGateway } from '../../support/given-gateway.ts';
 import { exchangeRaw } from '../../support/raw-exchange.ts';
 import { startHttpsServer } from '../../support/tls-server.ts';
+import { givenEntry } from '../../support/given-principal.ts';
 
 const stop = '{"action":"stop"}';
 
@@ -388,18 +388,9 @@ describe('a thousand wrong tokens', () => {
 
   it('take the same time whether the first or the last character is wrong', () => {
     const right = makeToken().token;
-    const entries = [right, ...Array.from({ length: 19 }, () => makeToken().token)].map((token, index) => ({
-      name: `p${index}`,
-      role: 'viewer' as const,
-      appliances: ['*'],
-      deny: [],
-      skipConfirmation: false,
-      guards: 'refuse' as const,
-      person: 'someone',
-      approver: false,
-      breakGlass: false,
-      sha256: createHash('sha256').update(token).digest('hex'),
-    }));
+    const entries = [right, ...Array.from({ length: 19 }, () => makeToken().token)].map((token, index) =>
+      givenEntry(token, { name: `p${index}`, role: 'viewer' }),
+    );
     const { identify } = createPrincipals(entries, Date.now);
     // Strings of the same make, so that nothing but their letters differs.
     const made = (text: string) => Buffer.from(text).toString();

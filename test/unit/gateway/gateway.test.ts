@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,29 +8,18 @@ import type { AuditRecord } from '../../../src/audit/record.ts';
 import { openFreezeSwitch } from '../../../src/gateway/freeze.ts';
 import { type AdminAppliance, createGateway, type GatewayParts } from '../../../src/gateway/gateway.ts';
 import { createOperations } from '../../../src/gateway/operation.ts';
-import { createPrincipals, type Principal, type PrincipalEntry } from '../../../src/gateway/principal.ts';
+import { createPrincipals, type Principal } from '../../../src/gateway/principal.ts';
 import { createRecorder } from '../../../src/gateway/recorder.ts';
 import type { AdminRequest } from '../../../src/gateway/request.ts';
 import { createRequestQueue } from '../../../src/gateway/request-queue.ts';
 import { Secret } from '../../../src/lib/secret.ts';
 import { givenSpool } from '../../support/given-spool.ts';
 import { until } from '../../support/until.ts';
+import { givenEntry } from '../../support/given-principal.ts';
 
 const token = 'token-Zq7x-0123456789';
 const expiresAtMs = Date.parse('2027-01-01T00:00:00Z');
-const entry: PrincipalEntry = {
-  name: 'ann',
-  role: 'admin',
-  appliances: ['*'],
-  deny: [],
-  skipConfirmation: false,
-  guards: 'refuse',
-  person: 'someone',
-  approver: false,
-  breakGlass: false,
-  expiresAtMs,
-  sha256: createHash('sha256').update(token).digest('hex'),
-};
+const entry = givenEntry(token, { expiresAtMs });
 /** Replies for the guards; a stopped farm may be started. */
 const stoppedFarm = {
   readFarmsSummary: { params: { lslb: [{ name: 'shop', profile: 'http' }] } },

@@ -2,25 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type EndpointKey, endpoints } from '../../../src/appliance/api/table.ts';
 import { createOperations } from '../../../src/gateway/operation.ts';
 import { may, mayOwn, maySee, ownOperations, riskOf, roleMay } from '../../../src/gateway/policy.ts';
-import { type Principal, roles } from '../../../src/gateway/principal.ts';
-
-function givenPrincipal(known: Partial<Principal> = {}): Principal {
-  const appliances = known.appliances ?? ['*'];
-  return {
-    name: 'ann',
-    role: 'admin',
-    appliances,
-    deny: [],
-    skipConfirmation: false,
-    guards: 'refuse',
-    person: 'someone',
-    approver: false,
-    breakGlass: false,
-    // Enough for the names here; the globs themselves are tested with the principals.
-    covers: (name) => appliances.some((glob) => glob === '*' || glob === name),
-    ...known,
-  };
-}
+import { roles } from '../../../src/gateway/principal.ts';
+import { givenPrincipal } from '../../support/given-principal.ts';
 
 const risks = ['read', 'secret', 'reversible', 'disruptive', 'destructive'] as const;
 const yes = { allowed: true };

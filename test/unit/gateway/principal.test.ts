@@ -2,6 +2,7 @@ import crypto, { createHash } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createPrincipals, type Identification, type PrincipalEntry } from '../../../src/gateway/principal.ts';
+import { givenEntry } from '../../support/given-principal.ts';
 
 const digestOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 const nowMs = Date.parse('2026-11-23T12:00:00Z');
@@ -9,19 +10,7 @@ const now = () => nowMs;
 
 /** The entry of a principal whose token is its name with `-token` behind. */
 function entry(name: string, known: Partial<PrincipalEntry> = {}): PrincipalEntry {
-  return {
-    name,
-    role: 'operator',
-    appliances: ['*'],
-    deny: [],
-    skipConfirmation: false,
-    guards: 'refuse',
-    person: 'someone',
-    approver: false,
-    breakGlass: false,
-    sha256: digestOf(`${name}-token`),
-    ...known,
-  };
+  return givenEntry(`${name}-token`, { name, role: 'operator', ...known });
 }
 
 function principalIn(found: Identification) {

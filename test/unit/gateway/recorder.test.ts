@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { AuditError } from '../../../src/audit/record.ts';
 import type { AuditRecord } from '../../../src/audit/record.ts';
-import { createPrincipals, type Principal } from '../../../src/gateway/principal.ts';
+import { createPrincipals } from '../../../src/gateway/principal.ts';
 import { createRecorder, type Subject } from '../../../src/gateway/recorder.ts';
 import { Secret } from '../../../src/lib/secret.ts';
+import { givenPrincipal } from '../../support/given-principal.ts';
 
 const ownToken = 'own-token-Zq7x-0123456789';
 const otherToken = 'other_token-Zq7x-0123456789';
@@ -17,7 +18,7 @@ function givenRecorder() {
   const state = { nowMs: Date.parse('2026-11-20T08:00:00Z'), isFull: false };
   const principals = createPrincipals(
     [ownToken, otherToken].map((token) => ({
-      ...givenPrincipal('ann'),
+      ...givenPrincipal({ role: 'viewer' }),
       sha256: createHash('sha256').update(token).digest('hex'),
     })),
     () => state.nowMs,
@@ -39,25 +40,10 @@ function givenRecorder() {
   return { recorder, written, lost, state };
 }
 
-function givenPrincipal(name: string): Principal {
-  return {
-    name,
-    role: 'viewer',
-    appliances: ['*'],
-    deny: [],
-    skipConfirmation: false,
-    guards: 'refuse',
-    person: 'someone',
-    approver: false,
-    breakGlass: false,
-    covers: () => true,
-  };
-}
-
 function givenSubject(known: Partial<Subject> = {}): Subject {
   return {
     id: 'request-1',
-    principal: givenPrincipal('ann'),
+    principal: givenPrincipal({ role: 'viewer' }),
     token: new Secret(ownToken),
     method: 'PUT',
     path: '/farms/shop/actions',
@@ -73,7 +59,10 @@ describe('refusals in the audit', () => {
   it('are recorded sixty times a minute for each principal, then counted', async () => {
     const { recorder, written, state } = givenRecorder();
     for (let count = 1; count <= 500; count += 1) await recorder.note(givenSubject({ id: `ann-${count}` }), denied);
-    await recorder.note(givenSubject({ id: 'bob-1', principal: givenPrincipal('bob') }), denied);
+    await recorder.note(
+      givenSubject({ id: 'bob-1', principal: givenPrincipal({ name: 'bob', role: 'viewer' }) }),
+      denied,
+    );
     const before = written.length;
 
     state.nowMs += 60_000;
@@ -154,7 +143,10 @@ describe('refusals in the audit', () => {
     for (let count = 1; count <= 61; count += 1) await recorder.note(givenSubject(), denied);
     state.isFull = true;
 
-    await recorder.note(givenSubject({ id: 'lost', principal: givenPrincipal('bob') }), denied);
+    await recorder.note(
+      givenSubject({ id: 'lost', principal: givenPrincipal({ name: 'bob', role: 'viewer' }) }),
+      denied,
+    );
     await recorder.close();
 
     expect(lost).toEqual(['lost', '-']);

@@ -8,6 +8,7 @@ import type { ChangeRequest } from '../../../src/requests/change-request.ts';
 import { endingOf } from '../../../src/requests/execution.ts';
 import { openRequestBook } from '../../../src/requests/request-book.ts';
 import { createRequestFolder } from '../../../src/requests/request-folder.ts';
+import { givenEntry } from '../../support/given-principal.ts';
 
 const created = Date.parse('2026-11-24T01:00:00Z');
 
@@ -30,18 +31,7 @@ const request: ChangeRequest = {
   outcome: null,
 };
 
-const token = {
-  name: 'alice',
-  sha256: 'a'.repeat(64),
-  role: 'operator',
-  appliances: ['*'],
-  deny: [],
-  skipConfirmation: false,
-  guards: 'refuse',
-  person: 'alice',
-  approver: false,
-  breakGlass: false,
-} as const;
+const token = givenEntry('alice-token', { name: 'alice', role: 'operator', person: 'alice' });
 
 it('does not end what another exporter with the same audit has decided meanwhile', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'zlb-book-'));
