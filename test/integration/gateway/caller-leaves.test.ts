@@ -14,16 +14,19 @@ const drain = { action: 'maintenance', mode: 'drain' };
 interface SlowOptions extends Omit<GivenOptions, 'target'> {
   /** The calls that take long. */
   readonly slow: (method: string, path: string) => boolean;
+  /** They last until `release` is called. */
+  readonly isHeld?: boolean;
 }
 
 /**
  * A gateway on an appliance that carries out each slow call after {@link callMs}, although its
  * client left: that is what a CGI program does.
  */
-async function givenSlowAppliance({ slow, ...options }: SlowOptions) {
+async function givenSlowAppliance({ slow, isHeld = false, ...options }: SlowOptions) {
   const appliance = await startSimulatedAppliance({ world: busyWorld(), apiKey: adminKey });
   const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
   const count = { running: 0, mostRunning: 0 };
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const proxy = await startHttpsServer((response, incoming) => {
     const { method = '', url = '', headers } = incoming;
     void carryOut().catch(() => response.destroy());
@@ -33,7 +36,7 @@ async function givenSlowAppliance({ slow, ...options }: SlowOptions) {
       if (slow(method, url)) {
         count.running += 1;
         count.mostRunning = Math.max(count.mostRunning, count.running);
-        await new Promise((resolve) => setTimeout(resolve, callMs));
+        await (isHeld ? released : new Promise((resolve) => setTimeout(resolve, callMs)));
         count.running -= 1;
       }
       const kept = Object.entries(headers).filter(([name]) => /^(?:.*key|content-type)$/.test(name));
@@ -58,6 +61,7 @@ async function givenSlowAppliance({ slow, ...options }: SlowOptions) {
     ...gateway,
     appliance,
     count,
+    release,
     /** Calls, and leaves as soon as the appliance works on it. */
     async callAndLeave(method: string, path: string, json?: unknown) {
       const leaving = new AbortController();
@@ -103,11 +107,17 @@ describe('a change whose caller leaves while the appliance works on it', () => {
 
 describe('a change that takes longer than admin.timeout', () => {
   it('is answered with 504 at once, and keeps its slot until the appliance has answered', async () => {
-    const { call, audit, count } = await givenSlowAppliance({ slow: isChange, admin: { timeoutMs: callMs * 0.7 } });
+    const { call, audit, count, release } = await givenSlowAppliance({
+      slow: isChange,
+      isHeld: true,
+      admin: { timeoutMs: 1_500 },
+    });
 
     const first = await call('PUT', maintenance(0), { as: 'operator', json: drain });
     const runningThen = count.running;
-    const second = await call('PUT', maintenance(1), { as: 'operator', json: drain });
+    const waiting = call('PUT', maintenance(1), { as: 'operator', json: drain });
+    release();
+    const second = await waiting;
 
     expect(first).toMatchObject({ status: 504, json: { code: 'upstream_timeout' } });
     expect(runningThen).toBe(1);
