@@ -1,15 +1,16 @@
 import { expect, it } from 'vitest';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { givenExporter } from '../support/given-exporter.ts';
-import { startExporter } from '../support/process.ts';
+import { givenDemonstration } from '../support/process.ts';
 import { valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
 
+const demonstration = givenDemonstration();
 const banner = 'These are simulated load balancers';
 const pages = ['/', '/?appliance=lb-madrid', '/?appliance=lb-madrid&farm=shop', '/?q=nothing', '/?list=problems'];
 
 it('says on top of every page, in the status and in the metrics that the load balancers are simulated', async () => {
-  const url = await startExporter(['--web.listen-address=127.0.0.1:0']).url();
+  const url = demonstration();
 
   for (const path of pages) {
     const page = await (await fetch(`${url}${path}`)).text();
@@ -32,7 +33,7 @@ it('says nothing of that where appliances are configured', async () => {
 });
 
 it('shows what clients of the simulated farms meet, and a certificate that is not served yet', async () => {
-  const url = await startExporter(['--web.listen-address=127.0.0.1:0']).url();
+  const url = demonstration();
   const inStore = (page: string, appliance: string, farm: string) =>
     valueOf(page, 'zlb_farm_served_certificate_in_store', { appliance, farm });
 

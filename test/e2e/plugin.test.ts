@@ -101,29 +101,11 @@ describe('the plug-in', () => {
     expect(untrusted.stdout + untrusted.stderr).not.toContain(password);
   }, 60_000);
 
-  it.each([
-    [['plugin'], 'which check?'],
-    [['plugin', 'frm', 'lb-1'], 'did you mean farm?'],
-    [['plugin', 'farm'], 'of which appliance?'],
-    [['plugin', 'farm', 'lb-1', 'shop', 'intranet'], 'takes an appliance and a name'],
-    [['plugin', 'activation', 'lb-1', 'x'], 'takes only an appliance'],
-    [['plugin', 'appliance', 'lb-1', '-w', '3'], 'do not go with plugin appliance'],
-    [['plugin', 'farm', 'lb-1', '-w', '50', '-c', '75'], '-c has to be below -w'],
-    [['plugin', 'connections', 'lb-1', '-w', '50', '-c', '7'], '-c has to be above -w'],
-    [['plugin', 'farm', 'lb-1', '-w', '@5:7'], 'must be a number here'],
-    [['plugin', 'farm', 'lb-1', '--config.file=zlb.yml'], 'does not go with plugin'],
-    [['plugin', 'farm', 'lb-1', '--nonsense'], 'there is no flag'],
-    [['plugin', 'farm', 'lb-1', '--exporter.url=ftp://x'], 'must be a URL'],
-    [['plugin', 'farm', 'lb-1', '--exporter.ca-file=ca.pem'], 'go with https only'],
-    [
-      ['plugin', 'farm', 'lb-1', '--exporter.url=http://192.0.2.1', '--exporter.user-file=package.json'],
-      'over plain http',
-    ],
-    [['plugin', 'farm', 'lb-1', '--exporter.user-file=package.json'], 'must hold one line'],
-  ])('is UNKNOWN on standard output for the wrong call %j', async (words, text) => {
-    const { code, stdout } = await runExporter(words);
-
-    expect({ code, stdout }).toEqual({ code: 3, stdout: expect.stringMatching(/^UNKNOWN - [^\n]+\n$/) });
-    expect(stdout).toContain(text);
+  it('is UNKNOWN on standard output for a wrong call', async () => {
+    expect(await runExporter(['plugin'])).toEqual({
+      code: 3,
+      stdout: 'UNKNOWN - which check? they are appliance, farm, connections, certificate, activation\n',
+      stderr: '',
+    });
   });
 });

@@ -1,33 +1,30 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readRuleFiles } from '../../scripts/rule-files.ts';
 import { impatientRules, quickened } from '../../scripts/stack/configuration.ts';
 import { givenPrometheus } from '../support/monitoring.ts';
-import { startExporter } from '../support/process.ts';
+import { givenDemonstration } from '../support/process.ts';
 import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';
 
 const missing = !isThere('prometheus');
 const openMetrics = { accept: 'application/openmetrics-text;version=1.0.0' };
 
-/**
- * The exporter on its simulated appliances, once every collector has had its turn; resolves to its
- * URL.
- */
-async function startDemonstration(): Promise<string> {
-  const url = await startExporter(['--web.listen-address=127.0.0.1:0']).url();
+const demonstration = givenDemonstration();
+
+// Every collector has had its turn.
+beforeAll(async () => {
   await until(
-    () => fetch(`${url}/-/ready`).then(({ status }) => status),
+    () => fetch(`${demonstration()}/-/ready`).then(({ status }) => status),
     (status) => status === 200,
     40_000,
   );
-  return url;
-}
+});
 
 describe.skipIf(missing)('real Prometheus', () => {
   it('scrapes /metrics, and /probe through /sd, completely and without a warning in its log', async () => {
-    const url = await startDemonstration();
+    const url = demonstration();
     const { host } = new URL(url);
     const prometheus = await givenPrometheus(`
 global: { scrape_interval: 1s, scrape_timeout: 1s }
@@ -67,7 +64,7 @@ scrape_configs:
 
 describe.skipIf(missing)('deploy/prometheus/by-appliance.yml', () => {
   it('puts the label site on every series and alert of an appliance, and has the exporter itself once', async () => {
-    const url = await startDemonstration();
+    const url = demonstration();
     const shipped = quickened(readFileSync('deploy/prometheus/by-appliance.yml', 'utf8'));
     expect(shipped).toContain('rule_files: [../../alerts/zlb*.rules.yml]');
     const prometheus = await givenPrometheus(
@@ -109,7 +106,7 @@ describe.skipIf(missing)('deploy/prometheus/by-appliance.yml', () => {
 
 describe.skipIf(missing)('promtool check metrics', () => {
   it('finds no fault in /metrics and /probe, in both formats', async () => {
-    const url = await startDemonstration();
+    const url = demonstration();
 
     for (const path of ['/metrics', '/probe?target=lb-madrid']) {
       const classic = await (await fetch(`${url}${path}`)).text();

@@ -292,15 +292,8 @@ describe('with a configuration', () => {
     expect(stderr).not.toContain('canarykey');
   });
 
-  it.each([
-    [['--no-such-flag']],
-    [['--log.level=loud']],
-    [['--web.listen-address=nonsense']],
-    [['frobnicate']],
-    [['check']],
-    [['fingerprint']],
-  ])('ends with 2 and a remedy for %j', async (words) => {
-    const { code, stderr } = await runExporter(words);
+  it('ends with 2 and a remedy for a wrong flag', async () => {
+    const { code, stderr } = await runExporter(['--no-such-flag']);
 
     expect(code).toBe(2);
     expect(stderr).toMatch(/^zlb-exporter: .+\n$/);
@@ -308,82 +301,6 @@ describe('with a configuration', () => {
 });
 
 describe('the commands around it', () => {
-  it('check reports in one line each what is polled and its cost, and fails with the reason', async () => {
-    const appliance = await givenAppliance();
-    const file = givenConfig(
-      [
-        'appliances:',
-        `  - { name: good, url: '${appliance.url}', api_key: canarykey, tls: { fingerprint_sha256: ${appliance.fingerprintSha256} } }`,
-        `  - { name: wrong-key, url: '${appliance.url}', api_key: another, tls: { fingerprint_sha256: ${appliance.fingerprintSha256} } }`,
-        `  - { name: wrong-pin, url: '${appliance.url}', api_key: canarykey, tls: { fingerprint_sha256: ${'0'.repeat(64)} } }`,
-        `  - { name: nowhere, url: 'https://127.0.0.1:1', api_key: canarykey }`,
-      ].join('\n'),
-    );
-
-    const { code, stdout, stderr } = await runExporter(['check', `--config.file=${file}`]);
-
-    expect(code).toBe(1);
-    expect(stdout).toMatch(
-      /^good +ok +reachable, certificate pinned, key accepted · relianoid 7\.9\.0 community · 10 farms · \d+ collectors, about \d+ calls and [\d.]+ s of its time a minute$/m,
-    );
-    expect(stdout).toMatch(/^wrong-key +FAILED +reachable, but the key is refused/m);
-    expect(stdout).toMatch(/^wrong-pin +FAILED .*fingerprint/m);
-    expect(stdout).toMatch(/^nowhere +FAILED .*ECONNREFUSED/m);
-    expect(stderr).toContain('3 of 4 appliances');
-    expect(stdout + stderr).not.toContain('canarykey');
-    expect(appliance.requests.every(({ method }) => method === 'GET')).toBe(true);
-  });
-
-  it('check of a shard validates the whole configuration and tries its own appliances alone', async () => {
-    const appliance = await givenAppliance();
-    const file = givenConfig(
-      [
-        'appliances:',
-        ...['lb-paris', 'lb-madrid', 'lb-berlin'].map(
-          (name) =>
-            `  - { name: ${name}, url: '${appliance.url}', api_key: canarykey, tls: { fingerprint_sha256: ${appliance.fingerprintSha256} } }`,
-        ),
-      ].join('\n'),
-    );
-
-    const some = await runExporter(['check', `--config.file=${file}`, '--shard=1/3']);
-    const none = await runExporter(['check', `--config.file=${file}`, '--shard=0/3']);
-
-    expect(some.code).toBe(0);
-    expect(some.stdout).toMatch(
-      /^The configuration is valid: 3 appliances\.\nShard 1\/3 watches 2 of them\.\n[^]*^lb-madrid +ok .*\n[^]*^lb-berlin +ok .*\n/m,
-    );
-    expect(some.stdout).not.toMatch(/^lb-paris/m);
-    expect(none).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('Shard 0/3 watches 0 of them.\n') as string,
-    });
-  });
-
-  it('check tries the key of the gateway too, and names useless tokens', async () => {
-    const appliance = await givenAppliance();
-    const pin = `tls: { fingerprint_sha256: ${appliance.fingerprintSha256} }`;
-    const file = givenConfig(
-      [
-        'appliances:',
-        `  - { name: good, url: '${appliance.url}', api_key: canarykey, admin_api_key: canarykey, ${pin} }`,
-        `  - { name: half, url: '${appliance.url}', api_key: canarykey, admin_api_key: anotherkey, ${pin} }`,
-        'admin:',
-        '  tokens:',
-        `    - { name: alice, sha256: ${'a'.repeat(64)}, role: operator }`,
-        `    - { name: bob, sha256: ${'b'.repeat(64)}, role: viewer, expires: 2020-02-03 }`,
-      ].join('\n'),
-    );
-
-    const { code, stdout } = await runExporter(['check', `--config.file=${file}`]);
-
-    expect(code).toBe(0);
-    expect(stdout).toContain('The admin gateway: 127.0.0.1:9445 without TLS, 2 tokens, audit in /');
-    expect(stdout).toContain('  The token of bob expired on 2020-02-03; npm start --silent -- token makes one.\n');
-    expect(stdout.match(/admin_api_key\) does not work: .*401/g)).toHaveLength(1);
-    expect(appliance.requests.every(({ method }) => method === 'GET')).toBe(true);
-  });
-
   it('fingerprint prints what to pin on standard output, and how openssl prints it on standard error', async () => {
     const appliance = await givenAppliance();
 
@@ -402,11 +319,10 @@ describe('the commands around it', () => {
     expect(stderr).toContain('does not answer');
   });
 
-  it.each(['-h', '--help', '--version'])('%s ends with 0', async (flag) => {
-    const { code, stdout } = await runExporter([flag]);
-
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/zlb-exporter|npm start/);
-    expect(stdout.trimEnd().split('\n').length).toBeLessThan(25);
+  it('--version ends with 0', async () => {
+    expect(await runExporter(['--version'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^zlb-exporter \d.*\n$/),
+    });
   });
 });

@@ -397,6 +397,67 @@ describe('the report of check', () => {
   });
 });
 
+describe('check of several appliances', () => {
+  it('reports each in one line, and fails with the reason', async () => {
+    const { appliance, entry } = await givenAppliance();
+
+    const { code, out, warned } = await check([
+      { ...entry, name: 'good' },
+      { ...entry, name: 'wrong-key', api_key: 'another' },
+      { ...entry, name: 'wrong-pin', tls: { fingerprint_sha256: '0'.repeat(64) } },
+      { name: 'nowhere', url: 'https://127.0.0.1:1', api_key: apiKey },
+    ]);
+
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /^good +ok +reachable, certificate pinned, key accepted · relianoid 7\.9\.0 community · 10 farms · \d+ collectors, about \d+ calls and [\d.]+ s of its time a minute$/m,
+    );
+    expect(out).toMatch(/^wrong-key +FAILED +reachable, but the key is refused/m);
+    expect(out).toMatch(/^wrong-pin +FAILED .*fingerprint/m);
+    expect(out).toMatch(/^nowhere +FAILED .*ECONNREFUSED/m);
+    expect(warned).toEqual([expect.stringContaining('3 of 4 appliances')]);
+    expect(appliance.requests.every(({ method }) => method === 'GET')).toBe(true);
+  });
+
+  it('validates the whole configuration, and tries those of a shard alone', async () => {
+    const { entry } = await givenAppliance();
+    const appliances = ['lb-paris', 'lb-madrid', 'lb-berlin'].map((name) => ({ ...entry, name }));
+
+    const some = await check(appliances, {}, {}, ['--shard=1/3']);
+    const none = await check(appliances, {}, {}, ['--shard=0/3']);
+
+    expect(some.code).toBe(0);
+    expect(some.out).toMatch(
+      /^The configuration is valid: 3 appliances\.\nShard 1\/3 watches 2 of them\.\n[^]*^lb-madrid +ok .*\n[^]*^lb-berlin +ok .*\n/m,
+    );
+    expect(some.out).not.toMatch(/^lb-paris/m);
+    expect(none.code).toBe(0);
+    expect(none.out).toContain('Shard 0/3 watches 0 of them.\n');
+  });
+
+  it('tries the key of the gateway too, and names useless tokens', async () => {
+    const { appliance, entry } = await givenAppliance();
+    const tokens = [
+      { name: 'alice', sha256: 'a'.repeat(64), role: 'operator' },
+      { name: 'bob', sha256: 'b'.repeat(64), role: 'viewer', expires: '2020-02-03' },
+    ];
+
+    const { code, out } = await check(
+      [
+        { ...entry, name: 'good', admin_api_key: apiKey },
+        { ...entry, name: 'half', admin_api_key: 'anotherkey' },
+      ],
+      { admin: { tokens } },
+    );
+
+    expect(code).toBe(0);
+    expect(out).toContain('The admin gateway: 127.0.0.1:9445 without TLS, 2 tokens, audit in /');
+    expect(out).toContain('  The token of bob expired on 2020-02-03; zlb-exporter token makes one.\n');
+    expect(out.match(/admin_api_key\) does not work: .*401/g)).toHaveLength(1);
+    expect(appliance.requests.every(({ method }) => method === 'GET')).toBe(true);
+  });
+});
+
 describe('check for scripts', () => {
   const checkAs = (flag: string, appliances: readonly object[]) => check(appliances, {}, { KEY: apiKey }, [flag]);
   const withVariable = (entry: object) => ({ ...entry, api_key: '${KEY}' });

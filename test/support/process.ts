@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { until } from './until.ts';
 
 export interface StartedProcess {
@@ -16,12 +16,32 @@ export interface StartedProcess {
 
 /** Starts the exporter as a process of its own; it ends with the test. */
 export function startExporter(args: readonly string[], env: Readonly<Record<string, string>> = {}): StartedProcess {
+  const exporter = spawnExporter(args, env);
+  onTestFinished(() => exporter.signal('SIGKILL'));
+  return exporter;
+}
+
+/**
+ * Starts one demonstration for all tests of a file, which do not change it. The returned function
+ * has its URL.
+ */
+export function givenDemonstration(): () => string {
+  let url = '';
+  let exporter: StartedProcess | undefined;
+  beforeAll(async () => {
+    exporter = spawnExporter(['--web.listen-address=127.0.0.1:0'], {});
+    url = await exporter.url();
+  });
+  afterAll(() => exporter?.signal('SIGKILL'));
+  return () => url;
+}
+
+function spawnExporter(args: readonly string[], env: Readonly<Record<string, string>>): StartedProcess {
   const child = spawn(process.execPath, ['src/main.ts', ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = collectOutput(child);
-  onTestFinished(() => void child.kill('SIGKILL'));
   return {
     ...output,
     async url() {

@@ -54,6 +54,8 @@ describe('the flags', () => {
     ],
     [['constructor'], 'there is no command "constructor"; --help lists them'],
     [['chek'], 'there is no command "chek"; did you mean check? --help lists them'],
+    [['fingerprint'], 'name one server: zlb-exporter fingerprint HOST[:PORT]'],
+    [['check'], 'nothing to check: give --config.file=PATH, or set ZLB_APPLIANCE_URL and ZLB_API_KEY_FILE'],
     [['token', 'alice'], 'token takes no arguments; token --help shows how it is called'],
   ])('refuse %j in one line with the right form', async (words, line) => {
     expect(await run(words)).toEqual({ code: 2, said: '', warned: [`zlb-exporter: ${line}`] });
