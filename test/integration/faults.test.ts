@@ -9,150 +9,76 @@ import { stateOf, valueOf } from '../support/samples.ts';
 const givenWatchedAppliance = () =>
   givenAppliance(recordedWorld(), { runs: ['farms', 'certificates', 'appliance', 'activation'] });
 
-interface Row {
-  readonly name: string;
-  readonly fault: Fault;
-  readonly reason: FailureReason;
-  /** Whether the answer still proves that the key is good. */
-  readonly authenticated: boolean;
-}
-
-const rows: readonly Row[] = [
-  { name: 'the port is closed', fault: { kind: 'refuse' }, reason: 'connect', authenticated: false },
-  { name: 'it accepts and never answers', fault: { kind: 'hang' }, reason: 'timeout', authenticated: false },
-  {
-    name: 'the body trickles',
-    fault: { kind: 'slow_body', bytesPerSecond: 100 },
-    reason: 'timeout',
-    authenticated: false,
-  },
-  {
-    name: 'the connection is cut in the middle of the body',
-    fault: { kind: 'cut' },
-    reason: 'connect',
-    authenticated: false,
-  },
-  { name: 'the JSON stops in the middle', fault: { kind: 'truncated' }, reason: 'malformed', authenticated: false },
-  {
-    name: 'a 200 carries a page of HTML',
-    fault: { kind: 'html', status: 200 },
-    reason: 'malformed',
-    authenticated: false,
-  },
-  {
-    name: 'the CGI crashes with a page of HTML',
-    fault: { kind: 'html', status: 500 },
-    reason: 'server_error',
-    authenticated: false,
-  },
-  {
-    name: 'the web server does not find the program',
-    fault: { kind: 'html', status: 404 },
-    reason: 'not_found',
-    authenticated: false,
-  },
-  { name: 'the status is 400', fault: { kind: 'status', status: 400 }, reason: 'bad_request', authenticated: true },
-  {
-    name: 'the key is refused with 401',
-    fault: { kind: 'status', status: 401 },
-    reason: 'unauthorized',
-    authenticated: false,
-  },
-  {
-    name: 'the right is missing, 403',
-    fault: { kind: 'status', status: 403 },
-    reason: 'forbidden',
-    authenticated: true,
-  },
-  {
-    name: 'the verb is not known, 405',
-    fault: { kind: 'status', status: 405 },
-    reason: 'method_not_allowed',
-    authenticated: true,
-  },
-  {
-    name: 'the feature is away for now, 406',
-    fault: { kind: 'status', status: 406 },
-    reason: 'unavailable',
-    authenticated: true,
-  },
-  { name: 'there is a conflict, 409', fault: { kind: 'status', status: 409 }, reason: 'conflict', authenticated: true },
-  { name: 'the feature is gone, 410', fault: { kind: 'status', status: 410 }, reason: 'gone', authenticated: true },
-  {
-    name: 'the server fails, 500',
-    fault: { kind: 'status', status: 500 },
-    reason: 'server_error',
-    authenticated: false,
-  },
-  {
-    name: 'the server takes too long, 504',
-    fault: { kind: 'status', status: 504 },
-    reason: 'gateway_timeout',
-    authenticated: false,
-  },
-  { name: 'fields have the wrong types', fault: { kind: 'wrong_types' }, reason: 'malformed', authenticated: false },
-  {
-    name: 'the body is huge',
-    fault: { kind: 'huge_body', bytes: 5_000_000 },
-    reason: 'oversize',
-    authenticated: false,
-  },
-  {
-    name: 'the certificate is another and expired',
-    fault: { kind: 'expired_tls' },
-    reason: 'tls',
-    authenticated: false,
-  },
-  {
-    name: 'it redirects elsewhere',
-    fault: { kind: 'redirect', location: 'https://198.51.100.1/' },
-    reason: 'malformed',
-    authenticated: false,
-  },
+/** The fault, and its reason. */
+const faults: readonly (readonly [what: string, Fault, FailureReason])[] = [
+  ['the port is closed', { kind: 'refuse' }, 'connect'],
+  ['it accepts and never answers', { kind: 'hang' }, 'timeout'],
+  ['the body trickles', { kind: 'slow_body', bytesPerSecond: 100 }, 'timeout'],
+  ['the connection is cut in the middle of the body', { kind: 'cut' }, 'connect'],
+  ['the JSON stops in the middle', { kind: 'truncated' }, 'malformed'],
+  ['a 200 carries a page of HTML', { kind: 'html', status: 200 }, 'malformed'],
+  ['the CGI crashes with a page of HTML', { kind: 'html', status: 500 }, 'server_error'],
+  ['the web server does not find the program', { kind: 'html', status: 404 }, 'not_found'],
+  ['the key is refused with 401', { kind: 'status', status: 401 }, 'unauthorized'],
+  ['the server fails, 500', { kind: 'status', status: 500 }, 'server_error'],
+  ['the server takes too long, 504', { kind: 'status', status: 504 }, 'gateway_timeout'],
+  ['fields have the wrong types', { kind: 'wrong_types' }, 'malformed'],
+  ['the body is huge', { kind: 'huge_body', bytes: 5_000_000 }, 'oversize'],
+  ['the certificate is another and expired', { kind: 'expired_tls' }, 'tls'],
+  ['it redirects elsewhere', { kind: 'redirect', location: 'https://198.51.100.1/' }, 'malformed'],
+];
+/** Those whose answer still proves that the key is good. */
+const faultsAfterTheKey: typeof faults = [
+  ['the status is 400', { kind: 'status', status: 400 }, 'bad_request'],
+  ['the right is missing, 403', { kind: 'status', status: 403 }, 'forbidden'],
+  ['the verb is not known, 405', { kind: 'status', status: 405 }, 'method_not_allowed'],
+  ['the feature is away for now, 406', { kind: 'status', status: 406 }, 'unavailable'],
+  ['there is a conflict, 409', { kind: 'status', status: 409 }, 'conflict'],
+  ['the feature is gone, 410', { kind: 'status', status: 410 }, 'gone'],
 ];
 
 describe('/metrics during a fault, and its recovery', () => {
-  it.each(rows)(
-    'when $name: only the farms collector fails with $reason, and it recovers',
-    async ({ fault, reason, authenticated }) => {
-      const { appliance, poll, page, pass } = await givenWatchedAppliance();
-      const before = await page();
+  it.each([
+    ...faults.map((row) => [...row, false] as const),
+    ...faultsAfterTheKey.map((row) => [...row, true] as const),
+  ])('when %s: only the farms collector fails, and it recovers', async (_, fault, reason, authenticated) => {
+    const { appliance, poll, page, pass } = await givenWatchedAppliance();
+    const before = await page();
 
-      appliance.fail('*', fault);
-      await poll('farms');
+    appliance.fail('*', fault);
+    await poll('farms');
 
-      const during = await page();
-      expect(valueOf(during, 'zlb_collector_success', { collector: 'farms' })).toBe(0);
-      expect(valueOf(during, 'zlb_collector_errors_total', { collector: 'farms', reason })).toBe(1);
-      expect(valueOf(during, 'zlb_collector_success', { collector: 'certificates' }), 'another collector').toBe(1);
-      expect(stateOf(during, 'zlb_farm_status', { farm: 'webshop' }), 'still within max_stale').toBe('problem');
-      expect(valueOf(during, 'zlb_up')).toBe(1);
+    const during = await page();
+    expect(valueOf(during, 'zlb_collector_success', { collector: 'farms' })).toBe(0);
+    expect(valueOf(during, 'zlb_collector_errors_total', { collector: 'farms', reason })).toBe(1);
+    expect(valueOf(during, 'zlb_collector_success', { collector: 'certificates' }), 'another collector').toBe(1);
+    expect(stateOf(during, 'zlb_farm_status', { farm: 'webshop' }), 'still within max_stale').toBe('problem');
+    expect(valueOf(during, 'zlb_up')).toBe(1);
 
-      pass(4 * minuteMs);
-      const later = await page();
-      expect(stateOf(later, 'zlb_farm_status', { farm: 'webshop' }), 'withheld after max_stale').toBeUndefined();
-      expect(valueOf(later, 'zlb_farm_established_connections', { farm: 'webshop' })).toBeUndefined();
-      expect(
-        valueOf(later, 'zlb_certificate_not_after_timestamp_seconds', { file: 'shop_example_com.pem' }),
-        'dates stay',
-      ).toBeDefined();
-      expect(valueOf(later, 'zlb_up'), 'no authenticated answer within max_stale').toBe(0);
-      await poll('farms');
-      expect(valueOf(await page(), 'zlb_up')).toBe(authenticated ? 1 : 0);
+    pass(4 * minuteMs);
+    const later = await page();
+    expect(stateOf(later, 'zlb_farm_status', { farm: 'webshop' }), 'withheld after max_stale').toBeUndefined();
+    expect(valueOf(later, 'zlb_farm_established_connections', { farm: 'webshop' })).toBeUndefined();
+    expect(
+      valueOf(later, 'zlb_certificate_not_after_timestamp_seconds', { file: 'shop_example_com.pem' }),
+      'dates stay',
+    ).toBeDefined();
+    expect(valueOf(later, 'zlb_up'), 'no authenticated answer within max_stale').toBe(0);
+    await poll('farms');
+    expect(valueOf(await page(), 'zlb_up')).toBe(authenticated ? 1 : 0);
 
-      appliance.heal();
-      pass(3 * minuteMs);
-      await poll('farms');
-      const after = await page();
-      expect(valueOf(after, 'zlb_up')).toBe(1);
-      expect(valueOf(after, 'zlb_collector_success', { collector: 'farms' })).toBe(1);
-      expect(stateOf(after, 'zlb_farm_status', { farm: 'webshop' })).toBe(
-        stateOf(before, 'zlb_farm_status', { farm: 'webshop' }),
-      );
-      expect(stateOf(after, 'zlb_circuit_breaker_state', {}, 'state')).toBe('closed');
-      expect(during + later + after).not.toContain('canary-key');
-    },
-  );
+    appliance.heal();
+    pass(3 * minuteMs);
+    await poll('farms');
+    const after = await page();
+    expect(valueOf(after, 'zlb_up')).toBe(1);
+    expect(valueOf(after, 'zlb_collector_success', { collector: 'farms' })).toBe(1);
+    expect(stateOf(after, 'zlb_farm_status', { farm: 'webshop' })).toBe(
+      stateOf(before, 'zlb_farm_status', { farm: 'webshop' }),
+    );
+    expect(stateOf(after, 'zlb_circuit_breaker_state', {}, 'state')).toBe('closed');
+    expect(during + later + after).not.toContain('canary-key');
+  });
 
   it('when it echoes the key as an address: the key is neither in the metrics nor in the log', async () => {
     const world = recordedWorld();
