@@ -1,5 +1,5 @@
 import type { BuildInfo } from './app/build-info.ts';
-import { adminHelp, help, helpOf } from './commands/help.ts';
+import { help, helpOf } from './commands/help.ts';
 import { type Command, type CommandContext, UsageError } from './commands/command.ts';
 import { options, parseFlags, refuseForeignFlags } from './commands/flags.ts';
 import { swallowedFlags } from './commands/npm-flags.ts';
@@ -48,7 +48,7 @@ export async function runCommandLine(words: readonly string[], edge: Edge): Prom
     const load = name === undefined ? run : commands.get(name);
     if (!load) throw new UsageError(unknownCommand(name ?? ''));
     if (asksForHelp || flags.help) {
-      say(name === 'admin' ? adminHelp : (helpOf.get(name ?? '') ?? help));
+      say(helpOf.get(name ?? '') ?? help);
       return 0;
     }
     if (flags.version) {

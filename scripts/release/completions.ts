@@ -1,7 +1,7 @@
 import { flagsOf } from '../../src/commands/flags.ts';
 import { helpOf } from '../../src/commands/help.ts';
 
-const commands = [...helpOf.keys(), 'admin'].toSorted();
+const commands = [...helpOf.keys()].toSorted();
 /** The exporter itself has no name: its flags are those of the last case. */
 const all = [...commands, ''];
 

@@ -1,4 +1,4 @@
-import { adminHelp, help, helpOf } from '../../src/commands/help.ts';
+import { help, helpOf } from '../../src/commands/help.ts';
 
 /** Returns the manual page, of the same texts as `--help`. */
 export function manPage(version: string): string {
@@ -9,7 +9,7 @@ export function manPage(version: string): string {
     '.SH SYNOPSIS',
     asWritten(help),
     '.SH COMMANDS',
-    ...[...helpOf, ['admin', adminHelp] as const].flatMap(([name, text]) => [`.SS ${name}`, asWritten(text)]),
+    ...[...helpOf].flatMap(([name, text]) => [`.SS ${name}`, asWritten(text)]),
     '.SH FILES',
     '.TP\n/etc/zlb\\-exporter/zlb.yml\nthe configuration',
     '.TP\n/etc/zlb\\-exporter/keys/\nAPI keys, one in each file',

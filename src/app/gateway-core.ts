@@ -23,7 +23,7 @@ export interface GatewaySettings extends Settings {
   readonly admin: AdminSettings;
 }
 
-/** What the gateway shares with the exporter. */
+/** Parts of the exporter that the gateway uses. */
 export interface GatewaySurroundings {
   readonly fleet: Pick<Fleet, 'changed' | 'describe'>;
   readonly metrics: AdminMetrics;

@@ -24,7 +24,49 @@ Flags
 One appliance needs no file: set ZLB_APPLIANCE_URL and ZLB_API_KEY_FILE.
 Exit codes: 0 after SIGTERM or SIGINT, 2 for bad flags or configuration, else 1.`;
 
-/** The text of `--help` after a command; `admin` has its own. */
+/** The help text of the admin commands. */
+export const adminHelp = `Usage: zlb-exporter admin APPLIANCE OPERATION [name=value …]  one call; name:=JSON for lists
+       zlb-exporter admin APPLIANCE RECIPE name=value …       several calls, with a plan
+       zlb-exporter admin WORD                                ask the gateway
+
+Operations   a key (actOnFarm), or a path (PUT /farms/shop/actions, /farms/shop); values fill
+             the path, then the body; farm= and farmname= mean the same everywhere
+  admin operations farm backend             find operations, with their routes and risks
+  admin parameters lb-1 createFarm          what an operation takes, as the appliance says
+  admin lb-1 listFarms
+  admin lb-1 actOnFarm farmname=shop action=stop --reason=TICKET-42 --dry-run
+  admin lb-1 downloadBackup name=weekly --output=weekly.tar.gz
+Recipes
+  drain-backend farm=F backend=IP:PORT [service=S]    out of service; wait until idle (--wait=5m)
+  restore-backend farm=F backend=IP:PORT [service=S]  and back
+  restart-farm farm=F                                 with a look before and after
+  replace-certificate farm=F file=PATH [name=N] [old=N]
+  install-activation file=PATH
+  backup [name=N]
+Words   appliances, whoami, operations, parameters, audit, frozen, freeze --reason=TEXT, unfreeze
+Change requests, for a second person to approve
+  admin lb-1 restart-farm farm=shop --request --reason=TICKET-42    ask; nothing is sent
+  admin requests [list --state=open,denied]    and requests show ID, cancel ID
+  admin requests approve ID [--watch]          and requests deny ID --reason=TEXT
+
+  --dry-run            show what would be sent and which guards object; change nothing
+  --reason=TEXT        why, for the audit; recipes need it
+  --confirm=NAME       for what cannot be undone: the name of the object
+  --force              override the guards; --break-glass sends without approval (need --reason)
+  --backup-first       back up the configuration before a change
+  --yes                agree in advance; to approve also --digest=HEX, of the plan you looked at
+  --wait=5m            recipes: wait that long at most
+  --body=@FILE         send a file, or standard input (--body=-); for what is secret too
+  --output=FILE        save the answer
+  --json               the exact answer, for scripts
+  --limit, --principal, --appliance, --operation, --event     filters of admin audit
+  --admin.url=URL, --admin.token-file=PATH, --admin.ca-file, --admin.cert-file, --admin.key-file
+On a terminal every change, a single operation or a recipe, asks before it is sent; without a
+terminal it needs --yes. Reads and dry runs never ask.
+Environment: ZLB_ADMIN_URL (or http://127.0.0.1:9445), ZLB_ADMIN_TOKEN_FILE or ZLB_ADMIN_TOKEN.
+Exit codes: 0 done, 1 refused or failed, 2 a mistake or nobody agreed, 3 it waits for approval.`;
+
+/** The text of `--help` after a command. */
 export const helpOf: ReadonlyMap<string, string> = new Map([
   [
     'check',
@@ -176,46 +218,5 @@ Example
 
 Exit codes: 0 healthy, 1 not.`,
   ],
+  ['admin', adminHelp],
 ]);
-
-/** The help text of the admin commands. */
-export const adminHelp = `Usage: zlb-exporter admin APPLIANCE OPERATION [name=value …]  one call; name:=JSON for lists
-       zlb-exporter admin APPLIANCE RECIPE name=value …       several calls, with a plan
-       zlb-exporter admin WORD                                ask the gateway
-
-Operations   a key (actOnFarm), or a path (PUT /farms/shop/actions, /farms/shop); values fill
-             the path, then the body; farm= and farmname= mean the same everywhere
-  admin operations farm backend             find operations, with their routes and risks
-  admin parameters lb-1 createFarm          what an operation takes, as the appliance says
-  admin lb-1 listFarms
-  admin lb-1 actOnFarm farmname=shop action=stop --reason=TICKET-42 --dry-run
-  admin lb-1 downloadBackup name=weekly --output=weekly.tar.gz
-Recipes
-  drain-backend farm=F backend=IP:PORT [service=S]    out of service; wait until idle (--wait=5m)
-  restore-backend farm=F backend=IP:PORT [service=S]  and back
-  restart-farm farm=F                                 with a look before and after
-  replace-certificate farm=F file=PATH [name=N] [old=N]
-  install-activation file=PATH
-  backup [name=N]
-Words   appliances, whoami, operations, parameters, audit, frozen, freeze --reason=TEXT, unfreeze
-Change requests, for a second person to approve
-  admin lb-1 restart-farm farm=shop --request --reason=TICKET-42    ask; nothing is sent
-  admin requests [list --state=open,denied]    and requests show ID, cancel ID
-  admin requests approve ID [--watch]          and requests deny ID --reason=TEXT
-
-  --dry-run            show what would be sent and which guards object; change nothing
-  --reason=TEXT        why, for the audit; recipes need it
-  --confirm=NAME       for what cannot be undone: the name of the object
-  --force              override the guards; --break-glass sends without approval (need --reason)
-  --backup-first       back up the configuration before a change
-  --yes                agree in advance; to approve also --digest=HEX, of the plan you looked at
-  --wait=5m            recipes: wait that long at most
-  --body=@FILE         send a file, or standard input (--body=-); for what is secret too
-  --output=FILE        save the answer
-  --json               the exact answer, for scripts
-  --limit, --principal, --appliance, --operation, --event     filters of admin audit
-  --admin.url=URL, --admin.token-file=PATH, --admin.ca-file, --admin.cert-file, --admin.key-file
-On a terminal every change, a single operation or a recipe, asks before it is sent; without a
-terminal it needs --yes. Reads and dry runs never ask.
-Environment: ZLB_ADMIN_URL (or http://127.0.0.1:9445), ZLB_ADMIN_TOKEN_FILE or ZLB_ADMIN_TOKEN.
-Exit codes: 0 done, 1 refused or failed, 2 a mistake or nobody agreed, 3 it waits for approval.`;

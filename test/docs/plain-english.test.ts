@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { adminHelp, help, helpOf } from '../../src/commands/help.ts';
+import { help, helpOf } from '../../src/commands/help.ts';
 import { shippedRules } from '../support/shipped-rules.ts';
 import { root } from './documents.ts';
 
@@ -36,7 +36,7 @@ describe('plain English', () => {
     const texts = shippedRules.flatMap(({ alert: place = '', annotations }) =>
       Object.values(annotations ?? {}).map((text) => ({ place, text })),
     );
-    const helpLines = [help, adminHelp, ...helpOf.values()].flatMap((text) => text.split('\n'));
+    const helpLines = [help, ...helpOf.values()].flatMap((text) => text.split('\n'));
 
     expect(sentencesOf(texts).flatMap(complaints)).toEqual([]);
     expect(helpLines.filter((text) => avoided.test(text))).toEqual([]);

@@ -129,7 +129,7 @@ async function request(
 /** Resolves to the exit code. */
 async function send(prepared: PreparedCall, session: AdminSession, output: OutputFile | undefined): Promise<number> {
   const { appliance, call, content, options, calls } = prepared;
-  const { flags, client, say, warn, shell } = session;
+  const { flags, client, warn } = session;
   const given = flags.confirm;
   const { required, expected } = confirmationOf(call, appliance);
   const confirm = given ?? (required ? expected[0] : undefined);
@@ -144,7 +144,7 @@ async function send(prepared: PreparedCall, session: AdminSession, output: Outpu
     await showWaiting(answer, session);
     return waitsCode;
   }
-  await showAnswer(answer, appliance, { say, warn, shell, json: flags.json === true, output });
+  await showAnswer(answer, appliance, session, output);
   return 0;
 }
 

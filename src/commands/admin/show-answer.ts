@@ -2,23 +2,19 @@ import type { Readable } from 'node:stream';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { errorCode, isRecord, parseJson, toError } from '../../lib/check.ts';
-import { type CommandContext, type Shell, UsageError } from '../command.ts';
+import { type Shell, UsageError } from '../command.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
 import { applianceError } from '../../recipes/calls.ts';
 import { type GatewayAnswer, truncated } from './gateway-client.ts';
 import { renderJson, renderText, printLines } from './render.ts';
-
-interface ShowParts extends Pick<CommandContext, 'say' | 'warn' | 'shell'> {
-  /** True to print the exact body, for scripts. */
-  readonly json: boolean;
-  readonly output?: OutputFile | undefined;
-}
+import type { AdminSession } from './session.ts';
 
 /** Prints or saves an answer; rejects with an {@link AdminError} when the appliance refused. */
 export async function showAnswer(
   answer: GatewayAnswer,
   appliance: string,
-  { say, warn, shell, json, output }: ShowParts,
+  { flags, say, warn, shell }: AdminSession,
+  output: OutputFile | undefined,
 ): Promise<void> {
   if (answer.status >= 400) throw applianceError({ ...answer, body: await answer.whole() }, appliance);
   if (output) {
@@ -32,7 +28,7 @@ export async function showAnswer(
       remedy: 'Repeat it with --output=FILE.',
     });
   }
-  if (json || !isText(answer)) {
+  if (flags.json || !isText(answer)) {
     await copy(answer.body, shell);
     return;
   }
