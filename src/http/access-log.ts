@@ -7,13 +7,12 @@ import { riskOf } from '../gateway/policy.ts';
 import type { AdminProblem } from '../gateway/problem.ts';
 import type { Recorder } from '../gateway/recorder.ts';
 import { codeOfStatus } from '../appliance/answer.ts';
-import type { RequestContext } from './admin-request.ts';
-import { pathOf } from './request-checks.ts';
+import { contextOf, type RequestContext, subjectOf } from './admin-request.ts';
 
 /** Records each admin request in the audit, the metrics and the log. */
 export interface AccessLog {
   /** Audits and counts a refusal; the gateway itself records what it sent. */
-  rejected(request: FastifyRequest, context: RequestContext, problem: AdminProblem): Promise<void>;
+  rejected(request: FastifyRequest, problem: AdminProblem): Promise<void>;
   /** Counts and logs a request when its connection is done with it, answered or not. */
   finished(request: FastifyRequest, reply: FastifyReply, context: RequestContext): void;
 }
@@ -26,24 +25,13 @@ export interface AccessLogParts {
 
 export function createAccessLog({ metrics, recorder, log }: AccessLogParts): AccessLog {
   return {
-    async rejected(request, context, problem) {
-      const { id, principal, token, appliance, call, sent, reason } = context;
+    async rejected(request, problem) {
+      const { principal, appliance = '', sent } = contextOf(request);
       // This is no refusal: the request was sent, or its caller has left.
       if (sent || problem.code === 'caller_left') return;
-      if (problem.status < 500)
-        metrics.denied({ appliance: appliance ?? '', principal: principal?.name ?? '', reason: problem.code });
-      if (!principal || !token || problem.status >= 500) return;
-      const subject = {
-        id,
-        principal,
-        token,
-        appliance,
-        operation: call?.operation.key,
-        method: request.method,
-        path: call?.path ?? pathOf(request),
-        reason,
-      };
-      await recorder.note(subject, { event: 'denied', status: problem.status, code: problem.code });
+      if (problem.status < 500) metrics.denied({ appliance, principal: principal?.name ?? '', reason: problem.code });
+      if (!principal || problem.status >= 500) return;
+      await recorder.note(subjectOf(request), { event: 'denied', status: problem.status, code: problem.code });
     },
 
     finished(request, reply, { principal, appliance = '', call, id, signal, startedAtMs, overridden = {} }) {

@@ -23,13 +23,12 @@ import type { RawResponse } from './connections.ts';
 import { registerConsole, wantsFrontPage } from './console.ts';
 import { createGuardedApp, maxHeaderSize } from './create-app.ts';
 import { registerDocs } from './docs-page.ts';
-import { type Contexts, createContexts, problemBody, sendProblem, toProblem } from './admin-request.ts';
-import { createReadJson } from './read-json.ts';
+import { contextOf, declareContext, problemBody, sendProblem, startContext, toProblem } from './admin-request.ts';
+import { createRequestBodies } from './request-bodies.ts';
 import { registerRequestRoutes } from './request-routes.ts';
-import { createUnfinishedBodies } from './unfinished-bodies.ts';
 import { pathOf, rejectCrossOrigin, rejectUnsupportedRequest } from './request-checks.ts';
 
-export interface AdminAppParts extends Omit<AdminRoutesParts, 'contextOf'> {
+export interface AdminAppParts extends AdminRoutesParts {
   readonly gateway: Gateway;
   readonly principals: Principals;
   readonly recorder: Recorder;
@@ -72,20 +71,20 @@ export interface AdminServerTls {
 /** Creates the listener for changes. Only the documentation and the pages need no token. */
 export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInstance> {
   const { principals, log, build } = parts;
-  const contexts = createContexts();
   const accessLog = createAccessLog(parts);
   const app = createApp(parts);
   const methodsOf = collectMethods(app);
+  declareContext(app);
   await app.register(rateLimit, { global: false });
   const authenticate = createAuthenticator(app, principals, (request, { code }, known) => {
     log.warn({ code, address: request.ip }, 'request without a valid token');
     // The principal of an expired token is known, and is audited.
-    Object.assign(contexts.of(request), known);
+    Object.assign(contextOf(request), known);
   });
   await registerDocs(app, build);
 
   app.addHook('onRequest', async (request, reply) => {
-    const context = contexts.start(request, reply);
+    const context = startContext(request, reply);
     // On `close`, not when the answer is sent: a caller that leaves early is logged too.
     reply.raw.once('close', () => accessLog.finished(request, reply, context));
     const isPublic = publicPaths.test(pathOf(request)) || wantsFrontPage(request);
@@ -100,13 +99,12 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
     rejectCrossOrigin(request);
     refuseOtherThanAlerts(request, context.principal);
   });
-  setErrorHandlers(app, { contexts, accessLog, methodsOf, log });
-  const shared = { ...parts, contextOf: contexts.of, unfinishedBodies: createUnfinishedBodies() };
-  const readJson = createReadJson(shared);
+  setErrorHandlers(app, { accessLog, methodsOf, log });
+  const shared = { ...parts, bodies: createRequestBodies(parts.decode, parts.bodyLimits) };
   registerConsole(app);
-  registerAdminRoutes(app, shared);
-  registerRequestRoutes(app, { ...shared, readJson });
-  registerAlerts(app, { ...shared, readJson });
+  registerAdminRoutes(app, parts);
+  registerRequestRoutes(app, shared);
+  registerAlerts(app, shared);
   registerAdminRelay(app, shared);
   return app;
 }
@@ -165,22 +163,21 @@ function fits(path: string, url: string): boolean {
 }
 
 interface ErrorHandlerParts {
-  readonly contexts: Contexts;
   readonly accessLog: AccessLog;
   readonly methodsOf: (path: string) => readonly string[];
   readonly log: Logger;
 }
 
-function setErrorHandlers(app: FastifyInstance, { contexts, accessLog, methodsOf, log }: ErrorHandlerParts): void {
+function setErrorHandlers(app: FastifyInstance, { accessLog, methodsOf, log }: ErrorHandlerParts): void {
   app.setErrorHandler(async (error, request, reply) => {
-    const context = contexts.of(request);
+    const context = contextOf(request);
     const problem = toProblem(error);
     // A stack trace of ours would not explain why an appliance is unreachable.
     if (problem.code === 'internal_error' && !context.signal.aborted)
       log.error({ err: problem.cause ?? error, request: context.id }, 'admin request failed');
     else if (problem.status >= 500 && !context.signal.aborted)
       log.warn({ code: problem.code, because: problem.message, request: context.id }, 'admin request failed');
-    await accessLog.rejected(request, context, problem);
+    await accessLog.rejected(request, problem);
     return sendProblem(reply, problem, context);
   });
   app.setNotFoundHandler((request) => {

@@ -3,18 +3,16 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { Principal } from '../gateway/principal.ts';
 import { AdminProblem } from '../gateway/problem.ts';
 import { knownBasePaths } from '../appliance/route.ts';
-import { assert } from '../lib/check.ts';
 import { percentDecoded } from '../lib/text.ts';
-import { readAdminHeaders, type RequestContext } from './admin-request.ts';
+import { callerOf, contextOf, readAdminHeaders } from './admin-request.ts';
 import { pathOf } from './request-checks.ts';
-import type { UnfinishedBodies } from './unfinished-bodies.ts';
+import type { RequestBodies } from './request-bodies.ts';
 
 export interface AdminRelayParts {
   readonly gateway: Gateway;
   /** The configured appliances that a principal may know of. */
   readonly applianceNamesOf: (principal: Principal) => readonly string[];
-  readonly unfinishedBodies: UnfinishedBodies;
-  readonly contextOf: (request: FastifyRequest) => RequestContext;
+  readonly bodies: Pick<RequestBodies, 'admit'>;
 }
 
 /** The parts of a path: an appliance, and the path below its API. */
@@ -25,7 +23,7 @@ interface Target {
 
 /** Registers the paths whose requests the gateway sends to an appliance. */
 export function registerAdminRelay(app: FastifyInstance, parts: AdminRelayParts): void {
-  const { gateway, applianceNamesOf, unfinishedBodies, contextOf } = parts;
+  const { gateway, applianceNamesOf, bodies } = parts;
 
   app.all('/appliances/*', (request, reply) => {
     const [, , name = '', ...rest] = pathOf(request).split('/');
@@ -35,8 +33,7 @@ export function registerAdminRelay(app: FastifyInstance, parts: AdminRelayParts)
   // Existing clients look for the API under these paths.
   for (const prefix of knownBasePaths) {
     app.all(`${prefix}/*`, (request, reply) => {
-      const { principal } = contextOf(request);
-      const appliance = onlyAppliance(principal ? applianceNamesOf(principal) : []);
+      const appliance = onlyAppliance(applianceNamesOf(callerOf(request).principal));
       return relay(request, reply, { appliance, path: pathOf(request).slice(prefix.length) });
     });
   }
@@ -47,30 +44,24 @@ export function registerAdminRelay(app: FastifyInstance, parts: AdminRelayParts)
     { appliance, path }: Target,
   ): Promise<FastifyReply> {
     const context = contextOf(request);
-    const { principal, token, id, signal } = context;
-    assert(principal && token, 'the request is authenticated');
-    const { raw, headers } = request;
-    const adminHeaders = readAdminHeaders(headers);
+    const caller = callerOf(request);
+    const { principal } = caller;
+    const { socket } = request.raw;
+    const adminHeaders = readAdminHeaders(request.headers);
     if (adminHeaders.reason !== undefined) context.reason = adminHeaders.reason;
     // Set only if the appliance is configured, or clients could invent label values.
     context.appliance = gateway.applianceFor({ principal, appliance }).name;
-    const contentLength = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
-    const hasBody = headers['transfer-encoding'] !== undefined || (contentLength ?? 0) > 0;
-    if (hasBody) await unfinishedBodies.admit(principal.name, raw);
+    const body = await bodies.admit(request);
     // The connection is silent while an appliance works: the limits of the gateway end the call.
-    raw.socket.setTimeout(0);
+    socket.setTimeout(0);
     const answering = gateway.handle({
-      id,
-      principal,
-      token,
+      ...caller,
+      id: request.id,
       appliance,
       method: request.method,
       path,
-      contentType: headers['content-type'],
-      contentLength,
-      body: hasBody ? raw : undefined,
+      ...body,
       ...adminHeaders,
-      signal,
       onCall: (call) => {
         context.call = call;
       },
@@ -79,7 +70,7 @@ export function registerAdminRelay(app: FastifyInstance, parts: AdminRelayParts)
         context.overridden = overridden;
       },
     });
-    const answer = await answering.finally(() => raw.socket.setTimeout(app.server.timeout));
+    const answer = await answering.finally(() => socket.setTimeout(app.server.timeout));
     return reply.code(answer.status).headers(answer.headers).send(answer.body);
   }
 }

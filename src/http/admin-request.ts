@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Overridden } from '../gateway/guards/guard.ts';
 import { knownBasePaths } from '../appliance/route.ts';
 import type { OperationCall } from '../gateway/operation.ts';
@@ -7,7 +7,9 @@ import type { Principal } from '../gateway/principal.ts';
 import { assert } from '../lib/check.ts';
 import type { Secret } from '../lib/secret.ts';
 import { AdminProblem } from '../gateway/problem.ts';
+import type { Subject } from '../gateway/recorder.ts';
 import { percentDecoded } from '../lib/text.ts';
+import { pathOf } from './request-checks.ts';
 
 /**
  * Collects what the steps of an admin request find out, for its answer, the audit, the log and the
@@ -32,35 +34,57 @@ export interface RequestContext {
   reason?: string;
 }
 
-/** The contexts of the requests under way. */
-export interface Contexts {
-  start(request: FastifyRequest, reply: FastifyReply): RequestContext;
-  of(this: void, request: FastifyRequest): RequestContext;
+const decorator = 'adminContext';
+
+/** Declares the context of the requests of an app; call it before the app has routes. */
+export function declareContext(app: FastifyInstance): void {
+  app.decorateRequest(decorator);
 }
 
-export function createContexts(): Contexts {
-  const contexts = new WeakMap<FastifyRequest, RequestContext>();
-  return {
-    start(request, reply) {
-      const context = createContext(request, reply);
-      contexts.set(request, context);
-      return context;
-    },
-    of(request) {
-      const context = contexts.get(request);
-      assert(context, 'every request has a context');
-      return context;
-    },
-  };
-}
-
-function createContext(request: FastifyRequest, reply: FastifyReply): RequestContext {
+export function startContext(request: FastifyRequest, reply: FastifyReply): RequestContext {
   const gone = new AbortController();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort();
   });
   const compatible = knownBasePaths.some((prefix) => request.originalUrl.startsWith(prefix));
-  return { id: request.id, compatible, signal: gone.signal, startedAtMs: performance.now() };
+  const context = { id: request.id, compatible, signal: gone.signal, startedAtMs: performance.now() };
+  request.setDecorator<RequestContext>(decorator, context);
+  return context;
+}
+
+export function contextOf(request: FastifyRequest): RequestContext {
+  return request.getDecorator<RequestContext>(decorator);
+}
+
+/** Who sent an authenticated request. */
+export interface Caller {
+  readonly principal: Principal;
+  readonly token: Secret;
+  /** Aborts when the caller has left. */
+  readonly signal: AbortSignal;
+}
+
+export function callerOf(request: FastifyRequest): Caller {
+  const { principal, token, signal } = contextOf(request);
+  assert(principal && token, 'the request is authenticated');
+  return { principal, token, signal };
+}
+
+/** Returns what the audit records of a request. */
+export function subjectOf(request: FastifyRequest): Subject {
+  const { id, appliance, call, reason } = contextOf(request);
+  const { principal, token } = callerOf(request);
+  const operation = call?.operation.key;
+  return {
+    id,
+    principal,
+    token,
+    appliance,
+    operation,
+    method: request.method,
+    path: call?.path ?? pathOf(request),
+    reason,
+  };
 }
 
 /** The headers of the gateway in a request. */

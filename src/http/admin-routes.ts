@@ -9,10 +9,8 @@ import type { Operations } from '../gateway/operation.ts';
 import { authoriseOwn, maySee, refuseUnseen } from '../gateway/policy.ts';
 import type { Principal } from '../gateway/principal.ts';
 import { AdminProblem } from '../gateway/problem.ts';
-import type { Recorder, Subject } from '../gateway/recorder.ts';
-import { assert } from '../lib/check.ts';
-import type { Secret } from '../lib/secret.ts';
-import { readAdminHeaders, type RequestContext } from './admin-request.ts';
+import type { Recorder } from '../gateway/recorder.ts';
+import { callerOf, contextOf, readAdminHeaders, subjectOf } from './admin-request.ts';
 import type { SchemaTypes } from './create-app.ts';
 import { ownAnswers } from './openapi/answers.ts';
 import { own } from './openapi/document.ts';
@@ -37,7 +35,6 @@ export interface AdminRoutesParts {
     /** Undefined while the collector `vip` is off. */
     readonly vip: Static<typeof AppliancesSchema>['appliances'][number]['vip'];
   }[];
-  readonly contextOf: (request: FastifyRequest) => RequestContext;
 }
 
 const ApplianceParams = Type.Object({
@@ -99,10 +96,10 @@ export function registerAdminRoutes(app: FastifyInstance, parts: AdminRoutesPart
   registerFreeze(app, parts);
 }
 
-function registerOverview(app: FastifyInstance, { describe, selfApproval, contextOf }: AdminRoutesParts): void {
+function registerOverview(app: FastifyInstance, { describe, selfApproval }: AdminRoutesParts): void {
   const whoami = own('whoAmI', 'who the token belongs to, what it covers, and whether guards refuse or warn');
   app.get('/whoami', { schema: { ...whoami, response: ownAnswers('The principal.', 'Whoami') } }, async (request) => {
-    const { name, role, appliances, expiresAtMs, guards, ...rest } = callerOf(request, contextOf).principal;
+    const { name, role, appliances, expiresAtMs, guards, ...rest } = callerOf(request).principal;
     return {
       principal: name,
       role,
@@ -119,13 +116,13 @@ function registerOverview(app: FastifyInstance, { describe, selfApproval, contex
   const list = own('listAppliances', 'the appliances that the token covers');
   const answers = ownAnswers('Their names, and what is known of them.', 'Appliances');
   app.get('/appliances', { schema: { ...list, response: answers } }, async (request) => {
-    const { principal } = callerOf(request, contextOf);
+    const { principal } = callerOf(request);
     const covered = describe().filter(({ name }) => principal.covers(name));
     return { appliances: covered.map(({ name, edition, version, vip }) => ({ name, edition, version, vip })) };
   });
 }
 
-function registerParameters(app: FastifyInstance, { gateway, operations, contextOf }: AdminRoutesParts): void {
+function registerParameters(app: FastifyInstance, { gateway, operations }: AdminRoutesParts): void {
   const schema = {
     ...own('discoverParameters', 'the parameters of an operation, asked from the appliance'),
     params: ApplianceParams,
@@ -134,7 +131,7 @@ function registerParameters(app: FastifyInstance, { gateway, operations, context
   };
   const routes = app.withTypeProvider<SchemaTypes>();
   routes.get('/appliances/:appliance/parameters', { schema, attachValidation: true }, async (request) => {
-    const { principal, subject } = callerOf(request, contextOf);
+    const { principal, signal } = callerOf(request);
     const appliance = gateway.applianceFor({ principal, appliance: request.params.appliance });
     contextOf(request).appliance = appliance.name;
     const { operation: wanted, placeholders: _placeholders, ...values } = request.query;
@@ -155,20 +152,20 @@ function registerParameters(app: FastifyInstance, { gateway, operations, context
     return await gateway.parametersOf({
       appliance: appliance.name,
       call,
-      subject: subject(operation.key, call.path),
-      signal: contextOf(request).signal,
+      subject: { ...subjectOf(request), operation: operation.key, path: call.path },
+      signal,
     });
   });
 }
 
-function registerAudit(app: FastifyInstance, { journal, contextOf }: AdminRoutesParts): void {
+function registerAudit(app: FastifyInstance, { journal }: AdminRoutesParts): void {
   const schema = {
     ...own('readAudit', 'the audit, newest first, of what the token covers (admin)'),
     querystring: AuditQuery,
     response: ownAnswers('The lines.', 'Audit'),
   };
   app.withTypeProvider<SchemaTypes>().get('/audit', { schema, attachValidation: true }, async (request) => {
-    const { principal } = callerOf(request, contextOf);
+    const { principal } = callerOf(request);
     authoriseOwn(principal, 'readAudit');
     refuseInvalidAuditQuery(request);
     const { limit = defaultLines, ...filters } = request.query;
@@ -198,7 +195,7 @@ function refuseInvalidAuditQuery({ validationError }: FastifyRequest): void {
   });
 }
 
-function registerFreeze(app: FastifyInstance, { recorder, freeze, metrics, contextOf }: AdminRoutesParts): void {
+function registerFreeze(app: FastifyInstance, { recorder, freeze, metrics }: AdminRoutesParts): void {
   const read = { ...own('readFreeze', 'whether changes are frozen'), response: ownAnswers('The state.', 'Freeze') };
   app.get('/freeze', { schema: read }, async () =>
     freeze.state ? { frozen: true, ...freeze.state } : { frozen: false },
@@ -213,7 +210,7 @@ function registerFreeze(app: FastifyInstance, { recorder, freeze, metrics, conte
     response: ownAnswers('The new state.', 'Freeze'),
   };
   app.put('/freeze', { schema: freezing, attachValidation: true }, async (request) => {
-    const { principal, token, subject } = callerOf(request, contextOf);
+    const { principal, token } = callerOf(request);
     authoriseOwn(principal, 'freeze');
     const { reason: given } = readAdminHeaders(request.headers);
     if (given === undefined) {
@@ -230,14 +227,14 @@ function registerFreeze(app: FastifyInstance, { recorder, freeze, metrics, conte
     }
     const reason = recorder.scrubbed(given, token);
     contextOf(request).reason = reason;
-    await recorder.record({ ...subject(), reason }, { event: 'freeze' });
+    await recorder.record(subjectOf(request), { event: 'freeze' });
     try {
       const state = await freeze.freeze(principal.name, reason);
       metrics.frozen(true);
       return { frozen: true, ...state };
     } catch (error) {
       // The audit already says that changes are frozen.
-      await recorder.note({ ...subject(), reason }, { event: 'unfreeze', status: 500, code: 'internal_error' });
+      await recorder.note(subjectOf(request), { event: 'unfreeze', status: 500, code: 'internal_error' });
       throw error;
     }
   });
@@ -248,35 +245,11 @@ function registerFreeze(app: FastifyInstance, { recorder, freeze, metrics, conte
     response: ownAnswers('The new state.', 'Freeze'),
   };
   app.delete('/freeze', { schema: unfreezing, attachValidation: true }, async (request) => {
-    const { principal, subject } = callerOf(request, contextOf);
-    authoriseOwn(principal, 'unfreeze');
+    authoriseOwn(callerOf(request).principal, 'unfreeze');
     const { reason } = readAdminHeaders(request.headers);
-    await recorder.record({ ...subject(), reason }, { event: 'unfreeze' });
+    await recorder.record({ ...subjectOf(request), reason }, { event: 'unfreeze' });
     await freeze.thaw();
     metrics.frozen(false);
     return { frozen: false };
   });
-}
-
-interface Caller {
-  readonly principal: Principal;
-  readonly token: Secret;
-  /** Returns what a record of this request says about it. */
-  readonly subject: (operation?: string, path?: string) => Subject;
-}
-
-function callerOf(request: FastifyRequest, contextOf: AdminRoutesParts['contextOf']): Caller {
-  const { id, principal, token, reason } = contextOf(request);
-  assert(principal && token, 'the request is authenticated');
-  const subject = (operation?: string, path = request.routeOptions.url ?? ''): Subject => ({
-    id,
-    principal,
-    token,
-    appliance: contextOf(request).appliance,
-    operation,
-    method: request.method,
-    path,
-    reason,
-  });
-  return { principal, token, subject };
 }

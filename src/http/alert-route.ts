@@ -2,29 +2,27 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Principal } from '../gateway/principal.ts';
 import { AdminProblem } from '../gateway/problem.ts';
 import { NotificationSchema, type Proposals } from '../requests/proposals.ts';
-import type { RequestContext } from './admin-request.ts';
+import { callerOf } from './admin-request.ts';
 import { ownAnswers } from './openapi/answers.ts';
 import { own } from './openapi/document.ts';
-import type { ReadJson } from './read-json.ts';
+import type { RequestBodies } from './request-bodies.ts';
 import { pathOf } from './request-checks.ts';
-import { actorOf } from './request-routes.ts';
 
 export interface AlertRouteParts {
   readonly proposals: Proposals;
-  readonly readJson: ReadJson;
-  readonly contextOf: (request: FastifyRequest) => RequestContext;
+  readonly bodies: Pick<RequestBodies, 'readJson'>;
 }
 
 const alertsPath = '/alerts';
 
 /** `POST /alerts`: Alertmanager's webhook. A firing alert with a known repair is proposed. */
-export function registerAlerts(app: FastifyInstance, { proposals, readJson, contextOf }: AlertRouteParts): void {
+export function registerAlerts(app: FastifyInstance, { proposals, bodies }: AlertRouteParts): void {
   const schema = {
     ...own('postAlerts', "take Alertmanager's webhook, and propose known repairs (alertmanager)"),
     response: ownAnswers('How many alerts were taken up.', 'TakenAlerts'),
   };
   app.post(alertsPath, { schema }, async (request) =>
-    proposals.take(await readJson(request, NotificationSchema), actorOf(request, contextOf)),
+    proposals.take(await bodies.readJson(request, NotificationSchema), callerOf(request)),
   );
 }
 

@@ -1,23 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { Gateway } from '../gateway/gateway.ts';
-import { assert } from '../lib/check.ts';
 import { type ChangeRequest, openStates, type RequestState, requestStates } from '../requests/change-request.ts';
 import type { ChangeRequests } from '../requests/change-requests.ts';
 import type { DecisionOn } from '../requests/decide.ts';
 import { AskedSchema, malformed } from '../requests/read-change.ts';
-import type { Actor } from '../requests/request-book.ts';
-import type { RequestContext } from './admin-request.ts';
+import { callerOf, contextOf } from './admin-request.ts';
 import type { SchemaTypes } from './create-app.ts';
 import { ownAnswers } from './openapi/answers.ts';
 import { own } from './openapi/document.ts';
-import type { ReadJson } from './read-json.ts';
+import type { RequestBodies } from './request-bodies.ts';
 
 export interface RequestRoutesParts {
   readonly gateway: Pick<Gateway, 'applianceFor'>;
   readonly changeRequests: ChangeRequests;
-  readonly readJson: ReadJson;
-  readonly contextOf: (request: FastifyRequest) => RequestContext;
+  readonly bodies: Pick<RequestBodies, 'readJson'>;
 }
 
 const DecisionSchema = Type.Object(
@@ -53,17 +50,14 @@ export function registerRequestRoutes(app: FastifyInstance, parts: RequestRoutes
   registerDeciding(app, parts);
 }
 
-function registerAsking(
-  app: FastifyInstance,
-  { gateway, changeRequests, readJson, contextOf }: RequestRoutesParts,
-): void {
+function registerAsking(app: FastifyInstance, { gateway, changeRequests, bodies }: RequestRoutesParts): void {
   const schema = {
     ...own('askForChange', 'ask for a change, which another person approves'),
     response: { 202: ownAnswers('The change request.', 'ChangeRequest')[200] },
   };
   app.post('/requests', { schema }, async (request, reply) => {
-    const asked = await readJson(request, AskedSchema);
-    const actor = actorOf(request, contextOf);
+    const asked = await bodies.readJson(request, AskedSchema);
+    const actor = callerOf(request);
     const { name: appliance } = gateway.applianceFor({ ...actor, appliance: asked.appliance });
     Object.assign(contextOf(request), { appliance, reason: asked.reason });
     return answerWaiting(reply, await changeRequests.askFor(asked, actor));
@@ -76,7 +70,7 @@ function answerWaiting(reply: FastifyReply, made: ChangeRequest): ChangeRequest 
   return made;
 }
 
-function registerReading(app: FastifyInstance, { changeRequests, contextOf }: RequestRoutesParts): void {
+function registerReading(app: FastifyInstance, { changeRequests }: RequestRoutesParts): void {
   const routes = app.withTypeProvider<SchemaTypes>();
   const list = {
     ...own('listChangeRequests', 'the change requests that the token covers, newest first'),
@@ -88,7 +82,7 @@ function registerReading(app: FastifyInstance, { changeRequests, contextOf }: Re
     const wanted = [request.query.state ?? []]
       .flat()
       .flatMap((word): readonly RequestState[] => (word === 'open' ? openStates : [word]));
-    const found = changeRequests.list(actorOf(request, contextOf).principal);
+    const found = changeRequests.list(callerOf(request).principal);
     const shown = wanted.length === 0 ? found : found.filter(({ state }) => wanted.includes(state));
     return { requests: shown.map(({ plan: _plan, ...rest }) => rest) };
   });
@@ -98,12 +92,12 @@ function registerReading(app: FastifyInstance, { changeRequests, contextOf }: Re
     response: ownAnswers('The change request.', 'ChangeRequest'),
   };
   routes.get('/requests/:id', { schema: one }, async (request) =>
-    changeRequests.get(request.params.id, actorOf(request, contextOf).principal),
+    changeRequests.get(request.params.id, callerOf(request).principal),
   );
 }
 
 function registerDeciding(app: FastifyInstance, parts: RequestRoutesParts): void {
-  const { changeRequests, readJson } = parts;
+  const { changeRequests, bodies } = parts;
   const routes = app.withTypeProvider<SchemaTypes>();
   const response = ownAnswers('The change request in its new state.', 'ChangeRequest');
   const approving = {
@@ -114,7 +108,7 @@ function registerDeciding(app: FastifyInstance, parts: RequestRoutesParts): void
     '/requests/:id/approve',
     { schema: { ...approving, response: { 202: response[200] } } },
     async (request, reply) => {
-      const { digest, reason } = await readJson(request, ApprovalSchema);
+      const { digest, reason } = await bodies.readJson(request, ApprovalSchema);
       const approved = await changeRequests.approve({ ...decisionOn(request, parts, reason), digest });
       return answerWaiting(reply, approved);
     },
@@ -129,7 +123,7 @@ function registerDeciding(app: FastifyInstance, parts: RequestRoutesParts): void
   ] as const;
   for (const [word, about, decide] of decisions) {
     routes.post(`/requests/:id/${word}`, { schema: { ...about, params: RequestParams, response } }, async (request) => {
-      const { reason } = await readJson(request, DecisionSchema);
+      const { reason } = await bodies.readJson(request, DecisionSchema);
       return await decide(decisionOn(request, parts, reason));
     });
   }
@@ -138,18 +132,12 @@ function registerDeciding(app: FastifyInstance, parts: RequestRoutesParts): void
 /** Returns a decision on a request that the token covers; a refusal is audited with both. */
 function decisionOn(
   request: FastifyRequest<{ Params: Static<typeof RequestParams> }>,
-  { changeRequests, contextOf }: RequestRoutesParts,
+  { changeRequests }: RequestRoutesParts,
   reason: string | undefined,
 ): DecisionOn {
   const { id } = request.params;
-  const actor = actorOf(request, contextOf);
+  const actor = callerOf(request);
   const { appliance } = changeRequests.get(id, actor.principal);
   Object.assign(contextOf(request), { appliance, reason });
   return { id, reason, actor };
-}
-
-export function actorOf(request: FastifyRequest, contextOf: RequestRoutesParts['contextOf']): Actor {
-  const { principal, token, signal } = contextOf(request);
-  assert(principal && token, 'the request is authenticated');
-  return { principal, token, signal };
 }
