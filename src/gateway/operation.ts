@@ -2,7 +2,7 @@ import type { EndpointRow, Method } from '../appliance/api/row.ts';
 import { type Area, type EndpointKey, endpointRows } from '../appliance/api/table.ts';
 import { createRouteMatcher, fillTemplate, fitsSegment, parseRoute } from '../appliance/route.ts';
 import { percentDecoded } from '../lib/text.ts';
-import { AdminProblem } from './problem.ts';
+import { AdminProblem, methodNotAllowed } from './problem.ts';
 
 /** An operation of the API, from one row of the endpoint table. */
 export interface Operation {
@@ -66,16 +66,10 @@ export function createOperations(): Operations {
       const found = match && call(match.row, match.params);
       if (found) return found;
       const others = methods.filter((other) => matcher.match(other, path));
-      if (others.length === 0) {
-        throw new AdminProblem('unknown_path', {
-          detail: 'The API of the appliance has no such path, so nothing was sent.',
-          remedy: 'See GET /docs for all operations; trailing slashes and empty segments are part of a path.',
-        });
-      }
-      throw new AdminProblem('method_not_allowed', {
-        detail: `The path takes ${others.join(', ')}; nothing was sent.`,
-        remedy: 'Use one of the methods in the Allow header.',
-        headers: { allow: others.join(', ') },
+      if (others.length > 0) throw methodNotAllowed(others);
+      throw new AdminProblem('unknown_path', {
+        detail: 'The API of the appliance has no such path, so nothing was sent.',
+        remedy: 'See GET /docs for all operations; trailing slashes and empty segments are part of a path.',
       });
     },
     named: (name) => all.find(({ key, row }) => key === name || row.route === name),

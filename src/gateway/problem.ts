@@ -107,6 +107,14 @@ export function callerLeft(): AdminProblem {
   });
 }
 
+export function methodNotAllowed(methods: readonly string[]): AdminProblem {
+  return new AdminProblem('method_not_allowed', {
+    detail: `The path takes ${methods.join(', ')}; nothing was sent.`,
+    remedy: 'Use one of the methods in the Allow header.',
+    headers: { allow: methods.join(', ') },
+  });
+}
+
 /** Returns the problem for the caller if the appliance gave no answer that can be forwarded. */
 export function upstreamProblem(error: unknown, appliance: string, changes: boolean): AdminProblem {
   if (error instanceof AdminProblem) return error;

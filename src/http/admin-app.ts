@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import type { Decode } from '../appliance/decode.ts';
 import type { AdminMetrics } from '../gateway/admin-metrics.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { AdminProblem } from '../gateway/problem.ts';
+import { AdminProblem, methodNotAllowed } from '../gateway/problem.ts';
 import type { Principals } from '../gateway/principal.ts';
 import type { Recorder } from '../gateway/recorder.ts';
 import type { BodyLimits } from '../gateway/request-body.ts';
@@ -21,7 +21,7 @@ import { registerAlerts, refuseOtherThanAlerts } from './alert-route.ts';
 import { createAuthenticator, rejectTokenInQuery } from './authenticate.ts';
 import type { RawResponse } from './connections.ts';
 import { registerConsole, wantsFrontPage } from './console.ts';
-import { createGuardedApp, maxHeaderSize } from './create-app.ts';
+import { createGuardedApp, createMethodFinder, maxHeaderSize } from './create-app.ts';
 import { registerDocs } from './docs-page.ts';
 import { contextOf, declareContext, problemBody, sendProblem, startContext, toProblem } from './admin-request.ts';
 import { createRequestBodies } from './request-bodies.ts';
@@ -73,8 +73,8 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
   const { principals, log, build } = parts;
   const accessLog = createAccessLog(parts);
   const app = createApp(parts);
-  const methodsOf = collectMethods(app);
   declareContext(app);
+  refuseUnknownPaths(app);
   await app.register(rateLimit, { global: false });
   const authenticate = createAuthenticator(app, principals, (request, { code }, known) => {
     log.warn({ code, address: request.ip }, 'request without a valid token');
@@ -99,7 +99,7 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
     rejectCrossOrigin(request);
     refuseOtherThanAlerts(request, context.principal);
   });
-  setErrorHandlers(app, { accessLog, methodsOf, log });
+  setErrorHandler(app, accessLog, log);
   const shared = { ...parts, bodies: createRequestBodies(parts.decode, parts.bodyLimits) };
   registerConsole(app);
   registerAdminRoutes(app, parts);
@@ -139,36 +139,7 @@ function createApp({ tls, timeoutMs, metrics }: AdminAppParts): FastifyInstance 
   return app;
 }
 
-/**
- * Returns a function that lists the methods of the routes that fit a path. Must be called before
- * routes are registered.
- */
-function collectMethods(app: FastifyInstance): (path: string) => readonly string[] {
-  const urls = new Set<string>();
-  app.addHook('onRoute', ({ url }) => void urls.add(url));
-  return (path) => {
-    const fitting = [...urls].filter((url) => fits(path, url));
-    return METHODS.filter((method) => fitting.some((url) => app.hasRoute({ method, url })));
-  };
-}
-
-/** True if a path is that of a route, segment by segment and without decoding. */
-function fits(path: string, url: string): boolean {
-  const segments = path.split('/');
-  const wanted = url.split('/');
-  return (
-    segments.length === wanted.length &&
-    wanted.every((word, index) => (word.startsWith(':') ? segments[index] !== '' : segments[index] === word))
-  );
-}
-
-interface ErrorHandlerParts {
-  readonly accessLog: AccessLog;
-  readonly methodsOf: (path: string) => readonly string[];
-  readonly log: Logger;
-}
-
-function setErrorHandlers(app: FastifyInstance, { accessLog, methodsOf, log }: ErrorHandlerParts): void {
+function setErrorHandler(app: FastifyInstance, accessLog: AccessLog, log: Logger): void {
   app.setErrorHandler(async (error, request, reply) => {
     const context = contextOf(request);
     const problem = toProblem(error);
@@ -180,17 +151,13 @@ function setErrorHandlers(app: FastifyInstance, { accessLog, methodsOf, log }: E
     await accessLog.rejected(request, problem);
     return sendProblem(reply, problem, context);
   });
+}
+
+function refuseUnknownPaths(app: FastifyInstance): void {
+  const methodsOf = createMethodFinder(app);
   app.setNotFoundHandler((request) => {
     const methods = methodsOf(pathOf(request));
     throw methods.length > 0 ? methodNotAllowed(methods) : unknownPath();
-  });
-}
-
-function methodNotAllowed(methods: readonly string[]): AdminProblem {
-  return new AdminProblem('method_not_allowed', {
-    detail: `The path takes ${methods.join(', ')}; nothing was sent.`,
-    remedy: 'Use one of the methods in the Allow header.',
-    headers: { allow: methods.join(', ') },
   });
 }
 

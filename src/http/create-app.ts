@@ -82,6 +82,26 @@ export function createGuardedApp(parts: AppParts, options: FastifyServerOptions 
 }
 
 /**
+ * Returns a function that finds the methods of the routes that fit a path; none for an unknown one.
+ * Must be called before routes are registered.
+ */
+export function createMethodFinder(app: FastifyInstance): (path: string) => readonly string[] {
+  const routes: { readonly url: string; readonly methods: string | readonly string[] }[] = [];
+  app.addHook('onRoute', ({ url, method }) => void routes.push({ url, methods: method }));
+  return (path) => [...new Set(routes.filter(({ url }) => fits(path, url)).flatMap(({ methods }) => methods))].sort();
+}
+
+/** True if a path is that of a route, segment by segment and without decoding. */
+function fits(path: string, url: string): boolean {
+  const segments = path.split('/');
+  const wanted = url.split('/');
+  return (
+    segments.length === wanted.length &&
+    wanted.every((word, index) => (word.startsWith(':') ? segments[index] !== '' : segments[index] === word))
+  );
+}
+
+/**
  * Replaces a target that the router rejects by one that it accepts: a rejected target would run no
  * hook.
  */

@@ -7,7 +7,7 @@ import { percentDecoded } from '../lib/text.ts';
 import type { SelfMetrics } from '../metrics/self.ts';
 import type { Fleet } from '../poller/fleet.ts';
 import { ApplianceQuery, registerStatusApi, sendUnknownAppliance, unknownApplianceMessage } from './status-api.ts';
-import type { SchemaTypes } from './create-app.ts';
+import { createMethodFinder, type SchemaTypes } from './create-app.ts';
 import { createSendPage, defaultLimits, negotiate } from './send-page.ts';
 import { pathOf } from './request-checks.ts';
 import { createProcessMonitor } from '../status-page/exporter-panel.ts';
@@ -89,17 +89,17 @@ function ignoreBodies(app: FastifyInstance): void {
  * registered.
  */
 function rejectWrongMethods(app: FastifyInstance): void {
-  const paths = new Set<string>();
-  const allowedAt = (path: string) => {
-    if (path === reloadPath) return { methods: 'POST', sentence: 'Only POST is allowed here.\n' };
-    return paths.has(path) ? { methods: 'GET, HEAD', sentence: 'Only GET and HEAD are allowed here.\n' } : undefined;
-  };
-  app.addHook('onRoute', ({ url }) => void paths.add(url));
+  const methodsOf = createMethodFinder(app);
   // On request: a body of an unknown type would be refused before the handler runs.
   app.addHook('onRequest', (request, reply, done) => {
-    const allowed = request.is404 ? allowedAt(pathOf(request)) : undefined;
-    if (allowed === undefined) done();
-    else void reply.code(405).header('allow', allowed.methods).type(plainText).send(allowed.sentence);
+    const methods = request.is404 ? methodsOf(pathOf(request)) : [];
+    if (methods.length === 0) done();
+    else
+      void reply
+        .code(405)
+        .header('allow', methods.join(', '))
+        .type(plainText)
+        .send(`Only ${methods.join(' and ')} ${methods.length > 1 ? 'are' : 'is'} allowed here.\n`);
   });
 }
 
@@ -205,13 +205,11 @@ export type ReloadOutcome =
   | { readonly ok: true; readonly summary: string }
   | { readonly ok: false; readonly because: string };
 
-const reloadPath = '/-/reload';
-
 /**
  * Registers `POST /-/reload`, as in Prometheus; without `reload` it answers how to switch it on.
  */
 function registerReload(app: FastifyInstance, reload: (() => Promise<ReloadOutcome>) | undefined): void {
-  app.post(reloadPath, async ({ headers }, reply) => {
+  app.post('/-/reload', async ({ headers }, reply) => {
     reply.type(plainText);
     if (!reload)
       return reply.code(403).send('Reloading by HTTP is off. Start with --web.enable-lifecycle, or send SIGHUP.\n');

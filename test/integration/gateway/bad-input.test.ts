@@ -308,6 +308,12 @@ describe('a wrong verb', () => {
     }
   });
 
+  it.each(['/:a(', '/foo*bar', '/(', '/freeze/*'])('gets 404 for %s, which reads as a pattern', async (path) => {
+    const { ask } = await given();
+
+    expectProblem(await ask('GET', path), 404, 'unknown_path', path);
+  });
+
   it('cannot be overridden by a header', async () => {
     const { ask, appliance } = await given();
     const headers = [
