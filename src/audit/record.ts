@@ -1,3 +1,5 @@
+import { type Static, Type } from 'typebox';
+
 /**
  * `intent` is written before a call is sent, `outcome` after it; the others are single records. A
  * `change_request` is written at each step of one; its calls have its id as their `request`.
@@ -18,73 +20,60 @@ export const auditEvents = [
 ] as const;
 export type AuditEvent = (typeof auditEvents)[number];
 
-/** A record of one event, without secrets: see mask.ts. */
-export interface AuditRecord {
-  readonly event: AuditEvent;
-  /** The request's id; intent and outcome share it. */
-  readonly request: string;
-  readonly principal: string;
-  readonly role: string;
-  readonly appliance?: string;
-  /** The operation's key in the table. */
-  readonly operation?: string;
-  readonly method: string;
-  /** Below the appliance's base URL. */
-  readonly path: string;
-  /** The caller's X-Reason. */
-  readonly reason?: string;
-  /** Guards that X-Force overrode. */
-  readonly forced?: readonly string[];
-  /** Guards whose findings went through, as the token has `guards: warn`. */
-  readonly warned?: readonly string[];
-  /** The state that a change request has got. */
-  readonly state?: string;
-  /** SHA-256 of the plan that was asked for or approved. */
-  readonly plan_sha256?: string;
-  /** The principal that asked for a call that another one approved. */
-  readonly requested_by?: string;
-  /** True for a call that needs approval and was sent without it, in an emergency. */
-  readonly break_glass?: true;
-  /** The masked body. */
-  readonly body?: unknown;
-  /** HTTP status of the answer, of the appliance or of the gateway. */
-  readonly status?: number;
-  /** The code of the reason for which the gateway refused or failed. */
-  readonly code?: string;
-  readonly duration_ms?: number;
-  /** Bytes that went to the appliance and came back, and the digest of an upload. */
-  readonly sent_bytes?: number;
-  readonly sent_sha256?: string;
-  readonly received_bytes?: number;
-  /** True when the appliance may have carried out a call whose answer never came. */
-  readonly uncertain?: true;
-  /**
-   * The number of earlier refusals of the principal that got no line of their own; only in a
-   * `denied`.
-   */
-  readonly suppressed?: number;
-  /**
-   * The unfinished line, only in `recovered`. Its text is cut at 4 KiB; the digest is of all its
-   * bytes.
-   */
-  readonly torn?: { readonly bytes: number; readonly sha256: string; readonly text: string };
-}
+const member = Type.Optional(Type.String());
+const names = (description: string) => Type.Optional(Type.Immutable(Type.Array(Type.String({ description }))));
 
-/** A record's place in the chain. */
-export interface AuditPosition {
-  readonly seq: number;
-  /** Lower-case hex. */
-  readonly hash: string;
-}
+/** A line of the file, for its type and for the document of the gateway. */
+export const AuditLineSchema = Type.Object({
+  seq: Type.Integer(),
+  hash: Type.String(),
+  prev: Type.String({ description: 'The hash of the line before.' }),
+  time: Type.String({ format: 'date-time' }),
+  event: Type.Enum([...auditEvents]),
+  request: Type.String({ description: 'The id of the request; intent and outcome share it.' }),
+  principal: Type.String(),
+  role: Type.String(),
+  appliance: member,
+  operation: member,
+  method: Type.String(),
+  path: Type.String(),
+  reason: member,
+  forced: names('A guard that X-Force overrides.'),
+  warned: names('A guard that the token overrides, by its option guards: warn.'),
+  break_glass: Type.Optional(Type.Literal(true, { description: 'Sent without the approval that it needs.' })),
+  state: member,
+  plan_sha256: Type.Optional(Type.String({ description: 'The digest of the plan of a change request.' })),
+  requested_by: Type.Optional(Type.String({ description: 'Who asked for what the principal approved.' })),
+  body: Type.Optional(Type.Unknown({ description: 'With secrets masked.' })),
+  status: Type.Optional(Type.Integer()),
+  code: member,
+  duration_ms: Type.Optional(Type.Number()),
+  sent_bytes: Type.Optional(Type.Integer()),
+  sent_sha256: member,
+  received_bytes: Type.Optional(Type.Integer()),
+  uncertain: Type.Optional(Type.Literal(true, { description: 'The appliance may have done it all the same.' })),
+  suppressed: Type.Optional(
+    Type.Integer({
+      description:
+        'Refusals of the principal that were too many in a minute to be written down each; the record has no request of its own.',
+    }),
+  ),
+  torn: Type.Optional(
+    Type.Object(
+      { bytes: Type.Integer(), sha256: Type.String(), text: Type.String() },
+      { description: 'With `recovered`: the line that was left unfinished.' },
+    ),
+  ),
+  after: Type.Optional(Type.String({ description: 'The file that this one goes on from.' })),
+});
 
-/** A line of the file: the record, its place, its time, and the hash of the line before. */
-export interface AuditLine extends AuditRecord, AuditPosition {
-  /** ISO 8601, UTC. */
-  readonly time: string;
-  /** The new name of the previous file, in the first line of a file that continues another one. */
-  readonly after?: string;
-  readonly prev: string;
-}
+export type AuditLine = Readonly<Static<typeof AuditLineSchema>>;
+
+/** A place in the chain of lines; the hash is in lower-case hex. */
+export type AuditPosition = Pick<AuditLine, 'seq' | 'hash'>;
+
+/** A record of one event, without secrets: see mask.ts. The journal makes a line of it. */
+export type AuditRecord = Omit<AuditLine, 'seq' | 'hash' | 'prev' | 'time' | 'after'>;
 
 /**
  * The reason for which a record is not on disk: the disk is full, another process writes the file,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { auditEvents } from '../../audit/record.ts';
+import { AuditLineSchema } from '../../audit/record.ts';
 import { roles } from '../../gateway/principal.ts';
 import { problemCodes } from '../../gateway/problem.ts';
 import { requestStates } from '../../requests/change-request.ts';
@@ -128,47 +128,11 @@ const FreezeSchema = Type.Object({
   since: Type.Optional(Type.String()),
 });
 
-export const AuditLineSchema = Type.Object({
-  seq: Type.Integer(),
-  hash: Type.String(),
-  prev: Type.String({ description: 'The hash of the line before.' }),
-  time,
-  event: Type.Enum([...auditEvents]),
-  request: Type.String({ description: 'The id of the request; intent and outcome share it.' }),
-  principal: Type.String(),
-  role: Type.String(),
-  appliance: Type.Optional(Type.String()),
-  operation: Type.Optional(Type.String()),
-  method: Type.String(),
-  path: Type.String(),
-  reason: Type.Optional(Type.String()),
-  forced,
-  warned,
-  break_glass: Type.Optional(Type.Literal(true, { description: 'Sent without the approval that it needs.' })),
+/** A line of the audit, with the closed lists that the audit itself does not know. */
+const ListedAuditLineSchema = Type.Object({
+  ...AuditLineSchema.properties,
   state: Type.Optional(Type.Enum([...requestStates], { description: 'With `change_request`: its new state.' })),
-  plan_sha256: Type.Optional(Type.String({ description: 'The digest of the plan of a change request.' })),
-  requested_by: Type.Optional(Type.String({ description: 'Who asked for what the principal approved.' })),
-  body: Type.Optional(Type.Unknown({ description: 'With secrets masked.' })),
-  status: Type.Optional(Type.Integer()),
   code: Type.Optional(Type.Enum([...problemCodes])),
-  duration_ms: Type.Optional(Type.Number()),
-  sent_bytes: Type.Optional(Type.Integer()),
-  sent_sha256: Type.Optional(Type.String()),
-  received_bytes: Type.Optional(Type.Integer()),
-  uncertain: Type.Optional(Type.Literal(true, { description: 'The appliance may have done it all the same.' })),
-  suppressed: Type.Optional(
-    Type.Integer({
-      description:
-        'Refusals of the principal that were too many in a minute to be written down each; the record has no request of its own.',
-    }),
-  ),
-  torn: Type.Optional(
-    Type.Object(
-      { bytes: Type.Integer(), sha256: Type.String(), text: Type.String() },
-      { description: 'With `recovered`: the line that was left unfinished.' },
-    ),
-  ),
-  after: Type.Optional(Type.String({ description: 'The file that this one goes on from.' })),
 });
 
 const AuditSchema = Type.Object({ records: Type.Array(Type.Ref('#/components/schemas/AuditLine')) });
@@ -234,7 +198,7 @@ export const gatewaySchemas = {
   Appliances: AppliancesSchema,
   Whoami: WhoamiSchema,
   Freeze: FreezeSchema,
-  AuditLine: AuditLineSchema,
+  AuditLine: ListedAuditLineSchema,
   Audit: AuditSchema,
   ChangeRequest: ChangeRequestSchema,
   ChangeRequests: Type.Object({
