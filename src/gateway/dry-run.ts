@@ -1,3 +1,4 @@
+import { type Static, Type } from 'typebox';
 import { mediaTypeOf } from '../appliance/answer.ts';
 import type { EndpointRow, Risk } from '../appliance/api/row.ts';
 import { type EndpointKey, endpointRows } from '../appliance/api/table.ts';
@@ -8,7 +9,7 @@ import { createRouteMatcher } from '../appliance/route.ts';
 import { readAnswer } from './reach.ts';
 import { confirmationOf, isConfirmed } from './confirmation.ts';
 import { discover, parameterMembers, problemsOf } from './discovery.ts';
-import { type GuardFinding, type Overridden, overriddenBy } from './guards/guard.ts';
+import { type GuardFinding, overriddenBy } from './guards/guard.ts';
 import { inspectCall } from './guards/inspect.ts';
 import { maskValue } from './mask.ts';
 import type { OperationCall } from './operation.ts';
@@ -16,34 +17,55 @@ import type { Principal } from './principal.ts';
 import { AdminProblem } from './problem.ts';
 import type { RequestBody } from './request-body.ts';
 
-/** The answer to a dry run: what a call would send and do. */
-export interface DryRunPlan extends Omit<Overridden, 'break_glass'> {
-  readonly dry_run: true;
-  readonly operation: EndpointKey;
-  readonly risk: Risk;
-  /** The request without the key. */
-  readonly request: {
-    readonly method: string;
-    readonly url: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: unknown;
-  };
-  readonly would: 'be sent' | 'wait for approval' | 'be refused';
-  /** The reasons for which the gateway would refuse it. */
-  readonly because: readonly string[];
-  readonly confirmation: { readonly required: boolean; readonly expected: readonly string[]; readonly given: boolean };
-  readonly validation: Validation;
-  readonly findings: readonly GuardFinding[];
-  readonly current: CurrentObject | null;
-}
+const overridden = (description: string) => Type.Optional(Type.Immutable(Type.Array(Type.String({ description }))));
 
-interface Validation {
-  readonly checked: boolean;
-  readonly note?: string;
-  /** Reasons for which the appliance would refuse the call, one sentence each. */
-  readonly problems: readonly string[];
-  readonly parameters?: readonly unknown[];
-}
+const ValidationSchema = Type.Object({
+  checked: Type.Boolean(),
+  note: Type.Optional(Type.String()),
+  problems: Type.Immutable(
+    Type.Array(Type.String({ description: 'A reason for which the appliance would refuse the call.' })),
+  ),
+  parameters: Type.Optional(Type.Immutable(Type.Array(Type.Ref('#/components/schemas/Parameter')))),
+});
+type Validation = Static<typeof ValidationSchema>;
+
+const CurrentObjectSchema = Type.Object({
+  operation: Type.Unsafe<EndpointKey>(Type.String({ description: 'The operation that read it.' })),
+  status: Type.Integer(),
+  body: Type.Unknown({ description: 'JSON or text with secrets masked; a sentence if it cannot be shown.' }),
+});
+type CurrentObject = Static<typeof CurrentObjectSchema>;
+
+/** The answer to a dry run. */
+export const DryRunSchema = Type.Object(
+  {
+    dry_run: Type.Literal(true),
+    operation: Type.Unsafe<EndpointKey>(Type.String()),
+    risk: Type.Unsafe<Risk>(Type.String()),
+    request: Type.Object({
+      method: Type.String(),
+      url: Type.String(),
+      headers: Type.Record(Type.String(), Type.String()),
+      body: Type.Unknown({ description: 'With secrets masked.' }),
+    }),
+    would: Type.Enum(['be sent', 'wait for approval', 'be refused']),
+    because: Type.Immutable(
+      Type.Array(Type.String({ description: 'A reason for which the gateway would refuse it.' })),
+    ),
+    confirmation: Type.Object({
+      required: Type.Boolean(),
+      expected: Type.Immutable(Type.Array(Type.String())),
+      given: Type.Boolean(),
+    }),
+    validation: ValidationSchema,
+    findings: Type.Unsafe<readonly GuardFinding[]>(Type.Array(Type.Ref('#/components/schemas/Finding'))),
+    forced: overridden('A guard that X-Force overrides.'),
+    warned: overridden('A guard that the token overrides, by its option guards: warn.'),
+    current: Type.Union([CurrentObjectSchema, Type.Null()]),
+  },
+  { description: 'What X-Dry-Run answers: the request as it would be sent, and what speaks against it.' },
+);
+export type DryRunPlan = Readonly<Static<typeof DryRunSchema>>;
 
 export interface PlanParts {
   readonly call: OperationCall;
@@ -134,15 +156,6 @@ function refusals(
   if (!force && principal.guards === 'refuse') because.push(...blocking);
   if (force && blocking.length > 0 && reason === undefined) because.push('What is forced needs a reason, in X-Reason.');
   return because;
-}
-
-/** The present state of the object of a call. */
-interface CurrentObject {
-  /** The operation that read it. */
-  readonly operation: EndpointKey;
-  readonly status: number;
-  /** JSON or text without secrets; a sentence if it cannot be shown. */
-  readonly body: unknown;
 }
 
 const maxObjectBytes = 262_144;

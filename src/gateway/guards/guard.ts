@@ -1,18 +1,17 @@
+import { type Static, Type } from 'typebox';
 import type { Params, ReadKey, ReplyOf } from '../../appliance/client.ts';
 import type { EndpointKey } from '../../appliance/api/table.ts';
 import { assert } from '../../lib/check.ts';
 import { AdminProblem } from '../problem.ts';
 
 /** A warning about a call. A `blocking` one stops the call unless it is forced with a reason. */
-export interface GuardFinding {
-  /** Stable name of the guard, such as `hard_restart`. */
-  readonly guard: string;
-  readonly severity: 'blocking' | 'warning';
-  /** The consequence, with names and numbers. */
-  readonly message: string;
-  /** The alternative for the caller. */
-  readonly remedy: string;
-}
+export const FindingSchema = Type.Object({
+  guard: Type.String({ description: 'The stable name of the guard, such as `hard_restart`.' }),
+  severity: Type.Enum(['blocking', 'warning']),
+  message: Type.String({ description: 'The consequence, with names and numbers.' }),
+  remedy: Type.String({ description: 'What to do instead.' }),
+});
+export type GuardFinding = Readonly<Static<typeof FindingSchema>>;
 
 /** A finding without the name of its guard, which is added. */
 export type Trap = Omit<GuardFinding, 'guard'>;

@@ -1,13 +1,11 @@
 import { Type } from 'typebox';
 import { AuditLineSchema } from '../../audit/record.ts';
+import { DryRunSchema } from '../../gateway/dry-run.ts';
+import { FindingSchema } from '../../gateway/guards/guard.ts';
 import { roles } from '../../gateway/principal.ts';
 import { problemCodes } from '../../gateway/problem.ts';
 import { requestStates } from '../../requests/change-request.ts';
 
-const forced = Type.Optional(Type.Array(Type.String({ description: 'A guard that X-Force overrides.' })));
-const warned = Type.Optional(
-  Type.Array(Type.String({ description: 'A guard that the token overrides, by its option guards: warn.' })),
-);
 const role = Type.Enum([...roles]);
 const time = Type.String({ format: 'date-time' });
 
@@ -33,13 +31,6 @@ const ApplianceErrorSchema = Type.Object(
   { description: 'What appliances usually say of an error, passed on as it came. No field is promised.' },
 );
 
-export const FindingSchema = Type.Object({
-  guard: Type.String(),
-  severity: Type.Enum(['blocking', 'warning']),
-  message: Type.String(),
-  remedy: Type.String(),
-});
-
 const ParameterSchema = Type.Object({
   name: Type.String(),
   required: Type.Boolean(),
@@ -57,41 +48,6 @@ const ParametersSchema = Type.Object({
   description: Type.String(),
   parameters: Type.Array(Type.Ref('#/components/schemas/Parameter')),
 });
-
-export const DryRunSchema = Type.Object(
-  {
-    dry_run: Type.Literal(true),
-    operation: Type.String(),
-    risk: Type.String(),
-    request: Type.Object({
-      method: Type.String(),
-      url: Type.String(),
-      headers: Type.Record(Type.String(), Type.String()),
-      body: Type.Unknown({ description: 'With secrets masked.' }),
-    }),
-    would: Type.Enum(['be sent', 'wait for approval', 'be refused']),
-    because: Type.Array(Type.String()),
-    confirmation: Type.Object({
-      required: Type.Boolean(),
-      expected: Type.Array(Type.String()),
-      given: Type.Boolean(),
-    }),
-    validation: Type.Object({
-      checked: Type.Boolean(),
-      note: Type.Optional(Type.String()),
-      problems: Type.Array(Type.String()),
-      parameters: Type.Optional(Type.Array(Type.Ref('#/components/schemas/Parameter'))),
-    }),
-    findings: Type.Array(Type.Ref('#/components/schemas/Finding')),
-    forced,
-    warned,
-    current: Type.Union([
-      Type.Object({ operation: Type.String(), status: Type.Integer(), body: Type.Unknown() }),
-      Type.Null(),
-    ]),
-  },
-  { description: 'What X-Dry-Run answers: the request as it would be sent, and what speaks against it.' },
-);
 
 export const AppliancesSchema = Type.Object({
   appliances: Type.Array(
