@@ -2,22 +2,16 @@ import type { Risk } from '../appliance/api/row.ts';
 import type { OperationCall } from './operation.ts';
 import { riskOf } from './policy.ts';
 import { AdminProblem } from './problem.ts';
-import type { AdminAnswer, AdminRequest } from './request.ts';
-import type { RequestBody } from './request-body.ts';
+import type { AdminAnswer, AdminRequest, PermittedCall } from './request.ts';
 
 /** Which calls need a second person, and what happens to them instead. */
 export interface Approvals {
   readonly requiredFor: readonly Risk[];
-  /** Makes a change request of a call. Rejects with an {@link AdminProblem}. */
-  ask(waiting: WaitingCall): Promise<AdminAnswer>;
-}
-
-/** A permitted and confirmed call that needs approval. */
-export interface WaitingCall {
-  readonly request: AdminRequest;
-  readonly call: OperationCall;
-  /** Never a file. */
-  readonly body: RequestBody | undefined;
+  /**
+   * Makes a change request of a call, whose body is never a file. Rejects with an
+   * {@link AdminProblem}.
+   */
+  ask(waiting: PermittedCall): Promise<AdminAnswer>;
 }
 
 /**

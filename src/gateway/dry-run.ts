@@ -2,19 +2,19 @@ import { type Static, Type } from 'typebox';
 import { mediaTypeOf } from '../appliance/answer.ts';
 import type { EndpointRow, Risk } from '../appliance/api/row.ts';
 import { type EndpointKey, endpointRows } from '../appliance/api/table.ts';
-import type { ApplianceClient } from '../appliance/client.ts';
 import { ApplianceError } from '../appliance/errors.ts';
-import type { Relay } from '../appliance/relay.ts';
 import { createRouteMatcher } from '../appliance/route.ts';
-import { readAnswer } from './reach.ts';
 import { confirmationOf, isConfirmed } from './confirmation.ts';
 import { discover, parameterMembers, problemsOf } from './discovery.ts';
 import { type GuardFinding, overriddenBy } from './guards/guard.ts';
 import { inspectCall } from './guards/inspect.ts';
 import { maskValue } from './mask.ts';
 import type { OperationCall } from './operation.ts';
+import { may } from './policy.ts';
 import type { Principal } from './principal.ts';
 import { AdminProblem } from './problem.ts';
+import { type Reach, readAnswer } from './reach.ts';
+import type { AdminRequest } from './request.ts';
 import type { RequestBody } from './request-body.ts';
 
 const overridden = (description: string) => Type.Optional(Type.Immutable(Type.Array(Type.String({ description }))));
@@ -67,46 +67,42 @@ export const DryRunSchema = Type.Object(
 );
 export type DryRunPlan = Readonly<Static<typeof DryRunSchema>>;
 
-export interface PlanParts {
+/** A permitted call in its slot. */
+export interface Planning {
+  readonly request: Pick<AdminRequest, 'appliance' | 'confirm' | 'force' | 'reason' | 'signal'> & {
+    readonly principal: Pick<Principal, 'role' | 'allow' | 'deny' | 'plansOnly' | 'skipConfirmation' | 'guards'>;
+  };
   readonly call: OperationCall;
-  readonly appliance: string;
-  readonly relay: Pick<Relay, 'send' | 'urlOf'>;
-  readonly client: Pick<ApplianceClient, 'read'>;
   readonly body: Pick<RequestBody, 'contentType' | 'contentLength' | 'fields' | 'masked'> | undefined;
-  readonly confirm: string | undefined;
-  readonly force: boolean;
-  readonly reason: string | undefined;
+  readonly reach: Reach;
   /** True if changes are frozen and the call is a change. */
   readonly frozen: boolean;
   /** True if the call would wait for approval. */
   readonly waits: boolean;
-  readonly principal: Pick<Principal, 'skipConfirmation' | 'guards'>;
-  /** Returns true if the caller may see the result of a read. */
-  readonly mayRead: (key: EndpointKey, row: EndpointRow) => boolean;
-  readonly signal: AbortSignal;
 }
 
 /**
  * Runs all checks of a call without sending it; sends only reads and the request for parameters.
  */
-export async function planCall(parts: PlanParts): Promise<DryRunPlan> {
-  const { call, client, relay, body, signal } = parts;
+export async function planCall(planning: Planning): Promise<DryRunPlan> {
+  const { request, call, body, reach, waits } = planning;
   const { key, row, method } = call.operation;
-  const isRead = method === 'GET';
-  const findings = await inspectCall(call, body?.fields ?? {}, (read, params) => client.read(read, params, signal));
-  const validation = await validate(parts);
-  const current = isRead ? null : await currentObject(parts);
-  const { required, expected } = confirmationOf(call, parts.appliance);
-  const confirmation = { required, expected, given: isConfirmed(parts.confirm, expected) };
-  const because = refusals(parts, confirmation, findings);
-  const unlessRefused = parts.waits ? 'wait for approval' : 'be sent';
+  const findings = await inspectCall(call, body?.fields ?? {}, (read, params) =>
+    reach.client.read(read, params, request.signal),
+  );
+  const validation = await validate(planning);
+  const current = method === 'GET' ? null : await currentObject(planning);
+  const { required, expected } = confirmationOf(call, request.appliance);
+  const confirmation = { required, expected, given: isConfirmed(request.confirm, expected) };
+  const because = refusals(planning, confirmation, findings);
+  const unlessRefused = waits ? 'wait for approval' : 'be sent';
   return {
     dry_run: true,
     operation: key,
     risk: row.risk,
     request: {
       method,
-      url: relay.urlOf(call.path),
+      url: reach.relay.urlOf(call.path),
       headers: body ? { 'content-type': body.contentType, 'content-length': String(body.contentLength) } : {},
       body: body ? body.masked : null,
     },
@@ -115,12 +111,12 @@ export async function planCall(parts: PlanParts): Promise<DryRunPlan> {
     confirmation,
     validation,
     findings,
-    ...overriddenBy(findings, parts),
+    ...overriddenBy(findings, request),
     current,
   };
 }
 
-async function validate({ call, relay, body, frozen, signal }: PlanParts): Promise<Validation> {
+async function validate({ request, call, body, reach, frozen }: Planning): Promise<Validation> {
   const { row, method } = call.operation;
   if (row.body === 'none') return { checked: false, note: 'The operation takes no body.', problems: [] };
   if (row.body !== 'json')
@@ -130,7 +126,7 @@ async function validate({ call, relay, body, frozen, signal }: PlanParts): Promi
     return { checked: false, note, problems: [] };
   }
   try {
-    const { parameters } = await discover(relay, call, signal);
+    const { parameters } = await discover(reach.relay, call, request.signal);
     const shown = {
       checked: true,
       problems: problemsOf(body?.fields ?? {}, parameters),
@@ -144,7 +140,7 @@ async function validate({ call, relay, body, frozen, signal }: PlanParts): Promi
 }
 
 function refusals(
-  { frozen, force, reason, principal }: PlanParts,
+  { request: { force, reason, principal }, frozen }: Planning,
   { required, expected, given }: DryRunPlan['confirmation'],
   findings: readonly GuardFinding[],
 ): readonly string[] {
@@ -165,12 +161,16 @@ const maxObjectBytes = 262_144;
  * same path, else of the nearest path above it. Null when nothing there may be read, or the
  * appliance does not answer.
  */
-async function currentObject({ call, relay, mayRead, signal }: PlanParts): Promise<CurrentObject | null> {
-  const found = readAbove(call.path, mayRead);
+async function currentObject({ request, call, reach }: Planning): Promise<CurrentObject | null> {
+  const found = readAbove(call.path, request.principal);
   if (!found) return null;
   const { operation, path } = found;
   try {
-    const { status, headers, text } = await readAnswer(relay, { method: 'GET', path, signal }, maxObjectBytes);
+    const { status, headers, text } = await readAnswer(
+      reach.relay,
+      { method: 'GET', path, signal: request.signal },
+      maxObjectBytes,
+    );
     return { operation, status, body: presentable(text, headers['content-type'] ?? '') };
   } catch (error) {
     if (!(error instanceof ApplianceError)) throw error;
@@ -179,9 +179,9 @@ async function currentObject({ call, relay, mayRead, signal }: PlanParts): Promi
   }
 }
 
-function readAbove(path: string, mayRead: PlanParts['mayRead']) {
+function readAbove(path: string, principal: Planning['request']['principal']) {
   const rows = endpointRows
-    .filter(([key, row]) => isState(key, row) && mayRead(key, row))
+    .filter(([key, row]) => isState(key, row) && may(principal, key, row).allowed)
     .map(([key, { route }]) => ({ key, route }));
   const matcher = createRouteMatcher(rows);
   for (let above = path; above !== ''; above = above.slice(0, above.lastIndexOf('/'))) {

@@ -10,12 +10,12 @@ import { type FreezeSwitch, refuseFrozen } from './freeze.ts';
 import { inspectCall } from './guards/inspect.ts';
 import { type Overridden, refuseFindings } from './guards/guard.ts';
 import type { OperationCall, Operations } from './operation.ts';
-import { authorise, changes, may, refusePlanner, riskOf } from './policy.ts';
+import { authorise, changes, refusePlanner, riskOf } from './policy.ts';
 import type { Principals } from './principal.ts';
 import { AdminProblem, callerLeft } from './problem.ts';
 import { createReach, type Reach } from './reach.ts';
 import type { Particulars, Recorder, Subject } from './recorder.ts';
-import type { AdminAnswer, AdminRequest } from './request.ts';
+import type { AdminAnswer, AdminRequest, PermittedCall } from './request.ts';
 import { type BodyLimits, readBody, type RequestBody } from './request-body.ts';
 import type { QueueRequest, QueueSlot, RequestQueue } from './request-queue.ts';
 
@@ -73,13 +73,6 @@ interface ParameterList {
 }
 
 type NamedAppliance = Pick<AdminRequest, 'principal' | 'appliance'>;
-
-/** A request whose operation is known and permitted, with its body. */
-interface PermittedCall {
-  readonly request: AdminRequest;
-  readonly call: OperationCall;
-  readonly body: RequestBody | undefined;
-}
 
 /** A slot of the queue that a request holds, with the connections for its calls. */
 interface HeldSlot {
@@ -178,7 +171,7 @@ async function inQueue<Result>(
   return await queue.run({ ...place, appliance: caller.appliance, principal: caller.principal.name }, async (slot) => {
     // Again: a reload may have replaced the appliance.
     const appliance = resolve(gateway, caller);
-    const held = { appliance, slot, reach: createReach({ ...appliance, slot, timeoutMs }) };
+    const held = { appliance, slot, reach: createReach(appliance, slot, timeoutMs) };
     recheckCaller(gateway, caller, held);
     return await work(held);
   });
@@ -277,26 +270,17 @@ function farmOf({ params }: OperationCall, body: RequestBody | undefined): strin
 /** Answers a dry run: all steps are made except sending, and refusals are listed in the plan. */
 async function planInQueue(gateway: GatewayParts, permitted: PermittedCall): Promise<AdminAnswer> {
   const { recorder, freeze, approvals } = gateway;
-  const { request, call, body } = permitted;
-  const { principal, confirm: given, force, reason, signal } = request;
+  const { request, call } = permitted;
   const { risk } = call.operation.row;
-  return await inQueue(gateway, request, { kind: 'read', signal }, async ({ appliance, reach }) => {
+  return await inQueue(gateway, request, { kind: 'read', signal: request.signal }, async ({ reach }) => {
     // The dry run of a change asks the appliance for parameters with a method other than GET, so it
     // is audited first.
     if (risk !== 'read') await recorder.record(subjectOf(permitted), { event: 'dry_run' });
     const plan = await planCall({
-      call,
-      appliance: appliance.name,
-      ...reach,
-      body,
-      confirm: given,
-      force,
-      reason,
+      ...permitted,
+      reach,
       frozen: freeze.state !== undefined && changes(risk),
       waits: approvalOf(approvals, request, call) === 'waits',
-      principal,
-      mayRead: (key, row) => may(principal, key, row).allowed,
-      signal,
     });
     return { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(plan)) };
   });

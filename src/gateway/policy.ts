@@ -53,7 +53,11 @@ export function roleMay(role: Role, risk: Risk): boolean {
  * Decides by role first, then by the token's own lists: `deny` wins over `allow`, and neither adds
  * to the role. A planner may make a dry run of each change; {@link refusePlanner} ends all else.
  */
-export function may(principal: Principal, key: EndpointKey, { risk }: Pick<EndpointRow, 'risk'>): Decision {
+export function may(
+  principal: Pick<Principal, 'role' | 'allow' | 'deny' | 'plansOnly'>,
+  key: EndpointKey,
+  { risk }: Pick<EndpointRow, 'risk'>,
+): Decision {
   const mayPlan = principal.plansOnly === true && changes(risk);
   if (!mayPlan && !roleMay(principal.role, risk)) return { allowed: false, because: 'role_too_low' };
   return listsAllow(principal, key) ? { allowed: true } : { allowed: false, because: 'operation_denied' };

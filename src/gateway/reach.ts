@@ -15,36 +15,31 @@ export interface Reach {
   readonly client: Pick<ApplianceClient, 'read'>;
 }
 
-export interface ReachParts {
-  readonly relay: Pick<Relay, 'send' | 'urlOf'>;
-  readonly client: Pick<ApplianceClient, 'read'>;
-  readonly slot: QueueSlot;
-  /** The time that the caller waits for an answer; the slot is kept for longer. */
-  readonly timeoutMs: number;
-}
-
-export function createReach({ relay, client, slot, timeoutMs }: ReachParts): Reach {
-  const attended: Reach['relay'] = {
-    urlOf: (path) => relay.urlOf(path),
-    async send(request) {
-      if (request.signal.aborted || slot.signal.aborted) throw callerLeft();
-      const exchange = relay.send({ ...request, signal: slot.signal });
-      slot.keepFor(exchange);
-      return await inTime(exchange, { path: request.path, timeoutMs, dispose: ({ body }) => discard(body) });
-    },
+/** Reaches it in a slot, which is kept for longer than `timeoutMs`, the wait of the caller. */
+export function createReach({ relay, client }: Reach, slot: QueueSlot, timeoutMs: number): Reach {
+  const refuseGone = (caller: AbortSignal): void => {
+    if (caller.aborted || slot.signal.aborted) throw callerLeft();
   };
   return {
-    relay: attended,
+    relay: {
+      urlOf: (path) => relay.urlOf(path),
+      async send(request) {
+        refuseGone(request.signal);
+        const exchange = relay.send({ ...request, signal: slot.signal });
+        slot.keepFor(exchange);
+        return await inTime(exchange, { path: request.path, timeoutMs, dispose: ({ body }) => discard(body) });
+      },
+    },
     client: {
       async read(key, params, signal) {
-        if (signal.aborted || slot.signal.aborted) throw callerLeft();
+        refuseGone(signal);
         return await client.read(key, params, slot.signal);
       },
     },
   };
 }
 
-export interface Limit<Result> {
+interface Limit<Result> {
   readonly path: string;
   readonly timeoutMs: number;
   /** Resolves when the time begins; default: at once. */
@@ -89,7 +84,7 @@ export function discard(body: unknown): void {
 }
 
 /** An answer that the gateway reads itself. */
-export interface BufferedAnswer {
+interface BufferedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;

@@ -5,8 +5,16 @@ import { assert, isRecord } from '../lib/check.ts';
 import { oneLine } from '../lib/text.ts';
 import { maskBody } from './mask.ts';
 import { AdminProblem, callerLeft } from './problem.ts';
-import type { AdminRequest } from './request.ts';
 import type { TransferRate, Spool, Spooled } from './spool.ts';
+
+/** A body that was not read yet. */
+export interface UnreadBody {
+  readonly contentType: string | undefined;
+  /** Bytes, if the caller sent the header. */
+  readonly contentLength: number | undefined;
+  /** Undefined if the request has no body. */
+  readonly body: Readable | undefined;
+}
 
 /** A body for the appliance, and its form for the audit. */
 export interface RequestBody {
@@ -66,7 +74,7 @@ const acceptedTypes: Readonly<Record<Exclude<BodyKind, 'none'>, readonly string[
  */
 export async function readBody(
   kind: BodyKind,
-  request: Pick<AdminRequest, 'contentType' | 'contentLength' | 'body'>,
+  request: UnreadBody,
   limits: BodyLimits,
 ): Promise<RequestBody | undefined> {
   if (kind === 'none') {
@@ -202,7 +210,7 @@ async function collect(body: Readable): Promise<Buffer> {
 
 function fileBody(
   contentType: string,
-  { body, contentLength }: Pick<AdminRequest, 'contentLength' | 'body'>,
+  { body, contentLength }: UnreadBody,
   { uploadBytes, patienceMs, spool }: BodyLimits,
 ): RequestBody {
   if (!body || contentLength === undefined) {

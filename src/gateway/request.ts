@@ -3,6 +3,7 @@ import type { Secret } from '../lib/secret.ts';
 import type { Overridden } from './guards/guard.ts';
 import type { OperationCall } from './operation.ts';
 import type { Principal } from './principal.ts';
+import type { RequestBody, UnreadBody } from './request-body.ts';
 
 /** An approved plan. */
 export interface ApprovedPlan {
@@ -14,7 +15,7 @@ export interface ApprovedPlan {
 }
 
 /** An authenticated request for an appliance, not parsed yet. */
-export interface AdminRequest {
+export interface AdminRequest extends UnreadBody {
   /** The gateway's own id, shown to the caller and in the audit. */
   readonly id: string;
   readonly principal: Principal;
@@ -24,11 +25,6 @@ export interface AdminRequest {
   readonly method: string;
   /** Below the appliance's base URL, percent-encoded as received. */
   readonly path: string;
-  readonly contentType: string | undefined;
-  /** Bytes, if the caller sent the header. */
-  readonly contentLength: number | undefined;
-  /** Undefined if the request has no body. */
-  readonly body: Readable | undefined;
   readonly confirm: string | undefined;
   readonly reason: string | undefined;
   readonly dryRun: boolean;
@@ -44,6 +40,13 @@ export interface AdminRequest {
    * Called before the request is sent: from then on the audit has an outcome instead of a refusal.
    */
   readonly onSending: (overridden: Overridden) => void;
+}
+
+/** A request whose operation is known and permitted, with its body. */
+export interface PermittedCall {
+  readonly request: AdminRequest;
+  readonly call: OperationCall;
+  readonly body: RequestBody | undefined;
 }
 
 /** The answer for the caller, from the appliance or from the gateway. */

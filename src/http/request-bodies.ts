@@ -5,8 +5,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Decode } from '../appliance/decode.ts';
 import { excessOf } from '../appliance/reply-bounds.ts';
 import { AdminProblem } from '../gateway/problem.ts';
-import type { AdminRequest } from '../gateway/request.ts';
-import { type BodyLimits, readBody } from '../gateway/request-body.ts';
+import { type BodyLimits, readBody, type UnreadBody } from '../gateway/request-body.ts';
 import { malformed } from '../requests/read-change.ts';
 import { callerOf } from './admin-request.ts';
 
@@ -16,7 +15,7 @@ export interface RequestBodies {
    * Returns the body of a request, which is not read yet. Rejects with an {@link AdminProblem} if
    * its principal has too many under way.
    */
-  admit(request: FastifyRequest): Promise<Pick<AdminRequest, 'contentType' | 'contentLength' | 'body'>>;
+  admit(request: FastifyRequest): Promise<UnreadBody>;
   /**
    * Reads the JSON body of a request to a path of the gateway itself. Rejects with an
    * {@link AdminProblem} if it does not fit the schema.
@@ -40,7 +39,7 @@ export function createRequestBodies(decode: Decode, limits: BodyLimits): Request
     if (!request.complete) throw tooMany(principal);
   }
 
-  async function admit(request: FastifyRequest) {
+  async function admit(request: FastifyRequest): Promise<UnreadBody> {
     const { raw, headers } = request;
     const contentLength = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
     const hasBody = headers['transfer-encoding'] !== undefined || (contentLength ?? 0) > 0;

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { WaitingCall } from '../gateway/approval.ts';
 import { frozenProblem } from '../gateway/freeze.ts';
 import type { Principal } from '../gateway/principal.ts';
 import { AdminProblem } from '../gateway/problem.ts';
-import type { AdminAnswer } from '../gateway/request.ts';
+import type { AdminAnswer, PermittedCall } from '../gateway/request.ts';
 import type { Content } from '../recipes/calls.ts';
 import { type ChangeRequest, isOver, type SealedParts } from './change-request.ts';
 import { type AskedChange, authoriseAll, type Core, prepareAs, said } from './core.ts';
@@ -63,7 +62,7 @@ async function planAndAdd(
 }
 
 /** Asks for a call that needs approval, in the place of sending it. */
-export async function askInstead(core: Core, { request, call, body }: WaitingCall): Promise<AdminAnswer> {
+export async function askInstead(core: Core, { request, call, body }: PermittedCall): Promise<AdminAnswer> {
   const { appliance, reason, force } = request;
   const content = body?.inMemory && { content: { type: body.contentType, bytes: body.inMemory } };
   const change = { operation: call.operation.key, parameters: call.params, ...content };

@@ -1,6 +1,5 @@
-import type { WaitingCall } from '../gateway/approval.ts';
 import type { Principal } from '../gateway/principal.ts';
-import type { AdminAnswer } from '../gateway/request.ts';
+import type { AdminAnswer, PermittedCall } from '../gateway/request.ts';
 import { ask, askInstead } from './ask.ts';
 import { sweep } from './carry-out.ts';
 import type { ChangeRequest } from './change-request.ts';
@@ -18,7 +17,7 @@ export interface ChangeRequests {
   /** Asks for what the body of a request describes. */
   askFor(asked: Asked, asker: Actor): Promise<ChangeRequest>;
   /** Asks for a call that needs approval, in the place of sending it. */
-  askInstead(waiting: WaitingCall): Promise<AdminAnswer>;
+  askInstead(waiting: PermittedCall): Promise<AdminAnswer>;
   /** Plans a change and stores it, to wait for approval. */
   ask(asked: AskedChange, asker: Actor): Promise<ChangeRequest>;
   /** Returns those that the principal may see, the newest first. */

@@ -1,17 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import { type PlanParts, planCall } from '../../../src/gateway/dry-run.ts';
+import { type Planning, planCall } from '../../../src/gateway/dry-run.ts';
 import { maskBody } from '../../../src/gateway/mask.ts';
-import { roleMay } from '../../../src/gateway/policy.ts';
+import type { Reach } from '../../../src/gateway/reach.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import { emptyCommunityWorld } from '../../../simulator/scenes/sizes.ts';
 import type { World } from '../../../simulator/world.ts';
 import { callOf, givenReach, patient } from './given-reach.ts';
 
+type Asked = Partial<Omit<Planning['request'], 'principal'> & Planning['request']['principal']> & {
+  readonly frozen?: boolean;
+  readonly relay?: Reach['relay'];
+};
+
 /** Plans on one appliance, as an admin unless told otherwise. */
 async function givenPlans(world: World) {
   const reach = await givenReach(world);
-  const plan = (request: string, fields?: Record<string, unknown>, parts: Partial<PlanParts> = {}) => {
+  const plan = (
+    request: string,
+    fields?: Record<string, unknown>,
+    { frozen = false, relay = reach.relay, ...asked }: Asked = {},
+  ) => {
     const content = Buffer.from(JSON.stringify(fields ?? {}));
     const contentType = 'application/json';
     const body = {
@@ -20,27 +29,21 @@ async function givenPlans(world: World) {
       fields: fields ?? {},
       masked: maskBody(content, contentType),
     };
+    const admin = { role: 'admin', deny: [], skipConfirmation: false, guards: 'refuse' } as const;
+    const headers = { confirm: undefined, force: false, reason: undefined };
     return planCall({
+      request: { appliance: 'lb-1', signal: patient, ...headers, ...asked, principal: { ...admin, ...asked } },
       call: callOf(request),
-      appliance: 'lb-1',
-      relay: reach.relay,
-      client: reach.client,
       body: fields ? body : undefined,
-      confirm: undefined,
-      force: false,
-      reason: undefined,
-      frozen: false,
+      reach: { relay, client: reach.client },
+      frozen,
       waits: false,
-      principal: { skipConfirmation: false, guards: 'refuse' },
-      mayRead: () => true,
-      signal: patient,
-      ...parts,
     });
   };
   return { ...reach, plan };
 }
 
-const asOperator: Partial<PlanParts> = { mayRead: (_, { risk }) => roleMay('operator', risk) };
+const asOperator = { role: 'operator' } as const;
 const start = { action: 'start' };
 
 describe('the plan of a call', () => {
@@ -109,7 +112,7 @@ describe('the plan of a call', () => {
     const sent: unknown[] = [];
 
     for (const [request, fields] of writes) {
-      const watched: PlanParts['relay'] = {
+      const watched: Reach['relay'] = {
         urlOf: relay.urlOf,
         send: (sending) => {
           if (sending.method !== 'GET')
@@ -163,18 +166,18 @@ describe('the plan of a call', () => {
 });
 
 describe('the predicted outcome of a call', () => {
-  const outcome = async (request: string, parts: Partial<PlanParts>, fields?: Record<string, unknown>) => {
+  const outcome = async (request: string, parts: Asked, fields?: Record<string, unknown>) => {
     const { plan } = await givenPlans(busyWorld());
     const { would, because, confirmation } = await plan(request, fields, parts);
     return { would, because, confirmation };
   };
   const sent = { would: 'be sent', because: [] };
 
-  it.each<[string, Partial<PlanParts>, readonly string[]]>([
+  it.each<[string, Asked, readonly string[]]>([
     ['not confirmed', {}, ['X-Confirm does not say shop.']],
     ['confirmed with another name', { confirm: 'Shop' }, ['X-Confirm does not say shop.']],
     ['confirmed', { confirm: 'shop' }, []],
-    ['of a client that cannot confirm', { principal: { skipConfirmation: true, guards: 'refuse' } }, []],
+    ['of a client that cannot confirm', { skipConfirmation: true }, []],
     ['frozen', { confirm: 'shop', frozen: true }, ['All changes are frozen; GET /freeze says by whom and why.']],
   ])('is right for a deletion that is %s', async (_, parts, because) => {
     expect(await outcome('DELETE /farms/shop', parts)).toMatchObject(
@@ -189,7 +192,7 @@ describe('the predicted outcome of a call', () => {
     });
   });
 
-  it.each<[string, Partial<PlanParts>, object]>([
+  it.each<[string, Asked, object]>([
     [
       'not forced',
       { reason: 'night shift' },
@@ -245,9 +248,7 @@ describe('the present object of a plan', () => {
     const { plan, arrived } = await givenPlans(recordedWorld());
 
     expect((await plan('POST /system/snmp', {}, asOperator)).current).toBeNull();
-    expect(
-      (await plan('PUT /farms/webshop/actions', {}, { mayRead: (key) => key !== 'readFarm' })).current,
-    ).toMatchObject({
+    expect((await plan('PUT /farms/webshop/actions', {}, { deny: ['readFarm'] })).current).toMatchObject({
       operation: 'listFarms',
     });
     expect(arrived()).not.toContain('GET /system/snmp');
@@ -349,12 +350,12 @@ describe('a plan for a failing appliance', () => {
     const { plan, relay } = await givenPlans(busyWorld());
     const format = `${'(|)'.repeat(60)}\\b\\B`;
     const params = [{ name: 'action', format, possible_values: [{ toString: 1, valueOf: 1 }] }];
-    const hostile: PlanParts['relay'] = {
+    const hostile: Reach['relay'] = {
       urlOf: relay.urlOf,
       send: () => Promise.resolve({ status: 400, headers: {}, body: Buffer.from(JSON.stringify({ params })) }),
     };
 
-    const made = await plan('PUT /farms/shop/actions', start, { relay: hostile, mayRead: () => false });
+    const made = await plan('PUT /farms/shop/actions', start, { relay: hostile, role: 'alertmanager' });
 
     expect(made.validation).toEqual({
       checked: true,
