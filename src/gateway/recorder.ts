@@ -1,7 +1,7 @@
+import { isRecord } from '../lib/check.ts';
 import { minFindableLength, redacted, type Secret } from '../lib/secret.ts';
-import { AuditError } from '../audit/record.ts';
 import type { AuditJournal } from '../audit/journal.ts';
-import type { AuditPosition, AuditRecord } from '../audit/record.ts';
+import { AuditError, type AuditPosition, type AuditRecord } from '../audit/record.ts';
 import type { Principal } from './principal.ts';
 import { AdminProblem } from './problem.ts';
 import { maskText } from './mask.ts';
@@ -38,8 +38,12 @@ export interface Recorder {
   close(): Promise<void>;
 }
 
-export interface RecorderParts extends ScrubberParts {
+export interface RecorderParts {
   readonly journal: Pick<AuditJournal, 'append'>;
+  /** Returns the present keys of the appliances. */
+  readonly keys: () => readonly Secret[];
+  /** Returns true if a word is any token. */
+  readonly isToken: (word: string) => boolean;
   readonly onLost: (error: unknown, subject: Pick<Subject, 'id'>) => void;
   readonly now: () => number;
   /** Maximum of refusals per principal and minute that are recorded one by one. */
@@ -53,17 +57,18 @@ const maxTextLength = 2_048;
 /** Maximum length in a refusal: refusals are cheap to cause, and the client chooses the text. */
 const maxDeniedLength = 256;
 
-export function createRecorder({ journal, keys, isToken, onLost, now, maxDenialsPerMinute }: RecorderParts): Recorder {
-  const scrubber = createScrubber({ keys, isToken });
-  const denials = createDenials({ now, maxPerMinute: maxDenialsPerMinute });
+export function createRecorder(parts: RecorderParts): Recorder {
+  const { journal, onLost } = parts;
+  const denials = createDenials(parts);
 
   function recordOf(subject: Subject, particulars: Particulars): AuditRecord {
     const { id, principal, token, appliance, operation, method, path, reason } = subject;
+    const withoutSecrets = secretRemover(parts, token);
     const longest = particulars.event === 'denied' ? maxDeniedLength : maxTextLength;
     // Cut after scrubbing: half a secret would not be found.
-    const shown = (text: string): string => scrubber.text(text, token).slice(0, longest);
+    const shown = (text: string): string => scrubText(text, withoutSecrets).slice(0, longest);
     return {
-      ...(scrubber.value(particulars, token) as Particulars),
+      ...(scrubValue(particulars, withoutSecrets) as Particulars),
       request: id,
       principal: principal.name,
       role: principal.role,
@@ -77,9 +82,11 @@ export function createRecorder({ journal, keys, isToken, onLost, now, maxDenials
 
   /** Does not reject: other records must not be lost with this one. */
   async function tellSuppressed(until: 'minute' | 'now'): Promise<void> {
-    for (const suppressed of denials.take(until)) {
+    for (const { principal, count } of denials.take(until)) {
+      const none = { request: nobody, method: nobody, path: nobody };
+      const record = { ...none, event: 'denied', principal: principal.name, role: principal.role } as const;
       try {
-        await journal.append(recordOfMany(suppressed));
+        await journal.append({ ...record, suppressed: count });
       } catch (error) {
         onLost(error, { id: nobody });
       }
@@ -105,7 +112,7 @@ export function createRecorder({ journal, keys, isToken, onLost, now, maxDenials
         onLost(error, subject);
       }
     },
-    scrubbed: (text, token) => scrubber.text(text, token),
+    scrubbed: (text, token) => scrubText(text, secretRemover(parts, token)),
     close: () => tellSuppressed('now'),
   };
 }
@@ -120,86 +127,42 @@ const unwritableText = {
     'Look at the disk and the rights of admin.audit_file; `zlb-exporter audit verify FILE` tells if it is damaged.',
 };
 
-function recordOfMany({ principal, count }: Suppressed): AuditRecord {
-  return {
-    event: 'denied',
-    request: nobody,
-    principal: principal.name,
-    role: principal.role,
-    method: nobody,
-    path: nobody,
-    suppressed: count,
-  };
-}
-
-/** The number of refusals of a principal that were not recorded one by one. */
-interface Suppressed {
+/** The refusals of a principal in a minute: those recorded one by one, and the others. */
+interface Tally {
   readonly principal: Principal;
+  readonly minute: number;
+  readonly written: number;
   readonly count: number;
 }
 
 /** Limits the recorded refusals: a client without permissions could fill the disk with them. */
-interface Denials {
-  /**
-   * Returns true if another refusal of this principal may be recorded in this minute; otherwise
-   * counts it. Drain finished minutes first.
-   */
-  admit(principal: Principal): boolean;
-  /** Drains the counts of finished minutes, or including the current one. */
-  take(until: 'minute' | 'now'): readonly Suppressed[];
-}
-
-interface DenialsParts {
-  readonly now: () => number;
-  /** Per principal. */
-  readonly maxPerMinute: number;
-}
-
-interface Tally extends Suppressed {
-  readonly minute: number;
-  readonly written: number;
-}
-
-function createDenials({ now, maxPerMinute }: DenialsParts): Denials {
+function createDenials({ now, maxDenialsPerMinute }: Pick<RecorderParts, 'now' | 'maxDenialsPerMinute'>) {
   // By name, so the configuration bounds its size.
   const tallies = new Map<string, Tally>();
   const thisMinute = (): number => Math.floor(now() / 60_000);
   return {
-    admit(principal) {
+    /**
+     * Returns true if another refusal of this principal may be recorded in this minute; otherwise
+     * counts it. Drain finished minutes first.
+     */
+    admit(principal: Principal): boolean {
       const tally = tallies.get(principal.name) ?? { principal, minute: thisMinute(), written: 0, count: 0 };
-      const isAdmitted = tally.written < maxPerMinute;
+      const isAdmitted = tally.written < maxDenialsPerMinute;
       tallies.set(
         principal.name,
         isAdmitted ? { ...tally, written: tally.written + 1 } : { ...tally, count: tally.count + 1 },
       );
       return isAdmitted;
     },
-    take(until) {
+    /** Drains the counts of finished minutes, or including the current one. */
+    take(until: 'minute' | 'now'): readonly Tally[] {
       const minute = thisMinute();
       // Any other minute: the clock may have been set back.
-      const over = [...tallies].filter(([, tally]) => until === 'now' || tally.minute !== minute);
-      for (const [name] of over) tallies.delete(name);
-      return over.map(([, tally]) => tally).filter(({ count }) => count > 0);
+      const over = [...tallies.values()].filter((tally) => until === 'now' || tally.minute !== minute);
+      for (const { principal } of over) tallies.delete(principal.name);
+      return over.filter(({ count }) => count > 0);
     },
   };
-}
-
-/** Removes secrets from texts and values of callers. */
-interface Scrubber {
-  /**
-   * Removes known tokens and keys (plain or percent-encoded) from a text, and masks it like texts
-   * in bodies.
-   */
-  text(text: string, token: Secret): string;
-  /** Removes known tokens and keys from a masked value, also from its field names. */
-  value(value: unknown, token: Secret): unknown;
-}
-
-interface ScrubberParts {
-  /** Returns the present keys of the appliances. */
-  readonly keys: () => readonly Secret[];
-  /** Returns true if a word is any token. */
-  readonly isToken: (word: string) => boolean;
 }
 
 /**
@@ -210,41 +173,47 @@ const words = [/\S+/g, /[^\s/]+/g, /[\w-]+/g] as const;
 /** A path is encoded once, or by mistake twice. */
 const maxEncodings = 4;
 
-function createScrubber({ keys, isToken }: ScrubberParts): Scrubber {
-  const known = (text: string, token: Secret): string => {
-    const secrets = [token, ...keys()].filter((secret) => secret.reveal().length >= minFindableLength);
-    const withoutKnown = secrets.reduce((scrubbed, secret) => secret.scrub(scrubbed), text);
-    return words.reduce(
-      (scrubbed, pattern) =>
-        scrubbed.replaceAll(pattern, (word) => (word.length >= minFindableLength && isToken(word) ? redacted : word)),
-      withoutKnown,
+type RemoveSecrets = (text: string) => string;
+
+/** Returns a function that removes the caller's token, all other tokens and the keys from a text. */
+function secretRemover({ keys, isToken }: Pick<RecorderParts, 'keys' | 'isToken'>, token: Secret): RemoveSecrets {
+  const secrets = [token, ...keys()].filter((secret) => secret.reveal().length >= minFindableLength);
+  const hidden = (word: string): string => (word.length >= minFindableLength && isToken(word) ? redacted : word);
+  return (text) =>
+    words.reduce(
+      (scrubbed, pattern) => scrubbed.replaceAll(pattern, hidden),
+      secrets.reduce((scrubbed, secret) => secret.scrub(scrubbed), text),
     );
-  };
+}
 
-  const text = (given: string, token: Secret, encodings = maxEncodings): string => {
-    const clean = maskText(known(given, token));
-    const decoded = percentDecoded(clean);
-    if (decoded === clean) return clean;
-    if (encodings === 0) return redacted;
-    const cleanInside = text(decoded, token, encodings - 1);
-    // Unchanged unless it contains a secret.
-    return cleanInside === decoded ? clean : cleanInside;
-  };
+/**
+ * Removes secrets from a text of the caller, also percent-encoded ones, and masks it like texts in
+ * bodies.
+ */
+function scrubText(given: string, withoutSecrets: RemoveSecrets, encodings = maxEncodings): string {
+  const clean = maskText(withoutSecrets(given));
+  const decoded = percentDecodedLeniently(clean);
+  if (decoded === clean) return clean;
+  if (encodings === 0) return redacted;
+  // Unchanged unless it contains a secret.
+  const cleanInside = scrubText(decoded, withoutSecrets, encodings - 1);
+  return cleanInside === decoded ? clean : cleanInside;
+}
 
-  const value = (given: unknown, token: Secret): unknown => {
-    if (typeof given === 'string') return known(given, token);
-    if (Array.isArray(given)) return given.map((item) => value(item, token));
-    if (typeof given !== 'object' || given === null) return given;
-    return Object.fromEntries(Object.entries(given).map(([name, inner]) => [known(name, token), value(inner, token)]));
-  };
-
-  return { text: (given, token) => text(given, token), value };
+/** Removes secrets from a masked value, also from its field names. */
+function scrubValue(given: unknown, withoutSecrets: RemoveSecrets): unknown {
+  if (typeof given === 'string') return withoutSecrets(given);
+  if (Array.isArray(given)) return given.map((item) => scrubValue(item, withoutSecrets));
+  if (!isRecord(given)) return given;
+  return Object.fromEntries(
+    Object.entries(given).map(([name, inner]) => [withoutSecrets(name), scrubValue(inner, withoutSecrets)]),
+  );
 }
 
 /**
  * Decodes like decodeURIComponent, but skips malformed parts, which must not hide a secret in the
  * rest.
  */
-function percentDecoded(text: string): string {
+function percentDecodedLeniently(text: string): string {
   return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString());
 }
