@@ -10,9 +10,9 @@ import { bodyError, discard, inTime } from './reach.ts';
 import type { Particulars } from './recorder.ts';
 import { changes } from './policy.ts';
 import type { AdminAnswer } from './request.ts';
-import { minBytesPerSecond, type RequestBody } from './request-body.ts';
+import type { RequestBody } from './request-body.ts';
 import type { QueueSlot } from './request-queue.ts';
-import type { Spool } from './spool.ts';
+import { minBytesPerSecond, type Spool } from './spool.ts';
 
 export interface Forwarding {
   readonly appliance: string;
@@ -47,11 +47,7 @@ const readerGraceMs = 20_000;
 export async function forward(parts: Forwarding): Promise<AdminAnswer> {
   const { appliance, relay, call, body, slot, timeoutMs, signal } = parts;
   const { operation, path } = call;
-  const content = body?.content({
-    graceMs: timeoutMs,
-    bytesPerSecond: minBytesPerSecond,
-    tooSlow: takenTooSlowly(path),
-  });
+  const content = body?.content({ graceMs: timeoutMs, tooSlow: takenTooSlowly(path) });
   if (content instanceof Readable) cutWhenFrozen(content, parts.freeze);
   const outcome = createOutcome(parts);
   slot.keepFor(outcome.told);
@@ -159,14 +155,13 @@ async function keepAnswer(
       principal,
       source,
       signal: slot.signal,
-      pace: { graceMs: timeoutMs, bytesPerSecond: minBytesPerSecond, tooSlow: cameTooSlowly },
+      pace: { graceMs: timeoutMs, tooSlow: cameTooSlowly },
       async onEnd(bytes, error) {
         const code = error === undefined ? {} : { code: problemOf(error).code };
         await outcome.tell({ status, received_bytes: bytes, ...code });
       },
     });
-    const pace = { graceMs: readerGraceMs, bytesPerSecond: minBytesPerSecond, tooSlow: readTooSlowly };
-    reader = spooled.read({ pace });
+    reader = spooled.read({ graceMs: readerGraceMs, tooSlow: readTooSlowly });
     spooled.release();
     spooled.whole.catch(() => discard(source));
     const begun = new AbortController();

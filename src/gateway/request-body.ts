@@ -5,7 +5,7 @@ import { assert, isRecord } from '../lib/check.ts';
 import { oneLine } from '../lib/text.ts';
 import { maskBody } from './mask.ts';
 import { AdminProblem, callerLeft } from './problem.ts';
-import type { TransferRate, Spool, Spooled } from './spool.ts';
+import { minBytesPerSecond, type Pace, type Spool, type SpooledBody } from './spool.ts';
 
 /** A body that was not read yet. */
 export interface UnreadBody {
@@ -36,7 +36,7 @@ export interface RequestBody {
    * Returns the content; called once, to send it. A file fails if it is read more slowly than at
    * this pace.
    */
-  content(pace: TransferRate): Buffer | Readable;
+  content(pace: Pace): Buffer | Readable;
   /**
    * Returns the number of bytes sent so far, and the digest in lower-case hex after a complete
    * file.
@@ -56,9 +56,6 @@ export interface BodyLimits {
 
 /** Maximum size of a body in memory; settings and certificates are far smaller. */
 const wholeBytes = 1_048_576;
-/** The minimum average rate of a file: that of a slow mobile line. */
-export const minBytesPerSecond = 16_384;
-
 const maxShownName = 100;
 
 const acceptedTypes: Readonly<Record<Exclude<BodyKind, 'none'>, readonly string[]>> = {
@@ -220,7 +217,7 @@ function fileBody(
     });
   }
   refuseLong(contentLength, uploadBytes);
-  let spooled: Spooled | undefined;
+  let spooled: SpooledBody | undefined;
   let sha256: string | undefined;
   let sentBytes = 0;
   return {
@@ -238,7 +235,7 @@ function fileBody(
         source: body,
         bytes: contentLength,
         signal,
-        pace: { graceMs: patienceMs, bytesPerSecond: minBytesPerSecond, tooSlow: fileTooSlow },
+        pace: { graceMs: patienceMs, tooSlow: fileTooSlow },
         onChunk: (chunk) => void hash.update(chunk),
       });
       try {
@@ -251,11 +248,8 @@ function fileBody(
     },
     content(pace) {
       assert(spooled, 'a file is taken in before it is sent');
-      return spooled.read({
-        pace,
-        onPiece: (bytes) => {
-          sentBytes += bytes;
-        },
+      return spooled.read(pace, (bytes) => {
+        sentBytes += bytes;
       });
     },
     sent: () => ({ bytes: sentBytes, ...(sentBytes === contentLength && sha256 !== undefined ? { sha256 } : {}) }),

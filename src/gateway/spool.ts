@@ -7,10 +7,12 @@ import { steadyNow } from '../lib/time.ts';
 import { makeFolder } from '../lib/disk.ts';
 import { AdminProblem } from './problem.ts';
 
-/** The minimum average rate of a transfer, enforced after the grace time. */
-export interface TransferRate {
+/** The minimum average rate of a transfer: that of a slow mobile line. */
+export const minBytesPerSecond = 16_384;
+
+/** When the minimum rate applies to a transfer. */
+export interface Pace {
   readonly graceMs: number;
-  readonly bytesPerSecond: number;
   /** Returns the error that ends a slower transfer. */
   readonly tooSlow: () => Error;
 }
@@ -21,7 +23,7 @@ export interface Intake {
   readonly source: Readable;
   /** The length; if it is known, space for all of it is reserved at once. */
   readonly bytes?: number;
-  readonly pace: TransferRate;
+  readonly pace: Pace;
   /** Aborts the transfer with its reason. */
   readonly signal: AbortSignal;
   readonly onChunk?: (chunk: Buffer) => void;
@@ -32,32 +34,13 @@ export interface Intake {
   readonly onEnd?: (bytes: number, failure: unknown) => Promise<void>;
 }
 
-export interface ReadOptions {
-  readonly pace?: TransferRate;
-  /** Called with the bytes that a reader gets. */
-  readonly onPiece?: (bytes: number) => void;
-}
-
-/** A body in an unlinked file. */
-export interface Spooled {
-  /** Resolves to its length at the end of the source. Rejects if the transfer fails. */
-  readonly whole: Promise<number>;
-  /**
-   * Reads it from its beginning, once, while it still grows too. A reader is asked for its pace
-   * once the body is whole.
-   */
-  read(options?: ReadOptions): Readable;
-  /** Frees its disk space after the reader has closed. */
-  release(): void;
-}
-
 /**
  * Stores bodies that are too large for memory, so that a slow client and a slow appliance do not
  * block each other.
  */
 export interface Spool {
   /** Stores a body. Rejects with an {@link AdminProblem} if there is no space. */
-  take(intake: Intake): Promise<Spooled>;
+  take(intake: Intake): Promise<SpooledBody>;
 }
 
 export interface SpoolParts {
@@ -107,12 +90,7 @@ async function openNameless(folder: string): Promise<FileHandle> {
 }
 
 /** The disk space of one body. */
-interface Room {
-  claim(bytes: number): Promise<void>;
-  /** Counts bytes about to be written, and reserves more space if needed. */
-  claimFor(bytes: number): Promise<void>;
-  release(): void;
-}
+type Room = ReturnType<ReturnType<typeof createClaims>['open']>;
 
 /**
  * Counts the space of all bodies: one principal gets at most half, and the audit's part of the disk
@@ -151,7 +129,7 @@ function createClaims({ folder, maxBytes, maxBytesPerPrincipal, keepFreeBytes }:
   }
 
   return {
-    open(principal: string): Room {
+    open(principal: string) {
       let claimed = 0;
       let written = 0;
       async function claim(bytes: number): Promise<void> {
@@ -162,12 +140,13 @@ function createClaims({ folder, maxBytes, maxBytesPerPrincipal, keepFreeBytes }:
       }
       return {
         claim,
-        async claimFor(bytes) {
+        /** Counts bytes about to be written, and reserves more space if needed. */
+        async claimFor(bytes: number): Promise<void> {
           if (written + bytes > claimed) await claim(Math.max(stepBytes, bytes));
           written += bytes;
           writtenBytes += bytes;
         },
-        release() {
+        release(): void {
           add(principal, -claimed);
           writtenBytes -= written;
           claimed = 0;
@@ -179,10 +158,11 @@ function createClaims({ folder, maxBytes, maxBytesPerPrincipal, keepFreeBytes }:
 }
 
 /**
- * A body in an open file. Closes the file when the transfer has ended, nobody reads it, and it was
- * released.
+ * A body in an unlinked file. Closes the file when the transfer has ended, nobody reads it, and it
+ * was released.
  */
-class SpooledBody implements Spooled {
+export class SpooledBody {
+  /** Resolves to its length at the end of the source. Rejects if the transfer fails. */
   readonly whole: Promise<number>;
   readonly #file: FileHandle;
   readonly #room: Room;
@@ -205,7 +185,11 @@ class SpooledBody implements Spooled {
     this.whole.catch(() => undefined);
   }
 
-  read({ pace, onPiece }: ReadOptions = {}): Readable {
+  /**
+   * Reads it from its beginning, once, while it still grows too. The pace counts once the body is
+   * whole. Calls `onPiece` with the bytes that the reader gets.
+   */
+  read(pace: Pace, onPiece?: (bytes: number) => void): Readable {
     let watch: ReturnType<typeof watchPace> | undefined;
     const onRead = (count: number): void => {
       watch?.passed(count);
@@ -221,12 +205,13 @@ class SpooledBody implements Spooled {
     // The reader sees the failure; the stream may be destroyed before it is read.
     reader.on('error', () => undefined);
     const watchRest = (): void => {
-      if (pace && !reader.destroyed) watch = watchPace(pace, () => reader.destroy(pace.tooSlow()));
+      if (!reader.destroyed) watch = watchPace(pace, (error) => reader.destroy(error));
     };
     void this.whole.then(watchRest, () => undefined);
     return reader;
   }
 
+  /** Frees its disk space after the reader has closed. */
   release(): void {
     this.#isReleased = true;
     this.#closeUnused();
@@ -292,7 +277,7 @@ async function* paced(source: Readable, { pace, signal }: Pick<Intake, 'pace' | 
   const interrupt = (): void => interrupted.reject(signal.reason as Error);
   if (signal.aborted) interrupt();
   signal.addEventListener('abort', interrupt, { once: true });
-  const watch = watchPace(pace, () => interrupted.reject(pace.tooSlow()));
+  const watch = watchPace(pace, interrupted.reject);
   // Not destroyed if it is not read to its end: destroying a request closes the socket of its
   // answer.
   const chunks = source.iterator({ destroyOnReturn: false });
@@ -312,13 +297,13 @@ async function* paced(source: Readable, { pace, signal }: Pick<Intake, 'pace' | 
   }
 }
 
-function watchPace({ graceMs, bytesPerSecond }: TransferRate, onTooSlow: () => void) {
+function watchPace({ graceMs, tooSlow }: Pace, end: (error: Error) => void) {
   const startedAt = steadyNow();
   let bytes = 0;
   let timer = setTimeout(check, graceMs);
   function check(): void {
-    const leftMs = startedAt + graceMs + (bytes / bytesPerSecond) * 1_000 - steadyNow();
-    if (leftMs <= 0) onTooSlow();
+    const leftMs = startedAt + graceMs + (bytes / minBytesPerSecond) * 1_000 - steadyNow();
+    if (leftMs <= 0) end(tooSlow());
     else timer = setTimeout(check, Math.min(leftMs, 60_000));
   }
   return {

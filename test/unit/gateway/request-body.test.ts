@@ -5,7 +5,7 @@ import { AdminProblem } from '../../../src/gateway/problem.ts';
 import { readBody } from '../../../src/gateway/request-body.ts';
 import { givenSpool } from '../../support/given-spool.ts';
 
-const pace = { graceMs: 60_000, bytesPerSecond: 1, tooSlow: () => new Error('too slow') };
+const pace = { graceMs: 60_000, tooSlow: () => new Error('too slow') };
 const here = new AbortController().signal;
 
 async function givenUpload(body: Readable, contentLength: number) {

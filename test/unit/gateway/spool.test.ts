@@ -8,7 +8,7 @@ import type { Intake } from '../../../src/gateway/spool.ts';
 import { givenSpool } from '../../support/given-spool.ts';
 import { until } from '../../support/until.ts';
 
-const pace = { graceMs: 50, bytesPerSecond: 10_000, tooSlow: () => new Error('too slow') };
+const pace = { graceMs: 50, tooSlow: () => new Error('too slow') };
 const patient = { ...pace, graceMs: 60_000 };
 
 function intake(source: Readable, parts: Partial<Intake> = {}): Intake {
@@ -36,7 +36,7 @@ describe('a spooled body', () => {
       const content = Buffer.from(Array.from({ length }, (_, index) => index % 251));
       const source = new PassThrough();
       const spooled = await spool.take(intake(source));
-      const reading = buffer(spooled.read());
+      const reading = buffer(spooled.read(patient));
       for (let at = 0; at < length; at += 7_000) source.write(content.subarray(at, at + 7_000));
       source.end();
 
@@ -53,7 +53,7 @@ describe('a spooled body', () => {
 
     const [fd, ...others] = openFiles(folder);
     const { mode, nlink, size } = await stat(`/proc/self/fd/${fd}`);
-    const reader = spooled.read();
+    const reader = spooled.read(patient);
     spooled.release();
 
     expect(others).toEqual([]);
@@ -120,7 +120,7 @@ describe('a spooled body', () => {
       spool.take(intake(failing)),
       spool.take(intake(unwanted, { signal: leaving.signal })),
     ]);
-    const readers = bodies.map((body) => buffer(body.read()));
+    const readers = bodies.map((body) => buffer(body.read(patient)));
 
     failing.destroy(new Error('cut'));
     leaving.abort(new Error('unwanted'));
@@ -139,7 +139,7 @@ describe('a spooled body', () => {
     const { spool } = await givenSpool();
     const source = new PassThrough();
     const spooled = await spool.take(intake(source));
-    const reader = spooled.read();
+    const reader = spooled.read(patient);
     spooled.release();
     source.write('ab');
 
@@ -154,7 +154,7 @@ describe('a reader', () => {
   it('that is too slow is ended after the body is complete', async () => {
     const { spool } = await givenSpool();
     const spooled = await spool.take(intake(Readable.from([Buffer.alloc(500_000)])));
-    const reader = spooled.read({ pace });
+    const reader = spooled.read(pace);
 
     spooled.release();
     const [error] = (await once(reader, 'error')) as [Error];
@@ -167,7 +167,7 @@ describe('a reader', () => {
     let given = 0;
     const spooled = await spool.take(intake(Readable.from([Buffer.alloc(500_000)])));
 
-    const reader = spooled.read({ pace, onPiece: (bytes) => void (given += bytes) });
+    const reader = spooled.read(pace, (bytes) => void (given += bytes));
     spooled.release();
     const read = await buffer(reader);
 
