@@ -1,4 +1,5 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { type Static, Type } from 'typebox';
 import type { Relay } from '../appliance/relay.ts';
 import { isRecord } from '../lib/check.ts';
 import { oneLine } from '../lib/text.ts';
@@ -7,21 +8,27 @@ import { AdminProblem, refuseAnswer, upstreamProblem } from './problem.ts';
 import { readAnswer } from './reach.ts';
 
 /** A parameter as described by the appliance (docs/api.md §1.4). */
-export interface ParameterDescriptor {
-  readonly name: string;
-  readonly required: boolean;
-  /** An empty value is refused. */
-  readonly nonBlank: boolean;
-  /** The allowed values; some are live data, such as the appliance's addresses. Never empty. */
-  readonly possibleValues?: readonly string[];
-  /** A sentence, not two numbers. */
-  readonly interval?: string;
-  /** A regular expression, which is shown and never executed, or the name of a kind of data. */
-  readonly format?: string;
-  readonly description?: string;
-  /** True if a list of values is expected; `optional` if a single value is accepted too. */
-  readonly list: boolean | 'optional';
-}
+export const ParameterSchema = Type.Object({
+  name: Type.String(),
+  required: Type.Boolean(),
+  non_blank: Type.Boolean({ description: 'An empty value is refused.' }),
+  possible_values: Type.Optional(
+    Type.Immutable(
+      Type.Array(Type.String(), {
+        description: 'The allowed values; some are live data, such as the addresses of the appliance. Never empty.',
+      }),
+    ),
+  ),
+  interval: Type.Optional(Type.String({ description: 'A sentence, not two numbers.' })),
+  format: Type.Optional(
+    Type.String({ description: 'A regular expression, which is never executed, or the name of a kind of data.' }),
+  ),
+  description: Type.Optional(Type.String()),
+  list: Type.Union([Type.Boolean(), Type.Literal('optional')], {
+    description: 'True if it takes a list; `optional` if it takes a single value too.',
+  }),
+});
+export type ParameterDescriptor = Readonly<Static<typeof ParameterSchema>>;
 
 export interface Discovered {
   /** The purpose of the call, in the appliance's words. */
@@ -62,24 +69,19 @@ export async function discover(
   return { description: textOf(description) ?? '', parameters: params.flatMap(descriptorOf) };
 }
 
-/** Returns a descriptor with the names of the gateway's own API. */
-export function parameterMembers({ nonBlank, possibleValues, ...rest }: ParameterDescriptor) {
-  return { ...rest, non_blank: nonBlank, ...(possibleValues ? { possible_values: possibleValues } : {}) };
-}
-
 function descriptorOf(param: unknown): readonly ParameterDescriptor[] {
   if (!isRecord(param)) return [];
   const { name, options, possible_values: values, ref } = param;
   if (typeof name !== 'string' || name === '' || name.length > maxNameLength) return [];
-  const possibleValues = wordsOf(values);
+  const possible = wordsOf(values);
   const words = Array.isArray(options) ? options : [];
   const [interval, format, description] = [param.interval, param.format, param.description].map(textOf);
   return [
     {
       name,
       required: words.includes('required'),
-      nonBlank: words.includes('non_blank'),
-      ...(possibleValues.length > 0 ? { possibleValues } : {}),
+      non_blank: words.includes('non_blank'),
+      ...(possible.length > 0 ? { possible_values: possible } : {}),
       ...(interval === undefined ? {} : { interval }),
       ...(format === undefined ? {} : { format }),
       ...(description === undefined ? {} : { description }),
@@ -182,8 +184,8 @@ function problemOf(value: unknown, parameter: ParameterDescriptor): string | und
 
 /** Creates a check once for all items of a list: the list and the allowed values may be long. */
 function createJudge(parameter: ParameterDescriptor): (value: unknown) => string | undefined {
-  const { nonBlank, possibleValues, interval = '', format = '' } = parameter;
-  const possible = possibleValues && new Set(possibleValues);
+  const { non_blank: isNonBlank, possible_values: values, interval = '', format = '' } = parameter;
+  const possible = values && new Set(values);
   const limits = limitsOf(interval);
   return (value) => {
     // The appliance takes true for 1 (docs/api.md §1.3).
@@ -192,7 +194,7 @@ function createJudge(parameter: ParameterDescriptor): (value: unknown) => string
     if (typeof value === 'object' && value !== null) return undefined;
     const word = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
     // The document says the opposite; the appliance refuses them (docs/api.md §1.4).
-    if (word === '') return nonBlank ? 'must not be empty' : undefined;
+    if (word === '') return isNonBlank ? 'must not be empty' : undefined;
     if (possible && !possible.has(word)) return `is one of ${[...possible].toSorted().join(', ')}`;
     if (limits && !isWithin(word, limits)) return `is out of its limits: ${interval.replace(/\.$/, '')}`;
     return fitsFormat(word, format) ? undefined : `does not look like ${format}`;

@@ -5,7 +5,7 @@ import { type EndpointKey, endpointRows } from '../appliance/api/table.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import { createRouteMatcher } from '../appliance/route.ts';
 import { confirmationOf, isConfirmed } from './confirmation.ts';
-import { discover, parameterMembers, problemsOf } from './discovery.ts';
+import { discover, type ParameterDescriptor, problemsOf } from './discovery.ts';
 import { type GuardFinding, overriddenBy } from './guards/guard.ts';
 import { inspectCall } from './guards/inspect.ts';
 import { maskValue } from './mask.ts';
@@ -25,7 +25,9 @@ const ValidationSchema = Type.Object({
   problems: Type.Immutable(
     Type.Array(Type.String({ description: 'A reason for which the appliance would refuse the call.' })),
   ),
-  parameters: Type.Optional(Type.Immutable(Type.Array(Type.Ref('#/components/schemas/Parameter')))),
+  parameters: Type.Optional(
+    Type.Unsafe<readonly ParameterDescriptor[]>(Type.Array(Type.Ref('#/components/schemas/Parameter'))),
+  ),
 });
 type Validation = Static<typeof ValidationSchema>;
 
@@ -130,7 +132,7 @@ async function validate({ request, call, body, reach, frozen }: Planning): Promi
     const shown = {
       checked: true,
       problems: problemsOf(body?.fields ?? {}, parameters),
-      parameters: parameters.map(parameterMembers),
+      parameters,
     };
     return parameters.length > 0 ? shown : { ...shown, note: 'The appliance describes no parameters of this call.' };
   } catch (error) {

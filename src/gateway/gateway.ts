@@ -3,7 +3,7 @@ import type { ApplianceClient } from '../appliance/client.ts';
 import type { Relay } from '../appliance/relay.ts';
 import { type Approvals, approvalOf } from './approval.ts';
 import { confirm } from './confirmation.ts';
-import { discover, parameterMembers } from './discovery.ts';
+import { discover, type Discovered } from './discovery.ts';
 import { planCall } from './dry-run.ts';
 import { forward } from './forward.ts';
 import { type FreezeSwitch, refuseFrozen } from './freeze.ts';
@@ -65,11 +65,9 @@ interface ParameterQuestion {
   readonly signal: AbortSignal;
 }
 
-interface ParameterList {
+interface ParameterList extends Discovered {
   readonly operation: string;
   readonly route: string;
-  readonly description: string;
-  readonly parameters: readonly unknown[];
 }
 
 type NamedAppliance = Pick<AdminRequest, 'principal' | 'appliance'>;
@@ -301,8 +299,7 @@ async function parametersOf(
   return await inQueue(gateway, { principal, appliance, signal }, { kind: 'read', signal }, async ({ reach }) => {
     refuseFrozen(freeze, call);
     await recorder.record(subject, { event: 'discovery' });
-    const { description, parameters } = await discover(reach.relay, call, signal);
     const { key, row } = call.operation;
-    return { operation: key, route: row.route, description, parameters: parameters.map(parameterMembers) };
+    return { operation: key, route: row.route, ...(await discover(reach.relay, call, signal)) };
   });
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { AuditLineSchema } from '../../audit/record.ts';
+import { ParameterSchema } from '../../gateway/discovery.ts';
 import { DryRunSchema } from '../../gateway/dry-run.ts';
 import { FindingSchema } from '../../gateway/guards/guard.ts';
 import { roles } from '../../gateway/principal.ts';
@@ -30,17 +31,6 @@ const ApplianceErrorSchema = Type.Object(
   },
   { description: 'What appliances usually say of an error, passed on as it came. No field is promised.' },
 );
-
-const ParameterSchema = Type.Object({
-  name: Type.String(),
-  required: Type.Boolean(),
-  non_blank: Type.Boolean({ description: 'An empty value is refused.' }),
-  possible_values: Type.Optional(Type.Array(Type.String())),
-  interval: Type.Optional(Type.String()),
-  format: Type.Optional(Type.String()),
-  description: Type.Optional(Type.String()),
-  list: Type.Boolean({ description: 'It takes a list.' }),
-});
 
 const ParametersSchema = Type.Object({
   operation: Type.String(),

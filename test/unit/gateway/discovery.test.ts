@@ -71,7 +71,7 @@ describe('the question for parameters', () => {
     const { discovered } = await discovering(exchange.response.body, { key: 'createFarm' });
 
     expect(
-      discovered?.parameters.map(({ name, required, nonBlank, list }) => [name, required, nonBlank, list]),
+      discovered?.parameters.map(({ name, required, non_blank, list }) => [name, required, non_blank, list]),
     ).toEqual([
       ['profile', true, true, false],
       ['vport', false, true, false],
@@ -79,7 +79,7 @@ describe('the question for parameters', () => {
       ['vip', true, false, false],
       ['copy_from', false, true, false],
     ]);
-    expect(discovered?.parameters[0]?.possibleValues).toEqual(['http', 'gslb', 'l4xnat', 'datalink', 'eproxy']);
+    expect(discovered?.parameters[0]?.possible_values).toEqual(['http', 'gslb', 'l4xnat', 'datalink', 'eproxy']);
   });
 
   it.each([
@@ -93,8 +93,8 @@ describe('the question for parameters', () => {
         {
           name: 'action',
           required: true,
-          nonBlank: true,
-          possibleValues: ['stop', 'start', 'restart'],
+          non_blank: true,
+          possible_values: ['stop', 'start', 'restart'],
           list: false,
         },
       ],
@@ -116,13 +116,13 @@ describe('the question for parameters', () => {
         {
           name: 'ip',
           required: false,
-          nonBlank: false,
+          non_blank: false,
           interval: 'From 1 to 9.',
           format: 'ip_addr',
           description: 'An address.',
           list: true,
         },
-        { name: 'listen', required: false, nonBlank: false, possibleValues: ['1', '2'], list: 'optional' },
+        { name: 'listen', required: false, non_blank: false, possible_values: ['1', '2'], list: 'optional' },
       ],
     });
   });
@@ -178,7 +178,7 @@ describe('the question for parameters', () => {
 const a = (parts: Partial<ParameterDescriptor> = {}): ParameterDescriptor => ({
   name: 'a',
   required: false,
-  nonBlank: false,
+  non_blank: false,
   list: false,
   ...parts,
 });
@@ -186,13 +186,13 @@ const problemsWith = (value: unknown, parts: Partial<ParameterDescriptor>) => pr
 
 describe('the problems of a body', () => {
   it('are empty for a valid body', () => {
-    const parameters = [a({ required: true, possibleValues: ['x'] }), a({ name: 'b', interval: 'Between 1 and 9.' })];
+    const parameters = [a({ required: true, possible_values: ['x'] }), a({ name: 'b', interval: 'Between 1 and 9.' })];
 
     expect(problemsOf({ a: 'x', b: '9' }, parameters)).toEqual([]);
   });
 
   it('name missing, unknown and wrong parameters', () => {
-    const parameters = [a({ required: true }), a({ name: 'c', required: true }), a({ name: 'b', nonBlank: true })];
+    const parameters = [a({ required: true }), a({ name: 'c', required: true }), a({ name: 'b', non_blank: true })];
 
     expect(problemsOf({ b: '', z: 1 }, parameters)).toEqual([
       'a is required and not there.',
@@ -242,7 +242,7 @@ describe('the problems of a body', () => {
     [null, false, []],
     [0, true, []],
   ])('for %j with non_blank %j are %j', (value, nonBlank, problems) => {
-    expect(problemsWith(value, { nonBlank, possibleValues: ['0'] })).toEqual(problems);
+    expect(problemsWith(value, { non_blank: nonBlank, possible_values: ['0'] })).toEqual(problems);
   });
 
   it.each([
@@ -251,7 +251,7 @@ describe('the problems of a body', () => {
     ['Start', ['a is one of 1, start.']],
     ['canary-password', ['a is one of 1, start.']],
   ])('for %j with the possible values start and 1 are %j, without the value', (value, problems) => {
-    expect(problemsWith(value, { possibleValues: ['start', '1'] })).toEqual(problems);
+    expect(problemsWith(value, { possible_values: ['start', '1'] })).toEqual(problems);
   });
 
   it.each([
@@ -264,11 +264,11 @@ describe('the problems of a body', () => {
     ['y', 'optional', ['a is one of x.']],
     [[], true, []],
   ] as const)('for %j if the parameter is a list (%j) are %j', (value, list, problems) => {
-    expect(problemsWith(value, { list, possibleValues: ['x'] })).toEqual(problems);
+    expect(problemsWith(value, { list, possible_values: ['x'] })).toEqual(problems);
   });
 
   it('do not check the inside of an object', () => {
-    expect(problemsWith({ hour: true }, { possibleValues: ['x'] })).toEqual([]);
+    expect(problemsWith({ hour: true }, { possible_values: ['x'] })).toEqual([]);
   });
 });
 
@@ -359,7 +359,7 @@ describe('a body that is made to be slow', () => {
   const many = 100_000;
   const names = (size: number, letter: string) => Array.from({ length: size }, (_, index) => `${letter}${index}`);
   const listing = (size: number) =>
-    ({ list: true, possibleValues: names(size, 'v'), interval: '1'.repeat(size) }) as const;
+    ({ list: true, possible_values: names(size, 'v'), interval: '1'.repeat(size) }) as const;
 
   it.each<[string, (size: number) => unknown]>([
     ['a long address', (size) => problemsWith('1:'.repeat(size), { format: 'ip_addr' })],
@@ -386,7 +386,7 @@ describe('a hostile list of parameters', () => {
   it('counts only texts and numbers as possible values', async () => {
     const odd = [{ toString: 1, valueOf: 1 }, [['a']], null, true, 'a', 2, Infinity];
 
-    expect(await parametersOf([{ name: 'a', possible_values: odd }])).toMatchObject([{ possibleValues: ['a', '2'] }]);
+    expect(await parametersOf([{ name: 'a', possible_values: odd }])).toMatchObject([{ possible_values: ['a', '2'] }]);
   });
 
   it.each([
@@ -396,7 +396,7 @@ describe('a hostile list of parameters', () => {
     ['something that is no list', { length: 1, 0: 'a' }],
   ])('has no possible values if they are %s', async (_, values) => {
     expect(await parametersOf([{ name: 'a', possible_values: values }])).toEqual([
-      { name: 'a', required: false, nonBlank: false, list: false },
+      { name: 'a', required: false, non_blank: false, list: false },
     ]);
   });
 
