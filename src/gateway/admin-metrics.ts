@@ -2,25 +2,6 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Overridden } from './guards/guard.ts';
 import type { ProblemCode } from './problem.ts';
 
-/** The metrics of the gateway; an unknown label is empty. */
-export interface AdminMetrics {
-  /** Counts an answer; `endpoint` is a route template, never a path. */
-  answered(call: { appliance: string; endpoint: string; method: string; code: string }): void;
-  denied(call: { appliance: string; principal: string; reason: ProblemCode }): void;
-  /** Counts each guard that a call overrode. */
-  overridden(appliance: string, overridden: Overridden): void;
-  auditWritten(records: number, atMs: number): void;
-  auditFailed(): void;
-  /** Sets the numbers of open change requests by state, and of those that wait for long. */
-  changeRequests(open: ReadonlyMap<string, number>, late: number): void;
-  /** Removes these numbers: the gateway is off. */
-  noChangeRequests(): void;
-  /** Counts the end of a change request, or what became of a proposal instead. */
-  changeRequestEnded(outcome: string): void;
-  /** Sets the freeze; undefined while the gateway is off. */
-  frozen(state: boolean | undefined): void;
-}
-
 /** Names and help texts, for the exposition and for the documentation. */
 export const adminMetricFamilies = {
   requests: {
@@ -70,46 +51,55 @@ export const adminMetricFamilies = {
   },
 } as const;
 
-export function createAdminMetrics(registry: Registry): AdminMetrics {
+/** The metrics of the gateway; an unknown label is empty. */
+export type AdminMetrics = ReturnType<typeof createAdminMetrics>;
+
+export function createAdminMetrics(registry: Registry) {
   const registers = [registry];
-  const { requests, denied, overridden, records, failures, lastWrite, frozen } = adminMetricFamilies;
-  const { changeRequests, changeRequestsLate, changeRequestEnds } = adminMetricFamilies;
-  const requestCounter = new Counter({ ...requests, labelNames: [...requests.labelNames], registers });
-  const deniedCounter = new Counter({ ...denied, labelNames: [...denied.labelNames], registers });
-  const overriddenCounter = new Counter({ ...overridden, labelNames: [...overridden.labelNames], registers });
-  const recordCounter = new Counter({ ...records, registers });
-  const failureCounter = new Counter({ ...failures, registers });
-  const lastWriteGauge = new Gauge({ ...lastWrite, registers });
-  const changeRequestGauge = new Gauge({ ...changeRequests, labelNames: [...changeRequests.labelNames], registers });
-  const lateGauge = new Gauge({ ...changeRequestsLate, registers });
-  const endCounter = new Counter({ ...changeRequestEnds, labelNames: [...changeRequestEnds.labelNames], registers });
-  const frozenGauge = new Gauge({ ...frozen, registers });
+  const families = adminMetricFamilies;
+  const requests = new Counter({ ...families.requests, registers });
+  const denials = new Counter({ ...families.denied, registers });
+  const overrides = new Counter({ ...families.overridden, registers });
+  const records = new Counter({ ...families.records, registers });
+  const failures = new Counter({ ...families.failures, registers });
+  const lastWrite = new Gauge({ ...families.lastWrite, registers });
+  const openRequests = new Gauge({ ...families.changeRequests, registers });
+  const lateRequests = new Gauge({ ...families.changeRequestsLate, registers });
+  const ends = new Counter({ ...families.changeRequestEnds, registers });
+  const frozenGauge = new Gauge({ ...families.frozen, registers });
   // prom-client starts a gauge at 0, which would mean a write in 1970.
-  lastWriteGauge.remove();
-  lateGauge.remove();
+  lastWrite.remove();
+  lateRequests.remove();
 
   return {
-    answered: (call) => requestCounter.inc(call),
-    denied: (call) => deniedCounter.inc(call),
-    overridden(appliance, { forced = [], warned = [], break_glass: breakGlass = false }) {
-      if (breakGlass) endCounter.inc({ outcome: 'break_glass' });
-      for (const guard of forced) overriddenCounter.inc({ appliance, guard, by: 'force' });
-      for (const guard of warned) overriddenCounter.inc({ appliance, guard, by: 'token' });
+    /** Counts an answer; `endpoint` is a route template, never a path. */
+    answered: (call: { appliance: string; endpoint: string; method: string; code: string }) => requests.inc(call),
+    denied: (call: { appliance: string; principal: string; reason: ProblemCode }) => denials.inc(call),
+    /** Counts each guard that a call overrode. */
+    overridden(appliance: string, { forced = [], warned = [], break_glass: breakGlass }: Overridden): void {
+      if (breakGlass) ends.inc({ outcome: 'break_glass' });
+      for (const guard of forced) overrides.inc({ appliance, guard, by: 'force' });
+      for (const guard of warned) overrides.inc({ appliance, guard, by: 'token' });
     },
-    auditWritten(count, atMs) {
-      recordCounter.inc(count);
-      lastWriteGauge.set(atMs / 1_000);
+    auditWritten(count: number, atMs: number): void {
+      records.inc(count);
+      lastWrite.set(atMs / 1_000);
     },
-    auditFailed: () => failureCounter.inc(),
-    changeRequests(open, late) {
-      for (const [state, count] of open) changeRequestGauge.set({ state }, count);
-      lateGauge.set(late);
+    auditFailed: () => failures.inc(),
+    /** Sets the numbers of open change requests by state, and of those that wait for long. */
+    changeRequests(open: ReadonlyMap<string, number>, late: number): void {
+      for (const [state, count] of open) openRequests.set({ state }, count);
+      lateRequests.set(late);
     },
-    noChangeRequests() {
-      changeRequestGauge.reset();
-      lateGauge.remove();
+    /** Removes these numbers: the gateway is off. */
+    noChangeRequests(): void {
+      openRequests.reset();
+      lateRequests.remove();
     },
-    changeRequestEnded: (outcome) => endCounter.inc({ outcome }),
-    frozen: (state) => (state === undefined ? frozenGauge.remove() : frozenGauge.set(state ? 1 : 0)),
+    /** Counts the end of a change request, or what became of a proposal instead. */
+    changeRequestEnded: (outcome: string) => ends.inc({ outcome }),
+    /** Sets the freeze; undefined while the gateway is off. */
+    frozen: (state: boolean | undefined) =>
+      state === undefined ? frozenGauge.remove() : frozenGauge.set(state ? 1 : 0),
   };
 }

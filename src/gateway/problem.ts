@@ -1,4 +1,4 @@
-import { ApplianceError } from '../appliance/errors.ts';
+import { ApplianceError, type FailureReason } from '../appliance/errors.ts';
 
 /** All refusals of the gateway itself: stable code, HTTP status and title. */
 const problemKinds = {
@@ -125,37 +125,33 @@ export function upstreamProblem(error: unknown, appliance: string, changes: bool
       cause: error,
     });
   }
-  const details = {
-    detail: `${appliance}: ${error.message}.`,
+  const isGone = error.reason === 'cancelled';
+  return new AdminProblem(codeOfReason[error.reason], {
+    detail: isGone ? 'The caller left while the call was under way.' : `${appliance}: ${error.message}.`,
     remedy: changes ? `${repeatWithCare} ${remedyOf(error)}` : remedyOf(error),
     cause: error,
-  };
-  switch (error.reason) {
-    case 'timeout':
-    case 'gateway_timeout':
-      return new AdminProblem('upstream_timeout', details);
-    case 'cancelled':
-      return new AdminProblem('caller_left', { ...details, detail: 'The caller left while the call was under way.' });
-    case 'tls':
-    case 'connect':
-      return new AdminProblem('upstream_unreachable', details);
-    case 'oversize':
-      return new AdminProblem('upstream_oversize', details);
-    case 'unauthorized':
-      return new AdminProblem('upstream_unauthorized', details);
-    case 'bad_request':
-    case 'unlicensed':
-    case 'forbidden':
-    case 'not_found':
-    case 'method_not_allowed':
-    case 'unavailable':
-    case 'conflict':
-    case 'gone':
-    case 'server_error':
-    case 'malformed':
-      return new AdminProblem('upstream_malformed', details);
-  }
+  });
 }
+
+const codeOfReason: Readonly<Record<FailureReason, ProblemCode>> = {
+  timeout: 'upstream_timeout',
+  gateway_timeout: 'upstream_timeout',
+  cancelled: 'caller_left',
+  tls: 'upstream_unreachable',
+  connect: 'upstream_unreachable',
+  oversize: 'upstream_oversize',
+  unauthorized: 'upstream_unauthorized',
+  bad_request: 'upstream_malformed',
+  unlicensed: 'upstream_malformed',
+  forbidden: 'upstream_malformed',
+  not_found: 'upstream_malformed',
+  method_not_allowed: 'upstream_malformed',
+  unavailable: 'upstream_malformed',
+  conflict: 'upstream_malformed',
+  gone: 'upstream_malformed',
+  server_error: 'upstream_malformed',
+  malformed: 'upstream_malformed',
+};
 
 const repeatWithCare = 'The appliance may have carried it out: read the object before you repeat the call.';
 
