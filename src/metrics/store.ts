@@ -49,8 +49,8 @@ export function createMetricsStore(families: readonly Family[]) {
 
   return {
     /**
-     * Sets the appliances and their order in an exposition. Appliances that stay keep what they have,
-     * except those in `emptied`.
+     * Sets the appliances and their order in an exposition. Appliances that stay keep what they
+     * have, except those in `emptied`.
      */
     arrange(appliances: readonly string[], emptied: ReadonlySet<string> = new Set()): void {
       const before = texts;
@@ -69,7 +69,7 @@ export function createMetricsStore(families: readonly Family[]) {
       rendering.add(rendered);
     },
     remove: (appliance: string, key: string): void => texts.get(appliance)?.remove(key),
-    /** Removes the families of a reading that are not allowed; returns how many series that were. */
+    /** Removes the families of a reading that are not allowed; returns the number of series. */
     restrict: (appliance: string, key: string, allows: (family: Family) => boolean): number =>
       texts.get(appliance)?.restrict(key, allows) ?? 0,
     /** Returns the number of series of an appliance, without those under the keys left out. */

@@ -50,7 +50,8 @@ export function createIntervalBudget(
       setCost(name, before + weight * (busySeconds - before));
     },
     /**
-     * Records the cost of a whole round of a collector, as far as its calls have shown; not smoothed.
+     * Records the cost of a whole round of a collector, as far as its calls have shown; not
+     * smoothed.
      */
     expects: setCost,
     /** Returns n: the collector runs once in n intervals of its schedule. */
