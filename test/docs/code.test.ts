@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startProgram } from '../../scripts/stack/program.ts';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { freePort } from '../../bench/free-port.ts';
+import { givenFolder } from '../support/folder.ts';
 import { seriesOf, valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
 import { type Block, readDocuments, root } from './documents.ts';
@@ -80,8 +80,7 @@ function named({ text }: Block): { readonly path: string; readonly body: string 
 
 /** The source with what is needed to compile and run it. */
 function copyOfTheTree(): string {
-  const tree = mkdtempSync(join(tmpdir(), 'zlb-tree-'));
-  onTestFinished(() => rmSync(tree, { recursive: true, force: true }));
+  const tree = givenFolder();
   for (const folder of ['src', 'simulator']) cpSync(join(root, folder), join(tree, folder), { recursive: true });
   for (const file of ['package.json', 'tsconfig.json']) cpSync(join(root, file), join(tree, file));
   symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));

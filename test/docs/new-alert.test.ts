@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, cpSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { givenFolder } from '../support/folder.ts';
 import { isThere } from '../support/programs.ts';
 import { root } from './documents.ts';
 
@@ -56,8 +56,7 @@ it.skipIf(!isThere('promtool'))(
   'a new alert is a rule, its promtool test and its runbook; all else is generated or derived',
   { timeout: 180_000 },
   () => {
-    const tree = mkdtempSync(join(tmpdir(), 'zlb-alert-'));
-    onTestFinished(() => rmSync(tree, { recursive: true, force: true }));
+    const tree = givenFolder();
     const files = spawnSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).stdout.trim().split('\n');
     for (const file of files) cpSync(join(root, file), join(tree, file));
     symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));

@@ -1,12 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { openShell } from './typing.ts';
+import { givenFolder } from '../support/folder.ts';
 
 function givenShell() {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-shell-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = givenFolder();
   return openShell({
     folder,
     env: { PATH: process.env['PATH'] ?? '' },

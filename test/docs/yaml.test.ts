@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readDocuments } from './documents.ts';
 import { readerOf } from './yaml-readers.ts';
+import { givenFolder } from '../support/folder.ts';
 import { makeMaterial } from '../support/tls-server.ts';
 
 const blocks = readDocuments()
@@ -14,8 +14,7 @@ const served = makeMaterial({ name: 'exporter.example.org' });
 
 describe('the YAML of the documents', () => {
   it.each(blocks)('$file:$line is accepted by $reader.name', async ({ text, reader }) => {
-    const folder = mkdtempSync(join(tmpdir(), 'zlb-yaml-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = givenFolder();
     for (const [name, content] of Object.entries({ certificate: served.cert, key: served.key, secret: 'a-secret' }))
       writeFileSync(join(folder, name), content);
 

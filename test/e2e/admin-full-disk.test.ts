@@ -9,6 +9,7 @@ import { makeToken } from '../../src/commands/token.ts';
 import { errorCode } from '../../src/lib/check.ts';
 import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
+import { givenFolder } from '../support/folder.ts';
 import { type AdminExporter, startAdminExporter, writeAdminConfig } from '../support/admin-exporter.ts';
 import { runExporter } from '../support/process.ts';
 import { isThere } from '../support/programs.ts';
@@ -22,12 +23,6 @@ interface Disk {
   readonly folder: string;
   fill(exporter: AdminExporter): void;
   makeRoom(exporter: AdminExporter): void;
-}
-
-function givenFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-disk-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
 }
 
 /** A file system of its own. */

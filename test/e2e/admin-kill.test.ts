@@ -1,6 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
@@ -12,6 +11,7 @@ import { errorCode } from '../../src/lib/check.ts';
 import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
 import { byName, createWorld } from '../../simulator/world-creation.ts';
 import { l4Backend, l4Farm } from '../../simulator/world-parts.ts';
+import { givenFolder } from '../support/folder.ts';
 import { type AdminExporter, startAdminExporter, writeAdminConfig } from '../support/admin-exporter.ts';
 import { runExporter } from '../support/process.ts';
 
@@ -62,12 +62,6 @@ async function givenAppliance(): Promise<SimulatedAppliance> {
   const appliance = await startSimulatedAppliance({ world: createWorld({ farms: byName(farms) }), apiKey });
   onTestFinished(() => appliance.close());
   return appliance;
-}
-
-function givenFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-kill-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
 }
 
 /** All finished lines, those of files that were put aside first. */

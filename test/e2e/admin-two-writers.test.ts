@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -9,6 +8,7 @@ import { verifyAudit } from '../../src/audit/verify.ts';
 import { makeToken } from '../../src/commands/token.ts';
 import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
 import { byName, createWorld } from '../../simulator/world-creation.ts';
+import { givenFolder } from '../support/folder.ts';
 import { type AdminExporter, startAdminExporter, writeAdminConfig } from '../support/admin-exporter.ts';
 import { canUnshare, inOwnNamespace } from '../support/pid-namespace.ts';
 import { runExporter } from '../support/process.ts';
@@ -24,12 +24,6 @@ async function givenAppliance(): Promise<SimulatedAppliance> {
   const appliance = await startSimulatedAppliance({ world: createWorld({ farms: byName([]) }), apiKey });
   onTestFinished(() => appliance.close());
   return appliance;
-}
-
-function givenFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-two-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
 }
 
 /** The names of the backups that the audit has an intent for. */

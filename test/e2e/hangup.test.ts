@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, onTestFinished } from 'vitest';
 import { freePort } from '../../bench/free-port.ts';
+import { givenFolder } from '../support/folder.ts';
 import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';
 
@@ -28,8 +28,7 @@ os.close(master)
  * follow.
  */
 async function startExporter(command: readonly string[]) {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-hangup-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = givenFolder();
   const file = join(folder, 'zlb.yml');
   const configure = (name: string): void =>
     writeFileSync(file, `appliances: [{ name: ${name}, url: 'https://127.0.0.1:1', api_key: canarykey }]\n`);

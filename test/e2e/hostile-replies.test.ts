@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
+import { givenFolder } from '../support/folder.ts';
 import { startExporter } from '../support/process.ts';
 import { makeMaterial, startHttpsServer } from '../support/tls-server.ts';
 import { until } from '../support/until.ts';
@@ -97,8 +97,7 @@ async function givenAppliances(): Promise<string> {
     );
     appliances.push(entry(name, `${server.url.origin}/api/v4.0/api.cgi`, material.fingerprintSha256));
   }
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-hostile-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = givenFolder();
   const file = join(folder, 'zlb.yml');
   // JSON is YAML. All else is the default.
   writeFileSync(file, JSON.stringify({ appliances }));

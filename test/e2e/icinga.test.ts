@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { givenFolder } from '../support/folder.ts';
 import { startExporter } from '../support/process.ts';
 import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';
@@ -11,8 +11,7 @@ const withoutIcinga = !isThere('icinga2');
 
 /** A folder for Icinga with the services that ship and a further part. */
 function givenIcinga(further: string): readonly string[] {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-icinga-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = givenFolder();
   for (const name of ['data', 'log', 'run', 'cache', 'spool']) mkdirSync(join(folder, name));
   // The program by its name, as an installation has it.
   const program = `#!/bin/sh\nexec '${process.execPath}' '${resolve('src/main.ts')}' "$@"\n`;

@@ -1,8 +1,9 @@
 import { chownSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeToken } from '../../src/commands/token.ts';
+import { givenFolder } from '../support/folder.ts';
 import { canRunContainers, type Container, type Image, startContainer } from '../support/container.ts';
 import { performDockerfile, readImage } from '../support/image.ts';
 import { valueOf } from '../support/samples.ts';
@@ -26,9 +27,8 @@ describe.skipIf(!canRunContainers())(
     /**
      * A folder of this machine that belongs to the user of the image, as an engine makes a volume.
      */
-    function givenFolder(): string {
-      const given = mkdtempSync(join(tmpdir(), 'zlb-volume-'));
-      onTestFinished(() => rmSync(given, { recursive: true }));
+    function givenVolume(): string {
+      const given = givenFolder();
       chownSync(given, 1_000, 1_000);
       return given;
     }
@@ -101,7 +101,7 @@ describe.skipIf(!canRunContainers())(
     });
 
     it('takes in its configuration at SIGHUP, and has its audit on the volume', async () => {
-      const [etc, state] = [givenFolder(), givenFolder()];
+      const [etc, state] = [givenVolume(), givenVolume()];
       const { token, sha256 } = makeToken();
       const configure = (...names: readonly string[]): void =>
         writeFileSync(

@@ -1,31 +1,15 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  closeSync,
-  constants,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  readSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, constants, openSync, readFileSync, readSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../bench/free-port.ts';
+import { givenFolder } from '../support/folder.ts';
 import { isThere } from '../support/programs.ts';
 import { valueOf } from '../support/samples.ts';
 import { until } from '../support/until.ts';
 
 type StandardError = number | 'inherit';
-
-function givenFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-log-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 /** Spawns a program in a process group of its own, which ends with the test. */
 function spawnGroup(command: readonly string[], stderr: StandardError): ChildProcess {

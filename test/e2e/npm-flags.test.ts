@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { givenFolder } from '../support/folder.ts';
 import { collectOutput } from '../support/process.ts';
 import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';
@@ -59,8 +59,7 @@ describe('npm start', () => {
     ['v24.21.0', 0],
     ['v100.0.0', 0],
   ])('says which Node.js it needs when it finds %s', (version, status) => {
-    const folder = mkdtempSync(join(tmpdir(), 'zlb-node-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = givenFolder();
     writeFileSync(join(folder, 'node'), `#!/bin/sh\necho ${version}\n`, { mode: 0o755 });
     const env = { PATH: `${folder}:${process.env.PATH}` };
 

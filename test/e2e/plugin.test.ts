@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { genSaltSync, hashSync } from 'bcryptjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
+import { givenFolder } from '../support/folder.ts';
 import { makeAuthority } from '../support/authority.ts';
 import { runExporter, startExporter } from '../support/process.ts';
 import { until } from '../support/until.ts';
@@ -16,8 +16,7 @@ const password = 'CanaryPassword0123';
 async function givenExporter(web: Readonly<Record<string, string>> = {}) {
   const appliance = await startSimulatedAppliance({ world: busyWorld(), apiKey });
   onTestFinished(() => appliance.close());
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-plugin-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = givenFolder();
   const { url, fingerprintSha256 } = appliance;
   const everySecond = { schedule: '* * * * * *' };
   const files = {

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { givenFolder } from '../support/folder.ts';
 import { startExporter } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
@@ -12,8 +12,7 @@ const naming = (...names: readonly string[]): string =>
   });
 
 function givenConfig(): { readonly file: string; write: (text: string) => void } {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-reload-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = givenFolder();
   const file = join(folder, 'zlb.yml');
   const write = (text: string): void => writeFileSync(file, text);
   write(naming('one'));

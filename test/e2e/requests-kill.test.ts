@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
@@ -8,6 +7,7 @@ import type { ChangeRequest } from '../../src/requests/change-request.ts';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { byName, createWorld } from '../../simulator/world-creation.ts';
 import { l4Backend, l4Farm } from '../../simulator/world-parts.ts';
+import { givenFolder } from '../support/folder.ts';
 import { startAdminExporter, writeAdminConfig } from '../support/admin-exporter.ts';
 import { until } from '../support/until.ts';
 
@@ -30,8 +30,7 @@ async function givenAppliance() {
 
 it('ends each request in a named state after 20 kills during its execution, and never calls twice', async () => {
   const appliance = await givenAppliance();
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-requests-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = givenFolder();
   const alice = makeToken();
   const bob = makeToken();
   const auditFile = join(folder, 'audit', 'audit.jsonl');

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { shardOf } from '../../src/lib/shard.ts';
 import { makeToken } from '../../src/commands/token.ts';
 import { emptyCommunityWorld } from '../../simulator/scenes/sizes.ts';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
+import { givenFolder } from '../support/folder.ts';
 import { writeAdminConfig } from '../support/admin-exporter.ts';
 import { freePort } from '../../bench/free-port.ts';
 import { givenPrometheus } from '../support/monitoring.ts';
@@ -18,8 +18,7 @@ const names = Array.from({ length: 15 }, (_, index) => `lb-${String(index + 1).p
 
 /** Appliances, and the configuration that all shards share. */
 async function givenFleet(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-shards-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = givenFolder();
   const appliances = await Promise.all(
     names.map(async (name) => {
       const appliance = await startSimulatedAppliance({ world: emptyCommunityWorld(), apiKey: 'f1x7ure' });
@@ -131,8 +130,7 @@ describe('a shard without an appliance', () => {
 
 describe('the gateway of a shard', () => {
   it("knows the shard's appliances alone, whatever the token may", async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'zlb-shards-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = givenFolder();
     const appliance = await startSimulatedAppliance({ world: emptyCommunityWorld(), apiKey: 'f1x7ure' });
     onTestFinished(() => appliance.close());
     const { token, sha256 } = makeToken();

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { makeToken } from '../../src/commands/token.ts';
 import { recordedWorld } from '../../simulator/scenes/recorded.ts';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
+import { givenFolder } from '../support/folder.ts';
 import { startAdminExporter, writeAdminConfig } from '../support/admin-exporter.ts';
 import { runExporter } from '../support/process.ts';
 import { until } from '../support/until.ts';
@@ -17,8 +17,7 @@ const scrape = 'GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n';
 it('stops with 0 in its time while 200 scrapes, calls through the gateway and polls are under way, and its audit is whole', async () => {
   const appliance = await startSimulatedAppliance({ world: recordedWorld(), apiKey });
   onTestFinished(() => appliance.close());
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-shutdown-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = givenFolder();
   const auditFile = join(folder, 'audit.jsonl');
   const { token, sha256 } = makeToken();
   const polls = { farms: '*/1 * * * * *', certificates: '*/1 * * * * *' };

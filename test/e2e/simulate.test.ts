@@ -1,18 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { givenFolder } from '../support/folder.ts';
 import { collectOutput, runExporter } from '../support/process.ts';
 import { until } from '../support/until.ts';
-
-async function givenFolder(): Promise<string> {
-  const parent = await mkdtemp(join(tmpdir(), 'zlb-simulate-'));
-  onTestFinished(() => rm(parent, { recursive: true, force: true }));
-  return join(parent, 'simulation');
-}
 
 async function startSimulation(...words: readonly string[]) {
   const child = spawn(process.execPath, ['src/main.ts', 'simulate', ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -33,7 +27,7 @@ async function startSimulation(...words: readonly string[]) {
 
 describe('simulate with a folder', () => {
   it('keeps addresses, key and certificate, so that a configuration is valid after a restart', async () => {
-    const folder = await givenFolder();
+    const folder = join(givenFolder(), 'simulation');
     const first = await startSimulation(folder);
     const written = await readFile(join(folder, 'zlb.yml'), 'utf8');
     await first.stop();
@@ -50,7 +44,7 @@ describe('simulate with a folder', () => {
   });
 
   it('leaves a zlb.yml that was changed as it is', async () => {
-    const folder = await givenFolder();
+    const folder = join(givenFolder(), 'simulation');
     await (await startSimulation(folder)).stop();
     await writeFile(join(folder, 'zlb.yml'), 'appliances: []\n');
 
@@ -67,7 +61,7 @@ describe('simulate with a folder', () => {
       /is damaged: /,
     ],
   ])('ends with a remedy when %s', async (_case, spoil, message) => {
-    const folder = await givenFolder();
+    const folder = join(givenFolder(), 'simulation');
     await (await startSimulation(folder)).stop();
     await spoil(folder);
 

@@ -1,12 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { recordedWorld } from '../../simulator/scenes/recorded.ts';
+import { givenFolder } from '../support/folder.ts';
 import { isThere } from '../support/programs.ts';
 import { collectOutput, runExporter, startExporter } from '../support/process.ts';
 import { seriesOf } from '../support/samples.ts';
@@ -16,8 +16,7 @@ const anyPort = '--web.listen-address=127.0.0.1:0';
 
 /** A configuration file in a folder of its own. */
 function givenConfig(text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = givenFolder();
   const file = join(folder, 'zlb.yml');
   writeFileSync(file, text);
   return file;

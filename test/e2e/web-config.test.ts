@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { genSaltSync, hashSync } from 'bcryptjs';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../src/cli.ts';
+import { givenFolder } from '../support/folder.ts';
 import { type Authority, makeAuthority } from '../support/authority.ts';
 import { ask, outcomeOf } from '../support/given-web-access.ts';
 import { givenPrometheus } from '../support/monitoring.ts';
@@ -24,8 +24,7 @@ beforeAll(() => {
 
 /** A web configuration with its certificate, in a folder of its own. */
 function givenWebConfig(text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-web-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = givenFolder();
   const { key, cert } = authority.issue('IP:127.0.0.1');
   writeFileSync(join(folder, 'server.crt'), cert);
   writeFileSync(join(folder, 'server.key'), key);

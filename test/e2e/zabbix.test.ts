@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startDemonstration } from '../../simulator/demo.ts';
@@ -8,6 +7,7 @@ import { startSimulatedAppliance } from '../../simulator/server.ts';
 import { byName } from '../../simulator/world-creation.ts';
 import type { Farm } from '../../simulator/world-farms.ts';
 import { httpFarm } from '../../simulator/world-parts.ts';
+import { givenFolder } from '../support/folder.ts';
 import { actOnFarm, simulatedKey } from '../support/act-on-farm.ts';
 import { startExporter } from '../support/process.ts';
 import { isThere } from '../support/programs.ts';
@@ -108,8 +108,7 @@ async function givenDemonstration() {
   const farms = byName<Farm>(oddNames.map((name) => httpFarm({ name, vip: '192.0.2.42', vport: '80' })));
   const odd = await startSimulatedAppliance({ world: { ...busyWorld(), farms }, apiKey: simulatedKey });
   onTestFinished(() => odd.close());
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-zabbix-exporter-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = givenFolder();
   const file = join(folder, 'zlb.yml');
   const configuration = {
     appliances: [...appliances, { name: 'lb-odd', appliance: odd }].map(

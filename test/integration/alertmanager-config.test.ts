@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { parseDuration } from '../../src/lib/time.ts';
 import { repairs } from '../../src/requests/repairs.ts';
+import { givenFolder } from '../support/folder.ts';
 import { knownSeries } from '../support/known-series.ts';
 import { shippedRules } from '../support/shipped-rules.ts';
 import { givenAlertmanager } from '../support/monitoring.ts';
@@ -112,8 +112,7 @@ describe.skipIf(!isThere('amtool'))('the notifications of alertmanager.example.y
     ['a file', { appliance: 'lb-1', file: 'a b.pem' }, 'appliance=lb-1&object=a+b.pem'],
     ['an appliance', { appliance: 'lb-1' }, 'appliance=lb-1&object='],
   ])('lead to the proposal of an alert about %s', async (_, labels, address) => {
-    const folder = await mkdtemp(join(tmpdir(), 'zlb-notification-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = givenFolder();
     const [data, none] = [join(folder, 'data.json'), join(folder, 'none.tmpl')];
     const alert = { status: 'firing', labels: { alertname: 'ZlbFarmDown', ...labels }, annotations: {} };
     await writeFile(data, JSON.stringify({ alerts: [alert] }));

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCommandLine } from '../../src/cli.ts';
@@ -14,6 +13,7 @@ import { httpFarm } from '../../simulator/world-parts.ts';
 import { type SimulatedApplianceOptions, startSimulatedAppliance } from '../../simulator/server.ts';
 import type { World } from '../../simulator/world.ts';
 import { givenContext } from '../unit/commands/given-command.ts';
+import { givenFolder } from '../support/folder.ts';
 import { makeMaterial, startHttpsServer } from '../support/tls-server.ts';
 
 const apiKey = 'canarykey';
@@ -33,8 +33,7 @@ async function check(
   env: Readonly<Record<string, string>> = {},
   flags: readonly string[] = [],
 ) {
-  const folder = await mkdtemp(join(tmpdir(), 'zlb-check-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = givenFolder();
   const file = join(folder, 'zlb.yml');
   await writeFile(file, JSON.stringify({ appliances, ...more }), { mode: 0o644 });
   const { context, said, warned, written } = givenContext({ env });
@@ -327,8 +326,7 @@ describe('the report of check', () => {
   it('warns of a key that every user of the machine can read', async () => {
     const { entry } = await givenAppliance();
     const { api_key: key, ...rest } = entry;
-    const folder = await mkdtemp(join(tmpdir(), 'zlb-key-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = givenFolder();
     const file = join(folder, 'key');
     await writeFile(file, key);
 
@@ -366,8 +364,7 @@ describe('the report of check', () => {
 
   it('says until when the certificate of the gateway is valid', async () => {
     const { entry } = await givenAppliance();
-    const folder = await mkdtemp(join(tmpdir(), 'zlb-gateway-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = givenFolder();
     const outs: string[] = [];
     for (const expired of [false, true]) {
       const { cert, key } = makeMaterial({ expired });
@@ -385,8 +382,7 @@ describe('the report of check', () => {
   it('says how a certificate for another name is accepted', async () => {
     const material = makeMaterial({ name: 'lb.example.org' });
     const { url } = await startHttpsServer((response) => response.end(), { material });
-    const folder = await mkdtemp(join(tmpdir(), 'zlb-ca-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = givenFolder();
     const ca = join(folder, 'ca.pem');
     await writeFile(ca, material.cert);
 

@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as units from '@grafana/grafana-foundation-sdk/units';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { dashboardFiles, importFiles } from '../../scripts/dashboards/files.ts';
+import { givenFolder } from '../support/folder.ts';
 import {
   dashboardTexts,
   everythingOn,
@@ -284,8 +284,7 @@ function expectRows(series: readonly object[], rows: readonly (readonly [severit
     ],
   };
 
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-dashboards-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = givenFolder();
   const file = join(folder, 'alerts.test.json');
   writeFileSync(file, JSON.stringify(test));
   const { status, stdout, stderr } = feed('promtool', ['test', 'rules', file], Buffer.of());

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join, normalize } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { parseFlags } from '../../src/commands/flags.ts';
+import { givenFolder } from '../support/folder.ts';
 import { isThere } from '../support/programs.ts';
 
 interface Service {
@@ -143,8 +143,7 @@ describe('deploy/README.md', () => {
   const readme = readFileSync('deploy/README.md', 'utf8');
 
   it('makes a password that only its owner reads, and keeps it when the commands are given again', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'zlb-deploy-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = givenFolder();
     const command = /^.*GRAFANA_ADMIN_PASSWORD=.*$/m.exec(readme)?.[0] ?? '';
     const make = () => {
       expect(spawnSync('sh', ['-ec', command], { cwd: folder, encoding: 'utf8' })).toMatchObject({ status: 0 });
@@ -221,8 +220,7 @@ describe('Prometheus in containers', () => {
   });
 
   it.skipIf(!isThere('promtool'))('has a configuration that promtool accepts, with the rules beside it', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'zlb-deploy-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = givenFolder();
     for (const source of [
       'deploy/prometheus/prometheus.yml',
       'alerts/zlb.rules.yml',

@@ -1,13 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { givenFolder } from '../support/folder.ts';
 
 /** Runs what the package does at a purge, with programs that change nothing on this machine. */
 function purge(userdelEndsWith: number, rmEndsWith = 0) {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-purge-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = givenFolder();
   const programs = {
     getent: 'exit 0',
     userdel: `exit ${userdelEndsWith}`,

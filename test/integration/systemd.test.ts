@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { givenFolder } from '../support/folder.ts';
 import { isThere } from '../support/programs.ts';
 
 const unit = 'deploy/systemd/zlb-exporter.service';
@@ -39,8 +39,7 @@ describe('the unit of systemd', () => {
     });
 
     it('has nothing that systemd would complain about', () => {
-      const folder = mkdtempSync(join(tmpdir(), 'zlb-unit-'));
-      onTestFinished(() => rmSync(folder, { recursive: true }));
+      const folder = givenFolder();
       const copy = join(folder, 'zlb-exporter.service');
       copyFileSync(unit, copy);
 

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { parse, stringify } from 'yaml';
@@ -8,6 +7,7 @@ import { collectorDefaults } from '../../src/collectors/registry.ts';
 import { makeToken } from '../../src/commands/token.ts';
 import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
 import type { World } from '../../simulator/world.ts';
+import { givenFolder } from './folder.ts';
 import { shippedText } from './shipped-rules.ts';
 import { startAdminExporter } from './admin-exporter.ts';
 import { freePort } from '../../bench/free-port.ts';
@@ -49,8 +49,7 @@ function shipped(file: string): string {
  * With `farmsListen` the collector vip is on: it connects to the farms each minute.
  */
 export async function givenAlerting(world: World, { farmsListen = false } = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-alerting-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = givenFolder();
   const apiKey = 'key-of-the-appliance';
   const appliance = await startSimulatedAppliance({ world, apiKey, farmsListen });
   onTestFinished(() => appliance.close());

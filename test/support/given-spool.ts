@@ -1,13 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { createSpool, type SpoolParts } from '../../src/gateway/spool.ts';
+import { givenFolder } from './folder.ts';
 
 /** A spool in a folder that ends with the test. */
 export async function givenSpool(parts: Partial<SpoolParts> = {}) {
-  const folder = await mkdtemp(join(tmpdir(), 'zlb-spool-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = givenFolder();
   const spool = createSpool({
     folder,
     maxBytes: 40_000_000,

@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { freePort } from '../../bench/free-port.ts';
 import { startAlertmanager } from '../../scripts/stack/alertmanager.ts';
 import { startPrometheus } from '../../scripts/stack/prometheus.ts';
 import { type Delivery, startReceiver } from '../../scripts/stack/receiver.ts';
 import type { Server, ServerStart } from '../../scripts/stack/server.ts';
+import { givenFolder } from './folder.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -139,8 +137,7 @@ async function untilTheTestEnds(
   files: Readonly<Record<string, string>> = {},
   args: readonly string[] = [],
 ): Promise<Server> {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-monitoring-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = givenFolder();
   const server = await start({ folder, address: `127.0.0.1:${await freePort()}`, config, files, args });
   onTestFinished(() => server.stop());
   return server;

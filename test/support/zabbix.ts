@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { onTestFinished } from 'vitest';
 import { startProgram } from '../../scripts/stack/program.ts';
 import { freePort } from '../../bench/free-port.ts';
+import { givenFolder } from './folder.ts';
 import { until } from './until.ts';
 
 /** Calls a method of Zabbix' API; rejects with its own words. */
@@ -16,8 +16,7 @@ export type ZabbixApi = <Result>(method: string, parameters: object) => Promise<
  * ends with the test. Needs root, which becomes `postgres` for the database.
  */
 export async function givenZabbix(): Promise<ZabbixApi> {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-zabbix-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = givenFolder();
   chmodSync(folder, 0o777);
   await startDatabase(folder);
   await startServer(folder);

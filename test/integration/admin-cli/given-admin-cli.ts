@@ -1,13 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { onTestFinished } from 'vitest';
 import { createAdmin } from '../../../src/commands/admin/admin.ts';
 import { UsageError } from '../../../src/commands/command.ts';
 import { createDeliver } from '../../../src/commands/deliver/deliver.ts';
 import { parseFlags } from '../../../src/commands/flags.ts';
 import type { World } from '../../../simulator/world.ts';
+import { givenFolder } from '../../support/folder.ts';
 import { type GivenOptions, givenGateway } from '../../support/given-gateway.ts';
 import { givenContext } from '../../unit/commands/given-command.ts';
 
@@ -28,8 +27,7 @@ interface Typed {
 /** The commands admin and deliver against a real gateway in front of simulated appliances. */
 export async function givenAdminCli(worlds: Readonly<Record<string, World>>, options: GivenOptions = {}) {
   const gateway = await givenGateway(worlds, options);
-  const folder = await mkdtemp(join(tmpdir(), 'zlb-cli-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = givenFolder();
 
   async function run(words: readonly string[], typed: Typed = {}) {
     const { as = 'admin', answers, input = '', terminal = answers !== undefined, whileWaiting } = typed;

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, unlink, writeFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { verifyAudit } from '../../../src/audit/verify.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { givenFolder } from '../../support/folder.ts';
 import { until } from '../../support/until.ts';
 import { givenGateway } from '../../support/given-gateway.ts';
 import { startHttpsServer } from '../../support/tls-server.ts';
@@ -13,15 +13,9 @@ import { startHttpsServer } from '../../support/tls-server.ts';
 const actions = '/appliances/lb-1/farms/shop/actions';
 const stop = { json: { action: 'stop' } };
 
-async function givenFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'zlb-audit-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 describe('the intent of a change', () => {
   it('is on disk when the call arrives, and its outcome when the caller has the answer', async () => {
-    const auditFile = join(await givenFolder(), 'audit.jsonl');
+    const auditFile = join(givenFolder(), 'audit.jsonl');
     const onArrival: string[] = [];
     const server = await startHttpsServer((response) => {
       onArrival.push(readFileSync(auditFile, 'utf8'));
@@ -278,7 +272,7 @@ describe('an audit that cannot be written', () => {
     [
       'has a file in the place of its folder',
       async () => {
-        const file = join(await givenFolder(), 'a-file');
+        const file = join(givenFolder(), 'a-file');
         await writeFile(file, '');
         return join(file, 'audit.jsonl');
       },
@@ -286,7 +280,7 @@ describe('an audit that cannot be written', () => {
     [
       'is a folder',
       async () => {
-        const folder = join(await givenFolder(), 'audit.jsonl');
+        const folder = join(givenFolder(), 'audit.jsonl');
         await mkdir(folder);
         return folder;
       },
@@ -316,7 +310,7 @@ describe('an audit that cannot be written', () => {
   });
 
   it('continues without a restart as soon as writing succeeds, with a valid chain', async () => {
-    const folder = await givenFolder();
+    const folder = givenFolder();
     const blocked = join(folder, 'data');
     const auditFile = join(blocked, 'audit.jsonl');
     await writeFile(blocked, 'in the way');
@@ -338,7 +332,7 @@ describe('an audit that cannot be written', () => {
   });
 
   it('still refuses changes if one of its lines was changed', async () => {
-    const auditFile = join(await givenFolder(), 'audit.jsonl');
+    const auditFile = join(givenFolder(), 'audit.jsonl');
     const first = await givenGateway({ 'lb-1': busyWorld() }, { admin: { auditFile } });
     await first.call('PUT', actions, stop);
     await first.close();

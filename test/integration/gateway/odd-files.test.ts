@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeToken } from '../../../src/commands/token.ts';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import { startSimulatedAppliance } from '../../../simulator/server.ts';
+import { givenFolder } from '../../support/folder.ts';
 import { writeAdminConfig } from '../../support/admin-exporter.ts';
 import { runExporter } from '../../support/process.ts';
 import { feed } from '../../support/programs.ts';
@@ -17,8 +17,7 @@ describe('the exporter as a process', () => {
     ['a folder', (path: string) => mkdirSync(path)],
     ['a device', (path: string) => symlinkSync('/dev/zero', path)],
   ])('exits at its start, with the path and a remedy, when the file of the freeze is %s', async (kind, make) => {
-    const folder = mkdtempSync(join(tmpdir(), 'zlb-odd-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = givenFolder();
     const appliance = await startSimulatedAppliance({ world: recordedWorld(), apiKey });
     onTestFinished(() => appliance.close());
     const auditFile = join(folder, 'audit.jsonl');

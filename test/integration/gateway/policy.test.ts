@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeToken } from '../../../src/commands/token.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { givenFolder } from '../../support/folder.ts';
 import { type GivenOptions, givenGateway, roles } from '../../support/given-gateway.ts';
 import { minutePerLook } from '../../support/minute-per-look.ts';
 import { endpointRows } from '../../../src/appliance/api/table.ts';
@@ -379,8 +379,7 @@ describe('the freeze', () => {
   });
 
   it('survives a restart, and ends only when an admin thaws', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'zlb-freeze-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = givenFolder();
     const admin = { auditFile: join(folder, 'audit.jsonl') };
     const stop = { json: { action: 'stop' } };
     const path = '/appliances/lb-1/farms/shop/actions';
@@ -502,8 +501,7 @@ describe('the freeze', () => {
   });
 
   it('counts a file that cannot be read as frozen', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'zlb-freeze-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = givenFolder();
     const auditFile = join(folder, 'audit.jsonl');
     writeFileSync(`${auditFile}.frozen`, 'no JSON');
     const { call, appliance } = await givenGateway({ 'lb-1': busyWorld() }, { admin: { auditFile } });

@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { operationRoutes } from '../../../src/gateway/policy.ts';
 import { collectorDefaults } from '../../../src/collectors/registry.ts';
 import { loadSettings } from '../../../src/config/load.ts';
+import { givenFolder } from '../../support/folder.ts';
 import { startExporter } from '../../support/process.ts';
 import { until } from '../../support/until.ts';
 
@@ -18,8 +18,7 @@ type Files = Readonly<Record<string, string>>;
  * `..data` names, and a change is another folder and another link, moved into its place.
  */
 function givenVolume(files: Files): { readonly folder: string; change(files: Files): void } {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-volume-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = givenFolder();
   let revision = 0;
   const write = (contents: Files): void => {
     const before = `..revision_${revision}`;

@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { adminMetricFamilies } from '../../../src/gateway/admin-metrics.ts';
 import { collectorFamilies } from '../../../src/collectors/registry.ts';
@@ -10,6 +9,7 @@ import { createSelfMetrics } from '../../../src/metrics/self.ts';
 import { ownFamilies } from '../../../src/poller/collector-statistics.ts';
 import { prometheusRule } from '../../../scripts/prometheus-rule.ts';
 import { readRuleFiles } from '../../../scripts/rule-files.ts';
+import { givenFolder } from '../../support/folder.ts';
 import { knownSeries } from '../../support/known-series.ts';
 import { onlyOf, readManifests } from '../../support/manifests.ts';
 import { isThere } from '../../support/programs.ts';
@@ -44,8 +44,7 @@ describe('the PrometheusRule', () => {
   });
 
   it.skipIf(!isThere('promtool'))('is accepted by promtool', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'zlb-rule-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = givenFolder();
     const file = join(folder, 'rules.yml');
     writeFileSync(file, stringify(onlyOf(readManifests(ruleFile), 'PrometheusRule').spec));
 

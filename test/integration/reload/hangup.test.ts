@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { run } from '../../../src/commands/run.ts';
 import { freePort } from '../../../bench/free-port.ts';
+import { givenFolder } from '../../support/folder.ts';
 import { until } from '../../support/until.ts';
 import { givenContext } from '../../unit/commands/given-command.ts';
 
@@ -11,8 +11,7 @@ const naming = (...names: readonly string[]): string =>
   JSON.stringify({ appliances: names.map((name) => ({ name, url: 'https://127.0.0.1:9', api_key: '${KEY}' })) });
 
 it('a SIGHUP during the start is not lost', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-hangup-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = givenFolder();
   const file = join(folder, 'zlb.yml');
   writeFileSync(file, naming('one'));
   const port = await freePort();

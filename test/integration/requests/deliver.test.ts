@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Identity } from '../../../simulator/certificate.ts';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import type { World } from '../../../simulator/world.ts';
+import { givenFolder } from '../../support/folder.ts';
 import { until } from '../../support/until.ts';
 import { attach, fileOf, httpsFarm, isNew, issue, name, worldWith } from '../deliver/given-deliver.ts';
 import { givenApprovals } from './given-approvals.ts';
@@ -12,9 +12,8 @@ import { givenApprovals } from './given-approvals.ts';
 const expiring = { alertname: 'ZlbCertificateExpirySoon', appliance: 'lb-1', file: 'old.pem' };
 
 /** A gateway with a folder of renewed certificates, and an Alertmanager that posts alerts. */
-async function givenFolder(world: World, renewed: Readonly<Record<string, string>>) {
-  const folder = await mkdtemp(join(tmpdir(), 'zlb-renewed-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+async function givenRenewals(world: World, renewed: Readonly<Record<string, string>>) {
+  const folder = givenFolder();
   const put = async (file: string, text: string): Promise<void> => {
     await mkdir(join(folder, file, '..'), { recursive: true });
     await writeFile(join(folder, file), text);
@@ -46,7 +45,7 @@ describe('a certificate that expires, with a newer one in the folder', () => {
   it('is replaced once a person has approved the delivery', async () => {
     const world = worldWith();
     const renewed = issue();
-    const { tell, proposal, approve, ended, sent, read, logged, audit } = await givenFolder(world, certbot(renewed));
+    const { tell, proposal, approve, ended, sent, read, logged, audit } = await givenRenewals(world, certbot(renewed));
 
     const told = await tell();
     const { id, title } = await proposal();
@@ -74,7 +73,7 @@ describe('a certificate that expires, with a newer one in the folder', () => {
     const world = recordedWorld();
     httpsFarm(world, 'secure-shop').certificates = [];
     attach(world, 'secure-shop', 'old.pem', issue({ from: -60, until: 29 }));
-    const { tell, proposal, approve, ended } = await givenFolder(world, certbot(issue()));
+    const { tell, proposal, approve, ended } = await givenRenewals(world, certbot(issue()));
 
     await tell();
     const { id } = await proposal();
@@ -90,7 +89,7 @@ describe('a certificate that expires, with a newer one in the folder', () => {
     ['a folder of certbot', (folder: string) => ['fullchain.pem', 'privkey.pem'].map((file) => join(folder, file))],
   ])('is found where %s stores it, also behind a link', async (_, paths) => {
     const { cert, key } = issue();
-    const { folder, put, tell, proposal } = await givenFolder(worldWith(), {});
+    const { folder, put, tell, proposal } = await givenRenewals(worldWith(), {});
     await put(join('archive', 'cert1'), cert);
     await put(join('archive', 'key1'), key);
     const [certPath = '', keyPath = ''] = paths(folder);
@@ -104,7 +103,7 @@ describe('a certificate that expires, with a newer one in the folder', () => {
 
   it('asks again when the folder has another one by the time of the approval', async () => {
     const world = worldWith();
-    const { put, tell, proposal, approve, read } = await givenFolder(world, certbot(issue()));
+    const { put, tell, proposal, approve, read } = await givenRenewals(world, certbot(issue()));
     await tell();
     const { id } = await proposal();
     const again = issue({ until: 95 });
@@ -120,7 +119,7 @@ describe('a certificate that expires, with a newer one in the folder', () => {
 
   it('is not shown to an approver who may not do its calls', async () => {
     const world = worldWith();
-    const { tell, proposal, approve } = await givenFolder(world, certbot(issue()));
+    const { tell, proposal, approve } = await givenRenewals(world, certbot(issue()));
     await tell();
     const { id } = await proposal();
 
@@ -130,7 +129,7 @@ describe('a certificate that expires, with a newer one in the folder', () => {
 
   it('goes no further after a failed step, and says how to go back', async () => {
     const world = worldWith();
-    const { tell, proposal, approve, ended, appliance } = await givenFolder(world, certbot(issue()));
+    const { tell, proposal, approve, ended, appliance } = await givenRenewals(world, certbot(issue()));
     await tell();
     const { id } = await proposal();
     appliance.fail('DELETE /farms/{farmname}/certificates/{certificate}', { kind: 'status', status: 400, body: {} });
@@ -156,7 +155,7 @@ describe('no delivery is proposed', () => {
     ['from a damaged file', { 'shop/fullchain.pem': 'no PEM' }, /holds no PEM certificate/],
     ['from a file without end', { 'shop/fullchain.pem': 'x'.repeat(2_000_000) }, /longer than/],
   ])('%s', async (_, files, because) => {
-    const { tell, refusal, sent } = await givenFolder(worldWith(), files);
+    const { tell, refusal, sent } = await givenRenewals(worldWith(), files);
 
     await tell();
 
@@ -165,7 +164,7 @@ describe('no delivery is proposed', () => {
   });
 
   it('from a folder that is not there', async () => {
-    const { folder, tell, refusal } = await givenFolder(worldWith(), {});
+    const { folder, tell, refusal } = await givenRenewals(worldWith(), {});
     await rm(folder, { recursive: true });
 
     await tell();
@@ -176,7 +175,7 @@ describe('no delivery is proposed', () => {
   it.each(['no-such.pem', 'old.pem/../../system/users', 'server.key', '<b>', '$(reboot)'])(
     'for a file that is no certificate of the appliance: %s',
     async (file) => {
-      const { tell, refusal, sent } = await givenFolder(worldWith(), shop);
+      const { tell, refusal, sent } = await givenRenewals(worldWith(), shop);
 
       await tell({ ...expiring, file });
 
@@ -188,7 +187,7 @@ describe('no delivery is proposed', () => {
   it('for a certificate that no farm presents', async () => {
     const world = worldWith();
     httpsFarm(world, 'shop').certificates = ['intranet.pem'];
-    const { tell, refusal } = await givenFolder(world, shop);
+    const { tell, refusal } = await givenRenewals(world, shop);
 
     await tell();
 
@@ -209,7 +208,7 @@ describe('no delivery is proposed', () => {
 
 it('a person asks for a delivery as well', async () => {
   const world = worldWith();
-  const { call, approve, ended } = await givenFolder(world, certbot(issue()));
+  const { call, approve, ended } = await givenRenewals(world, certbot(issue()));
 
   const asked = await call('eve', 'POST', '/requests', {
     appliance: 'lb-1',

@@ -1,19 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, cpSync, existsSync, globSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
+import { givenFolder } from '../../support/folder.ts';
 
 export const script = 'deploy/systemd/install.sh';
 export const apiKey = 'canary-key-of-an-appliance';
@@ -21,9 +10,8 @@ export const apiKey = 'canary-key-of-an-appliance';
 const stranger = process.getuid?.() === 0 ? 65_534 : undefined;
 
 /** Creates a folder of another user, which everybody may read. */
-function givenFolder(name: string): string {
-  const folder = mkdtempSync(join(tmpdir(), `zlb-${name}-`));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+function givenSharedFolder(): string {
+  const folder = givenFolder();
   chmodSync(folder, 0o755);
   giveToStranger(folder);
   return folder;
@@ -31,7 +19,7 @@ function givenFolder(name: string): string {
 
 /** A clone without what `npm ci` and a build add to it. */
 export function givenBareClone(): string {
-  const clone = givenFolder('clone');
+  const clone = givenSharedFolder();
   for (const name of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'deploy/systemd'])
     cpSync(name, join(clone, name), { recursive: true });
   return clone;
@@ -86,7 +74,7 @@ function giveToStranger(path: string): void {
 
 /** A folder with these programs of the machine and no others. */
 export function givenPrograms(names: readonly string[]): string {
-  const folder = givenFolder('programs');
+  const folder = givenSharedFolder();
   for (const name of names)
     symlinkSync(spawnSync('which', [name], { encoding: 'utf8' }).stdout.trim(), join(folder, name));
   return folder;
@@ -120,7 +108,7 @@ export function runScript({ clone, destination, args = [], path = process.env['P
 
 /** An empty folder, and a clone to install from. */
 export function givenDestination(clone = givenClone()) {
-  const destination = givenFolder('destination');
+  const destination = givenSharedFolder();
   return {
     folder: destination,
     /** Runs the script, which never says a key. */

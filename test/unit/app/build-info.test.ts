@@ -1,21 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { gitRevision, readBuildInfo } from '../../../src/app/build-info.ts';
+import { givenFolder } from '../../support/folder.ts';
 import { isThere } from '../../support/programs.ts';
 
 function git(folder: string, ...words: readonly string[]): string {
   const { GIT_DIR: _dir, GIT_WORK_TREE: _tree, ...env } = process.env;
   const identity = ['-c', 'user.name=t', '-c', 'user.email=t@example.com'];
   return execFileSync('git', [...identity, ...words], { cwd: folder, env, encoding: 'utf8' }).trim();
-}
-
-function givenFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-git-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
 }
 
 function givenClone(): string {

@@ -1,16 +1,15 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type AuditJournalParts, createAuditJournal } from '../../../src/audit/journal.ts';
 import { genesis, sealLine } from '../../../src/audit/chain.ts';
 import type { AuditLine, AuditRecord } from '../../../src/audit/record.ts';
 import { givenLog } from '../poller/given-log.ts';
+import { givenFolder } from '../../support/folder.ts';
 
 /** A folder of its own, and the audit in it that is not there yet. */
 export function givenFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-audit-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = givenFolder();
   return join(folder, 'audit.jsonl');
 }
 

@@ -30,7 +30,7 @@ describe('the admin block', () => {
 
     expect(admin).toEqual({
       listenAddress: '127.0.0.1:9445',
-      auditFile: expect.stringMatching(/\/zlb-config-\w+\/data\/audit\.jsonl$/),
+      auditFile: expect.stringMatching(/\/zlb-test-\w+\/data\/audit\.jsonl$/),
       auditFileBytes: 67_108_864,
       timeoutMs: 90_000,
       uploadBytes: 268_435_456,
@@ -125,7 +125,7 @@ admin:
       env: { ZLB_APPLIANCE_URL: '192.0.2.10', ZLB_API_KEY: 'f1x7ure' },
     });
 
-    expect(admin?.auditFile).toMatch(/\/zlb-config-\w+\/data\/audit\.jsonl$/);
+    expect(admin?.auditFile).toMatch(/\/zlb-test-\w+\/data\/audit\.jsonl$/);
   });
 
   it.each(['localhost:9445', '127.8.8.8:0', '[::1]:9445', '[0:0:0:0:0:0:0:1]:9445', '[::ffff:127.0.0.1]:9445'])(

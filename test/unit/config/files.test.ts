@@ -1,8 +1,8 @@
-import { chmod, mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, rename, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createFiles, type Files } from '../../../src/config/files.ts';
+import { givenFolder } from '../../support/folder.ts';
 import { until } from '../../support/until.ts';
 import { loadSettings, refusal } from './given-config.ts';
 
@@ -96,14 +96,8 @@ describe('a pattern of appliance_files', () => {
   });
 });
 
-async function givenFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'zlb-files-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  return folder;
-}
-
 async function givenKey(text: string) {
-  const folder = await givenFolder();
+  const folder = givenFolder();
   const path = join(folder, 'key');
   await writeFile(path, text);
   const files: Files = createFiles({ path: undefined });
@@ -126,7 +120,7 @@ async function givenKey(text: string) {
 }
 
 async function givenPattern() {
-  const folder = await givenFolder();
+  const folder = givenFolder();
   const file = join(folder, 'zlb.yml');
   await writeFile(file, JSON.stringify({ appliance_files: ['more/*.yml'], appliances: [entry('own')] }));
   return { folder, load: () => loadSettings({ file, env: {} }) };

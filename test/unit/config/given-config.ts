@@ -1,11 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { operationRoutes } from '../../../src/gateway/policy.ts';
 import type { CollectorSettings, Settings } from '../../../src/config/settings.ts';
 import { createSettingsLoader } from '../../../src/config/load.ts';
 import { ConfigError } from '../../../src/config/problems.ts';
+import { givenFolder } from '../../support/folder.ts';
 
 /** The collectors with intervals of their own. */
 export const collectorDefaults: ReadonlyMap<string, CollectorSettings> = new Map([
@@ -40,8 +39,7 @@ export async function loadText(
   text: string | Uint8Array,
   { env = {}, files = {}, onRemark }: Surroundings = {},
 ): Promise<Settings> {
-  const folder = await mkdtemp(join(tmpdir(), 'zlb-config-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = givenFolder();
   for (const [name, contents] of Object.entries({ ...files, 'zlb.yml': text })) {
     await writeFile(join(folder, name), contents);
   }

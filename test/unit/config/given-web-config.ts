@@ -1,8 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { createWebSettingsLoader, type WebSettings } from '../../../src/config/web-settings.ts';
+import { givenFolder } from '../../support/folder.ts';
 
 /** Compiles the schema once for all tests of a file. */
 const loadWebSettings = createWebSettingsLoader();
@@ -15,8 +14,7 @@ interface Surroundings {
 
 /** Loads a file `web.yml` with this text from a folder of its own. */
 export async function loadWebText(text: string, { env = {}, files = {} }: Surroundings = {}): Promise<WebSettings> {
-  const folder = await mkdtemp(join(tmpdir(), 'zlb-web-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = givenFolder();
   for (const [name, contents] of Object.entries({ ...files, 'web.yml': text }))
     await writeFile(join(folder, name), contents);
   return await loadWebSettings({ file: join(folder, 'web.yml'), env });

@@ -1,13 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { createSettingsLoader } from '../../../src/config/load.ts';
 import { collectorDefaults, operations, refusal } from './given-config.ts';
+import { givenFolder } from '../../support/folder.ts';
 
 it('a loader keeps nothing from one configuration to the next', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'zlb-loader-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = givenFolder();
   const file = join(folder, 'zlb.yml');
   const load = createSettingsLoader({ collectorDefaults, operations });
   const loading = async (rest: string) => {

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { symlink, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadSettings, refusal } from './given-config.ts';
+import { givenFolder } from '../../support/folder.ts';
 import { makeMaterial } from '../../support/tls-server.ts';
 
 const hint = 'Give the path of a file the exporter may read, best an absolute one';
@@ -22,7 +23,7 @@ describe('a key file or CA file', () => {
       'there is no such file; a relative path starts at /\\S+',
     ],
   ])('is refused when it is %s', async (_what, make, because) => {
-    const folder = await givenFolder();
+    const folder = givenFolder();
     await make(join(folder, 'it'));
 
     const refused = await refusal(load(folder, 'api_key_file: it, tls: { ca_file: it }'));
@@ -34,7 +35,7 @@ describe('a key file or CA file', () => {
   });
 
   it('is refused when it is far too long', async () => {
-    const folder = await givenFolder();
+    const folder = givenFolder();
     await writeFile(join(folder, 'key'), 'k'.repeat(64 * 1_024 + 1));
     await writeFile(join(folder, 'ca'), ' '.repeat(1_024 * 1_024 + 1));
 
@@ -47,7 +48,7 @@ describe('a key file or CA file', () => {
   });
 
   it('may have the maximum length, and be a symbolic link as in Kubernetes', async () => {
-    const folder = await givenFolder();
+    const folder = givenFolder();
     const { cert } = makeMaterial();
     await writeFile(join(folder, 'mounted-key'), `f1x7ure${'\n'.repeat(64 * 1_024 - 7)}`);
     await writeFile(join(folder, 'mounted-ca'), cert.padEnd(1_024 * 1_024));
@@ -68,7 +69,7 @@ describe('a configuration file', () => {
     ['a folder', (path: string) => symlink(tmpdir(), path), 'it is a folder, not a file'],
     ['far too long', givenLongFile, 'it is larger than 1 MiB'],
   ])('is refused when it is %s', async (_what, make, because) => {
-    const file = join(await givenFolder(), 'it.yml');
+    const file = join(givenFolder(), 'it.yml');
     await make(file);
 
     const refused = await refusal(loadSettings({ file, env: {} }));
@@ -76,12 +77,6 @@ describe('a configuration file', () => {
     expect(refused).toEqual([`it.yml: cannot be read: ${because}. Give --config.file the path of a YAML file`]);
   });
 });
-
-async function givenFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'zlb-config-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  return folder;
-}
 
 async function givenPipe(path: string): Promise<void> {
   await promisify(execFile)('sh', ['-c', 'mkfifo "$0"', path]);

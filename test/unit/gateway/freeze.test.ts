@@ -1,15 +1,14 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { openFreezeSwitch } from '../../../src/gateway/freeze.ts';
+import { givenFolder } from '../../support/folder.ts';
 import { feed } from '../../support/programs.ts';
 
 async function givenFile(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'zlb-freeze-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = givenFolder();
   return join(folder, 'data', 'audit.jsonl.frozen');
 }
 

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RelayRequest } from '../../../src/appliance/relay.ts';
 import type { AuditRecord } from '../../../src/audit/record.ts';
 import { openFreezeSwitch } from '../../../src/gateway/freeze.ts';
@@ -13,6 +11,7 @@ import { createRecorder } from '../../../src/gateway/recorder.ts';
 import type { AdminRequest } from '../../../src/gateway/request.ts';
 import { createRequestQueue } from '../../../src/gateway/request-queue.ts';
 import { Secret } from '../../../src/lib/secret.ts';
+import { givenFolder } from '../../support/folder.ts';
 import { givenSpool } from '../../support/given-spool.ts';
 import { until } from '../../support/until.ts';
 import { givenEntry } from '../../support/given-principal.ts';
@@ -32,8 +31,7 @@ type Moment = 'firstRead' | 'guards' | 'intent' | 'probe';
 
 /** A gateway on an appliance and a journal in memory; `during` has what happens at each moment. */
 async function givenSteps({ timeoutMs = 10_000 } = {}) {
-  const folder = await mkdtemp(join(tmpdir(), 'zlb-steps-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = givenFolder();
   const clock = { ms: expiresAtMs - 60_000 };
   const during: Partial<Record<Moment, () => Promise<void>>> = {};
   const farm = { status: 'down' };

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { flagsOf } from '../../../src/commands/flags.ts';
 import { helpOf } from '../../../src/commands/help.ts';
 import { bashCompletion, fishCompletion, zshCompletion } from '../../../scripts/release/completions.ts';
 import { manPage } from '../../../scripts/release/man-page.ts';
+import { givenFolder } from '../../support/folder.ts';
 import { isThere } from '../../support/programs.ts';
 
 /** The words that bash offers at the end of a line. */
@@ -46,8 +46,7 @@ describe('the completion', () => {
     ['fish', fishCompletion()],
   ])('is a script that %s can read', (shell, text) => {
     if (!isThere(shell)) return;
-    const folder = mkdtempSync(join(tmpdir(), 'zlb-completion-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = givenFolder();
     const file = join(folder, 'completion');
     writeFileSync(file, text);
 

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { givenFolder } from '../../support/folder.ts';
 import { imageStage, readDockerfile } from '../../support/dockerfile.ts';
 
 /** A program in the place of docker: it writes down how it was called, and makes up digests. */
@@ -13,8 +13,7 @@ for word; do case $word in --metadata-file=*) echo '{"containerimage.digest":"sh
 `;
 
 it('the image of a release is built for both platforms with every argument of the Dockerfile', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-image-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = givenFolder();
   writeFileSync(join(folder, 'docker'), standIn);
   chmodSync(join(folder, 'docker'), 0o755);
   const PATH = [folder, dirname(process.execPath), process.env['PATH']].join(delimiter);

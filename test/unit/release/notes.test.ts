@@ -1,15 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { givenFolder } from '../../support/folder.ts';
 
 const changelog =
   '# Changelog\n\n## 1.2.3 (2027-01-31)\n\n- [FEATURE] this.\n\n## 1.2.2 (2027-01-01)\n\n- [BUGFIX] that.\n';
 
 function notes(version: string, ...words: readonly string[]) {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-notes-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = givenFolder();
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ version }));
   writeFileSync(join(folder, 'CHANGELOG.md'), changelog);
   const { status, stdout, stderr } = spawnSync(process.execPath, [resolve('scripts/release/notes.ts'), ...words], {

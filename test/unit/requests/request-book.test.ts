@@ -1,13 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pino } from 'pino';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { createPrincipals } from '../../../src/gateway/principal.ts';
 import type { ChangeRequest } from '../../../src/requests/change-request.ts';
 import { endingOf } from '../../../src/requests/execution.ts';
 import { openRequestBook } from '../../../src/requests/request-book.ts';
 import { createRequestFolder } from '../../../src/requests/request-folder.ts';
+import { givenFolder } from '../../support/folder.ts';
 import { givenEntry } from '../../support/given-principal.ts';
 
 const created = Date.parse('2026-11-24T01:00:00Z');
@@ -34,8 +32,7 @@ const request: ChangeRequest = {
 const token = givenEntry('alice-token', { name: 'alice', role: 'operator', person: 'alice' });
 
 it('does not end what another exporter with the same audit has decided meanwhile', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'zlb-book-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = givenFolder();
   const clock = { ms: created };
   const states: (string | undefined)[] = [];
   const open = () =>

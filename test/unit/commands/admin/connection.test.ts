@@ -1,16 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readConnection } from '../../../../src/commands/admin/connection.ts';
 import type { Flags } from '../../../../src/commands/flags.ts';
+import { givenFolder } from '../../../support/folder.ts';
 import { makeMaterial } from '../../../support/tls-server.ts';
 
 const canary = 'zlb_CanaryToken0123456789';
 
 function givenFile(text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = givenFolder();
   const path = join(folder, 'file');
   writeFileSync(path, text);
   return path;

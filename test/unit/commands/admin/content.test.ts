@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createOperations, type Operation } from '../../../../src/gateway/operation.ts';
 import { readContent } from '../../../../src/commands/admin/content.ts';
+import { givenFolder } from '../../../support/folder.ts';
 
 function operation(key: string): Operation {
   return createOperations().named(key)!;
@@ -15,8 +15,7 @@ function givenInput(text: string) {
 }
 
 function givenFile(content: string | Buffer): string {
-  const folder = mkdtempSync(join(tmpdir(), 'zlb-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = givenFolder();
   const path = join(folder, 'content');
   writeFileSync(path, content);
   return path;
