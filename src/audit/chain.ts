@@ -69,40 +69,33 @@ function isAuditLine(value: unknown): value is AuditLine {
   );
 }
 
-/** Checks that lines follow each other. */
-export interface Chain {
-  /** The line with the highest number so far. */
-  readonly last: AuditLine | undefined;
-  /** Checks the next line, without its newline; returns what is wrong with it in one sentence. */
-  take(bytes: Buffer): Taken;
-}
-
-export interface Taken {
-  readonly line?: AuditLine;
-  readonly fault?: string;
-}
-
 const notALine = 'is not a line of an audit';
 
 /**
- * Begins after a line, or wherever the first line says that its file begins. After a fault it goes
- * on, so that each fault is reported once.
+ * Checks that lines follow each other. Begins after a line, or wherever the first line says that
+ * its file begins. After a fault it goes on, so that each fault is reported once.
  */
-export function createChain(after?: AuditLine): Chain {
-  let last = after;
-  return {
-    get last() {
-      return last;
-    },
-    take(bytes) {
-      const line = readLine(bytes);
-      if (!line) return { fault: notALine };
-      const faultOfPlace = last ? faultAfter(last, line) : faultOfFirst(line);
-      if (!last || line.seq > last.seq) last = line;
-      const fault = hashOf(bytes) === line.hash ? faultOfPlace : 'was changed: its hash does not fit its text';
-      return fault === undefined ? { line } : { line, fault };
-    },
-  };
+export class Chain {
+  #last: AuditLine | undefined;
+
+  constructor(after?: AuditLine) {
+    this.#last = after;
+  }
+
+  /** Returns the line with the highest number so far. */
+  get last(): AuditLine | undefined {
+    return this.#last;
+  }
+
+  /** Checks the next line, without its newline; returns what is wrong with it in one sentence. */
+  take(bytes: Buffer): { readonly line?: AuditLine; readonly fault?: string } {
+    const line = readLine(bytes);
+    if (!line) return { fault: notALine };
+    const faultOfPlace = this.#last ? faultAfter(this.#last, line) : faultOfFirst(line);
+    if (!this.#last || line.seq > this.#last.seq) this.#last = line;
+    const fault = hashOf(bytes) === line.hash ? faultOfPlace : 'was changed: its hash does not fit its text';
+    return fault === undefined ? { line } : { line, fault };
+  }
 }
 
 function faultAfter(last: AuditPosition, { seq, prev }: AuditLine): string | undefined {
@@ -168,31 +161,20 @@ export async function checkFile(
   return { faults, length: offset };
 }
 
-/** Collects requests that have an intent and no outcome: they may have reached the appliance. */
-export interface Unfinished {
-  readonly pass: (line: AuditLine) => void;
-  /** Ids, in the order of their intents. */
-  readonly requests: readonly string[];
-}
-
-export function createUnfinished(): Unfinished {
-  const open = new Set<string>();
-  return {
-    pass({ event, request }) {
-      if (event === 'intent') open.add(request);
-      if (event === 'outcome') open.delete(request);
-    },
-    get requests() {
-      return [...open];
-    },
-  };
+/**
+ * Collects the ids of requests that have an intent and no outcome, in the order of their intents:
+ * they may have reached the appliance.
+ */
+export function noteUnfinished(unfinished: Set<string>, { event, request }: AuditLine): void {
+  if (event === 'intent') unfinished.add(request);
+  if (event === 'outcome') unfinished.delete(request);
 }
 
 const blockBytes = 262_144;
 const newline = 0x0a;
 
 /** The bytes after the last newline of a file. */
-export interface Tail {
+interface Tail {
   readonly offset: number;
   readonly bytes: number;
 }
@@ -277,27 +259,21 @@ async function headIn(handle: FileHandle): Promise<FoundHead> {
 /** `none` if no line was ever written; `damaged` if the file contains something else. */
 export type FoundHead = AuditPosition | 'none' | 'damaged';
 
-/** Compares the stored head with the lines as they pass. */
-export interface HeadCheck {
-  readonly pass: (line: AuditLine) => void;
-  /**
-   * Returns what is wrong with the head when the lines end with that number: the rest of a sentence
-   * that begins with its file.
-   */
-  faultAt(lastSeq: number): string | undefined;
-}
-
-/** Creates a check of the lines after `start`. */
-export function createHeadCheck(head: FoundHead, start: AuditPosition): HeadCheck {
+/** Compares the stored head with the lines after `start` as they pass. */
+export function createHeadCheck(head: FoundHead, start: AuditPosition) {
   const kept = head === 'none' || head === 'damaged' ? genesis : head;
   let hash = start.seq === kept.seq ? start.hash : undefined;
   return {
-    pass(line) {
+    pass(line: AuditLine): void {
       if (line.seq === kept.seq) hash = line.hash;
       // The line of the head may be in a file that was removed.
       if (line.seq === kept.seq + 1) hash ??= line.prev;
     },
-    faultAt(lastSeq) {
+    /**
+     * Returns what is wrong with the head when the lines end with that number: the rest of a
+     * sentence that begins with its file.
+     */
+    faultAt(lastSeq: number): string | undefined {
       if (head === 'damaged') return 'is damaged: lines may be missing at the end';
       // The head lags behind after a crash, since it is written last.
       if (head === 'none') return lastSeq === 0 ? undefined : 'is missing: lines may be missing at the end';

@@ -7,13 +7,13 @@ import { errorCode } from '../lib/check.ts';
 import { ifMissing, isThere, makeFolder, openRegularFile, syncFolder, writeFully } from '../lib/disk.ts';
 import {
   checkFile,
-  createChain,
+  Chain,
   createHeadCheck,
-  createUnfinished,
   type FoundHead,
   genesis,
   headPath,
   type KeptHead,
+  noteUnfinished,
   openHead,
   readLine,
   scanLines,
@@ -160,15 +160,15 @@ async function inspect(
   head: FoundHead,
   known: AuditPosition | undefined,
 ): Promise<Found> {
-  const unfinished = createUnfinished();
-  const before = await readFileBefore(file, unfinished.pass);
-  const chain = createChain(before);
+  const unfinished = new Set<string>();
+  const before = await readFileBefore(file, (line) => noteUnfinished(unfinished, line));
+  const chain = new Chain(before);
   const headCheck = createHeadCheck(head, before ?? genesis);
   const ownCheck = createHeadCheck(known ?? 'none', before ?? genesis);
   const { faults, torn, length } = await checkFile(handle, chain, (line) => {
     headCheck.pass(line);
     ownCheck.pass(line);
-    unfinished.pass(line);
+    noteUnfinished(unfinished, line);
   });
 
   const [fault] = faults;
@@ -178,7 +178,7 @@ async function inspect(
   if (headFault !== undefined) throw brokenAudit(file, `${headPath(file)} ${headFault}`);
   const ownFault = known && ownCheck.faultAt(seq);
   if (ownFault !== undefined) throw brokenAudit(file, `this exporter ${ownFault}`);
-  return { last: { seq, hash }, length, ...(torn ? { torn } : {}), unfinished: unfinished.requests };
+  return { last: { seq, hash }, length, ...(torn ? { torn } : {}), unfinished: [...unfinished] };
 }
 
 /** Returns the last line of the newest rotated file, if there is one. */

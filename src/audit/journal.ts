@@ -48,7 +48,7 @@ interface Waiting extends AuditEntry {
  */
 export function createAuditJournal(parts: AuditJournalParts): AuditJournal {
   const { file, now, log, onAppended, onFailed } = parts;
-  const current = createCurrentFile(parts);
+  const current = new CurrentFile(parts);
   let waiting: Waiting[] = [];
   let writing: Promise<void> | undefined;
   let failing: string | undefined;
@@ -105,56 +105,55 @@ export function createAuditJournal(parts: AuditJournalParts): AuditJournal {
 }
 
 /** The file of the journal, which is opened again after it was moved or changed. */
-interface CurrentFile {
-  /** Undefined while it is not open. */
-  readonly file: AuditFile | undefined;
-  /** Resolves to the open file. Rejects with an AuditError if it cannot be opened in time. */
-  open(): Promise<AuditFile>;
-  close(): Promise<void>;
-}
-
-function createCurrentFile(parts: AuditJournalParts): CurrentFile {
-  let opened: AuditFile | undefined;
+class CurrentFile {
+  readonly #parts: AuditJournalParts;
+  #opened: AuditFile | undefined;
   /** Continues when nobody waits for it any more, so that there are never two at once. */
-  let opening: Promise<AuditFile> | undefined;
+  #opening: Promise<AuditFile> | undefined;
   /** The end of a file that was moved or changed. */
-  let known: AuditPosition | undefined;
+  #known: AuditPosition | undefined;
 
-  async function start(): Promise<AuditFile> {
+  constructor(parts: AuditJournalParts) {
+    this.#parts = parts;
+  }
+
+  /** Returns the file while it is open. */
+  get file(): AuditFile | undefined {
+    return this.#opened;
+  }
+
+  /** Resolves to the open file. Rejects with an AuditError if it cannot be opened in time. */
+  async open(): Promise<AuditFile> {
+    if (this.#opened && !(await this.#opened.isUntouched())) {
+      if (this.#opened.last.seq > 0) this.#known = this.#opened.last;
+      await this.#release();
+    }
+    if (this.#opened) return this.#opened;
+    this.#opening ??= this.#start();
+    return await inTime(this.#opening, this.#parts.file);
+  }
+
+  async close(): Promise<void> {
+    // Does not wait for a disk that does not answer; if it answers later, the lock is released
+    // then.
+    void Promise.allSettled([this.#opening?.then(() => this.#release())]);
+    await this.#release();
+  }
+
+  async #start(): Promise<AuditFile> {
     try {
-      opened = await openAuditFile(parts, known);
-      return opened;
+      this.#opened = await openAuditFile(this.#parts, this.#known);
+      return this.#opened;
     } finally {
-      opening = undefined;
+      this.#opening = undefined;
     }
   }
 
-  async function release(): Promise<void> {
-    const file = opened;
-    opened = undefined;
+  async #release(): Promise<void> {
+    const file = this.#opened;
+    this.#opened = undefined;
     await file?.close();
   }
-
-  return {
-    get file() {
-      return opened;
-    },
-    async open() {
-      if (opened && !(await opened.isUntouched())) {
-        if (opened.last.seq > 0) known = opened.last;
-        await release();
-      }
-      if (opened) return opened;
-      opening ??= start();
-      return await inTime(opening, parts.file);
-    },
-    async close() {
-      // Does not wait for a disk that does not answer; if it answers later, the lock is released
-      // then.
-      void Promise.allSettled([opening?.then(release)]);
-      await release();
-    },
-  };
 }
 
 async function inTime(opening: Promise<AuditFile>, file: string): Promise<AuditFile> {

@@ -2,13 +2,13 @@ import { errorCode } from '../lib/check.ts';
 import { ifMissing, openRegularFile } from '../lib/disk.ts';
 import {
   checkFile,
-  createChain,
+  Chain,
   createHeadCheck,
-  createUnfinished,
   type FoundHead,
   genesis,
   headPath,
   type LineFault,
+  noteUnfinished,
   readHead,
 } from './chain.ts';
 import { rotatedFiles, seqInName } from './file.ts';
@@ -46,7 +46,7 @@ export async function verifyAudit(file: string): Promise<Verification> {
 
 async function verifyFiles(older: readonly string[], file: string, head: FoundHead): Promise<Verification> {
   const headCheck = createHeadCheck(head, genesis);
-  const read = await readChain([...older, file], file, headCheck.pass);
+  const read = await readChain([...older, file], file, (line) => headCheck.pass(line));
   const faults: AuditFault[] = [...read.faults];
   const headFault = headCheck.faultAt(read.last?.seq ?? 0);
   if (headFault !== undefined) faults.push({ file: headPath(file), what: headFault });
@@ -107,8 +107,8 @@ async function readChain(
   growing: string | undefined,
   onLine: (line: AuditLine) => void,
 ): Promise<ReadChain> {
-  const chain = createChain();
-  const unfinished = createUnfinished();
+  const chain = new Chain();
+  const unfinished = new Set<string>();
   const files: string[] = [];
   const faults: AuditFault[] = [];
   let torn: AuditFault | undefined;
@@ -123,7 +123,7 @@ async function readChain(
       const check = await checkFile(handle, chain, (line) => {
         lines += 1;
         first ??= line;
-        unfinished.pass(line);
+        noteUnfinished(unfinished, line);
         onLine(line);
       });
       for (const fault of check.faults) faults.push({ file: path, ...fault });
@@ -145,6 +145,6 @@ async function readChain(
     ...(last ? { last } : {}),
     faults,
     ...(torn ? { torn } : {}),
-    unfinished: unfinished.requests,
+    unfinished: [...unfinished],
   };
 }
