@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { steadyNow } from '../lib/time.ts';
 import type { Encoding, Format, Representation } from '../metrics/page.ts';
 import { largestNetwork } from './connections.ts';
-import { createThrottledLog } from './throttled-log.ts';
+import { ThrottledLog } from './throttled-log.ts';
 import { type AcceptRange, parseAccept, weightOfCoding } from '../lib/accept.ts';
 
 export interface PageParts {
@@ -44,7 +44,7 @@ export const defaultLimits: SendPageLimits = {
 
 export function createSendPage(log: Logger, limits: SendPageLimits): SendPage {
   const { maxUnfinished, maxUnfinishedBytes, patienceMs, maxMs } = limits;
-  const throttledLog = createThrottledLog(log);
+  const throttledLog = new ThrottledLog(log);
   /** Oldest first. */
   const unfinished = new Map<ServerResponse, { readonly startedAtMs: number; readonly bytes: number }>();
 

@@ -17,7 +17,7 @@ import {
 import { networkOf, type RawResponse } from './connections.ts';
 import { createGuardedApp, maxHeaderSize } from './create-app.ts';
 import { hasSeveralHosts } from './request-checks.ts';
-import { createThrottledLog, logRejected, type ThrottledLog } from './throttled-log.ts';
+import { ThrottledLog } from './throttled-log.ts';
 
 /**
  * Controls access to the metrics listener: TLS, client certificates, passwords and limits, before
@@ -60,7 +60,7 @@ const commonHeaders = { 'x-content-type-options': 'nosniff', 'cache-control': 'n
 
 export function createWebAccess(parts: WebAccessParts): WebAccess {
   const { log, thread = createBcryptThread(), idleTimeoutMs = 10_000 } = parts;
-  const throttledLog = createThrottledLog(log);
+  const throttledLog = new ThrottledLog(log);
   let { policy } = parts;
   let rateLimit = createTokenBucket(policy);
   warnIfExpired(policy, log);
@@ -188,10 +188,10 @@ function checkPasswords(app: FastifyInstance, { users, thread, throttledLog }: P
         case 'right':
           return undefined;
         case 'wrong':
-          logRejected(throttledLog, 'the user or the password is wrong', address);
+          throttledLog.rejected('the user or the password is wrong', address);
           return rejections.credentials;
         case 'busy':
-          logRejected(throttledLog, 'too many passwords wait to be checked', address);
+          throttledLog.rejected('too many passwords wait to be checked', address);
           return rejections.waiting;
       }
     } catch (error) {

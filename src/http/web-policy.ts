@@ -5,7 +5,7 @@ import type { SecureVersion, TlsOptions, TLSSocket } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import type { Secret } from '../lib/secret.ts';
 import { errorCode } from '../lib/check.ts';
-import { logRejected, type ThrottledLog } from './throttled-log.ts';
+import type { ThrottledLog } from './throttled-log.ts';
 
 /** The access to the metrics listener, and its TLS settings. */
 export interface WebPolicy {
@@ -116,14 +116,14 @@ export function checkClientCertificates(
     const tls = policy();
     const problem = tls && clientCertificateProblem(socket, tls);
     if (problem === undefined) return;
-    logRejected(throttledLog, problem, socket.remoteAddress);
+    throttledLog.rejected(problem, socket.remoteAddress);
     socket.destroy();
   });
   server.on('tlsClientError', (error, socket: TLSSocket) => {
     const code = errorCode(error);
     // A client that disconnects during the handshake, such as a port probe, is not worth a line.
     if (code.startsWith('ERR_SSL_'))
-      logRejected(throttledLog, `the TLS handshake failed (${code})${hintFor(code)}`, socket.remoteAddress);
+      throttledLog.rejected(`the TLS handshake failed (${code})${hintFor(code)}`, socket.remoteAddress);
   });
 }
 

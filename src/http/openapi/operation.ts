@@ -109,6 +109,7 @@ export function operationOf({ key, row, method, template, parameters }: Placemen
 }
 
 const text = { schema: { type: 'string' } };
+const flag = { schema: { type: 'string', enum: ['true'] } };
 
 /** The media types that the gateway takes, the usual one first. */
 const bodies: Readonly<Record<Exclude<BodyKind, 'none'>, JsonObject>> = {
@@ -127,7 +128,7 @@ function pathParameter({ name, rest }: PathParameter, template: string): JsonObj
     name,
     in: 'path',
     required: true,
-    schema: { type: 'string' },
+    ...text,
     ...(rest
       ? {
           description: `Stands for the rest of the path, of one segment or more (\`${template}\`). The slashes in it must be sent as they are; a client that encodes them, such as the page at /docs, can send one segment alone.`,
@@ -147,7 +148,7 @@ export const sharedParameters: JsonObject = {
     in: 'path',
     required: true,
     description: 'The name of the appliance in the configuration; GET /appliances lists those that the token covers.',
-    schema: { type: 'string' },
+    ...text,
   },
   Confirm: {
     name: 'X-Confirm',
@@ -155,24 +156,24 @@ export const sharedParameters: JsonObject = {
     required: true,
     description:
       "The name of the object, as the last segment of the path has it. Where no part of the path is a name, the appliance's will do as well. May be percent-encoded.",
-    schema: { type: 'string' },
+    ...text,
   },
   Reason: {
     name: 'X-Reason',
     in: 'header',
     description: 'Why, for the audit. Characters beyond ASCII are percent-encoded.',
-    schema: { type: 'string' },
+    ...text,
   },
   DryRun: {
     name: 'X-Dry-Run',
     in: 'header',
     description: 'Answers what would be sent and what speaks against it, and sends nothing that changes anything.',
-    schema: { type: 'string', enum: ['true'] },
+    ...flag,
   },
   Force: {
     name: 'X-Force',
     in: 'header',
     description: 'Sends it in spite of what a guard found. Needs X-Reason.',
-    schema: { type: 'string', enum: ['true'] },
+    ...flag,
   },
 };
