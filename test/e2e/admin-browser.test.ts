@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { busyWorld } from '../../simulator/scenes/busy.ts';
+import { listening } from '../support/listening.ts';
 import { givenBrowser, type OpenPage } from '../support/browser.ts';
 import { givenGateway } from '../support/given-gateway.ts';
 import { isThere } from '../support/programs.ts';
@@ -62,13 +62,9 @@ async function openStrangePage(open: OpenPage, host: string) {
   const server = createServer((_request, response) =>
     response.setHeader('content-type', 'text/html').end('<!doctype html><body>'),
   );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  const port = await listening(server);
   const page = await open();
-  await page.goto(`http://${host}:${(server.address() as AddressInfo).port}/`);
+  await page.goto(`http://${host}:${port}/`);
   return page;
 }
 

@@ -2,13 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import { type AddressInfo, connect as connectTcp, createServer as createTcpServer } from 'node:net';
+import { connect as connectTcp, createServer as createTcpServer } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { request } from 'undici';
 import type { SimulatedAppliance } from '../../simulator/server.ts';
 import { fileOf, given, httpsFarm, isNew, issue, name, worldWith } from '../integration/deliver/given-deliver.ts';
+import { listening } from '../support/listening.ts';
 import { collectOutput } from '../support/process.ts';
 import { servedCertificate } from '../support/served-certificate.ts';
 import { until } from '../support/until.ts';
@@ -92,13 +93,6 @@ async function startWay(way: { port: number; kill: () => Promise<unknown> }) {
       });
     }),
   );
-}
-
-async function listening(server: ReturnType<typeof createTcpServer>): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
 }
 
 async function givenDelivery(kill: Kill) {

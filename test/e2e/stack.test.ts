@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { listeners } from '../../scripts/stack/flags.ts';
+import { listening } from '../support/listening.ts';
 import { startStack } from '../support/given-stack.ts';
 import { freePort } from '../../bench/free-port.ts';
 import { isThere } from '../support/programs.ts';
@@ -94,10 +95,7 @@ describe.skipIf(programs.includes(false))('npm run stack', () => {
   }, 90_000);
 
   it('says which flag changes a port that is taken, before it starts anything', async () => {
-    const holder = createServer();
-    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void holder.close());
-    const { port } = holder.address() as { port: number };
+    const port = await listening(createServer());
 
     const stack = await startStack(`--prometheus.listen-address=127.0.0.1:${port}`);
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
@@ -16,6 +16,7 @@ import {
 import { createDecoder } from '../../src/appliance/decode.ts';
 import type { ApplianceError, FailureReason } from '../../src/appliance/errors.ts';
 import { Secret } from '../../src/lib/secret.ts';
+import { listening } from '../support/listening.ts';
 import { type Listening, makeMaterial, startHttpsServer, startTlsServer } from '../support/tls-server.ts';
 import { until } from '../support/until.ts';
 import { documentStatuses } from '../support/document-statuses.ts';
@@ -262,10 +263,7 @@ describe('the certificate of the appliance', () => {
 
   it('is missing on a server with plain HTTP, which is a failure of TLS', async () => {
     const plain = createServer((_, response) => answerJson(response));
-    plain.listen(0, '127.0.0.1');
-    await once(plain, 'listening');
-    onTestFinished(() => void plain.close());
-    const url = new URL(`https://127.0.0.1:${(plain.address() as AddressInfo).port}`);
+    const url = new URL(`https://127.0.0.1:${await listening(plain)}`);
     const { read } = givenClient({ url, material: makeMaterial() });
 
     expect((await failureOf(read())).reason).toBe('tls');
@@ -527,10 +525,7 @@ describe('a failure on the network', () => {
 
   it('with a server that never finishes the handshake is a timeout', async () => {
     const silent = createTcpServer(() => undefined);
-    silent.listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    onTestFinished(() => void silent.close());
-    const url = new URL(`https://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+    const url = new URL(`https://127.0.0.1:${await listening(silent)}`);
     const { read } = givenClient({ url, material: makeMaterial() }, { timeoutMs: 300 });
 
     expect((await failureOf(read())).reason).toBe('timeout');
@@ -674,10 +669,8 @@ describe('an abort', () => {
     const between = createTcpServer((socket) => {
       // An action of the other side on a connection is no failure here.
       held.push(socket.on('error', () => undefined));
-    }).listen(0, '127.0.0.1');
-    onTestFinished(() => void between.close());
-    await once(between, 'listening');
-    const url = new URL(`https://127.0.0.1:${(between.address() as AddressInfo).port}`);
+    });
+    const url = new URL(`https://127.0.0.1:${await listening(between)}`);
     const { read } = givenClient({ url, material: server.material });
     const caller = new AbortController();
 

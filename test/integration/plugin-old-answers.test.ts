@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../src/cli.ts';
 import { givenContext } from '../unit/commands/given-command.ts';
+import { listening } from '../support/listening.ts';
 
 const hourMs = 3_600_000;
 
@@ -16,10 +15,8 @@ async function ask(ageMs: number, collectors: readonly string[]) {
   const server = createServer((_, response) => {
     response.setHeader('date', new Date(atMs).toUTCString());
     response.end(JSON.stringify({ demonstration: false, appliances: [appliance] }));
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  });
+  const port = await listening(server);
   const { context, said } = givenContext({});
   const url = `--exporter.url=http://127.0.0.1:${port}`;
   return { code: await runCommandLine(['plugin', 'appliance', 'lb-1', url], context), line: said.join('\n') };

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
+import { listening } from '../../support/listening.ts';
 
 const hostile = '\u001b]0;owned\u0007\u009b2J\u202eall is well';
 const mebibyte = Buffer.alloc(1_048_576, 'x');
@@ -15,13 +14,8 @@ async function given(answer: (response: ServerResponse) => void) {
     request.resume();
     response.setHeader('x-request-id', 'r-1');
     answer(response);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
   });
-  const { port } = server.address() as AddressInfo;
+  const port = await listening(server);
   const cli = await givenAdminCli({ 'lb-1': recordedWorld() });
   return {
     ...cli,

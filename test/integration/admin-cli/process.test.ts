@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
+import { listening } from '../../support/listening.ts';
 import { collectOutput, runExporter } from '../../support/process.ts';
 import { givenAdminCli } from './given-admin-cli.ts';
 
@@ -41,12 +41,8 @@ describe('the admin command as a program', () => {
 
   it('writes its whole output before it ends', async () => {
     const rows = JSON.stringify({ params: Array.from({ length: 9_000 }, (_, id) => ({ id, note: 'x'.repeat(100) })) });
-    const server = createServer((_request, response) =>
-      response.writeHead(200, { 'x-request-id': 'r-1' }).end(rows),
-    ).listen(0, '127.0.0.1');
-    onTestFinished(() => void server.close());
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    const server = createServer((_request, response) => response.writeHead(200, { 'x-request-id': 'r-1' }).end(rows));
+    const port = await listening(server);
 
     const { code, stdout } = await runExporter(['admin', 'lb-1', 'listFarms'], {
       ZLB_ADMIN_URL: `http://127.0.0.1:${port}`,

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeToken } from '../../../src/commands/token.ts';
 import { freePort } from '../../../bench/free-port.ts';
+import { listening } from '../../support/listening.ts';
 import { valueOf } from '../../support/samples.ts';
 import { until } from '../../support/until.ts';
 import { givenReloadable, type Reloadable } from './given-reloadable.ts';
@@ -186,10 +186,7 @@ describe('a reload of the gateway', () => {
 
   it('is refused if the new address is in use, and the old listener stays', async () => {
     const port = await freePort();
-    const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void taken.close());
-    const takenAddress = `127.0.0.1:${(taken.address() as AddressInfo).port}`;
+    const takenAddress = `127.0.0.1:${await listening(createServer())}`;
     const given = await givenReloadable(['a'], ({ entry }) => ({
       appliances: [entry('a')],
       admin: admin({ tokens: [old.sha256], listenAddress: `127.0.0.1:${port}` }),
@@ -205,10 +202,7 @@ describe('a reload of the gateway', () => {
 
   it('reports that it is off if neither address works, and is on again after the next reload', async () => {
     const port = await freePort();
-    const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void taken.close());
-    const takenAddress = `127.0.0.1:${(taken.address() as AddressInfo).port}`;
+    const takenAddress = `127.0.0.1:${await listening(createServer())}`;
     const listenAddress = `127.0.0.1:${port}`;
     const given = await givenReloadable(['a'], ({ entry }) => ({
       appliances: [entry('a')],

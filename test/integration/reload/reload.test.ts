@@ -1,8 +1,8 @@
 import { rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeToken } from '../../../src/commands/token.ts';
+import { listening } from '../../support/listening.ts';
 import { seriesOf, valueOf } from '../../support/samples.ts';
 import { until } from '../../support/until.ts';
 import { apiKey, givenReloadable } from './given-reloadable.ts';
@@ -226,9 +226,7 @@ describe('a file that the configuration names', () => {
 
   it('applies no part of a refused main file', async () => {
     const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void taken.close());
-    const { port } = taken.address() as AddressInfo;
+    const port = await listening(taken);
     const given = await givenReloadable(
       ['a', 'b', 'c'],
       ({ entry }) => ({ appliances: [entry('a')], appliance_files: ['more.json'] }),
