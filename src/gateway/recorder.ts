@@ -175,7 +175,7 @@ const maxEncodings = 4;
 
 type RemoveSecrets = (text: string) => string;
 
-/** Returns a function that removes the caller's token, all other tokens and the keys from a text. */
+/** Returns a function that removes the caller's token, other tokens and the keys from a text. */
 function secretRemover({ keys, isToken }: Pick<RecorderParts, 'keys' | 'isToken'>, token: Secret): RemoveSecrets {
   const secrets = [token, ...keys()].filter((secret) => secret.reveal().length >= minFindableLength);
   const hidden = (word: string): string => (word.length >= minFindableLength && isToken(word) ? redacted : word);

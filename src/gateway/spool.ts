@@ -61,6 +61,8 @@ export function createSpool(parts: SpoolParts): Spool {
   const claims = createClaims(parts);
   return {
     async take(intake) {
+      // `whole` reports it. A source may fail while the file is being opened, before it is read.
+      intake.source.on('error', () => undefined);
       const room = claims.open(intake.principal);
       try {
         await room.claim(intake.bytes ?? stepBytes);

@@ -56,7 +56,7 @@ export function contextOf(request: FastifyRequest): RequestContext {
   return request.getDecorator<RequestContext>(decorator);
 }
 
-/** Who sent an authenticated request. */
+/** The sender of an authenticated request. */
 export interface Caller {
   readonly principal: Principal;
   readonly token: Secret;

@@ -9,7 +9,7 @@ import { type BodyLimits, readBody, type UnreadBody } from '../gateway/request-b
 import { malformed } from '../requests/read-change.ts';
 import { callerOf } from './admin-request.ts';
 
-/** Receives bodies; limits the unfinished ones, each of which holds a connection of the listener. */
+/** Receives bodies; limits the unfinished ones, each of which holds a connection. */
 export interface RequestBodies {
   /**
    * Returns the body of a request, which is not read yet. Rejects with an {@link AdminProblem} if

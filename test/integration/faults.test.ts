@@ -27,7 +27,7 @@ const faults: readonly (readonly [what: string, Fault, FailureReason])[] = [
   ['the certificate is another and expired', { kind: 'expired_tls' }, 'tls'],
   ['it redirects elsewhere', { kind: 'redirect', location: 'https://198.51.100.1/' }, 'malformed'],
 ];
-/** Those whose answer still proves that the key is good. */
+/** Faults whose answer still proves that the key is good. */
 const faultsAfterTheKey: typeof faults = [
   ['the status is 400', { kind: 'status', status: 400 }, 'bad_request'],
   ['the right is missing, 403', { kind: 'status', status: 403 }, 'forbidden'],
