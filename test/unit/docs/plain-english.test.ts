@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { help, helpOf } from '../../src/commands/help.ts';
-import { shippedRules } from '../support/shipped-rules.ts';
-import { root } from './documents.ts';
+import { help, helpOf } from '../../../src/commands/help.ts';
+import { shippedRules } from '../../support/shipped-rules.ts';
+import { root } from '../../docs/documents.ts';
 
 /** Files whose prose is checked. For TypeScript this means comments that have their own lines. */
 const checked = ['*.md', '*.ts', ':!docs/endpoints.md'];
