@@ -71,8 +71,8 @@ export function exporter(): Dashboard {
           }),
           tile({
             title: 'Readings late',
-            description: `Collectors whose last good reading is older than ${late} of their intervals.`,
-            expr: count(`${intervals} > ${late}`, interval),
+            description: `Collectors whose last good reading is older than ${late} of their intervals, or that have none since the exporter started.`,
+            expr: count(`(${intervals} > ${late} or ${success} == 0 unless ${readingAge})`, interval),
             steps: anyIs('orange'),
           }),
           tile({
