@@ -4,14 +4,16 @@ import { parseJson } from '../lib/check.ts';
 import { AdminError } from './admin-error.ts';
 
 /** The members of the gateway's answer to a dry run that this command reads. */
-const PreviewReply = Type.Object({
+export const PreviewReply = Type.Object({
   operation: Type.String(),
   risk: Type.String(),
   would: Type.String(),
-  because: Type.Array(Type.String()),
+  because: Type.Immutable(Type.Array(Type.String())),
   request: Type.Object({ method: Type.String(), url: Type.String(), body: Type.Optional(Type.Unknown()) }),
-  findings: Type.Array(
-    Type.Object({ guard: Type.String(), severity: Type.String(), message: Type.String(), remedy: Type.String() }),
+  findings: Type.Immutable(
+    Type.Array(
+      Type.Object({ guard: Type.String(), severity: Type.String(), message: Type.String(), remedy: Type.String() }),
+    ),
   ),
   warned: Type.Optional(Type.Array(Type.String())),
   validation: Type.Object({ problems: Type.Array(Type.String()), note: Type.Optional(Type.String()) }),

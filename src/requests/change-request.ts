@@ -1,5 +1,6 @@
+import { type Static, type TSchema, Type } from 'typebox';
 import type { EndpointKey } from '../appliance/api/table.ts';
-import type { Preview } from '../recipes/preview.ts';
+import { PreviewReply } from '../recipes/preview.ts';
 
 /**
  * A request begins as `proposed` (by an alert) or `pending` (by a person or the policy). The
@@ -53,81 +54,93 @@ export function isWaiting(state: RequestState): boolean {
   return nextStates[state].includes('approved');
 }
 
-/** A change that somebody asked for, as people and programs see it. */
-export interface ChangeRequest {
-  readonly id: string;
-  readonly state: RequestState;
-  readonly appliance: string;
-  /** The operation or recipe with its parameters. */
-  readonly title: string;
-  readonly operation?: EndpointKey;
-  readonly recipe?: string;
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly force: boolean;
-  /** The name of a token. */
-  readonly requested_by: string;
-  readonly reason: string | null;
-  readonly alert: AlertSource | null;
-  /** ISO 8601, UTC, as all times here. */
-  readonly created: string;
-  readonly expires: string;
-  /** SHA-256 of the plan, in lower-case hex. */
-  readonly digest: string;
-  readonly plan: ChangePlan;
-  readonly decision: Decision | null;
-  readonly outcome: Outcome | null;
-}
+const text = Type.String();
+const time = Type.String({
+  format: 'date-time',
+  pattern: String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$`,
+});
+const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
-/** The alert that proposed a request. */
-export interface AlertSource {
-  readonly name: string;
-  readonly summary: string | null;
-  readonly since: string;
-}
+const PlannedCallSchema = Type.Object({
+  operation: text,
+  risk: text,
+  method: text,
+  url: text,
+  body: Type.Unknown({ description: 'With secrets masked.' }),
+});
+export type PlannedCall = Readonly<Static<typeof PlannedCallSchema>>;
+
+const { findings, because, current } = PreviewReply.properties;
+const PlannedStepSchema = Type.Object({
+  title: text,
+  /** Null for a step that only reads or waits. */
+  call: orNull(PlannedCallSchema),
+  findings,
+  because,
+  current,
+});
+export type PlannedStep = Readonly<Static<typeof PlannedStepSchema>>;
 
 /** The calls that would be made, without secrets. */
-export interface ChangePlan {
-  /** Sentences about the present state. */
-  readonly facts: readonly string[];
-  readonly steps: readonly PlannedStep[];
-}
+const ChangePlanSchema = Type.Object({
+  facts: Type.Immutable(Type.Array(Type.String({ description: 'A sentence about the present state.' }))),
+  steps: Type.Immutable(Type.Array(PlannedStepSchema)),
+});
+export type ChangePlan = Readonly<Static<typeof ChangePlanSchema>>;
 
-export interface PlannedStep extends Pick<Preview, 'findings' | 'because' | 'current'> {
-  readonly title: string;
-  /** Null for a step that only reads or waits. */
-  readonly call: PlannedCall | null;
-}
+/** The alert that proposed a request. */
+const AlertSourceSchema = Type.Object({ name: text, summary: orNull(text), since: text });
+export type AlertSource = Readonly<Static<typeof AlertSourceSchema>>;
 
-export interface PlannedCall {
-  readonly operation: string;
-  readonly risk: string;
-  readonly method: string;
-  readonly url: string;
-  /** With secrets masked. */
-  readonly body: unknown;
-}
+const DecisionSchema = Type.Object({
+  by: Type.String({ description: 'The name of a token, or `-` for the exporter itself.' }),
+  what: Type.Enum(['approved', 'denied', 'cancelled', 'withdrawn', 'expired']),
+  reason: orNull(text),
+  at: time,
+});
+export type Decision = Readonly<Static<typeof DecisionSchema>>;
 
-export interface Decision {
-  /** The name of a token, or `-` for the exporter itself. */
-  readonly by: string;
-  readonly what: 'approved' | 'denied' | 'cancelled' | 'withdrawn' | 'expired';
-  readonly reason: string | null;
-  readonly at: string;
-}
+const OutcomeSchema = Type.Object({
+  at: time,
+  lines: Type.Immutable(Type.Array(Type.String({ description: 'A sentence for each step.' }))),
+  code: Type.Union([text, Type.Null()], { description: "That of the gateway's refusal, if it ended the request." }),
+});
+export type Outcome = Readonly<Static<typeof OutcomeSchema>>;
 
-export interface Outcome {
-  readonly at: string;
-  /** A sentence for each step. */
-  readonly lines: readonly string[];
-  /** The code of the gateway's refusal, if that ended it. */
-  readonly code: string | null;
-}
+/** A change that somebody asked for: as people and programs see it, and as it is on disk. */
+export const ChangeRequestSchema = Type.Object(
+  {
+    id: text,
+    state: Type.Enum([...requestStates]),
+    appliance: text,
+    title: Type.String({ description: 'The operation or recipe with its parameters.' }),
+    operation: Type.Optional(Type.Unsafe<EndpointKey>(text)),
+    recipe: Type.Optional(text),
+    parameters: Type.Record(text, text),
+    force: Type.Boolean(),
+    requested_by: Type.String({ description: 'The name of a token.' }),
+    reason: orNull(text),
+    alert: orNull(AlertSourceSchema),
+    created: time,
+    expires: time,
+    digest: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'SHA-256 of the plan, in lower-case hex; an approval must name it.',
+    }),
+    plan: ChangePlanSchema,
+    decision: orNull(DecisionSchema),
+    outcome: orNull(OutcomeSchema),
+  },
+  { description: 'A change that waits for another person, or what became of it.' },
+);
+export type ChangeRequest = Readonly<Static<typeof ChangeRequestSchema>>;
 
 /** The parts of an open request that nobody is shown, and that are deleted when it is over. */
-export interface SealedParts {
+export const SealedPartsSchema = Type.Object({
   /** The person who asked for it. */
-  readonly person: string;
+  person: text,
   /** Key of the digests of bodies: a body may hold a password that could be guessed. */
-  readonly salt: string;
-  readonly content?: { readonly type: string; readonly base64: string };
-}
+  salt: text,
+  content: Type.Optional(Type.Object({ type: text, base64: text })),
+});
+export type SealedParts = Readonly<Static<typeof SealedPartsSchema>>;

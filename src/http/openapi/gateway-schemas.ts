@@ -5,7 +5,7 @@ import { DryRunSchema } from '../../gateway/dry-run.ts';
 import { FindingSchema } from '../../gateway/guards/guard.ts';
 import { roles } from '../../gateway/principal.ts';
 import { problemCodes } from '../../gateway/problem.ts';
-import { requestStates } from '../../requests/change-request.ts';
+import { ChangeRequestSchema, requestStates } from '../../requests/change-request.ts';
 
 const role = Type.Enum([...roles]);
 const time = Type.String({ format: 'date-time' });
@@ -82,56 +82,6 @@ const ListedAuditLineSchema = Type.Object({
 });
 
 const AuditSchema = Type.Object({ records: Type.Array(Type.Ref('#/components/schemas/AuditLine')) });
-
-const text = Type.String();
-const textOrNull = Type.Union([text, Type.Null()]);
-
-const ChangePlanSchema = Type.Object({
-  facts: Type.Array(text),
-  steps: Type.Array(
-    Type.Object({
-      title: text,
-      call: Type.Union([
-        Type.Object({ operation: text, risk: text, method: text, url: text, body: Type.Unknown() }),
-        Type.Null(),
-      ]),
-      findings: Type.Array(Type.Ref('#/components/schemas/Finding')),
-      because: Type.Array(Type.String({ description: 'A reason for which the gateway would refuse it.' })),
-      current: Type.Unknown({ description: 'The object as it is, or null.' }),
-    }),
-  ),
-});
-
-export const ChangeRequestSchema = Type.Object(
-  {
-    id: text,
-    state: Type.Enum([...requestStates]),
-    appliance: text,
-    title: text,
-    operation: Type.Optional(text),
-    recipe: Type.Optional(text),
-    parameters: Type.Record(text, text),
-    force: Type.Boolean(),
-    requested_by: text,
-    reason: textOrNull,
-    alert: Type.Union([Type.Object({ name: text, summary: textOrNull, since: text }), Type.Null()]),
-    created: time,
-    expires: time,
-    digest: Type.String({ description: 'SHA-256 of the plan; whoever approves names it.' }),
-    plan: ChangePlanSchema,
-    decision: Type.Union([
-      Type.Object({
-        by: text,
-        what: Type.Enum(['approved', 'denied', 'cancelled', 'withdrawn', 'expired']),
-        reason: textOrNull,
-        at: time,
-      }),
-      Type.Null(),
-    ]),
-    outcome: Type.Union([Type.Object({ at: time, lines: Type.Array(text), code: textOrNull }), Type.Null()]),
-  },
-  { description: 'A change that waits for another person, or what became of it.' },
-);
 
 /** The components, by name, that are not of a reply. */
 export const gatewaySchemas = {
