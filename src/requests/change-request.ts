@@ -68,7 +68,6 @@ const PlannedCallSchema = Type.Object({
   url: text,
   body: Type.Unknown({ description: 'With secrets masked.' }),
 });
-export type PlannedCall = Readonly<Static<typeof PlannedCallSchema>>;
 
 const { findings, because, current } = PreviewReply.properties;
 const PlannedStepSchema = Type.Object({
