@@ -10,6 +10,10 @@ const stopping = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
 const atHangup = watchForHangup({ env: process.env, stop, stopped: stopping.signal });
 
+// Without a listener Node.js opens its debugger at this signal, which log rotations send to other
+// programs: every user of the machine could read the keys through it.
+process.on('SIGUSR1', () => undefined);
+
 // Output may fail: a reader such as `head` stops, a terminal closes, a disk is full. Work goes on.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 

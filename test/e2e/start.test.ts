@@ -136,6 +136,17 @@ describe('without a configuration', () => {
     expect(code).toBe(0);
   });
 
+  it('opens no debugger on SIGUSR1: every user of the machine could read the keys through it', async () => {
+    const exporter = startExporter(['--web.listen-address=127.0.0.1:0']);
+    await exporter.url();
+
+    exporter.signal('SIGUSR1');
+    const { code } = await exporter.stop('SIGTERM');
+
+    expect(code).toBe(0);
+    expect(exporter.stderr()).not.toMatch(/debugger|inspector/i);
+  });
+
   it('stops with 0 within 5 s despite its clients', async () => {
     const exporter = startExporter([anyPort]);
     const url = await exporter.url();
