@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AdminProblem } from '../gateway/problem.ts';
 import { challenge, type Principal, type Principals, tokenExpired } from '../gateway/principal.ts';
@@ -47,7 +47,7 @@ export function createAuthenticator(
   }
 
   return async (request) => {
-    const [token, ...more] = tokensIn(request.headers);
+    const [token, ...more] = tokensIn(request.raw);
     const inQuery = hasTokenInQuery(request.originalUrl);
     if (token === undefined) return await reject(request, inQuery ? tokenInUrl(401) : unauthenticated('No token came'));
     if (more.length > 0) return await reject(request, unauthenticated('Different tokens came in several headers'));
@@ -70,10 +70,11 @@ export function rejectTokenInQuery(url: string): void {
 }
 
 /** Returns the different tokens of a request; the caller must not choose between several. */
-function tokensIn(headers: IncomingHttpHeaders): readonly string[] {
-  const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
-  const keys = keyHeaderNames.map((name) => headers[name.toLowerCase()]);
-  const found = [bearer, ...keys.flat()].filter((token): token is string => token !== undefined && token !== '');
+function tokensIn({ headersDistinct: headers }: IncomingMessage): readonly string[] {
+  // Not `headers`: of a repeated Authorization it has the first alone.
+  const bearers = (headers.authorization ?? []).map((value) => /^Bearer +(\S+) *$/i.exec(value)?.[1]);
+  const keys = keyHeaderNames.flatMap((name) => headers[name.toLowerCase()] ?? []);
+  const found = [...bearers, ...keys].filter((token): token is string => token !== undefined && token !== '');
   return [...new Set(found)];
 }
 

@@ -341,6 +341,23 @@ describe('hop-by-hop headers', () => {
   });
 });
 
+describe('tokens in several headers', () => {
+  it.each([
+    ['Authorization', 'Authorization'],
+    ['ZAPI_KEY', 'ZAPI_KEY'],
+    ['Authorization', 'API_KEY'],
+  ])('are refused if they differ, in %s and %s', async (one, other) => {
+    const { url, tokenOf } = await givenGateway({ 'lb-1': busyWorld() });
+    const header = (name: string, role: 'viewer' | 'admin') =>
+      `${name}: ${name === 'Authorization' ? 'Bearer ' : ''}${tokenOf(role)}\r\n`;
+    const tokens = header(one, 'viewer') + header(other, 'admin');
+
+    const { statuses } = await exchangeRaw(url, `GET /whoami HTTP/1.1\r\nHost: gateway\r\n${tokens}\r\n`);
+
+    expect(statuses).toEqual([401]);
+  });
+});
+
 describe('a thousand wrong tokens', () => {
   it('are limited after the first few, while a right one is always answered', async () => {
     const { call, metrics, logged, appliance, audit } = await givenGateway({ 'lb-1': busyWorld() });
