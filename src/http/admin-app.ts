@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { constants, randomUUID } from 'node:crypto';
 import { METHODS, type Server } from 'node:http';
 import { Server as TlsServer, type TlsOptions } from 'node:tls';
 import rateLimit from '@fastify/rate-limit';
@@ -206,6 +206,7 @@ function tlsOptions({ cert, key, clientCa }: AdminServerTls): TlsOptions {
     cert,
     key: key.reveal(),
     minVersion: 'TLSv1.2',
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true }),
   };
 }

@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { constants, X509Certificate } from 'node:crypto';
 import type { Server } from 'node:http';
 import { isIP, SocketAddress } from 'node:net';
 import type { SecureVersion, TlsOptions, TLSSocket } from 'node:tls';
@@ -84,6 +84,8 @@ export function tlsOptions(tls: WebTls): TlsOptions {
     ciphers: tls.ciphers,
     ...(tls.curves !== undefined && { ecdhCurve: tls.curves }),
     honorCipherOrder: tls.honorCipherOrder,
+    // As in Go: a client could have the costly part of a handshake repeated.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     requestCert: tls.clientAuth !== 'NoClientCert',
     rejectUnauthorized: false,
   };

@@ -8,6 +8,7 @@ import { type Authority, makeAuthority } from '../../support/authority.ts';
 import { givenTls, givenUsers, givenWebAccess, outcomeOf } from '../../support/given-web-access.ts';
 import { isThere } from '../../support/programs.ts';
 import { exchangeRaw } from '../../support/raw-exchange.ts';
+import { renegotiation } from '../../support/renegotiation.ts';
 import { until } from '../../support/until.ts';
 import { loadWebText } from '../../unit/config/given-web-config.ts';
 import type { Identity } from '../../../simulator/certificate.ts';
@@ -62,6 +63,16 @@ describe('versions and ciphers', () => {
 
     expect(socket.getCipher().name).toBe('ECDHE-ECDSA-AES256-GCM-SHA384');
     expect(socket.getEphemeralKeyInfo()).toMatchObject({ name: 'secp384r1' });
+  });
+});
+
+describe('a second handshake on a connection', () => {
+  it('is refused, also after a new certificate', async () => {
+    const { access, url } = await givenWebAccess(encrypted());
+    const before = await renegotiation(url);
+    access.update({ ...openToAll, tls: givenTls(authority.issue()) });
+
+    expect([before, await renegotiation(url)]).toEqual(['refused', 'refused']);
   });
 });
 
