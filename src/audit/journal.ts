@@ -99,7 +99,10 @@ export function createAuditJournal(parts: AuditJournalParts): AuditJournal {
     async close() {
       closed = true;
       await writing;
+      const last = current.file?.last;
       await current.close();
+      // A copy of the log shows lines that are removed before the next start.
+      if (last) log.info({ file, ...last }, 'audit closed');
     },
   };
 }

@@ -98,7 +98,12 @@ describe.skipIf(!canMount)('an audit on a disk that fills up', () => {
     expect(position.seq).toBe(20 + acknowledged + 1);
     expect(await verifyAudit(file)).toMatchObject({ faults: [], lines: position.seq });
     expect((await verifyAudit(file)).torn).toBeUndefined();
-    expect(logged.map(({ msg }) => msg)).toEqual(['audit opened', 'audit cannot be written', 'audit is written again']);
+    expect(logged.map(({ msg }) => msg)).toEqual([
+      'audit opened',
+      'audit cannot be written',
+      'audit is written again',
+      'audit closed',
+    ]);
   });
 
   it('that is full from the start is begun once there is room', async () => {

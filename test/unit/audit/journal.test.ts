@@ -125,6 +125,17 @@ describe('an audit journal', () => {
     expect(linesOf(file)).toHaveLength(1);
   });
 
+  it('logs its last line when it closes: a copy of the log shows lines that are removed while it is closed', async () => {
+    const file = givenFile();
+    const { journal, logged } = givenJournal(file);
+    await journal.append(givenRecord());
+    await journal.append(givenRecord());
+
+    await journal.close();
+
+    expect(logged.at(-1)).toMatchObject({ msg: 'audit closed', file, seq: 2, hash: linesOf(file)[1]?.hash });
+  });
+
   it('holds no secret that was in a body', async () => {
     const file = givenFile();
     const canary = 'canary-Zq7x';
