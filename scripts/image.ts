@@ -23,7 +23,7 @@ function layBases({ folder, buildah }: Parts): void {
   const begins = readFileSync('Dockerfile', 'utf8').matchAll(/^(?:FROM|ARG BASE=)\s*(?:--\S+ )?([\w./:-]+)/gm);
   const [base = '', node = ''] = [...begins].map(([, name]) => name);
   const release = /-(\w+)-slim$/.exec(node)?.[1] ?? '';
-  say(`Making what stands in for ${node} and ${base}, of the packages of Debian ${release} …`);
+  say(`Making replacements of ${node} and ${base} from the packages of Debian ${release} …`);
   const debian = openDebian(release, join(folder, 'apt'));
   const environment = layNode(debian, join(folder, 'node/tree'));
   layBase(debian, join(folder, 'base/tree'));

@@ -265,7 +265,7 @@ export function exporter(): Dashboard {
           table({
             title: 'Exporters',
             description:
-              'One row for each scrape target. Only /metrics tells of the process; a target of /probe tells of its appliance alone.',
+              'One row for each scrape target. Only /metrics describes the process; a target of /probe describes its appliance alone.',
             unit: 'none',
             width: 24,
             height: 7,

@@ -51,7 +51,7 @@ export const AuditLineSchema = Type.Object({
   sent_bytes: Type.Optional(Type.Integer()),
   sent_sha256: member,
   received_bytes: Type.Optional(Type.Integer()),
-  uncertain: Type.Optional(Type.Literal(true, { description: 'The appliance may have done it all the same.' })),
+  uncertain: Type.Optional(Type.Literal(true, { description: 'The appliance may have carried it out nevertheless.' })),
   suppressed: Type.Optional(
     Type.Integer({
       description:

@@ -247,7 +247,7 @@ function fileBody(
       sha256 = hash.digest('hex');
     },
     content(pace) {
-      assert(spooled, 'a file is taken in before it is sent');
+      assert(spooled, 'a file is received before it is sent');
       return spooled.read(pace, (bytes) => {
         sentBytes += bytes;
       });

@@ -188,7 +188,7 @@ function malformedProblem(code: string): AdminProblem {
     default:
       return new AdminProblem('malformed_request', {
         detail: 'What came is not a request as HTTP has it; nothing was sent.',
-        remedy: 'Check how the client writes its lines, headers and lengths, and what stands between.',
+        remedy: 'Check how the client writes its lines, headers and lengths, and which proxies are between.',
       });
   }
 }

@@ -77,7 +77,7 @@ const AuditQuery = Type.Object(
 );
 
 const FreezeHeaders = Type.Object({
-  'X-Reason': Type.String({ description: 'Why; whoever is refused is told.' }),
+  'X-Reason': Type.String({ description: 'The reason; refusals quote it.' }),
 });
 const UnfreezeHeaders = Type.Object({
   'X-Reason': Type.Optional(
@@ -215,7 +215,7 @@ function registerFreeze(app: FastifyInstance, { recorder, freeze, metrics }: Adm
     const { reason: given } = readAdminHeaders(request.headers);
     if (given === undefined) {
       throw new AdminProblem('reason_required', {
-        detail: 'Whoever meets the freeze must be able to read why.',
+        detail: 'A person whose change is refused must be able to read why.',
         remedy: 'Add the header X-Reason with a sentence.',
       });
     }

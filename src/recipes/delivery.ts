@@ -184,7 +184,7 @@ function refuseWorse(
   if (lost.length > 0 && !force)
     throw refusal(
       `The certificate does not cover ${lost.join(', ')}, which ${file} of ${farmname} covers`,
-      'Renew it with all names. To deliver it all the same: --force --reason=TEXT.',
+      'Renew it with all names. To deliver it nevertheless: --force --reason=TEXT.',
     );
 }
 

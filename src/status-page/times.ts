@@ -37,6 +37,6 @@ export function isoTime(atMs: number): string | undefined {
 function readable(atMs: number): { readonly iso: string; readonly text: string } {
   const iso = isoTime(atMs);
   return iso === undefined
-    ? { iso: '', text: 'at no time that can be told' }
+    ? { iso: '', text: 'at an unknown time' }
     : { iso, text: `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC` };
 }

@@ -5,10 +5,10 @@ import { type Document, readDocument, readDocuments } from './documents.ts';
 const languages: Readonly<Record<string, string>> = {
   sh: 'commands, run',
   console: 'commands, run, with what they print, compared',
-  yaml: 'loaded by whoever reads such a file',
+  yaml: 'loaded by a reader of such files',
   json: 'parsed',
   promql: 'parsed, its series looked up',
-  ts: 'held against the source, or compiled',
+  ts: 'compared with the source, or compiled',
   text: 'a picture or an output, not run',
 };
 

@@ -187,7 +187,7 @@ describe.each(disks)('with its audit on $what', ({ there, given }) => {
 });
 
 describe.skipIf(!mountable)('with a disk that is full when it starts', () => {
-  it('starts all the same, and begins its audit once there is room', async () => {
+  it('starts nevertheless, and begins its audit once there is room', async () => {
     const disk = givenSmallDisk();
     disk.fill();
     const { appliance, exporter, auditFile, call, write } = await givenExporter(disk);

@@ -145,7 +145,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     expect(complaints).toEqual([]);
   }, 60_000);
 
-  it('says to whoever asked why another must approve, and takes the request back', async () => {
+  it('says to the requester why another must approve, and takes the request back', async () => {
     const { url, tokens, ask, read } = await givenRequests();
     const { id } = await ask();
     const { page } = await openConsole(open, `${url}/console#${id}`, {});

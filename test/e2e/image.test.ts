@@ -100,7 +100,7 @@ describe.skipIf(!canRunContainers())(
       });
     });
 
-    it('takes in its configuration at SIGHUP, and has its audit on the volume', async () => {
+    it('reads its configuration at SIGHUP, and has its audit on the volume', async () => {
       const [etc, state] = [givenVolume(), givenVolume()];
       const { token, sha256 } = makeToken();
       const configure = (...names: readonly string[]): void =>

@@ -148,7 +148,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     expect(await page.locator('body').getAttribute('class')).not.toContain('silent');
   }, 60_000);
 
-  it('stays, and says so, where something else answers in place of the exporter', async () => {
+  it('stays, and says so, where something else answers instead of the exporter', async () => {
     const { page, url } = await givenPage(open, { 'lb-madrid': busyWorld() });
     await page.goto(url);
     await seen(page, /^Farm oldportal is down$/);
@@ -202,7 +202,7 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     expect(texts).toEqual(['c', 'd', 'e', 'f', 'g']);
   }, 60_000);
 
-  it('is whole without script, and loads itself anew', async () => {
+  it('is whole without script, and reloads itself', async () => {
     const { page, url } = await givenPage(open, { 'lb-madrid': busyWorld() }, {}, { javaScriptEnabled: false });
     await until(
       () => fetch(url).then((answer) => answer.text()),

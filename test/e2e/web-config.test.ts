@@ -211,7 +211,7 @@ scrape_configs:
     ${tlsConfig}
     ${basicAuth}
     http_sd_configs: [{ url: '${url}/sd', refresh_interval: 1s, ${tlsConfig}, ${basicAuth} }]
-  - job_name: stranger
+  - job_name: other
     scheme: https
     ${tlsConfig}
     basic_auth: { username: prometheus, password: wrong }
@@ -221,13 +221,13 @@ scrape_configs:
     );
 
     await until(
-      () => prometheus.query('count_over_time(up{job!="stranger"}[1m]) > 4'),
+      () => prometheus.query('count_over_time(up{job!="other"}[1m]) > 4'),
       (seen) => seen.length === 6,
       40_000,
     );
 
-    expect(await prometheus.query('up{job!="stranger"} != 1')).toEqual([]);
-    expect(await prometheus.query('up{job="stranger"} == 0')).toHaveLength(1);
+    expect(await prometheus.query('up{job!="other"} != 1')).toEqual([]);
+    expect(await prometheus.query('up{job="other"} == 0')).toHaveLength(1);
     expect(stderr()).toContain('the user or the password is wrong');
     expect(stderr()).not.toContain(password);
   }, 120_000);

@@ -166,7 +166,7 @@ describe('the inhibitions of alertmanager.example.yml', () => {
     expect(idle).toEqual([]);
   });
 
-  it('form no circle, in which every alert would hold back another and nobody would be told', () => {
+  it('form no circle, in which every alert would hold back another and nobody would be notified', () => {
     const circles = names.filter((name) => reachableFrom(name).has(name));
     expect(reachableFrom('ZlbApplianceDeactivated')).toContain('ZlbAuthRejected');
     expect(reachableFrom('ZlbApplianceDeactivated')).toContain('ZlbFarmDegraded');
@@ -234,7 +234,7 @@ describe.skipIf(!hasAlertmanager)('Alertmanager with these inhibitions', () => {
     ]);
   });
 
-  it('tells of a refused key instead of the appliance that it makes unreachable, and of all that this explains', async () => {
+  it('notifies of a refused key instead of the appliance that it makes unreachable, and of all that this explains', async () => {
     await expectStates([
       ['active', 'ZlbAuthRejected', { appliance: 'lb-1' }],
       ['suppressed', 'ZlbApplianceUnreachable', { appliance: 'lb-1' }],
@@ -243,7 +243,7 @@ describe.skipIf(!hasAlertmanager)('Alertmanager with these inhibitions', () => {
     ]);
   });
 
-  it('tells of a deactivated appliance instead of the errors that follow from it', async () => {
+  it('notifies of a deactivated appliance instead of the errors that follow from it', async () => {
     await expectStates([
       ['active', 'ZlbApplianceDeactivated', { appliance: 'lb-1' }],
       ['suppressed', 'ZlbCollectorErrors', { appliance: 'lb-1', collector: 'farms' }],
@@ -283,7 +283,7 @@ describe.skipIf(!hasAlertmanager)('Alertmanager with these inhibitions', () => {
     ]);
   });
 
-  it('tells of the end of a served certificate, and of no other fault of it', async () => {
+  it('notifies of the end of a served certificate, and of no other fault of it', async () => {
     const served = { appliance: 'lb-1', farm: 'shop', server_name: 'shop.test' };
     await expectStates([
       ['active', 'ZlbServedCertificateExpiryImminent', { ...served, severity: 'critical' }],

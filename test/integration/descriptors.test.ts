@@ -75,7 +75,7 @@ async function everyWayToFail(): Promise<readonly Failing[]> {
   };
   const refused = await startHttpsServer(() => undefined);
   await refused.close();
-  const stranger = await startHttpsServer(() => undefined);
+  const other = await startHttpsServer(() => undefined);
   const garbage = await startTlsServer((socket) => {
     // A socket that does not read does not notice that the other side is gone.
     socket.resume();
@@ -88,7 +88,7 @@ async function everyWayToFail(): Promise<readonly Failing[]> {
       fingerprintSha256: refused.material.fingerprintSha256,
       forget: () => undefined,
     },
-    { what: 'tls', url: stranger.url, fingerprintSha256: 'ab'.repeat(32), forget: () => undefined },
+    { what: 'tls', url: other.url, fingerprintSha256: 'ab'.repeat(32), forget: () => undefined },
     {
       what: 'no HTTP',
       url: garbage.url,

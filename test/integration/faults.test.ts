@@ -57,7 +57,7 @@ describe('/metrics during a fault, and its recovery', () => {
 
     pass(4 * minuteMs);
     const later = await page();
-    expect(stateOf(later, 'zlb_farm_status', { farm: 'webshop' }), 'withheld after max_stale').toBeUndefined();
+    expect(stateOf(later, 'zlb_farm_status', { farm: 'webshop' }), 'removed after max_stale').toBeUndefined();
     expect(valueOf(later, 'zlb_farm_established_connections', { farm: 'webshop' })).toBeUndefined();
     expect(
       valueOf(later, 'zlb_certificate_not_after_timestamp_seconds', { file: 'shop_example_com.pem' }),

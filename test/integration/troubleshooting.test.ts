@@ -67,7 +67,7 @@ const failures: readonly Failure[] = [
   { what: '503', reason: 'unavailable', answer: page(503) },
   { what: 'a crash', reason: 'server_error', answer: page(500) },
   { what: 'a time-out of its web server', reason: 'gateway_timeout', answer: page(504) },
-  { what: 'a page in place of JSON', reason: 'malformed', answer: page(200) },
+  { what: 'a page instead of JSON', reason: 'malformed', answer: page(200) },
   {
     what: 'half of the JSON',
     reason: 'malformed',

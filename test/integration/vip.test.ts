@@ -69,7 +69,7 @@ it('says nothing of the store for a farm that passes TLS on to its backends', as
   expect(seriesOf(await page(), 'zlb_farm_served_certificate_in_store')).toEqual([]);
 });
 
-it('shows why a farm has no certificate, and that it is reachable all the same', async () => {
+it('shows why a farm has no certificate, and that it is reachable nevertheless', async () => {
   const server = await listening(createServer((socket) => void socket.once('data', () => socket.end('220 ready\r\n'))));
   const { page } = await givenAppliance(worldOf(httpsFarm(server.port)), { runs: [...lists, 'vip'], vip: loopback });
 

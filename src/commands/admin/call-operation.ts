@@ -190,7 +190,7 @@ function refusedByAppliance(preview: Preview, appliance: string): AdminError {
   const { operation, validation } = preview;
   return new AdminError(`${appliance} would refuse ${operation}, so it was not sent`, {
     detail: validation.problems.join(' '),
-    remedy: `zlb-exporter admin parameters ${appliance} ${operation} … explains what it takes; --force --reason=TEXT sends it all the same.`,
+    remedy: `zlb-exporter admin parameters ${appliance} ${operation} … explains what it takes; --force --reason=TEXT sends it nevertheless.`,
     body: Buffer.from(JSON.stringify(preview)),
   });
 }

@@ -197,7 +197,7 @@ function failureLines(steps: readonly Step[], failed: number, error: unknown): r
     changed.length === 0 ? 'Nothing was changed before that.' : `Done: ${titles(changed, steps)}.`,
     ...(after.length === 0 ? [] : [`Not done: ${titles(after, steps)}.`]),
     ...(undo !== undefined && mayHaveRun(error)
-      ? [`If step ${failed + 1} was carried out all the same, undo it with: ${oneLine(undo, 500)}`]
+      ? [`If step ${failed + 1} was carried out nevertheless, undo it with: ${oneLine(undo, 500)}`]
       : []),
     ...(back.length === 0 ? [] : ['To go back:', ...back.map((text) => `  ${oneLine(text, 500)}`)]),
   ];

@@ -82,7 +82,7 @@ export const unknownBackend: Guard = {
     const known = backends.length === 0 ? 'it has none' : `those it has are ${backends.map(backendText).join(', ')}`;
     return {
       severity: 'blocking',
-      message: `There is no backend ${wanted} in ${ownerOf(context)}; ${known}. The appliance may answer 200 all the same.`,
+      message: `There is no backend ${wanted} in ${ownerOf(context)}; ${known}. The appliance may answer 200 nevertheless.`,
       remedy: 'Take the id from the list; in a service, ids move down by one when a backend before them is deleted.',
     };
   },

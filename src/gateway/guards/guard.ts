@@ -97,7 +97,7 @@ export function refuseFindings(findings: readonly GuardFinding[], request: Overr
   if (blocking.length === 0 || overridden.forced || overridden.warned) return overridden;
   throw new AdminProblem('guarded', {
     detail: `${blocking.map(({ message }) => message).join(' ')} Nothing was sent.`,
-    remedy: `${blocking.map(({ remedy }) => remedy).join(' ')} To do it all the same, add X-Force: true and X-Reason.`,
+    remedy: `${blocking.map(({ remedy }) => remedy).join(' ')} To do it nevertheless, add X-Force: true and X-Reason.`,
     members: { findings },
   });
 }

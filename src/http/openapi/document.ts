@@ -65,7 +65,7 @@ function appliancePaths(): OpenApiDocument['paths'] {
 }
 
 const whereTokensComeFrom = `A token of the gateway, without the word Bearer. \`zlb-exporter token\` prints one once, and the line with its digest for
-\`admin.tokens\` in the configuration; who runs the exporter has it. The page forgets it when it is loaded anew.`;
+\`admin.tokens\` in the configuration; the administrator of the exporter has it. The page forgets it when it is reloaded.`;
 
 const riskWords = {
   read: 'shows nothing confidential',

@@ -16,7 +16,7 @@ const ProblemSchema = Type.Object(
     title: Type.String(),
     status: Type.Integer(),
     detail: Type.String({ description: 'What happened in this very case.' }),
-    code: Type.Enum([...problemCodes], { description: 'Stable; what programs go by.' }),
+    code: Type.Enum([...problemCodes], { description: 'Stable; for programs.' }),
     remedy: Type.String({ description: 'What to do now.' }),
     request_id: Type.String({ description: 'The same as the header x-request-id, the log and the audit have.' }),
   },

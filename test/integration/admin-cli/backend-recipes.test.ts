@@ -115,7 +115,7 @@ describe('drain-backend', () => {
     expect(code).toBe(1);
     expect(err).toContain('Nothing was changed before that.');
     expect(err).toContain(
-      'If step 1 was carried out all the same, undo it with: zlb-exporter admin lb-1 restore-backend farm=shop',
+      'If step 1 was carried out nevertheless, undo it with: zlb-exporter admin lb-1 restore-backend farm=shop',
     );
   });
 

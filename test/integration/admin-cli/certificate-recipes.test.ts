@@ -300,7 +300,7 @@ describe('install-activation', () => {
     expect(err).toMatch(/ends before the one it replaced \(5\d\d days\)\n {2}It is permanent and ends in 300 days\./);
   });
 
-  it('fails when the appliance has a trial that is over all the same', async () => {
+  it('fails when the appliance has a trial that is over nevertheless', async () => {
     const { run, file, appliance } = await givenAdminCli({ 'lb-1': deactivatedWorld() });
     const path = await file('licence.pem', licenceFor(300));
     const params = { days_to_expire: -12.07, hostname: 'lb-lisbon', type: 'temporal' };

@@ -198,7 +198,7 @@ describe('an answer that is not what it should be', () => {
   it.each([
     ['parameters', ['parameters', 'lb-1', 'actOnFarm', 'farmname=shop']],
     ['records', ['audit']],
-  ])('is shown all the same when what stands in its %s is nested without end', async (list, words) => {
+  ])('is shown nevertheless when its %s is nested without end', async (list, words) => {
     const deep = '['.repeat(50_000) + ']'.repeat(50_000);
     const row = '{"name":D,"possible_values":[D],"time":D,"method":D,"code":D}'.replaceAll('D', deep);
     const { run } = await given((response) => void response.writeHead(200).end(`{"${list}":[${row}]}`));

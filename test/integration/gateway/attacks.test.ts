@@ -18,7 +18,7 @@ async function given() {
     ...gateway,
     headers,
     /** A change that would be carried out at once. */
-    smuggled: `PUT /appliances/lb-1/farms/shop/actions HTTP/1.1\r\n${headers}Content-Type: application/json\r\nContent-Length: ${stop.length}\r\n\r\n${stop}`,
+    hidden: `PUT /appliances/lb-1/farms/shop/actions HTTP/1.1\r\n${headers}Content-Type: application/json\r\nContent-Length: ${stop.length}\r\n\r\n${stop}`,
     /** A request that ends a connection which is still understood. */
     last: `GET /whoami HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`,
     writes: () =>
@@ -67,10 +67,10 @@ describe('a request with ambiguous framing', () => {
     ['a chunk with a line feed in its extension', 'Transfer-Encoding: chunked', `11;a\n${stop}\r\n0\r\n\r\n`],
     ['a chunk that is longer than it says', 'Transfer-Encoding: chunked', `10\r\n${stop}\r\n0\r\n\r\n`],
   ])('is refused with %s, and neither it nor a hidden request arrives', async (_, framing, body) => {
-    const { url, headers, smuggled, last, writes } = await given();
+    const { url, headers, hidden, last, writes } = await given();
     const ambiguous = `PUT /appliances/lb-1/farms/legacy/actions HTTP/1.1\r\n${headers}Content-Type: application/json\r\n${framing}\r\n\r\n${body}`;
 
-    const { statuses, text } = await exchangeRaw(url, ambiguous + smuggled + last);
+    const { statuses, text } = await exchangeRaw(url, ambiguous + hidden + last);
 
     expect(statuses).toEqual([400]);
     expect(text).toContain('"code":"malformed_request"');
@@ -93,18 +93,18 @@ describe('a request with ambiguous framing', () => {
     ['begins with a space', (head: string) => ` ${head}`],
     ['has a header line that begins with a space', (head: string) => head.replace('Content-Type', ' Content-Type')],
   ])('is refused when it %s', async (_, spoil) => {
-    const { url, headers, smuggled, last, writes } = await given();
+    const { url, headers, hidden, last, writes } = await given();
     const head = `PUT /appliances/lb-1/farms/legacy/actions HTTP/1.1\r\n${headers}Content-Type: application/json\r\nContent-Length: 17\r\n\r\n`;
 
-    const { statuses } = await exchangeRaw(url, spoil(head) + stop + smuggled + last);
+    const { statuses } = await exchangeRaw(url, spoil(head) + stop + hidden + last);
 
     expect(statuses).toEqual([400]);
     expect(writes()).toEqual([]);
   });
 
   it('never becomes two: the body of a refused request is not read as the next request', async () => {
-    const { url, headers, smuggled, last, writes, tokenOf, call } = await given();
-    const inside = (head: string) => `${head}Content-Length: ${Buffer.byteLength(smuggled)}\r\n\r\n${smuggled}`;
+    const { url, headers, hidden, last, writes, tokenOf, call } = await given();
+    const inside = (head: string) => `${head}Content-Length: ${Buffer.byteLength(hidden)}\r\n\r\n${hidden}`;
     const as = (token: string) => `Host: gateway\r\nAuthorization: Bearer ${token}\r\n`;
     const json = 'Content-Type: application/json\r\n';
     const refusals: readonly [string, string, number][] = [
@@ -153,11 +153,11 @@ describe('a request with ambiguous framing', () => {
   });
 
   it('closes the connection without reading the rest of its body', async () => {
-    const { url, headers, smuggled, writes } = await given();
+    const { url, headers, hidden, writes } = await given();
     const head = `PUT /appliances/lb-1/system/backup/x HTTP/1.1\r\n${headers}Content-Type: text/plain\r\nContent-Length: 100000\r\n\r\n`;
 
     // The body comes only after the refusal has been on its way for long.
-    const { statuses, text } = await exchangeRaw(url, head, smuggled, smuggled);
+    const { statuses, text } = await exchangeRaw(url, head, hidden, hidden);
 
     expect(statuses).toEqual([415]);
     expect(text).toMatch(/connection: close/i);
@@ -167,10 +167,10 @@ describe('a request with ambiguous framing', () => {
 
 describe('pipelined requests', () => {
   it('are answered in their order', async () => {
-    const { url, headers, last, smuggled, writes } = await given();
+    const { url, headers, last, hidden, writes } = await given();
     const read = `GET /appliances/lb-1/farms/shop/status HTTP/1.1\r\n${headers}\r\n`;
 
-    const { statuses, text } = await exchangeRaw(url, read + smuggled + read + last);
+    const { statuses, text } = await exchangeRaw(url, read + hidden + read + last);
 
     expect(statuses).toEqual([200, 200, 200, 200]);
     expect([...text.matchAll(/"status":"(\w+)"/g)].map(([, status]) => status)).toEqual(['problem', 'down', 'down']);
@@ -184,9 +184,9 @@ describe('pipelined requests', () => {
       'GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n',
       '\u0016\u0003\u0001',
     ]) {
-      const { url, smuggled, writes, audit } = await given();
+      const { url, hidden, writes, audit } = await given();
 
-      const { statuses, text } = await exchangeRaw(url, smuggled + rubbish);
+      const { statuses, text } = await exchangeRaw(url, hidden + rubbish);
 
       expect(statuses, rubbish).toEqual([200]);
       expect(text, rubbish).toContain('stop is done');
@@ -199,8 +199,8 @@ describe('pipelined requests', () => {
   });
 
   it('lose no answer when a client adds a line break to its body', async () => {
-    const { url, smuggled, writes } = await given();
-    const closing = smuggled.replace('Content-Type', 'Connection: close\r\nContent-Type');
+    const { url, hidden, writes } = await given();
+    const closing = hidden.replace('Content-Type', 'Connection: close\r\nContent-Type');
 
     const { statuses } = await exchangeRaw(url, `${closing}\r\n`);
 
@@ -250,9 +250,9 @@ describe('a connection that asks for an upgrade', () => {
   });
 
   it('is closed without an answer if it asks for a tunnel', async () => {
-    const { url, headers, smuggled, appliance } = await given();
+    const { url, headers, hidden, appliance } = await given();
 
-    const { text } = await exchangeRaw(url, `CONNECT lb-1:444 HTTP/1.1\r\n${headers}\r\n${smuggled}`);
+    const { text } = await exchangeRaw(url, `CONNECT lb-1:444 HTTP/1.1\r\n${headers}\r\n${hidden}`);
 
     expect(text).toBe('');
     expect(appliance.requests).toEqual([]);

@@ -53,7 +53,7 @@ function givenPod(): {
 }
 
 describe('the configuration in Kubernetes', () => {
-  it('is one that the exporter takes, and takes in anew when a ConfigMap changes, without a restart', async () => {
+  it('is accepted by the exporter, and read again when a ConfigMap changes, without a restart', async () => {
     const { configuration, files, naming } = givenPod();
     const exporter = startExporter([
       `--config.file=${configuration.folder}/zlb.yml`,

@@ -123,7 +123,7 @@ describe('a reload before the approval', () => {
     ['may not do it any more', { role: 'viewer' }, 'role_too_low'],
     ['has no access to the appliance any more', { appliances: ['b'] }, 'appliance_denied'],
     ['turns out to be the same', { person: 'bob' }, 'own_request'],
-  ] as const)('counts: whoever asked %s', async (_, ofAlice, code) => {
+  ] as const)('counts: the requester is %s', async (_, ofAlice, code) => {
     const { approve, arrived, write, daemon, entry } = await givenAsked();
 
     await write('zlb.yml', configuration([entry('a'), entry('b')], everybody, ofAlice));

@@ -51,7 +51,7 @@ describe('a firing alert', () => {
     });
   });
 
-  it('is one proposal, however often and by however many it is told', async () => {
+  it('is one proposal, however often and by however many senders it arrives', async () => {
     const { tell, alert, shown, all, approve, ended } = await givenAlertmanager();
 
     await Promise.all(Array.from({ length: 5 }, () => tell([alert(needsRestart), alert(needsRestart)])));
@@ -144,7 +144,7 @@ it('does not wait for the appliance of another alert, which hangs', async () => 
 });
 
 describe('a holder of the token of Alertmanager', () => {
-  it('makes an appliance answer few questions, however many alerts are told', async () => {
+  it('makes an appliance answer few questions, however many alerts arrive', async () => {
     const { tell, alert, metrics, appliance, logged } = await givenAlertmanager();
 
     for (let round = 0; round < 40; round += 1)

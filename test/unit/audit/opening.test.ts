@@ -145,7 +145,7 @@ const breaches: readonly (readonly [what: string, words: string, breach: (file: 
   ['zeros that end in a newline', 'line 5 of it is not', (file) => appendFileSync(file, `${'\0'.repeat(500)}\n`)],
   ['an empty last line', 'line 5 of it is not a line of an audit', (file) => appendFileSync(file, '\n')],
   ['an endless last line', 'is not a line of an audit', (file) => appendFileSync(file, 'x'.repeat(1_100_000))],
-  ['a line that was sealed anew', 'does not go with the line before', reseal],
+  ['a line that was sealed again', 'does not go with the line before', reseal],
 ];
 
 describe('an audit that is not the one that was written', () => {

@@ -5,7 +5,10 @@ import { help, helpOf } from '../../../src/commands/help.ts';
 import { shippedRules } from '../../support/shipped-rules.ts';
 import { root } from '../../docs/documents.ts';
 
-/** Files whose prose is checked. For TypeScript this means comments that have their own lines. */
+/**
+ * Files whose prose is checked. For TypeScript this means comments that have their own lines, and
+ * the words of messages and titles.
+ */
 const checked = ['*.md', '*.ts', ':!docs/endpoints.md'];
 /** Words of a private language, and idioms that a reader in a second language stumbles over. */
 const avoided =
@@ -29,6 +32,7 @@ describe('plain English', () => {
       ...tooLong.map(({ place, text }) => `${place}: ${text.length} columns`),
       ...sentencesOf(lines).flatMap(complaints),
       ...all.filter((text) => text.startsWith('|') && avoided.test(text)),
+      ...(file.endsWith('.ts') ? messagesOf(all).filter((text) => avoided.test(text)) : []),
     ]).toEqual([]);
   });
 
@@ -48,10 +52,21 @@ function proseOf(file: string, lines: readonly string[]): readonly Passage[] {
   let isCode = false;
   return lines.map((text, index) => {
     const place = `${file}:${index + 1}`;
-    if (file.endsWith('.ts')) return { place, text: /^\s*(\/?\*|\/\/)/.test(text) ? text : '' };
+    if (file.endsWith('.ts')) return { place, text: isComment(text) ? text : '' };
     if (/^\s*```/.test(text)) isCode = !isCode;
     return { place, text: isCode || /^\s*(```|\||<|#)/.test(text) ? '' : text };
   });
+}
+
+/** The strings and templates of TypeScript that have several words and stand on one line. */
+function messagesOf(lines: readonly string[]): readonly string[] {
+  return lines
+    .filter((line) => !isComment(line))
+    .flatMap((line) => line.match(/'[^']* [^']*'|`[^`]* [^`]*`|"[^"]* [^"]*"/g) ?? []);
+}
+
+function isComment(line: string): boolean {
+  return /^\s*(\/?\*|\/\/)/.test(line);
 }
 
 /** True if a line has a blank outside code and links, at which it can be broken. */

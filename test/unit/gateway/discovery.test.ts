@@ -375,7 +375,7 @@ describe('a body that is made to be slow', () => {
           names(size, 'v').map((name) => a({ name })),
         ),
     ],
-  ])('with %s is judged all the same', (_, work) => {
+  ])('with %s is checked nevertheless', (_, work) => {
     expect(work(many)).toBeDefined();
   });
 });

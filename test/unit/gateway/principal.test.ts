@@ -85,7 +85,7 @@ describe('the comparison', () => {
   }
 
   it.each(['ann-token', 'bob-token', 'eve-token', 'nobody', ''])(
-    'of %j takes constant time and looks at all digests, whichever is the right one',
+    'of %j takes constant time and compares all digests, wherever the right one is',
     (token) => {
       const { identify } = createPrincipals([entry('ann'), entry('bob'), entry('eve')], now);
       const compare = countedComparisons();

@@ -17,14 +17,14 @@ describe('two settings', () => {
 
   it.each([
     ['another secret', { apiKey: new Secret('another-key') }],
-    ['a text in place of a secret', { apiKey: 'a-key-of-it' }],
+    ['a text instead of a secret', { apiKey: 'a-key-of-it' }],
     ['another address', { url: new URL('https://192.0.2.1:445') }],
     ['another pattern', { farms: { include: [/^b$/s], exclude: [] } }],
     ['other flags of a pattern', { farms: { include: [/^a$/], exclude: [] } }],
     ['a pattern more', { farms: { include: [/^a$/s], exclude: [/^b$/s] } }],
     ['another number', { maxStaleMs: 180_001 }],
     ['a key more', { adminApiKey: undefined }],
-    ['a pattern in place of an address', { url: /x/ }],
+    ['a pattern instead of an address', { url: /x/ }],
   ])('differ by %s', (_, change) => {
     expect(isSame(settings(), { ...settings(), ...change })).toBe(false);
     expect(isSame({ ...settings(), ...change }, settings())).toBe(false);

@@ -50,7 +50,7 @@ describe('the lines of notifications', () => {
     expect(tell(delivery(backup('resolved')), at)).toEqual([expect.not.stringContaining('admin requests')]);
   });
 
-  it('cannot be broken by what stands in a name', () => {
+  it('cannot be broken by the characters of a name', () => {
     const tell = createTeller();
 
     expect(tell(delivery(farmDown('firing', 'a\u001B[2J\nb')), at)).toEqual([

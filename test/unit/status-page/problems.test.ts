@@ -53,7 +53,7 @@ describe('what is wrong with an appliance', () => {
     expect(problemsOf({ farms: [farmStatus({ name: 'shop', backends })] })).toEqual(problems);
   });
 
-  it('is told once where the state of the farm explains its backends', () => {
+  it('is listed once where the state of the farm explains its backends', () => {
     const backends = [backendStatus({ backend: 'a', state: 'down' })];
 
     expect(problemsOf({ farms: [farmStatus({ name: 'shop', state: 'critical', backends })] })).toHaveLength(1);
@@ -256,7 +256,7 @@ describe('what is wrong with an appliance', () => {
     expect(problemsOf({ farms: [farmStatus({ name: 'shop', probe: serving(certificate, parts) })] })).toEqual(problems);
   });
 
-  it('is told once for all names with one fault', () => {
+  it('is listed once for all names with one fault', () => {
     const probe = serving({ days: 20 }, { isInStore: false });
     const farm = farmStatus({ name: 'shop', probe: { ...probe, served: [...probe.served, ...probe.served] } });
 

@@ -29,7 +29,7 @@ describe('the sentence at the top', () => {
       'has a reading that is late',
       { collectors: [collectorStatus({ name: 'farms', lastSuccessMs: nowMs - 2 * minuteMs })] },
     ],
-    ['has a reading that is withheld', { collectors: [collectorStatus({ name: 'farms', isStale: true })] }],
+    ['has a reading that is not exported', { collectors: [collectorStatus({ name: 'farms', isStale: true })] }],
     [
       'has a reading still to come',
       { collectors: [collectorStatus({ name: 'farms', ok: undefined, lastSuccessMs: undefined })] },

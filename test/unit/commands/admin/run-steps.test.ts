@@ -73,7 +73,7 @@ describe('the steps of a recipe', () => {
 
       expect(warned).toEqual([
         'Done: 1. Change a.',
-        'If step 2 was carried out all the same, undo it with: put b back',
+        'If step 2 was carried out nevertheless, undo it with: put b back',
         'To go back:',
         '  put a back',
       ]);
