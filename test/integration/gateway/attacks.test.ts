@@ -12,7 +12,7 @@ const stop = '{"action":"stop"}';
 
 /** A gateway, and requests for it as text. */
 async function given() {
-  const gateway = await givenGateway({ 'lb-1': busyWorld() }, { admin: { timeoutMs: 400 } });
+  const gateway = await givenGateway({ 'lb-1': busyWorld() }, { admin: { timeoutMs: 1_000 } });
   const headers = `Host: gateway\r\nAuthorization: Bearer ${gateway.tokenOf('admin')}\r\n`;
   return {
     ...gateway,
