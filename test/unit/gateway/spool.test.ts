@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, stat, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
@@ -100,6 +101,19 @@ describe('a spooled body', () => {
     });
   });
 
+  it('counts reserved space as used before it is written', async () => {
+    const { bavail, bsize } = await statfs(tmpdir());
+    const free = bavail * bsize;
+    const { spool } = await givenSpool({ keepFreeBytes: free / 2, maxBytes: free, maxBytesPerPrincipal: free });
+    const unwritten = new PassThrough();
+    const first = await spool.take(intake(unwritten, { bytes: free / 3 }));
+
+    await expect(spool.take(intake(new PassThrough(), { bytes: free / 3 }))).rejects.toThrow('free for the audit');
+
+    unwritten.end();
+    first.release();
+  });
+
   it('is refused if no file can be created', async () => {
     const { spool } = await givenSpool({ folder: '/dev/null/x' });
 
@@ -133,6 +147,18 @@ describe('a spooled body', () => {
       () => openFiles(folder),
       (open) => open.length === 0,
     );
+  });
+
+  it('fails, and nothing else does, if its source fails while the file is opened', async () => {
+    const { spool } = await givenSpool();
+    const source = new PassThrough();
+
+    const taking = spool.take(intake(source));
+    source.destroy(new Error('cut'));
+
+    const spooled = await taking;
+    await expect(spooled.whole).rejects.toThrow('cut');
+    spooled.release();
   });
 
   it('is received to its end without readers', async () => {
