@@ -102,8 +102,8 @@ export const gatewayQueries: readonly ExampleQuery[] = [
     query: 'sum by (principal, reason) (increase(zlb_admin_denied_total[1d])) > 0',
   },
   {
-    asks: 'requests of a day by operation',
-    query: 'sum by (appliance, method, endpoint) (increase(zlb_admin_requests_total[1d])) > 0',
+    asks: 'changes of a day by operation',
+    query: 'sum by (appliance, method, endpoint) (increase(zlb_admin_changes_total[1d])) > 0',
   },
   {
     asks: 'open change requests',

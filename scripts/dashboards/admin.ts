@@ -5,7 +5,7 @@ import { alertTable } from './common-tables.ts';
 import { lines, tile, timeline } from './graphs.ts';
 import { toAppliance } from './links.ts';
 import { anyIs, highIs, neutral } from './look.ts';
-import { age, changesSomething, counted, exporterSeries, once, series } from './queries.ts';
+import { age, changesMade, counted, exporterSeries, once, series } from './queries.ts';
 import { yesNo } from './states.ts';
 import { table } from './table.ts';
 
@@ -18,7 +18,6 @@ export function admin(): Dashboard {
   const denied = series('zlb_admin_denied_total');
   const over = (selector: string) => `sum(${counted(selector, '$__range')})`;
   const none = `0 * sum(${exporterSeries('zlb_admin_audit_records_total')})`;
-  const changes = requests(...changesSomething);
 
   return board({
     uid: 'zlb-admin',
@@ -49,9 +48,9 @@ export function admin(): Dashboard {
           }),
           tile({
             title: 'Changes made',
-            description: 'Requests over this time that changed something: neither a reading nor refused.',
+            description: 'Changes on appliances over this time that succeeded, also those of approved change requests.',
             unit: 'short',
-            expr: `${over(changes)} or ${none}`,
+            expr: `${over(changesMade)} or ${none}`,
             steps: neutral,
             decimals: 0,
             empty: 'no gateway',
@@ -181,14 +180,14 @@ export function admin(): Dashboard {
           }),
           lines({
             title: 'Changes by appliance',
-            description: 'Requests that changed something, in each interval of the graph.',
+            description: 'Changes on appliances that succeeded, in each interval of the graph.',
             unit: 'short',
             width: 12,
             height: 9,
             stacked: true,
             queries: [
               {
-                expr: `${sum('appliance', counted(requests(...changesSomething, 'appliance!=""'), '$__rate_interval'))} > 0`,
+                expr: `${sum('appliance', counted(changesMade, '$__rate_interval'))} > 0`,
                 legend: '{{appliance}}',
               },
             ],

@@ -1,12 +1,11 @@
 import { AnnotationQueryBuilder } from '@grafana/grafana-foundation-sdk/dashboard';
-import { changesSomething, exporterSeries, firing, series } from './queries.ts';
+import { changesMade, exporterSeries, firing, series } from './queries.ts';
 import { datasource } from './variables.ts';
 
 /** Returns the events that are drawn across the panels. */
 export function annotations(): AnnotationQueryBuilder[] {
   const version = `group by (appliance, version) (${series('zlb_appliance_info')}`;
-  const writes = series('zlb_admin_requests_total', ...changesSomething);
-  const written = `sum by (appliance, method, endpoint) (${writes}`;
+  const written = `sum by (appliance, method, endpoint) (${changesMade}`;
   return [
     annotation('Critical alerts', 'red', firing('severity="critical"'))
       .titleFormat('{{alertname}}')

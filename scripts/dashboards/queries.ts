@@ -83,15 +83,8 @@ export function fastest(
   return `${rate(`[${window}]`)} and topk(${limit}, ${rate('[$__range] @ end()')})`;
 }
 
-/**
- * Matchers of `zlb_admin_requests_total` for what changed something: calls, and approvals, which
- * send the calls of a change request.
- */
-export const changesSomething = [
-  'method!="GET"',
-  'code=~"2.."',
-  'endpoint!~"/requests|/requests/:id/(?:deny|cancel)|/alerts"',
-] as const;
+/** Selects the changes through the gateway that succeeded. */
+export const changesMade = series('zlb_admin_changes_total', 'code=~"2.."');
 
 /** Seconds since a time. */
 export function age(by: string, selector: string): string {

@@ -6,7 +6,12 @@ import type { ProblemCode } from './problem.ts';
 export const adminMetricFamilies = {
   requests: {
     name: 'zlb_admin_requests_total',
-    help: 'Requests to the admin gateway by what they were answered with (this exporter).',
+    help: 'Requests to the admin gateway by their answers, dry runs included (this exporter).',
+    labelNames: ['appliance', 'endpoint', 'method', 'code'],
+  },
+  changes: {
+    name: 'zlb_admin_changes_total',
+    help: 'Changes that the gateway sent to appliances by their answers, also those of approved change requests (this exporter).',
     labelNames: ['appliance', 'endpoint', 'method', 'code'],
   },
   denied: {
@@ -51,6 +56,15 @@ export const adminMetricFamilies = {
   },
 } as const;
 
+/** An answer; a type, so that prom-client accepts it as labels. */
+type AnsweredCall = Readonly<{
+  appliance: string;
+  /** A route template, never a path. */
+  endpoint: string;
+  method: string;
+  code: string;
+}>;
+
 /** The metrics of the gateway; an unknown label is empty. */
 export type AdminMetrics = ReturnType<typeof createAdminMetrics>;
 
@@ -58,6 +72,7 @@ export function createAdminMetrics(registry: Registry) {
   const registers = [registry];
   const families = adminMetricFamilies;
   const requests = new Counter({ ...families.requests, registers });
+  const changes = new Counter({ ...families.changes, registers });
   const denials = new Counter({ ...families.denied, registers });
   const overrides = new Counter({ ...families.overridden, registers });
   const records = new Counter({ ...families.records, registers });
@@ -72,8 +87,10 @@ export function createAdminMetrics(registry: Registry) {
   lateRequests.remove();
 
   return {
-    /** Counts an answer; `endpoint` is a route template, never a path. */
-    answered: (call: { appliance: string; endpoint: string; method: string; code: string }) => requests.inc(call),
+    /** Counts an answer to a caller. */
+    answered: (call: AnsweredCall) => requests.inc(call),
+    /** Counts an answer of an appliance to a change, or what replaces it. */
+    changed: (call: AnsweredCall) => changes.inc(call),
     denied: (call: { appliance: string; principal: string; reason: ProblemCode }) => denials.inc(call),
     /** Counts each guard that a call overrode. */
     overridden(appliance: string, { forced = [], warned = [], break_glass: breakGlass }: Overridden): void {

@@ -1,6 +1,8 @@
 import type { Area } from '../appliance/api/table.ts';
 import type { ApplianceClient } from '../appliance/client.ts';
 import type { Relay } from '../appliance/relay.ts';
+import { codeOfStatus } from '../appliance/answer.ts';
+import type { AdminMetrics } from './admin-metrics.ts';
 import { type Approvals, approvalOf } from './approval.ts';
 import { confirm } from './confirmation.ts';
 import { discover, type Discovered } from './discovery.ts';
@@ -36,6 +38,7 @@ export interface GatewayParts {
   readonly freeze: Pick<FreezeSwitch, 'state' | 'signal'>;
   readonly approvals: Approvals;
   readonly bodyLimits: BodyLimits;
+  readonly metrics: Pick<AdminMetrics, 'changed'>;
   /** Maximum time until an appliance begins its answer. */
   readonly timeoutMs: number;
   /** Called after each call that may have changed something, whatever its outcome. */
@@ -240,13 +243,17 @@ async function send(gateway: GatewayParts, permitted: PermittedCall, held: HeldS
 }
 
 async function recordOutcome(
-  { recorder, onChanged }: GatewayParts,
+  { recorder, metrics, onChanged }: GatewayParts,
   permitted: PermittedCall,
   outcome: Particulars,
 ): Promise<void> {
   const { request, call, body } = permitted;
-  const { row } = call.operation;
-  if (changes(row.risk)) onChanged(request.appliance, row.area, farmOf(call, body));
+  const { appliance } = request;
+  const { row, method, template: endpoint } = call.operation;
+  if (changes(row.risk)) {
+    metrics.changed({ appliance, endpoint, method, code: codeOfStatus(outcome.status ?? 0) });
+    onChanged(appliance, row.area, farmOf(call, body));
+  }
   if (isAudited(permitted)) await recorder.note(subjectOf(permitted), outcome);
 }
 

@@ -334,6 +334,22 @@ it('counts the files of its pages as the page', async () => {
   ]);
 });
 
+it('counts a change once it is sent, and neither its dry run nor a reading', async () => {
+  const { call, metrics } = await givenGateway({ 'lb-1': busyWorld() });
+
+  await call('PUT', actions, { ...stop, headers: { 'x-dry-run': 'true' } });
+  await call('GET', '/appliances/lb-1/farms');
+  const before = await metrics();
+  await call('PUT', actions, stop);
+  const after = await metrics();
+
+  const counted = /^zlb_admin_changes_total\{.*$/gm;
+  expect(before.match(counted)).toBeNull();
+  expect(after.match(counted)).toEqual([
+    'zlb_admin_changes_total{appliance="lb-1",endpoint="/farms/{farmname}/actions",method="PUT",code="200"} 1',
+  ]);
+});
+
 it('counts answers of the gateway by route template, never by path', async () => {
   const { call, metrics } = await givenGateway({ 'lb-1': busyWorld() });
 

@@ -37,7 +37,11 @@ describe('a change request', () => {
       ['change_request', 'done', '-'],
     ]);
     expect(ofRequest.find(({ event }) => event === 'intent')).toMatchObject({ requested_by: 'alice' });
-    expect(await metrics()).toContain('zlb_admin_change_requests_total{outcome="done"} 1\n');
+    const page = await metrics();
+    expect(page).toContain('zlb_admin_change_requests_total{outcome="done"} 1\n');
+    expect(page).toContain(
+      'zlb_admin_changes_total{appliance="lb-1",endpoint="/farms/{farmname}/actions",method="PUT",code="200"} 1\n',
+    );
   });
 
   it('takes the place of a call whose risk needs approval', async () => {
