@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
-import { readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, readlink, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { errorCode, isRecord } from '../lib/check.ts';
-import { FileKindError, ifMissing, kindOf } from '../lib/disk.ts';
+import { FileKindError, ifMissing, kindOf, writeSynced } from '../lib/disk.ts';
 import { AuditError } from './record.ts';
 
 /** The sole right to write an audit. It ends with the process, however that ends. */
@@ -43,7 +43,7 @@ export async function takeLock(file: string, now: () => number): Promise<Lock> {
   if (!unlock) throw heldBy(await readWriter(writerPath), file);
   const own = await describeOwn(now());
   try {
-    await writeFile(`${writerPath}.new`, `${JSON.stringify(own)}\n`, { mode: 0o600 });
+    await writeSynced(`${writerPath}.new`, `${JSON.stringify(own)}\n`);
     await rename(`${writerPath}.new`, writerPath);
   } catch (error) {
     unlock();

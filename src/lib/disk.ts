@@ -49,7 +49,7 @@ export async function syncFolder(file: string): Promise<void> {
 
 /**
  * Writes a new file for its own user alone, and syncs it. Removes what has the name before: a named
- * pipe, for example, must not be opened.
+ * pipe must not be opened, nor what a link leads to.
  */
 export async function writeSynced(path: string, text: string): Promise<void> {
   await rm(path, { force: true });

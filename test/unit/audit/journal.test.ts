@@ -125,6 +125,19 @@ describe('an audit journal', () => {
     expect(linesOf(file)).toHaveLength(1);
   });
 
+  it('writes through no link that has the name of its draft', async () => {
+    const file = givenFile();
+    const other = `${file}.other`;
+    writeFileSync(other, 'not of the audit');
+    symlinkSync(other, `${file}.writer.new`);
+    const { journal } = givenJournal(file);
+
+    await journal.append(givenRecord());
+
+    expect(readFileSync(other, 'utf8')).toBe('not of the audit');
+    expect(statSync(`${file}.writer`).mode & 0o777).toBe(0o600);
+  });
+
   it('logs its last line when it closes: a copy of the log shows lines that are removed while it is closed', async () => {
     const file = givenFile();
     const { journal, logged } = givenJournal(file);
