@@ -115,7 +115,8 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
       }),
       api_key: Type.Optional(
         value('apiKey', {
-          description: 'The API key itself; this or `api_key_file`. Prefer the file, or an environment variable.',
+          description:
+            'The API key itself; this or `api_key_file`. Prefer the file: others may see a configuration or an environment.',
           examples: ['${LB_PARIS_KEY}'],
         }),
       ),

@@ -126,7 +126,7 @@ const tlsServer = mapping(
     }),
     cipher_suites: Type.Optional(
       Type.Array(Type.Enum([...cipherNames.keys()]), {
-        description: 'The cipher suites up to TLS 1.2, under their names in Go; those of TLS 1.3 are always there.',
+        description: 'The cipher suites up to TLS 1.2, under their names in Go. Those of TLS 1.3 are always allowed.',
         minItems: 1,
         examples: [['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256']],
       }),
@@ -151,7 +151,7 @@ const headers = mapping(
   {
     'Content-Security-Policy': Type.Optional(
       value('headerValue', {
-        description: 'The policy of the exporter, as on `/`, is not replaced.',
+        description: 'Sent where the exporter has no policy of its own; `/` has one.',
         examples: ["frame-ancestors 'none'"],
       }),
     ),

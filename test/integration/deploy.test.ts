@@ -17,6 +17,7 @@ interface Service {
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];
   readonly security_opt?: readonly string[];
+  readonly ulimits?: Readonly<Record<string, number>>;
   readonly mem_limit?: string;
   readonly healthcheck?: { readonly test: readonly string[] };
 }
@@ -92,6 +93,7 @@ describe('deploy/compose.yml', () => {
       read_only: true,
       cap_drop: ['ALL'],
       security_opt: ['no-new-privileges:true'],
+      ulimits: { core: 0 },
     });
     expect(service.ports?.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
     const writable = service.volumes?.filter((volume) =>
