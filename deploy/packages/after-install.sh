@@ -1,4 +1,4 @@
-# After an installation, or after an upgrade if $before is set. It starts nothing that did not run.
+# Runs after an installation, or after an upgrade if $before is set. Starts nothing that did not run.
 getent group zlb-exporter >/dev/null || groupadd --system zlb-exporter
 getent passwd zlb-exporter >/dev/null ||
   useradd --system --gid zlb-exporter --home-dir /var/lib/zlb-exporter --no-create-home --shell /usr/sbin/nologin zlb-exporter

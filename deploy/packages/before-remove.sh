@@ -1,2 +1,2 @@
-# Before the last version is removed.
+# Runs before the last version is removed.
 if [ -d /run/systemd/system ]; then systemctl disable --now zlb-exporter.service; fi

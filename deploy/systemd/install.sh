@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs zlb-exporter as a service of systemd, brings it up to date, or removes it; README.md beside this file. To be run by root
-# from a clone or an unpacked package. It may be run any number of times, and reads no key.
+# Installs zlb-exporter as a service of systemd, updates it, or removes it; see README.md in this folder. Run it as root, from a
+# clone or an unpacked package, as often as you like. It reads no key.
 set -eu
 umask 077
 
@@ -23,7 +23,7 @@ END
 
 say() { printf '%s\n' "$*"; }
 
-# What was done in the end.
+# Says what was done.
 done_is() {
   if [ "$dry_run" = yes ]; then say 'Nothing was done: this was a dry run.'; else say "$*"; fi
 }
@@ -33,12 +33,12 @@ fail() {
   exit 1
 }
 
-# Does it, or says what would be done.
+# Runs a command; in a dry run only prints it.
 run() {
   if [ "$dry_run" = yes ]; then say "would run: $*"; else "$@"; fi
 }
 
-# Writes what comes in to a file of a mode.
+# Writes standard input to a file with a mode.
 write() {
   if [ "$dry_run" = yes ]; then
     say "would write: $2 (mode $1)"
@@ -50,13 +50,13 @@ write() {
   fi
 }
 
-# systemd of this machine, unless the files are for another one.
+# Calls systemctl, unless the files are for another machine.
 control() {
   [ -n "$destination" ] || run systemctl "$@"
 }
 
 check_machine() {
-  # An archive brings its own, which becomes a part of the program.
+  # The archive has its own Node.js, which becomes a part of the program.
   if [ -z "$node" ] && [ -x "$source/bin/node" ]; then
     node=$program/bin/node real_node=$program/bin/node
     check_systemd
@@ -68,7 +68,7 @@ check_machine() {
     *) fail "--node=$node has to begin with /, as systemd wants it" ;;
   esac
   [ -x "$node" ] || fail "$node is not there; install Node.js 24 or newer, or name it with --node=PATH"
-  # The file that a link leads to is what the unit has to let run.
+  # The unit must allow the file that a link leads to.
   real_node=$(readlink -f "$node")
   case $real_node in
     /home/* | /root/*) fail "$node is in a home directory, which the service does not see; install Node.js for the whole machine" ;;
@@ -92,7 +92,7 @@ check_source() {
     fail "$source/node_modules is not there; run 'npm ci' in a clone, 'npm install --omit=dev' in an unpacked package first"
 }
 
-# The packages that run, one folder a line: of a clone without those that only build and test, which an unpacked package has not.
+# Prints the folder of each package that runs. In a clone, those for building and testing are left out.
 packages() {
   if [ ! -f "$source/node_modules/.package-lock.json" ]; then
     (cd "$source" && find node_modules -mindepth 1 -maxdepth 1 -type d ! -name '.*')
@@ -105,7 +105,7 @@ packages() {
   ' "$source/node_modules/.package-lock.json"
 }
 
-# Beside the old one first, and then in its place: nobody sees half of it.
+# Copies to a new folder and then renames it, so that the program is never incomplete.
 install_program() {
   new=$destination$program.new
   old=$destination$program.old
@@ -115,7 +115,7 @@ install_program() {
   run install -d -m 755 "$new"
   for name in package.json README.md LICENSE CHANGELOG.md dist $bring; do run cp -R "$source/$name" "$new/"; done
   for folder in $folders; do
-    # One that is inside another came with it; one for another platform is not there.
+    # One inside another is already copied; one for another platform is missing.
     if [ ! -d "$source/$folder" ] || [ -d "$new/$folder" ]; then continue; fi
     run mkdir -p "$new/${folder%/*}"
     run cp -R "$source/$folder" "$new/$folder"
@@ -132,7 +132,7 @@ install_configuration() {
   if [ ! -e "$destination$configuration/environment" ]; then
     run install -m 600 "$here/environment.example" "$destination$configuration/environment"
   fi
-  # systemd reads them as root; nobody else has to.
+  # systemd reads them as root.
   for file in "$destination$configuration"/keys/*; do
     if [ -f "$file" ]; then run chmod 600 "$file"; fi
   done
@@ -149,7 +149,7 @@ install_unit() {
   keys | write 644 "$destination$unit.d/keys.conf"
 }
 
-# A line for each file of keys/, by its name alone: systemd hands it over under that name.
+# Prints a line for each file of keys/: systemd gives it to the service under its name.
 keys() {
   say "# Written by install.sh from the names in $configuration/keys; run it again after a change there."
   say '[Service]'
@@ -160,7 +160,7 @@ keys() {
   done
 }
 
-# Found out now, and not by the service that does not start.
+# Checks before the installation what would keep the service from starting.
 check_configuration() {
   file=$destination$configuration/zlb.yml
   if [ -e "$file" ] && [ -z "$(find "$file" -perm -004)" ]; then
