@@ -1,6 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { access, type FileHandle, mkdir, open, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { errorCode } from './check.ts';
 
 /**
@@ -92,6 +93,22 @@ export async function openRegularFile(path: string, flags = constants.O_RDONLY):
   if (status && !status.isFile()) throw new FileKindError(`${path} is a ${kindOf(status)}, not a regular file`);
   // A named pipe that appears in between does not block either.
   return await open(path, flags | constants.O_NONBLOCK, 0o600);
+}
+
+/**
+ * Reads a regular file of at most `maxBytes`. Does not rely on its size, which is 0 for files of
+ * /proc that never end.
+ */
+export async function readShort(path: string, maxBytes: number): Promise<string> {
+  const handle = await openRegularFile(path);
+  try {
+    // `end` is inclusive, so this reads one byte past the limit.
+    const bytes = await buffer(handle.createReadStream({ end: maxBytes, autoClose: false }));
+    if (bytes.length > maxBytes) throw new Error(`it is longer than ${maxBytes} bytes`);
+    return bytes.toString();
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Names what a path leads to when it is no regular file, for a sentence. */

@@ -8,7 +8,7 @@ import { Secret } from './secret.ts';
  * memory.
  */
 export function certificatesIn(text: string): Parsed<string> {
-  const found = text.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [];
+  const found = certificateParts(text);
   if (found.length === 0) {
     return {
       problem:
@@ -18,6 +18,14 @@ export function certificatesIn(text: string): Parsed<string> {
   const broken = found.findIndex((pem) => !isCertificate(pem));
   if (broken === -1) return { value: `${found.join('\n')}\n` };
   return { problem: `certificate ${broken + 1} of ${found.length} in it is damaged; export it again` };
+}
+
+/**
+ * Returns the parts of a PEM text that are certificates. The last one may have no end: a search for
+ * the end of each of many beginnings would be quadratic.
+ */
+export function certificateParts(text: string): readonly string[] {
+  return text.match(/-----BEGIN CERTIFICATE-----.*?(?:-----END CERTIFICATE-----|$)/gs) ?? [];
 }
 
 function isCertificate(pem: string): boolean {
@@ -30,7 +38,7 @@ function isCertificate(pem: string): boolean {
 
 /** Returns the first private key of a PEM text, as PEM. */
 export function privateKeyIn(text: string): Parsed<Secret> {
-  const [pem] = /-----BEGIN ((?:[A-Z0-9]+ )*PRIVATE KEY)-----.*?-----END \1-----/s.exec(text) ?? [];
+  const [pem] = /-----BEGIN ((?:[A-Z0-9]+ )*PRIVATE KEY)-----.*?(?:-----END \1-----|$)/s.exec(text) ?? [];
   if (pem === undefined) {
     return {
       problem:
@@ -72,4 +80,13 @@ export function namesOf({ subjectAltName = '', subject }: X509Certificate): read
   const alternatives = [...subjectAltName.matchAll(/(?:DNS|IP Address):([^,\s]+)/g)].map(([, name = '']) => name);
   const commonName = /^CN=(.*)$/m.exec(subject)?.[1];
   return alternatives.length > 0 || commonName === undefined ? alternatives : [commonName];
+}
+
+/** Returns the names of a certificate that another one does not cover. */
+export function namesLost(old: X509Certificate, renewed: X509Certificate): readonly string[] {
+  const names = namesOf(renewed);
+  // OpenSSL takes a name that begins with a dot for all names below it.
+  const covers = (name: string): boolean =>
+    names.includes(name) || (!name.startsWith('.') && renewed.checkHost(name) !== undefined);
+  return namesOf(old).filter((name) => !covers(name));
 }

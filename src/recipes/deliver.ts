@@ -1,9 +1,10 @@
 import { X509Certificate } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '../lib/check.ts';
-import { openRegularFile } from '../lib/disk.ts';
-import { certificatesIn, namesOf } from '../lib/pem.ts';
+import { errorCode, toError } from '../lib/check.ts';
+import { FileKindError, readShort } from '../lib/disk.ts';
+import { certificatesIn, namesLost, namesOf } from '../lib/pem.ts';
+import { counted, oneLine } from '../lib/text.ts';
 import { dayOf } from '../lib/time.ts';
 import { AdminError } from './admin-error.ts';
 import { planDelivery, readStored } from './delivery.ts';
@@ -61,58 +62,70 @@ async function newestFor(
   file: string,
   { folder, nowMs }: { readonly folder: string; readonly nowMs: number },
 ): Promise<Found> {
-  const { candidates, unusable } = await candidatesIn(folder);
-  const [newest] = candidates
-    .filter(({ certificate }) => replaces(certificate, old, nowMs))
-    .toSorted((a, b) => b.certificate.validToDate.getTime() - a.certificate.validToDate.getTime());
-  if (!newest) {
-    const skipped = unusable.length === 0 ? '' : ` Not usable: ${unusable.join('; ')}.`;
-    throw cannot(`${folder} has no newer certificate for ${file}`, `Renew it for all of its names.${skipped}`);
+  const unusable: string[] = [];
+  let newest: Candidate | undefined;
+  for (const pair of await pairsIn(folder)) {
+    const found = await readCandidate(pair);
+    if (typeof found === 'string') unusable.push(found);
+    else if (replaces(found.certificate, old, nowMs) && !(newest && endsLater(newest, found))) newest = found;
   }
-  const { cert, keyPath } = newest;
-  try {
-    return { path: cert.path, renewed: renewedFrom(cert, await readPem(keyPath), nowMs) };
-  } catch (error) {
-    throw error instanceof AdminError ? error : cannot(`${keyPath} cannot be read (${errorCode(error)})`, letIn);
-  }
+  if (!newest)
+    throw cannot(
+      `${folder} has no newer certificate for ${file}`,
+      `Renew it for all of its names.${notUsable(unusable)}`,
+    );
+  return { path: newest.cert.path, renewed: await withKey(newest, nowMs) };
 }
 
 /** Returns true for a certificate that is valid now, ends later, and covers all names. */
 function replaces(certificate: X509Certificate, old: X509Certificate, nowMs: number): boolean {
-  const names = namesOf(certificate);
   return (
     certificate.publicKey.asymmetricKeyType === old.publicKey.asymmetricKeyType &&
     certificate.validFromDate.getTime() <= nowMs &&
     certificate.validToDate.getTime() > Math.max(nowMs, old.validToDate.getTime()) &&
     certificate.validFromDate > old.validFromDate &&
-    namesOf(old).every((name) => names.includes(name) || certificate.checkHost(name) !== undefined)
+    // Every certificate covers one without a name.
+    namesOf(old).length > 0 &&
+    namesLost(old, certificate).length === 0
   );
 }
 
-/** Looks into the folder and the folders in it, as certbot, lego and dehydrated fill them. */
-async function candidatesIn(
-  folder: string,
-): Promise<{ readonly candidates: readonly Candidate[]; readonly unusable: readonly string[] }> {
-  const candidates: Candidate[] = [];
-  const unusable: string[] = [];
-  for (const { path, keyPath } of await pairsIn(folder)) {
-    const found = await readCandidate(path, keyPath);
-    if (typeof found === 'string') unusable.push(found);
-    else candidates.push(found);
-  }
-  return { candidates, unusable };
+function endsLater({ certificate: one }: Candidate, { certificate: other }: Candidate): boolean {
+  return one.validToDate >= other.validToDate;
 }
 
-async function readCandidate(path: string, keyPath: string): Promise<Candidate | string> {
+const maxShown = 5;
+
+function notUsable(files: readonly string[]): string {
+  if (files.length === 0) return '';
+  const others = files.length > maxShown ? `; and ${counted(files.length - maxShown, 'other file')}` : '';
+  return ` Not usable: ${files.slice(0, maxShown).join('; ')}${others}.`;
+}
+
+async function readCandidate({ path, keyPath }: Pair): Promise<Candidate | string> {
   let cert: PemText;
   try {
     cert = await readPem(path);
   } catch (error) {
-    return `${path} cannot be read (${errorCode(error) || String(error)})`;
+    return unread(path, error);
   }
   const parsed = certificatesIn(cert.text);
-  if ('problem' in parsed) return `${path} ${parsed.problem}`;
+  if ('problem' in parsed) return `${shown(path)} ${parsed.problem}`;
   return { cert, keyPath, certificate: new X509Certificate(parsed.value) };
+}
+
+/** Resolves to a candidate with its key. Rejects with an AdminError if that is of no use. */
+async function withKey({ cert, keyPath, certificate }: Candidate, nowMs: number): Promise<Renewed> {
+  const key = await readPem(keyPath).catch((error: unknown) => {
+    throw cannot(unread(keyPath, error), letIn);
+  });
+  const renewed = renewedFrom(cert, key, nowMs);
+  // Another certificate of the file may have the key, and was not compared with the old one.
+  if (renewed.certificate.fingerprint256 === certificate.fingerprint256) return renewed;
+  throw cannot(
+    `${shown(keyPath)} is not the key of the first certificate in ${cert.path}`,
+    'Put the certificate of the server first, and its issuers after it.',
+  );
 }
 
 interface Pair {
@@ -120,18 +133,33 @@ interface Pair {
   readonly keyPath: string;
 }
 
-const maxFiles = 1_000;
+const maxFiles = 10_000;
 
 async function pairsIn(folder: string): Promise<readonly Pair[]> {
-  const names = await readdir(folder).catch((error: unknown) => {
+  const pairs: Pair[] = [];
+  let files = 0;
+  for await (const name of filesIn(folder)) {
+    files += 1;
+    if (files > maxFiles)
+      throw cannot(`${folder} has more than ${maxFiles} files`, 'Use a folder that has certificates alone.');
+    const key = keyOf(name);
+    if (key !== undefined) pairs.push({ path: join(folder, name), keyPath: join(folder, key) });
+  }
+  return pairs;
+}
+
+/**
+ * Yields what is in a folder and in the folders in it, as certbot, lego and dehydrated fill them.
+ */
+async function* filesIn(folder: string): AsyncGenerator<string> {
+  const found = await opendir(folder).catch((error: unknown) => {
     throw cannot(`${folder} cannot be read (${errorCode(error)})`, letIn);
   });
-  const inside = await Promise.all(names.map((name) => readdir(join(folder, name)).catch(() => [])));
-  const all = [...names, ...inside.flatMap((files, index) => files.map((file) => join(names[index] ?? '', file)))];
-  return all.slice(0, maxFiles).flatMap((name) => {
-    const key = keyOf(name);
-    return key === undefined ? [] : [{ path: join(folder, name), keyPath: join(folder, key) }];
-  });
+  for await (const each of found) {
+    yield each.name;
+    const inside = each.isFile() ? undefined : await opendir(join(folder, each.name)).catch(() => undefined);
+    for await (const { name } of inside ?? []) yield join(each.name, name);
+  }
 }
 
 /** Returns the name of the key of a certificate; undefined for any other file. */
@@ -142,17 +170,21 @@ function keyOf(name: string): string | undefined {
   return /(?<!\.issuer)\.crt$/.test(name) ? name.replace(/crt$/, 'key') : undefined;
 }
 
-const maxPemBytes = 1_048_576;
+/** More than forty certificates; chains have a handful. */
+const maxPemBytes = 65_536;
 
 async function readPem(path: string): Promise<PemText> {
-  const handle = await openRegularFile(path);
-  try {
-    const { size } = await handle.stat();
-    if (size > maxPemBytes) throw new Error(`it is longer than ${maxPemBytes} bytes`);
-    return { path, text: await handle.readFile('utf8') };
-  } finally {
-    await handle.close();
-  }
+  return { path: shown(path), text: await readShort(path, maxPemBytes) };
+}
+
+function unread(path: string, error: unknown): string {
+  if (error instanceof FileKindError) return shown(error.message);
+  return `${shown(path)} cannot be read (${errorCode(error) || toError(error).message})`;
+}
+
+/** Returns a path for a sentence: its names may have any character. */
+function shown(path: string): string {
+  return oneLine(path, 300);
 }
 
 const letIn = 'Let the user of the exporter read it: admin.approvals.certificates_folder names the folder.';

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { ReplyOf } from '../appliance/client.ts';
-import { namesOf } from '../lib/pem.ts';
+import { namesLost, namesOf } from '../lib/pem.ts';
 import { dayOf } from '../lib/time.ts';
 import { AdminError } from './admin-error.ts';
 import { certificateSteps, farmCertificates, type Replacement, verifyShown } from './certificate-steps.ts';
@@ -178,9 +178,7 @@ function refuseWorse(
       `The certificate is older than ${file}, which ${farmname} has`,
       `It is valid from ${dayOf(certificate.validFromDate.getTime())}, ${file} from ${dayOf(old.validFromDate.getTime())}. Give the renewed files.`,
     );
-  const lost = namesOf(old).filter(
-    (name) => !renewed.names.includes(name) && certificate.checkHost(name) === undefined,
-  );
+  const lost = namesLost(old, certificate);
   if (lost.length > 0 && !force)
     throw refusal(
       `The certificate does not cover ${lost.join(', ')}, which ${file} of ${farmname} covers`,

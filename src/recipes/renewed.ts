@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { namesOf, privateKeyIn } from '../lib/pem.ts';
+import { certificateParts, namesOf, privateKeyIn } from '../lib/pem.ts';
 import { dayOf } from '../lib/time.ts';
 import { AdminError } from './admin-error.ts';
 
@@ -69,7 +69,7 @@ function withoutReturns(text: string): string {
 }
 
 function certificatesOf({ path, text }: PemText): readonly X509Certificate[] {
-  const blocks = withoutReturns(text).match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [];
+  const blocks = certificateParts(withoutReturns(text));
   if (blocks.length === 0) throw unfit(`${path} holds no PEM certificate.`, 'Give the full chain, in PEM.');
   try {
     return blocks.map((pem) => new X509Certificate(pem));

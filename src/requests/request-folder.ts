@@ -2,7 +2,7 @@ import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createDecoder } from '../appliance/decode.ts';
 import { errorCode, isOneOf } from '../lib/check.ts';
-import { ifMissing, makeFolder, openRegularFile, syncFolder, writeSynced } from '../lib/disk.ts';
+import { ifMissing, makeFolder, readShort, syncFolder, writeSynced } from '../lib/disk.ts';
 import { parseStored, type StoredRequest } from './stored-request.ts';
 
 /** One file for each change request, which only the exporter's user can read. */
@@ -41,15 +41,8 @@ export function createRequestFolder(folder: string): RequestFolder {
   const fileOf = (id: string): string => join(folder, `${id}.json`);
 
   async function load(id: string): Promise<StoredRequest | undefined> {
-    const handle = await openRegularFile(fileOf(id)).catch(ifMissing);
-    if (!handle) return undefined;
-    try {
-      const { size } = await handle.stat();
-      if (size > maxFileBytes) throw new Error(`${id}: it is longer than ${maxFileBytes} bytes`);
-      return parseStored(await handle.readFile('utf8'), id, decode);
-    } finally {
-      await handle.close();
-    }
+    const text = await readShort(fileOf(id), maxFileBytes).catch(ifMissing);
+    return text === undefined ? undefined : parseStored(text, id, decode);
   }
 
   return {

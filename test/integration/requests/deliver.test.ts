@@ -1,12 +1,14 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Identity } from '../../../simulator/certificate.ts';
+import { createCertificate, type Identity } from '../../../simulator/certificate.ts';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import type { World } from '../../../simulator/world.ts';
 import { givenFolder } from '../../support/folder.ts';
 import { until } from '../../support/until.ts';
-import { attach, fileOf, httpsFarm, isNew, issue, name, worldWith } from '../deliver/given-deliver.ts';
+import { attach, dayMs, fileOf, httpsFarm, isNew, issue, name, worldWith } from '../deliver/given-deliver.ts';
 import { givenApprovals } from './given-approvals.ts';
 
 const expiring = { alertname: 'ZlbCertificateExpirySoon', appliance: 'lb-1', file: 'old.pem' };
@@ -101,6 +103,18 @@ describe('a certificate that expires, with a newer one in the folder', () => {
     expect(await proposal()).toMatchObject({ title: 'deliver certificate=old.pem' });
   });
 
+  it('is found among many other files', async () => {
+    const { folder, put, tell, proposal } = await givenRenewals(worldWith(), {});
+    for (let other = 0; other < 1_200; other += 1) writeFileSync(join(folder, `${other}.json`), '');
+    const { cert, key } = issue();
+    await put('shop/fullchain.pem', cert);
+    await put('shop/privkey.pem', key);
+
+    await tell();
+
+    expect(await proposal()).toMatchObject({ title: 'deliver certificate=old.pem' });
+  });
+
   it('asks again when the folder has another one by the time of the approval', async () => {
     const world = worldWith();
     const { put, tell, proposal, approve, read } = await givenRenewals(world, certbot(issue()));
@@ -145,6 +159,7 @@ describe('a certificate that expires, with a newer one in the folder', () => {
 describe('no delivery is proposed', () => {
   const shop = certbot(issue());
   const other = issue();
+  const soon = issue({ from: -2, until: 3 });
   it.each<[string, Readonly<Record<string, string>>, RegExp]>([
     ['without a newer certificate', certbot(issue({ from: -61, until: 20 })), /no newer certificate for old\.pem/],
     ['for a certificate that is not valid yet', certbot(issue({ from: 1 })), /no newer certificate/],
@@ -154,6 +169,21 @@ describe('no delivery is proposed', () => {
     ['with the key of another', { ...shop, 'shop/privkey.pem': other.key }, /is that of no certificate/],
     ['from a damaged file', { 'shop/fullchain.pem': 'no PEM' }, /holds no PEM certificate/],
     ['from a file without end', { 'shop/fullchain.pem': 'x'.repeat(2_000_000) }, /longer than/],
+    [
+      'for a certificate that has no key, with the key of one that ends sooner',
+      { 'shop/fullchain.pem': shop['shop/fullchain.pem'] + soon.cert, 'shop/privkey.pem': soon.key },
+      /privkey\.pem is not the key of the first certificate in/,
+    ],
+    [
+      'from files with names that are no names',
+      { 'a\n\u202e/fullchain.pem': 'no PEM' },
+      /\/a \/fullchain\.pem holds no PEM certificate/,
+    ],
+    [
+      'from more files than a sentence can name',
+      Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`${at}.crt`, 'no PEM'])),
+      /; and 95 other files\./,
+    ],
   ])('%s', async (_, files, because) => {
     const { tell, refusal, sent } = await givenRenewals(worldWith(), files);
 
@@ -170,6 +200,48 @@ describe('no delivery is proposed', () => {
     await tell();
 
     expect(await refusal()).toMatch(/cannot be read \(ENOENT\).*admin\.approvals\.certificates_folder/);
+  });
+
+  it('from files that never end', async () => {
+    const { folder, tell, refusal } = await givenRenewals(worldWith(), {});
+    // A regular file of the size 0, of which 757 MB were read.
+    await symlink('/proc/self/pagemap', join(folder, 'map.crt'));
+    await symlink('/dev/zero', join(folder, 'zero.crt'));
+    execFileSync('mkfifo', [join(folder, 'pipe.crt')]);
+
+    await tell();
+
+    const said = await refusal();
+    expect(said).toMatch(/map\.crt cannot be read \((?:EINVAL|it is longer than 65536 bytes)\)/);
+    expect(said).toMatch(/zero\.crt is a device/);
+    expect(said).toMatch(/pipe\.crt is a named pipe/);
+  });
+
+  it('from a folder that is no folder of certificates', async () => {
+    const { folder, tell, refusal } = await givenRenewals(worldWith(), {});
+    await mkdir(join(folder, '0'));
+    for (let file = 0; file < 100; file += 1) writeFileSync(join(folder, '0', `${file}.txt`), '');
+    for (let link = 1; link < 100; link += 1) await symlink('0', join(folder, String(link)));
+
+    await tell();
+
+    expect(await refusal()).toMatch(/has more than 10000 files/);
+  });
+
+  it.each([
+    ['has no name', { subject: { OU: 'nobody' } as Identity['subject'] }],
+    ['has an empty name', { subject: { CN: '' } }],
+    ['is for all names below one', { subject: { CN: '.example.com' }, altNames: ['DNS:.example.com'] }],
+  ])('in the place of a certificate that %s', async (_, named) => {
+    const world = worldWith();
+    const [notBefore, notAfter] = [-60, 29].map((days) => new Date(Date.now() + days * dayMs)) as [Date, Date];
+    httpsFarm(world, 'shop').certificates = [];
+    attach(world, 'shop', 'old.pem', createCertificate({ ...named, notBefore, notAfter }));
+    const { tell, refusal } = await givenRenewals(world, shop);
+
+    await tell();
+
+    expect(await refusal()).toMatch(/no newer certificate for old\.pem/);
   });
 
   it.each(['no-such.pem', 'old.pem/../../system/users', 'server.key', '<b>', '$(reboot)'])(
