@@ -39,13 +39,14 @@ export function createShell({ stdin, stdout, stderr, stopped, interrupt }: Shell
   const pasted: string[] = [];
 
   async function ask(question: string, hidden = false): Promise<string> {
-    if (hidden) stderr.write(question);
     const early = hidden ? pasted.shift() : undefined;
     if (early !== undefined) {
-      stderr.write('\n');
+      stderr.write(`${question}\n`);
       return early;
     }
+    // Turns the terminal's echo off, which must be before the question: a fast paste follows it.
     const lines = createInterface({ input: stdin, output: hidden ? nowhere() : stderr, terminal: true });
+    if (hidden) stderr.write(question);
     lines.on('line', (line) => pasted.push(line));
     const closed = new AbortController();
     lines.once('SIGINT', interrupt);

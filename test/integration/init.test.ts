@@ -122,6 +122,7 @@ describe.skipIf(!hasTerminals)('init at a terminal', () => {
     expect([made.code, again.code]).toEqual([0, 1]);
     expect(readdirSync(join(folder, 'keys'))).toEqual(['lb_paris_1.key']);
     expect(again.screen).toMatch(/keys\/lb_paris_1\.key exists; .* Nothing was written\.\n$/);
+    expect(again.screen, 'a key is asked for in vain').not.toContain('API key');
     expect(made.screen).toContain('keys/lb_paris_1.key');
     await initAtTerminal('other', apiKey);
     expect(await text()).toContain('api_key_file: keys/other.key');

@@ -37,11 +37,11 @@ export const init: Command = async (context) => {
     const fingerprintSha256 = await showCertificate(target, context);
     const name = context.flags.name ?? (await ask('Name of the appliance, such as lb-paris: ', context));
     const given = context.flags['api-key-file'];
+    const keyFile = given ?? (await newKeyFile(file, name));
     const key = given === undefined ? await askKey(context) : await readKey(given);
     const refused = await tryKey({ name, url: urlOf(target), key, fingerprintSha256 }, context.stopped);
     if (refused !== undefined) throw new InitError(`${target.host}:${target.port} ${refused}`);
 
-    const keyFile = given ?? (await newKeyFile(file, name));
     const readFrom = await pathForExporter(file, keyFile);
     const entry = { name, url: urlOf(target), api_key_file: readFrom, fingerprintSha256 };
     if (given === undefined) await writeNewFile(keyFile, `${key.reveal()}\n`, 0o600);

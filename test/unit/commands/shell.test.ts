@@ -46,6 +46,19 @@ describe('the shell', () => {
     expect([reason, await second]).toEqual(['because', 'y']);
   });
 
+  it('turns the echo off before it asks for what is hidden, so that a fast paste is not shown', async () => {
+    const { shell, stdin, stderr } = givenShell({ isTTY: true });
+    const shownBefore: unknown[] = [];
+    Object.assign(stdin, { setRawMode: (isRaw: boolean) => isRaw && shownBefore.push(stderr.read()) });
+
+    const asked = shell.ask?.('API key: ', true);
+    stdin.write('secret\r');
+
+    expect(await asked).toBe('secret');
+    expect(shownBefore).toEqual([null]);
+    expect(String(stderr.read())).toBe('API key: \n');
+  });
+
   it.each([
     ['Ctrl-C', '\u0003', ['SIGINT']],
     ['Ctrl-D', '\u0004', []],
