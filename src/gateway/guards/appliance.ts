@@ -50,7 +50,7 @@ export const managementCut: Guard = {
   name: 'management_cut',
   effect: 'warns',
   operations: ['setHttpServer', 'removeGateway', 'removeIpv4Gateway', 'removeIpv6Gateway'],
-  about: 'Some settings decide how the appliance itself is reached: the call can cut the way that it came by.',
+  about: 'The call changes how the appliance itself is reached, and can cut its own connection.',
   async inspect() {
     return {
       severity: 'warning',
