@@ -61,8 +61,7 @@ Change requests, for a second person to approve
   --json               the exact answer, for scripts
   --limit, --principal, --appliance, --operation, --event     filters of admin audit
   --admin.url=URL, --admin.token-file=PATH, --admin.ca-file, --admin.cert-file, --admin.key-file
-On a terminal every change, a single operation or a recipe, asks before it is sent; without a
-terminal it needs --yes. Reads and dry runs never ask.
+Every change asks before it is sent; without a terminal it needs --yes.
 Environment: ZLB_ADMIN_URL (or http://127.0.0.1:9445), ZLB_ADMIN_TOKEN_FILE or ZLB_ADMIN_TOKEN.
 Exit codes: 0 done, 1 refused or failed, 2 a mistake or nobody agreed, 3 it waits for approval.`;
 

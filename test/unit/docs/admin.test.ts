@@ -13,7 +13,7 @@ it.each(['docs/admin.md', 'docs/operations.md'])(
   '%s has the rule of agreement in the words of admin --help',
   (path) => {
     const text = readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
-    const [rule] = /On a terminal every change.*?never ask\./.exec(inOneLine(adminHelp)) ?? [];
+    const [rule] = /Every change asks.*?--yes\./.exec(inOneLine(adminHelp)) ?? [];
 
     expect(rule).toContain('without a terminal it needs --yes');
     expect(inOneLine(text.replaceAll('`', ''))).toContain(rule);
