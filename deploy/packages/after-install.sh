@@ -1,14 +1,32 @@
 # Runs after an installation, or after an upgrade if $before is set. Starts nothing that did not run.
+configuration=/etc/zlb-exporter/zlb.yml
 getent group zlb-exporter >/dev/null || groupadd --system zlb-exporter
 getent passwd zlb-exporter >/dev/null ||
   useradd --system --gid zlb-exporter --home-dir /var/lib/zlb-exporter --no-create-home --shell /usr/sbin/nologin zlb-exporter
 install -d -o zlb-exporter -g zlb-exporter -m 700 /etc/zlb-exporter/keys /var/lib/zlb-exporter
+
+# Prints what this version refuses, as the user and with the environment of the unit; false if it is
+# nothing. A refusal comes before the first appliance is asked, so half a minute is enough.
+refused() {
+  code=0
+  # shellcheck disable=SC2016
+  said=$(systemd-run --quiet --collect --wait --pipe --property=User=zlb-exporter --property=RuntimeMaxSec=30 \
+    --property=EnvironmentFile=-/etc/zlb-exporter/environment \
+    /usr/bin/zlb-exporter check --quiet --config.file=$configuration '$ZLB_EXPORTER_FLAGS' 2>&1) || code=$?
+  [ "$code" -eq 2 ] && echo "$said"
+}
+
 if [ -d /run/systemd/system ]; then
   systemctl daemon-reload
-  if [ -n "$before" ]; then systemctl try-restart zlb-exporter.service; fi
+  if [ -n "$before" ]; then
+    if systemctl is-active --quiet zlb-exporter.service && refused; then
+      echo 'The service still runs the previous version: correct what this one refuses, then run: systemctl restart zlb-exporter'
+    else
+      systemctl try-restart zlb-exporter.service
+    fi
+  fi
 fi
 if [ -z "$before" ]; then
-  configuration=/etc/zlb-exporter/zlb.yml
   start='systemctl enable --now zlb-exporter'
   if [ ! -d /run/systemd/system ]; then start="-u zlb-exporter zlb-exporter --config.file=$configuration"; fi
   echo 'zlb-exporter is installed and not started. From an address to a running exporter:'

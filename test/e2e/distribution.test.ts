@@ -1,7 +1,17 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -40,6 +50,28 @@ async function buildPackages(folder: string): Promise<Readonly<Record<'deb' | 'r
   const built = (pattern: string): string => globSync(join(clone, 'release', pattern))[0] ?? '';
   return { deb: built('*.deb'), rpm: built('*.rpm'), archive: built('*.tar.gz') };
 }
+
+const restart = 'systemctl try-restart zlb-exporter.service';
+/** Programs of systemd, which cannot run in a folder. */
+const standIns = {
+  '/usr/bin/systemctl': '#!/bin/sh\necho "systemctl $*" >>/tmp/asked\n',
+  // Starts a program as the user, and with the environment file, of its properties.
+  '/usr/bin/systemd-run': `#!/bin/sh
+while IFS= read -r line; do
+  case $line in [A-Z]*=*) export "$line" ;; esac
+done </etc/zlb-exporter/environment
+while :; do
+  case $1 in
+    --property=User=*) user=\${1##*=} ;;
+    --*) ;;
+    *) break ;;
+  esac
+  shift
+done
+echo "$user: $*" >>/tmp/asked
+exec runuser -u "$user" -- sh -c "$*"
+`,
+};
 
 /** The same package as an earlier version. */
 function earlierPackage(deb: string, folder: string): string {
@@ -87,7 +119,16 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
     cpSync(file, inRoot('/tmp/package.deb'));
     const { code, stdout, stderr } = root.run('dpkg', ['-i', '/tmp/package.deb']);
     expect(code, stdout + stderr).toBe(0);
-    return stdout;
+    return stdout + stderr;
+  }
+
+  /** Puts a systemd into the root on which the service runs; returns what was asked of it. */
+  function givenSystemd(): () => readonly string[] {
+    const paths = ['/run/systemd/system', ...Object.keys(standIns), '/tmp/asked'].map(inRoot);
+    onTestFinished(() => paths.forEach((path) => rmSync(path, { recursive: true, force: true })));
+    mkdirSync(inRoot('/run/systemd/system'), { recursive: true });
+    for (const [path, text] of Object.entries(standIns)) writeFileSync(inRoot(path), text, { mode: 0o755 });
+    return () => readFileSync(inRoot('/tmp/asked'), 'utf8').split('\n');
   }
 
   /** Starts what the unit starts, as its user. */
@@ -185,6 +226,32 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
 
     expect(second.code).toBe(1);
     expect(second.stderr).toMatch(/cannot listen on .*: the address is in use; /);
+  });
+
+  it.each([
+    ['configuration', configuration, 'unknown: 1', `${configuration}:`],
+    ['flags', '/etc/zlb-exporter/environment', 'ZLB_EXPORTER_FLAGS=--log.level=info --gone', 'no flag --gone'],
+  ])('keeps the service running at an upgrade to a version that refuses its %s', (_, file, line, problem) => {
+    const asked = givenSystemd();
+    const before = readFileSync(inRoot(file), 'utf8');
+    onTestFinished(() => writeFileSync(inRoot(file), before));
+    writeFileSync(inRoot(file), `${before}${line}\n`);
+
+    const said = install(built.deb);
+
+    expect(said).toContain(problem);
+    expect(said).toMatch(/^The service still runs the previous version: .*: systemctl restart zlb-exporter$/m);
+    expect(asked()).toContainEqual(expect.stringMatching(/^zlb-exporter: \/usr\/bin\/zlb-exporter check /));
+    expect(asked()).not.toContain(restart);
+  });
+
+  it('restarts the service at an upgrade, whether its appliance answers or not', () => {
+    const asked = givenSystemd();
+
+    const said = install(built.deb);
+
+    expect(said).not.toContain('previous version');
+    expect(asked()).toContain(restart);
   });
 
   it('keeps configuration, keys and audit at an upgrade and a removal, and takes them at a purge', () => {
