@@ -95,14 +95,16 @@ async function signatureOf(path: string): Promise<string> {
 }
 
 const noSuchFile = 'there is no such file';
+/** Names the user: a check by hand often has another one than the exporter. */
+const noPermission = `user ${process.geteuid?.()} has no permission to read it`;
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: noSuchFile,
   ENOTDIR: 'a part of its path is a file, not a folder',
-  EACCES: 'the user that runs the exporter has no permission to read it',
+  EACCES: noPermission,
   ERR_ENCODING_INVALID_ENCODED_DATA: 'it is not UTF-8 text',
   ERR_INVALID_ARG_VALUE: 'its path holds a null character',
-  EPERM: 'the user that runs the exporter has no permission to read it',
+  EPERM: noPermission,
   EMFILE: 'the process has as many files open as it may; raise its limit (LimitNOFILE, ulimit -n)',
 };
 

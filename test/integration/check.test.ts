@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
@@ -54,6 +55,26 @@ async function givenListener(onConnection: (socket: Socket) => void): Promise<nu
 
 /** The diagnosis with findings and remedies, without the facts above. */
 const findings = (out: string): string => out.slice(out.indexOf('Diagnosis')).split('\n\n')[0] ?? '';
+
+// Root can give away a process, and its own permissions hide what others cannot read.
+it.skipIf(process.getuid?.() !== 0)(
+  'names the user that cannot read a key: it is often not the one of the exporter',
+  async () => {
+    const folder = givenFolder();
+    const [file, keyFile] = [join(folder, 'zlb.yml'), join(folder, 'a.key')];
+    await chmod(folder, 0o755);
+    await writeFile(file, 'appliances: [{ name: a, url: https://127.0.0.1:1, api_key_file: a.key }]', { mode: 0o644 });
+    await writeFile(keyFile, apiKey, { mode: 0o600 });
+
+    const { status, stderr } = spawnSync(process.execPath, ['src/main.ts', 'check', `--config.file=${file}`], {
+      uid: 65_534,
+      encoding: 'utf8',
+    });
+
+    expect(stderr).toContain('cannot be read: user 65534 has no permission to read it. ');
+    expect(status).toBe(2);
+  },
+);
 
 describe('the report of check', () => {
   it('reports how a healthy appliance was reached and trusted, what is polled and its cost', async () => {
