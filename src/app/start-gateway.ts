@@ -1,6 +1,5 @@
-import type { FastifyInstance } from 'fastify';
 import type { AdminSettings } from '../config/admin-settings.ts';
-import { createAdminApp, presentCertificate } from '../http/admin-app.ts';
+import { type AdminListener, createAdminApp } from '../http/admin-app.ts';
 import { listen } from '../http/listen.ts';
 import { isSame } from '../lib/same.ts';
 import {
@@ -29,8 +28,9 @@ export interface StartedGateway {
 export async function startGateway(settings: GatewaySettings, parts: GatewaySurroundings): Promise<StartedGateway> {
   const core = await createGatewayCore(settings, parts);
   const requests = await startRequests(core);
-  const app = await createApp(core, requests);
-  const close = (): Promise<void> => closeGateway(core, requests, app);
+  const listener = await createListener(core, requests);
+  const { app } = listener;
+  const close = (): Promise<void> => closeGateway(core, requests, listener);
   const url = await listen(app, settings.admin.listenAddress, 'admin.listen_address').catch(async (error: unknown) => {
     await close();
     throw error;
@@ -41,15 +41,15 @@ export async function startGateway(settings: GatewaySettings, parts: GatewaySurr
     get isFrozen() {
       return core.freeze.state !== undefined;
     },
-    update: (next) => update(core, next, app),
+    update: (next) => update(core, next, listener),
     close,
   };
 }
 
-async function createApp(
+async function createListener(
   core: GatewayCore,
   { gateway, changeRequests, proposals }: StartedRequests,
-): Promise<FastifyInstance> {
+): Promise<AdminListener> {
   const { admin } = core.settings;
   return await createAdminApp({
     ...core,
@@ -83,13 +83,13 @@ function announce(core: GatewayCore, url: string): void {
   logWarnings(core);
 }
 
-function update(core: GatewayCore, next: GatewaySettings, app: FastifyInstance): boolean {
+function update(core: GatewayCore, next: GatewaySettings, listener: AdminListener): boolean {
   const before = core.settings;
   if (!fitsListener(before.admin, next.admin)) return false;
   core.settings = next;
   if (!isSame(before.admin, next.admin)) logWarnings(core);
   core.principals.replace(next.admin.tokens);
-  if (next.admin.tls && !isSame(before.admin.tls, next.admin.tls)) presentCertificate(app.server, next.admin.tls);
+  if (next.admin.tls && !isSame(before.admin.tls, next.admin.tls)) listener.present(next.admin.tls);
   reconnectChanged(core, before);
   return true;
 }
@@ -97,7 +97,7 @@ function update(core: GatewayCore, next: GatewaySettings, app: FastifyInstance):
 /** Time for calls under way after the gateway began to close. */
 const closeGraceMs = 2_500;
 
-async function closeGateway(core: GatewayCore, requests: StartedRequests, app: FastifyInstance): Promise<void> {
+async function closeGateway(core: GatewayCore, requests: StartedRequests, { app }: AdminListener): Promise<void> {
   const { queue, appliances, recorder, journal, metrics } = core;
   // Calls whose callers left get the same time as the callers that are still connected.
   await Promise.all([app.close(), requests.close(), queue.close(closeGraceMs)]);

@@ -1,5 +1,5 @@
 import { constants, randomUUID } from 'node:crypto';
-import { METHODS, type Server } from 'node:http';
+import { METHODS } from 'node:http';
 import { Server as TlsServer, type TlsOptions } from 'node:tls';
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
@@ -21,7 +21,7 @@ import { registerAlerts, refuseOtherThanAlerts } from './alert-route.ts';
 import { createAuthenticator, rejectTokenInQuery } from './authenticate.ts';
 import type { RawResponse } from './connections.ts';
 import { registerConsole, wantsFrontPage } from './console.ts';
-import { createGuardedApp, createMethodFinder, maxHeaderSize } from './create-app.ts';
+import { createGuardedApp, createMethodFinder, type GuardedApp, maxHeaderSize } from './create-app.ts';
 import { registerDocs } from './docs-page.ts';
 import { contextOf, declareContext, problemBody, sendProblem, startContext, toProblem } from './admin-request.ts';
 import { createRequestBodies } from './request-bodies.ts';
@@ -68,11 +68,20 @@ export interface AdminServerTls {
   readonly clientCa?: string;
 }
 
+export interface AdminListener {
+  readonly app: FastifyInstance;
+  /**
+   * Uses another certificate, and other client authorities. Ends connections as soon as they are
+   * idle: each client must show a certificate again.
+   */
+  present(tls: AdminServerTls): void;
+}
+
 /** Creates the listener for changes. Only the documentation and the pages need no token. */
-export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInstance> {
+export async function createAdminApp(parts: AdminAppParts): Promise<AdminListener> {
   const { principals, log, build } = parts;
   const accessLog = createAccessLog(parts);
-  const app = createApp(parts);
+  const { app, connections } = createApp(parts);
   declareContext(app);
   refuseUnknownPaths(app);
   await app.register(rateLimit, { global: false });
@@ -106,11 +115,17 @@ export async function createAdminApp(parts: AdminAppParts): Promise<FastifyInsta
   registerRequestRoutes(app, shared);
   registerAlerts(app, shared);
   registerAdminRelay(app, shared);
-  return app;
+  return {
+    app,
+    present(tls) {
+      if (app.server instanceof TlsServer) app.server.setSecureContext(tlsOptions(tls));
+      connections.retire();
+    },
+  };
 }
 
-function createApp({ tls, timeoutMs, metrics }: AdminAppParts): FastifyInstance {
-  const { app } = createGuardedApp(
+function createApp({ tls, timeoutMs, metrics }: AdminAppParts): GuardedApp {
+  const guarded = createGuardedApp(
     {
       tls: tls && tlsOptions(tls),
       responseTo(code) {
@@ -135,8 +150,8 @@ function createApp({ tls, timeoutMs, metrics }: AdminAppParts): FastifyInstance 
   );
   // All methods, so that a wrong one gets 405 with the right ones. Fastify parses no body: the
   // gateway reads it when the operation is known, with the limits of its kind.
-  for (const method of METHODS) app.addHttpMethod(method, { overrideExisting: true });
-  return app;
+  for (const method of METHODS) guarded.app.addHttpMethod(method, { overrideExisting: true });
+  return guarded;
 }
 
 function setErrorHandler(app: FastifyInstance, accessLog: AccessLog, log: Logger): void {
@@ -191,14 +206,6 @@ function malformedProblem(code: string): AdminProblem {
         remedy: 'Check how the client writes its lines, headers and lengths, and which proxies are between.',
       });
   }
-}
-
-/** Uses another certificate, and other client authorities, for new handshakes. */
-export function presentCertificate(server: Server, tls: AdminServerTls): void {
-  if (!(server instanceof TlsServer)) return;
-  server.setSecureContext(tlsOptions(tls));
-  // A client whose authority is no longer trusted must show a certificate again.
-  server.closeIdleConnections();
 }
 
 function tlsOptions({ cert, key, clientCa }: AdminServerTls): TlsOptions {

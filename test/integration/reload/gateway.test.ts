@@ -1,7 +1,9 @@
 import { createServer, type Server } from 'node:http';
+import { connect } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeToken } from '../../../src/commands/token.ts';
 import { freePort } from '../../../bench/free-port.ts';
+import { makeAuthority } from '../../support/authority.ts';
 import { listening } from '../../support/listening.ts';
 import { valueOf } from '../../support/samples.ts';
 import { until } from '../../support/until.ts';
@@ -133,6 +135,45 @@ describe('a reload of the gateway', () => {
     expect([(await second).status, (await third).status]).toEqual([status, status]);
     expect(changes('a')).toHaveLength(1);
     expect(changes('b')).toHaveLength(status === 200 ? 2 : 0);
+  });
+
+  it('with other client authorities ends connections, a busy one after its answer', async () => {
+    const trusted = makeAuthority();
+    const server = trusted.issue();
+    const tls = { cert_file: 'server.crt', key_file: 'server.key', client_ca_file: 'clients.crt' };
+    const given = await givenReloadable(
+      ['a'],
+      ({ entry }) => ({ appliances: [entry('a')], admin: { ...admin({ tokens: [old.sha256] }), tls } }),
+      { 'server.crt': server.cert, 'server.key': server.key, 'clients.crt': trusted.cert },
+    );
+    const { port } = new URL(given.daemon.adminUrl ?? '');
+    const socket = connect({ port: Number(port), rejectUnauthorized: false, ...trusted.issue() });
+    const closed = new Promise((resolve) => socket.on('error', () => undefined).once('close', resolve));
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk.toString();
+    });
+    const head = `Host: gateway\r\nAuthorization: Bearer ${old.token}\r\n`;
+    const body = '{"language":"en"}';
+    socket.write(
+      `POST /appliances/a/system/language HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
+    );
+    await until(
+      () => text,
+      (seen) => seen.includes('100 Continue'),
+    );
+
+    await given.write('clients.crt', makeAuthority('another').cert);
+    expect(await given.daemon.reload()).toMatchObject({ ok: true });
+    socket.write(body);
+    await until(
+      () => text,
+      (seen) => seen.includes('HTTP/1.1 200 '),
+    );
+    socket.write(`GET /whoami HTTP/1.1\r\n${head}Connection: close\r\n\r\n`);
+    await closed;
+
+    expect(text.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(['100', '200']);
   });
 
   it('switches it off and on again, and counters go on', async () => {
