@@ -53,8 +53,11 @@ export function parseTarget(command: string, [target = '', ...more]: readonly st
   const match = /^(?:https:\/\/)?(?:\[([^\]]+)\]|([^:/]+))(?::(\d{1,5}))?\/?$/.exec(target);
   const host = match?.[1] ?? match?.[2];
   const port = Number(match?.[3] ?? defaultPort);
-  if (!host || port > 65_535 || more.length > 0)
-    throw new UsageError(`name one server: zlb-exporter ${command} HOST[:PORT]`);
+  if (target === '' || more.length > 0) throw new UsageError(`name one server: zlb-exporter ${command} HOST[:PORT]`);
+  if (!host || port > 65_535)
+    throw new UsageError(
+      'the address must be HOST or HOST:PORT, such as 192.0.2.10:444 or [2001:db8::10]:444; the port is a number up to 65535',
+    );
   return { host, port };
 }
 

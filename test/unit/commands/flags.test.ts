@@ -55,6 +55,10 @@ describe('the flags', () => {
     [['constructor'], 'there is no command "constructor"; --help lists them'],
     [['chek'], 'there is no command "chek"; did you mean check? --help lists them'],
     [['fingerprint'], 'name one server: zlb-exporter fingerprint HOST[:PORT]'],
+    [
+      ['init', '192.0.2.10:web'],
+      'the address must be HOST or HOST:PORT, such as 192.0.2.10:444 or [2001:db8::10]:444; the port is a number up to 65535',
+    ],
     [['check'], 'nothing to check: give --config.file=PATH, or set ZLB_APPLIANCE_URL and ZLB_API_KEY_FILE'],
     [['token', 'alice'], 'token takes no arguments; token --help shows how it is called'],
   ])('refuse %j in one line with the right form', async (words, line) => {
