@@ -130,6 +130,18 @@ export function refusePlanner({ name, plansOnly }: Principal): void {
 }
 
 /**
+ * Throws an {@link AdminProblem} for a principal that may change nothing: its plan would be refused
+ * only after the reads and the files that it needs.
+ */
+export function refuseViewer({ name, role, plansOnly }: Principal): void {
+  if (plansOnly || roleMay(role, 'reversible')) return;
+  throw new AdminProblem('role_too_low', {
+    detail: `The role ${role} of ${name} may change nothing, and so ask for no change; nothing was sent.`,
+    remedy: 'Use a token with the role operator or admin.',
+  });
+}
+
+/**
  * Throws an {@link AdminProblem} for an operation of the gateway itself that the policy refuses.
  */
 export function authoriseOwn(principal: Principal, key: OwnOperation): void {

@@ -5,9 +5,10 @@ import { dayOf } from '../lib/time.ts';
 import { AdminError } from './admin-error.ts';
 import { certificateSteps, farmCertificates, type Replacement, verifyShown } from './certificate-steps.ts';
 import { readEdition } from './edition.ts';
+import { summaryOf } from './farm.ts';
 import type { RecipeContext, Step } from './recipe.ts';
 import type { Renewed } from './renewed.ts';
-import { type FarmState, readState, restartSteps } from './restart-farm.ts';
+import { type FarmState, readState, restartSteps, withBackends } from './restart-farm.ts';
 
 /** The steps for a farm that uses the certificate or its predecessor. */
 export interface FarmDelivery {
@@ -46,12 +47,13 @@ export async function planDelivery(
   let isStored = stored.some(({ file }) => file === renewed.file);
   if (isStored) await refuseOther(context, renewed);
   const deliveries: FarmDelivery[] = [];
-  for (const { farmname } of https) {
+  for (const row of https) {
+    const { farmname } = row;
     const used = await farmCertificates(context, farmname);
     const old = await predecessorOf(context, { farmname, used, stored, renewed, options });
     const isAttached = used.includes(renewed.file);
     if (old === undefined && !isAttached) continue;
-    const farm = await readState(context, farmname);
+    const farm = await withBackends(context, summaryOf(row));
     if (old === undefined) {
       deliveries.push({ farm, replacement: undefined, steps: isWaiting(farm) ? restart(context, farm) : [] });
       continue;

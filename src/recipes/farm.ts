@@ -1,3 +1,4 @@
+import type { ReplyOf } from '../appliance/client.ts';
 import { isRecord } from '../lib/check.ts';
 import { AdminError } from './admin-error.ts';
 import type { RecipeContext } from './recipe.ts';
@@ -13,6 +14,8 @@ export interface FarmSummary {
   readonly address: string;
 }
 
+type FarmRow = ReplyOf<'listFarms'>['params'][number];
+
 export async function findFarm({ calls }: Pick<RecipeContext, 'calls'>, name: string): Promise<FarmSummary> {
   const { params: farms } = await calls.read('listFarms', {});
   const farm = farms.find(({ farmname }) => farmname === name);
@@ -22,8 +25,17 @@ export async function findFarm({ calls }: Pick<RecipeContext, 'calls'>, name: st
       remedy: 'Check farm=…; names are case-sensitive.',
     });
   }
-  const { profile, status, vip, vport } = farm;
-  return { name, profile: profile ?? '', status: status ?? '', address: `${vip ?? '?'}:${vport ?? '?'}` };
+  return summaryOf(farm);
+}
+
+/** Returns what a row of the list of farms says. */
+export function summaryOf({ farmname, profile, status, vip, vport }: FarmRow): FarmSummary {
+  return {
+    name: farmname,
+    profile: profile ?? '',
+    status: status ?? '',
+    address: `${vip ?? '?'}:${vport ?? '?'}`,
+  };
 }
 
 /** Reads the status of one farm with the cheapest call (docs/api.md §3.10). */

@@ -76,10 +76,14 @@ export function restartSteps(context: RecipeContext, before: FarmState): readonl
 }
 
 export async function readState(context: Pick<RecipeContext, 'calls'>, name: string): Promise<FarmState> {
-  const farm = await findFarm(context, name);
+  return await withBackends(context, await findFarm(context, name));
+}
+
+/** Resolves to the state of a farm that was just listed. */
+export async function withBackends({ calls }: Pick<RecipeContext, 'calls'>, farm: FarmSummary): Promise<FarmState> {
   // Datalink farms have no statistics (docs/api.md §3.6).
   const rows =
-    farm.profile === 'datalink' ? [] : ((await context.calls.read('readFarmStats', { farmname: name })).backends ?? []);
+    farm.profile === 'datalink' ? [] : ((await calls.read('readFarmStats', { farmname: farm.name })).backends ?? []);
   return {
     ...farm,
     backends: rows.length,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { frozenProblem } from '../gateway/freeze.ts';
+import { refuseViewer } from '../gateway/policy.ts';
 import type { Principal } from '../gateway/principal.ts';
 import { AdminProblem } from '../gateway/problem.ts';
 import type { AdminAnswer, PermittedCall } from '../gateway/request.ts';
@@ -15,6 +16,7 @@ const maxOpenPerPrincipal = 20;
 export async function ask(core: Core, asked: AskedChange, asker: Actor): Promise<ChangeRequest> {
   const { principal } = asker;
   core.gateway.applianceFor({ principal, appliance: asked.appliance });
+  refuseViewer(principal);
   if (core.freeze.state) throw frozenProblem(core.freeze.state);
   refuseTooMany(core, principal);
   core.asking.add(asker);

@@ -45,16 +45,17 @@ export async function prepare(
 ): Promise<PreparedChange> {
   const { facts, steps } = await stepsOf(change, context);
   const planned: PlannedStep[] = [];
-  const digested: unknown[] = [titleOf(change), context.calls.appliance, force];
+  let length = JSON.stringify(facts).length;
+  const digest = createHash('sha256').update(JSON.stringify([titleOf(change), context.calls.appliance, force]));
   for (const { title, write } of steps) {
     const preview = write && (await context.calls.preview(write, { force, reason }));
-    planned.push({ title, ...(preview ? shownOf(preview) : nothing) });
-    if (preview) digested.push(digestedOf(preview, write, salt));
+    const step = { title, ...(preview ? shownOf(preview) : nothing) };
+    length += JSON.stringify(step).length;
+    refuseLong(length);
+    planned.push(step);
+    if (preview) digest.update(JSON.stringify(digestedOf(preview, write, salt)));
   }
-  const digest = createHash('sha256').update(JSON.stringify(digested)).digest('hex');
-  const plan = { facts, steps: planned };
-  refuseLong(plan);
-  return { plan, digest, steps };
+  return { plan: { facts, steps: planned }, digest: digest.digest('hex'), steps };
 }
 
 const nothing: Omit<PlannedStep, 'title'> = { call: null, findings: [], because: [], current: null };
@@ -83,8 +84,9 @@ function shownObject(current: Preview['current']): Preview['current'] {
   return { ...current, body: `Left out: it is longer than ${maxObjectLength} characters.` };
 }
 
-function refuseLong(plan: ChangePlan): void {
-  if (JSON.stringify(plan).length <= maxPlanLength) return;
+/** Called for each step: an appliance chooses how many there are, and each asks it several times. */
+function refuseLong(length: number): void {
+  if (length <= maxPlanLength) return;
   throw new AdminError('The plan is too long', {
     detail: `It has more than ${maxPlanLength} characters.`,
     remedy: 'Look at the names and texts on the appliance: something there is unusually long.',

@@ -266,6 +266,35 @@ describe('no delivery is proposed', () => {
     expect(await refusal()).toMatch(/No farm presents old\.pem/);
   });
 
+  it('to more farms than a plan has room for, and no more of them are looked at then', async () => {
+    const world = worldWith();
+    for (let farm = 0; farm < 60; farm += 1) {
+      const name = `farm-${farm}`;
+      world.farms.set(name, { ...structuredClone(httpsFarm(world, 'shop')), name });
+    }
+    const { tell, refusal, audit } = await givenRenewals(world, shop);
+
+    await tell();
+
+    expect(await refusal()).toMatch(/The plan is too long/);
+    expect((await audit()).filter(({ event }) => event === 'dry_run').length).toBeLessThan(110);
+  });
+
+  it('for a viewer, who learns nothing of the folder', async () => {
+    const { call, appliance } = await givenRenewals(worldWith(), { 'customer/fullchain.pem': 'no PEM' });
+
+    const { json, text } = await call('dave', 'POST', '/requests', {
+      appliance: 'lb-1',
+      recipe: 'deliver',
+      parameters: { certificate: 'old.pem' },
+      reason: 'curious',
+    });
+
+    expect(json?.code).toBe('role_too_low');
+    expect(text).not.toContain('customer');
+    expect(appliance.requests).toEqual([]);
+  });
+
   it('while no folder is configured', async () => {
     const given = await givenApprovals();
 
