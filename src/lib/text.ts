@@ -14,6 +14,19 @@ export function oneLine(text: string, maxLength: number): string {
     .toWellFormed();
 }
 
+/** Returns a word as a shell must read it. */
+function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/**
+ * Returns a command of the command line for people to copy. Appliances choose the names in it, and
+ * must not add commands of theirs.
+ */
+export function adminCommand(...words: readonly string[]): string {
+  return `zlb-exporter admin ${words.map(shellWord).join(' ')}`;
+}
+
 /** Decodes a percent-encoded text; undefined if the encoding is malformed. */
 export function percentDecoded(text: string): string | undefined {
   try {

@@ -1,3 +1,4 @@
+import { adminCommand } from '../lib/text.ts';
 import { AdminError } from './admin-error.ts';
 import { contentTypes, jsonContent } from './calls.ts';
 import { callStep, type RecipeContext, type Step } from './recipe.ts';
@@ -29,21 +30,28 @@ export interface Replacement {
  */
 export function certificateSteps(context: RecipeContext, replacement: Replacement): readonly Step[] {
   const { farmname, file, bytes, old, position, count, keepsBoth, isAttached = false } = replacement;
-  const admin = `zlb-exporter admin ${context.calls.appliance}`;
-  const putBack = `${admin} addFarmCertificate farmname=${farmname} file=${old}, then restart-farm farm=${farmname}`;
+  const { appliance } = context.calls;
+  const attachOld = adminCommand(appliance, 'addFarmCertificate', `farmname=${farmname}`, `file=${old}`);
+  const putBack = `${attachOld}, then ${adminCommand(appliance, 'restart-farm', `farm=${farmname}`)}`;
   const upload = (content: Buffer): Step =>
     callStep({
       title: `Upload it as ${file}`,
       write: { key: 'uploadCertificate', params: { file }, content: { type: contentTypes.pem, bytes: content } },
       done: `${file} is in the store.`,
-      undo: `${admin} deleteCertificate file=${file} --confirm=${file}`,
+      undo: adminCommand(appliance, 'deleteCertificate', `file=${file}`, `--confirm=${file}`),
     });
   const attach = callStep({
     title: `Attach ${file} to ${farmname}`,
     write: { key: 'addFarmCertificate', params: { farmname }, content: jsonContent({ file }) },
     done: `${farmname} has ${file}; clients see it after the restart.`,
     undo: keepsBoth
-      ? `${admin} removeFarmCertificate farmname=${farmname} certificate=${file} --confirm=${file}`
+      ? adminCommand(
+          appliance,
+          'removeFarmCertificate',
+          `farmname=${farmname}`,
+          `certificate=${file}`,
+          `--confirm=${file}`,
+        )
       : putBack,
   });
   const added = isAttached ? [] : [...(bytes ? [upload(bytes)] : []), verifyStored(context, file), attach];

@@ -1,6 +1,7 @@
 import type { ReplyOf } from '../appliance/client.ts';
 import { AdminError } from './admin-error.ts';
 import { jsonContent, type Write } from './calls.ts';
+import { adminCommand } from '../lib/text.ts';
 import { formatDuration } from '../lib/time.ts';
 import { type FarmSummary, findFarm, isHttpFarm, statusWords } from './farm.ts';
 import { type RecipeContext, callStep, type Recipe, type Step, waitUntil } from './recipe.ts';
@@ -68,8 +69,8 @@ function backendTitle({ address, id, service, farm }: RecipeBackend): string {
 }
 
 /** Returns the words that name a backend on a command line. */
-function backendWords({ farm, service, id }: RecipeBackend): string {
-  return `farm=${farm.name}${service === undefined ? '' : ` service=${service}`} backend=${id}`;
+function backendWords({ farm, service, id }: RecipeBackend): readonly string[] {
+  return [`farm=${farm.name}`, ...(service === undefined ? [] : [`service=${service}`]), `backend=${id}`];
 }
 
 async function readRows({ calls }: Pick<RecipeContext, 'calls'>, farm: string): Promise<readonly StatsRow[]> {
@@ -132,7 +133,7 @@ function draining({ calls }: RecipeContext, backend: RecipeBackend): Step {
     title: `Set ${backendTitle(backend)} to maintenance, mode drain`,
     write: maintenanceWrite(backend, { action: 'maintenance', mode: 'drain' }),
     done: `${backend.address} gets no new connections.`,
-    undo: `zlb-exporter admin ${calls.appliance} restore-backend ${backendWords(backend)}`,
+    undo: adminCommand(calls.appliance, 'restore-backend', ...backendWords(backend)),
   });
 }
 
@@ -188,7 +189,7 @@ export const restoreBackend: Recipe = {
           title: `Take ${backendTitle(backend)} out of maintenance`,
           write: maintenanceWrite(backend, { action: 'up' }),
           done: `${backend.address} may get connections again.`,
-          undo: `zlb-exporter admin ${context.calls.appliance} drain-backend ${backendWords(backend)}`,
+          undo: adminCommand(context.calls.appliance, 'drain-backend', ...backendWords(backend)),
         }),
         {
           title: `See that it is up, within ${formatDuration(withinMs)}`,

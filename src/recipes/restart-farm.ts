@@ -1,3 +1,4 @@
+import { adminCommand } from '../lib/text.ts';
 import { formatDuration } from '../lib/time.ts';
 import { AdminError } from './admin-error.ts';
 import { jsonContent } from './calls.ts';
@@ -59,7 +60,7 @@ export function restartSteps(context: RecipeContext, before: FarmState): readonl
           isDone: (seen) => isAsGood(seen, before),
           describe: (seen) => `it is ${summary(seen)}`,
           withinMs,
-          remedy: `If it is down: zlb-exporter admin ${calls.appliance} actOnFarm farmname=${name} action=start. If backends are down: look at them first.`,
+          remedy: `If it is down: ${startCommand(calls.appliance, name)}. If backends are down: look at them first.`,
         });
         return `${name} is ${statusWords(after.status)}.`;
       },
@@ -114,7 +115,7 @@ function summary({ status, backends, backendsUp }: FarmState): string {
 async function withFarmState(context: RecipeContext, name: string, error: unknown): Promise<unknown> {
   if (!(error instanceof AdminError)) return error;
   const status = await readFarmStatus(context, name).catch(() => 'unknown');
-  const start = `Put right what it names, then start it: zlb-exporter admin ${context.calls.appliance} actOnFarm farmname=${name} action=start.`;
+  const start = `Put right what it names, then start it: ${startCommand(context.calls.appliance, name)}.`;
   return new AdminError(error.title, {
     detail: `${error.message} The farm is ${statusWords(status)} now.`,
     remedy: status === 'down' ? start : error.remedy,
@@ -122,4 +123,8 @@ async function withFarmState(context: RecipeContext, name: string, error: unknow
     requestId: error.requestId,
     ...(error.status === undefined ? {} : { status: error.status }),
   });
+}
+
+function startCommand(appliance: string, farm: string): string {
+  return adminCommand(appliance, 'actOnFarm', `farmname=${farm}`, 'action=start');
 }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { adminCommand } from '../../lib/text.ts';
 import { farmCertificates } from '../../recipes/certificate-steps.ts';
 import type { RecipeContext } from '../../recipes/recipe.ts';
 import type { FarmState } from '../../recipes/restart-farm.ts';
@@ -44,12 +45,12 @@ export async function lookAtServed(farm: FarmState, renewed: Renewed, { context,
     const stored = await readStored(context, file);
     if (stored && isThe(certificate, stored)) return notVerified(`${farm.address} presents ${file} ${asked}`);
   }
-  const admin = `zlb-exporter admin ${context.calls.appliance}`;
+  const restart = adminCommand(context.calls.appliance, 'restart-farm', `farm=${farm.name}`);
   return {
     isFailure: true,
     detail:
       `${farm.address} serves another certificate ${asked}: serial ${certificate.serial}. ` +
-      `${farm.name} keeps the new one. Restart it (${admin} restart-farm farm=${farm.name}), or find who ` +
+      `${farm.name} keeps the new one. Restart it (${restart}), or find who ` +
       'else has the address, such as the other node of a cluster.',
   };
 }

@@ -118,7 +118,7 @@ describe('replace-certificate', () => {
     expect(code).toBe(1);
     expect(err).toContain('There is no such cipher. The farm is waiting for a restart now.');
     expect(err.split('To go back:\n')[1]!.split('\n').slice(0, 3)).toEqual([
-      '  zlb-exporter admin lb-1 addFarmCertificate farmname=shop file=shop_example_com.pem, then restart-farm farm=shop',
+      '  zlb-exporter admin lb-1 addFarmCertificate farmname=shop file=shop_example_com.pem, then zlb-exporter admin lb-1 restart-farm farm=shop',
       '  zlb-exporter admin lb-1 removeFarmCertificate farmname=shop certificate=new.pem --confirm=new.pem',
       '  zlb-exporter admin lb-1 deleteCertificate file=new.pem --confirm=new.pem',
     ]);

@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { oneLine } from '../../../src/lib/text.ts';
+import { adminCommand, oneLine } from '../../../src/lib/text.ts';
 
 describe('a text from outside on one line', () => {
   it.each([
@@ -29,6 +30,30 @@ describe('a text from outside on one line', () => {
         expect(line.length).toBeLessThanOrEqual(maxLength);
         expect(line).not.toMatch(/[\p{Cc}\u2028\u2029]/u);
       }),
+    );
+  });
+});
+
+describe('a command for people to copy', () => {
+  it.each([
+    [['lb-1', 'restart-farm', 'farm=shop'], 'lb-1 restart-farm farm=shop'],
+    [['lb-1', 'restart-farm', 'farm=a; reboot'], "lb-1 restart-farm 'farm=a; reboot'"],
+    [['lb-1', 'restart-farm', "farm=$(id)'`"], "lb-1 restart-farm 'farm=$(id)'\\''`'"],
+    [['lb-1', 'restart-farm', 'farm=a\nreboot', '--confirm=*'], "lb-1 restart-farm 'farm=a\nreboot' '--confirm=*'"],
+  ])('quotes what a shell would read: %j', (words, command) => {
+    expect(adminCommand(...words)).toBe(`zlb-exporter admin ${command}`);
+  });
+
+  it('is read back by a shell word for word', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'grapheme-ascii' }), { maxLength: 5 }), (words) => {
+        const text = adminCommand(...words).replace('zlb-exporter admin', 'printf "%s\\n" admin');
+
+        const read = execFileSync('sh', ['-c', text]).toString();
+
+        expect(read).toBe(['admin', ...words, ''].join('\n'));
+      }),
+      { numRuns: 50 },
     );
   });
 });
