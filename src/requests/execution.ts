@@ -35,7 +35,7 @@ export async function execute(steps: readonly Step[], { send, isSent }: Sender):
     } catch (error) {
       if (!(error instanceof AdminError)) throw error;
       const { message, remedy, status, code } = error;
-      lines.push(`✗ ${step.title}: ${[error.title, message, remedy].filter((text) => text !== '').join('. ')}`);
+      lines.push(`✗ ${step.title}: ${sentences(error.title, message, remedy)}`);
       // Below 500, the gateway or the appliance refused the call.
       lines.push(...wayBack(steps.slice(0, steps.indexOf(step))));
       const isUncertain = isUnderWay && isSent() && (status === undefined || status >= 500);
@@ -43,6 +43,10 @@ export async function execute(steps: readonly Step[], { send, isSent }: Sender):
     }
   }
   return { state: 'done', lines, code: null };
+}
+
+function sentences(...texts: readonly string[]): string {
+  return texts.flatMap((text) => (text === '' ? [] : text.endsWith('.') ? text : `${text}.`)).join(' ');
 }
 
 /** Returns the commands that undo steps, the newest first. */
