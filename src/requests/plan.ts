@@ -84,12 +84,13 @@ function shownObject(current: Preview['current']): Preview['current'] {
   return { ...current, body: `Left out: it is longer than ${maxObjectLength} characters.` };
 }
 
-/** Called for each step: an appliance chooses how many there are, and each asks it several times. */
+/** Is called for each step: the appliance decides how many there are, and each asks it again. */
 function refuseLong(length: number): void {
   if (length <= maxPlanLength) return;
   throw new AdminError('The plan is too long', {
     detail: `It has more than ${maxPlanLength} characters.`,
-    remedy: 'Look at the names and texts on the appliance: something there is unusually long.',
+    remedy:
+      'Look for unusually long names and texts on the appliance. For a certificate of very many farms use zlb-exporter deliver, which has no such limit.',
   });
 }
 
