@@ -1,7 +1,7 @@
 import { callParam, type Guard } from './guard.ts';
 
 /** docs/api.md §4.7. */
-export const backupNamePrefix: Guard = {
+const backupNamePrefix: Guard = {
   name: 'backup_name_prefix',
   effect: 'refuses or warns',
   operations: ['deleteBackup', 'restoreBackup'],
@@ -24,7 +24,7 @@ export const backupNamePrefix: Guard = {
  * docs/api.md §5.5; a deactivated appliance answers the read with 402, which proves Enterprise (see
  * inspect.ts).
  */
-export const strayActivationFile: Guard = {
+const strayActivationFile: Guard = {
   name: 'stray_activation_file',
   effect: 'refuses',
   operations: ['uploadActivationCertificate'],
@@ -46,7 +46,7 @@ export const strayActivationFile: Guard = {
  * docs/api.md §4.6 and §4.7. Looks at nothing: which way leads to the appliance cannot be seen from
  * here.
  */
-export const managementCut: Guard = {
+const managementCut: Guard = {
   name: 'management_cut',
   effect: 'warns',
   operations: ['setHttpServer', 'removeGateway', 'removeIpv4Gateway', 'removeIpv6Gateway'],
@@ -60,3 +60,5 @@ export const managementCut: Guard = {
     };
   },
 };
+
+export const applianceGuards: readonly Guard[] = [backupNamePrefix, strayActivationFile, managementCut];

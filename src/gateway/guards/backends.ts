@@ -44,7 +44,7 @@ function backendText({ id, ip, port }: Pick<ConfiguredBackend, 'id' | 'ip' | 'po
 }
 
 /** docs/api.md §5.2. */
-export const maintenanceOnStoppedFarm: Guard = {
+const maintenanceOnStoppedFarm: Guard = {
   name: 'maintenance_on_stopped_farm',
   effect: 'refuses',
   operations: ['setServiceBackendMaintenance'],
@@ -69,7 +69,7 @@ export const maintenanceOnStoppedFarm: Guard = {
 };
 
 /** docs/api.md §5.2: the appliance's own check lets an id pass that is one too high. */
-export const unknownBackend: Guard = {
+const unknownBackend: Guard = {
   name: 'unknown_backend',
   effect: 'refuses',
   operations: backendOperations,
@@ -96,7 +96,7 @@ const outOfService: readonly string[] = ['down', 'maintenance', 'fgDOWN'];
  * Reads health from the statistics: other calls show the backends of a stopped farm as up
  * (docs/api.md §3.9).
  */
-export const lastHealthyBackend: Guard = {
+const lastHealthyBackend: Guard = {
   name: 'last_healthy_backend',
   effect: 'refuses',
   operations: backendOperations,
@@ -125,7 +125,7 @@ export const lastHealthyBackend: Guard = {
 };
 
 /** docs/api.md §4.2. */
-export const redirectDeletesBackends: Guard = {
+const redirectDeletesBackends: Guard = {
   name: 'redirect_deletes_backends',
   effect: 'refuses',
   operations: ['updateService'],
@@ -142,3 +142,10 @@ export const redirectDeletesBackends: Guard = {
     };
   },
 };
+
+export const backendGuards: readonly Guard[] = [
+  maintenanceOnStoppedFarm,
+  unknownBackend,
+  lastHealthyBackend,
+  redirectDeletesBackends,
+];

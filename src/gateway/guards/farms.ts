@@ -38,8 +38,8 @@ export function isMissing(error: unknown): boolean {
   return error instanceof ApplianceError && error.routeMissing;
 }
 
-/** docs/api.md §5.1: only L4xNAT farms are known to take a second start for what it is. */
-export const hardRestart: Guard = {
+/** docs/api.md §5.1: only L4xNAT farms are known to ignore a second start. */
+const hardRestart: Guard = {
   name: 'hard_restart',
   effect: 'refuses',
   operations: ['actOnFarm'],
@@ -51,14 +51,14 @@ export const hardRestart: Guard = {
     if (!farm || farm.status === 'down' || farm.profile === 'l4xnat') return undefined;
     return {
       severity: 'blocking',
-      message: `The farm ${farm.name} is running (${farm.status || 'unknown status'}), and a start kills a running farm before it starts it again: its open connections drop, and if its address or port cannot be had then, it stays down.`,
-      remedy: 'If it is to be restarted, send the action restart; if it is to run, it does.',
+      message: `The farm ${farm.name} is running (${farm.status || 'unknown status'}), and a start kills a running farm before it starts it again: its open connections drop, and if its address or port is not free then, it stays down.`,
+      remedy: 'Send the action restart to restart it. Otherwise do nothing: it is running.',
     };
   },
 };
 
 /** docs/api.md §5.1: a restart stops the farm before it looks whether it can start it. */
-export const restartMayLeaveDown: Guard = {
+const restartMayLeaveDown: Guard = {
   name: 'restart_may_leave_down',
   effect: 'refuses or warns',
   operations: ['actOnFarm'],
@@ -75,8 +75,8 @@ export const restartMayLeaveDown: Guard = {
     if (obstacle !== undefined) {
       return {
         severity: 'blocking',
-        message: `The farm ${farm.name} would be stopped and not come back: ${obstacle}.`,
-        remedy: 'Put that right first; the farm keeps running until then.',
+        message: `The farm ${farm.name} would be stopped, and could not start again: ${obstacle}.`,
+        remedy: 'Solve that first; the farm keeps running until then.',
       };
     }
     // hard_restart says what a start does.
@@ -152,7 +152,7 @@ function portRanges(vport: string): readonly PortRange[] {
  * Looks at nothing: in an emergency a farm must be stoppable on an appliance that answers nothing
  * else.
  */
-export const stopFarm: Guard = {
+const stopFarm: Guard = {
   name: 'stop_farm',
   effect: 'warns',
   operations: ['actOnFarm'],
@@ -168,7 +168,7 @@ export const stopFarm: Guard = {
 };
 
 /** docs/api.md §4.2. */
-export const movesRestartFarm: Guard = {
+const movesRestartFarm: Guard = {
   name: 'moves_restart_farm',
   effect: 'refuses',
   operations: ['moveService'],
@@ -183,3 +183,5 @@ export const movesRestartFarm: Guard = {
     };
   },
 };
+
+export const farmGuards: readonly Guard[] = [hardRestart, restartMayLeaveDown, stopFarm, movesRestartFarm];

@@ -2,24 +2,12 @@ import { ApplianceError } from '../../appliance/errors.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { OperationCall } from '../operation.ts';
 import type { GuardFinding, Guard, GuardContext, GuardRead } from './guard.ts';
-import { backupNamePrefix, managementCut, strayActivationFile } from './appliance.ts';
-import { hardRestart, movesRestartFarm, restartMayLeaveDown, stopFarm } from './farms.ts';
-import { lastHealthyBackend, maintenanceOnStoppedFarm, redirectDeletesBackends, unknownBackend } from './backends.ts';
+import { applianceGuards } from './appliance.ts';
+import { backendGuards } from './backends.ts';
+import { farmGuards } from './farms.ts';
 
 /** All guards, in the order in which their findings are shown. */
-export const allGuards: readonly Guard[] = [
-  hardRestart,
-  restartMayLeaveDown,
-  stopFarm,
-  maintenanceOnStoppedFarm,
-  unknownBackend,
-  lastHealthyBackend,
-  redirectDeletesBackends,
-  movesRestartFarm,
-  backupNamePrefix,
-  strayActivationFile,
-  managementCut,
-];
+export const allGuards: readonly Guard[] = [...farmGuards, ...backendGuards, ...applianceGuards];
 
 /**
  * Runs the guards of a call one after the other: an appliance gets one call at a time. Changes

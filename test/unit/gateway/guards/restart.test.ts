@@ -89,7 +89,7 @@ describe('a restart', () => {
     ['the interface eth0:web of its address 192.0.2.20 is down', [nic, { ...carrier, status: 'down' }]],
   ])('would leave the farm down when %s', async (because, interfaces) => {
     expect(await only(restart(given({ interfaces })))).toBe(
-      `The farm shop would be stopped and not come back: ${because}.`,
+      `The farm shop would be stopped, and could not start again: ${because}.`,
     );
   });
 
