@@ -9,6 +9,7 @@ import { collectorQueries, exporterQueries, gatewayQueries, queryBlock } from '.
 export function metricsDocument(): string {
   const known = new Set<Family>();
   const parts = collectors.map(({ name, schedule, maxStaleMs, enabled, ...collector }) => {
+    const queries = collectorQueries[name];
     const families = collector.families.map(({ family }) => family);
     const own = families.filter((family) => !known.has(family));
     for (const family of own) known.add(family);
@@ -19,8 +20,7 @@ export function metricsDocument(): string {
       `Schedule \`${schedule}\`, removed after ${formatDuration(maxStaleMs)}, ${enabled ? 'on' : 'off'} by default.${shared.length > 0 ? `\nIt also feeds ${shared.join(' and ')}.` : ''}`,
       '',
       table(own),
-      '',
-      queryBlock(collectorQueries[name] ?? []),
+      ...(queries ? ['', queryBlock(queries)] : []),
     ].join('\n');
   });
   return `# Metrics

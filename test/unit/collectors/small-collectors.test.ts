@@ -5,7 +5,6 @@ import { connectionTable } from '../../../src/collectors/connections.ts';
 import { ipds } from '../../../src/collectors/ipds.ts';
 import { letsencrypt } from '../../../src/collectors/letsencrypt.ts';
 import { packages } from '../../../src/collectors/packages.ts';
-import { collectors } from '../../../src/collectors/registry.ts';
 import { vpn } from '../../../src/collectors/vpn.ts';
 import { collectFrom, refusal } from './given-replies.ts';
 
@@ -162,14 +161,6 @@ describe('the ACME collector', () => {
 
   it('writes nothing for an empty list', async () => {
     expect((await collectFrom(letsencrypt, { listAcmeCertificates: { params: [] } })).text).toBe('');
-  });
-});
-
-describe('the collectors that an edition may lack', () => {
-  it('are these, and no others', () => {
-    const lacking = collectors.filter((collector) => collector.optional).map(({ name }) => name);
-
-    expect(lacking.toSorted()).toEqual(['backups', 'cluster', 'connections', 'ipds', 'letsencrypt', 'packages', 'vpn']);
   });
 });
 

@@ -24,8 +24,10 @@ it('no two families share a name', () => {
 });
 
 describe('its queries', () => {
-  it('are there for each collector', () => {
-    expect(Object.keys(collectorQueries).toSorted()).toEqual(collectors.map(({ name }) => name).toSorted());
+  it('are about collectors that exist', () => {
+    const names = collectors.map(({ name }) => name);
+
+    expect(Object.keys(collectorQueries).filter((name) => !names.includes(name))).toEqual([]);
   });
 
   it('name metrics, labels and states that there are, and those of their collector first', async () => {
@@ -34,8 +36,8 @@ describe('its queries', () => {
 
     expect(all.flatMap(({ query }) => complaintsAbout(query, known))).toEqual([]);
     for (const { name, families: own } of collectors) {
-      const asked = collectorQueries[name]?.map(({ query }) => selectorsOf(query)[0]?.metric);
-      expect(own.map(({ family }) => family.name)).toEqual(expect.arrayContaining(asked ?? [name]));
+      const asked = (collectorQueries[name] ?? []).map(({ query }) => selectorsOf(query)[0]?.metric);
+      expect(own.map(({ family }) => family.name)).toEqual(expect.arrayContaining(asked));
     }
   });
 });
@@ -44,25 +46,6 @@ if (!existsSync(contract))
   console.warn('NOT RUN: the comparison of the families with the interface, which is not beside this clone');
 
 describe.skipIf(!existsSync(contract))('the interface beside this clone', () => {
-  it('names every appliance metric that is served, except the IPDS states that it leaves open, the farms left out, the chain as served and the reasons of failed probes', () => {
-    const text = readFileSync(contract, 'utf8');
-    const expanded = text.replaceAll(/(zlb_\w+)\{([\w,]+)\}(\w*)/g, (_, start: string, middle: string, end: string) =>
-      middle
-        .split(',')
-        .map((word) => `${start}${word}${end}`)
-        .join(', '),
-    );
-
-    const unnamed = families.map(({ name }) => name).filter((name) => !expanded.includes(name));
-
-    expect(unnamed).toEqual([
-      'zlb_farms_excluded',
-      'zlb_ipds_rule_status',
-      'zlb_farm_served_chain_not_after_timestamp_seconds',
-      'zlb_farm_probe_failure_info',
-    ]);
-  });
-
   it('has no metric of a read that is not served', () => {
     const rows = readFileSync(contract, 'utf8')
       .split('\n')
