@@ -11,7 +11,7 @@ export function endpointsDocument(): string {
   const areas = [...Map.groupBy(rows, ([, { area }]) => area)];
   return `# Endpoints
 
-Written by \`npm run docs\` from the table in the code; a test fails when it is out of date. The same as OpenAPI 3.1, with a page to try it,
+Written by \`npm run docs\` from the table in the code; a test fails when it is out of date. As OpenAPI 3.1, with a page to try it, it
 is served by the admin gateway under \`/docs\`.
 
 ${rows.length} operations in ${areas.length} areas:

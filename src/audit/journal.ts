@@ -216,8 +216,8 @@ interface AuditQuery {
 }
 
 /**
- * Returns the lines that match, the newest first; of the current file those before `end`. Leaves
- * out what is no line, which `audit verify` reports.
+ * Returns the lines that match, the newest first. Reads the current file up to `end` only, and
+ * skips damaged lines, which `audit verify` reports.
  */
 async function queryAudit(file: string, { limit, ...wanted }: AuditQuery, end: number): Promise<readonly AuditLine[]> {
   const found: AuditLine[] = [];
@@ -261,8 +261,8 @@ const blockBytes = 262_144;
 const newline = 0x0a;
 
 /**
- * Yields the lines before `end`, the last one first, without their newlines; before them what
- * follows the last newline.
+ * Yields the lines before `end` without their newlines, the last one first. Begins with the rest
+ * after the last newline, which may be empty.
  */
 async function* linesFromEnd(handle: FileHandle, end: number): AsyncGenerator<Buffer> {
   let position = end;

@@ -82,12 +82,12 @@ export type TransitionObject = keyof typeof transitionStates;
 /** Returns a word of the closed list of an object's states. */
 export function closedState(object: TransitionObject, word: string): string {
   const states: readonly string[] = transitionStates[object];
-  // The word of the list and not that of the appliance: there are tens of thousands of these, and
-  // one text for all is enough.
+  // Returns the string of the list, not the equal one of the appliance: tens of thousands of
+  // objects then share it in memory.
   return states.find((state) => state === word) ?? 'unknown';
 }
 
-/** Objects of a reading whose state is worth a line in the log and a count when it changes. */
+/** Finds the objects of a reading; see {@link ObjectState}. */
 export interface Entity<Data = unknown> {
   readonly object: TransitionObject;
   /** Returns every object with its state, also those that compact mode leaves out. */
@@ -115,7 +115,7 @@ interface CollectorBase<Data> {
   /** Age in milliseconds from which a reading is stale, the default. */
   readonly maxStaleMs: number;
   readonly enabled: boolean;
-  /** Off by itself where the appliance answers 404; for all others a missing route is a failure. */
+  /** True if an answer 404 means that the edition lacks the route; otherwise it is a failure. */
   readonly optional?: true;
   /**
    * True if it never reads from the appliance: it runs once the farms are known, whatever the
@@ -142,15 +142,15 @@ export interface ApplianceCollector<Data = unknown> extends CollectorBase<Data> 
 }
 
 /**
- * Asks once per farm; the poller spreads the calls over the interval, and each farm has a reading
- * of its own.
+ * Reads each farm with its own call. The poller spreads the calls over the interval, and keeps one
+ * reading for each farm.
  */
 export interface FarmCollector<Data = unknown> extends CollectorBase<Data> {
   /** Returns false for a farm whose profile or name the call does not support. */
   covers(farm: FarmFact): boolean;
   /**
-   * Begins a round over all farms, with what one call can tell about all of them; the result
-   * collects one farm.
+   * Begins a round over all farms, and may read once what concerns all of them. Returns a function
+   * that collects one farm.
    */
   begin(context: CollectContext): Promise<(farm: FarmFact, context: CollectContext) => Promise<Data>>;
 }

@@ -13,8 +13,8 @@ const ofRules = rowsOf((list: readonly IpdsRuleState[]) => list, {
 });
 
 /**
- * Intrusion prevention; off unless asked for, since few watch it and some releases list thousands
- * of rules.
+ * Reads the rules of intrusion prevention. Off by default: few need it, and some releases list
+ * thousands of rules.
  */
 export const ipds = defineCollector<readonly IpdsRuleState[]>({
   name: 'ipds',

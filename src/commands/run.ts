@@ -27,8 +27,7 @@ export const run: Command = async (context) => {
 
   let daemon: Daemon | undefined;
   let wantsReload = false;
-  // Before anything else: a wish to reload must not end a process that is about to start, and not
-  // be lost on it.
+  // First: SIGHUP during the start must not end the process, and the reload must not be forgotten.
   onHangup(() => {
     wantsReload = true;
     void daemon?.reload();

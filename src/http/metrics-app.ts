@@ -214,13 +214,11 @@ function registerReload(app: FastifyInstance, reload: (() => Promise<ReloadOutco
     if (!reload)
       return reply.code(403).send('Reloading by HTTP is off. Start with --web.enable-lifecycle, or send SIGHUP.\n');
     if (isFromWebPage(headers))
-      return reply
-        .code(403)
-        .send('The request comes from a web page; no page may have the configuration read again.\n');
+      return reply.code(403).send('The request comes from a web page; web pages may not reload the configuration.\n');
     const outcome = await reload();
     return outcome.ok
       ? reply.send(`Reloaded: ${outcome.summary}.\n`)
-      : reply.code(400).send(`Not reloaded, what was in force stays so.\n${outcome.because}\n`);
+      : reply.code(400).send(`Not reloaded, the previous configuration stays in force.\n${outcome.because}\n`);
   });
 }
 

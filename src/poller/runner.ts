@@ -22,7 +22,7 @@ export interface RunnerParts extends SharedParts {
   readonly closing: AbortSignal;
   /** Returns why no further call for a job may leave. */
   readonly reasonToStop: (job: Job) => SkipReason | undefined;
-  /** May throw, for a reading that makes no sense: then the step failed. */
+  /** May throw if the reading cannot be used; then the step has failed. */
   readonly onStep: (step: StepFinished) => void;
 }
 
@@ -67,7 +67,7 @@ export class Runner {
     return isFarmCollector(collector) ? this.#round(job, collector, pace) : this.#once(job, collector, pace);
   }
 
-  /** Reads one farm at once; a farm that is not watched, or not covered, is no failure. */
+  /** Reads one farm at once. Does nothing for a farm that is not watched or not covered. */
   async farm(job: Job, collector: FarmCollector, name: string): Promise<Outcome> {
     const farm = this.#parts.results.facts.farms?.find((each) => each.name === name);
     if (!farm || !collector.covers(farm)) return 'ok';

@@ -8,7 +8,7 @@ export const ipdsEndpoints = area('ipds', {
   actOnIpdsPackage: row('POST /ipds/package/actions', 'disruptive', '4.0', 'upgrade the IPDS package (Enterprise)'),
 });
 
-/** Blacklists; what is in a running one is dropped at once (docs/api.md §6). */
+/** Blacklists: a running one drops the traffic of its addresses at once (docs/api.md §6). */
 export const ipdsBlacklistsEndpoints = area('ipds-blacklists', {
   listBlacklists:        row('GET /ipds/blacklists',                            'read',        null, 'list blacklists (Enterprise)'),
   createBlacklist:       row('POST /ipds/blacklists',                           'reversible',  null, 'create a blacklist (Enterprise)'),

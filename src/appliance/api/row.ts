@@ -27,8 +27,8 @@ interface RowOptions {
   /** The shape of a 200 reply; absent means "not documented", and the reply cannot be decoded. */
   readonly reply?: TSchema;
   /**
-   * Values that such a reply may hold, where it can be longer than most (`maxValuesOf` of
-   * reply-bounds.ts).
+   * The limit of values in a reply that can be longer than most; the default is in `maxValuesOf` of
+   * reply-bounds.ts.
    */
   readonly maxValues?: number;
 }
