@@ -125,7 +125,7 @@ async function call(page: Page): Promise<void> {
   await appliance.blur();
   await Promise.all([
     page.waitForResponse((response) => response.url().endsWith('/appliances/lb/system/version')),
-    // By the keyboard: a click waits until the page stands still, which takes long on a busy machine.
+    // By the keyboard: a click waits until the page stands still, which may take long.
     operation.getByRole('button', { name: 'Execute' }).press('Enter'),
   ]);
 }
