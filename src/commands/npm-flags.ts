@@ -1,3 +1,4 @@
+import { shellWord } from '../lib/text.ts';
 import { isFlagName, takes } from './flags.ts';
 
 interface NpmRun {
@@ -37,9 +38,11 @@ export function swallowedFlags({ words, env, flags }: NpmRun): string | undefine
   const typed = taken.map(([name, value]) => {
     const { example } = flags[name] ?? { example: value };
     if (example === undefined) return `--${name}`;
-    return quoted(`--${name}=${isBare(value) ? (spare ?? example) : value}`);
+    return shellWord(`--${name}=${isBare(value) ? (spare ?? example) : value}`);
   });
-  const line = [script === 'start' ? 'npm start --' : `npm run ${script} --`, ...own.map(quoted), ...typed].join(' ');
+  const line = [script === 'start' ? 'npm start --' : `npm run ${script} --`, ...own.map(shellWord), ...typed].join(
+    ' ',
+  );
   const names = taken.map(([name]) => `--${name}`).join(', ');
   return `npm took ${names} for itself, since flags of the program stand after --; type\n  ${line}`;
 }
@@ -63,14 +66,4 @@ function takenByNpm(env: NpmRun['env'], flags: readonly string[]): ReadonlyMap<s
     if (flag.includes('.') || (value !== '' && flags.includes(flag))) taken.set(flag, value);
   }
   return taken;
-}
-
-/** Returns a word in quotes for a shell, if it needs them. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word)
-    ? word
-    : word.replace(
-        /^(--[\w.-]+=)?(.*)$/s,
-        (_, flag = '', rest: string) => `${flag}'${rest.replaceAll("'", String.raw`'\''`)}'`,
-      );
 }

@@ -14,9 +14,11 @@ export function oneLine(text: string, maxLength: number): string {
     .toWellFormed();
 }
 
-/** Returns a word as a shell must read it. */
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+/** Quotes a word for a shell, if it needs that; of `NAME=VALUE` or `--NAME=VALUE` the value. */
+export function shellWord(word: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
+  const [name = ''] = /^[\w.-]+=/.exec(word) ?? [];
+  return `${name}'${word.slice(name.length).replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /**

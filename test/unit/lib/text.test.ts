@@ -37,9 +37,9 @@ describe('a text from outside on one line', () => {
 describe('a command for people to copy', () => {
   it.each([
     [['lb-1', 'restart-farm', 'farm=shop'], 'lb-1 restart-farm farm=shop'],
-    [['lb-1', 'restart-farm', 'farm=a; reboot'], "lb-1 restart-farm 'farm=a; reboot'"],
-    [['lb-1', 'restart-farm', "farm=$(id)'`"], "lb-1 restart-farm 'farm=$(id)'\\''`'"],
-    [['lb-1', 'restart-farm', 'farm=a\nreboot', '--confirm=*'], "lb-1 restart-farm 'farm=a\nreboot' '--confirm=*'"],
+    [['lb-1', 'restart-farm', 'farm=a; reboot'], "lb-1 restart-farm farm='a; reboot'"],
+    [['lb-1', 'restart-farm', "farm=$(id)'`"], "lb-1 restart-farm farm='$(id)'\\''`'"],
+    [['lb-1', 'restart-farm', 'farm=a\nreboot', '--confirm=*'], "lb-1 restart-farm farm='a\nreboot' --confirm='*'"],
   ])('quotes what a shell would read: %j', (words, command) => {
     expect(adminCommand(...words)).toBe(`zlb-exporter admin ${command}`);
   });
