@@ -37,16 +37,16 @@ function launcher(revision: string): string {
   ].join('\n');
 }
 
-/** Returns the unit of deploy/systemd for the places and the user of the package. */
-function packagedUnit(revision: string): string {
+/** Returns the unit of deploy/systemd with the places and the user of the package. */
+export function packagedUnit(revision: string): string {
   const changes: readonly (readonly [RegExp, string])[] = [
-    [/^# zlb-exporter on a machine.*\n/, ''],
+    [/^#.*\n/, ''],
     [/^Documentation=.*/m, 'Documentation=man:zlb-exporter(1) file:///usr/share/doc/zlb-exporter/README.md'],
     [/^Environment=NODE_ENV=production$/m, `$& ZLB_EXPORTER_REVISION=${revision}`],
     [/^ExecStart=\/usr\/bin\/node /m, `ExecStart=${program}/bin/node `],
     [/\/opt\/zlb-exporter/g, program],
-    [/^# A user that exists while it runs.*\nDynamicUser=yes$/m, 'User=zlb-exporter\nGroup=zlb-exporter'],
-    [/^# Each key has a line in .*\n(?:#.*\n)*/m, ''],
+    [/^(?:#.*\n)*DynamicUser=yes$/m, 'User=zlb-exporter\nGroup=zlb-exporter'],
+    [/^(?:#.*\n)*#LoadCredential=.*\n/m, ''],
   ];
   return changes.reduce(
     (unit, [from, to]) => {
