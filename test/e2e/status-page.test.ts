@@ -29,6 +29,12 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
       await seen(page, /^Farm oldportal is down$/);
       const all = count.toLocaleString('en');
       await seen(page, `${all} of ${all} appliances answer`);
+      // The first round of all collectors keeps a small machine busy.
+      await until(
+        () => fetch(`${url}/-/ready`),
+        ({ ok }) => ok,
+        120_000,
+      );
 
       const shop = world.farms.get('shop');
       if (shop) shop.running = false;
