@@ -21,8 +21,8 @@ describe.skipIf(!isThere('chromium'))('the status page in a real browser', () =>
     'shows within 5 s and without a reload that a farm went down, among %i appliances',
     async (count) => {
       const world = busyWorld();
-      const crowd = { appliances: count - 1, farms: 2, backendsPerFarm: 2 };
-      const { page, complaints, url } = await givenPage(open, { 'lb-madrid': world }, { ...eager, crowd });
+      const fleet = { appliances: count - 1, farms: 2, backendsPerFarm: 2 };
+      const { page, complaints, url } = await givenPage(open, { 'lb-madrid': world }, { ...eager, fleet });
       await page.goto(url);
       const usableAfterMs = await page.evaluate<number>('performance.now()');
       await page.evaluate('globalThis.unchanged = true');

@@ -13,7 +13,7 @@ export interface GivenExporterOptions {
   /** Collectors that run every second on the appliances with a world of their own. */
   readonly eager?: readonly string[];
   /** Further appliances, all alike, in a process of their own. */
-  readonly crowd?: { readonly appliances: number; readonly farms: number; readonly backendsPerFarm: number };
+  readonly fleet?: { readonly appliances: number; readonly farms: number; readonly backendsPerFarm: number };
 }
 
 /** The whole exporter on simulated appliances, in this process; all of it ends with the test. */
@@ -26,9 +26,9 @@ export async function givenExporter(worlds: Readonly<Record<string, World>>, opt
     appliances.push(appliance);
     watchedAppliances.push(watched(name, appliance, options.eager ?? []));
   }
-  if (options.crowd) {
+  if (options.fleet) {
     const script = new URL('../../bench/appliances-server.ts', import.meta.url);
-    const child = await startChild(script, { size: options.crowd, apiKey, latency: 'realistic' });
+    const child = await startChild(script, { size: options.fleet, apiKey, latency: 'realistic' });
     onTestFinished(() => child.stop());
     const { urls, fingerprintSha256 } = child.report as { urls: readonly string[]; fingerprintSha256: string };
     for (const [index, url] of urls.entries())
@@ -40,7 +40,7 @@ export async function givenExporter(worlds: Readonly<Record<string, World>>, opt
       settings: await settingsOf({
         appliances: watchedAppliances,
         // A thousand appliances answer late at first: they and the exporter share this machine.
-        polling: { timeout: options.crowd ? '30s' : '5s', max_busy_ratio: 1, jitter: 0 },
+        polling: { timeout: options.fleet ? '30s' : '5s', max_busy_ratio: 1, jitter: 0 },
         limits: { series_per_appliance: 500_000, body_bytes: '32MiB' },
       }),
       listenAddress: `127.0.0.1:${port}`,

@@ -122,12 +122,12 @@ describe('the readingStore', () => {
     readingStore.put({ collector: 'farms' }, reading('shop', 1));
 
     readingStore.put({ collector: 'backends', farm: 'db' }, both);
-    const crowded = await page();
+    const limited = await page();
     readingStore.remove({ collector: 'farms' });
     readingStore.put({ collector: 'backends', farm: 'db' }, both);
 
-    expect(crowded.filter((line) => line.startsWith('zlb_state'))).toHaveLength(3);
-    expect(crowded).not.toContain('zlb_sessions{appliance="lb",farm="db"} 2');
+    expect(limited.filter((line) => line.startsWith('zlb_state'))).toHaveLength(3);
+    expect(limited).not.toContain('zlb_sessions{appliance="lb",farm="db"} 2');
     expect(told).toEqual(['1 dropped: limit']);
     expect(await page()).toContain('zlb_sessions{appliance="lb",farm="db"} 2');
   });
@@ -268,12 +268,12 @@ describe('details at the limit of series', () => {
       { collector: 'farms' },
       { ...freshUntil(1_000), write: (emit) => ['a', 'b'].forEach((farm) => emit.state(farmState, { farm }, 'up')) },
     );
-    const crowded = shown(await page());
+    const limited = shown(await page());
     readingStore.remove({ collector: 'farms' });
     readingStore.put({ collector: 'backends', farm: 'shop' }, farmWith('shop', 4));
 
     expect(before).toHaveLength(9);
-    expect(crowded).toEqual(['a state', 'a state', 'a state', 'b state', 'b state', 'b state', 'shop sessions']);
+    expect(limited).toEqual(['a state', 'a state', 'a state', 'b state', 'b state', 'b state', 'shop sessions']);
     expect(told).toEqual(['8 dropped: limit']);
     expect(shown(await page())).toEqual(before);
   });
