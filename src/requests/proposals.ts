@@ -84,7 +84,7 @@ export function createProposals(parts: ProposalsParts): Proposals {
     return recent.length >= maxPlansPerMinute;
   }
 
-  /** Plans the repairs of an appliance one by one: in trouble it must not get many calls at once. */
+  /** Plans the repairs of an appliance one by one: in trouble it must get few calls at once. */
   function plan(wanted: Wanted, sender: Omit<Actor, 'signal'>): void {
     const key = keyOf(wanted);
     waiting.set(key, wanted);
