@@ -2,6 +2,7 @@ import { appendFileSync, copyFileSync, readFileSync, renameSync, rmSync, writeFi
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { genesis, sealLine } from '../../../src/audit/chain.ts';
 import { verifyAudit } from '../../../src/audit/verify.ts';
 import { givenAudit, givenFile, givenJournal, givenRecord, headText, linesOf, writtenAudit } from './given-audit.ts';
 
@@ -71,6 +72,19 @@ describe('a verified audit', () => {
 
   it('reports every repeated line', async () => {
     await afterEach(fc.tuple(index, index), (lines, [from, to]) => lines.toSpliced(to, 0, lines[from] ?? '').join(''));
+  });
+
+  it('reports a line with the number 0 at its beginning', async () => {
+    const file = givenFile();
+    const { bytes, position } = sealLine(givenRecord(), {
+      time: '2026-11-20T08:00:00.000Z',
+      last: { ...genesis, seq: -1 },
+      after: undefined,
+    });
+    writeFileSync(file, bytes);
+    writeFileSync(`${file}.head`, headText(position.seq, position.hash));
+
+    expect((await verifyAudit(file)).faults).toContainEqual({ file, line: 1, what: 'is not a line of an audit' });
   });
 
   it('reports any text between the lines', async () => {
