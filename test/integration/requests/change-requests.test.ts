@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { givenFolder } from '../../support/folder.ts';
 import { givenApprovals } from './given-approvals.ts';
 
 const restart = 'PUT /farms/shop/actions 200';
@@ -135,6 +136,22 @@ describe('an approval', () => {
     expect(await read(id)).toMatchObject({ state: 'expired', decision: { by: '-' } });
     expect((await call('bob', 'GET', '/requests?state=open')).json).toEqual({ requests: [] });
     expect(sent()).toEqual([]);
+  });
+
+  it('is possible after a restart of the exporter, once the new plan was looked at', async () => {
+    const auditFile = join(givenFolder(), 'audit.jsonl');
+    const before = await givenApprovals({ admin: { auditFile } });
+    const id = String((await before.ask('alice')).json?.id);
+    await before.close();
+    const { approve, ended, sent } = await givenApprovals({ admin: { auditFile } });
+
+    // The appliance has another port now.
+    const changed = await approve('bob', id);
+    const approved = await approve('bob', id);
+
+    expect([changed.json?.code, approved.status]).toEqual(['plan_changed', 202]);
+    expect(await ended(id)).toMatchObject({ state: 'done', requested_by: 'alice' });
+    expect(sent()).toEqual(['PUT /farms/shop/actions 200']);
   });
 
   it('while changes are frozen is refused, and the request goes on waiting', async () => {

@@ -81,6 +81,20 @@ describe('a firing alert', () => {
     expect(sent()).toEqual([]);
   });
 
+  it('that ends before its repair is planned becomes no proposal', async () => {
+    const { tell, alert, shown } = await givenAlertmanager();
+
+    const told = await tell([
+      alert(needsRestart),
+      alert(needsRestart, { status: 'resolved' }),
+      alert({ ...needsRestart, farm: 'db' }),
+    ]);
+
+    expect(told.json).toEqual({ proposed: 2, withdrawn: 1, ignored: 0 });
+    // An appliance's repairs are planned in their order.
+    expect(await shown(1)).toMatchObject([{ state: 'proposed', title: 'restart-farm farm=db' }]);
+  });
+
   it.each([
     ['an appliance that is not there', { ...needsRestart, appliance: 'lb-9' }],
     ['an alert without a repair', { ...needsRestart, alertname: 'ZlbCpuSaturated' }],
