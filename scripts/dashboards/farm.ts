@@ -85,7 +85,7 @@ export function farm(): Dashboard {
           tile({
             title: 'Age of the readings',
             description:
-              'Time since the last good reading of the backends; of several appliances, the oldest. This panel is as old.',
+              'Time since the last good reading of the backends; of several appliances, the oldest. The values of this board are as old.',
             unit: 'dtdurations',
             expr: `max(${age('appliance', series('zlb_collector_last_success_timestamp_seconds', 'collector="backends"'))})`,
             steps: ageSteps,

@@ -100,7 +100,7 @@ export function fleet(): Dashboard {
           table({
             title: 'Appliances',
             description:
-              'One row for each load balancer. Age is that of the newest reading of its farms: this row is as old. Click a name for its own board.',
+              'One row for each load balancer. Age is that of the newest reading of its farms: the row is as old. Click a name for its own board.',
             unit: 'none',
             width: 24,
             height: 11,

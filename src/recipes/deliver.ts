@@ -67,7 +67,7 @@ async function newestFor(
   for (const pair of await pairsIn(folder)) {
     const found = await readCandidate(pair);
     if (typeof found === 'string') unusable.push(found);
-    else if (replaces(found.certificate, old, nowMs) && !(newest && endsLater(newest, found))) newest = found;
+    else if (replaces(found.certificate, old, nowMs) && (!newest || endsLater(found, newest))) newest = found;
   }
   if (!newest)
     throw cannot(
@@ -91,7 +91,7 @@ function replaces(certificate: X509Certificate, old: X509Certificate, nowMs: num
 }
 
 function endsLater({ certificate: one }: Candidate, { certificate: other }: Candidate): boolean {
-  return one.validToDate >= other.validToDate;
+  return one.validToDate > other.validToDate;
 }
 
 const maxShown = 5;

@@ -44,7 +44,7 @@ export function parseExposition(text: string, format: 'text' | 'openmetrics'): R
       demand(help === undefined && family !== undefined, 'a sample outside of a family', line);
       demand(
         suffixes(family, format).some((suffix) => sample.name === family.name + suffix),
-        'an unknown one',
+        'a sample of another family',
         line,
       );
       const identity = `${sample.name}${labelsInOrder(sample)}`;
