@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
@@ -30,6 +30,16 @@ const configuration = '/etc/zlb-exporter/zlb.yml';
 const audit = '/var/lib/zlb-exporter/audit.jsonl';
 const tools = ['dpkg-deb', 'rpmbuild', 'lintian', 'debootstrap', 'strip'].map(isThere);
 const canRun = [...tools, hasTerminals, canMakeRoots()].every(Boolean);
+
+/** Builds the package again with a lower version. */
+function olderThan(deb: string, folder: string): string {
+  const tree = join(folder, 'older');
+  execFileSync('dpkg-deb', ['-R', deb, tree]);
+  const control = join(tree, 'DEBIAN/control');
+  writeFileSync(control, readFileSync(control, 'utf8').replace(/^Version: .*$/m, 'Version: 0.0.1'));
+  execFileSync('dpkg-deb', ['-b', '-Znone', '--root-owner-group', tree, `${tree}.deb`]);
+  return `${tree}.deb`;
+}
 
 /** Builds the packages of a copy of this clone. */
 async function buildPackages(folder: string): Promise<Readonly<Record<'deb' | 'rpm' | 'archive', string>>> {
@@ -254,10 +264,12 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
     expect(asked()).toContain(restart);
   });
 
-  it('keeps configuration, keys and audit at an upgrade and a removal, and takes them at a purge', () => {
+  it('keeps configuration, keys and audit at a downgrade, an upgrade and a removal, and takes them at a purge', () => {
     writeFileSync(inRoot(audit), '{}\n');
     writeFileSync(inRoot(configuration), `${readFileSync(inRoot(configuration), 'utf8')}# ours\n`);
     const before = kept();
+    expect(install(olderThan(built.deb, folder))).toContain('downgrading zlb-exporter');
+    note('downgrade', before);
     const upgraded = install(built.deb);
     note('upgrade', before);
     expect(upgraded).not.toContain('not started');
@@ -273,6 +285,7 @@ describe.skipIf(!canRun)('the packages in a clean Debian', () => {
     console.log(['', 'zlb.yml', 'key', 'audit', 'user'].map((word) => word.padEnd(14)).join(''));
     for (const row of table) console.log(row.map((word) => word.padEnd(14)).join(''));
     expect(table).toEqual([
+      ['downgrade', 'kept', 'kept', 'kept', 'there'],
       ['upgrade', 'kept', 'kept', 'kept', 'there'],
       ['remove', 'kept', 'kept', 'kept', 'there'],
       ['install again', 'kept', 'kept', 'kept', 'there'],
