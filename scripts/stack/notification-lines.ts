@@ -7,16 +7,18 @@ const places = ['appliance', 'farm', 'service', 'backend', 'file', 'interface', 
 
 /**
  * Makes lines of notifications: `04:12:31 FIRING   critical ZlbFarmDown lb-madrid shop: … (to
- * page)`, and where its repair waits. Alertmanager repeats itself, and all of a group when one of
- * it changes; only what is new becomes a line.
+ * page)`, and a link to its repair in the console at this address. Alertmanager repeats itself,
+ * and all of a group when one of it changes; only what is new becomes a line.
  */
-export function createTeller(): (delivery: Delivery, at: Date) => readonly string[] {
+export function createTeller(console: string): (delivery: Delivery, at: Date) => readonly string[] {
   const told = new Map<string, NotifiedAlert['status']>();
   return ({ alerts, receiver }, at) => {
     const time = at.toTimeString().slice(0, 8);
     const news = alerts.filter(({ fingerprint, status }) => told.get(fingerprint) !== status);
     for (const { fingerprint, status } of news) told.set(fingerprint, status);
-    return news.map((alert) => oneLine(`${time} ${describe(alert)} (to ${receiver})${proposalOf(alert)}`, 400));
+    return news.map(
+      (alert) => oneLine(`${time} ${describe(alert)} (to ${receiver})`, 400) + linkToRepair(alert, console),
+    );
   };
 }
 
@@ -26,8 +28,9 @@ function describe({ status, labels, annotations }: NotifiedAlert): string {
   return `${words.filter((word) => word !== '').join(' ')}: ${annotations['description'] ?? ''}`;
 }
 
-function proposalOf({ status, labels }: NotifiedAlert): string {
-  const repair = repairOf(labels);
-  if (status === 'resolved' || repair === undefined) return '';
-  return ` Proposed if it can help: ${repair.recipe}; npm start --silent -- admin requests`;
+/** The link of alerts/alertmanager.example.yml. */
+function linkToRepair({ status, labels }: NotifiedAlert, console: string): string {
+  if (status === 'resolved' || repairOf(labels) === undefined) return '';
+  const { alertname = '', appliance = '', farm = '', file = '' } = labels;
+  return ` Repair: ${console}#${new URLSearchParams({ alert: alertname, appliance, object: farm + file }).toString()}`;
 }

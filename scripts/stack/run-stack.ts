@@ -50,7 +50,7 @@ export async function runStack({ flags, stopped, say }: StackParts): Promise<voi
   const owned: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
   try {
     // In this order, so that none looks for another that is not there yet.
-    const tell = createTeller();
+    const tell = createTeller(`http://${places.gateway}/console`);
     const receiver = await startReceiver((delivery) => tell(delivery, new Date()).forEach(say));
     owned.push(() => receiver.close());
     const { token, sha256: alertmanagerSha256 } = makeToken();

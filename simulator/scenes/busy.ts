@@ -131,7 +131,7 @@ function httpFarms(): readonly Farm[] {
       services: [service('main', { backends: [httpBackend(0, '10.20.0.33', 80)] })],
     }),
     httpFarm({
-      name: 'pending',
+      name: 'payments',
       vip,
       vport: '8083',
       needsRestart: true,

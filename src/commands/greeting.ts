@@ -55,7 +55,7 @@ export function demonstrationGreeting(parts: DemonstrationParts): readonly strin
     '',
     '  Or ask for a change, which a second person approves, on the command line or in the console:',
     '',
-    '  zlb-exporter admin lb-madrid restart-farm farm=pending --request --reason=demo',
+    '  zlb-exporter admin lb-madrid restart-farm farm=payments --request --reason=demo',
     `  export ZLB_ADMIN_TOKEN=${tokens.approver}`,
     '  zlb-exporter admin requests',
     '',

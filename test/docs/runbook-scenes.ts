@@ -80,7 +80,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
   ZlbFarmPendingConnections: idle,
   ZlbBackendDown: idle,
   ZlbBackendFlapping: idle,
-  ZlbFarmNeedsRestart: { labels: { farm: 'pending' } },
+  ZlbFarmNeedsRestart: { labels: { farm: 'payments' } },
   ZlbFarmWithoutHealthCheck: { labels: { farm: 'dns' } },
   ZlbBackendNearConnectionLimit: { labels: { farm: 'db' } },
   ZlbMaintenanceForgotten: inMaintenance,

@@ -130,6 +130,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
       });
     const link = '#alert=ZlbFarmNeedsRestart&appliance=lb-1&object=shop';
     const { page, complaints } = await openConsole(open, `${url}/console${link}`, { viewport: phone });
+    await page.getByText('Sign in to see the proposed repair of ZlbFarmNeedsRestart').waitFor();
     await signIn(page, tokens.bob);
     await page.getByText('No proposal of ZlbFarmNeedsRestart waits').waitFor();
 
@@ -139,9 +140,15 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     await page.getByRole('heading', { name: 'The plan' }).waitFor();
     expect(await page.locator('#detail').innerText()).toContain('restart-farm farm=shop');
     expect(new URL(page.url()).hash).toMatch(/^#cr-/);
-    await page.goto(`${url}/console#alert=%3Cimg%20src%3Dx%3E&appliance=lb-1`);
-    await signIn(page, tokens.bob).catch(() => undefined);
-    expect(await page.locator('#awaited').count()).toBe(0);
+    await page.getByLabel('Your reason').fill('not before tonight');
+    await page.getByRole('button', { name: 'Deny' }).click();
+    await page.locator('#became', { hasText: 'denied by bob' }).waitFor();
+
+    await page.evaluate(`location.hash = ${JSON.stringify(link)}`);
+    await page.locator('#awaited', { hasText: 'The last one: restart-farm farm=shop denied, denied by bob' }).waitFor();
+    await page.evaluate(`location.hash = '#alert=%3Cimg%20src%3Dx%3E&appliance=lb-1'`);
+    await page.locator('#awaited').waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: '1 change waits' }).waitFor();
     expect(complaints).toEqual([]);
   }, 60_000);
 
@@ -333,8 +340,8 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     expect(await page.content()).not.toContain(tokens.bob);
     expect(await page.getByLabel('Your token for').inputValue()).toBe('');
 
-    await page.getByRole('button', { name: 'Forget the token' }).click();
-    await page.getByText('The token was forgotten.').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('the token is forgotten').waitFor();
     await page.getByLabel('Your token for').press('Control+z');
     expect(await page.getByLabel('Your token for').inputValue()).toBe('');
     const left = await page.content();
@@ -486,7 +493,7 @@ async function openConsole(open: OpenPage, url: string, options: BrowserContextO
 
 async function signIn(page: Page, token: string): Promise<void> {
   await page.getByLabel('Your token for').fill(token);
-  await page.getByRole('button', { name: 'Show the changes' }).click();
+  await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
 async function complaintsOfAxe(page: Page): Promise<unknown[]> {

@@ -23,8 +23,8 @@ describe.skipIf(missing.length > 0)('from a farm that needs a restart to its rep
       const approved = await people.types('approver', 'requests', 'approve', id, `--digest=${digest}`, '--watch');
       expect(approved.stdout).toContain('✓ www is up.');
     });
-    await repair('in the console, on a phone', people, async () => {
-      await approveInConsole(open, people);
+    await repair('in the console, on a phone', people, async (_, notification) => {
+      await approveByLink(open, notification, people);
     });
     await deliver(people);
   }, 900_000);
@@ -56,15 +56,19 @@ async function givenPeople() {
       expect(typed.code, typed.stdout + typed.stderr).toBe(0);
       return typed;
     },
-    /** Waits for the next notification about an alert, and resolves to its time. */
-    async notified(status: 'FIRING' | 'RESOLVED', before: number, about = alert): Promise<number> {
+    /** Waits for the next notification about an alert. */
+    async notified(
+      status: 'FIRING' | 'RESOLVED',
+      before: number,
+      about = alert,
+    ): Promise<{ at: number; line: string }> {
       const lines = () =>
         stack
           .stdout()
           .split('\n')
           .filter((line) => line.includes(status) && line.includes(about));
-      await until(lines, (seen) => seen.length > before, patienceMs);
-      return Date.now();
+      const seen = await until(lines, ({ length }) => length > before, patienceMs);
+      return { at: Date.now(), line: seen[before] ?? '' };
     },
     requests: async (wanted = title) =>
       (await read<{ requests: ChangeRequest[] }>('/requests')).requests.filter((each) => each.title === wanted),
@@ -82,7 +86,7 @@ async function givenPeople() {
 async function repair(
   how: string,
   people: People,
-  approve: (proposal: ChangeRequest) => Promise<unknown>,
+  approve: (proposal: ChangeRequest, notification: string) => Promise<unknown>,
 ): Promise<void> {
   const before = (await people.requests()).length;
   const port = 8_090 + before;
@@ -112,7 +116,7 @@ async function repair(
   });
   expect((await people.records(proposal.id)).filter(({ event }) => event === 'intent')).toEqual([]);
 
-  await approve(proposal);
+  await approve(proposal, fired.line);
 
   const over = await until(
     () => people.request(proposal.id),
@@ -127,11 +131,11 @@ async function repair(
   ]);
   const resolved = await people.notified('RESOLVED', before);
   print(how, began, [
-    ['the alert is notified', fired],
+    ['the alert is notified', fired.at],
     ...records.map(
       ({ event, state, operation, time }) => [`${event} ${state ?? operation ?? ''}`, Date.parse(time)] as const,
     ),
-    ['its end is notified', resolved],
+    ['its end is notified', resolved.at],
   ]);
 }
 
@@ -155,13 +159,13 @@ async function deliver(people: People): Promise<void> {
   expect(await people.request(id)).toMatchObject({ state: 'done', decision: { by: 'approver' } });
 }
 
-async function approveInConsole(open: OpenPage, { url, tokens }: People): Promise<void> {
+/** Approves with nothing but a notification and a token. */
+async function approveByLink(open: OpenPage, notification: string, { tokens }: People): Promise<void> {
   const page = await open({ viewport: { width: 390, height: 844 } });
   page.setDefaultTimeout(60_000);
-  await page.goto(`${url}/console`);
+  await page.goto(/Repair: (\S+)/.exec(notification)?.[1] ?? notification);
   await page.getByLabel('Your token for').fill(tokens.approver);
-  await page.getByRole('button', { name: 'Show the changes' }).click();
-  await page.getByRole('link', { name: title }).first().click();
+  await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'The plan' }).waitFor();
   expect(await page.locator('#detail').innerText()).toContain('ZlbFarmNeedsRestart');
   await page.getByLabel('Your reason').fill('looked at it');

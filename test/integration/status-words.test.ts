@@ -26,7 +26,7 @@ describe('a search for a state', () => {
 
     expect(await find('down', '10.20.0.14:8081')).toContain('oldportal');
     expect(await find('critical', 'legacy')).not.toContain('oldportal');
-    expect(await find('needs restart', 'pending')).toContain('1 match');
+    expect(await find('needs restart', 'payments')).toContain('1 match');
     expect(await find('expired', 'old_example_com.pem')).toContain('1 match');
     expect(await find('deactivated', 'lb-lisbon')).toContain('1 match');
     expect(await find('lb-madrid', '1 match'), 'a name is found as before').not.toContain('lb-berlin');

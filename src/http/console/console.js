@@ -18,7 +18,8 @@ const signIn = document.getElementById('sign-in');
 const field = document.getElementById('token');
 const tokenRefused = document.getElementById('token-refused');
 const content = document.getElementById('content');
-const forgetButton = document.getElementById('forget');
+const signOutButton = document.getElementById('sign-out');
+const linked = document.getElementById('linked');
 const alarm = document.getElementById('alarm');
 const news = document.getElementById('news');
 const live = document.getElementById('live').firstElementChild;
@@ -46,7 +47,11 @@ function alertInAddress() {
 /** Opens the proposal of the alert in the address as soon as there is one. */
 function followAlert() {
   session.awaited = alertInAddress();
-  const proposal = session.awaited && session.requests.find((request) => isWaiting(request) && isOf(session.awaited, request));
+  if (!session.awaited) return;
+  session.ofAwaited = session.requests
+    .filter((request) => isOf(session.awaited, request))
+    .toSorted((a, b) => (a.created < b.created ? 1 : -1));
+  const proposal = session.ofAwaited.find(isWaiting);
   if (proposal) location.replace(`#${proposal.id}`);
 }
 
@@ -166,8 +171,10 @@ function schedule() {
 function render() {
   const waiting = session?.requests.filter(isWaiting).length ?? 0;
   signIn.hidden = session !== undefined;
+  const { alert } = alertInAddress() ?? {};
+  linked.textContent = alert === undefined ? '' : `Sign in to see the proposed repair of ${alert}.`;
   content.hidden = session === undefined;
-  forgetButton.hidden = session === undefined;
+  signOutButton.hidden = session === undefined;
   if (session) {
     session.nowMs = Date.now() + session.offsetMs;
     session.silent ||= Date.now() - Math.max(session.answeredAtMs, visibleSinceMs) > oldAfterMs;
@@ -258,7 +265,7 @@ signIn.addEventListener('submit', (event) => {
   });
 });
 
-forgetButton.addEventListener('click', () => forget('The token was forgotten.'));
+signOutButton.addEventListener('click', () => forget('You are signed out, and the token is forgotten.'));
 
 content.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -277,7 +284,7 @@ content.addEventListener('click', (event) => {
 });
 
 addEventListener('hashchange', () => {
-  if (!session) return;
+  if (!session) return render();
   Object.assign(session, {
     selected: chosen(),
     opened: undefined,
@@ -303,4 +310,5 @@ addEventListener('pagehide', () => forget(''));
 setInterval(() => {
   if (session && !document.hidden) render();
 }, 1_000);
+render();
 field.focus();

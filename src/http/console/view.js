@@ -32,9 +32,9 @@ function stateOf({ state }) {
 export function page(session) {
   const waiting = session.requests.filter(isWaiting).toSorted((a, b) => (a.expires < b.expires ? -1 : 1));
   return together(
-    summary(waiting.length, session),
+    make('div', { class: session.selected !== undefined && 'only-wide' }, summary(waiting.length, session)),
     session.freeze.frozen && frozen(session.freeze),
-    session.awaited && awaited(session.awaited),
+    session.awaited && awaited(session),
     make(
       'div',
       { id: 'columns', class: session.selected === undefined ? 'console' : 'console chosen' },
@@ -69,9 +69,17 @@ function frozen({ by, since, reason }) {
   );
 }
 
-function awaited({ alert }) {
-  const words = `No proposal of ${alert} waits for a decision. It opens here as soon as there is one.`;
-  return make('p', { id: 'awaited', class: 'notice' }, words);
+function awaited({ awaited: { alert }, ofAwaited: [last] }) {
+  return make(
+    'div',
+    { id: 'awaited', class: 'notice' },
+    make(
+      'div',
+      {},
+      make('p', {}, `No proposal of ${alert} waits for a decision. It opens here as soon as there is one.`),
+      last && make('p', {}, 'The last one: ', make('a', { href: `#${last.id}` }, last.title), ' ', stateOf(last), ', ', ending(last)),
+    ),
+  );
 }
 
 function lists(waiting, session) {
@@ -176,6 +184,7 @@ function detail(session) {
   return titled(
     opened.title,
     make('p', { id: 'standing' }, stateOf(opened), ` on ${opened.appliance}`),
+    make('p', { id: 'why' }, why(opened)),
     became(opened),
     about(opened, session),
     plan(opened, session),
@@ -183,14 +192,17 @@ function detail(session) {
   );
 }
 
+function why({ alert, reason }) {
+  if (!alert) return reason ?? 'No reason was given.';
+  return [make('b', {}, alert.name), ' since ', moment(alert.since, 'clock'), alert.summary && `: ${alert.summary}`];
+}
+
 function about(request, session) {
-  const { alert, reason, requested_by: asker, force, created, expires } = request;
+  const { requested_by: asker, force, created, expires } = request;
   return facts([
     ['Asked by', asker],
-    ['Why', reason ?? (alert ? 'an alert' : 'no reason given')],
     ['Since', [moment(created, 'clock'), ' (', moment(created, 'age'), ' ago)']],
     isWaiting(request) && ['Expires', [moment(expires, 'clock'), ` (${expiry(request, session)})`]],
-    alert && ['Alert', [make('b', {}, alert.name), ' since ', moment(alert.since, 'clock'), alert.summary && `: ${alert.summary}`]],
     force && ['Forced', 'yes: guards that refuse are overridden'],
     ['Request', request.id],
   ]);
@@ -242,7 +254,7 @@ function step({ title, call, findings, because, current }, index) {
   return make(
     'li',
     {},
-    make('p', { class: 'step' }, make('b', {}, title), call ? make('span', { class: 'chip' }, call.risk) : ' sends nothing'),
+    make('p', { class: 'step' }, make('b', {}, title), call ? make('span', { class: 'chip' }, `risk: ${call.risk}`) : ' sends nothing'),
     call && make('p', { class: 'call' }, make('code', {}, `${call.method} ${call.url}`)),
     call && call.body !== null && call.body !== undefined && code(call.body),
     findings.map(({ guard, severity, message, remedy }) => {
@@ -277,7 +289,8 @@ function decision(request, session) {
   const { refusal, missing, busy, renewed, silent } = session;
   const notApprove = whyNotApprove(request, session);
   const notDeny = whyNotDeny(request, session);
-  const cancels = mayCancel(request, session);
+  // Who may deny has no use for another way to end it.
+  const cancels = notDeny && mayCancel(request, session);
   const button = (word, text) => make('button', { value: word, class: word, disabled: silent || busy !== undefined }, text);
   const buttons = [
     !notApprove && !renewed && button('approve', busy === 'approve' ? 'Looking again, then approving…' : 'Approve and carry out'),
@@ -292,7 +305,7 @@ function decision(request, session) {
     refusal && refused(refusal),
     sentence && make('p', { id: 'hindrance', class: 'faint' }, sentence),
     buttons.length > 0 && [
-      make('p', {}, make('label', { for: `reason-${id}` }, 'Your reason, which goes into the audit')),
+      make('p', {}, make('label', { for: `reason-${id}` }, cancels ? 'Your reason, if you have one, for the audit' : 'Your reason (required), for the audit')),
       make('textarea', {
         id: `reason-${id}`,
         rows: '2',

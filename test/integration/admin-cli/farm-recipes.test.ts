@@ -17,25 +17,25 @@ describe('restart-farm', () => {
   it('restarts a farm that waits for it, and compares before and after', async () => {
     const { run, appliance, done } = await givenAdminCli({ 'lb-1': busyWorld() });
 
-    const { code, out } = await run([...words, 'farm=pending', ...agreed]);
+    const { code, out } = await run([...words, 'farm=payments', ...agreed]);
 
     expect(code).toBe(0);
-    expect(out).toContain('Farm pending (http) at 192.0.2.40:8083 is waiting for a restart, 1 of 1 backends up.');
+    expect(out).toContain('Farm payments (http) at 192.0.2.40:8083 is waiting for a restart, 1 of 1 backends up.');
     expect(out).toContain('A restart drops its 3 connections.');
     expect(out).toMatch(
-      /✓ 1\. pending was restarted\.\n✓ 2\. pending is up\.\n✓ 3\. Before: waiting for a restart, 1 of 1 backends up\. After: up, 1 of 1 backends up\.$/,
+      /✓ 1\. payments was restarted\.\n✓ 2\. payments is up\.\n✓ 3\. Before: waiting for a restart, 1 of 1 backends up\. After: up, 1 of 1 backends up\.$/,
     );
-    expect(httpFarm(appliance.world, 'pending').needsRestart).toBe(false);
+    expect(httpFarm(appliance.world, 'payments').needsRestart).toBe(false);
     expect(await done()).toEqual(['actOnFarm']);
   });
 
   it('takes farmname= as well as farm=', async () => {
     const { run } = await givenAdminCli({ 'lb-1': busyWorld() });
 
-    const long = await run([...words, 'farmname=pending', '--dry-run']);
-    const both = await run([...words, 'farmname=pending', 'farm=pending', '--dry-run']);
+    const long = await run([...words, 'farmname=payments', '--dry-run']);
+    const both = await run([...words, 'farmname=payments', 'farm=payments', '--dry-run']);
 
-    expect(long).toMatchObject({ code: 0, out: expect.stringContaining('Farm pending (http)') });
+    expect(long).toMatchObject({ code: 0, out: expect.stringContaining('Farm payments (http)') });
     expect(both.code).toBe(0);
   });
 

@@ -128,14 +128,14 @@ describe('a destructive operation', () => {
     const { run, changes } = await givenAdminCli({ 'lb-1': busyWorld() });
 
     const typed = await run(words, { answers: ['legacy'] });
-    const given = await run(['admin', 'lb-1', 'deleteFarm', 'farmname=pending', '--confirm=pending', '--yes']);
+    const given = await run(['admin', 'lb-1', 'deleteFarm', 'farmname=payments', '--confirm=payments', '--yes']);
 
     expect(typed).toMatchObject({
       code: 0,
       asked: ['\ndeleteFarm on lb-1 cannot be undone. Type legacy to go on: '],
     });
     expect(given.code).toBe(0);
-    expect(changes()).toEqual(['DELETE /farms/legacy', 'DELETE /farms/pending']);
+    expect(changes()).toEqual(['DELETE /farms/legacy', 'DELETE /farms/payments']);
   });
 
   it.each([['shop'], [''], ['LEGACY']])('is not done when %j is typed', async (answer) => {

@@ -5,7 +5,7 @@ import { givenAdminCli } from './given-admin-cli.ts';
 
 const approver = { token: 'the-token-of-bob', name: 'bob', person: 'bob', role: 'admin', approver: true } as const;
 const breaker = { token: 'the-token-of-eve', name: 'eve', person: 'eve', role: 'admin', breakGlass: true } as const;
-const restart = ['admin', 'lb-1', 'restart-farm', 'farm=pending'];
+const restart = ['admin', 'lb-1', 'restart-farm', 'farm=payments'];
 const asking = [...restart, '--request', '--reason=TICKET-42'];
 const stop = ['admin', 'lb-1', 'actOnFarm', 'farmname=shop', 'action=stop', '--reason=TICKET-42'];
 
@@ -39,12 +39,12 @@ describe('a change that is asked for', () => {
 
     expect(code).toBe(0);
     expect(out).toMatch(
-      /^cr-\w+ waits for approval\. Nothing was sent\.\n\nchange +restart-farm farm=pending on lb-1\n/,
+      /^cr-\w+ waits for approval\. Nothing was sent\.\n\nchange +restart-farm farm=payments on lb-1\n/,
     );
     expect(out).toMatch(/\nreason +TICKET-42\n[^]*\nwaits until +\d{4}-/);
-    expect(out).toMatch(/\nstep +operation +risk +plan\n1 +actOnFarm +reversible +Restart pending\n2 +- +- +Wait/);
+    expect(out).toMatch(/\nstep +operation +risk +plan\n1 +actOnFarm +reversible +Restart payments\n2 +- +- +Wait/);
     expect(out).toMatch(
-      /\n1\. Restart pending\n {2}PUT https:\S+\/farms\/pending\/actions\n {2}\{"action":"restart"\}\n/,
+      /\n1\. Restart payments\n {2}PUT https:\S+\/farms\/payments\/actions\n {2}\{"action":"restart"\}\n/,
     );
     expect(out).toMatch(/\n {2}zlb-exporter admin requests approve cr-\w+ --watch\n/);
     expect(await done()).toEqual([]);
@@ -72,9 +72,9 @@ describe('a change that is asked for', () => {
 
     expect(own).toMatchObject({ code: 1, err: expect.stringMatching(/code (?:own_request|not_approver)/) });
     expect(refused).toMatchObject({ code: 2, err: 'Nothing was done.' });
-    expect(asked).toEqual([`\nGo on with the approval of ${id}: restart-farm farm=pending on lb-1? [y/N] `]);
+    expect(asked).toEqual([`\nGo on with the approval of ${id}: restart-farm farm=payments on lb-1? [y/N] `]);
     expect(code).toBe(0);
-    expect(out).toMatch(/ is done\.\n\nOutcome at .*\n {2}✓ pending was restarted\.\n {2}✓ /);
+    expect(out).toMatch(/ is done\.\n\nOutcome at .*\n {2}✓ payments was restarted\.\n {2}✓ /);
     expect(await done()).toEqual(['actOnFarm']);
   });
 
@@ -114,13 +114,13 @@ describe('a change that is asked for', () => {
   it('that fails ends with 1, and says what happened', async () => {
     const { ask, decide, appliance } = await given();
     const id = await ask();
-    const pending = appliance.world.farms.get('pending');
-    if (pending?.profile === 'http') pending.configError = 'There is no such cipher.';
+    const payments = appliance.world.farms.get('payments');
+    if (payments?.profile === 'http') payments.configError = 'There is no such cipher.';
 
     const { code, out } = await decide(['approve', id, '--watch'], { answers: ['y'] });
 
     expect(code).toBe(1);
-    expect(out).toMatch(/ has failed\.\n\nOutcome at .*\n {2}✗ Restart pending: .*There is no such cipher\./);
+    expect(out).toMatch(/ has failed\.\n\nOutcome at .*\n {2}✗ Restart payments: .*There is no such cipher\./);
   });
 
   it('is denied with a reason, or taken back', async () => {
@@ -154,7 +154,7 @@ describe('a change that is asked for', () => {
 
     expect(open.out).toMatch(/^id +state +appliance +change +asked by/);
     expect(open.out).toMatch(
-      new RegExp(String.raw`\n${waiting} +pending +lb-1 +restart-farm farm=pending +admin .*TICKET-42$`),
+      new RegExp(String.raw`\n${waiting} +pending +lb-1 +restart-farm farm=payments +admin .*TICKET-42$`),
     );
     expect(some.out).toMatch(new RegExp(String.raw`\n${denied} +denied +lb-1 `));
     expect(JSON.parse(all.bytes.toString()).requests).toHaveLength(2);

@@ -99,7 +99,7 @@ describe('a restart', () => {
     expect(appliance.world.farms.get('shop')?.running).toBe(false);
   });
 
-  it.each(['shop', 'pending', 'legacy', 'db', 'dns'])(
+  it.each(['shop', 'payments', 'legacy', 'db', 'dns'])(
     'of %s is only a warning, because the farm starts again',
     async (farm) => {
       const { findings, call } = await givenReach(busyWorld());
@@ -204,7 +204,7 @@ describe('an id one past the last', () => {
 });
 
 describe('maintenance', () => {
-  it.each(['oldportal', 'pending'])(
+  it.each(['oldportal', 'payments'])(
     'of a backend of %s is refused, because the appliance crashes or refuses',
     async (farm) => {
       const { findings } = await givenReach(busyWorld());

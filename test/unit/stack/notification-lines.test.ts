@@ -19,7 +19,7 @@ const delivery = (...alerts: readonly NotifiedAlert[]) => ({ status: 'firing' as
 
 describe('the lines of notifications', () => {
   it('say when, how, how urgent, what, where, why and to whom', () => {
-    const tell = createTeller();
+    const tell = createTeller('http://lb/console');
 
     expect(tell(delivery(farmDown('firing', 'shop')), at)).toEqual([
       '03:04:05 FIRING   critical ZlbFarmDegraded lb-1 shop: Farm shop is down (to page)',
@@ -27,7 +27,7 @@ describe('the lines of notifications', () => {
   });
 
   it('come once for each change, however often Alertmanager repeats the group', () => {
-    const tell = createTeller();
+    const tell = createTeller('http://lb/console');
     tell(delivery(farmDown('firing', 'shop')), at);
 
     expect(tell(delivery(farmDown('firing', 'shop'), farmDown('firing', 'blog')), at)).toHaveLength(1);
@@ -37,21 +37,24 @@ describe('the lines of notifications', () => {
     expect(tell(delivery(farmDown('firing', 'shop')), at)).toHaveLength(1);
   });
 
-  it('say where the repair of an alert waits, while it fires', () => {
-    const tell = createTeller();
-    const backup = (status: NotifiedAlert['status']) => ({
+  it('link to the repair of an alert, while it fires', () => {
+    const tell = createTeller('http://lb/console');
+    const expires = (status: NotifiedAlert['status']) => ({
       ...farmDown(status, 'shop'),
-      labels: { alertname: 'ZlbBackupTooOld', severity: 'info', appliance: 'lb-1' },
+      labels: { alertname: 'ZlbCertificateExpirySoon', severity: 'info', appliance: 'lb-1', file: 'a b\n.pem' },
+      annotations: { description: 'x'.repeat(500) },
     });
 
-    expect(tell(delivery(backup('firing')), at)).toEqual([
-      expect.stringMatching(/\(to page\) .*backup.*admin requests$/),
+    expect(tell(delivery(expires('firing')), at)).toEqual([
+      expect.stringMatching(
+        / Repair: http:\/\/lb\/console#alert=ZlbCertificateExpirySoon&appliance=lb-1&object=a\+b%0A\.pem$/,
+      ),
     ]);
-    expect(tell(delivery(backup('resolved')), at)).toEqual([expect.not.stringContaining('admin requests')]);
+    expect(tell(delivery(expires('resolved')), at)).toEqual([expect.not.stringContaining('console')]);
   });
 
   it('cannot be broken by the characters of a name', () => {
-    const tell = createTeller();
+    const tell = createTeller('http://lb/console');
 
     expect(tell(delivery(farmDown('firing', 'a\u001B[2J\nb')), at)).toEqual([
       '03:04:05 FIRING   critical ZlbFarmDegraded lb-1 a [2J b: Farm a [2J b is down (to page)',
