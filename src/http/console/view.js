@@ -77,6 +77,7 @@ function awaited({ awaited: { alert }, ofAwaited: [last] }) {
       'div',
       {},
       make('p', {}, `No proposal of ${alert} waits for a decision. It opens here as soon as there is one.`),
+      make('p', { class: 'faint' }, 'The gateway proposes a repair only if it can help.'),
       last && make('p', {}, 'The last one: ', make('a', { href: `#${last.id}` }, last.title), ' ', stateOf(last), ', ', ending(last)),
     ),
   );
