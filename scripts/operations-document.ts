@@ -3,7 +3,6 @@ import { betweenMarkers } from './between-markers.ts';
 
 interface AlertRule {
   readonly alert?: string;
-  readonly for?: string;
   readonly labels?: { readonly severity?: string };
 }
 
@@ -22,10 +21,13 @@ export function operationsDocument(document: string, files: readonly string[]): 
 
 function alertTable(text: string): string {
   const { groups } = parse(text) as RuleFile;
-  const rows = groups
-    .flatMap(({ rules }) => rules)
-    .flatMap(({ alert, labels, for: wait = '–' }) =>
-      alert === undefined ? [] : [`| [${alert}](#${alert.toLowerCase()}) | ${labels?.severity} | ${wait} |`],
-    );
-  return ['| Alert | Severity | For |', '|---|---|---|', ...rows].join('\n');
+  const bySeverity = Map.groupBy(
+    groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert !== undefined),
+    ({ labels }) => labels?.severity,
+  );
+  const rows = [...bySeverity].map(
+    ([severity, rules]) =>
+      `| ${severity} | ${rules.map(({ alert = '' }) => `[${alert}](#${alert.toLowerCase()})`).join(', ')} |`,
+  );
+  return ['| Severity | Alerts |', '|---|---|', ...rows].join('\n');
 }
