@@ -40,6 +40,19 @@ describe('the schedule of a poller', () => {
     expect(asked.filter(({ at }) => at > turn && at <= turn + minuteMs + 20 * secondMs)).toHaveLength(1);
   });
 
+  it('begins in the order of the collectors, whatever their intervals', async () => {
+    const { poller, asked } = givenPoller({
+      names: ['farms', 'certificates', 'system'],
+      answer: answering(),
+      callMs: 5 * secondMs,
+    });
+
+    poller.start();
+    await vi.advanceTimersByTimeAsync(minuteMs);
+
+    expect(asked.slice(0, 3).map(({ key }) => key)).toEqual(['listFarmStats', 'listCertificates', 'readStats']);
+  });
+
   it('continues when the system clock is set back by a day, and forward by one', async () => {
     const { poller, asked, setClock } = givenPoller({
       names: ['farms', 'backends'],
