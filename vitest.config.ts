@@ -6,7 +6,7 @@ const long = [
   'test/fuzz/**/*.test.ts',
   'test/docs/{code,commands,new-alert,runbooks-even,runbooks-odd,session,typing}.test.ts',
   'test/e2e/{admin-full-disk,admin-kill,admin-two-writers,requests-kill}.test.ts',
-  'test/e2e/{acme,console,dashboard-queries,deliver-kill,distribution,docs-page,hostile-replies,icinga,image,log-output,new-user,package,permissions,repair-loop,served,shards,soak,stack-inhibition,status-page,zabbix}.test.ts',
+  'test/e2e/{acme,console,dashboard-queries,deliver-kill,distribution,docs-page,hostile-replies,icinga,image,log-output,new-user,package,permissions,repair-loop,served,shards,soak,stack,stack-inhibition,status-page,zabbix}.test.ts',
   'test/integration/{alert-rules,descriptors,politeness,send-page,vip-500-farms}.test.ts',
   'test/integration/systemd-install/install.test.ts',
   'test/integration/audit/{full-disk,killed}.test.ts',
@@ -37,7 +37,8 @@ export default defineConfig({
       }),
       // They wait for other processes most of the time: the two together use all cores.
       project('e2e', { include: ['test/e2e/**/*.test.ts'], maxWorkers: 4, sequence: { groupOrder: 1 } }),
-      { extends: true, test: { name: 'long', include: long, maxWorkers: 2, sequence: { groupOrder: 2 } } },
+      // Many wait for alerts, minutes at a time: one worker more than the smallest machine has cores.
+      { extends: true, test: { name: 'long', include: long, maxWorkers: 3, sequence: { groupOrder: 2 } } },
     ],
   },
 });
