@@ -37,7 +37,7 @@ export default defineConfig({
       }),
       // They wait for other processes most of the time: the two together use all cores.
       project('e2e', { include: ['test/e2e/**/*.test.ts'], maxWorkers: 4, sequence: { groupOrder: 1 } }),
-      // Many wait for alerts, minutes at a time: one worker more than the smallest machine has cores.
+      // Many wait for alerts for minutes: one worker more than two cores.
       { extends: true, test: { name: 'long', include: long, maxWorkers: 3, sequence: { groupOrder: 2 } } },
     ],
   },

@@ -33,7 +33,7 @@ export function createDeliver(folder: string): Recipe {
         facts: [
           `${file} is for ${namesOf(old).join(', ')} and ends on ${endOf(old)}.`,
           `${path} is for ${renewed.names.join(', ')} and ends on ${endOf(renewed.certificate)}.`,
-          `Farms that get it: ${pending.map(({ farm }) => farm.name).join(', ')}. ${file} stays in the store.`,
+          `Farms that get it: ${pending.map(({ farm }) => farm.name).join(', ')}. ${file} stays in the store; ZlbUnusedCertificateExpiry fires until it is deleted.`,
         ],
         steps: pending.flatMap(({ steps }) => steps),
       };

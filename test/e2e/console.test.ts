@@ -130,9 +130,9 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
       });
     const link = '#alert=ZlbFarmNeedsRestart&appliance=lb-1&object=shop';
     const { page, complaints } = await openConsole(open, `${url}/console${link}`, { viewport: phone });
-    await page.getByText('Sign in to see the proposed repair of ZlbFarmNeedsRestart').waitFor();
+    await page.getByText('Sign in to see the repair of ZlbFarmNeedsRestart, shop, lb-1.').waitFor();
     await signIn(page, tokens.bob);
-    await page.getByText('No proposal of ZlbFarmNeedsRestart waits').waitFor();
+    await page.getByText('No repair of ZlbFarmNeedsRestart, shop, lb-1 waits').waitFor();
 
     await tell('blog');
     await tell('shop');
@@ -148,7 +148,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     await page.locator('#awaited', { hasText: 'The last one: restart-farm farm=shop denied, denied by bob' }).waitFor();
     await page.evaluate(`location.hash = '#alert=%3Cimg%20src%3Dx%3E&appliance=lb-1'`);
     await page.locator('#awaited').waitFor({ state: 'detached' });
-    await page.getByRole('heading', { name: '1 change waits' }).waitFor();
+    await page.getByRole('heading', { name: 'No change waits' }).waitFor();
     expect(complaints).toEqual([]);
   }, 60_000);
 
@@ -389,7 +389,7 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
     const { page } = await openConsole(open, `${url}/console#cr-aaaaaaaaaa`, {});
 
     await signIn(page, 'zlb_wrong');
-    await page.getByText('The token is not known.').waitFor();
+    await page.getByText('Type or paste the whole token again.').waitFor();
     await signIn(page, 'schlüssel');
     await page.getByText('That is not a token').waitFor();
     await signIn(page, tokens.bob);

@@ -85,7 +85,7 @@ const restartMayLeaveDown: Guard = {
       farm.profile === 'http' ? ' at once, without being drained, and for about two seconds it serves nobody' : '';
     return {
       severity: 'warning',
-      message: `The farm ${farm.name} is stopped and started again; its open connections drop${http}.`,
+      message: `The farm ${farm.name} is stopped and started again; its open connections drop${http}. Nothing was found that would keep it down.`,
       remedy: 'Do it when few are connected, or drain what is in front of it first.',
     };
   },

@@ -39,9 +39,10 @@ function chosen() {
 /** The alert in the link of a notification: `#alert=NAME&appliance=NAME&object=FARM_OR_FILE`. */
 function alertInAddress() {
   const words = new URLSearchParams(location.hash.slice(1));
-  const alert = words.get('alert') ?? '';
-  // Somebody else may have written the address: only a name is shown.
-  return /^\w{1,100}$/.test(alert) ? { alert, appliance: words.get('appliance'), object: words.get('object') } : undefined;
+  const [alert, appliance, object] = ['alert', 'appliance', 'object'].map((word) => words.get(word) ?? '');
+  // Somebody else may have written the address: no sentence of theirs is shown.
+  const name = [alert, object, appliance].filter((word) => /^[\w.:*-]{1,100}$/.test(word)).join(', ');
+  return /^\w{1,100}$/.test(alert) ? { alert, appliance, object, name } : undefined;
 }
 
 /** Opens the proposal of the alert in the address as soon as there is one. */
@@ -171,8 +172,8 @@ function schedule() {
 function render() {
   const waiting = session?.requests.filter(isWaiting).length ?? 0;
   signIn.hidden = session !== undefined;
-  const { alert } = alertInAddress() ?? {};
-  linked.textContent = alert === undefined ? '' : `Sign in to see the proposed repair of ${alert}.`;
+  const { name } = alertInAddress() ?? {};
+  linked.textContent = name === undefined ? '' : `Sign in to see the repair of ${name}.`;
   content.hidden = session === undefined;
   signOutButton.hidden = session === undefined;
   if (session) {
@@ -260,7 +261,7 @@ signIn.addEventListener('submit', (event) => {
   const own = newest;
   start(token, own).catch((error) => {
     if (own.signal.aborted) return;
-    if (error instanceof Refusal) forget(`${error.message} ${error.remedy}`);
+    if (error instanceof Refusal) forget(`${error.message} ${error.status === 401 ? 'Type or paste the whole token again.' : error.remedy}`);
     else forget(`The gateway does not answer. ${error.message}`);
   });
 });

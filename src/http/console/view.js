@@ -6,6 +6,9 @@ import { span } from './times.js';
 
 const maxLately = 20;
 
+/** From the smallest to the greatest. */
+const risks = ['read', 'secret', 'reversible', 'disruptive', 'destructive'];
+
 const states = {
   proposed: ['warning', 'proposed'],
   pending: ['warning', 'waits'],
@@ -69,15 +72,15 @@ function frozen({ by, since, reason }) {
   );
 }
 
-function awaited({ awaited: { alert }, ofAwaited: [last] }) {
+function awaited({ awaited: { name }, ofAwaited: [last] }) {
   return make(
     'div',
     { id: 'awaited', class: 'notice' },
     make(
       'div',
       {},
-      make('p', {}, `No proposal of ${alert} waits for a decision. It opens here as soon as there is one.`),
-      make('p', { class: 'faint' }, 'The gateway proposes a repair only if it can help.'),
+      make('p', {}, make('b', {}, `No repair of ${name} waits for a decision.`), ' It opens here as soon as there is one.'),
+      make('p', {}, 'A repair is proposed only if it can help. If none comes within a minute, follow the runbook of the alert.'),
       last && make('p', {}, 'The last one: ', make('a', { href: `#${last.id}` }, last.title), ' ', stateOf(last), ', ', ending(last)),
     ),
   );
@@ -201,8 +204,7 @@ function why({ alert, reason }) {
 function about(request, session) {
   const { requested_by: asker, force, created, expires } = request;
   return facts([
-    ['Asked by', asker],
-    ['Since', [moment(created, 'clock'), ' (', moment(created, 'age'), ' ago)']],
+    ['Asked by', [`${asker}, `, moment(created, 'clock'), ' (', moment(created, 'age'), ' ago)']],
     isWaiting(request) && ['Expires', [moment(expires, 'clock'), ` (${expiry(request, session)})`]],
     force && ['Forced', 'yes: guards that refuse are overridden'],
     ['Request', request.id],
@@ -210,9 +212,10 @@ function about(request, session) {
 }
 
 /** What was decided, and what came of it. */
-function became({ state, decision: decided, outcome }) {
+function became({ alert, state, decision: decided, outcome }) {
   if (!decided && !outcome) return undefined;
   const hint = { uncertain: 'It is not known whether a call was carried out: look at the object.' }[state];
+  const alertEnds = state === 'done' && alert && 'The alert ends once Prometheus has seen it, often after one to five minutes.';
   return make(
     'section',
     { id: 'became', 'aria-labelledby': 'became-title' },
@@ -221,6 +224,7 @@ function became({ state, decision: decided, outcome }) {
       make('p', {}, `${decided.what}${decided.by === '-' ? '' : ` by ${decided.by}`} `, moment(decided.at, 'clock'), decided.reason && `: ${decided.reason}`),
     outcome && make('ul', { class: 'lines' }, outcome.lines.map((line) => make('li', {}, line))),
     outcome?.code && make('p', { class: 'faint' }, 'Code: ', make('code', {}, outcome.code)),
+    alertEnds && make('p', { class: 'faint' }, alertEnds),
     hint && make('p', { class: 'notice warning' }, sign('warning'), make('span', {}, hint)),
   );
 }
@@ -231,10 +235,17 @@ function plan({ id, plan: { facts: sentences, steps }, digest, state }, { renewe
     { id: `plan-${id}`, 'aria-labelledby': 'plan-title' },
     make('h3', { id: 'plan-title' }, 'The plan'),
     renewed && isWaiting({ state }) && renewal(),
+    make('p', {}, `Highest risk: ${highestRisk(steps)}.`),
     sentences.length > 0 && make('ul', { class: 'lines' }, sentences.map((sentence) => make('li', {}, sentence))),
     make('ol', { class: 'steps' }, steps.map(step)),
-    make('p', { class: 'digest faint' }, 'Digest of this plan: ', make('code', {}, digest)),
+    make('p', { class: 'digest faint' }, 'Digest: you approve exactly this plan. ', make('code', {}, digest)),
   );
+}
+
+function highestRisk(steps) {
+  const levels = steps.map(({ call }) => risks.indexOf(call?.risk));
+  const highest = Math.max(...levels);
+  return highest < 0 ? 'none' : `${risks[highest]}, in step ${levels.indexOf(highest) + 1}`;
 }
 
 function renewal() {
@@ -255,7 +266,7 @@ function step({ title, call, findings, because, current }, index) {
   return make(
     'li',
     {},
-    make('p', { class: 'step' }, make('b', {}, title), call ? make('span', { class: 'chip' }, `risk: ${call.risk}`) : ' sends nothing'),
+    make('p', { class: 'step' }, make('b', {}, title), call ? make('span', { class: 'chip' }, `risk: ${call.risk}`) : ' changes nothing'),
     call && make('p', { class: 'call' }, make('code', {}, `${call.method} ${call.url}`)),
     call && call.body !== null && call.body !== undefined && code(call.body),
     findings.map(({ guard, severity, message, remedy }) => {

@@ -75,7 +75,7 @@ describe('a restart', () => {
 
     expect(namesOf(seen)).toEqual(['restart_may_leave_down warning']);
     expect(seen.findings[0]?.message).toBe(
-      'The farm shop is stopped and started again; its open connections drop at once, without being drained, and for about two seconds it serves nobody.',
+      'The farm shop is stopped and started again; its open connections drop at once, without being drained, and for about two seconds it serves nobody. Nothing was found that would keep it down.',
     );
   });
 
@@ -165,7 +165,7 @@ describe('a restart', () => {
 
   it('of an L4xNAT farm is a warning too', async () => {
     expect(await only(restart(given({ profile: 'l4xnat' })))).toBe(
-      'The farm shop is stopped and started again; its open connections drop.',
+      'The farm shop is stopped and started again; its open connections drop. Nothing was found that would keep it down.',
     );
   });
 });
