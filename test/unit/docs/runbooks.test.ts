@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { operationsDocument } from '../../../scripts/operations-document.ts';
 import { readRuleFiles } from '../../../scripts/rule-files.ts';
+import { endpoints } from '../../../src/appliance/api/table.ts';
+import { roleMay } from '../../../src/gateway/policy.ts';
 import { loadRunbooks } from '../../../src/status-page/assets.ts';
 import { renderRunbooks } from '../../../src/status-page/render-runbooks.ts';
 import { alertNames } from '../../support/shipped-rules.ts';
@@ -23,4 +25,17 @@ it('the served runbooks have an anchor for each alert, and no link without a tar
 
   expect(alertNames.filter((alert) => !anchors.has(alert.toLowerCase()))).toEqual([]);
   expect([...text.matchAll(/<a href="#([^"]*)"/g)].filter(([, id]) => !anchors.has(id))).toEqual([]);
+});
+
+it('a section whose commands need the role admin says so', () => {
+  const needAdmin = Object.entries(endpoints).flatMap(([key, { risk }]) => (roleMay('operator', risk) ? [] : [key]));
+  const silent = operations
+    .split(/\n(?=#{2,3} )/)
+    .filter((section) => !/\*\(admin\b|# admin\b|role `admin`/.test(section))
+    .flatMap((section) => {
+      const called = [...section.matchAll(/^zlb-exporter admin \S+ (\w+)/gm)].map(([, key = '']) => key);
+      return called.some((key) => needAdmin.includes(key)) ? [section.split('\n')[0]] : [];
+    });
+
+  expect(silent).toEqual([]);
 });
