@@ -4,6 +4,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { type ChangeRequest, openStates, type RequestState, requestStates } from '../requests/change-request.ts';
 import type { ChangeRequests } from '../requests/change-requests.ts';
 import type { DecisionOn } from '../requests/decide.ts';
+import type { Proposals } from '../requests/proposals.ts';
 import { AskedSchema, malformed } from '../requests/read-change.ts';
 import { callerOf, contextOf } from './admin-request.ts';
 import type { SchemaTypes } from './create-app.ts';
@@ -14,6 +15,7 @@ import type { RequestBodies } from './request-bodies.ts';
 export interface RequestRoutesParts {
   readonly gateway: Pick<Gateway, 'applianceFor'>;
   readonly changeRequests: ChangeRequests;
+  readonly proposals: Pick<Proposals, 'notProposed'>;
   readonly bodies: Pick<RequestBodies, 'readJson'>;
 }
 
@@ -70,7 +72,7 @@ function answerWaiting(reply: FastifyReply, made: ChangeRequest): ChangeRequest 
   return made;
 }
 
-function registerReading(app: FastifyInstance, { changeRequests }: RequestRoutesParts): void {
+function registerReading(app: FastifyInstance, { changeRequests, proposals }: RequestRoutesParts): void {
   const routes = app.withTypeProvider<SchemaTypes>();
   const list = {
     ...own('listChangeRequests', 'the change requests that the token covers, newest first'),
@@ -82,9 +84,13 @@ function registerReading(app: FastifyInstance, { changeRequests }: RequestRoutes
     const wanted = [request.query.state ?? []]
       .flat()
       .flatMap((word): readonly RequestState[] => (word === 'open' ? openStates : [word]));
-    const found = changeRequests.list(callerOf(request).principal);
+    const { principal } = callerOf(request);
+    const found = changeRequests.list(principal);
     const shown = wanted.length === 0 ? found : found.filter(({ state }) => wanted.includes(state));
-    return { requests: shown.map(({ plan: _plan, ...rest }) => rest) };
+    return {
+      requests: shown.map(({ plan: _plan, ...rest }) => rest),
+      not_proposed: proposals.notProposed(principal),
+    };
   });
   const one = {
     ...own('readChangeRequest', 'a change request with its plan'),

@@ -88,7 +88,7 @@ const ChangePlanSchema = Type.Object({
 export type ChangePlan = Readonly<Static<typeof ChangePlanSchema>>;
 
 /** The alert that proposed a request. */
-const AlertSourceSchema = Type.Object({ name: text, summary: orNull(text), since: text });
+export const AlertSourceSchema = Type.Object({ name: text, summary: orNull(text), since: text });
 export type AlertSource = Readonly<Static<typeof AlertSourceSchema>>;
 
 const DecisionSchema = Type.Object({

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import { type Static, Type } from 'typebox';
 import type { AdminMetrics } from '../gateway/admin-metrics.ts';
-import type { Principals } from '../gateway/principal.ts';
+import type { Principal, Principals } from '../gateway/principal.ts';
 import { AdminProblem } from '../gateway/problem.ts';
 import { oneLine } from '../lib/text.ts';
 import { steadyNow } from '../lib/time.ts';
 import type { Recipe } from '../recipes/recipe.ts';
-import { type AlertSource, type ChangeRequest, isOver } from './change-request.ts';
+import { type AlertSource, AlertSourceSchema, type ChangeRequest, isOver } from './change-request.ts';
 import type { ChangeRequests } from './change-requests.ts';
 import { type Change, titleOf } from './plan.ts';
 import { repairOf } from './repairs.ts';
@@ -38,10 +38,22 @@ export interface Taken {
   readonly ignored: number;
 }
 
+/** The repair of a firing alert that could not be planned. */
+export const NotProposedSchema = Type.Object({
+  appliance: Type.String(),
+  title: Type.String(),
+  parameters: Texts,
+  alert: AlertSourceSchema,
+  because: Type.String({ description: 'Why there is no proposal, and what to do.' }),
+});
+export type NotProposed = Readonly<Static<typeof NotProposedSchema>>;
+
 /** Proposes the repairs of alerts, for a person to approve. */
 export interface Proposals {
   /** Takes a notification up. Plans in the background: Alertmanager waits for nothing. */
   take(notification: Notification, sender: Omit<Actor, 'signal'>): Promise<Taken>;
+  /** Returns what could not be proposed to this approver since the start. */
+  notProposed(principal: Pick<Principal, 'approver' | 'covers'>): readonly NotProposed[];
   close(): Promise<void>;
 }
 
@@ -62,7 +74,7 @@ interface Wanted {
 }
 
 const maxOpenPerAppliance = 5;
-/** Limit of the repairs that wait to be planned. */
+/** Limit of the repairs that wait to be planned, and of those that could not be. */
 const maxWaiting = 100;
 /** Each plan asks the appliance several questions, whether or not it can be made. */
 const maxPlansPerMinute = 10;
@@ -72,6 +84,7 @@ export function createProposals(parts: ProposalsParts): Proposals {
   const stopping = new AbortController();
   /** Repairs that wait to be planned, or are being planned, by appliance and title. */
   const waiting = new Map<string, Wanted>();
+  const refused = new Map<string, NotProposed>();
   /** The plans under way, by appliance. */
   const planning = new Map<string, Promise<void>>();
   /** When the plans of the last minute were wanted, by appliance. */
@@ -84,16 +97,25 @@ export function createProposals(parts: ProposalsParts): Proposals {
     return recent.length >= maxPlansPerMinute;
   }
 
+  function refuse(key: string, { appliance, change, alert }: Wanted, because: string): void {
+    refused.set(key, { appliance, title: titleOf(change), parameters: change.parameters, alert, because });
+    const [oldest] = refused.keys();
+    if (refused.size > maxWaiting && oldest !== undefined) refused.delete(oldest);
+  }
+
   /** Plans the repairs of an appliance one by one: in trouble it must get few calls at once. */
   function plan(wanted: Wanted, sender: Omit<Actor, 'signal'>): void {
     const key = keyOf(wanted);
     waiting.set(key, wanted);
+    refused.delete(key);
     const { appliance } = wanted;
     const planned = (planning.get(appliance) ?? Promise.resolve()).then(async () => {
       if (stopping.signal.aborted || waiting.get(key) !== wanted) return;
-      const id = await propose(parts, wanted, { ...sender, signal: stopping.signal });
+      const proposed = await propose(parts, wanted, { ...sender, signal: stopping.signal });
       // The alert may have ended while it was planned.
-      if (!waiting.delete(key) && id !== undefined) await parts.changeRequests.withdraw(id);
+      const fires = waiting.delete(key);
+      if (fires && 'because' in proposed) refuse(key, wanted, proposed.because);
+      if (!fires && 'id' in proposed) await parts.changeRequests.withdraw(proposed.id);
     });
     // Such as a full disk: the proposal expires, and the next one must not wait for ever.
     planning.set(
@@ -104,6 +126,7 @@ export function createProposals(parts: ProposalsParts): Proposals {
 
   async function withdraw({ appliance, change, alert }: Wanted): Promise<boolean> {
     const key = keyOf({ appliance, change });
+    refused.delete(key);
     const wasWaiting = waiting.get(key)?.alert.name === alert.name && waiting.delete(key);
     const proposed = requestsLike(parts, { appliance, change }).filter(
       (each) => !isOver(each.state) && each.alert?.name === alert.name,
@@ -130,6 +153,8 @@ export function createProposals(parts: ProposalsParts): Proposals {
       }
       return taken;
     },
+    notProposed: ({ approver, covers }) =>
+      approver ? [...refused.values()].filter(({ appliance }) => covers(appliance)) : [],
     async close() {
       stopping.abort();
       await Promise.all(planning.values());
@@ -207,25 +232,25 @@ function isTooMany(
   return open + planned >= maxOpenPerAppliance || waiting.size >= maxWaiting;
 }
 
-/** Plans a repair, and resolves to the id of its proposal; undefined if it cannot be planned. */
+/** Plans a repair, and resolves to the id of its proposal, or to why there is none. */
 async function propose(
   parts: ProposalsParts,
   { appliance, change, alert }: Wanted,
   sender: Actor,
-): Promise<string | undefined> {
+): Promise<{ readonly id: string } | { readonly because: string }> {
   const { changeRequests, principals, metrics, log } = parts;
   try {
     const principal = principals.plannerFor(sender.principal);
     const asked = { appliance, change, reason: undefined, force: false, alert };
-    return (await changeRequests.ask(asked, { ...sender, principal })).id;
+    return await changeRequests.ask(asked, { ...sender, principal });
   } catch (error) {
     if (error instanceof AdminProblem && error.code === 'too_many_requests') metrics.changeRequestEnded('suppressed');
-    const because = error instanceof AdminProblem ? `${error.title}: ${error.message} ${error.remedy}` : undefined;
-    const level = because === undefined ? 'error' : 'info';
-    log[level](
-      { ...(because === undefined ? { err: error } : { because }), appliance, alert: alert.name },
-      'no repair proposed',
-    );
-    return undefined;
+    if (!(error instanceof AdminProblem)) {
+      log.error({ err: error, appliance, alert: alert.name }, 'no repair proposed');
+      return { because: 'The exporter failed to plan it; its log has the reason.' };
+    }
+    const because = `${error.title}: ${error.message} ${error.remedy}`;
+    log.info({ because, appliance, alert: alert.name }, 'no repair proposed');
+    return { because };
   }
 }

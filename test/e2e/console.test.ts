@@ -146,6 +146,8 @@ describe.skipIf(!isThere('chromium'))('the console in a real browser', () => {
 
     await page.evaluate(`location.hash = ${JSON.stringify(link)}`);
     await page.locator('#awaited', { hasText: 'The last one: restart-farm farm=shop denied, denied by bob' }).waitFor();
+    await page.evaluate(`location.hash = ${JSON.stringify(link.replace('shop', 'blog'))}`);
+    await page.locator('#awaited', { hasText: /It cannot be proposed\. .*blog/ }).waitFor();
     await page.evaluate(`location.hash = '#alert=%3Cimg%20src%3Dx%3E&appliance=lb-1'`);
     await page.locator('#awaited').waitFor({ state: 'detached' });
     await page.getByRole('heading', { name: 'No change waits' }).waitFor();

@@ -161,8 +161,12 @@ export function undecidedLines(request: ChangeRequest): readonly string[] {
 /** Renders the gateway's list of requests. */
 export function listLines(answer: unknown): readonly string[] {
   const requests = recordsOf(answer, 'requests');
-  if (requests.length === 0) return ['No change requests fit.'];
-  return tableLines(
+  const notProposed = recordsOf(answer, 'not_proposed').flatMap(({ title, appliance, because }) => [
+    '',
+    oneLine(`Not proposed: ${String(title)} on ${String(appliance)}. ${String(because)}`, 1_000),
+  ]);
+  if (requests.length === 0) return ['No change requests fit.', ...notProposed];
+  const table = tableLines(
     ['id', 'state', 'appliance', 'change', 'asked by', 'asked at', 'waits until', 'reason'],
     requests.map(({ id, state, appliance, title, requested_by: by, created, expires, reason, alert }) => [
       id,
@@ -175,4 +179,5 @@ export function listLines(answer: unknown): readonly string[] {
       reason ?? (isRecord(alert) ? `alert ${String(alert.name)}` : reason),
     ]),
   );
+  return [...table, ...notProposed];
 }

@@ -52,6 +52,7 @@ function followAlert() {
   session.ofAwaited = session.requests
     .filter((request) => isOf(session.awaited, request))
     .toSorted((a, b) => (a.created < b.created ? 1 : -1));
+  session.refused = session.notProposed.find((each) => isOf(session.awaited, each));
   const proposal = session.ofAwaited.find(isWaiting);
   if (proposal) location.replace(`#${proposal.id}`);
 }
@@ -101,6 +102,7 @@ async function read(into) {
   into.freeze = freeze.content;
   tellNews(into.requests, list.content.requests);
   into.requests = list.content.requests;
+  into.notProposed = list.content.not_proposed;
   into.answeredAtMs = Date.now();
   into.silent = false;
   // Another one may have been chosen meanwhile.

@@ -6,6 +6,7 @@ import { FindingSchema } from '../../gateway/guards/guard.ts';
 import { roles } from '../../gateway/principal.ts';
 import { problemCodes } from '../../gateway/problem.ts';
 import { ChangeRequestSchema, requestStates } from '../../requests/change-request.ts';
+import { NotProposedSchema } from '../../requests/proposals.ts';
 
 const role = Type.Enum([...roles]);
 const time = Type.String({ format: 'date-time' });
@@ -99,6 +100,9 @@ export const gatewaySchemas = {
   ChangeRequest: ChangeRequestSchema,
   ChangeRequests: Type.Object({
     requests: Type.Array(Type.Ref('#/components/schemas/ChangeRequest'), { description: 'Without `plan`.' }),
+    not_proposed: Type.Array(NotProposedSchema, {
+      description: 'Repairs of firing alerts that could not be planned; empty for a token without approver.',
+    }),
   }),
   TakenAlerts: Type.Object({ proposed: Type.Integer(), withdrawn: Type.Integer(), ignored: Type.Integer() }),
   Settings: Type.Object(

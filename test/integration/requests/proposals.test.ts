@@ -65,6 +65,30 @@ describe('a firing alert', () => {
     expect(await all()).toHaveLength(1);
   });
 
+  it('whose repair cannot be planned is listed for approvers with the reason, until it ends', async () => {
+    const { tell, alert, call } = await givenAlertmanager();
+    const gone = { ...needsRestart, farm: 'gone' };
+    const notProposed = async (as: Parameters<typeof call>[0]) =>
+      (await call(as, 'GET', '/requests')).json?.not_proposed as readonly object[];
+
+    await tell([alert(gone)]);
+    const [listed] = await until(
+      () => notProposed('root'),
+      ({ length }) => length === 1,
+    );
+    const forOthers = await notProposed('carol');
+    await tell([alert(gone, { status: 'resolved' })]);
+
+    expect(listed).toMatchObject({
+      appliance: 'lb-1',
+      title: 'restart-farm farm=gone',
+      alert: { name: 'ZlbFarmNeedsRestart' },
+      because: expect.stringContaining('gone'),
+    });
+    expect(forOthers).toEqual([]);
+    expect(await notProposed('root')).toEqual([]);
+  });
+
   it('withdraws its proposal when it ends, if nobody has decided', async () => {
     const { tell, alert, shown, read, sent } = await givenAlertmanager();
     await tell([alert(needsRestart)]);
