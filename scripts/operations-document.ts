@@ -3,6 +3,7 @@ import { betweenMarkers } from './between-markers.ts';
 
 interface AlertRule {
   readonly alert?: string;
+  readonly for?: string;
   readonly labels?: { readonly severity?: string };
 }
 
@@ -21,13 +22,10 @@ export function operationsDocument(document: string, files: readonly string[]): 
 
 function alertTable(text: string): string {
   const { groups } = parse(text) as RuleFile;
-  const bySeverity = Map.groupBy(
-    groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert !== undefined),
-    ({ labels }) => labels?.severity,
-  );
-  const rows = [...bySeverity].map(
-    ([severity, rules]) =>
-      `| ${severity} | ${rules.map(({ alert = '' }) => `[${alert}](#${alert.toLowerCase()})`).join(', ')} |`,
-  );
-  return ['| Severity | Alerts |', '|---|---|', ...rows].join('\n');
+  const rows = groups
+    .flatMap(({ rules }) => rules)
+    .flatMap(({ alert, labels, for: wait = '–' }) =>
+      alert === undefined ? [] : [`| [${alert}](#${alert.toLowerCase()}) | ${labels?.severity} | ${wait} |`],
+    );
+  return ['| Alert | Severity | For |', '|---|---|---|', ...rows].join('\n');
 }
