@@ -52,7 +52,7 @@ function followAlert() {
   session.ofAwaited = session.requests
     .filter((request) => isOf(session.awaited, request))
     .toSorted((a, b) => (a.created < b.created ? 1 : -1));
-  session.refused = session.notProposed.find((each) => isOf(session.awaited, each));
+  session.cannotPropose = session.notProposed.find((each) => isOf(session.awaited, each));
   const proposal = session.ofAwaited.find(isWaiting);
   if (proposal) location.replace(`#${proposal.id}`);
 }

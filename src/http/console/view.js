@@ -72,7 +72,7 @@ function frozen({ by, since, reason }) {
   );
 }
 
-function awaited({ awaited: { name }, ofAwaited: [last], refused: notProposed }) {
+function awaited({ awaited: { name }, ofAwaited: [last], cannotPropose }) {
   return make(
     'div',
     { id: 'awaited', class: 'notice' },
@@ -80,8 +80,8 @@ function awaited({ awaited: { name }, ofAwaited: [last], refused: notProposed })
       'div',
       {},
       make('p', {}, make('b', {}, `No repair of ${name} waits for a decision.`), ' It opens here as soon as there is one.'),
-      notProposed
-        ? make('p', {}, make('b', {}, 'It cannot be proposed. '), notProposed.because)
+      cannotPropose
+        ? make('p', {}, make('b', {}, 'It cannot be proposed. '), cannotPropose.because)
         : make('p', {}, 'A repair is proposed only if it can help. If none comes within a minute, follow the runbook of the alert.'),
       last && make('p', {}, 'The last one: ', make('a', { href: `#${last.id}` }, last.title), ' ', stateOf(last), ', ', ending(last)),
     ),

@@ -134,7 +134,7 @@ describe('an approval', () => {
     expect(other).toMatchObject({ status: 412, json: { code: 'digest_mismatch' } });
     expect(late.json?.code).toBe('request_over');
     expect(await read(id)).toMatchObject({ state: 'expired', decision: { by: '-' } });
-    expect((await call('bob', 'GET', '/requests?state=open')).json).toEqual({ requests: [] });
+    expect((await call('bob', 'GET', '/requests?state=open')).json?.requests).toEqual([]);
     expect(sent()).toEqual([]);
   });
 
