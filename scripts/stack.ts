@@ -1,9 +1,9 @@
 import { watchForHangup } from '../src/commands/shell.ts';
 import { swallowedFlags } from '../src/commands/npm-flags.ts';
 import { help, options, parseStackFlags } from './stack/flags.ts';
-import { painted } from './stack/painted.ts';
+import { painted } from './stack/notifications.ts';
 import { runStack } from './stack/run-stack.ts';
-import { StackError } from './stack/stack-error.ts';
+import { StackError } from './stack/program.ts';
 
 const stopping = new AbortController();
 // npm passes a signal on that the terminal has sent already; a second one is nothing new.

@@ -12,8 +12,7 @@ import { startFleet } from './pictures/fleet.ts';
 import { takeBoards } from './pictures/take-boards.ts';
 import { readRuleFiles } from './rule-files.ts';
 import { impatientRules, localPrometheusConfiguration, quickened } from './stack/configuration.ts';
-import { startPrometheus } from './stack/prometheus.ts';
-import type { Server } from './stack/server.ts';
+import { type Server, startPrometheus } from './stack/server.ts';
 
 // `npm run pictures`: starts the demonstration as `npm start` does, changes a few things on it
 // through the gateway, and photographs its pages and the dashboards for README and docs. Needs

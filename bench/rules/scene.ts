@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startPrometheus } from '../../scripts/stack/prometheus.ts';
+import { startPrometheus } from '../../scripts/stack/server.ts';
 import { until } from '../../test/support/until.ts';
 import { freePort } from '../free-port.ts';
 import { createApplianceWorld, type Mood } from './appliance-worlds.ts';

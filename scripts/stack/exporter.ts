@@ -7,7 +7,7 @@ import { makeToken } from '../../src/commands/token.ts';
 import { createCertificate } from '../../simulator/certificate.ts';
 import { type DemonstrationAppliance, startDemonstration } from '../../simulator/demo.ts';
 import { type Program, startProgram } from './program.ts';
-import { reachable } from './reachable.ts';
+import { reachable } from './addresses.ts';
 import { ready } from './server.ts';
 
 export interface WatchedAppliances {

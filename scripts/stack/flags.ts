@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { isLoopback, parseListenAddress } from '../../src/lib/address.ts';
-import { StackError } from './stack-error.ts';
+import { StackError } from './program.ts';
 
 /** The listeners, in the order of the introduction. */
 export const listeners = ['exporter', 'gateway', 'prometheus', 'alertmanager'] as const;

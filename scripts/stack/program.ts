@@ -3,7 +3,11 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorCode } from '../../src/lib/check.ts';
-import { StackError } from './stack-error.ts';
+
+/** Why the stack cannot start or go on: what happened, where, and what to do now. */
+export class StackError extends Error {
+  override readonly name = 'StackError';
+}
 
 /** A running program of the stack. */
 export interface Program {

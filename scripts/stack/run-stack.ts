@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeToken } from '../../src/commands/token.ts';
 import { readRuleFiles, ruleFiles } from '../rule-files.ts';
-import { startAlertmanager } from './alertmanager.ts';
+import { lastWords, startAlertmanager, startPrometheus } from './server.ts';
 import {
   impatientRules,
   localAlertmanagerConfiguration,
@@ -12,15 +12,10 @@ import {
 } from './configuration.ts';
 import { startExporter } from './exporter.ts';
 import type { StackFlags } from './flags.ts';
-import { checkAddresses } from './free-addresses.ts';
+import { checkAddresses, reachable } from './addresses.ts';
 import { introduction } from './introduction.ts';
-import { createTeller } from './notification-lines.ts';
-import type { Program } from './program.ts';
-import { startPrometheus } from './prometheus.ts';
-import { reachable } from './reachable.ts';
-import { startReceiver } from './receiver.ts';
-import { lastWords } from './server.ts';
-import { StackError } from './stack-error.ts';
+import { createTeller, startReceiver } from './notifications.ts';
+import { type Program, StackError } from './program.ts';
 
 export interface StackParts {
   readonly flags: StackFlags;

@@ -1,9 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Program, type ProgramStart, startProgram } from './program.ts';
-import { reachable } from './reachable.ts';
-import { StackError } from './stack-error.ts';
+import { type Program, type ProgramStart, StackError, startProgram } from './program.ts';
+import { reachable } from './addresses.ts';
 
 /** A Prometheus or an Alertmanager that answers. */
 export interface Server extends Program {
@@ -24,46 +23,63 @@ export interface ServerStart {
   readonly args?: readonly string[];
 }
 
-interface ServerProgram extends ServerStart, ProgramStart {
-  readonly command: string;
-  readonly args: readonly string[];
+/** What distinguishes Prometheus and Alertmanager. */
+interface ServerProgram extends ProgramStart {
   readonly configFile: string;
 }
 
 const readyWithinMs = 30_000;
 
+/** Starts Prometheus in a folder of its own; resolves once it is ready. */
+export function startPrometheus(start: ServerStart): Promise<Server> {
+  return startServer(start, {
+    name: 'Prometheus',
+    configFile: 'prometheus.yml',
+    command: start.command ?? 'prometheus',
+    remedy: 'install it (Debian: apt-get install prometheus), or give its path with --prometheus=PATH',
+    args: [`--storage.tsdb.path=${join(start.folder, 'data')}`],
+  });
+}
+
+/** Starts Alertmanager in a folder of its own; resolves once it is ready. */
+export function startAlertmanager(start: ServerStart): Promise<Server> {
+  return startServer(start, {
+    name: 'Alertmanager',
+    configFile: 'alertmanager.yml',
+    command: start.command ?? 'prometheus-alertmanager',
+    remedy: 'install it (Debian: apt-get install prometheus-alertmanager), or give its path with --alertmanager=PATH',
+    // One Alertmanager has no others to gossip with, and needs no port for that.
+    args: [`--storage.path=${join(start.folder, 'data')}`, '--cluster.listen-address='],
+  });
+}
+
 /**
  * Both programs have the same manners: a configuration file, a listen address, and a page that says
  * when they are ready.
  */
-export async function startServer({
-  folder,
-  address,
-  config,
-  configFile,
-  files,
-  ...start
-}: ServerProgram): Promise<Server> {
+async function startServer(start: ServerStart, { configFile, ...program }: ServerProgram): Promise<Server> {
+  const { folder, address, config, files, args = [] } = start;
   await mkdir(folder, { recursive: true });
   for (const [file, text] of Object.entries({ ...files, [configFile]: config }))
     await writeFile(join(folder, file), text);
   const url = `http://${reachable(address)}`;
-  const program = await startProgram({
-    ...start,
+  const started = await startProgram({
+    ...program,
     args: [
       `--config.file=${join(folder, configFile)}`,
       `--web.listen-address=${address}`,
       `--web.external-url=${url}/`,
-      ...start.args,
+      ...program.args,
+      ...args,
     ],
   });
   try {
-    await ready(program, `${url}/-/ready`);
+    await ready(started, `${url}/-/ready`);
   } catch (error) {
-    await program.stop();
+    await started.stop();
     throw error;
   }
-  return { ...program, url };
+  return { ...started, url };
 }
 
 /**

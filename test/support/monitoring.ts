@@ -1,9 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { freePort } from '../../bench/free-port.ts';
-import { startAlertmanager } from '../../scripts/stack/alertmanager.ts';
-import { startPrometheus } from '../../scripts/stack/prometheus.ts';
-import { type Delivery, startReceiver } from '../../scripts/stack/receiver.ts';
-import type { Server, ServerStart } from '../../scripts/stack/server.ts';
+import { type Server, type ServerStart, startAlertmanager, startPrometheus } from '../../scripts/stack/server.ts';
+import { type Delivery, startReceiver } from '../../scripts/stack/notifications.ts';
 import { givenFolder } from './folder.ts';
 
 type Labels = Readonly<Record<string, string>>;

@@ -1,9 +1,16 @@
 import { createServer } from 'node:net';
-import { errorCode } from '../../src/lib/check.ts';
 import { parseListenAddress } from '../../src/lib/address.ts';
+import { errorCode } from '../../src/lib/check.ts';
 import { type Listener, listeners, type StackFlags } from './flags.ts';
-import { reachable } from './reachable.ts';
-import { StackError } from './stack-error.ts';
+import { StackError } from './program.ts';
+
+/**
+ * Returns the address at which this machine reaches a listener: `127.0.0.1:9444` for `:9444`, which
+ * is every address.
+ */
+export function reachable(address: string): string {
+  return address.replace(/^(?:0\.0\.0\.0|\[::\])?:(?=\d+$)/, '127.0.0.1:');
+}
 
 /**
  * Rejects with a StackError that names every address that cannot be used, before anything is

@@ -1,8 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { painted } from '../../../scripts/stack/painted.ts';
-import { createTeller } from '../../../scripts/stack/notification-lines.ts';
-import type { NotifiedAlert } from '../../../scripts/stack/receiver.ts';
+import { createTeller, type NotifiedAlert, painted } from '../../../scripts/stack/notifications.ts';
 
 const at = new Date(2026, 0, 2, 3, 4, 5);
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkAddresses } from '../../../scripts/stack/free-addresses.ts';
-import { reachable } from '../../../scripts/stack/reachable.ts';
+import { checkAddresses, reachable } from '../../../scripts/stack/addresses.ts';
 
 // Port 1 is nobody's to listen on without rights: what is refused for that has passed the
 // comparison.
