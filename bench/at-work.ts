@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Exporter } from './exporter.ts';
-import { percentile } from './measure.ts';
-import { usageOf } from './process-usage.ts';
+import { percentile, usageOf } from './measure.ts';
 import { createScraper, type Encoding } from './scraper.ts';
 
 /** The load of an exporter that polls a fleet, by its own metrics and by the kernel. */

@@ -1,8 +1,87 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { until } from '../test/support/until.ts';
-import { type Program, startExporterProcess } from './exporter-process.ts';
+import { plainEnvironment } from './installed.ts';
+
+/** The exporter in a process of its own. */
+export interface ExporterProcess {
+  readonly pid: number;
+  readonly metricsUrl: string;
+  /** Empty without a gateway. */
+  readonly adminUrl: string;
+  reload(): void;
+  /** Resolves to its exit code. */
+  stop(): Promise<number | null>;
+  /** At once, if it is still there. */
+  kill(): void;
+}
+
+/** An entry of its log; undefined for other lines, such as warnings of Node.js. */
+export type LogEntry = Readonly<Record<string, unknown>> | undefined;
+
+/** A command and its first arguments; no flag of Node.js among them. */
+export type Program = readonly [command: string, ...string[]];
+
+export interface ExporterStart {
+  readonly program: Program;
+  readonly args: readonly string[];
+  /** Waits for the gateway too. */
+  readonly hasGateway: boolean;
+  /** Called with each line that it writes. */
+  readonly onLine: (line: string, entry: LogEntry) => void;
+}
+
+const gatewayListening = 'admin gateway listening';
+
+export async function startExporterProcess(start: ExporterStart): Promise<ExporterProcess> {
+  const [command, ...first] = start.program;
+  const child = spawn(command, [...first, ...start.args], {
+    env: plainEnvironment(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  process.once('exit', () => void child.kill('SIGKILL'));
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  const urls = new Map<unknown, string>();
+  const isThere = Promise.withResolvers<void>();
+  let beginning = '';
+
+  createInterface({ input: child.stdout }).on('line', (line) => start.onLine(line, undefined));
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    const entry = readLogEntry(line);
+    start.onLine(line, entry);
+    if (beginning.length < 10_000) beginning += `${line}\n`;
+    if (typeof entry?.['url'] === 'string') urls.set(entry['msg'], entry['url']);
+    if (urls.has('listening') && (!start.hasGateway || urls.has(gatewayListening))) isThere.resolve();
+  });
+  void ended.then(([code]) => isThere.reject(new Error(`the exporter ended with ${code}:\n${beginning}`)));
+  await isThere.promise;
+  const { pid } = child;
+  if (pid === undefined) throw new Error('the exporter has no process');
+  return {
+    pid,
+    metricsUrl: urls.get('listening') ?? '',
+    adminUrl: urls.get(gatewayListening) ?? '',
+    reload: () => void child.kill('SIGHUP'),
+    kill: () => void child.kill('SIGKILL'),
+    async stop() {
+      child.kill('SIGTERM');
+      const [code] = await ended;
+      return code;
+    },
+  };
+}
+
+function readLogEntry(line: string): LogEntry {
+  try {
+    return JSON.parse(line) as LogEntry;
+  } catch {
+    return undefined;
+  }
+}
 
 /** A running exporter that has read all of its appliances. */
 export interface Exporter {

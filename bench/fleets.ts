@@ -1,12 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { isThere } from '../test/support/programs.ts';
-import type { FleetSize } from './appliances-server.ts';
 import { type AtWork, firstTick, watchAtWork } from './at-work.ts';
-import { startExporter } from './exporter.ts';
-import type { Program } from './exporter-process.ts';
-import { type Fleet, sizeText, startFleet } from './fleet.ts';
+import { type Program, startExporter } from './exporter.ts';
+import { type Fleet, type FleetSize, sizeText, startFleet } from './fleet.ts';
 import { haproxyExporter, haproxyResults } from './haproxy.ts';
-import { usageOf } from './process-usage.ts';
+import { usageOf } from './measure.ts';
 import { seriesOf } from './references.ts';
 import { absolute, type Result } from './results.ts';
 import { createScraper } from './scraper.ts';
@@ -50,7 +48,7 @@ export async function largeFleetResults(installed: Program): Promise<Result[]> {
   if (isThere(haproxyExporter)) results.push(...(await haproxyResults(scraper, series)));
   scraper.close();
   await exporter.stop();
-  for (const each of [fleet, one]) each.stop();
+  for (const each of [fleet, one]) await each.stop();
   return results;
 }
 
@@ -111,7 +109,7 @@ async function atWorkWith(size: FleetSize, installed: Program): Promise<AtWork> 
   } as const;
   const atWork = await watchAtWork(parts);
   await exporter.stop();
-  fleet.stop();
+  await fleet.stop();
   return atWork;
 }
 

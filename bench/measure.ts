@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
 /**
  * Takes all measures in each round, so that what disturbs the machine disturbs all of them;
  * resolves with their medians.
@@ -36,4 +38,22 @@ function shuffled<Value>(values: readonly Value[]): readonly Value[] {
     .map((value) => ({ value, at: Math.random() }))
     .toSorted((one, other) => one.at - other.at)
     .map(({ value }) => value);
+}
+
+/** The resources of a process, as the kernel counts them. */
+export interface ProcessUsage {
+  readonly residentBytes: number;
+  readonly maxResidentBytes: number;
+  /** Open files and sockets. */
+  readonly handles: number;
+}
+
+export function usageOf(pid: number): ProcessUsage {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const bytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) * 1_024;
+  return {
+    residentBytes: bytes('VmRSS'),
+    maxResidentBytes: bytes('VmHWM'),
+    handles: readdirSync(`/proc/${pid}/fd`).length,
+  };
 }

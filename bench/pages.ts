@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { collectorDefaults } from '../src/collectors/registry.ts';
-import { startExporter } from './exporter.ts';
-import type { Program } from './exporter-process.ts';
+import { type Program, startExporter } from './exporter.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { medians } from './measure.ts';
-import { seriesOf, startPromClient, startStaticServer } from './references.ts';
+import { type Reference, seriesOf, startPromClient, startStaticServer } from './references.ts';
 import { compare, type Result } from './results.ts';
 import { createScraper, type Encoding, type Scraper } from './scraper.ts';
 
@@ -50,12 +49,24 @@ export async function pageResults(program: Program): Promise<{ readonly results:
     const exporter = await startExporter(program, configuration(fleet, each));
     const scraper = createScraper(exporter.url);
     page = await changedPage(scraper, each);
-    results.push(...(await againstStaticServer(scraper, each, page)));
-    if (each === oneChanged) results.push(...(await againstPromClient(scraper, each, page)));
+    const fixed = {
+      start: () => startStaticServer(scraper),
+      about: 'node:http sends the same bytes',
+      rounds: each.rounds,
+      atMost: each.atMost,
+    };
+    results.push(...(await against(fixed, scraper, each, page)));
+    const promClient = {
+      start: () => startPromClient(page),
+      about: 'registry.metrics() of prom-client',
+      rounds: promClientRounds,
+      atMost: { plain: maxOfPromClient, gzip: maxOfPromClient },
+    };
+    if (each === oneChanged) results.push(...(await against(promClient, scraper, each, page)));
     scraper.close();
     await exporter.stop();
   }
-  fleet.stop();
+  await fleet.stop();
   return { results, page };
 }
 
@@ -91,56 +102,41 @@ async function changedPage(scraper: Scraper, { name, changing, everySeconds }: C
   return page;
 }
 
-async function againstStaticServer(scraper: Scraper, each: Case, page: string): Promise<Result[]> {
-  const fixed = await startStaticServer(scraper);
+/** A server that the exporter is compared with, and how it is named in the results. */
+interface Comparison {
+  readonly start: () => Promise<Reference>;
+  readonly about: string;
+  readonly rounds: number;
+  readonly atMost: Readonly<Record<Encoding, number>>;
+}
+
+async function against(
+  { start, about, rounds, atMost }: Comparison,
+  scraper: Scraper,
+  { name, everySeconds }: Case,
+  page: string,
+): Promise<Result[]> {
+  const server = await start();
   const results: Result[] = [];
   for (const encoding of encodings) {
-    const [ours, reference] = await medians(each.rounds, [
-      () => scrapeChanged(scraper, each, encoding),
-      () => fixed.scraper.time(encoding),
+    const [ours, reference] = await medians(rounds, [
+      async () => {
+        // Until the appliances that change have changed since the scrape before.
+        await pause(everySeconds * 1_000);
+        return await scraper.time(encoding);
+      },
+      () => server.scraper.time(encoding),
     ]);
     results.push(
       compare({
-        name: `page of ${thousands(page)} series, ${each.name}, ${encoding} (node:http sends the same bytes)`,
+        name: `page of ${seriesOf(page).toLocaleString('en')} series, ${name}, ${encoding} (${about})`,
         unit: 'ms',
         ours,
         reference,
-        atMost: each.atMost[encoding],
+        atMost: atMost[encoding],
       }),
     );
   }
-  fixed.stop();
+  await server.stop();
   return results;
-}
-
-async function againstPromClient(scraper: Scraper, each: Case, page: string): Promise<Result[]> {
-  const promClient = await startPromClient(page);
-  const results: Result[] = [];
-  for (const encoding of encodings) {
-    const [ours, reference] = await medians(promClientRounds, [
-      () => scrapeChanged(scraper, each, encoding),
-      () => promClient.scraper.time(encoding),
-    ]);
-    results.push(
-      compare({
-        name: `page of ${thousands(page)} series, ${each.name}, ${encoding} (registry.metrics() of prom-client)`,
-        unit: 'ms',
-        ours,
-        reference,
-        atMost: maxOfPromClient,
-      }),
-    );
-  }
-  promClient.stop();
-  return results;
-}
-
-/** Waits until the appliances that change have changed since the scrape before. */
-async function scrapeChanged(scraper: Scraper, { everySeconds }: Case, encoding: Encoding): Promise<number> {
-  await pause(everySeconds * 1_000);
-  return await scraper.time(encoding);
-}
-
-function thousands(page: string): string {
-  return seriesOf(page).toLocaleString('en');
 }

@@ -1,15 +1,17 @@
+import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { Gauge, Registry } from 'prom-client';
-import { startChild } from './child.ts';
 import { createScraper, type Encoding, type Scrape, type Scraper } from './scraper.ts';
+import { answerCalls, startWorker } from './worker.ts';
 
 /** A server in a process of its own that an exporter is compared with. */
 export interface Reference {
   readonly scraper: Scraper;
-  stop(): void;
+  /** Resolves once the process has ended. */
+  stop(): Promise<void>;
 }
 
 type Answers = Readonly<Record<Encoding, Scrape>>;
@@ -52,28 +54,27 @@ export function seriesOf(page: string): number {
 }
 
 async function startReference(order: Order): Promise<Reference> {
-  const child = await startChild(new URL(import.meta.url), order);
-  const scraper = createScraper(child.report as string);
+  const worker = startWorker<{ serve: typeof serve }>(new URL(import.meta.url));
+  const scraper = createScraper(await worker.ask('serve', order));
   return {
     scraper,
-    stop() {
+    async stop() {
       scraper.close();
-      child.stop();
+      await worker.stop();
     },
   };
 }
 
 // The same file is the child process.
-if (import.meta.main) {
-  process.on('disconnect', () => process.exit());
-  process.once('message', (order: Order) => void serve(order));
-}
+if (import.meta.main) answerCalls({ serve });
 
-async function serve(order: Order): Promise<void> {
+/** Resolves to the URL of the server. */
+async function serve(order: Order): Promise<string> {
   const server = createServer('page' in order ? await promClient(order.page) : fixedBytes(order.answers));
   // Other servers have their turns between two requests.
   server.keepAliveTimeout = 75_000;
-  server.listen(0, '127.0.0.1', () => process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 function fixedBytes(answers: Answers): RequestListener {

@@ -1,3 +1,6 @@
+import { cpus, loadavg, release, totalmem } from 'node:os';
+import { readBuildInfo } from '../src/app/build-info.ts';
+
 /** One line of results. */
 export interface Result {
   readonly name: string;
@@ -68,4 +71,23 @@ export function inColumns(rows: readonly (readonly string[])[]): string {
 
 function rounded(value: number): number {
   return Number(value.toPrecision(3));
+}
+
+/** Returns what a file of results says of its run: when, of which commit, and where. */
+export function runFacts() {
+  const { version, revision, nodeVersion } = readBuildInfo({});
+  return {
+    date: new Date().toISOString(),
+    commit: revision,
+    versions: { exporter: version, node: nodeVersion },
+    machine: {
+      processors: cpus().map(({ model }) => model),
+      memoryBytes: totalmem(),
+      kernel: release(),
+      /**
+       * The load of the last 1, 5 and 15 minutes before the run: others may use the machine too.
+       */
+      load: loadavg().map((load) => Number(load.toFixed(1))),
+    },
+  };
 }

@@ -3,8 +3,7 @@ import { growthResults, largeFleetResults } from './fleets.ts';
 import { installPackage } from './installed.ts';
 import { pageResults } from './pages.ts';
 import { readingResults } from './reading.ts';
-import { absolute, type Result, table } from './results.ts';
-import { runFacts } from './run-facts.ts';
+import { absolute, type Result, runFacts, table } from './results.ts';
 
 const maxSeconds = 480;
 

@@ -7,9 +7,11 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { startExporter } from '../bench/exporter.ts';
+import { startFleet } from '../bench/fleet.ts';
 import { freePort } from '../bench/free-port.ts';
-import { startFleet } from './pictures/fleet.ts';
 import { takeBoards } from './pictures/take-boards.ts';
+import { until } from '../test/support/until.ts';
 import { readRuleFiles } from './rule-files.ts';
 import { impatientRules, localPrometheusConfiguration, quickened } from './stack/configuration.ts';
 import { type Server, startPrometheus } from './stack/server.ts';
@@ -20,7 +22,9 @@ import { type Server, startPrometheus } from './stack/server.ts';
 
 const folder = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
 const program = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const readyWithinMs = 240_000;
 const desktop = { width: 1_360, height: 1_020 };
+const sites = ['amsterdam', 'berlin', 'lisbon', 'madrid', 'oslo', 'paris', 'vienna'];
 const phone = { width: 390, height: 844 };
 
 interface Demonstration {
@@ -58,28 +62,25 @@ async function startDemonstration(): Promise<Demonstration> {
   return { ...found, stop };
 }
 
-/** Photographs the page of other fleets than that of the demonstration. */
+/** Photographs the page of fleets at up to seven sites, of which a few refuse the key. */
 async function takeFleet(browser: Browser, count: number): Promise<void> {
-  const fleet = await startFleet(count);
-  const address = `127.0.0.1:${await freePort()}`;
-  const flags = [`--config.file=${fleet.file}`, `--web.listen-address=${address}`, '--log.level=error'];
-  const child = spawn(process.execPath, ['src/main.ts', ...flags], {
-    cwd: fileURLToPath(new URL('..', import.meta.url)),
-    stdio: 'ignore',
+  const fleet = await startFleet({ appliances: count, farms: 3, backendsPerFarm: 2 }, 'none');
+  const appliances = fleet.entries.map((entry, index) => {
+    const site = sites[index % sites.length] ?? '';
+    const number = Math.floor(index / sites.length);
+    return {
+      ...entry,
+      name: `lb-${site}-${number + 1}`,
+      ...(index % 45 === 1 && { api_key: 'replaced' }),
+      labels: { site, pair: `${site}-${Math.floor(number / 2) + 1}` },
+    };
   });
+  const exporter = await startExporter([process.execPath, 'src/main.ts'], { appliances });
   try {
-    const url = `http://${address}`;
-    await until(() =>
-      fetch(`${url}/-/ready`).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    );
-    await take(browser, { name: `fleet-${count}`, url, pose: isLive });
+    await take(browser, { name: `fleet-${count}`, url: exporter.url, pose: isLive });
   } finally {
-    child.kill('SIGTERM');
-    await once(child, 'exit');
-    fleet.stop();
+    await exporter.stop();
+    await fleet.stop();
   }
 }
 
@@ -102,13 +103,6 @@ async function watch({ url }: Demonstration): Promise<Server> {
       rmSync(folder, { recursive: true });
     },
   };
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let look = 0; !(await condition()); look += 1) {
-    if (look > 480) throw new Error('the demonstration did not get as far as it has to for the pictures');
-    await pause(500);
-  }
 }
 
 /** Stops a farm and takes a backend out, so that there are changes to be seen. */
@@ -217,14 +211,18 @@ const demonstration = await startDemonstration();
 const prometheus = await watch(demonstration);
 const startedAt = Date.now() / 1_000;
 try {
-  await until(async () => (await fetch(`${demonstration.url}/-/ready`)).ok);
+  await until(
+    async () => (await fetch(`${demonstration.url}/-/ready`)).ok,
+    (isReady) => isReady,
+    readyWithinMs,
+  );
   await change(demonstration);
   // The sandbox of Chromium does not start for root, as in most containers.
   const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] });
   for (const picture of pictures(demonstration, await askForChanges(demonstration))) await take(browser, picture);
   for (const count of [3, 12, 200]) await takeFleet(browser, count);
   // Until the slowest of the hurried alerts fire, and graphs have a course.
-  await until(async () => Date.now() / 1_000 - startedAt > 180);
+  await pause(Math.max(0, 180_000 - (Date.now() - startedAt * 1_000)));
   await takeBoards(
     browser,
     prometheus.url,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse, stringify } from 'yaml';
+import { parseDuration } from '../../src/lib/time.ts';
 import { type Matcher, selectorsOf } from '../../test/support/promql.ts';
 
 /** The rules as the benchmark has them. */
@@ -72,9 +73,8 @@ function lookBacksOf(expression: string): readonly LookBack[] {
   return found;
 }
 
-function secondsOf(duration: string | undefined): number | undefined {
-  if (duration === undefined) return undefined;
-  const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
-  const parts = [...duration.matchAll(/(\d+)([smhd])/g)];
-  return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (units[unit] ?? Number.NaN), 0);
+/** Returns the seconds of a duration; undefined where an expression has none. */
+function secondsOf(duration = ''): number | undefined {
+  const ms = parseDuration(duration);
+  return ms === undefined ? undefined : ms / 1_000;
 }

@@ -12,7 +12,7 @@ import {
   service,
 } from '../../simulator/world-parts.ts';
 import type { World } from '../../simulator/world.ts';
-import { answerCalls } from './worker.ts';
+import { answerCalls } from '../worker.ts';
 
 /** A call as an appliance saw it, once it was over. */
 export interface SeenCall {

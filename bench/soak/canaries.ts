@@ -8,6 +8,16 @@ export function canary(name: string): string {
   return `${mark}-${name}`;
 }
 
+/** The key with which an appliance is polled. */
+export function apiKeyOf(appliance: string): string {
+  return canary(`polling-key-of-${appliance}`);
+}
+
+/** The key with which an appliance is changed. */
+export function adminKeyOf(appliance: string): string {
+  return canary(`admin-key-of-${appliance}`);
+}
+
 /** A private key that is none: the body is a canary, as PEM spells it. */
 export function canaryPem(name: string): string {
   const body = Buffer.concat([Buffer.from(canary(name)), randomBytes(64)]).toString('base64');

@@ -1,8 +1,8 @@
 import { sleep } from '../../src/lib/time.ts';
 import { createCanarySearch } from './canaries.ts';
-import { createRandom } from './random.ts';
+import { createRandom } from '../random.ts';
 import { type Rudeness, rudenesses, type Target } from './rude-clients.ts';
-import { answerCalls } from './worker.ts';
+import { answerCalls } from '../worker.ts';
 
 /** The actions of the clients of a soak, and the answers. */
 export interface ClientReport {

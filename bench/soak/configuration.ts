@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { hashSync } from 'bcryptjs';
 import { createTlsMaterial, type TlsMaterial } from '../../simulator/tls.ts';
 import type { StartedAppliance } from './appliance-process.ts';
-import { canary } from './canaries.ts';
+import { adminKeyOf, apiKeyOf, canary } from './canaries.ts';
 import type { Pace } from './plan.ts';
 
 /** The keys of an entry of `appliances`. */
@@ -111,14 +111,6 @@ export function entryOf({ name, url, fingerprintSha256 }: StartedAppliance): App
     admin_api_key: adminKeyOf(name),
     tls: { fingerprint_sha256: fingerprintSha256 },
   };
-}
-
-export function apiKeyOf(name: string): string {
-  return canary(`polling-key-of-${name}`);
-}
-
-export function adminKeyOf(name: string): string {
-  return canary(`admin-key-of-${name}`);
 }
 
 /**

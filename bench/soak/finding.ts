@@ -21,6 +21,20 @@ export function atLeast(part: string, name: string, count: number, least: number
   return { part, name, value: `${count}`, goal: `at least ${least}`, holds: count >= least };
 }
 
+/** Handles that an exporter may have opened and not closed. */
+export const maxHandlesLeft = 20;
+
+/** Compares the open handles before and after a part. */
+export function handlesLeft(part: string, before: number, after: number): Finding {
+  return {
+    part,
+    name: 'open handles afterwards',
+    value: `${after}, ${before} before`,
+    goal: `at most ${maxHandlesLeft} more`,
+    holds: after <= before + maxHandlesLeft,
+  };
+}
+
 export function table(findings: readonly Finding[]): string {
   return inColumns([
     ['', 'value', 'goal', 'holds'],

@@ -1,6 +1,6 @@
 import type { Fault } from '../../simulator/faults.ts';
 import type { ApplianceCalls, ApplianceToStart, SeenCall, StartedAppliance } from './appliance-process.ts';
-import { startWorker } from './worker.ts';
+import { startWorker } from '../worker.ts';
 
 /** Simulated appliances in processes of their own. */
 export interface Fleet {

@@ -2,9 +2,9 @@ import type { Fault } from '../../simulator/faults.ts';
 import { sleep } from '../../src/lib/time.ts';
 import { parseExposition } from '../../test/support/exposition-parser.ts';
 import { until } from '../../test/support/until.ts';
-import { type Finding, none } from './finding.ts';
+import type { Finding } from './finding.ts';
 import { samplesOf } from './page-checks.ts';
-import { type Punctuality, punctualityOf } from './punctuality.ts';
+import { aboutPunctuality, type Punctuality, punctualityOf } from './punctuality.ts';
 import type { Stage, Trouble } from './stage.ts';
 
 const faultOf: { readonly [Name in Trouble]: Fault } = {
@@ -25,7 +25,7 @@ export async function hangingPart(stage: Stage): Promise<readonly Finding[]> {
   const { options, plan, fleet, watch } = stage;
   watch.follow(plan.untroubled);
   const calm = await measure(stage);
-  const findings = [...describe('hanging', 'no trouble', calm)];
+  const findings = [...aboutPunctuality('hanging', 'no trouble', calm)];
   for (const [index, trouble] of options.troubles.entries()) {
     if (index > 0) await recovered(stage);
     options.say(`  ${plan.troubled.length} of ${plan.configured.length}: ${trouble}`);
@@ -33,7 +33,7 @@ export async function hangingPart(stage: Stage): Promise<readonly Finding[]> {
     const troubled = await measure(stage);
     await fleet.heal(plan.troubled);
     const times = troubled.p99Ms / calm.p99Ms;
-    findings.push(...describe('hanging', `${plan.troubled.length} ${trouble}`, troubled), {
+    findings.push(...aboutPunctuality('hanging', `${plan.troubled.length} ${trouble}`, troubled), {
       part: 'hanging',
       name: `${plan.troubled.length} ${trouble}: p99 against no trouble`,
       value: times.toFixed(2),
@@ -72,14 +72,4 @@ async function recovered({ plan, reader, options }: Stage): Promise<void> {
     (down) => down === 0,
     180_000,
   );
-}
-
-export function describe(part: string, name: string, punctuality: Punctuality): readonly Finding[] {
-  const { due, excused, missing, extra, p50Ms, p99Ms, maxMs } = punctuality;
-  const [p50, p99, max] = [p50Ms, p99Ms, maxMs].map((ms) => ms.toFixed(0));
-  return [
-    { part, name: `${name}: lateness p50/p99/max of ${due} cycles`, value: `${p50}/${p99}/${max} ms` },
-    none(part, `${name}: missed cycles${excused > 0 ? ` (and ${excused} for want of a processor)` : ''}`, missing),
-    none(part, `${name}: calls that nobody asked for`, extra),
-  ];
 }

@@ -1,12 +1,13 @@
 import type { Finding } from './finding.ts';
 import type { Stretch } from './punctuality.ts';
-import type { Measure } from './watch.ts';
 
 /** A measurement; the time in milliseconds on any clock. */
 export interface Point {
   readonly atMs: number;
   readonly value: number;
 }
+
+export type Measure = 'resident' | 'heap';
 
 /** A straight line through measurements. */
 export interface Trend {

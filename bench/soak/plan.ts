@@ -1,7 +1,7 @@
 import { collectors } from '../../src/collectors/registry.ts';
 import { createJob } from '../../src/poller/job.ts';
 import type { ApplianceToStart } from './appliance-process.ts';
-import { adminKeyOf, apiKeyOf } from './configuration.ts';
+import { adminKeyOf, apiKeyOf } from './canaries.ts';
 
 /** The appliances and clients, and the events of each. */
 export interface Plan {

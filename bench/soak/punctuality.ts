@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { percentile } from '../measure.ts';
 import type { SeenCall } from './appliance-process.ts';
+import { type Finding, none } from './finding.ts';
 import { offsetMsOf, type Pace } from './plan.ts';
 
 /** How the calls of some appliances kept to their schedules in a stretch of time. */
@@ -86,6 +87,17 @@ export function punctualityOf(
     p99Ms: percentile(lateMs, 0.99),
     maxMs: Math.max(...lateMs),
   };
+}
+
+/** Returns the findings about a stretch of time. */
+export function aboutPunctuality(part: string, name: string, punctuality: Punctuality): readonly Finding[] {
+  const { due, excused, missing, extra, p50Ms, p99Ms, maxMs } = punctuality;
+  const [p50, p99, max] = [p50Ms, p99Ms, maxMs].map((ms) => ms.toFixed(0));
+  return [
+    { part, name: `${name}: lateness p50/p99/max of ${due} cycles`, value: `${p50}/${p99}/${max} ms` },
+    none(part, `${name}: missed cycles${excused > 0 ? ` (and ${excused} for want of a processor)` : ''}`, missing),
+    none(part, `${name}: calls that nobody asked for`, extra),
+  ];
 }
 
 /**

@@ -1,12 +1,11 @@
 import { sleep } from '../../src/lib/time.ts';
 import { until } from '../../test/support/until.ts';
 import { seriesOf, valueOf } from '../../test/support/samples.ts';
-import { usageOf } from '../process-usage.ts';
+import { usageOf } from '../measure.ts';
 import { createCanarySearch } from './canaries.ts';
 import { entryOf } from './configuration.ts';
-import { atLeast, type Finding, none } from './finding.ts';
-import { describe } from './hanging-part.ts';
-import { punctualityOf, type Stretch } from './punctuality.ts';
+import { atLeast, type Finding, handlesLeft, none } from './finding.ts';
+import { aboutPunctuality, punctualityOf, type Stretch } from './punctuality.ts';
 import { createReloadRounds, type ReloadRounds, type Round } from './reload-rounds.ts';
 import type { Stage } from './stage.ts';
 
@@ -28,16 +27,10 @@ export async function reloadPart(stage: Stage): Promise<readonly Finding[]> {
 }
 
 async function reloads(stage: Stage): Promise<readonly Finding[]> {
-  const { options, pace, plan, fleet, random, configuration, exporter, watch, waits } = stage;
+  const { options, pace, plan, random, exporter, watch, waits } = stage;
   watch.follow(plan.untroubled);
   const before = usageOf(exporter.pid);
-  const rounds = createReloadRounds({
-    configuration,
-    random,
-    appliances: fleet.appliances,
-    unchanged: plan.untroubled,
-    editable: plan.troubled,
-  });
+  const rounds = createReloadRounds(stage);
   const problems: string[] = [];
   const counts = new Map<string, number>();
   const removed = new Map<string, number>();
@@ -62,14 +55,8 @@ async function reloads(stage: Stage): Promise<readonly Finding[]> {
       options.reloads,
     ),
     none('reload', 'answers and pages that were not as they should be', problems),
-    ...describe('reload', 'unchanged', punctualityOf(plan.untroubled, watch.calls, { ...busy, pace, waits })),
-    {
-      part: 'reload',
-      name: 'open handles afterwards',
-      value: `${after.handles}, ${before.handles} before`,
-      goal: 'at most 20 more',
-      holds: after.handles <= before.handles + 20,
-    },
+    ...aboutPunctuality('reload', 'unchanged', punctualityOf(plan.untroubled, watch.calls, { ...busy, pace, waits })),
+    handlesLeft('reload', before.handles, after.handles),
     {
       part: 'reload',
       name: 'a file of appliance_files is followed',

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
-import type { StartedAppliance } from './appliance-process.ts';
 import { canary } from './canaries.ts';
-import { type ApplianceEntry, type Configuration, entryOf } from './configuration.ts';
-import type { Random } from './random.ts';
+import { type ApplianceEntry, entryOf } from './configuration.ts';
+import type { Stage } from './stage.ts';
 
 /** The changes of one round to the files. */
 export type Round =
@@ -21,22 +20,11 @@ export interface ReloadRounds {
   readonly configured: ReadonlySet<string>;
 }
 
-export interface ReloadRoundsParts {
-  readonly configuration: Configuration;
-  readonly random: Random;
-  readonly appliances: readonly StartedAppliance[];
-  readonly unchanged: readonly string[];
-  /**
-   * Configured at the beginning; half of them go into the file that the main one names by a
-   * pattern.
-   */
-  readonly editable: readonly string[];
-}
-
-export function createReloadRounds(parts: ReloadRoundsParts): ReloadRounds {
-  const { configuration, random, appliances, unchanged, editable } = parts;
-  const entries = new Map(appliances.map((appliance) => [appliance.name, entryOf(appliance)]));
-  const configured = new Set([...unchanged, ...editable]);
+/** Half of the appliances that are edited go into the file that the main one names by a pattern. */
+export function createReloadRounds({ configuration, random, fleet, plan }: Stage): ReloadRounds {
+  const unchanged = plan.untroubled;
+  const entries = new Map(fleet.appliances.map((appliance) => [appliance.name, entryOf(appliance)]));
+  const configured = new Set(plan.configured);
   const others = [...entries.keys()].filter((name) => !unchanged.includes(name));
   const listed = new Set(others.filter((_, index) => index % 2 === 1));
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { isThere } from '../../test/support/programs.ts';
 import { installPackage } from '../installed.ts';
-import { runFacts } from '../run-facts.ts';
+import { runFacts } from '../results.ts';
 import { table } from './finding.ts';
 import { runSoak } from './soak.ts';
 import { type Part, parts, troubles } from './stage.ts';

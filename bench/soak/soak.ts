@@ -9,15 +9,14 @@ import { faultPart } from './fault-part.ts';
 import { atLeast, type Finding, none } from './finding.ts';
 import { startFleet } from './fleet.ts';
 import { hangingPart } from './hanging-part.ts';
-import { createPageReader } from './page-reader.ts';
+import { createPageReader, startWatchedExporter } from './exporter.ts';
 import { createPace, planAppliances } from './plan.ts';
 import { createWaits } from './punctuality.ts';
-import { createRandom } from './random.ts';
+import { createRandom } from '../random.ts';
 import { reloadPart } from './reload-part.ts';
 import type { Part, SoakOptions, Stage } from './stage.ts';
 import { createWatch, type Problem, problems } from './watch.ts';
-import { startWatchedExporter } from './watched-exporter.ts';
-import { startWorker } from './worker.ts';
+import { startWorker } from '../worker.ts';
 
 const runPart: { readonly [Name in Part]: (stage: Stage) => Promise<readonly Finding[]> } = {
   reload: reloadPart,

@@ -1,14 +1,13 @@
-import type { Program } from '../exporter-process.ts';
+import type { Program } from '../exporter.ts';
 import type { ClientCalls } from './client-process.ts';
 import type { Configuration } from './configuration.ts';
 import type { Fleet } from './fleet.ts';
-import type { PageReader } from './page-reader.ts';
+import type { PageReader, WatchedExporter } from './exporter.ts';
 import type { Pace, Plan } from './plan.ts';
 import type { Waits } from './punctuality.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../random.ts';
 import type { Watch } from './watch.ts';
-import type { WatchedExporter } from './watched-exporter.ts';
-import type { Worker } from './worker.ts';
+import type { Worker } from '../worker.ts';
 
 /** In this order: after random faults, appliances are left alone for minutes. */
 export const parts = ['reload', 'hanging', 'faults'] as const;

@@ -1,13 +1,13 @@
 import { sleep } from '../../src/lib/time.ts';
 import { parseExposition, type ReadFamily } from '../../test/support/exposition-parser.ts';
 import { feed } from '../../test/support/programs.ts';
-import { usageOf } from '../process-usage.ts';
+import { usageOf } from '../measure.ts';
 import type { SeenCall } from './appliance-process.ts';
 import type { CanarySearch } from './canaries.ts';
 import type { Fleet } from './fleet.ts';
-import type { Point } from './memory.ts';
+import type { Measure, Point } from './memory.ts';
 import { createCounterWatch, createSteadySeries, createUpCheck, samplesOf } from './page-checks.ts';
-import type { PageReader } from './page-reader.ts';
+import type { PageReader } from './exporter.ts';
 import type { Pace } from './plan.ts';
 import type { Waits } from './punctuality.ts';
 
@@ -33,7 +33,6 @@ export interface Watch {
 
 export const problems = ['unanswered', 'invalid', 'counter', 'steady', 'up', 'stale', 'leak'] as const;
 export type Problem = (typeof problems)[number];
-export type Measure = 'resident' | 'heap';
 
 export interface WatchParts {
   readonly pid: number;

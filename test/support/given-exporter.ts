@@ -1,12 +1,13 @@
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { startChild } from '../../bench/child.ts';
+import { startFleet } from '../../bench/fleet.ts';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
 import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulator/server.ts';
 import type { World } from '../../simulator/world.ts';
 import { settingsOf } from './settings.ts';
 
 const apiKey = 'canary0123456789';
+const labels = { site: 'test' };
 const everySecond = '* * * * * *';
 
 export interface GivenExporterOptions {
@@ -27,12 +28,9 @@ export async function givenExporter(worlds: Readonly<Record<string, World>>, opt
     watchedAppliances.push(watched(name, appliance, options.eager ?? []));
   }
   if (options.fleet) {
-    const script = new URL('../../bench/appliances-server.ts', import.meta.url);
-    const child = await startChild(script, { size: options.fleet, apiKey, latency: 'realistic' });
-    onTestFinished(() => child.stop());
-    const { urls, fingerprintSha256 } = child.report as { urls: readonly string[]; fingerprintSha256: string };
-    for (const [index, url] of urls.entries())
-      watchedAppliances.push(watched(`lb-${String(index + 1).padStart(4, '0')}`, { url, fingerprintSha256 }, []));
+    const fleet = await startFleet(options.fleet, 'realistic');
+    onTestFinished(() => fleet.stop());
+    watchedAppliances.push(...fleet.entries.map((entry) => ({ ...entry, labels })));
   }
   let daemon: Daemon | undefined;
   const start = async (port = 0): Promise<string> => {
@@ -69,7 +67,7 @@ function watched(
     url,
     api_key: apiKey,
     tls: { fingerprint_sha256: fingerprintSha256 },
-    labels: { site: 'test' },
+    labels,
     collectors: Object.fromEntries(eager.map((collector) => [collector, { schedule: everySecond }])),
   };
 }

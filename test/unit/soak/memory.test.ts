@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lowestOfEachMinute, memoryGrowth, type Point, trendOf } from '../../../bench/soak/memory.ts';
-import { createRandom } from '../../../bench/soak/random.ts';
+import { createRandom } from '../../../bench/random.ts';
 
 const hourMs = 3_600_000;
 

@@ -1,10 +1,120 @@
 import { mock } from 'node:test';
-import type { SimulatedRequest } from '../../simulator/request-log.ts';
-import { largeWorld } from '../../simulator/scenes/sizes.ts';
-import { startSimulatedAppliance } from '../../simulator/server.ts';
-import { createTestPoller } from '../../test/support/poller.ts';
+import { parseArgs } from 'node:util';
+import type { SimulatedRequest } from '../simulator/request-log.ts';
+import { largeWorld } from '../simulator/scenes/sizes.ts';
+import { startSimulatedAppliance } from '../simulator/server.ts';
+import { createTestPoller } from '../test/support/poller.ts';
+import { percentile } from './measure.ts';
+import { createRandom } from './random.ts';
+import { inColumns } from './results.ts';
 
-export interface Watched {
+// How long the exporter is busy with its appliances, and how old its readings become: one poller
+// with default settings, in simulated time unless minutes of real time are asked for.
+
+/** An appliance as the table names it. */
+interface Case {
+  readonly name: string;
+  readonly farms: number;
+  readonly slowness: WatchParts['slowness'];
+}
+
+const minuteMs = 60_000;
+const lookEveryMs = 10_000;
+/** How far simulated time moves at once. */
+const stepMs = 10;
+const realImmediate = setImmediate;
+const polling = { timeoutMs: 20_000, maxConcurrentPerAppliance: 1, maxBusyRatio: 0.25, jitterRatio: 0.1 };
+/** The same jitter in every run. */
+const jitterSeed = 20_261_119;
+/** When the disturbed one becomes slow, and for how long. */
+const disturbed = { fromMs: 30 * minuteMs, untilMs: 40 * minuteMs, times: 10 };
+
+const usual: readonly Case[] = [10, 50, 100, 250, 500].map((farms) => ({
+  name: `${farms} farms`,
+  farms,
+  slowness: () => 1,
+}));
+const slow: readonly Case[] = [
+  { name: '100 farms, all calls 5 times as slow', farms: 100, slowness: () => 5 },
+  {
+    name: '50 farms, 10 times as slow for 10 minutes',
+    farms: 50,
+    slowness: (sinceMs) => (sinceMs >= disturbed.fromMs && sinceMs < disturbed.untilMs ? disturbed.times : 1),
+  },
+];
+
+const { values } = parseArgs({ options: { 'real-minutes': { type: 'string' } } });
+const realMinutes = values['real-minutes'];
+const rows = realMinutes === undefined ? await simulated() : await real(Number(realMinutes) * minuteMs);
+console.log(
+  inColumns([
+    [
+      '',
+      'busy',
+      'calls/min',
+      'farm status, max',
+      'p99',
+      'backends, max',
+      'first round',
+      'intervals',
+      'changes',
+      'blinked',
+    ],
+    ...rows,
+  ]),
+);
+
+async function simulated(): Promise<string[][]> {
+  const result: string[][] = [];
+  stopTime(Date.parse('2026-11-20T21:00:00.500Z'));
+  for (const each of [...usual, ...slow]) {
+    const lasting = { settleMs: 60 * minuteMs, lengthMs: 120 * minuteMs };
+    const watched = await watch({ ...each, backendsPerFarm: 4, ...lasting, pass: passTime });
+    result.push(row(each, watched, lasting.settleMs));
+    if (each.slowness(disturbed.fromMs) !== each.slowness(0)) tellRecovery(each, watched);
+  }
+  return result;
+}
+
+function real(lengthMs: number): Promise<string[][]> {
+  const settleMs = lengthMs / 2;
+  const pass = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+  return Promise.all(
+    usual.map(async (each) =>
+      row(each, await watch({ ...each, backendsPerFarm: 4, settleMs, lengthMs, pass }), settleMs),
+    ),
+  );
+}
+
+function row({ name }: Case, watched: Watched, settleMs: number): string[] {
+  const { busyRatio, callsPerMinute, farmStatus, backendsMaxMs, firstRoundMs, intervals, changes, blinked } = watched;
+  const shown = ['farms', 'backends', 'system', 'farm_config'];
+  return [
+    name,
+    `${(busyRatio * 100).toFixed(1)} %`,
+    callsPerMinute.toFixed(0),
+    seconds(farmStatus.max),
+    seconds(farmStatus.p99),
+    seconds(backendsMaxMs),
+    seconds(firstRoundMs ?? Number.NaN),
+    shown.map((collector) => intervals.get(collector)).join(' '),
+    String(changes.filter(({ atMs }) => atMs > settleMs).length),
+    String(blinked),
+  ];
+}
+
+function tellRecovery({ name }: Case, { changes }: Watched): void {
+  const after = changes.filter(({ atMs }) => atMs > disturbed.untilMs);
+  console.log(`${name}; intervals after that:`);
+  for (const { atMs, collector, seconds: interval } of after)
+    console.log(`  ${seconds(atMs - disturbed.untilMs)}: ${collector} ${interval} s`);
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1_000)} s`;
+}
+
+interface Watched {
   /** Share of the appliance's time that our calls took. */
   readonly busyRatio: number;
   readonly callsPerMinute: number;
@@ -21,13 +131,13 @@ export interface Watched {
   readonly blinked: number;
 }
 
-export interface Change {
+interface Change {
   readonly atMs: number;
   readonly collector: string;
   readonly seconds: number;
 }
 
-export interface WatchParts {
+interface WatchParts {
   readonly farms: number;
   readonly backendsPerFarm: number;
   /** How many times as slow as a real appliance, by milliseconds since the start. */
@@ -39,14 +149,11 @@ export interface WatchParts {
   readonly pass: (ms: number, isQuiet: () => boolean) => Promise<void>;
 }
 
-const lookEveryMs = 10_000;
-const polling = { timeoutMs: 20_000, maxConcurrentPerAppliance: 1, maxBusyRatio: 0.25, jitterRatio: 0.1 };
-
 /**
  * One poller with default settings on one appliance of that many farms, looked at every ten
  * seconds.
  */
-export async function watch(parts: WatchParts): Promise<Watched> {
+async function watch(parts: WatchParts): Promise<Watched> {
   const { farms, backendsPerFarm, slowness, settleMs, lengthMs, pass } = parts;
   const startedAt = Date.now();
   const apiKey = 'key';
@@ -56,7 +163,7 @@ export async function watch(parts: WatchParts): Promise<Watched> {
     latency: () => slowness(Date.now() - startedAt),
     now: Date.now,
   });
-  const watched = createTestPoller(appliance, { apiKey, parts: { polling, random: createRandom() } });
+  const watched = createTestPoller(appliance, { apiKey, parts: { polling, random: createRandom(jitterSeed).share } });
   const announced = new Map<string, number>();
   const changes: Change[] = [];
   let mostSeries = 0;
@@ -93,7 +200,9 @@ export async function watch(parts: WatchParts): Promise<Watched> {
       (sum, { startedAt: begins, endedAt }) => sum + Math.min(endedAt ?? untilMs, untilMs) - begins,
       0,
     );
-    const backends = [...byPath(requests)].filter(([path]) => /\/stats\/farms\/[^/]+$/.test(path));
+    const backends = [...Map.groupBy(requests, ({ path }) => path)].filter(([path]) =>
+      /\/stats\/farms\/[^/]+$/.test(path),
+    );
     const firstReads = backends.map(([, [first]]) => first?.endedAt ?? Number.POSITIVE_INFINITY);
     return {
       busyRatio: busyMs / (untilMs - fromMs),
@@ -110,19 +219,6 @@ export async function watch(parts: WatchParts): Promise<Watched> {
       blinked,
     };
   }
-}
-
-function byPath(requests: readonly SimulatedRequest[]): Map<string, SimulatedRequest[]> {
-  return Map.groupBy(requests, ({ path }) => path);
-}
-
-/** Lehmer's generator: the same jitter in every run. */
-function createRandom(): () => number {
-  let state = 20_261_120;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
 }
 
 /** Milliseconds. */
@@ -144,15 +240,11 @@ function agesOf(requests: readonly SimulatedRequest[], fromMs: number, untilMs: 
     const newest = answers[next - 1];
     if (newest) ages.push(nowMs - newest.startedAt);
   }
-  ages.sort((a, b) => a - b);
-  return { max: ages.at(-1) ?? Number.NaN, p99: ages[Math.floor(ages.length * 0.99)] ?? Number.NaN };
+  return { max: ages.length > 0 ? Math.max(...ages) : Number.NaN, p99: percentile(ages, 0.99) };
 }
 
-const realImmediate = setImmediate;
-const stepMs = 10;
-
 /** From here on timers and clocks of this process stand still until {@link passTime} moves them. */
-export function stopTime(nowMs: number): void {
+function stopTime(nowMs: number): void {
   mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'], now: nowMs });
   Object.defineProperty(performance, 'now', { value: () => Date.now() - nowMs });
 }
@@ -161,7 +253,7 @@ export function stopTime(nowMs: number): void {
  * Moves time in steps of 10 ms, and waits with it while bytes are on the wire: `isQuiet` says when
  * none are.
  */
-export async function passTime(ms: number, isQuiet: () => boolean): Promise<void> {
+async function passTime(ms: number, isQuiet: () => boolean): Promise<void> {
   const untilMs = Date.now() + ms;
   while (Date.now() < untilMs) {
     mock.timers.tick(stepMs);
