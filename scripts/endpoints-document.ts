@@ -3,6 +3,7 @@ import { roles } from '../src/gateway/principal.ts';
 import type { EndpointRow } from '../src/appliance/api/row.ts';
 import { endpoints } from '../src/appliance/api/table.ts';
 import { parseRoute } from '../src/appliance/route.ts';
+import { markdownTable } from './markdown.ts';
 
 const rows = Object.entries<EndpointRow>(endpoints);
 
@@ -39,14 +40,14 @@ function section(area: string, members: readonly (readonly [string, EndpointRow]
   return [
     `## ${area}`,
     '',
-    '| Operation | Route | Since | Risk | Body | For | What it does |',
-    '|---|---|---|---|---|---|---|',
-    ...members.map(([key, row]) => line(key, row)),
+    markdownTable(
+      ['Operation', 'Route', 'Since', 'Risk', 'Body', 'For', 'What it does'],
+      members.map(([key, row]) => cellsOf(key, row)),
+    ),
   ].join('\n');
 }
 
-function line(key: string, { route, since, risk, body, summary }: EndpointRow): string {
+function cellsOf(key: string, { route, since, risk, body, summary }: EndpointRow): readonly string[] {
   const allowed = roles.filter((role) => roleMay(role, risk)).join(', ');
-  const cells = [`\`${key}\``, `\`${route}\``, since ?? '–', risk, body === 'none' ? '–' : body, allowed, summary];
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [`\`${key}\``, `\`${route}\``, since ?? '–', risk, body === 'none' ? '–' : body, allowed, summary];
 }

@@ -1,17 +1,12 @@
-/**
- * Writes docs/configuration.md and docs/configuration.schema.json (for editors) from the schema
- * that the loader uses.
- */
-import { writeFile } from 'node:fs/promises';
-
 import { collectors } from '../src/collectors/registry.ts';
 import { environmentVariables } from '../src/config/environment.ts';
 import { configSchema } from '../src/config/schema.ts';
 import { isRecord } from '../src/lib/check.ts';
 import { formatDuration } from '../src/lib/time.ts';
 import { keyTable, plainSchema, type SchemaNode } from './key-table.ts';
+import { markdownTable } from './markdown.ts';
 
-/** The page for people. */
+/** Returns docs/configuration.md, from the schema that the loader uses. */
 export function configurationPage(): string {
   const root = plainSchema(configSchema(['NAME']));
   const { appliances, admin, collectors: forAll, ...others } = root.properties ?? {};
@@ -107,9 +102,7 @@ ${keyTable({ type: 'object', properties: { collectors: forAll ?? {} } }, { witho
 
 \`NAME\` is one of these collectors. Defaults:
 
-| Collector | Runs | Default schedule | Default max_stale |
-|---|---|---|---|
-${collectors.map(collectorRow).join('\n')}
+${collectorTable()}
 
 ## Admin gateway
 
@@ -162,8 +155,8 @@ ${environmentVariables.map(({ variable, key }) => `| \`${variable}\` | \`applian
 }
 
 /**
- * The JSON Schema for editors: without our own keyword, and with everything optional that has a
- * default.
+ * Returns docs/configuration.schema.json, the JSON Schema for editors: without our own keyword, and
+ * with everything optional that has a default.
  */
 export function configurationJsonSchema(): string {
   const schema = configSchema(collectors.map(({ name }) => name));
@@ -184,11 +177,12 @@ function hasDefault({ properties = {} }: SchemaNode, key: string): boolean {
   return properties[key]?.default !== undefined;
 }
 
-function collectorRow({ name, enabled, schedule, maxStaleMs }: (typeof collectors)[number]): string {
-  return `| \`${name}\` | ${enabled ? 'yes' : 'no'} | \`${schedule}\` | \`${formatDuration(maxStaleMs)}\` |`;
-}
-
-if (import.meta.main) {
-  await writeFile(new URL('../docs/configuration.md', import.meta.url), configurationPage());
-  await writeFile(new URL('../docs/configuration.schema.json', import.meta.url), configurationJsonSchema());
+function collectorTable(): string {
+  const rows = collectors.map(({ name, enabled, schedule, maxStaleMs }) => [
+    `\`${name}\``,
+    enabled ? 'yes' : 'no',
+    `\`${schedule}\``,
+    `\`${formatDuration(maxStaleMs)}\``,
+  ]);
+  return markdownTable(['Collector', 'Runs', 'Default schedule', 'Default max_stale'], rows);
 }

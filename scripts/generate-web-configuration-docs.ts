@@ -1,12 +1,7 @@
-/**
- * Writes docs/web-configuration.md from the schema that the loader uses.
- */
-import { writeFile } from 'node:fs/promises';
-
 import { webSchema } from '../src/config/web-schema.ts';
 import { keyTable, plainSchema } from './key-table.ts';
 
-/** The page for people. */
+/** Returns docs/web-configuration.md, from the schema that the loader uses. */
 export function webConfigurationPage(): string {
   return `# Web configuration
 
@@ -117,8 +112,4 @@ They always apply. A client network is an IPv4 address or an IPv6 /64.
 | waiting password comparisons | 32, at most 8 of a network. Above that, the answer is 503 |
 | unfinished answers of \`/metrics\` | 16. A new client replaces the oldest of the network with the most |
 `;
-}
-
-if (import.meta.main) {
-  await writeFile(new URL('../docs/web-configuration.md', import.meta.url), webConfigurationPage());
 }

@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox';
 
 import { describeLimits } from '../src/config/readers.ts';
 import type { Reads } from '../src/config/schema-parts.ts';
+import { markdownTable } from './markdown.ts';
 
 /** The part of a schema that the documentation needs. */
 export interface SchemaNode {
@@ -61,18 +62,17 @@ export interface KeyTableOptions {
 
 /** A row for each key of a mapping and of those inside it, as Markdown. */
 export function keyTable(node: SchemaNode, { prefix = '', withoutDefault = '' }: KeyTableOptions = {}): string {
-  const rows = keyRows(node, prefix, withoutDefault);
-  return ['| Key | Type | Default | Meaning | Example |', '|---|---|---|---|---|', ...rows].join('\n');
+  return markdownTable(['Key', 'Type', 'Default', 'Meaning', 'Example'], keyRows(node, prefix, withoutDefault));
 }
 
-function keyRows(parent: SchemaNode, prefix: string, withoutDefault: string): readonly string[] {
+function keyRows(parent: SchemaNode, prefix: string, withoutDefault: string): readonly (readonly string[])[] {
   return Object.entries(parent.properties ?? {}).flatMap(([key, node]) => {
     if (node.properties) return keyRows(node, `${prefix}${key}.`, withoutDefault);
     const inside = node.items?.properties ? keyRows(node.items, `${prefix}${key}[].`, withoutDefault) : [];
     const standard =
       node.default === undefined ? (parent.required?.includes(key) ? 'required' : withoutDefault) : code(node.default);
     const cells = [`\`${prefix}${key}\``, typeWords(node), standard, node.description ?? '', code(node.examples?.[0])];
-    return [`| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`, ...inside];
+    return [cells, ...inside];
   });
 }
 

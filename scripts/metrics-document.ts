@@ -1,8 +1,10 @@
 import { adminMetricFamilies } from '../src/gateway/admin-metrics.ts';
 import { collectors } from '../src/collectors/registry.ts';
 import { formatDuration } from '../src/lib/time.ts';
-import type { Family, StateSet } from '../src/metrics/family.ts';
+import type { Family } from '../src/metrics/family.ts';
 import { ownFamilies } from '../src/poller/collector-statistics.ts';
+import { isStateSet } from './families.ts';
+import { markdownTable } from './markdown.ts';
 import { collectorQueries, exporterQueries, gatewayQueries, queryBlock } from './metrics-queries.ts';
 
 /** docs/metrics.md: every family that is served, by the collector that feeds it. */
@@ -68,24 +70,22 @@ Without the label \`appliance\`, on \`/metrics\` only:
 `;
 }
 
+const titles = ['Metric', 'Type', 'Labels', 'Meaning'];
+
 function adminTable(): string {
   const rows = Object.values(adminMetricFamilies).map(({ name, help, ...rest }) => {
     const type = name.endsWith('_total') ? 'counter' : 'gauge';
-    return `| \`${name}\` | ${type} | ${'labelNames' in rest ? rest.labelNames.join('; ') : '–'} | ${help} |`;
+    return [`\`${name}\``, type, 'labelNames' in rest ? rest.labelNames.join('; ') : '–', help];
   });
-  return ['| Metric | Type | Labels | Meaning |', '|---|---|---|---|', ...rows].join('\n');
+  return markdownTable(titles, rows);
 }
 
 function table(families: readonly Family[]): string {
-  return ['| Metric | Type | Labels | Meaning |', '|---|---|---|---|', ...families.map(row)].join('\n');
-}
-
-function row(family: Family): string {
-  const set = isStateSet(family) ? family : undefined;
-  const labels = [...family.labels, ...(set ? [`${set.stateLabel}: ${set.states.join(', ')}`] : [])];
-  return `| \`${family.name}\` | ${set ? 'set' : family.type}${family.detail ? ', detail' : ''} | ${labels.join('; ') || '–'} | ${family.help} |`;
-}
-
-function isStateSet(family: Family): family is StateSet {
-  return 'states' in family;
+  const rows = families.map((family) => {
+    const set = isStateSet(family) ? family : undefined;
+    const labels = [...family.labels, ...(set ? [`${set.stateLabel}: ${set.states.join(', ')}`] : [])];
+    const type = `${set ? 'set' : family.type}${family.detail ? ', detail' : ''}`;
+    return [`\`${family.name}\``, type, labels.join('; ') || '–', family.help];
+  });
+  return markdownTable(titles, rows);
 }

@@ -1,7 +1,5 @@
-import { collectorFamilies } from '../../src/collectors/registry.ts';
-import type { StateSet } from '../../src/metrics/family.ts';
-import { ownFamilies } from '../../src/poller/collector-statistics.ts';
 import { MappingType, type ValueMap, type ValueMappingResult } from '@grafana/grafana-foundation-sdk/dashboard';
+import { stateSetOf } from '../families.ts';
 import { leastUp, once, series } from './queries.ts';
 
 export type Words = Readonly<Record<string | number, ValueMappingResult>>;
@@ -46,12 +44,12 @@ export function mapping(words: Words): ValueMap {
 
 /** The states of a set as its label has them, with their colours. */
 export function stateWords(metric: string): Words {
-  return words(Object.fromEntries(statesOf(metric).states.map((state) => [state, wordAndColour(state)])));
+  return words(Object.fromEntries(stateSetOf(metric).states.map((state) => [state, wordAndColour(state)])));
 }
 
 /** The states of a set by the numbers of {@link stateNumber}. */
 export function numberedWords(metric: string): Words {
-  return words(Object.fromEntries(statesOf(metric).states.map((state, index) => [index + 1, wordAndColour(state)])));
+  return words(Object.fromEntries(stateSetOf(metric).states.map((state, index) => [index + 1, wordAndColour(state)])));
 }
 
 /**
@@ -72,18 +70,11 @@ export function leastUpStates(metric: string, by: string, ...matchers: readonly 
  * before it.
  */
 function numbered(metric: string, matchers: readonly string[]): string {
-  const { states, stateLabel } = statesOf(metric);
+  const { states, stateLabel } = stateSetOf(metric);
   const parts = states.map(
     (state, index) => `${index + 1} * (${series(metric, ...matchers, `${stateLabel}="${state}"`)} == 1)`,
   );
   return `\n  ${parts.toReversed().join('\n  or ')}\n`;
-}
-
-function statesOf(metric: string): StateSet {
-  const families = [...collectorFamilies, ...ownFamilies];
-  const family = families.find(({ name }) => name === metric);
-  if (!family || !('states' in family)) throw new Error(`${metric} is no state set`);
-  return family as StateSet;
 }
 
 function wordAndColour(state: string): readonly [string, string] {

@@ -1,10 +1,4 @@
-import { collectorFamilies } from '../../src/collectors/registry.ts';
-import type { Family, StateSet } from '../../src/metrics/family.ts';
-import { ownFamilies } from '../../src/poller/collector-statistics.ts';
-
-const families: ReadonlyMap<string, Family> = new Map(
-  [...collectorFamilies, ...ownFamilies].map((family) => [family.name, family]),
-);
+import { families, isStateSet } from '../families.ts';
 
 /** Families of the exporter itself, which have no label `appliance`. */
 const exporterFamilies: Readonly<Record<string, string>> = {
@@ -22,13 +16,6 @@ export function helpOf(metric: string): string {
   return help;
 }
 
-/** Returns the states of a state set. */
-export function statesOf(metric: string): readonly string[] {
-  const family = families.get(metric);
-  if (!family || !isStateSet(family)) throw new Error(`${metric} is not a set of states`);
-  return family.states;
-}
-
 /** Returns a selector in Zabbix' words; throws for a label that the metric does not have. */
 export function selector(metric: string, labels: Labels, condition = ''): string {
   const family = families.get(metric);
@@ -39,8 +26,4 @@ export function selector(metric: string, labels: Labels, condition = ''): string
     value.startsWith('!') ? `${label}!="${value.slice(1)}"` : `${label}="${value}"`,
   );
   return `${metric}${matchers.length > 0 ? `{${matchers.join(',')}}` : ''}${condition}`;
-}
-
-function isStateSet(family: Family): family is StateSet {
-  return 'states' in family;
 }

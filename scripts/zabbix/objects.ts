@@ -1,8 +1,7 @@
-import { statesOf } from './catalogue.ts';
-import { imminent, soon } from './expiry.ts';
-import { type Discovery, type Item, oneOf, stateItem, type Trigger } from './parts.ts';
+import { stateSetOf } from '../families.ts';
+import { type Discovery, imminent, type Item, oneOf, soon, stateItem, type Trigger } from './parts.ts';
 
-const farmStates = statesOf('zlb_farm_status').filter((state) => state !== 'unknown');
+const farmStates = stateSetOf('zlb_farm_status').states.filter((state) => state !== 'unknown');
 const serves = oneOf(farmStates.filter((state) => state !== 'down' && state !== 'critical'));
 const ran = oneOf(farmStates.filter((state) => state !== 'down'));
 
@@ -202,7 +201,7 @@ const served: Discovery = {
 /** Something that has nothing but a state. */
 function onlyState(metric: string, label: string, trigger: Omit<Trigger, 'problem'> & { good: readonly string[] }) {
   const { good, ...rest } = trigger;
-  const bad = oneOf(statesOf(metric).filter((state) => !good.includes(state)));
+  const bad = oneOf(stateSetOf(metric).states.filter((state) => !good.includes(state)));
   const better = oneOf(good);
   return {
     key: label,

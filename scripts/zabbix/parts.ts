@@ -1,3 +1,4 @@
+import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
 import type { Labels } from './catalogue.ts';
 
 /** An item: one number or word of the page of metrics. */
@@ -58,4 +59,28 @@ export function stateItem(metric: string, more: Partial<Item> = {}): Item {
 /** Returns a regular expression for one of the words. */
 export function oneOf(words: readonly string[]): string {
   return `^(${words.join('|')})$`;
+}
+
+const daySeconds = 86_400;
+
+/** The windows of certificates and licences as macros. */
+export const expiryMacros: Readonly<Record<string, string>> = {
+  '{$ZLB.EXPIRY.SOON}': `${alertThresholds.expirySoonSeconds / daySeconds}d`,
+  '{$ZLB.EXPIRY.SOON.RATIO}': `${alertThresholds.expirySoonRatio}`,
+  '{$ZLB.EXPIRY.IMMINENT}': `${alertThresholds.expiryImminentSeconds / daySeconds}d`,
+  '{$ZLB.EXPIRY.IMMINENT.RATIO}': `${alertThresholds.expiryImminentRatio}`,
+};
+
+/** Seconds that are left. */
+export const left = '(last($not_after)-now())';
+
+/**
+ * Below both: days, and the part of its life. The beginning is 0 if unknown; then the days decide.
+ */
+export const imminent = within('IMMINENT');
+export const soon = `${within('SOON')} and not (${imminent})`;
+
+function within(window: 'SOON' | 'IMMINENT'): string {
+  const life = '(last($not_after)-last($not_before))';
+  return `${left}<{$ZLB.EXPIRY.${window}} and ${left}<{$ZLB.EXPIRY.${window}.RATIO}*${life}`;
 }

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
 import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
 import { readRuleFiles } from '../rule-files.ts';
-import { appliances } from './appliances.ts';
+import { appliances, exporterItems, exporterTriggers } from './watched.ts';
 import { helpOf, type Labels, selector } from './catalogue.ts';
-import { expiryMacros } from './expiry.ts';
-import { exporterItems, exporterTriggers } from './exporter.ts';
+import { type Discovery, expiryMacros, type Item, type Trigger } from './parts.ts';
 import { objects } from './objects.ts';
-import type { Discovery, Item, Trigger } from './parts.ts';
 
 const template = 'zlb-exporter';
 const masterKey = 'zlb.metrics';
@@ -276,3 +275,6 @@ function uuidOf(name: string): string {
   const digits = createHash('sha256').update(`zlb-exporter ${name}`).digest('hex').slice(0, 32);
   return `${digits.slice(0, 12)}4${digits.slice(13, 16)}8${digits.slice(17)}`;
 }
+
+if (import.meta.main)
+  writeFileSync(new URL('../../deploy/zabbix/zlb-exporter.yaml', import.meta.url), zabbixTemplate());

@@ -66,7 +66,7 @@ it.skipIf(!isThere('promtool'))(
     appendFileSync(join(tree, 'docs/operations.md'), runbook);
     const run = (command: string, ...args: readonly string[]) =>
       spawnSync(command, args, { cwd: tree, encoding: 'utf8' });
-    for (const script of ['scripts/generate-operations-docs.ts', 'scripts/generate-manifests.ts'])
+    for (const script of ['scripts/generate-docs.ts', 'scripts/generate-manifests.ts'])
       expect(run(process.execPath, script)).toMatchObject({ status: 0, stderr: '' });
 
     const promtool = run('promtool', 'test', 'rules', 'alerts/tests/swap.test.yml');

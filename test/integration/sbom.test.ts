@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { billOfMaterials } from '../../scripts/bill-of-materials.ts';
+import { billOfMaterials } from '../../scripts/sbom.ts';
 
 interface LockFile {
   readonly version: string;

@@ -7,7 +7,7 @@ import { adminMetricFamilies } from '../../../src/gateway/admin-metrics.ts';
 import { collectorFamilies } from '../../../src/collectors/registry.ts';
 import { createSelfMetrics } from '../../../src/metrics/self.ts';
 import { ownFamilies } from '../../../src/poller/collector-statistics.ts';
-import { prometheusRule } from '../../../scripts/prometheus-rule.ts';
+import { prometheusRule } from '../../../scripts/generate-manifests.ts';
 import { readRuleFiles } from '../../../scripts/rule-files.ts';
 import { givenFolder } from '../../support/folder.ts';
 import { knownSeries } from '../../support/known-series.ts';

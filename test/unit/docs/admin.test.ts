@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { adminDocument } from '../../../scripts/admin-document.ts';
+import { adminDocument } from '../../../scripts/document-tables.ts';
 import { adminHelp } from '../../../src/commands/help.ts';
 
 it('the tables of docs/admin.md are what the code says; npm run docs writes them', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { roleRiskMatrix } from '../../../scripts/admin-matrix.ts';
+import { roleRiskMatrix } from '../../../scripts/document-tables.ts';
 import { endpointsDocument } from '../../../scripts/endpoints-document.ts';
 import { roleMay } from '../../../src/gateway/policy.ts';
 import { roles } from '../../../src/gateway/principal.ts';

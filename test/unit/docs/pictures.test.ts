@@ -2,15 +2,15 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { rooms } from '../../../oxlint.config.ts';
-import { drawnPictures } from '../../../scripts/pictures/drawn-pictures.ts';
+import { generatedDocs } from '../../../scripts/generate-docs.ts';
 import { lifeOfAChange, lifeOfANumber, lifeOfARequest } from '../../../scripts/pictures/lives.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-it.each([...drawnPictures()])(
-  'docs/pictures/%s is what scripts/draw-pictures.ts draws; npm run docs writes it',
+it.each([...generatedDocs()].filter(([name]) => name.endsWith('.svg')))(
+  'docs/%s is what the scripts draw; npm run docs writes it',
   (name, svg) => {
-    expect(readFileSync(`${root}docs/pictures/${name}`, 'utf8')).toBe(svg);
+    expect(readFileSync(`${root}docs/${name}`, 'utf8')).toBe(svg);
   },
 );
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { operationsDocument } from '../../../scripts/operations-document.ts';
+import { operationsDocument } from '../../../scripts/document-tables.ts';
 import { readRuleFiles } from '../../../scripts/rule-files.ts';
 import { endpoints } from '../../../src/appliance/api/table.ts';
 import { roleMay } from '../../../src/gateway/policy.ts';

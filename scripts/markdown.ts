@@ -6,3 +6,12 @@ export function betweenMarkers(document: string, name: string, text: string): st
   if (from === -1 || to < from) throw new Error(`the document has no ${start} with a ${end} after it`);
   return `${document.slice(0, from + start.length)}\n\n${text}\n\n${document.slice(to)}`;
 }
+
+/** Returns a table. */
+export function markdownTable(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [markdownRow(titles), `|${titles.map(() => '---').join('|')}|`, ...rows.map(markdownRow)].join('\n');
+}
+
+export function markdownRow(cells: readonly (string | number)[]): string {
+  return `| ${cells.map((cell) => `${cell}`.replaceAll('|', '\\|')).join(' | ')} |`;
+}

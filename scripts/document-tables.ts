@@ -1,0 +1,72 @@
+import { parse } from 'yaml';
+import type { Risk } from '../src/appliance/api/row.ts';
+import { endpoints } from '../src/appliance/api/table.ts';
+import { allGuards } from '../src/gateway/guards/inspect.ts';
+import { roleMay } from '../src/gateway/policy.ts';
+import { roles } from '../src/gateway/principal.ts';
+import { betweenMarkers, markdownRow, markdownTable } from './markdown.ts';
+
+/** docs/admin.md with its tables as the code has them; the text around them is written by hand. */
+export function adminDocument(document: string): string {
+  return betweenMarkers(betweenMarkers(document, 'matrix', roleRiskMatrix()), 'guards', guardTable());
+}
+
+function guardTable(): string {
+  const rows = allGuards.map(({ name, effect, operations, about }) => {
+    const keys = operations.map((key) => `\`${key}\``).join(', ');
+    return [`\`${name}\``, effect, about, keys];
+  });
+  return markdownTable(['Guard', 'Effect', 'What could happen', 'Operations'], rows);
+}
+
+const risks: readonly Risk[] = ['read', 'secret', 'reversible', 'disruptive', 'destructive'];
+
+/**
+ * Returns the permissions as a Markdown table: a row for each role, a column for each risk with the
+ * number of its operations.
+ */
+export function roleRiskMatrix(): string {
+  const all = Object.values<{ readonly risk: Risk }>(endpoints);
+  const countOf = (wanted: readonly Risk[]): number => all.filter(({ risk }) => wanted.includes(risk)).length;
+  const rows = roles.map((role) => {
+    const allowed = risks.filter((risk) => roleMay(role, risk));
+    return [`\`${role}\``, ...risks.map((risk) => (allowed.includes(risk) ? 'yes' : '–')), countOf(allowed)];
+  });
+  return [
+    ['Role', ...risks, 'operations'],
+    ['---', ...risks.map(() => ':-:'), '--:'],
+    ...rows,
+    ['operations', ...risks.map((risk) => countOf([risk])), all.length],
+  ]
+    .map(markdownRow)
+    .join('\n');
+}
+
+interface AlertRule {
+  readonly alert?: string;
+  readonly for?: string;
+  readonly labels?: { readonly severity?: string };
+}
+
+interface RuleFile {
+  readonly groups: readonly { readonly rules: readonly AlertRule[] }[];
+}
+
+/**
+ * Returns docs/operations.md with the tables of the alerts in these rule files; the rest is written
+ * by hand.
+ */
+export function operationsDocument(document: string, files: readonly string[]): string {
+  const [core = '', extended = ''] = files;
+  return betweenMarkers(betweenMarkers(document, 'alerts', alertTable(core)), 'extended alerts', alertTable(extended));
+}
+
+function alertTable(text: string): string {
+  const { groups } = parse(text) as RuleFile;
+  const rows = groups
+    .flatMap(({ rules }) => rules)
+    .flatMap(({ alert, labels, for: wait = '–' }) =>
+      alert === undefined ? [] : [[`[${alert}](#${alert.toLowerCase()})`, labels?.severity ?? '', wait]],
+    );
+  return markdownTable(['Alert', 'Severity', 'For'], rows);
+}

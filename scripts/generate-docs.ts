@@ -1,0 +1,31 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { adminDocument, operationsDocument } from './document-tables.ts';
+import { endpointsDocument } from './endpoints-document.ts';
+import { configurationJsonSchema, configurationPage } from './generate-configuration-docs.ts';
+import { webConfigurationPage } from './generate-web-configuration-docs.ts';
+import { metricsDocument } from './metrics-document.ts';
+import { drawHouse } from './pictures/house.ts';
+import { drawLife, lifeOfAChange, lifeOfANumber, lifeOfARequest } from './pictures/lives.ts';
+import { readRuleFiles } from './rule-files.ts';
+
+const docs = new URL('../docs/', import.meta.url);
+const read = (name: string): string => readFileSync(new URL(name, docs), 'utf8');
+
+/** Returns what `npm run docs` writes, by the names of the files in docs/. */
+export function generatedDocs(): ReadonlyMap<string, string> {
+  return new Map([
+    ['configuration.md', configurationPage()],
+    ['configuration.schema.json', configurationJsonSchema()],
+    ['web-configuration.md', webConfigurationPage()],
+    ['metrics.md', metricsDocument()],
+    ['endpoints.md', endpointsDocument()],
+    ['admin.md', adminDocument(read('admin.md'))],
+    ['operations.md', operationsDocument(read('operations.md'), readRuleFiles())],
+    ['pictures/house.svg', drawHouse()],
+    ['pictures/life-of-a-number.svg', drawLife('The life of a number', lifeOfANumber)],
+    ['pictures/life-of-a-change.svg', drawLife('The life of a change request', lifeOfAChange)],
+    ['pictures/life-of-a-request.svg', drawLife('The life of an admin request', lifeOfARequest)],
+  ]);
+}
+
+if (import.meta.main) for (const [name, text] of generatedDocs()) writeFileSync(new URL(name, docs), text);
