@@ -1,11 +1,72 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dashboardFiles, importFiles } from './dashboards/files.ts';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Dashboard, VariableType } from '@grafana/grafana-foundation-sdk/dashboard';
+import { admin } from './dashboards/admin.ts';
+import { appliance } from './dashboards/appliance.ts';
+import { certificates } from './dashboards/certificates.ts';
+import { exporter } from './dashboards/exporter.ts';
+import { farm } from './dashboards/farm.ts';
+import { fleet } from './dashboards/fleet.ts';
+import { datasource } from './dashboards/variables.ts';
 
-function write(path: string, files: ReadonlyMap<string, string>): void {
-  const folder = new URL(path, import.meta.url);
-  mkdirSync(folder, { recursive: true });
-  for (const [name, text] of files) writeFileSync(new URL(name, folder), text);
+const boards: readonly Dashboard[] = [fleet(), appliance(), farm(), certificates(), exporter(), admin()];
+const biome = fileURLToPath(new URL('../node_modules/.bin/biome', import.meta.url));
+const input = 'DS_PROMETHEUS';
+/** The release against whose types the boards are checked. */
+const grafanaVersion = '13.2.0';
+
+/** The texts of dashboards/, by the names of the files; a variable chooses their data source. */
+export function dashboardFiles(): ReadonlyMap<string, string> {
+  return new Map(boards.map((board) => [`${board.uid}.json`, formatted(JSON.stringify(board, null, 2))]));
 }
 
-write('../dashboards/', dashboardFiles());
-write('../deploy/grafana/import/', importFiles());
+/**
+ * The texts of deploy/grafana/import/, for grafana.com and for an import by hand: Grafana asks once
+ * for the data source. Each is one line, because nobody reads them.
+ */
+export function importFiles(): ReadonlyMap<string, string> {
+  return new Map(boards.map((board) => [`${board.uid}.json`, `${JSON.stringify(importable(board))}\n`]));
+}
+
+/** As `npm run format` would leave it. */
+function formatted(json: string): string {
+  const { status, stdout, stderr, error } = spawnSync(biome, ['format', '--stdin-file-path=dashboard.json'], {
+    input: json,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`biome cannot format a dashboard: ${error?.message ?? stderr}`);
+  return stdout;
+}
+
+/** Returns a board as Grafana exports one for others: with its data source as an input. */
+function importable(board: Dashboard): object {
+  const list = (board.templating.list ?? []).filter(({ type }) => type !== VariableType.Datasource);
+  const own = JSON.stringify({ ...board, id: null, templating: { list } });
+  return {
+    __inputs: [
+      {
+        name: input,
+        label: 'Prometheus',
+        description: 'The Prometheus that scrapes zlb-exporter.',
+        type: 'datasource',
+        pluginId: 'prometheus',
+        pluginName: 'Prometheus',
+      },
+    ],
+    __requires: [
+      { type: 'grafana', id: 'grafana', name: 'Grafana', version: grafanaVersion },
+      { type: 'datasource', id: 'prometheus', name: 'Prometheus', version: '1.0.0' },
+    ],
+    ...JSON.parse(own.replaceAll(datasource.uid, `\${${input}}`)),
+  };
+}
+
+function write(folder: string, files: ReadonlyMap<string, string>): void {
+  for (const [name, text] of files) writeFileSync(new URL(folder + name, import.meta.url), text);
+}
+
+if (import.meta.main) {
+  write('../dashboards/', dashboardFiles());
+  write('../deploy/grafana/import/', importFiles());
+}

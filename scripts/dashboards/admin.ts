@@ -108,7 +108,6 @@ export function admin(): Dashboard {
             title: 'Requests over this time',
             description:
               'What was asked of the gateway, by operation and answer. A request that named no appliance has none.',
-            unit: 'none',
             width: 14,
             height: 11,
             sortBy: 'Requests',
@@ -133,7 +132,6 @@ export function admin(): Dashboard {
           table({
             title: 'Refusals over this time',
             description: 'Who was refused, and why. Without a name: no valid token came along.',
-            unit: 'none',
             width: 10,
             height: 11,
             sortBy: 'Refusals',
@@ -158,39 +156,25 @@ export function admin(): Dashboard {
             title: 'Requests by answer',
             description: 'Requests in each interval of the graph, by status.',
             unit: 'short',
-            width: 12,
-            height: 9,
             stacked: true,
-            queries: [{ expr: sum('code', counted(requests(), '$__rate_interval')), legend: '{{code}}' }],
+            queries: { '{{code}}': sum('code', counted(requests(), '$__rate_interval')) },
             empty: 'Nothing was asked of the gateway.',
           }),
           lines({
             title: 'Requests by operation',
             description: 'Requests in each interval of the graph, of the ten operations that are asked for the most.',
             unit: 'short',
-            width: 12,
-            height: 9,
-            queries: [
-              {
-                expr: `topk(10, ${sum('method, endpoint', counted(requests(), '$__rate_interval'))}) > 0`,
-                legend: '{{method}} {{endpoint}}',
-              },
-            ],
+            queries: {
+              '{{method}} {{endpoint}}': `topk(10, ${sum('method, endpoint', counted(requests(), '$__rate_interval'))}) > 0`,
+            },
             empty: 'Nothing was asked of the gateway.',
           }),
           lines({
             title: 'Changes by appliance',
             description: 'Changes on appliances that succeeded, in each interval of the graph.',
             unit: 'short',
-            width: 12,
-            height: 9,
             stacked: true,
-            queries: [
-              {
-                expr: `${sum('appliance', counted(changesMade, '$__rate_interval'))} > 0`,
-                legend: '{{appliance}}',
-              },
-            ],
+            queries: { '{{appliance}}': `${sum('appliance', counted(changesMade, '$__rate_interval'))} > 0` },
             empty: 'Nothing was changed.',
           }),
           lines({
@@ -198,15 +182,10 @@ export function admin(): Dashboard {
             description:
               'Refusals within 15 minutes; the line is where the alert begins. Many at once: a script with the wrong rights, or an attack.',
             unit: 'short',
-            width: 12,
-            height: 9,
             steps: highIs('orange', alertThresholds.adminDeniedPer15m),
-            queries: [
-              {
-                expr: `topk(10, ${sum('principal, reason', counted(denied, '15m'))}) > 0`,
-                legend: '{{principal}} {{reason}}',
-              },
-            ],
+            queries: {
+              '{{principal}} {{reason}}': `topk(10, ${sum('principal, reason', counted(denied, '15m'))}) > 0`,
+            },
             empty: 'Nobody was refused.',
           }),
         ],
@@ -219,28 +198,22 @@ export function admin(): Dashboard {
             title: 'Audit lines over time',
             description: 'Lines written to the audit, and attempts that failed, in each interval of the graph.',
             unit: 'short',
-            width: 12,
-            height: 9,
-            queries: [
-              {
-                expr: sum('instance', `increase(${exporterSeries('zlb_admin_audit_records_total')}[$__rate_interval])`),
-                legend: '{{instance}} written',
-              },
-              {
-                expr: sum(
-                  'instance',
-                  `increase(${exporterSeries('zlb_admin_audit_write_failures_total')}[$__rate_interval])`,
-                ),
-                legend: '{{instance}} failed',
-              },
-            ],
+            queries: {
+              '{{instance}} written': sum(
+                'instance',
+                `increase(${exporterSeries('zlb_admin_audit_records_total')}[$__rate_interval])`,
+              ),
+              '{{instance}} failed': sum(
+                'instance',
+                `increase(${exporterSeries('zlb_admin_audit_write_failures_total')}[$__rate_interval])`,
+              ),
+            },
           }),
           timeline({
             title: 'Freezes',
             description: 'When changes were frozen, on each gateway.',
-            width: 12,
             height: 9,
-            queries: [{ expr: once('instance', exporterSeries('zlb_admin_frozen')), legend: '{{instance}}' }],
+            queries: { '{{instance}}': once('instance', exporterSeries('zlb_admin_frozen')) },
             words: yesNo.frozen,
             empty: 'No gateway is known.',
           }),

@@ -107,8 +107,6 @@ export function appliance(): Dashboard {
           table({
             title: 'What it is',
             description: 'Version, licence, cluster and care.',
-            unit: 'none',
-            width: 24,
             height: 7,
             sortBy: 'Appliance',
             empty: 'No appliance is known: does the exporter answer?',
@@ -160,63 +158,42 @@ export function appliance(): Dashboard {
             title: 'Connections by farm',
             description: 'Established connections of the ten farms that had the most over this time.',
             unit: 'short',
-            width: 12,
-            height: 9,
-            queries: [
-              {
-                expr: busiest(10, farmId, series('zlb_farm_established_connections')),
-                legend: '{{appliance}} {{farm}}',
-              },
-            ],
+            queries: { '{{appliance}} {{farm}}': busiest(10, farmId, series('zlb_farm_established_connections')) },
           }),
           lines({
             title: 'Connection table',
             description:
               'Entries of the connection table, all protocols and states, of the ten fullest. Enterprise alone.',
             unit: 'short',
-            width: 12,
-            height: 9,
-            queries: [{ expr: busiest(10, 'appliance', series('zlb_connections')), legend: '{{appliance}}' }],
+            queries: { '{{appliance}}': busiest(10, 'appliance', series('zlb_connections')) },
           }),
           lines({
             title: 'Received',
             description:
               'Bytes that the ten busiest interfaces received. The appliance counts in steps of about 10 kB.',
             unit: 'Bps',
-            width: 12,
-            height: 9,
-            queries: [
-              {
-                expr: fastest(10, interfaceId, interfaceId, {
-                  selector: series('zlb_interface_receive_bytes_total'),
-                  window: '5m',
-                }),
-                legend: '{{appliance}} {{interface}}',
-              },
-            ],
+            queries: {
+              '{{appliance}} {{interface}}': fastest(10, interfaceId, interfaceId, {
+                selector: series('zlb_interface_receive_bytes_total'),
+                window: '5m',
+              }),
+            },
           }),
           lines({
             title: 'Sent',
             description: 'Bytes that the ten busiest interfaces sent. The appliance counts in steps of about 10 kB.',
             unit: 'Bps',
-            width: 12,
-            height: 9,
-            queries: [
-              {
-                expr: fastest(10, interfaceId, interfaceId, {
-                  selector: series('zlb_interface_transmit_bytes_total'),
-                  window: '5m',
-                }),
-                legend: '{{appliance}} {{interface}}',
-              },
-            ],
+            queries: {
+              '{{appliance}} {{interface}}': fastest(10, interfaceId, interfaceId, {
+                selector: series('zlb_interface_transmit_bytes_total'),
+                window: '5m',
+              }),
+            },
           }),
           table({
             title: 'Interfaces',
             description:
               'Interfaces and virtual interfaces with their addresses. An appliance does not say of all whether they are up.',
-            unit: 'none',
-            width: 24,
             height: 10,
             sortBy: 'Interface',
             empty: 'No interface is known.',
@@ -241,9 +218,8 @@ export function appliance(): Dashboard {
             title: 'Answers',
             description:
               'Whether the appliance answers; of many, the forty that answered least. A gap means that nothing was known.',
-            width: 12,
             height: 8,
-            queries: [{ expr: leastUp(one('zlb_up'), 'appliance', series('zlb_up')), legend: '{{appliance}}' }],
+            queries: { '{{appliance}}': leastUp(one('zlb_up'), 'appliance', series('zlb_up')) },
             words: yesNo.answers,
             empty: 'Nothing is known of any appliance.',
           }),
@@ -251,9 +227,8 @@ export function appliance(): Dashboard {
             title: 'Circuit breaker',
             description:
               'Closed: calls go through. Open: the exporter has given up on the appliance for a while. Half open: it tries again.',
-            width: 12,
             height: 8,
-            queries: [{ expr: stateNumber('zlb_circuit_breaker_state', 'appliance'), legend: '{{appliance}}' }],
+            queries: { '{{appliance}}': stateNumber('zlb_circuit_breaker_state', 'appliance') },
             words: numberedWords('zlb_circuit_breaker_state'),
             empty: 'Nothing is known of any appliance.',
           }),
@@ -262,9 +237,7 @@ export function appliance(): Dashboard {
             description: 'What each node says of itself as a member of a cluster.',
             width: 8,
             height: 8,
-            queries: [
-              { expr: stateNumber('zlb_cluster_node_status', 'appliance, node'), legend: '{{appliance}} {{node}}' },
-            ],
+            queries: { '{{appliance}} {{node}}': stateNumber('zlb_cluster_node_status', 'appliance, node') },
             words: numberedWords('zlb_cluster_node_status'),
             empty: 'No node of a cluster is known.',
           }),
@@ -273,7 +246,7 @@ export function appliance(): Dashboard {
             description: 'The state of each VPN, as the appliance words it.',
             width: 8,
             height: 8,
-            queries: [{ expr: stateNumber('zlb_vpn_status', 'appliance, vpn'), legend: '{{appliance}} {{vpn}}' }],
+            queries: { '{{appliance}} {{vpn}}': stateNumber('zlb_vpn_status', 'appliance, vpn') },
             words: numberedWords('zlb_vpn_status'),
             empty: 'No VPN is known.',
           }),
@@ -282,12 +255,13 @@ export function appliance(): Dashboard {
             description: 'Whether an interface is up; of many, the forty that were up least.',
             width: 8,
             height: 8,
-            queries: [
-              {
-                expr: leastUp(once(interfaceId, series('zlb_interface_up')), interfaceId, series('zlb_interface_up')),
-                legend: '{{appliance}} {{interface}}',
-              },
-            ],
+            queries: {
+              '{{appliance}} {{interface}}': leastUp(
+                once(interfaceId, series('zlb_interface_up')),
+                interfaceId,
+                series('zlb_interface_up'),
+              ),
+            },
             words: yesNo.up,
             empty: 'No interface is known.',
           }),
@@ -302,10 +276,9 @@ export function appliance(): Dashboard {
               'Share of CPU time that was not idle, of the ten busiest appliances; the line is where the alert begins.',
             unit: 'percentunit',
             width: 8,
-            height: 9,
             max: 1,
             steps: highIs('red', busy),
-            queries: [{ expr: `topk(10, ${once('appliance', cpuBusy)})`, legend: '{{appliance}}' }],
+            queries: { '{{appliance}}': `topk(10, ${once('appliance', cpuBusy)})` },
           }),
           lines({
             title: 'CPU by mode',
@@ -313,14 +286,10 @@ export function appliance(): Dashboard {
               'Where CPU time goes, idle left out; the mean of the chosen appliances. softirq is network traffic.',
             unit: 'percentunit',
             width: 8,
-            height: 9,
             stacked: true,
-            queries: [
-              {
-                expr: `avg by (mode) (${once('appliance, mode', series('zlb_system_cpu_ratio', 'mode!="idle"'))})`,
-                legend: '{{mode}}',
-              },
-            ],
+            queries: {
+              '{{mode}}': `avg by (mode) (${once('appliance, mode', series('zlb_system_cpu_ratio', 'mode!="idle"'))})`,
+            },
           }),
           lines({
             title: 'Load for each core',
@@ -328,14 +297,8 @@ export function appliance(): Dashboard {
               'Load average over 5 minutes for each core, of the ten busiest. More than 1 means that work waits.',
             unit: 'none',
             width: 8,
-            height: 9,
             steps: highIs('orange', 1),
-            queries: [
-              {
-                expr: `topk(10, ${one('zlb_system_load5')} / ${one('zlb_system_cpu_cores')})`,
-                legend: '{{appliance}}',
-              },
-            ],
+            queries: { '{{appliance}}': `topk(10, ${one('zlb_system_load5')} / ${one('zlb_system_cpu_cores')})` },
           }),
           lines({
             title: 'Memory',
@@ -343,34 +306,29 @@ export function appliance(): Dashboard {
               'Share of memory in use, caches left out, of the ten fullest; the line is where the alert begins.',
             unit: 'percentunit',
             width: 8,
-            height: 9,
             max: 1,
             steps: highIs('red', used),
-            queries: [{ expr: `topk(10, ${once('appliance', memoryUsed)})`, legend: '{{appliance}}' }],
+            queries: { '{{appliance}}': `topk(10, ${once('appliance', memoryUsed)})` },
           }),
           lines({
             title: 'Memory by use',
             description: 'Memory of the chosen appliances together.',
             unit: 'bytes',
             width: 8,
-            height: 9,
             stacked: true,
-            queries: [
-              { expr: sum('zlb_system_memory_used_bytes'), legend: 'used' },
-              { expr: sum('zlb_system_memory_buffers_bytes'), legend: 'buffers' },
-              { expr: sum('zlb_system_memory_cached_bytes'), legend: 'cached' },
-              { expr: sum('zlb_system_memory_free_bytes'), legend: 'free' },
-            ],
+            queries: {
+              used: sum('zlb_system_memory_used_bytes'),
+              buffers: sum('zlb_system_memory_buffers_bytes'),
+              cached: sum('zlb_system_memory_cached_bytes'),
+              free: sum('zlb_system_memory_free_bytes'),
+            },
           }),
           lines({
             title: 'Swap',
             description: 'Swap space in use, of the ten appliances that use the most. A load balancer should use none.',
             unit: 'bytes',
             width: 8,
-            height: 9,
-            queries: [
-              { expr: busiest(10, 'appliance', series('zlb_system_swap_used_bytes')), legend: '{{appliance}}' },
-            ],
+            queries: { '{{appliance}}': busiest(10, 'appliance', series('zlb_system_swap_used_bytes')) },
           }),
         ],
       },
@@ -382,9 +340,6 @@ export function appliance(): Dashboard {
             title: 'Time that calls take',
             description:
               'How many calls to the appliance took how long. The exporter calls politely: long times are the appliance being slow.',
-            unit: 's',
-            width: 12,
-            height: 9,
             expr: total(
               'le',
               'appliance, le',
@@ -396,14 +351,9 @@ export function appliance(): Dashboard {
             description:
               'Changes that the exporter saw from one reading to the next, by what changed and what it became.',
             unit: 'short',
-            width: 12,
-            height: 9,
-            queries: [
-              {
-                expr: `${total('object, to', 'appliance, object, to', counted(series('zlb_transitions_total'), '$__rate_interval'))} > 0`,
-                legend: '{{object}} {{to}}',
-              },
-            ],
+            queries: {
+              '{{object}} {{to}}': `${total('object, to', 'appliance, object, to', counted(series('zlb_transitions_total'), '$__rate_interval'))} > 0`,
+            },
             empty: 'Nothing changed.',
           }),
         ],

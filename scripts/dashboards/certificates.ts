@@ -96,8 +96,6 @@ export function certificates(): Dashboard {
             title: 'Certificates, the next to expire first',
             description:
               "Every certificate in a store. Farms is how many present it; the appliance's word hides an expiry behind other faults, so the date counts. Expiry of what cannot be read is empty.",
-            unit: 'none',
-            width: 24,
             height: 12,
             sortBy: 'Expires in',
             empty: 'No certificate is known.',
@@ -136,8 +134,6 @@ export function certificates(): Dashboard {
             title: 'Which farm presents which',
             description:
               'Certificates of HTTPS farms and the time that is left to them; without a time, the file is not in the store or cannot be read.',
-            unit: 'none',
-            width: 24,
             height: 10,
             sortBy: 'Expires in',
             empty: 'No farm with a certificate is known.',
@@ -161,42 +157,33 @@ export function certificates(): Dashboard {
             description:
               'The part of its life that is left, of the ten certificates with the least. A line that jumps up is a renewal.',
             unit: 'percentunit',
-            width: 12,
-            height: 9,
             steps: [
               [null, 'red'],
               [alertThresholds.expiryImminentRatio, 'orange'],
               [alertThresholds.expirySoonRatio, 'green'],
             ],
-            queries: [{ expr: `bottomk(10, ${lifeLeft('certificate', fileId)})`, legend: '{{appliance}} {{file}}' }],
+            queries: { '{{appliance}} {{file}}': `bottomk(10, ${lifeLeft('certificate', fileId)})` },
             empty: 'No certificate is known.',
           }),
           bars({
             title: 'By issuer',
             description: 'How many certificates each authority has signed.',
-            unit: 'none',
             width: 6,
             height: 9,
-            query: {
-              expr: `count by (issuer) (${once(`${fileId}, issuer`, series('zlb_certificate_info', 'kind="certificate"'))})`,
-              legend: '{{issuer}}',
+            queries: {
+              '{{issuer}}': `count by (issuer) (${once(`${fileId}, issuer`, series('zlb_certificate_info', 'kind="certificate"'))})`,
             },
           }),
           bars({
             title: 'By kind',
             description: 'Files in the stores: certificates, and requests that wait to be signed.',
-            unit: 'none',
             width: 6,
             height: 9,
-            query: {
-              expr: `sum by (kind) (${once('appliance, kind', series('zlb_certificates'))})`,
-              legend: '{{kind}}',
-            },
+            queries: { '{{kind}}': `sum by (kind) (${once('appliance, kind', series('zlb_certificates'))})` },
           }),
           table({
             title: 'Signing requests',
             description: 'Requests that were made on an appliance and wait for their certificate.',
-            unit: 'none',
             width: 12,
             height: 8,
             sortBy: 'File',
@@ -212,7 +199,6 @@ export function certificates(): Dashboard {
             title: 'Gone since yesterday',
             description:
               'Files that were in a store a day ago and are not now, though the store can be read: replaced under another name, or deleted.',
-            unit: 'none',
             width: 12,
             height: 8,
             sortBy: 'File',
@@ -237,7 +223,6 @@ export function certificates(): Dashboard {
             title: 'Licences',
             description:
               'A temporal licence deactivates its appliance when it ends; a permanent one goes on working, without support.',
-            unit: 'none',
             width: 12,
             height: 10,
             sortBy: 'Ends in',
@@ -270,9 +255,8 @@ export function certificates(): Dashboard {
           timeline({
             title: 'Activation over time',
             description: 'The activation of each appliance. A gap means that nothing was known.',
-            width: 12,
             height: 10,
-            queries: [{ expr: stateNumber('zlb_activation_status', 'appliance'), legend: '{{appliance}}' }],
+            queries: { '{{appliance}}': stateNumber('zlb_activation_status', 'appliance') },
             words: numberedWords('zlb_activation_status'),
             empty: 'Nothing is known of any activation.',
           }),

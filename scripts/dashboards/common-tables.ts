@@ -1,4 +1,3 @@
-import type { Panel } from '@grafana/grafana-foundation-sdk/dashboard';
 import { alertThresholds } from '../../src/lib/alert-thresholds.ts';
 import { toAppliance, toFarm } from './links.ts';
 import type { Steps } from './look.ts';
@@ -6,21 +5,15 @@ import { backendsUpRatio, exporterSeries, farmId, firing, once, series, serviceI
 import { numberedWords, stateNumber, words, yesNo } from './states.ts';
 import { table } from './table.ts';
 
-interface PanelBuilder {
-  build(): Panel;
-}
-
 /**
  * The first panel of every board: the alerts that fire. Without an exporter or rules no alert can
  * fire, and an empty table would look like good news: a row says so.
  */
-export function alertTable(...matchers: readonly string[]): PanelBuilder {
+export function alertTable(...matchers: readonly string[]): ReturnType<typeof table> {
   return table({
     title: 'What is wrong now',
     description:
       'The alerts that fire. docs/operations.md has a runbook for each. A row says so when no exporter is scraped or no rules are loaded.',
-    unit: 'none',
-    width: 24,
     height: 9,
     valuesFirst: true,
     sortBy: 'Severity',
@@ -87,14 +80,12 @@ function withObject(matchers: readonly string[]): string {
 }
 
 /** `matchers` narrow to a farm, on the board that has that variable. */
-export function farmTable(...matchers: readonly string[]): PanelBuilder {
+export function farmTable(...matchers: readonly string[]): ReturnType<typeof table> {
   const one = (metric: string) => once(farmId, series(metric, ...matchers));
   return table({
     title: 'Farms',
     description:
       'One row for each farm (virtual service), as its appliance words its state. Share is of the backends that are not in maintenance, in the service that is worst off.',
-    unit: 'none',
-    width: 24,
     height: 11,
     sortBy: 'Farm',
     empty: 'No farm is known.',

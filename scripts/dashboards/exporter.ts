@@ -109,8 +109,6 @@ export function exporter(): Dashboard {
           table({
             title: 'Readings of each collector',
             description: `Intervals is the age of the last good reading, counted in intervals of its collector: over ${late} an alert begins. Share is that of the interval which a run takes.`,
-            unit: 'none',
-            width: 24,
             height: 12,
             sortBy: 'Intervals',
             descending: true,
@@ -148,14 +146,8 @@ export function exporter(): Dashboard {
           timeline({
             title: 'Readings over time',
             description: 'Whether the last run of a collector ended well; of many, the forty that failed most.',
-            width: 12,
             height: 12,
-            queries: [
-              {
-                expr: leastUp(success, collectorId, series('zlb_collector_success')),
-                legend: '{{appliance}} {{collector}}',
-              },
-            ],
+            queries: { '{{appliance}} {{collector}}': leastUp(success, collectorId, series('zlb_collector_success')) },
             words: yesNo.success,
             empty: 'No collector has run.',
           }),
@@ -163,9 +155,8 @@ export function exporter(): Dashboard {
             title: 'Circuit breakers',
             description:
               'Closed: calls go through. Open: the exporter has given up on the appliance for a while. Half open: it tries again.',
-            width: 12,
             height: 12,
-            queries: [{ expr: stateNumber('zlb_circuit_breaker_state', 'appliance'), legend: '{{appliance}}' }],
+            queries: { '{{appliance}}': stateNumber('zlb_circuit_breaker_state', 'appliance') },
             words: numberedWords('zlb_circuit_breaker_state'),
             empty: 'Nothing is known of any appliance.',
           }),
@@ -173,14 +164,9 @@ export function exporter(): Dashboard {
             title: 'Errors',
             description: 'Failed calls by collector and reason, the ten that are the most at each moment.',
             unit: 'short',
-            width: 12,
-            height: 9,
-            queries: [
-              {
-                expr: `topk(10, ${total('collector, reason', `${collectorId}, reason`, counted(errors, '$__rate_interval'))}) > 0`,
-                legend: '{{collector}}: {{reason}}',
-              },
-            ],
+            queries: {
+              '{{collector}}: {{reason}}': `topk(10, ${total('collector, reason', `${collectorId}, reason`, counted(errors, '$__rate_interval'))}) > 0`,
+            },
             empty: 'No call failed.',
           }),
           lines({
@@ -188,14 +174,9 @@ export function exporter(): Dashboard {
             description:
               'Ticks of the schedules without a run, by reason, as a rate. Unsupported is what an appliance does not have.',
             unit: 'reqps',
-            width: 12,
-            height: 9,
-            queries: [
-              {
-                expr: `${fastest(10, 'collector, reason', `${collectorId}, reason`, { selector: series('zlb_collector_skipped_total') })} > 0`,
-                legend: '{{collector}}: {{reason}}',
-              },
-            ],
+            queries: {
+              '{{collector}}: {{reason}}': `${fastest(10, 'collector, reason', `${collectorId}, reason`, { selector: series('zlb_collector_skipped_total') })} > 0`,
+            },
             empty: 'Every tick became a run.',
           }),
         ],
@@ -208,52 +189,34 @@ export function exporter(): Dashboard {
             title: 'Calls by answer',
             description: 'Calls a second by status, or by reason where no answer came.',
             unit: 'reqps',
-            width: 12,
-            height: 9,
             stacked: true,
-            queries: [
-              {
-                expr: total('code', 'appliance, method, endpoint, code', `rate(${calls}[$__rate_interval])`),
-                legend: '{{code}}',
-              },
-            ],
+            queries: {
+              '{{code}}': total('code', 'appliance, method, endpoint, code', `rate(${calls}[$__rate_interval])`),
+            },
           }),
           latency({
             title: 'Time that calls take',
             description: 'How many calls took how long, to all chosen appliances.',
-            unit: 's',
-            width: 12,
-            height: 9,
             expr: callTimes('le', '[$__rate_interval]'),
           }),
           lines({
             title: 'Slowest calls',
             description: 'The mean time of a call, of the ten slowest routes.',
             unit: 's',
-            width: 12,
-            height: 9,
-            queries: [
-              {
-                expr: `topk(10, ${ofRoutes('zlb_api_busy_seconds_total', 'appliance, endpoint')} / ${ofRoutes('zlb_api_requests_total', 'appliance, method, endpoint, code')} > 0)`,
-                legend: '{{endpoint}}',
-              },
-            ],
+            queries: {
+              '{{endpoint}}': `topk(10, ${ofRoutes('zlb_api_busy_seconds_total', 'appliance, endpoint')} / ${ofRoutes('zlb_api_requests_total', 'appliance, method, endpoint, code')} > 0)`,
+            },
           }),
           lines({
             title: 'Share of time that appliances spend on us',
             description:
               'How much of the time an appliance is answering the exporter; polling.max_busy_ratio limits it. The ten busiest.',
             unit: 'percentunit',
-            width: 12,
-            height: 9,
-            queries: [
-              {
-                expr: fastest(10, 'appliance', 'appliance, endpoint', {
-                  selector: series('zlb_api_busy_seconds_total'),
-                }),
-                legend: '{{appliance}}',
-              },
-            ],
+            queries: {
+              '{{appliance}}': fastest(10, 'appliance', 'appliance, endpoint', {
+                selector: series('zlb_api_busy_seconds_total'),
+              }),
+            },
           }),
         ],
       },
@@ -266,8 +229,6 @@ export function exporter(): Dashboard {
             title: 'Exporters',
             description:
               'One row for each scrape target. Only /metrics describes the process; a target of /probe describes its appliance alone.',
-            unit: 'none',
-            width: 24,
             height: 7,
             sortBy: 'Target',
             empty: 'No exporter is scraped.',
@@ -310,74 +271,59 @@ export function exporter(): Dashboard {
             description: 'Series that are held, of the ten appliances that have the most.',
             unit: 'short',
             width: 8,
-            height: 9,
-            queries: [{ expr: busiest(10, 'appliance', series('zlb_exporter_series')), legend: '{{appliance}}' }],
+            queries: { '{{appliance}}': busiest(10, 'appliance', series('zlb_exporter_series')) },
           }),
           lines({
             title: 'Scrapes',
             description: 'Time that a scrape takes, of the ten slowest targets.',
             unit: 's',
             width: 8,
-            height: 9,
-            queries: [{ expr: busiest(10, target, exporterSeries('scrape_duration_seconds')), legend: '{{instance}}' }],
+            queries: { '{{instance}}': busiest(10, target, exporterSeries('scrape_duration_seconds')) },
           }),
           lines({
             title: 'CPU of the exporter',
             description: 'CPU time of the process as a share of one core.',
             unit: 'percentunit',
             width: 8,
-            height: 9,
-            queries: [
-              {
-                expr: once(target, `rate(${exporterSeries('process_cpu_seconds_total')}[$__rate_interval])`),
-                legend: '{{instance}}',
-              },
-            ],
+            queries: {
+              '{{instance}}': once(target, `rate(${exporterSeries('process_cpu_seconds_total')}[$__rate_interval])`),
+            },
           }),
           lines({
             title: 'Memory of the exporter',
             description: 'Memory of the process as the kernel counts it, and what of it JavaScript uses.',
             unit: 'bytes',
             width: 8,
-            height: 9,
-            queries: [
-              { expr: once(target, exporterSeries('process_resident_memory_bytes')), legend: '{{instance}} resident' },
-              { expr: once(target, exporterSeries('nodejs_heap_size_used_bytes')), legend: '{{instance}} heap' },
-            ],
+            queries: {
+              '{{instance}} resident': once(target, exporterSeries('process_resident_memory_bytes')),
+              '{{instance}} heap': once(target, exporterSeries('nodejs_heap_size_used_bytes')),
+            },
           }),
           lines({
             title: 'Event loop lag',
             description: 'How late 99 of 100 tasks begin at most. Above a tenth of a second scrapes get slow.',
             unit: 's',
             width: 8,
-            height: 9,
-            queries: [
-              { expr: once(target, exporterSeries('nodejs_eventloop_lag_p99_seconds')), legend: '{{instance}}' },
-            ],
+            queries: { '{{instance}}': once(target, exporterSeries('nodejs_eventloop_lag_p99_seconds')) },
           }),
           lines({
             title: 'Garbage collection',
             description: 'Share of time spent on collecting garbage, by kind.',
             unit: 'percentunit',
             width: 4,
-            height: 9,
-            queries: [
-              {
-                expr: once(
-                  `${target}, kind`,
-                  `rate(${exporterSeries('nodejs_gc_duration_seconds_sum')}[$__rate_interval])`,
-                ),
-                legend: '{{instance}} {{kind}}',
-              },
-            ],
+            queries: {
+              '{{instance}} {{kind}}': once(
+                `${target}, kind`,
+                `rate(${exporterSeries('nodejs_gc_duration_seconds_sum')}[$__rate_interval])`,
+              ),
+            },
           }),
           lines({
             title: 'Open files',
             description: 'File descriptors, connections among them: they go up and down, but should not keep going up.',
             unit: 'short',
             width: 4,
-            height: 9,
-            queries: [{ expr: once(target, exporterSeries('process_open_fds')), legend: '{{instance}}' }],
+            queries: { '{{instance}}': once(target, exporterSeries('process_open_fds')) },
           }),
         ],
       },
@@ -405,9 +351,8 @@ function changeRequests(): Section {
         description: 'Change requests that are not over, by state.',
         unit: 'short',
         width: 10,
-        height: 9,
         stacked: true,
-        queries: [{ expr: `sum by (state) (${exporterSeries('zlb_admin_change_requests')})`, legend: '{{state}}' }],
+        queries: { '{{state}}': `sum by (state) (${exporterSeries('zlb_admin_change_requests')})` },
         empty: 'None is open.',
       }),
       lines({
@@ -416,8 +361,7 @@ function changeRequests(): Section {
           'Change requests that ended in each interval of the graph, by outcome. Suppressed: not proposed, since too many are open. Break glass: sent without approval.',
         unit: 'short',
         width: 11,
-        height: 9,
-        queries: [{ expr: `sum by (outcome) (increase(${over}[$__rate_interval])) > 0`, legend: '{{outcome}}' }],
+        queries: { '{{outcome}}': `sum by (outcome) (increase(${over}[$__rate_interval])) > 0` },
         empty: 'None ended.',
       }),
     ],

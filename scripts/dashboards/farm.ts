@@ -116,12 +116,7 @@ export function farm(): Dashboard {
               'The states of each farm; of many, the forty that were up least. A gap means that nothing was known.',
             width: 24,
             height: 11,
-            queries: [
-              {
-                expr: leastUpStates('zlb_farm_status', farmId, inFarm),
-                legend: '{{appliance}} {{farm}}',
-              },
-            ],
+            queries: { '{{appliance}} {{farm}}': leastUpStates('zlb_farm_status', farmId, inFarm) },
             words: numberedWords('zlb_farm_status'),
             empty: 'No farm is known.',
           }),
@@ -129,34 +124,22 @@ export function farm(): Dashboard {
             title: 'Established connections',
             description: 'Of the ten farms that had the most over this time.',
             unit: 'short',
-            width: 12,
-            height: 9,
-            queries: [
-              {
-                expr: busiest(10, farmId, ofFarm('zlb_farm_established_connections')),
-                legend: '{{appliance}} {{farm}}',
-              },
-            ],
+            queries: { '{{appliance}} {{farm}}': busiest(10, farmId, ofFarm('zlb_farm_established_connections')) },
           }),
           lines({
             title: 'Half-open connections',
             description:
               'Of the ten farms that had the most over this time. Many of them: backends too slow to accept, or an attack.',
             unit: 'short',
-            width: 12,
-            height: 9,
             steps: highIs('orange', alertThresholds.pendingConnections),
-            queries: [
-              { expr: busiest(10, farmId, ofFarm('zlb_farm_pending_connections')), legend: '{{appliance}} {{farm}}' },
-            ],
+            queries: { '{{appliance}} {{farm}}': busiest(10, farmId, ofFarm('zlb_farm_pending_connections')) },
           }),
           lines({
             title: 'Persistence sessions',
             description: 'Clients that are bound to a backend, of the ten farms that had the most over this time.',
             unit: 'short',
             width: 24,
-            height: 9,
-            queries: [{ expr: busiest(10, farmId, ofFarm('zlb_farm_sessions')), legend: '{{appliance}} {{farm}}' }],
+            queries: { '{{appliance}} {{farm}}': busiest(10, farmId, ofFarm('zlb_farm_sessions')) },
           }),
         ],
       },
@@ -168,8 +151,6 @@ export function farm(): Dashboard {
             title: 'Services',
             description:
               'Services of the farms with their backends. L4 farms have one service without a name. Without a health check an L4 backend is always up.',
-            unit: 'none',
-            width: 24,
             height: 9,
             sortBy: 'Share up',
             empty: 'No service is known.',
@@ -204,8 +185,6 @@ export function farm(): Dashboard {
             title: 'Backends, one by one',
             description:
               'The state of each backend, its connections, its limit and its settings. Half-open connections belong to an address and are shared by all farms that use it.',
-            unit: 'none',
-            width: 24,
             height: 11,
             sortBy: 'State',
             descending: true,
@@ -250,12 +229,7 @@ export function farm(): Dashboard {
               'The states of each backend; of many, the forty that were up least. A gap means that nothing was known.',
             width: 24,
             height: 11,
-            queries: [
-              {
-                expr: leastUpStates('zlb_backend_status', backendId, inFarm, inService),
-                legend: backend,
-              },
-            ],
+            queries: { [backend]: leastUpStates('zlb_backend_status', backendId, inFarm, inService) },
             words: numberedWords('zlb_backend_status'),
             empty: 'No backend is known, or all are up in compact mode.',
           }),
@@ -263,69 +237,50 @@ export function farm(): Dashboard {
             title: 'Share of backends up',
             description: 'Of the ten services that are worst off at each time; below the line the alert begins.',
             unit: 'percentunit',
-            width: 12,
-            height: 9,
             max: 1,
             steps: [
               [null, 'red'],
               [share, 'green'],
             ],
-            queries: [
-              {
-                expr: `bottomk(10, ${backendsUpRatio(serviceId, inFarm, inService)})`,
-                legend: '{{appliance}} {{farm}} {{service}}',
-              },
-            ],
+            queries: {
+              '{{appliance}} {{farm}} {{service}}': `bottomk(10, ${backendsUpRatio(serviceId, inFarm, inService)})`,
+            },
           }),
           lines({
             title: 'Use of connection limits',
             description:
               'Established connections against the limit of an L4 backend, of the ten fullest. At the limit new clients are refused.',
             unit: 'percentunit',
-            width: 12,
-            height: 9,
             steps: highIs('orange', limit),
-            queries: [{ expr: `topk(10, ${use})`, legend: backend }],
+            queries: { [backend]: `topk(10, ${use})` },
             empty: 'No backend has a limit (compact mode cannot tell).',
           }),
           lines({
             title: 'Established connections by backend',
             description: 'Of the ten backends that had the most over this time.',
             unit: 'short',
-            width: 12,
-            height: 9,
-            queries: [
-              { expr: busiest(10, backendId, ofBackend('zlb_backend_established_connections')), legend: backend },
-            ],
+            queries: { [backend]: busiest(10, backendId, ofBackend('zlb_backend_established_connections')) },
           }),
           lines({
             title: 'Half-open connections by backend',
             description: 'Of the ten backends that had the most over this time.',
             unit: 'short',
-            width: 12,
-            height: 9,
-            queries: [{ expr: busiest(10, backendId, ofBackend('zlb_backend_pending_connections')), legend: backend }],
+            queries: { [backend]: busiest(10, backendId, ofBackend('zlb_backend_pending_connections')) },
           }),
           lines({
             title: 'Flapping',
             description:
               'How often a backend went up or down within 15 minutes, of the ten that did the most; the line is where the alert begins.',
             unit: 'short',
-            width: 12,
-            height: 9,
             steps: highIs('orange', alertThresholds.backendChangesPer15m),
-            queries: [
-              {
-                expr: `topk(10, ${once(backendId, `changes(${ofBackend('zlb_backend_status', 'status="up"')}[15m])`)} > 0)`,
-                legend: backend,
-              },
-            ],
+            queries: {
+              [backend]: `topk(10, ${once(backendId, `changes(${ofBackend('zlb_backend_status', 'status="up"')}[15m])`)} > 0)`,
+            },
             empty: 'No backend went up or down (compact mode cannot tell).',
           }),
           table({
             title: 'Maintenance',
             description: 'Backends that somebody took out of service, and for how much of the last day.',
-            unit: 'none',
             width: 12,
             height: 9,
             sortBy: 'Within a day',

@@ -101,8 +101,6 @@ export function fleet(): Dashboard {
             title: 'Appliances',
             description:
               'One row for each load balancer. Age is that of the newest reading of its farms: the row is as old. Click a name for its own board.',
-            unit: 'none',
-            width: 24,
             height: 11,
             sortBy: 'Appliance',
             empty: 'No appliance is known: does the exporter answer?',
@@ -153,10 +151,9 @@ export function fleet(): Dashboard {
           bars({
             title: 'Farms by state',
             description: 'How many farms are in which state, on all chosen appliances.',
-            unit: 'none',
             width: 24,
             height: 8,
-            query: { expr: `sum by (status) (${farms})`, legend: '{{status}}' },
+            queries: { '{{status}}': `sum by (status) (${farms})` },
             words: stateWords('zlb_farm_status'),
           }),
         ],
@@ -168,9 +165,8 @@ export function fleet(): Dashboard {
             title: 'Answers',
             description:
               'Whether an appliance answers; of many, the forty that answered least. A gap means that nothing was known: the exporter did not run, or was not scraped.',
-            width: 12,
             height: 10,
-            queries: [{ expr: leastUp(up, 'appliance', series('zlb_up')), legend: '{{appliance}}' }],
+            queries: { '{{appliance}}': leastUp(up, 'appliance', series('zlb_up')) },
             words: yesNo.answers,
             empty: 'Nothing is known of any appliance.',
           }),
@@ -178,14 +174,10 @@ export function fleet(): Dashboard {
             title: 'Connections',
             description: 'Established connections of all farms, for the ten appliances that have the most.',
             unit: 'short',
-            width: 12,
             height: 10,
-            queries: [
-              {
-                expr: `topk(10, ${total('appliance', farmId, series('zlb_farm_established_connections'))})`,
-                legend: '{{appliance}}',
-              },
-            ],
+            queries: {
+              '{{appliance}}': `topk(10, ${total('appliance', farmId, series('zlb_farm_established_connections'))})`,
+            },
           }),
         ],
       },

@@ -17,12 +17,17 @@ import { PromQueryFormat } from '@grafana/grafana-foundation-sdk/prometheus';
 import * as stat from '@grafana/grafana-foundation-sdk/stat';
 import * as statetimeline from '@grafana/grafana-foundation-sdk/statetimeline';
 import * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
-import { byThreshold, dress, type Look, type Steps, thresholds } from './look.ts';
+import { byThreshold, type Described, dress, type Steps, thresholds } from './look.ts';
 import { mapping, type Words } from './states.ts';
 import { instant, type Query, range } from './targets.ts';
 
-interface StatSpec extends Look {
-  readonly queries: readonly Query[];
+/** Of a graph that says nothing else: two beside each other. */
+const [graphWidth, graphHeight] = [12, 9];
+
+interface TileSpec extends Described {
+  readonly expr: string;
+  readonly unit?: string;
+  readonly height?: number;
   readonly steps: Steps;
   readonly words?: Words;
   readonly decimals?: number;
@@ -32,10 +37,10 @@ interface StatSpec extends Look {
 
 const last = { build: () => ({ calcs: ['lastNotNull'], values: false, fields: '' }) };
 
-/** A number or a word in large letters. */
-function big(spec: StatSpec): stat.PanelBuilder {
-  const panel = dress(new stat.PanelBuilder(), spec)
-    .targets(instant(spec.queries))
+/** A number or a word in large letters: one of eight in a row, or beside graphs as high as they are. */
+export function tile(spec: TileSpec): stat.PanelBuilder {
+  const panel = dress(new stat.PanelBuilder(), { unit: 'none', height: 4, ...spec, width: 3 })
+    .targets(instant([spec]))
     .reduceOptions(last)
     .colorMode(BigValueColorMode.Background)
     .graphMode(BigValueGraphMode.None)
@@ -48,33 +53,30 @@ function big(spec: StatSpec): stat.PanelBuilder {
   return panel;
 }
 
-interface TileSpec extends Pick<StatSpec, 'title' | 'description' | 'steps' | 'words' | 'decimals' | 'empty'> {
-  readonly expr: string;
-  readonly unit?: string;
+/** Expressions by the names of their series, with `{{label}}`. */
+type Named = Readonly<Record<string, string>>;
+
+function queriesOf(named: Named): readonly Query[] {
+  return Object.entries(named).map(([legend, expr]) => ({ expr, legend }));
+}
+
+interface BarsSpec extends Described {
+  readonly width: number;
   readonly height?: number;
-}
-
-/** One of eight in a row, or beside graphs as high as they are. */
-export function tile({ expr, unit = 'none', height = 4, ...spec }: TileSpec): stat.PanelBuilder {
-  return big({ ...spec, unit, width: 3, height, queries: [{ expr }] });
-}
-
-interface BarsSpec extends Look {
-  readonly query: Query;
+  readonly queries: Named;
   /** Colours by the name of the bar. */
   readonly words?: Words;
-  readonly empty?: string;
 }
 
 /** One bar for each series, as it is now. */
 export function bars(spec: BarsSpec): bargauge.PanelBuilder {
-  const panel = dress(new bargauge.PanelBuilder(), spec)
-    .targets(instant([spec.query]))
+  const panel = dress(new bargauge.PanelBuilder(), { unit: 'none', height: graphHeight, ...spec })
+    .targets(instant(queriesOf(spec.queries)))
     .reduceOptions(last)
     .min(0)
     .thresholds(thresholds([[null, 'blue']]))
     .colorScheme({ build: () => byThreshold })
-    .noValue(spec.empty ?? 'not known');
+    .noValue('not known');
   for (const [state, { text, color }] of Object.entries(spec.words ?? {}))
     panel.overrideByName(state, [
       { id: 'displayName', value: text },
@@ -83,10 +85,12 @@ export function bars(spec: BarsSpec): bargauge.PanelBuilder {
   return panel;
 }
 
-interface LinesSpec extends Look {
-  readonly queries: readonly Query[];
+interface LinesSpec extends Described {
+  readonly unit: string;
+  readonly width?: number;
+  readonly height?: number;
+  readonly queries: Named;
   readonly stacked?: boolean;
-  readonly min?: number;
   readonly max?: number;
   /** Drawn as lines. */
   readonly steps?: Steps;
@@ -95,12 +99,12 @@ interface LinesSpec extends Look {
 
 /** Numbers over time. */
 export function lines(spec: LinesSpec): timeseries.PanelBuilder {
-  const panel = dress(new timeseries.PanelBuilder(), spec)
-    .targets(range(spec.queries))
+  const panel = dress(new timeseries.PanelBuilder(), { width: graphWidth, height: graphHeight, ...spec })
+    .targets(range(queriesOf(spec.queries)))
     .fillOpacity(spec.stacked ? 30 : 5)
     .lineWidth(1)
     .showPoints(VisibilityMode.Auto)
-    .min(spec.min ?? 0)
+    .min(0)
     .legend({
       build: () => ({
         displayMode: LegendDisplayMode.Table,
@@ -122,8 +126,10 @@ export function lines(spec: LinesSpec): timeseries.PanelBuilder {
   return panel;
 }
 
-interface TimelineSpec extends Omit<Look, 'unit'> {
-  readonly queries: readonly Query[];
+interface TimelineSpec extends Described {
+  readonly width?: number;
+  readonly height: number;
+  readonly queries: Named;
   readonly words: Words;
   readonly empty: string;
 }
@@ -131,8 +137,8 @@ interface TimelineSpec extends Omit<Look, 'unit'> {
 /** States over time, a bar for each object; where nothing is known there is a gap. */
 export function timeline(spec: TimelineSpec): statetimeline.PanelBuilder {
   return (
-    dress(new statetimeline.PanelBuilder(), { ...spec, unit: 'none' })
-      .targets(range(spec.queries))
+    dress(new statetimeline.PanelBuilder(), { width: graphWidth, ...spec, unit: 'none' })
+      .targets(range(queriesOf(spec.queries)))
       .mappings([mapping(spec.words)])
       .thresholds(thresholds([[null, 'text']]))
       .colorScheme({ build: () => byThreshold })
@@ -157,17 +163,18 @@ export function timeline(spec: TimelineSpec): statetimeline.PanelBuilder {
   );
 }
 
-interface LatencySpec extends Look {
+interface LatencySpec extends Described {
   /** Rates by `le`. */
   readonly expr: string;
 }
 
 /** A histogram over time: the darker, the more. */
 export function latency(spec: LatencySpec): heatmap.PanelBuilder {
-  return dress(new heatmap.PanelBuilder(), spec)
+  const unit = 's';
+  return dress(new heatmap.PanelBuilder(), { ...spec, unit, width: graphWidth, height: graphHeight })
     .targets(range([{ expr: spec.expr, legend: '{{le}}' }], PromQueryFormat.Heatmap))
     .calculate(false)
-    .yAxis({ build: () => ({ unit: spec.unit }) })
+    .yAxis({ build: () => ({ unit }) })
     .cellValues({ build: () => ({ unit: 'reqps' }) })
     .noValue('no calls');
 }

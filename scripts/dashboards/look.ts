@@ -1,14 +1,18 @@
 import { FieldColorModeId, ThresholdsConfigBuilder, ThresholdsMode } from '@grafana/grafana-foundation-sdk/dashboard';
 import { datasource } from './variables.ts';
 
-/** The properties that every panel needs. */
-export interface Look {
+/** The texts of a panel. */
+export interface Described {
   readonly title: string;
   /**
    * An explanation for someone who sees the panel for the first time at night: its meaning, and
    * which values are bad.
    */
   readonly description: string;
+}
+
+/** The properties that every panel needs. */
+interface Look extends Described {
   /** A unit of Grafana; `none` for words and plain numbers. */
   readonly unit: string;
   /** The width in columns of 24. */

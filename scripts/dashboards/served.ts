@@ -25,8 +25,6 @@ export function servedSection(): BoardSpec['sections'][number] {
         title: 'Certificates as served',
         description:
           'What each farm presents for a name. The newest stored one is of the certificates that the farm is configured with: if that ends later, the farm was not restarted. The chain ends with its first intermediate to end.',
-        unit: 'none',
-        width: 24,
         height: 10,
         sortBy: 'Served ends in',
         empty: off,
@@ -63,14 +61,14 @@ export function servedSection(): BoardSpec['sections'][number] {
         title: 'Reachable from the exporter',
         description:
           'Whether a TCP connection to the address of a running farm succeeded; of many, the forty that were reachable least. A gap means that it was not tried.',
-        width: 12,
         height: 9,
-        queries: [
-          {
-            expr: leastUp(one('zlb_farm_reachable', farmId), farmId, series('zlb_farm_reachable', inFarm)),
-            legend: '{{appliance}} {{farm}}',
-          },
-        ],
+        queries: {
+          '{{appliance}} {{farm}}': leastUp(
+            one('zlb_farm_reachable', farmId),
+            farmId,
+            series('zlb_farm_reachable', inFarm),
+          ),
+        },
         words: yesNo.reachable,
         empty: off,
       }),
@@ -78,14 +76,7 @@ export function servedSection(): BoardSpec['sections'][number] {
         title: 'Time to connect',
         description: 'Until a TCP connection was made, of the ten farms that took longest over this time.',
         unit: 's',
-        width: 12,
-        height: 9,
-        queries: [
-          {
-            expr: busiest(10, farmId, series('zlb_farm_connect_duration_seconds', inFarm)),
-            legend: '{{appliance}} {{farm}}',
-          },
-        ],
+        queries: { '{{appliance}} {{farm}}': busiest(10, farmId, series('zlb_farm_connect_duration_seconds', inFarm)) },
         empty: off,
       }),
       lines({
@@ -93,26 +84,20 @@ export function servedSection(): BoardSpec['sections'][number] {
         description:
           'The part of its life that is left of a served certificate, of the ten with the least. A line that jumps up is a renewal that clients see.',
         unit: 'percentunit',
-        width: 12,
-        height: 9,
         steps: [
           [null, 'red'],
           [alertThresholds.expiryImminentRatio, 'orange'],
           [alertThresholds.expirySoonRatio, 'green'],
         ],
-        queries: [
-          {
-            expr: `bottomk(10, ${lifeLeft('farm_served_certificate', servedId, inFarm)})`,
-            legend: '{{appliance}} {{farm}} {{server_name}}',
-          },
-        ],
+        queries: {
+          '{{appliance}} {{farm}} {{server_name}}': `bottomk(10, ${lifeLeft('farm_served_certificate', servedId, inFarm)})`,
+        },
         empty: off,
       }),
       table({
         title: 'Failed probes',
         description:
           'Farms without a connection, and names without a certificate. Refused: nobody listens. Timeout: nothing came within five seconds. Not allowed: the address is reserved, or in none of vip.networks.',
-        unit: 'none',
         width: 12,
         height: 9,
         sortBy: 'Farm',

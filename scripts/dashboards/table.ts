@@ -9,7 +9,7 @@ import {
 import { TableCellDisplayMode, TableCellHeight } from '@grafana/grafana-foundation-sdk/common';
 import { PanelBuilder } from '@grafana/grafana-foundation-sdk/table';
 import type { RowLink } from './links.ts';
-import { dress, type Look, type Steps } from './look.ts';
+import { type Described, dress, type Steps } from './look.ts';
 import { mapping, type Words } from './states.ts';
 import { refId, rows } from './targets.ts';
 
@@ -40,7 +40,10 @@ export interface LabelQuery {
   readonly title?: never;
 }
 
-export interface TableSpec extends Look {
+export interface TableSpec extends Described {
+  /** The width in columns of 24, of which it otherwise has all. */
+  readonly width?: number;
+  readonly height: number;
   readonly labels: readonly LabelColumn[];
   /** Their rows are joined by the labels that they share. */
   readonly values: readonly (ValueColumn | LabelQuery)[];
@@ -63,7 +66,7 @@ export function table(spec: TableSpec): { build(): Panel } {
   );
   const columns = spec.valuesFirst ? [...valueColumns, ...labelColumns] : [...labelColumns, ...valueColumns];
   const order = columns.map(({ name }) => name);
-  const panel = dress(new PanelBuilder(), spec)
+  const panel = dress(new PanelBuilder(), { width: 24, ...spec, unit: 'none' })
     .targets(rows(values))
     .transformations([
       ...(values.length > 1 ? [{ id: 'merge', options: {} }] : []),

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as units from '@grafana/grafana-foundation-sdk/units';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { dashboardFiles, importFiles } from '../../scripts/dashboards/files.ts';
+import { dashboardFiles, importFiles } from '../../scripts/generate-dashboards.ts';
 import { givenFolder } from '../support/folder.ts';
 import {
   dashboardTexts,
