@@ -21,7 +21,7 @@ import { byThreshold, type Described, dress, type Steps, thresholds } from './lo
 import { mapping, type Words } from './states.ts';
 import { instant, type Query, range } from './targets.ts';
 
-/** Of a graph that says nothing else: two beside each other. */
+/** The usual size of a graph: two of them fill a row. */
 const [graphWidth, graphHeight] = [12, 9];
 
 interface TileSpec extends Described {
@@ -37,7 +37,9 @@ interface TileSpec extends Described {
 
 const last = { build: () => ({ calcs: ['lastNotNull'], values: false, fields: '' }) };
 
-/** A number or a word in large letters: one of eight in a row, or beside graphs as high as they are. */
+/**
+ * A number or a word in large letters: one of eight in a row, or beside graphs as high as they are.
+ */
 export function tile(spec: TileSpec): stat.PanelBuilder {
   const panel = dress(new stat.PanelBuilder(), { unit: 'none', height: 4, ...spec, width: 3 })
     .targets(instant([spec]))

@@ -23,7 +23,7 @@ export interface ServerStart {
   readonly args?: readonly string[];
 }
 
-/** What distinguishes Prometheus and Alertmanager. */
+/** The differences between Prometheus and Alertmanager. */
 interface ServerProgram extends ProgramStart {
   readonly configFile: string;
 }
