@@ -9,7 +9,7 @@ const disks = ['root/'];
 /** A PNG of one pixel. */
 const image = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=\n';
 
-/** Graph indexes and images (docs/api.md §3.17). */
+/** Graph indexes and images. */
 export const graphHandlers: Handlers = {
   'GET /graphs': ({ world }) =>
     json(200, {

@@ -100,7 +100,7 @@ function redirect(service: Service, to: string): void {
   else if (service.redirecttype === '') service.redirecttype = 'default';
 }
 
-/** Certificates and ciphers of HTTPS farms (docs/api.md §3.18, §4.1). */
+/** Certificates and ciphers of HTTPS farms (docs/api.md §4.1). */
 export const farmCertificateHandlers: Handlers = {
   'POST /farms/{farmname}/certificates': (call) => {
     const farm = httpFarmOf(call);

@@ -2,7 +2,7 @@ import { type Handlers, read } from '../call.ts';
 import { type Farm, inListOrder } from '../world-farms.ts';
 import type { World } from '../world.ts';
 
-/** The tree of all objects that have a name. Its leaves are null (docs/api.md §3.16). */
+/** The tree of all objects that have a name. Its leaves are null. */
 export const idsHandlers: Handlers = {
   'GET /ids': ({ world }) =>
     read({

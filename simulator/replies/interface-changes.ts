@@ -87,7 +87,7 @@ function switchTo({ world }: Call, nic: NetworkInterface, status: 'up' | 'down')
   if (status === 'up' && world.interfaces.get(nic.parent ?? '')?.status === 'down')
     refuse(400, 'The interface below it is down.');
   nic.status = status;
-  // A network card that goes up takes the interfaces on it with it (docs/api.md §5.7).
+  // A network card that goes up takes the interfaces on it with it (docs/api.md §4.6).
   if (status === 'up')
     for (const child of world.interfaces.values()) if (child.parent === nic.name) child.status = 'up';
 }

@@ -35,7 +35,7 @@ const creationModel: Model = {
   password: required(anyText),
 };
 
-/** VPNs (docs/api.md §3.15, §4.8). */
+/** VPNs (docs/api.md §3.15). */
 export const vpnHandlers: Handlers = {
   'GET /vpns': ({ world }) =>
     read(

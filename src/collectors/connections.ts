@@ -9,8 +9,8 @@ export interface ConnectionTable {
 const ofTable = rowsOf((table: ConnectionTable) => [table], {});
 
 /**
- * The size of the connection table; one of the few reads that the appliance keeps out of its
- * request log (docs/api.md §9).
+ * The size of the connection table. The appliance keeps this read, and those of cluster nodes, out
+ * of its request log.
  */
 export const connectionTable = defineCollector<ConnectionTable>({
   name: 'connections',

@@ -26,7 +26,7 @@ export interface Replacement {
 
 /**
  * Returns the steps before the restart: upload, verify, attach, and remove the old certificate from
- * the farm (docs/api.md §5.3).
+ * the farm.
  */
 export function certificateSteps(context: RecipeContext, replacement: Replacement): readonly Step[] {
   const { farmname, file, bytes, old, position, count, keepsBoth, isAttached = false } = replacement;

@@ -39,7 +39,7 @@ export const statsEndpoints = area('stats', {
   readFarmTotalStats:     row('GET /stats/farms/total',                                  'read', null,  'reserved word, Enterprise handler expected, 404 in CE'),
 });
 
-/** Graphs as PNG in base64 (docs/api.md §3.17). */
+/** Graphs as PNG in base64. */
 export const graphsEndpoints = area('graphs', {
   listGraphs:               row('GET /graphs',                                                    'read', '4.0', 'index of available graphs'),
   listSystemGraphs:         row('GET /graphs/system',                                             'read', '4.0', 'index of system graphs'),

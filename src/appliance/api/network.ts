@@ -79,7 +79,7 @@ export const routingEndpoints = area('routing', {
   removeUnmanagedInterface: row('DELETE /routing/tables/{table}/unmanaged/{interface}', 'destructive', '4.0.1', 'include an interface in a table again (Enterprise)'),
 });
 
-/** VPNs, since 4.0.2 (docs/api.md §3.15 and §4.8). */
+/** VPNs, since 4.0.2 (docs/api.md §3.15). */
 export const vpnsEndpoints = area('vpns', {
   readVpnPath:                row('GET /vpns/{path*}',               'secret',      '4.0.2', 'wildcard as stated for the VPN module'),
   createVpnPath:              row('POST /vpns/{path*}',              'disruptive',  '4.0.2', 'wildcard as stated for the VPN module'),

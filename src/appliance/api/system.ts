@@ -13,7 +13,7 @@ export const sessionEndpoints = area('session', {
   closeSession: row('DELETE /session', 'reversible', '4.0', 'close the GUI session of the cookie'),
 });
 
-/** The inventory in one tree (docs/api.md §3.16). */
+/** The inventory in one tree. */
 export const idsEndpoints = area('ids', {
   // The Enterprise Edition names its RBAC users here.
   listIds: row('GET /ids', 'secret', '4.0.1', 'tree of object identifiers'),
