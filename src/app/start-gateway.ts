@@ -1,6 +1,7 @@
 import type { AdminSettings } from '../config/admin-settings.ts';
 import { type AdminListener, createAdminApp } from '../http/admin-app.ts';
 import { listen } from '../http/listen.ts';
+import { noRequest } from '../audit/record.ts';
 import { isSame } from '../lib/same.ts';
 import {
   connectAdmin,
@@ -71,13 +72,11 @@ function reachOf(name: string, { appliances }: GatewaySettings) {
   return vip && collectors?.vip?.enabled ? { connect_to: vip.connectTo, networks: [...vip.networks] } : undefined;
 }
 
-const startedRecord = { event: 'started', request: '-', principal: '-', role: '-', method: '-', path: '-' } as const;
-
 function announce(core: GatewayCore, url: string): void {
   const { settings, journal, freeze, log } = core;
   // The journal logs an audit that cannot be written, now and not at the first change; nothing
   // waits for it.
-  void journal.append(startedRecord).catch(() => undefined);
+  void journal.append({ event: 'started', ...noRequest }).catch(() => undefined);
   const { length: tokens } = settings.admin.tokens;
   log.info({ url, tokens, frozen: freeze.state !== undefined }, 'admin gateway listening');
   logWarnings(core);

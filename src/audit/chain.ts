@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { assert, isRecord } from '../lib/check.ts';
+import { assert, isRecord, parseJson } from '../lib/check.ts';
 import { openRegularFile, writeFully } from '../lib/disk.ts';
 import type { AuditLine, AuditPosition, AuditRecord } from './record.ts';
 
@@ -46,12 +46,8 @@ export function sealLine(record: AuditRecord, { time, last, after }: Circumstanc
 /** Parses a line without its newline; undefined for anything else. Does not check its hash. */
 export function readLine(bytes: Buffer): AuditLine | undefined {
   if (bytes.length > maxLineBytes || !seal.test(bytes.toString('latin1', bytes.length - sealBytes))) return undefined;
-  try {
-    const value: unknown = JSON.parse(bytes.toString());
-    return isAuditLine(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(bytes);
+  return isAuditLine(value) ? value : undefined;
 }
 
 /** Returns the expected hash of the text of a line. */

@@ -22,7 +22,7 @@ import {
   type TornLine,
 } from './chain.ts';
 import { type Lock, takeLock } from './lock.ts';
-import { AuditError, type AuditLine, type AuditPosition, type AuditRecord } from './record.ts';
+import { AuditError, type AuditLine, type AuditPosition, type AuditRecord, noRequest } from './record.ts';
 
 /** A full file that was rotated. */
 interface RotatedFile {
@@ -80,8 +80,6 @@ interface OpeningParts {
 const maxNamed = 20;
 /** The length at which the text of an unfinished line is cut. */
 const maxTextBytes = 4_096;
-/** The value of fields that only requests have, in records of the journal itself. */
-const nobody = '-';
 
 /**
  * Locks and checks an audit, or begins one. Rejects with an AuditError, or with the error of the
@@ -230,11 +228,7 @@ async function replaceEnd(handle: FileHandle, offset: number, bytes: Buffer): Pr
 function recovered(torn: Buffer): AuditRecord {
   return {
     event: 'recovered',
-    request: nobody,
-    principal: nobody,
-    role: nobody,
-    method: nobody,
-    path: nobody,
+    ...noRequest,
     torn: {
       bytes: torn.length,
       sha256: createHash('sha256').update(torn).digest('hex'),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import { readFile, readlink, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { errorCode, isRecord } from '../lib/check.ts';
+import { errorCode, isRecord, parseJson } from '../lib/check.ts';
 import { FileKindError, ifMissing, kindOf, writeSynced } from '../lib/disk.ts';
 import { AuditError } from './record.ts';
 
@@ -124,13 +124,8 @@ async function describeOwn(nowMs: number): Promise<Writer> {
 }
 
 async function readWriter(path: string): Promise<Writer | undefined> {
-  try {
-    const value: unknown = JSON.parse(await readFile(path, 'utf8'));
-    return isWriter(value) ? value : undefined;
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT' && !(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
+  const value = parseJson((await readFile(path).catch(ifMissing)) ?? '');
+  return isWriter(value) ? value : undefined;
 }
 
 function isWriter(value: unknown): value is Writer {

@@ -75,6 +75,9 @@ export type AuditPosition = Pick<AuditLine, 'seq' | 'hash'>;
 /** A record of one event, without secrets: see mask.ts. The journal makes a line of it. */
 export type AuditRecord = Omit<AuditLine, 'seq' | 'hash' | 'prev' | 'time' | 'after'>;
 
+/** The values of fields that only requests have, in records of the exporter itself. */
+export const noRequest = { request: '-', principal: '-', role: '-', method: '-', path: '-' } as const;
+
 /**
  * The reason for which a record is not on disk: the disk is full, another process writes the file,
  * it cannot be written, its chain is broken, or the journal has been closed.

@@ -1,7 +1,7 @@
 import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { FileKindError, makeFolder, openRegularFile, syncFolder, writeSynced } from '../lib/disk.ts';
-import { errorCode, isOneOf, isRecord } from '../lib/check.ts';
+import { FileKindError, makeFolder, readShort, syncFolder, writeSynced } from '../lib/disk.ts';
+import { errorCode, isOneOf, isRecord, parseJson } from '../lib/check.ts';
 import type { OperationCall } from './operation.ts';
 import { changes } from './policy.ts';
 import { AdminProblem } from './problem.ts';
@@ -80,30 +80,14 @@ export function frozenProblem({ by, since, reason }: Freeze, outcome = 'Nothing 
 }
 
 async function readState(file: string): Promise<Freeze | undefined> {
-  let text: string;
   try {
-    text = await readStart(file);
+    const value = parseJson(await readShort(file, maxBytes));
+    if (!isRecord(value)) return unreadable(file);
+    return { by: String(value.by), reason: String(value.reason), since: String(value.since) };
   } catch (error) {
     if (error instanceof FileKindError)
       throw new FileKindError(`cannot read whether changes are frozen: ${error.message}; ${remedyOfKind}`);
     return isOneOf(['ENOENT', 'ENOTDIR'], errorCode(error)) ? undefined : unreadable(file);
-  }
-  try {
-    const value: unknown = JSON.parse(text);
-    if (!isRecord(value)) return unreadable(file);
-    return { by: String(value.by), reason: String(value.reason), since: String(value.since) };
-  } catch {
-    return unreadable(file);
-  }
-}
-
-async function readStart(file: string): Promise<string> {
-  const handle = await openRegularFile(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(maxBytes), 0, maxBytes, 0);
-    return buffer.toString('utf8', 0, bytesRead);
-  } finally {
-    await handle.close();
   }
 }
 

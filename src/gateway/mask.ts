@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isRecord } from '../lib/check.ts';
+import { isRecord, parseJson } from '../lib/check.ts';
 import { redacted } from '../lib/secret.ts';
 
 /** Deeper values are redacted as a whole; no setting of the API is nested that deep. */
@@ -12,15 +12,10 @@ const maxWrittenBytes = 16_384;
  * otherwise size and digest.
  */
 export function maskBody(body: Buffer, contentType: string): unknown {
-  if (contentType.startsWith('application/json')) {
-    try {
-      // Masked before shortening: half a secret would not be recognised.
-      return shorten(maskValue(JSON.parse(body.toString())), maxWrittenBytes);
-    } catch {
-      // Recorded by its digest, like everything that is not JSON.
-    }
-  }
-  return { bytes: body.length, sha256: createHash('sha256').update(body).digest('hex') };
+  const value = contentType.startsWith('application/json') ? parseJson(body) : undefined;
+  if (value === undefined) return { bytes: body.length, sha256: digestOf(body) };
+  // Masked before shortening: half a secret would not be recognised.
+  return shorten(maskValue(value), maxWrittenBytes);
 }
 
 /**
@@ -173,6 +168,6 @@ function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+function digestOf(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
 }

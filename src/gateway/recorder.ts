@@ -1,7 +1,7 @@
 import { isRecord } from '../lib/check.ts';
 import { minFindableLength, redacted, type Secret } from '../lib/secret.ts';
 import type { AuditJournal } from '../audit/journal.ts';
-import { AuditError, type AuditPosition, type AuditRecord } from '../audit/record.ts';
+import { AuditError, type AuditPosition, type AuditRecord, noRequest } from '../audit/record.ts';
 import type { Principal } from './principal.ts';
 import { AdminProblem } from './problem.ts';
 import { maskText } from './mask.ts';
@@ -50,8 +50,6 @@ export interface RecorderParts {
   readonly maxDenialsPerMinute: number;
 }
 
-/** Placeholder for missing fields of the recorder's own records. */
-const nobody = '-';
 /** Paths of operations and reasons are shorter. */
 const maxTextLength = 2_048;
 /** Maximum length in a refusal: refusals are cheap to cause, and the client chooses the text. */
@@ -82,13 +80,13 @@ export function createRecorder(parts: RecorderParts): Recorder {
 
   /** Does not reject: other records must not be lost with this one. */
   async function tellSuppressed(until: 'minute' | 'now'): Promise<void> {
-    for (const { principal, count } of denials.take(until)) {
-      const none = { request: nobody, method: nobody, path: nobody };
-      const record = { ...none, event: 'denied', principal: principal.name, role: principal.role } as const;
+    const { request, method, path } = noRequest;
+    for (const { principal, count: suppressed } of denials.take(until)) {
+      const { name, role } = principal;
       try {
-        await journal.append({ ...record, suppressed: count });
+        await journal.append({ request, method, path, event: 'denied', principal: name, role, suppressed });
       } catch (error) {
-        onLost(error, { id: nobody });
+        onLost(error, { id: request });
       }
     }
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { errorCode } from '../lib/check.ts';
 import { steadyNow } from '../lib/time.ts';
-import { makeFolder } from '../lib/disk.ts';
+import { makeFolder, writeFully } from '../lib/disk.ts';
 import { AdminProblem } from './problem.ts';
 
 /** The minimum average rate of a transfer: that of a slow mobile line. */
@@ -241,8 +241,7 @@ export class SpooledBody {
   async #write(chunk: Buffer): Promise<void> {
     await this.#room.claimFor(chunk.length);
     try {
-      for (let at = 0; at < chunk.length; )
-        at += (await this.#file.write(chunk, at, chunk.length - at, this.#bytes + at)).bytesWritten;
+      await writeFully(this.#file, chunk, this.#bytes);
     } catch (error) {
       throw unavailable(`it cannot be kept on disk (${errorCode(error)})`);
     }
