@@ -3,20 +3,14 @@ import type { OperationCall } from './operation.ts';
 import { AdminProblem } from './problem.ts';
 import type { AdminRequest } from './request.ts';
 
-export interface Confirmation {
-  readonly required: boolean;
-  /** The accepted values of X-Confirm; empty if none is required. */
-  readonly expected: readonly string[];
-}
-
 /**
- * Returns the name that the caller must repeat: the object in the path, or the appliance if the
- * path names none.
+ * Returns the accepted values of X-Confirm, none if nothing must be confirmed: the object in the
+ * path, or the appliance if the path names none.
  */
-export function confirmationOf({ operation, path }: OperationCall, appliance: string): Confirmation {
-  if (operation.row.risk !== 'destructive') return { required: false, expected: [] };
+export function confirmationOf({ operation, path }: OperationCall, appliance: string): readonly string[] {
+  if (operation.row.risk !== 'destructive') return [];
   const object = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
-  return { required: true, expected: operation.template.includes('{') ? [object] : [object, appliance] };
+  return operation.template.includes('{') ? [object] : [object, appliance];
 }
 
 /**
@@ -32,9 +26,9 @@ export function confirm(
   { confirm: given, principal, appliance }: Pick<AdminRequest, 'confirm' | 'principal' | 'appliance'>,
   call: OperationCall,
 ): void {
-  const { required, expected } = confirmationOf(call, appliance);
-  if (!required || principal.skipConfirmation || isConfirmed(given, expected)) return;
-  const [name = ''] = expected;
+  const expected = confirmationOf(call, appliance);
+  const [name] = expected;
+  if (name === undefined || principal.skipConfirmation || isConfirmed(given, expected)) return;
   const because = given === undefined ? 'was not confirmed' : 'X-Confirm names something else';
   throw new AdminProblem(given === undefined ? 'confirmation_required' : 'confirmation_mismatch', {
     detail: `${call.operation.key} cannot be undone, and ${because}; nothing was sent.`,

@@ -1,11 +1,10 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { type Static, Type } from 'typebox';
-import type { Relay } from '../appliance/relay.ts';
-import { isRecord } from '../lib/check.ts';
+import { isRecord, parseJson } from '../lib/check.ts';
 import { oneLine } from '../lib/text.ts';
 import type { OperationCall } from './operation.ts';
 import { AdminProblem, refuseAnswer, upstreamProblem } from './problem.ts';
-import { readAnswer } from './reach.ts';
+import { type Reach, readAnswer } from './reach.ts';
 
 /** A parameter as described by the appliance (docs/api.md §1.4). */
 export const ParameterSchema = Type.Object({
@@ -48,23 +47,23 @@ const maxValues = 1_000;
  * {@link AdminProblem}.
  */
 export async function discover(
-  relay: Pick<Relay, 'send'>,
+  reach: Pick<Reach, 'send' | 'signal'>,
   { operation, path }: OperationCall,
-  signal: AbortSignal,
 ): Promise<Discovered> {
   const { row, method } = operation;
   // An appliance would store any upload.
   if (row.body !== 'json') throw takesNoJson(row.route);
   const body = Buffer.from('{}');
-  const request = { method, path, contentType: 'application/json', body, contentLength: body.length, signal };
-  const { status, text } = await readAnswer(relay, request, maxBytes).catch((error: unknown) => {
+  const request = { method, path, contentType: 'application/json', body, contentLength: body.length };
+  const { status, text } = await readAnswer(reach, request, maxBytes).catch((error: unknown) => {
     throw upstreamProblem(error, 'The appliance', false);
   });
   refuseAnswer(status, 'The appliance');
-  const answer = parsed(text);
-  const { params, description } = answer;
+  // A page of a web server is no JSON: then the status alone is used.
+  const answer = parseJson(text);
+  const { params, description, message } = isRecord(answer) ? answer : {};
   // Early builds have the sentence in another member, and some answer with another status.
-  if ((status !== 400 && status !== 200) || !Array.isArray(params)) throw noList(row.route, status, answer);
+  if ((status !== 400 && status !== 200) || !Array.isArray(params)) throw noList(row.route, status, message);
   if (params.length > maxParameters) throw tooMany(row.route, params.length);
   return { description: textOf(description) ?? '', parameters: params.flatMap(descriptorOf) };
 }
@@ -105,16 +104,6 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? oneLine(value, 1_000) : undefined;
 }
 
-function parsed(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : {};
-  } catch {
-    // A page of a web server: the status alone is used.
-    return {};
-  }
-}
-
 function takesNoJson(route: string): AdminProblem {
   return new AdminProblem('unknown_path', {
     detail: `${route} takes no JSON, so it has no parameters to ask for; nothing was sent.`,
@@ -129,7 +118,7 @@ function tooMany(route: string, count: number): AdminProblem {
   });
 }
 
-function noList(route: string, status: number, { message }: Readonly<Record<string, unknown>>): AdminProblem {
+function noList(route: string, status: number, message: unknown): AdminProblem {
   const sentence = textOf(message) ?? 'without a message';
   return new AdminProblem('upstream_malformed', {
     detail: `The appliance answered ${status} instead of the parameters of ${route}: ${sentence.replace(/\.$/, '')}.`,

@@ -4,9 +4,10 @@ import type { EndpointRow, Risk } from '../appliance/api/row.ts';
 import { type EndpointKey, endpointRows } from '../appliance/api/table.ts';
 import { ApplianceError } from '../appliance/errors.ts';
 import { createRouteMatcher } from '../appliance/route.ts';
+import { parseJson } from '../lib/check.ts';
 import { confirmationOf, isConfirmed } from './confirmation.ts';
 import { discover, type ParameterDescriptor, problemsOf } from './discovery.ts';
-import { type GuardFinding, overriddenBy } from './guards/guard.ts';
+import { blockingOf, type GuardFinding, overriddenBy } from './guards/guard.ts';
 import { inspectCall } from './guards/inspect.ts';
 import { maskValue } from './mask.ts';
 import type { OperationCall } from './operation.ts';
@@ -71,7 +72,7 @@ export type DryRunPlan = Readonly<Static<typeof DryRunSchema>>;
 
 /** A permitted call in its slot. */
 export interface Planning {
-  readonly request: Pick<AdminRequest, 'appliance' | 'confirm' | 'force' | 'reason' | 'signal'> & {
+  readonly request: Pick<AdminRequest, 'appliance' | 'confirm' | 'force' | 'reason'> & {
     readonly principal: Pick<Principal, 'role' | 'allow' | 'deny' | 'plansOnly' | 'skipConfirmation' | 'guards'>;
   };
   readonly call: OperationCall;
@@ -89,13 +90,11 @@ export interface Planning {
 export async function planCall(planning: Planning): Promise<DryRunPlan> {
   const { request, call, body, reach, waits } = planning;
   const { key, row, method } = call.operation;
-  const findings = await inspectCall(call, body?.fields ?? {}, (read, params) =>
-    reach.client.read(read, params, request.signal),
-  );
+  const findings = await inspectCall(call, body?.fields ?? {}, reach.read);
   const validation = await validate(planning);
   const current = method === 'GET' ? null : await currentObject(planning);
-  const { required, expected } = confirmationOf(call, request.appliance);
-  const confirmation = { required, expected, given: isConfirmed(request.confirm, expected) };
+  const expected = confirmationOf(call, request.appliance);
+  const confirmation = { required: expected.length > 0, expected, given: isConfirmed(request.confirm, expected) };
   const because = refusals(planning, confirmation, findings);
   const unlessRefused = waits ? 'wait for approval' : 'be sent';
   return {
@@ -104,7 +103,7 @@ export async function planCall(planning: Planning): Promise<DryRunPlan> {
     risk: row.risk,
     request: {
       method,
-      url: reach.relay.urlOf(call.path),
+      url: reach.urlOf(call.path),
       headers: body ? { 'content-type': body.contentType, 'content-length': String(body.contentLength) } : {},
       body: body ? body.masked : null,
     },
@@ -118,7 +117,7 @@ export async function planCall(planning: Planning): Promise<DryRunPlan> {
   };
 }
 
-async function validate({ request, call, body, reach, frozen }: Planning): Promise<Validation> {
+async function validate({ call, body, reach, frozen }: Planning): Promise<Validation> {
   const { row, method } = call.operation;
   if (row.body === 'none') return { checked: false, note: 'The operation takes no body.', problems: [] };
   if (row.body !== 'json')
@@ -128,7 +127,7 @@ async function validate({ request, call, body, reach, frozen }: Planning): Promi
     return { checked: false, note, problems: [] };
   }
   try {
-    const { parameters } = await discover(reach.relay, call, request.signal);
+    const { parameters } = await discover(reach, call);
     const shown = {
       checked: true,
       problems: problemsOf(body?.fields ?? {}, parameters),
@@ -146,7 +145,7 @@ function refusals(
   { required, expected, given }: DryRunPlan['confirmation'],
   findings: readonly GuardFinding[],
 ): readonly string[] {
-  const blocking = findings.filter(({ severity }) => severity === 'blocking').map(({ message }) => message);
+  const blocking = blockingOf(findings).map(({ message }) => message);
   const because: string[] = [];
   if (frozen) because.push('All changes are frozen; GET /freeze says by whom and why.');
   if (required && !given && !principal.skipConfirmation)
@@ -168,11 +167,7 @@ async function currentObject({ request, call, reach }: Planning): Promise<Curren
   if (!found) return null;
   const { operation, path } = found;
   try {
-    const { status, headers, text } = await readAnswer(
-      reach.relay,
-      { method: 'GET', path, signal: request.signal },
-      maxObjectBytes,
-    );
+    const { status, headers, text } = await readAnswer(reach, { method: 'GET', path }, maxObjectBytes);
     return { operation, status, body: presentable(text, headers['content-type'] ?? '') };
   } catch (error) {
     if (!(error instanceof ApplianceError)) throw error;
@@ -202,9 +197,7 @@ function isState(key: EndpointKey, { route }: EndpointRow): boolean {
 }
 
 function presentable(text: string, contentType: string): unknown {
-  try {
-    return maskValue(JSON.parse(text));
-  } catch {
-    return mediaTypeOf(contentType).startsWith('text/') ? maskValue(text) : 'Left out: it is neither JSON nor text.';
-  }
+  const value = parseJson(text);
+  if (value !== undefined) return maskValue(value);
+  return mediaTypeOf(contentType).startsWith('text/') ? maskValue(text) : 'Left out: it is neither JSON nor text.';
 }

@@ -15,9 +15,9 @@ import type { QueueSlot } from './request-queue.ts';
 import { minBytesPerSecond, type Spool } from './spool.ts';
 
 export interface Forwarding {
-  readonly appliance: string;
-  readonly principal: string;
-  readonly relay: Pick<Relay, 'send'>;
+  readonly appliance: { readonly name: string; readonly relay: Pick<Relay, 'send'> };
+  /** Its signal aborts when the caller leaves; this ends only the transfer of the answer. */
+  readonly request: { readonly principal: { readonly name: string }; readonly signal: AbortSignal };
   readonly call: OperationCall;
   readonly body: RequestBody | undefined;
   /** Held until the exchange is over, even if the caller has left. */
@@ -27,8 +27,6 @@ export interface Forwarding {
   readonly freeze: Pick<FreezeSwitch, 'state' | 'signal'>;
   /** Maximum time until the answer begins. */
   readonly timeoutMs: number;
-  /** Aborts when the caller leaves; this ends only the transfer of the answer. */
-  readonly signal: AbortSignal;
   /** Called right before the call is sent, to check it again. Throws an {@link AdminProblem}. */
   readonly beforeSending: () => void;
   /** Called once, when the answer has ended or failed; the caller's last byte waits for it. */
@@ -45,15 +43,21 @@ const readerGraceMs = 20_000;
  * it was forwarded.
  */
 export async function forward(parts: Forwarding): Promise<AdminAnswer> {
-  const { appliance, relay, call, body, slot, timeoutMs, signal } = parts;
+  const { appliance, request, call, body, slot, timeoutMs } = parts;
   const { operation, path } = call;
-  const content = body?.content({ graceMs: timeoutMs, tooSlow: takenTooSlowly(path) });
+  const upload = body && {
+    contentType: body.contentType,
+    contentLength: body.contentLength,
+    body: body.content({ graceMs: timeoutMs, tooSlow: takenTooSlowly(path) }),
+  };
+  const content = upload?.body;
   if (content instanceof Readable) cutWhenFrozen(content, parts.freeze);
   const outcome = createOutcome(parts);
   slot.keepFor(outcome.told);
   const progress = { isSent: false, isLate: false };
   const isUncertain = (): boolean => progress.isSent && changes(operation.row.risk);
-  const answered = relay.send({
+  const answered = appliance.relay.send({
+    ...upload,
     method: operation.method,
     path,
     signal: slot.signal,
@@ -63,9 +67,6 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
       if (progress.isLate) throw callerLeft();
       progress.isSent = true;
     },
-    ...(body && content !== undefined
-      ? { contentType: body.contentType, body: content, contentLength: body.contentLength }
-      : {}),
   });
   const exchange = finish({ parts, answered, outcome, content, isUncertain });
   const begun = answered.then(
@@ -82,10 +83,10 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
     });
   } catch (error) {
     progress.isLate = true;
-    throw upstreamProblem(error, appliance, isUncertain());
+    throw upstreamProblem(error, appliance.name, isUncertain());
   }
   const answer = await exchange;
-  if (answer.body instanceof Readable) addAbortSignal(signal, answer.body);
+  if (answer.body instanceof Readable) addAbortSignal(request.signal, answer.body);
   return answer;
 }
 
@@ -100,16 +101,16 @@ interface Exchange {
 
 /** Follows an exchange to its end and reports its outcome, even if the caller has left. */
 async function finish({ parts, answered, outcome, content, isUncertain }: Exchange): Promise<AdminAnswer> {
-  const { appliance } = parts;
+  const { name } = parts.appliance;
   try {
     const answer = await answered;
     const { status, headers, body } = answer;
-    refuse(answer, appliance);
+    refuse(answer, name);
     if (!Buffer.isBuffer(body)) return { status, headers, body: await keepAnswer(parts, outcome, status, body) };
     await outcome.tell({ status, received_bytes: body.length });
     return { status, headers, body };
   } catch (error) {
-    const problem = upstreamProblem(causeOf(error, content), appliance, isUncertain());
+    const problem = upstreamProblem(causeOf(error, content), name, isUncertain());
     await outcome.tell(outcomeOf(problem, isUncertain()));
     throw problem;
   } finally {
@@ -143,7 +144,7 @@ async function keepAnswer(
   status: number,
   source: Readable,
 ): Promise<Readable> {
-  const { principal, slot, spool, timeoutMs } = parts;
+  const { request, slot, spool, timeoutMs } = parts;
   const { path } = parts.call;
   const problemOf = (error: unknown) =>
     answerProblem(bodyError(error, { path, signal: slot.signal }, status), parts, status);
@@ -152,7 +153,7 @@ async function keepAnswer(
   let reader: Readable | undefined;
   try {
     const spooled = await spool.take({
-      principal,
+      principal: request.principal.name,
       source,
       signal: slot.signal,
       pace: { graceMs: timeoutMs, tooSlow: cameTooSlowly },
@@ -222,9 +223,9 @@ function cutWhenFrozen(content: Readable, freeze: Forwarding['freeze']): void {
 
 /** Returns the problem for an answer that cannot be forwarded to the caller. */
 function answerProblem(error: unknown, { appliance, call }: Forwarding, status: number): AdminProblem {
-  const { code, message, remedy } = upstreamProblem(error, appliance, changes(call.operation.row.risk));
+  const { code, message, remedy } = upstreamProblem(error, appliance.name, changes(call.operation.row.risk));
   return new AdminProblem(code, {
-    detail: `${appliance} answered ${status}, and the answer could not be passed on. ${message}`,
+    detail: `${appliance.name} answered ${status}, and the answer could not be passed on. ${message}`,
     remedy,
     cause: error,
   });

@@ -1,6 +1,4 @@
 import type { Area } from '../appliance/api/table.ts';
-import type { ApplianceClient } from '../appliance/client.ts';
-import type { Relay } from '../appliance/relay.ts';
 import { codeOfStatus } from '../appliance/answer.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import { type Approvals, approvalOf } from './approval.ts';
@@ -10,23 +8,16 @@ import { planCall } from './dry-run.ts';
 import { forward } from './forward.ts';
 import { type FreezeSwitch, refuseFrozen } from './freeze.ts';
 import { inspectCall } from './guards/inspect.ts';
-import { type Overridden, refuseFindings } from './guards/guard.ts';
+import { blockingOf, type Overridden, overriddenBy, refuseFindings } from './guards/guard.ts';
 import type { OperationCall, Operations } from './operation.ts';
 import { authorise, changes, refusePlanner, riskOf } from './policy.ts';
 import type { Principals } from './principal.ts';
 import { AdminProblem, callerLeft } from './problem.ts';
-import { createReach, type Reach } from './reach.ts';
+import { type AdminAppliance, createReach, type Reach } from './reach.ts';
 import type { Particulars, Recorder, Subject } from './recorder.ts';
 import type { AdminAnswer, AdminRequest, PermittedCall } from './request.ts';
 import { type BodyLimits, readBody, type RequestBody } from './request-body.ts';
 import type { QueueRequest, QueueSlot, RequestQueue } from './request-queue.ts';
-
-/** The connections of the gateway to one appliance, with the key for changes. */
-export interface AdminAppliance {
-  readonly name: string;
-  readonly relay: Relay;
-  readonly client: ApplianceClient;
-}
 
 export interface GatewayParts {
   /** The appliances by name; a reload changes the content. */
@@ -172,19 +163,18 @@ async function inQueue<Result>(
   return await queue.run({ ...place, appliance: caller.appliance, principal: caller.principal.name }, async (slot) => {
     // Again: a reload may have replaced the appliance.
     const appliance = resolve(gateway, caller);
-    const held = { appliance, slot, reach: createReach(appliance, slot, timeoutMs) };
+    const held = { appliance, slot, reach: createReach({ appliance, slot, timeoutMs, signal: caller.signal }) };
     recheckCaller(gateway, caller, held);
     return await work(held);
   });
 }
 
 async function guard({ request, call, body }: PermittedCall, { reach }: HeldSlot): Promise<Overridden> {
-  const findings = await inspectCall(call, body?.fields ?? {}, (key, params) =>
-    reach.client.read(key, params, request.signal),
-  );
-  const blocking = findings.filter(({ severity }) => severity === 'blocking');
-  const isSeen = blocking.every(({ guard: name }) => request.approved?.guards.has(name) ?? true);
-  return refuseFindings(findings, isSeen ? request : { force: false, principal: { guards: 'refuse' } });
+  const findings = await inspectCall(call, body?.fields ?? {}, reach.read);
+  const isSeen = blockingOf(findings).every(({ guard: name }) => request.approved?.guards.has(name) ?? true);
+  const overridden = isSeen ? overriddenBy(findings, request) : {};
+  refuseFindings(findings, overridden);
+  return overridden;
 }
 
 /** Checks again what may have changed during a wait. */
@@ -196,7 +186,7 @@ function recheck(gateway: GatewayParts, { request, call }: PermittedCall, held: 
 
 /** Refuses a change that no approved plan has. */
 function refuseUnapproved({ approved }: AdminRequest, { operation, path }: OperationCall, held: HeldSlot): void {
-  if (!approved || !changes(operation.row.risk) || approved.urls.has(held.appliance.relay.urlOf(path))) return;
+  if (!approved || !changes(operation.row.risk) || approved.urls.has(held.reach.urlOf(path))) return;
   throw new AdminProblem('plan_changed', {
     detail: `${held.appliance.name} is not the machine that the approved plan names; nothing was sent.`,
     remedy: 'Ask again: a reload has changed the url of the appliance.',
@@ -225,18 +215,13 @@ async function recordIntent(
 }
 
 async function send(gateway: GatewayParts, permitted: PermittedCall, held: HeldSlot): Promise<AdminAnswer> {
-  const { request, call, body } = permitted;
+  const { bodyLimits, freeze, timeoutMs } = gateway;
   return await forward({
-    appliance: held.appliance.name,
-    principal: request.principal.name,
-    relay: held.appliance.relay,
-    call,
-    body,
-    slot: held.slot,
-    spool: gateway.bodyLimits.spool,
-    freeze: gateway.freeze,
-    timeoutMs: gateway.timeoutMs,
-    signal: request.signal,
+    ...permitted,
+    ...held,
+    spool: bodyLimits.spool,
+    freeze,
+    timeoutMs,
     beforeSending: () => recheck(gateway, permitted, held),
     onOver: (outcome) => recordOutcome(gateway, permitted, outcome),
   });
@@ -307,6 +292,6 @@ async function parametersOf(
     refuseFrozen(freeze, call);
     await recorder.record(subject, { event: 'discovery' });
     const { key, row } = call.operation;
-    return { operation: key, route: row.route, ...(await discover(reach.relay, call, signal)) };
+    return { operation: key, route: row.route, ...(await discover(reach, call)) };
   });
 }

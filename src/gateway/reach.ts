@@ -1,40 +1,63 @@
 import { Readable } from 'node:stream';
 import type { ApplianceClient } from '../appliance/client.ts';
 import { ApplianceError, messageOf, reasonOfTransportError } from '../appliance/errors.ts';
-import type { Relay, RelayRequest } from '../appliance/relay.ts';
+import type { Relay, RelayAnswer, RelayRequest } from '../appliance/relay.ts';
 import { oneLine } from '../lib/text.ts';
+import type { GuardRead } from './guards/guard.ts';
 import { AdminProblem, callerLeft } from './problem.ts';
 import type { QueueSlot } from './request-queue.ts';
 
-/**
- * Reaches an appliance for one caller. The signals that its methods take are the caller's: nothing
- * is sent once the caller has left. A sent call runs to its end, as it does on the appliance.
- */
-export interface Reach {
-  readonly relay: Pick<Relay, 'send' | 'urlOf'>;
-  readonly client: Pick<ApplianceClient, 'read'>;
+/** The connections of the gateway to one appliance, with the key for changes. */
+export interface AdminAppliance {
+  readonly name: string;
+  readonly relay: Relay;
+  readonly client: ApplianceClient;
 }
 
-/** Reaches it in a slot, which is kept for longer than `timeoutMs`, the wait of the caller. */
-export function createReach({ relay, client }: Reach, slot: QueueSlot, timeoutMs: number): Reach {
-  const refuseGone = (caller: AbortSignal): void => {
-    if (caller.aborted || slot.signal.aborted) throw callerLeft();
+type ReachRequest = Omit<RelayRequest, 'signal'>;
+
+/**
+ * Reaches an appliance for one caller: nothing is sent once the caller has left. A sent call runs
+ * to its end, as it does on the appliance.
+ */
+export interface Reach {
+  readonly read: GuardRead;
+  send(request: ReachRequest): Promise<RelayAnswer>;
+  /** Returns the URL of a path, to show to people. */
+  urlOf(path: string): string;
+  /** Aborts when the caller has left. */
+  readonly signal: AbortSignal;
+}
+
+export interface ReachParts {
+  readonly appliance: {
+    readonly relay: Pick<Relay, 'send' | 'urlOf'>;
+    readonly client: Pick<ApplianceClient, 'read'>;
+  };
+  /** Kept until the appliance has answered, which may take longer than `timeoutMs`. */
+  readonly slot: QueueSlot;
+  /** Maximum wait of the caller. */
+  readonly timeoutMs: number;
+  /** Aborts when the caller has left. */
+  readonly signal: AbortSignal;
+}
+
+export function createReach({ appliance: { relay, client }, slot, timeoutMs, signal }: ReachParts): Reach {
+  const refuseGone = (): void => {
+    if (signal.aborted || slot.signal.aborted) throw callerLeft();
   };
   return {
-    relay: {
-      urlOf: (path) => relay.urlOf(path),
-      async send(request) {
-        refuseGone(request.signal);
-        const exchange = relay.send({ ...request, signal: slot.signal });
-        slot.keepFor(exchange);
-        return await inTime(exchange, { path: request.path, timeoutMs, dispose: ({ body }) => discard(body) });
-      },
+    signal,
+    urlOf: (path) => relay.urlOf(path),
+    async send(request) {
+      refuseGone();
+      const exchange = relay.send({ ...request, signal: slot.signal });
+      slot.keepFor(exchange);
+      return await inTime(exchange, { path: request.path, timeoutMs, dispose: ({ body }) => discard(body) });
     },
-    client: {
-      async read(key, params, signal) {
-        refuseGone(signal);
-        return await client.read(key, params, slot.signal);
-      },
+    async read(key, params) {
+      refuseGone();
+      return await client.read(key, params, slot.signal);
     },
   };
 }
@@ -83,37 +106,41 @@ export function discard(body: unknown): void {
   if (body instanceof Readable) body.destroy();
 }
 
-/** An answer that the gateway reads itself. */
-interface BufferedAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-}
-
 /**
  * Sends a request and reads its answer up to a limit. Rejects with an {@link ApplianceError},
  * `oversize` for a longer one.
  */
 export async function readAnswer(
-  relay: Pick<Relay, 'send'>,
-  request: RelayRequest,
+  { send, signal }: Pick<Reach, 'send' | 'signal'>,
+  request: ReachRequest,
   maxBytes: number,
-): Promise<BufferedAnswer> {
-  const { status, headers, body } = await relay.send(request);
+): Promise<Omit<RelayAnswer, 'body'> & { readonly text: string }> {
+  const { path } = request;
+  const { status, headers, body } = await send(request);
+  try {
+    return { status, headers, text: (await wholeBody({ status, body }, path, maxBytes)).toString() };
+  } catch (error) {
+    throw bodyError(error, { path, signal }, status);
+  }
+}
+
+/** Reads an answer to its end. Rejects with `oversize` if it is longer than `maxBytes`. */
+export async function wholeBody(
+  { status, body }: Pick<RelayAnswer, 'status' | 'body'>,
+  path: string,
+  maxBytes: number,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  try {
-    for await (const chunk of Buffer.isBuffer(body) ? [body] : body) {
-      size += (chunk as Buffer).length;
-      if (size > maxBytes) break;
-      chunks.push(chunk as Buffer);
+  for await (const chunk of Buffer.isBuffer(body) ? [body] : body) {
+    size += (chunk as Buffer).length;
+    if (size > maxBytes) {
+      const message = `the answer is longer than ${maxBytes} bytes`;
+      throw new ApplianceError('oversize', { endpoint: path, message, status });
     }
-  } catch (error) {
-    throw bodyError(error, request, status);
+    chunks.push(chunk as Buffer);
   }
-  if (size <= maxBytes) return { status, headers, text: Buffer.concat(chunks).toString() };
-  const message = `the answer is longer than ${maxBytes} bytes`;
-  throw new ApplianceError('oversize', { endpoint: request.path, message, status });
+  return Buffer.concat(chunks);
 }
 
 /** Converts the failure of an answer that had begun; returns an error with a reason unchanged. */

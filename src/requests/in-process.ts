@@ -8,7 +8,8 @@ import type { Operations } from '../gateway/operation.ts';
 import { changes } from '../gateway/policy.ts';
 import type { Principal } from '../gateway/principal.ts';
 import { AdminProblem, upstreamProblem } from '../gateway/problem.ts';
-import type { AdminAnswer, AdminRequest, ApprovedPlan } from '../gateway/request.ts';
+import { wholeBody } from '../gateway/reach.ts';
+import type { AdminRequest, ApprovedPlan } from '../gateway/request.ts';
 import type { Secret } from '../lib/secret.ts';
 import { AdminError } from '../recipes/admin-error.ts';
 import { type Calls, createCalls, type SendCall } from '../recipes/calls.ts';
@@ -47,7 +48,7 @@ export function createInProcessCalls(
       contentLength: content?.bytes.length,
       body: content && Readable.from([content.bytes]),
       // The digest of the approval confirms the plan.
-      confirm: confirmationOf(call, appliance).expected[0],
+      confirm: confirmationOf(call, appliance)[0],
       reason,
       dryRun,
       force,
@@ -58,27 +59,14 @@ export function createInProcessCalls(
     try {
       const answer = await gateway.handle(request);
       const mediaType = mediaTypeOf(answer.headers['content-type'] ?? '');
-      return { status: answer.status, mediaType, requestId: caller.id, body: await wholeBody(answer, call.path) };
+      const body = await wholeBody(answer, call.path, maxAnswerBytes);
+      return { status: answer.status, mediaType, requestId: caller.id, body };
     } catch (error) {
       const isKnown = error instanceof AdminProblem || error instanceof ApplianceError;
       throw isKnown ? toAdminError(upstreamProblem(error, appliance, false), caller.id) : error;
     }
   };
   return createCalls(operations, appliance, send, (row) => maxValuesOf(row.maxValues, maxAnswerBytes));
-}
-
-async function wholeBody({ status, body }: AdminAnswer, endpoint: string): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of Buffer.isBuffer(body) ? [body] : body) {
-    size += (chunk as Buffer).length;
-    if (size > maxAnswerBytes) {
-      const message = `the answer is longer than ${maxAnswerBytes} bytes`;
-      throw new ApplianceError('oversize', { endpoint, message, status });
-    }
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks);
 }
 
 function toAdminError({ title, message, remedy, code, status }: AdminProblem, requestId: string): AdminError {

@@ -131,8 +131,7 @@ async function send(prepared: PreparedCall, session: AdminSession, output: Outpu
   const { appliance, call, content, options, calls } = prepared;
   const { flags, client, warn } = session;
   const given = flags.confirm;
-  const { required, expected } = confirmationOf(call, appliance);
-  const confirm = given ?? (required ? expected[0] : undefined);
+  const confirm = given ?? confirmationOf(call, appliance)[0];
   if (changes(call.operation.row.risk)) {
     for (const line of await preflight(writeOf(prepared, confirm), options, calls)) warn(line);
     const unconfirmed = given === undefined ? confirm : undefined;

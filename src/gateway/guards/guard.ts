@@ -84,17 +84,20 @@ interface Overrider {
  * obeyed.
  */
 export function overriddenBy(findings: readonly GuardFinding[], { force, principal }: Overrider): Overridden {
-  const blocking = new Set(findings.filter(({ severity }) => severity === 'blocking').map(({ guard }) => guard));
-  if (blocking.size === 0) return {};
-  if (force) return { forced: [...blocking] };
-  return principal.guards === 'warn' ? { warned: [...blocking] } : {};
+  const blocking = blockingOf(findings).map(({ guard }) => guard);
+  if (blocking.length === 0) return {};
+  if (force) return { forced: blocking };
+  return principal.guards === 'warn' ? { warned: blocking } : {};
 }
 
-/** Throws for findings that block the call; returns those that are overridden instead. */
-export function refuseFindings(findings: readonly GuardFinding[], request: Overrider): Overridden {
-  const overridden = overriddenBy(findings, request);
-  const blocking = findings.filter(({ severity }) => severity === 'blocking');
-  if (blocking.length === 0 || overridden.forced || overridden.warned) return overridden;
+export function blockingOf(findings: readonly GuardFinding[]): readonly GuardFinding[] {
+  return findings.filter(({ severity }) => severity === 'blocking');
+}
+
+/** Throws an {@link AdminProblem} for findings that block the call, unless they are overridden. */
+export function refuseFindings(findings: readonly GuardFinding[], { forced, warned }: Overridden): void {
+  const blocking = blockingOf(findings);
+  if (blocking.length === 0 || forced || warned) return;
   throw new AdminProblem('guarded', {
     detail: `${blocking.map(({ message }) => message).join(' ')} Nothing was sent.`,
     remedy: `${blocking.map(({ remedy }) => remedy).join(' ')} To do it nevertheless, add X-Force: true and X-Reason.`,

@@ -6,20 +6,20 @@ import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { recordedWorld } from '../../../simulator/scenes/recorded.ts';
 import { emptyCommunityWorld } from '../../../simulator/scenes/sizes.ts';
 import type { World } from '../../../simulator/world.ts';
-import { callOf, givenReach, patient } from './given-reach.ts';
+import { callOf, givenReach } from './given-reach.ts';
 
 type Asked = Partial<Omit<Planning['request'], 'principal'> & Planning['request']['principal']> & {
   readonly frozen?: boolean;
-  readonly relay?: Reach['relay'];
+  readonly send?: Reach['send'];
 };
 
 /** Plans on one appliance, as an admin unless told otherwise. */
 async function givenPlans(world: World) {
-  const reach = await givenReach(world);
+  const { reach, ...given } = await givenReach(world);
   const plan = (
     request: string,
     fields?: Record<string, unknown>,
-    { frozen = false, relay = reach.relay, ...asked }: Asked = {},
+    { frozen = false, send = reach.send, ...asked }: Asked = {},
   ) => {
     const content = Buffer.from(JSON.stringify(fields ?? {}));
     const contentType = 'application/json';
@@ -32,15 +32,15 @@ async function givenPlans(world: World) {
     const admin = { role: 'admin', deny: [], skipConfirmation: false, guards: 'refuse' } as const;
     const headers = { confirm: undefined, force: false, reason: undefined };
     return planCall({
-      request: { appliance: 'lb-1', signal: patient, ...headers, ...asked, principal: { ...admin, ...asked } },
+      request: { appliance: 'lb-1', ...headers, ...asked, principal: { ...admin, ...asked } },
       call: callOf(request),
       body: fields ? body : undefined,
-      reach: { relay, client: reach.client },
+      reach: { ...reach, send },
       frozen,
       waits: false,
     });
   };
-  return { ...reach, plan };
+  return { ...given, reach, plan };
 }
 
 const asOperator = { role: 'operator' } as const;
@@ -97,7 +97,7 @@ describe('the plan of a call', () => {
   });
 
   it('changes nothing, and sends only reads and the question for parameters', async () => {
-    const { plan, appliance, relay } = await givenPlans(busyWorld());
+    const { plan, appliance, reach } = await givenPlans(busyWorld());
     const before = JSON.stringify([...appliance.world.farms.values()]);
     const writes = [
       ['PUT /farms/shop/actions', { action: 'stop' }],
@@ -112,16 +112,13 @@ describe('the plan of a call', () => {
     const sent: unknown[] = [];
 
     for (const [request, fields] of writes) {
-      const watched: Reach['relay'] = {
-        urlOf: relay.urlOf,
-        send: (sending) => {
-          if (sending.method !== 'GET')
-            sent.push(`${sending.method} ${sending.path} ${(sending.body as Buffer).toString()}`);
-          return relay.send(sending);
-        },
+      const watched: Reach['send'] = (sending) => {
+        if (sending.method !== 'GET')
+          sent.push(`${sending.method} ${sending.path} ${(sending.body as Buffer).toString()}`);
+        return reach.send(sending);
       };
       await plan(request, fields, {
-        relay: watched,
+        send: watched,
         confirm: 'shop',
         force: true,
       });
@@ -347,15 +344,13 @@ describe('a plan for a failing appliance', () => {
   });
 
   it('is not blocked by a slow regular expression', async () => {
-    const { plan, relay } = await givenPlans(busyWorld());
+    const { plan } = await givenPlans(busyWorld());
     const format = `${'(|)'.repeat(60)}\\b\\B`;
     const params = [{ name: 'action', format, possible_values: [{ toString: 1, valueOf: 1 }] }];
-    const hostile: Reach['relay'] = {
-      urlOf: relay.urlOf,
-      send: () => Promise.resolve({ status: 400, headers: {}, body: Buffer.from(JSON.stringify({ params })) }),
-    };
+    const hostile: Reach['send'] = () =>
+      Promise.resolve({ status: 400, headers: {}, body: Buffer.from(JSON.stringify({ params })) });
 
-    const made = await plan('PUT /farms/shop/actions', start, { relay: hostile, role: 'alertmanager' });
+    const made = await plan('PUT /farms/shop/actions', start, { send: hostile, role: 'alertmanager' });
 
     expect(made.validation).toEqual({
       checked: true,

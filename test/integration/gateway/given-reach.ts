@@ -1,14 +1,13 @@
 import { onTestFinished } from 'vitest';
 import { inspectCall } from '../../../src/gateway/guards/inspect.ts';
 import { createOperations, type OperationCall } from '../../../src/gateway/operation.ts';
+import { createReach } from '../../../src/gateway/reach.ts';
 import { createApplianceClient } from '../../../src/appliance/client.ts';
 import { createDecoder } from '../../../src/appliance/decode.ts';
 import { createRelay } from '../../../src/appliance/relay.ts';
 import { Secret } from '../../../src/lib/secret.ts';
 import type { World } from '../../../simulator/world.ts';
 import { givenSimulated, rootKey } from '../../support/simulated.ts';
-
-export const patient = new AbortController().signal;
 
 const operations = createOperations();
 
@@ -36,15 +35,17 @@ export async function givenReach(world: World) {
     await relay.close();
     await client.close();
   });
+  const { signal } = new AbortController();
+  const slot = { signal, keepFor: () => undefined };
+  const reach = createReach({ appliance: { relay, client }, slot, timeoutMs: options.timeoutMs, signal });
   return {
     appliance,
     /** Straight to the appliance, past everything. */
     call,
-    relay,
-    client,
+    reach,
     /** Returns the findings of the guards, as names and severities. */
     findings: async (request: string, body: Record<string, unknown> = {}) => {
-      const found = await inspectCall(callOf(request), body, (key, params) => client.read(key, params, patient));
+      const found = await inspectCall(callOf(request), body, reach.read);
       return found.map(({ guard, severity }) => `${guard} ${severity}`);
     },
     /** Returns verb and path of the requests that arrived at the appliance. */

@@ -7,7 +7,7 @@ import { AdminProblem } from '../../../src/gateway/problem.ts';
 import { type EndpointKey, endpoints } from '../../../src/appliance/api/table.ts';
 import type { EndpointRow } from '../../../src/appliance/api/row.ts';
 import { ApplianceError } from '../../../src/appliance/errors.ts';
-import type { Relay, RelayRequest } from '../../../src/appliance/relay.ts';
+import type { Reach } from '../../../src/gateway/reach.ts';
 import { ownRecordings, readExchanges } from '../../support/recordings.ts';
 
 const patient = new AbortController().signal;
@@ -24,16 +24,17 @@ async function discovering(
   answer: unknown,
   { status = 400, key = 'actOnFarm' }: { status?: number; key?: EndpointKey } = {},
 ) {
-  const sent: RelayRequest[] = [];
+  const sent: Parameters<Reach['send']>[0][] = [];
   const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
-  const relay: Pick<Relay, 'send'> = {
+  const reach: Pick<Reach, 'send' | 'signal'> = {
+    signal: patient,
     send(request) {
       sent.push(request);
       if (answer instanceof Error) return Promise.reject(answer);
       return Promise.resolve({ status, headers: {}, body: Readable.from([Buffer.from(text)]) });
     },
   };
-  const outcome = await discover(relay, callOf(key), patient).then(
+  const outcome = await discover(reach, callOf(key)).then(
     (discovered) => ({ discovered, problem: undefined }),
     (problem: AdminProblem) => ({ discovered: undefined, problem }),
   );

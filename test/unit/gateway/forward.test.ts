@@ -13,14 +13,16 @@ async function givenLongAnswer(body: Readable, room: { maxBytesPerPrincipal?: nu
   const leaving = new AbortController();
   let over: Promise<unknown> | undefined;
   const answering = forward({
-    appliance: 'lb-1',
-    principal: 'alice',
-    relay: {
-      async send({ beforeSending }) {
-        beforeSending?.();
-        return { status: 200, headers: {}, body };
+    appliance: {
+      name: 'lb-1',
+      relay: {
+        async send({ beforeSending }) {
+          beforeSending?.();
+          return { status: 200, headers: {}, body };
+        },
       },
     },
+    request: { principal: { name: 'alice' }, signal: leaving.signal },
     beforeSending: () => undefined,
     call: createOperations().find('PUT', '/farms/shop/actions'),
     body: undefined,
@@ -28,7 +30,6 @@ async function givenLongAnswer(body: Readable, room: { maxBytesPerPrincipal?: nu
     spool,
     freeze: { state: undefined, signal: new AbortController().signal },
     timeoutMs: 5_000,
-    signal: leaving.signal,
     onOver: async (outcome) => void outcomes.push(outcome),
   });
   answering.catch(() => undefined);
