@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { BodyKind } from '../appliance/api/row.ts';
-import { assert, isRecord } from '../lib/check.ts';
+import { assert, isRecord, parseJson } from '../lib/check.ts';
 import { oneLine } from '../lib/text.ts';
 import { maskBody } from './mask.ts';
 import { AdminProblem, callerLeft } from './problem.ts';
@@ -108,17 +108,13 @@ function checkType(accepted: readonly string[], given: string | undefined): stri
 function fieldsOf(content: Buffer): Readonly<Record<string, unknown>> {
   // Older releases take an empty body for "no parameters" (docs/api.md §1.3).
   if (content.length === 0) return {};
-  try {
-    const text = content.toString();
-    const value: unknown = JSON.parse(text);
-    if (isRecord(value)) {
-      refuseRepeated(text);
-      return value;
-    }
-  } catch (error) {
-    if (error instanceof AdminProblem) throw error;
-    // Reported below, without the parser's message: it quotes the body.
+  const text = content.toString();
+  const value = parseJson(text);
+  if (isRecord(value)) {
+    refuseRepeated(text);
+    return value;
   }
+  // Without the parser's message: it quotes the body.
   throw new AdminProblem('malformed_body', {
     detail: 'The body is not a JSON object, which the appliance would fail on; nothing was sent.',
     remedy: 'Send an object such as {"action":"stop"}; GET …/parameters?operation=… tells what it may hold.',
@@ -144,38 +140,22 @@ export function repeatedName(json: string): string | undefined {
   /** The names so far of each enclosing object, innermost last; undefined for a list. */
   const enclosing: (Set<string> | undefined)[] = [];
   // No recursion: the sender chooses the depth.
-  for (let at = 0; at < json.length; at += 1) {
-    const sign = json[at];
+  for (const [sign, text = '', colon] of json.matchAll(stringOrBracket)) {
     if (sign === '{') enclosing.push(new Set());
     else if (sign === '[') enclosing.push(undefined);
     else if (sign === '}' || sign === ']') enclosing.pop();
-    else if (sign === '"') {
-      const end = endOfString(json, at);
-      if (isName(json, end)) {
-        const names = enclosing.at(-1);
-        const name = String(JSON.parse(json.slice(at, end)));
-        if (names?.has(name)) return name;
-        names?.add(name);
-      }
-      at = end - 1;
+    else if (colon !== undefined) {
+      const names = enclosing.at(-1);
+      const name = String(JSON.parse(text));
+      if (names?.has(name)) return name;
+      names?.add(name);
     }
   }
   return undefined;
 }
 
-/** Returns the offset behind the string that begins at a quote. */
-function endOfString(json: string, start: number): number {
-  let at = start + 1;
-  while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
-  return at + 1;
-}
-
-/** Returns true if a colon follows, which marks a name. */
-function isName(json: string, end: number): boolean {
-  let at = end;
-  while (json[at] === ' ' || json[at] === '\n' || json[at] === '\r' || json[at] === '\t') at += 1;
-  return json[at] === ':';
-}
+/** Matches a string, with the colon that makes it a name, or a bracket outside of strings. */
+const stringOrBracket = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}[\]]/g;
 
 async function readWhole(body: Readable | undefined, patienceMs: number): Promise<Buffer> {
   if (!body) return Buffer.alloc(0);
