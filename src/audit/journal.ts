@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { errorCode, toError } from '../lib/check.ts';
 import { FileKindError, ifMissing, openRegularFile } from '../lib/disk.ts';
-import { sleep } from '../lib/time.ts';
+import { inTime } from '../lib/time.ts';
 import { maxLineBytes, readLine } from './chain.ts';
 import { type AuditEntry, type AuditFile, openAuditFile, rotatedFiles } from './file.ts';
 import { AuditError, type AuditEvent, type AuditLine, type AuditPosition, type AuditRecord } from './record.ts';
@@ -133,7 +133,7 @@ class CurrentFile {
     }
     if (this.#opened) return this.#opened;
     this.#opening ??= this.#start();
-    return await inTime(this.#opening, this.#parts.file);
+    return await inTime(this.#opening, maxOpeningMs, () => notOpen(this.#parts.file));
   }
 
   async close(): Promise<void> {
@@ -159,19 +159,11 @@ class CurrentFile {
   }
 }
 
-async function inTime(opening: Promise<AuditFile>, file: string): Promise<AuditFile> {
-  const timer = new AbortController();
-  const late = sleep(maxOpeningMs, timer.signal).then(() => {
-    throw new AuditError(
-      'unwritable',
-      `cannot write the audit ${file}: it is not open after ${maxOpeningMs / 1_000} seconds; check that its disk answers, or choose another admin.audit_file; the next call tries again`,
-    );
-  });
-  try {
-    return await Promise.race([opening, late]);
-  } finally {
-    timer.abort();
-  }
+function notOpen(file: string): AuditError {
+  return new AuditError(
+    'unwritable',
+    `cannot write the audit ${file}: it is not open after ${maxOpeningMs / 1_000} seconds; check that its disk answers, or choose another admin.audit_file; the next call tries again`,
+  );
 }
 
 const remedies: Readonly<Record<string, string>> = {

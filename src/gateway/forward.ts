@@ -6,7 +6,7 @@ import { sleep, steadyNow } from '../lib/time.ts';
 import { type FreezeSwitch, frozenProblem } from './freeze.ts';
 import type { OperationCall } from './operation.ts';
 import { AdminProblem, callerLeft, refuseAnswer, upstreamProblem } from './problem.ts';
-import { bodyError, discard, inTime } from './reach.ts';
+import { answerInTime, bodyError, discard, discardLate } from './reach.ts';
 import type { Particulars } from './recorder.ts';
 import { changes } from './policy.ts';
 import type { AdminAnswer } from './request.ts';
@@ -74,15 +74,12 @@ export async function forward(parts: Forwarding): Promise<AdminAnswer> {
     () => undefined,
   );
   try {
-    await inTime(begun, {
-      path,
-      timeoutMs,
-      // The time of an upload does not count.
-      ...(content instanceof Readable ? { from: finished(content) } : {}),
-      dispose: () => void exchange.then((late) => discard(late.body)).catch(() => undefined),
-    });
+    // The time of an upload does not count.
+    if (content instanceof Readable) await Promise.race([begun, finished(content).catch(() => undefined)]);
+    await answerInTime(begun, path, timeoutMs);
   } catch (error) {
     progress.isLate = true;
+    discardLate(exchange);
     throw upstreamProblem(error, appliance.name, isUncertain());
   }
   const answer = await exchange;

@@ -3,6 +3,7 @@ import type { ApplianceClient } from '../appliance/client.ts';
 import { ApplianceError, messageOf, reasonOfTransportError } from '../appliance/errors.ts';
 import type { Relay, RelayAnswer, RelayRequest } from '../appliance/relay.ts';
 import { oneLine } from '../lib/text.ts';
+import { inTime } from '../lib/time.ts';
 import type { GuardRead } from './guards/guard.ts';
 import { AdminProblem, callerLeft } from './problem.ts';
 import type { QueueSlot } from './request-queue.ts';
@@ -53,7 +54,10 @@ export function createReach({ appliance: { relay, client }, slot, timeoutMs, sig
       refuseGone();
       const exchange = relay.send({ ...request, signal: slot.signal });
       slot.keepFor(exchange);
-      return await inTime(exchange, { path: request.path, timeoutMs, dispose: ({ body }) => discard(body) });
+      return await answerInTime(exchange, request.path, timeoutMs).catch((error: unknown) => {
+        discardLate(exchange);
+        throw error;
+      });
     },
     async read(key, params) {
       refuseGone();
@@ -62,43 +66,18 @@ export function createReach({ appliance: { relay, client }, slot, timeoutMs, sig
   };
 }
 
-interface Limit<Result> {
-  readonly path: string;
-  readonly timeoutMs: number;
-  /** Resolves when the time begins; default: at once. */
-  readonly from?: Promise<unknown>;
-  /** Called with a result after the limit. */
-  readonly dispose: (late: Result) => void;
+/** Resolves like the exchange, or rejects with `timeout`. The exchange continues. */
+export function answerInTime<Result>(exchange: Promise<Result>, path: string, timeoutMs: number): Promise<Result> {
+  const message = `no answer within ${timeoutMs / 1_000} s`;
+  return inTime(exchange, timeoutMs, () => new ApplianceError('timeout', { endpoint: path, message }));
 }
 
-/**
- * Resolves to the result of an exchange, or rejects with `timeout` after the limit. The exchange
- * continues.
- */
-export async function inTime<Result>(exchange: Promise<Result>, limit: Limit<Result>): Promise<Result> {
-  const { path, timeoutMs, from, dispose } = limit;
-  let timer: NodeJS.Timeout | undefined;
-  let isOver = false;
-  const late = new Promise<never>((_, reject) => {
-    const begin = (): void => {
-      if (!isOver) timer = setTimeout(() => reject(timeout(path, timeoutMs)), timeoutMs);
-    };
-    if (from) void from.then(begin, begin);
-    else begin();
-  });
-  try {
-    return await Promise.race([exchange, late]);
-  } catch (error) {
-    void exchange.then(dispose, () => undefined);
-    throw error;
-  } finally {
-    isOver = true;
-    clearTimeout(timer);
-  }
-}
-
-function timeout(path: string, timeoutMs: number): ApplianceError {
-  return new ApplianceError('timeout', { endpoint: path, message: `no answer within ${timeoutMs / 1_000} s` });
+/** Destroys the body of an answer that nobody waits for any more, when it comes. */
+export function discardLate(exchange: Promise<{ readonly body: unknown }>): void {
+  void exchange.then(
+    ({ body }) => discard(body),
+    () => undefined,
+  );
 }
 
 /** Destroys an unread body, which would hold its connection. */

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import type { BodyKind } from '../appliance/api/row.ts';
 import { assert, isRecord, parseJson } from '../lib/check.ts';
 import { oneLine } from '../lib/text.ts';
+import { inTime } from '../lib/time.ts';
 import { maskBody } from './mask.ts';
 import { AdminProblem, callerLeft } from './problem.ts';
 import { minBytesPerSecond, type Pace, type Spool, type SpooledBody } from './spool.ts';
@@ -81,7 +82,10 @@ export async function readBody(
   const contentType = checkType(acceptedTypes[kind], request.contentType);
   if (kind === 'gzip') return fileBody(contentType, request, limits);
   refuseLong(request.contentLength, wholeBytes);
-  const content = await readWhole(request.body, limits.patienceMs);
+  const { patienceMs } = limits;
+  const content = request.body
+    ? await inTime(readWhole(request.body), patienceMs, () => bodyTooSlow(patienceMs))
+    : Buffer.alloc(0);
   return {
     contentType,
     contentLength: content.length,
@@ -157,23 +161,7 @@ export function repeatedName(json: string): string | undefined {
 /** Matches a string, with the colon that makes it a name, or a bracket outside of strings. */
 const stringOrBracket = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}[\]]/g;
 
-async function readWhole(body: Readable | undefined, patienceMs: number): Promise<Buffer> {
-  if (!body) return Buffer.alloc(0);
-  const whole = collect(body);
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(bodyTooSlow(patienceMs)), patienceMs);
-  });
-  try {
-    return await Promise.race([whole, deadline]);
-  } finally {
-    clearTimeout(timer);
-    // Its result after the deadline is not needed.
-    whole.catch(() => undefined);
-  }
-}
-
-async function collect(body: Readable): Promise<Buffer> {
+async function readWhole(body: Readable): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   // Not destroyed if it is too long: that would close the socket of the refusal.

@@ -85,6 +85,22 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
+/**
+ * Resolves or rejects like the work, or rejects with the error of `late` after `ms`. The work
+ * continues.
+ */
+export async function inTime<Result>(work: Promise<Result>, ms: number, late: () => Error): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), ms);
+  });
+  try {
+    return await Promise.race([work, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Divides long work, so that the event loop runs other work in between. */
 export interface TimeSlice {
   /** True if the time of the slice is over. */
