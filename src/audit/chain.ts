@@ -127,7 +127,7 @@ export interface FileCheck {
    * A last line without its newline, as a killed process or a loss of power leaves it; not among
    * the faults.
    */
-  readonly torn?: TornLine;
+  readonly torn: TornLine | undefined;
   /** Bytes up to the end of the last finished line. */
   readonly length: number;
 }
@@ -153,8 +153,8 @@ export async function checkFile(
   });
   // No valid line is that long.
   if (bytes > maxLineBytes) faults.push({ line: count + 1, what: notALine });
-  else if (bytes > 0) return { faults, torn: { line: count + 1, bytes }, length: offset };
-  return { faults, length: offset };
+  const isTorn = bytes > 0 && bytes <= maxLineBytes;
+  return { faults, torn: isTorn ? { line: count + 1, bytes } : undefined, length: offset };
 }
 
 /**
@@ -225,12 +225,8 @@ export async function openHead(file: string): Promise<KeptHead> {
     async write({ seq, hash }) {
       await writeFully(handle, Buffer.from(`${String(seq).padStart(16, '0')} ${hash}\n`), 0);
     },
-    async sync() {
-      await handle.datasync();
-    },
-    async close() {
-      await handle.close();
-    },
+    sync: () => handle.datasync(),
+    close: () => handle.close(),
   };
 }
 

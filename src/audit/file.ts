@@ -3,7 +3,6 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, rename, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Logger } from 'pino';
-import { errorCode } from '../lib/check.ts';
 import { ifMissing, isThere, makeFolder, openRegularFile, syncFolder, writeFully } from '../lib/disk.ts';
 import {
   checkFile,
@@ -53,20 +52,13 @@ function fileBefore(file: string, last: AuditPosition, length: number): string |
 /** Lists the rotated files, the oldest first. */
 export async function rotatedFiles(file: string): Promise<readonly RotatedFile[]> {
   const folder = dirname(file);
-  const prefix = `${basename(file)}.`;
-  return (await namesIn(folder))
-    .filter((name) => name.startsWith(prefix) && /^\d{16}$/.test(name.slice(prefix.length)))
-    .map((name) => ({ path: join(folder, name), lastSeq: Number(name.slice(prefix.length)) }))
+  const names = (await readdir(folder).catch(ifMissing)) ?? [];
+  return names
+    .flatMap((name) => {
+      const lastSeq = seqInName(name) ?? 0;
+      return name === basename(rotatedPath(file, lastSeq)) ? [{ path: join(folder, name), lastSeq }] : [];
+    })
     .sort((a, b) => a.lastSeq - b.lastSeq);
-}
-
-async function namesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw error;
-  }
 }
 
 interface OpeningParts {
@@ -143,7 +135,7 @@ interface Ending {
 }
 
 interface Found extends Ending {
-  readonly torn?: TornLine;
+  readonly torn: TornLine | undefined;
   /** Ids of requests without an outcome in the current file and the one before it. */
   readonly unfinished: readonly string[];
 }
@@ -176,7 +168,7 @@ async function inspect(
   if (headFault !== undefined) throw brokenAudit(file, `${headPath(file)} ${headFault}`);
   const ownFault = known && ownCheck.faultAt(seq);
   if (ownFault !== undefined) throw brokenAudit(file, `this exporter ${ownFault}`);
-  return { last: { seq, hash }, length, ...(torn ? { torn } : {}), unfinished: [...unfinished] };
+  return { last: { seq, hash }, length, torn, unfinished: [...unfinished] };
 }
 
 /** Returns the last line of the newest rotated file, if there is one. */

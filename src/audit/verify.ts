@@ -89,11 +89,11 @@ export interface ReadChain {
   /** Existing ones, the oldest first. */
   readonly files: readonly string[];
   readonly lines: number;
-  readonly first?: AuditLine;
-  readonly last?: AuditLine;
+  readonly first: AuditLine | undefined;
+  readonly last: AuditLine | undefined;
   readonly faults: readonly AuditFault[];
   /** An unfinished line at the end of the file that may have one; not among the faults. */
-  readonly torn?: AuditFault;
+  readonly torn: AuditFault | undefined;
   /** Ids of requests that have an intent and no outcome. */
   readonly unfinished: readonly string[];
 }
@@ -137,14 +137,5 @@ async function readChain(
     }
   }
 
-  const { last } = chain;
-  return {
-    files,
-    lines,
-    ...(first ? { first } : {}),
-    ...(last ? { last } : {}),
-    faults,
-    ...(torn ? { torn } : {}),
-    unfinished: [...unfinished],
-  };
+  return { files, lines, first, last: chain.last, faults, torn, unfinished: [...unfinished] };
 }

@@ -33,17 +33,14 @@ export function operationRoutes(): ReadonlyMap<string, string> {
   return new Map([...routes, ...Object.entries(ownOperations)]);
 }
 
+type Refusal = 'role_too_low' | 'operation_denied' | 'appliance_denied';
 /** The decision of the policy; a refusal has a reason. */
-export type Decision =
-  | { readonly allowed: true }
-  | { readonly allowed: false; readonly because: 'role_too_low' | 'operation_denied' | 'appliance_denied' };
+export type Decision = { readonly allowed: true } | { readonly allowed: false; readonly because: Refusal };
 
 /** Returns true for a call that may change the appliance. */
 export function changes(risk: Risk): boolean {
   return risk !== 'read' && risk !== 'secret';
 }
-
-type Refusal = Extract<Decision, { readonly allowed: false }>['because'];
 
 export function roleMay(role: Role, risk: Risk): boolean {
   return allowedRisks[role].includes(risk);

@@ -87,18 +87,18 @@ export function createPrincipals(entries: readonly PrincipalEntry[], now: () => 
   // Includes former tokens: a leaked token is removed from the configuration, and still must not be
   // recorded.
   const digests = new Set(entries.map(({ sha256 }) => sha256));
+  const isExpired = ({ expiresAtMs = Infinity }: Principal): boolean => now() >= expiresAtMs;
   return {
     isToken: (word) => digests.has(createHash('sha256').update(word).digest('hex')),
     refuseUnlessInForce(principal) {
-      const { name, expiresAtMs } = principal;
-      if (expiresAtMs !== undefined && now() >= expiresAtMs) throw tokenExpired(name, expiresAtMs);
-      if (!known.some((one) => one.principal === principal || one.planner === principal)) throw tokenWithdrawn(name);
+      if (isExpired(principal)) throw tokenExpired(principal);
+      if (!known.some((one) => one.principal === principal || one.planner === principal))
+        throw tokenWithdrawn(principal);
     },
-    inForce: (name) =>
-      known.find(({ principal }) => principal.name === name && now() < (principal.expiresAtMs ?? Infinity))?.principal,
+    inForce: (name) => known.find(({ principal }) => principal.name === name && !isExpired(principal))?.principal,
     plannerFor(principal) {
       const found = known.find((one) => one.principal === principal);
-      if (!found) throw tokenWithdrawn(principal.name);
+      if (!found) throw tokenWithdrawn(principal);
       return found.planner;
     },
     replace(next) {
@@ -112,7 +112,7 @@ export function createPrincipals(entries: readonly PrincipalEntry[], now: () => 
       // Compares all of them, so that the time does not tell which one matched.
       for (const { digest, principal } of known) if (timingSafeEqual(digest, presented)) found = principal;
       if (!found) return undefined;
-      return found.expiresAtMs !== undefined && now() >= found.expiresAtMs ? { expired: found } : { principal: found };
+      return isExpired(found) ? { expired: found } : { principal: found };
     },
   };
 }
@@ -136,16 +136,16 @@ function coverage(globs: readonly string[]): (appliance: string) => boolean {
 /** The header that tells a client how to send its token. */
 export const challenge = { 'www-authenticate': 'Bearer realm="zlb-exporter"' } as const;
 
-export function tokenExpired(name: string, expiredAtMs: number): AdminProblem {
+export function tokenExpired({ name, expiresAtMs = 0 }: Principal): AdminProblem {
   return new AdminProblem('token_expired', {
-    detail: `The token of ${name} expired on ${new Date(expiredAtMs).toISOString()}.`,
+    detail: `The token of ${name} expired on ${new Date(expiresAtMs).toISOString()}.`,
     remedy: 'Make a new one with `zlb-exporter token`, and put its digest into admin.tokens.',
     headers: challenge,
   });
 }
 
 /** Returns the refusal of a token that a reload removed while its request waited. */
-function tokenWithdrawn(name: string): AdminProblem {
+function tokenWithdrawn({ name }: Principal): AdminProblem {
   return new AdminProblem('unauthenticated', {
     detail: `The token of ${name} was changed or taken out of the configuration before the call was sent; nothing was sent.`,
     remedy: 'Repeat it with a token that is in force, if it is still wanted.',

@@ -102,8 +102,8 @@ export function createRequestQueue({ maxReads, maxWaiting, maxWaitMs }: RequestQ
       await enter(line, request);
       const exchanges: Promise<unknown>[] = [];
       const working = work({ signal: closing.signal, keepFor: (exchange) => void exchanges.push(exchange) });
-      const ended = settled([working])
-        .then(() => settled(exchanges))
+      const ended = Promise.allSettled([working])
+        .then(() => Promise.allSettled(exchanges))
         .then(() => {
           underWay.delete(ended);
           leave(line);
@@ -155,10 +155,6 @@ function wait(line: Line, request: QueueRequest, maxWaitMs: number): Promise<voi
 function abortReason({ signal }: QueueRequest): AdminProblem {
   const reason: unknown = signal.reason;
   return reason instanceof AdminProblem ? reason : callerLeft();
-}
-
-async function settled(promises: readonly Promise<unknown>[]): Promise<void> {
-  await Promise.allSettled(promises);
 }
 
 function busy(because: string): AdminProblem {

@@ -55,7 +55,7 @@ export function createAuthenticator(
     if (!found) return await reject(request, unauthenticated('The token is not known'));
     const secret = new Secret(token);
     if ('principal' in found) return { principal: found.principal, token: secret };
-    return await reject(request, tokenExpired(found.expired.name, found.expired.expiresAtMs ?? 0), {
+    return await reject(request, tokenExpired(found.expired), {
       principal: found.expired,
       token: secret,
     });
