@@ -5,7 +5,7 @@ import { FileKindError, ifMissing, openRegularFile } from '../lib/disk.ts';
 import { inTime } from '../lib/time.ts';
 import { maxLineBytes, readLine } from './chain.ts';
 import { type AuditEntry, type AuditFile, openAuditFile, rotatedFiles } from './file.ts';
-import { AuditError, type AuditEvent, type AuditLine, type AuditPosition, type AuditRecord } from './record.ts';
+import { AuditError, type AuditLine, type AuditPosition, type AuditRecord } from './record.ts';
 
 export interface AuditJournalParts {
   /** The current file; older ones, the head and the lock lie beside it and begin with its name. */
@@ -195,14 +195,13 @@ export function toAuditError(thrown: unknown, file: string): Error {
   return new AuditError('unwritable', `cannot write the audit ${file} (${code}): ${remedy}`, options);
 }
 
+const filters = ['principal', 'appliance', 'operation', 'event', 'request'] as const;
+
 /** The filters of a query; omitted ones match everything. */
-interface AuditQuery {
+type AuditFilters = { readonly [Name in (typeof filters)[number]]?: AuditLine[Name] | undefined };
+
+interface AuditQuery extends AuditFilters {
   readonly limit: number;
-  readonly principal?: string | undefined;
-  readonly appliance?: string | undefined;
-  readonly operation?: string | undefined;
-  readonly event?: AuditEvent | undefined;
-  readonly request?: string | undefined;
   /** Returns true if the caller may see a line. */
   readonly maySee?: (line: AuditLine) => boolean;
 }
@@ -211,7 +210,10 @@ interface AuditQuery {
  * Returns the lines that match, the newest first. Reads the current file up to `end` only, and
  * skips damaged lines, which `audit verify` reports.
  */
-async function queryAudit(file: string, { limit, ...wanted }: AuditQuery, end: number): Promise<readonly AuditLine[]> {
+async function queryAudit(file: string, query: AuditQuery, end: number): Promise<readonly AuditLine[]> {
+  const { limit, maySee } = query;
+  const fits = (line: AuditLine): boolean =>
+    filters.every((name) => query[name] === undefined || query[name] === line[name]) && (maySee?.(line) ?? true);
   const found: AuditLine[] = [];
   let newest = Number.POSITIVE_INFINITY;
   const read = async (handle: FileHandle | undefined, most: number): Promise<void> => {
@@ -223,7 +225,7 @@ async function queryAudit(file: string, { limit, ...wanted }: AuditQuery, end: n
         // A file that is rotated meanwhile would appear twice.
         if (!line || line.seq >= newest) continue;
         newest = line.seq;
-        if (fits(line, wanted)) found.push(line);
+        if (fits(line)) found.push(line);
       }
     } finally {
       await handle.close();
@@ -235,18 +237,6 @@ async function queryAudit(file: string, { limit, ...wanted }: AuditQuery, end: n
     await read(await openRegularFile(path).catch(ifMissing), Number.POSITIVE_INFINITY);
   }
   return found;
-}
-
-function fits(line: AuditLine, wanted: Omit<AuditQuery, 'limit'>): boolean {
-  const { principal, appliance, operation, event, request, maySee } = wanted;
-  return (
-    (principal === undefined || line.principal === principal) &&
-    (appliance === undefined || line.appliance === appliance) &&
-    (operation === undefined || line.operation === operation) &&
-    (event === undefined || line.event === event) &&
-    (request === undefined || line.request === request) &&
-    (maySee?.(line) ?? true)
-  );
 }
 
 const blockBytes = 262_144;

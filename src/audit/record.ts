@@ -18,7 +18,6 @@ export const auditEvents = [
   'started',
   'recovered',
 ] as const;
-export type AuditEvent = (typeof auditEvents)[number];
 
 const member = Type.Optional(Type.String());
 const names = (description: string) => Type.Optional(Type.Immutable(Type.Array(Type.String({ description }))));

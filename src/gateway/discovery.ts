@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { isRecord, parseJson } from '../lib/check.ts';
 import { oneLine } from '../lib/text.ts';
 import type { OperationCall } from './operation.ts';
-import { AdminProblem, refuseAnswer, upstreamProblem } from './problem.ts';
+import { AdminProblem, refuseAnswer, strangeAnswer, upstreamProblem } from './problem.ts';
 import { type Reach, readAnswer } from './reach.ts';
 
 /** A parameter as described by the appliance (docs/api.md §1.4). */
@@ -51,8 +51,9 @@ export async function discover(
   { operation, path }: OperationCall,
 ): Promise<Discovered> {
   const { row, method } = operation;
+  const { route } = row;
   // An appliance would store any upload.
-  if (row.body !== 'json') throw takesNoJson(row.route);
+  if (row.body !== 'json') throw takesNoJson(route);
   const body = Buffer.from('{}');
   const request = { method, path, contentType: 'application/json', body, contentLength: body.length };
   const { status, text } = await readAnswer(reach, request, maxBytes).catch((error: unknown) => {
@@ -63,8 +64,11 @@ export async function discover(
   const answer = parseJson(text);
   const { params, description, message } = isRecord(answer) ? answer : {};
   // Early builds have the sentence in another member, and some answer with another status.
-  if ((status !== 400 && status !== 200) || !Array.isArray(params)) throw noList(row.route, status, message);
-  if (params.length > maxParameters) throw tooMany(row.route, params.length);
+  if ((status !== 400 && status !== 200) || !Array.isArray(params)) throw noList(route, status, message);
+  if (params.length > maxParameters)
+    throw strangeAnswer(
+      `The appliance answered for ${route} with ${params.length} parameters, more than any call takes.`,
+    );
   return { description: textOf(description) ?? '', parameters: params.flatMap(descriptorOf) };
 }
 
@@ -108,13 +112,6 @@ function takesNoJson(route: string): AdminProblem {
   return new AdminProblem('unknown_path', {
     detail: `${route} takes no JSON, so it has no parameters to ask for; nothing was sent.`,
     remedy: 'See GET /docs for what its body is.',
-  });
-}
-
-function tooMany(route: string, count: number): AdminProblem {
-  return new AdminProblem('upstream_malformed', {
-    detail: `The appliance answered for ${route} with ${count} parameters, more than any call takes.`,
-    remedy: 'Check the url of the appliance in the configuration: something else may be listening there.',
   });
 }
 

@@ -115,16 +115,25 @@ export function methodNotAllowed(methods: readonly string[]): AdminProblem {
   });
 }
 
+/** Returns the problem of a bug; the caller does not learn its message. */
+export function internalError(cause: unknown): AdminProblem {
+  return new AdminProblem('internal_error', {
+    detail: 'The gateway failed.',
+    remedy: 'Look into the log of the exporter for the request id.',
+    cause,
+  });
+}
+
+/** Returns the problem of an answer that the API does not have. */
+export function strangeAnswer(detail: string, code: ProblemCode = 'upstream_malformed'): AdminProblem {
+  const remedy = 'Check the url of the appliance in the configuration: something else may be listening there.';
+  return new AdminProblem(code, { detail, remedy });
+}
+
 /** Returns the problem for the caller if the appliance gave no answer that can be forwarded. */
 export function upstreamProblem(error: unknown, appliance: string, changes: boolean): AdminProblem {
   if (error instanceof AdminProblem) return error;
-  if (!(error instanceof ApplianceError)) {
-    return new AdminProblem('internal_error', {
-      detail: 'The gateway failed.',
-      remedy: 'Look into the log of the exporter for the request id.',
-      cause: error,
-    });
-  }
+  if (!(error instanceof ApplianceError)) return internalError(error);
   const isGone = error.reason === 'cancelled';
   return new AdminProblem(codeOfReason[error.reason], {
     detail: isGone ? 'The caller left while the call was under way.' : `${appliance}: ${error.message}.`,
@@ -172,19 +181,10 @@ export function refuseAnswer(status: number, appliance: string): void {
       remedy: 'Check admin_api_key, or api_key where there is none, and that the API user is enabled on the appliance.',
     });
   }
-  if (status < 200 || status > 599) {
-    throw new AdminProblem('upstream_malformed', {
-      detail: `${appliance} answered ${status}, which is no status of HTTP.`,
-      remedy: strangerRemedy,
-    });
-  }
+  if (status < 200 || status > 599) throw strangeAnswer(`${appliance} answered ${status}, which is no status of HTTP.`);
   // The API has no redirects, and a client that follows one would send its token to another host.
   if (status >= 300 && status < 400) {
-    throw new AdminProblem('upstream_redirect', {
-      detail: `${appliance} answered ${status} where the API has no such answer; it was not followed.`,
-      remedy: strangerRemedy,
-    });
+    const detail = `${appliance} answered ${status} where the API has no such answer; it was not followed.`;
+    throw strangeAnswer(detail, 'upstream_redirect');
   }
 }
-
-const strangerRemedy = 'Check the url of the appliance in the configuration: something else may be listening there.';

@@ -6,7 +6,7 @@ import type { OperationCall } from '../gateway/operation.ts';
 import type { Principal } from '../gateway/principal.ts';
 import { assert } from '../lib/check.ts';
 import type { Secret } from '../lib/secret.ts';
-import { AdminProblem } from '../gateway/problem.ts';
+import { AdminProblem, internalError } from '../gateway/problem.ts';
 import type { Subject } from '../gateway/recorder.ts';
 import { percentDecoded } from '../lib/text.ts';
 import { pathOf } from './request-checks.ts';
@@ -187,9 +187,5 @@ export function toProblem(error: unknown): AdminProblem {
       cause: error,
     });
   }
-  return new AdminProblem('internal_error', {
-    detail: 'The gateway failed.',
-    remedy: 'Look into the log of the exporter for the request id.',
-    cause: error,
-  });
+  return internalError(error);
 }
