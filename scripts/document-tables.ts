@@ -58,7 +58,7 @@ interface RuleFile {
  */
 export function operationsDocument(document: string, files: readonly string[]): string {
   const [core = '', extended = ''] = files;
-  return betweenMarkers(betweenMarkers(document, 'alerts', alertTable(core)), 'extended alerts', alertTable(extended));
+  return betweenMarkers(betweenMarkers(document, 'alerts', alertTable(core)), 'extended-alerts', alertTable(extended));
 }
 
 function alertTable(text: string): string {
