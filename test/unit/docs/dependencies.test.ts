@@ -11,7 +11,7 @@ describe('docs/dependencies.md', () => {
     ['at run time', atRunTime, dependencies],
     ['for development', forDevelopment, devDependencies],
   ])('has every package that is needed %s, and no other', (_, section, packages = {}) => {
-    const names = [...section.matchAll(/^\| ([@a-z][^ ]*) \|/gm)].map(([, name]) => name);
+    const names = [...section.matchAll(/^- `([@a-z][^`]*)`: /gm)].map(([, name]) => name);
 
     expect(names).toEqual(Object.keys(packages));
   });
