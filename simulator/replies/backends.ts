@@ -148,7 +148,7 @@ const sessionForms: Readonly<Record<string, RegExp>> = {
   srcip_dstport: /^[\d.]+_\d+$/,
 };
 
-/** Persistence sessions of L4xNAT farms (Enterprise, 4.0.1; docs/api.md §4.3). */
+/** Persistence sessions of L4xNAT farms (Enterprise, 4.0.1). */
 export const l4SessionHandlers: Handlers = {
   'GET /farms/{farmname}/sessions': (call) => {
     const farm = l4FarmOf(call);

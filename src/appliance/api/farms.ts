@@ -106,7 +106,7 @@ export const farmRewriteurlEndpoints = area('farm-rewriteurl', {
 });
 
 /**
- * Persistence sessions: dynamic ones can be read, static ones added and deleted (docs/api.md §4.3).
+ * Persistence sessions: dynamic ones can be read, static ones added and deleted.
  */
 export const farmSessionsEndpoints = area('farm-sessions', {
   listFarmSessions:         row('GET /farms/{farmname}/sessions',                                 'read',        '4.0.1', 'list L4xNAT sessions (Enterprise)'),
