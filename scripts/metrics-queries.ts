@@ -11,7 +11,13 @@ export const collectorQueries: Readonly<Record<string, readonly ExampleQuery[]>>
     { asks: 'farms that serve nobody', query: 'zlb_farm_status{status=~"down|critical"} == 1' },
     { asks: 'farms with the most connections', query: 'topk(10, zlb_farm_established_connections)' },
   ],
-  appliance: [{ asks: 'appliances by release', query: 'count by (product, version, edition) (zlb_appliance_info)' }],
+  appliance: [
+    { asks: 'appliances by release', query: 'count by (product, version, edition) (zlb_appliance_info)' },
+    {
+      asks: 'farms of Enterprise appliances, in their present state',
+      query: 'zlb_appliance_info{edition="enterprise"} * on (appliance) group_right zlb_farm_status == 1',
+    },
+  ],
   activation: [
     { asks: 'days until the activation ends', query: '(zlb_activation_not_after_timestamp_seconds - time()) / 86400' },
     { asks: 'appliances that are not activated', query: 'zlb_activation_status{status="deactivated"} == 1' },
