@@ -74,9 +74,8 @@ export async function askInstead(core: Core, { request, call, body }: PermittedC
 }
 
 function refuseTooMany({ book, asking }: Core, { name }: Principal): void {
-  const requests = book.entries.map(({ stored }) => stored.request);
   const open =
-    requests.filter((request) => request.requested_by === name && !isOver(request.state)).length +
+    book.requests.filter((request) => request.requested_by === name && !isOver(request.state)).length +
     [...asking].filter(({ principal }) => principal.name === name).length;
   if (open < maxOpenPerPrincipal) return;
   throw new AdminProblem('too_many_requests', {

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { EndpointKey } from '../appliance/api/table.ts';
-import { PreviewReply } from '../recipes/preview.ts';
+import { PreviewReply } from '../recipes/calls.ts';
 
 /**
  * A request begins as `proposed` (by an alert) or `pending` (by a person or the policy). The

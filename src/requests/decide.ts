@@ -7,7 +7,7 @@ import { authoriseAll, type Core, prepareAs, said } from './core.ts';
 import type { Change, PreparedChange } from './plan.ts';
 import { alreadyOver, notApprover, otherDigest, ownRequest, planChanged, sameObject } from './refusals.ts';
 import type { Actor, Entry } from './request-book.ts';
-import type { StoredRequest } from './stored-request.ts';
+import type { StoredRequest } from './request-folder.ts';
 import { entryFor } from './visibility.ts';
 
 /** A decision on the change request of an id. */
@@ -17,13 +17,15 @@ export interface DecisionOn {
   readonly actor: Actor;
 }
 
+export interface Approval extends DecisionOn {
+  /** The digest of the plan that the approver looked at. */
+  readonly digest: string;
+}
+
 /**
  * Plans the change again and compares; then starts it, and resolves when the approval is on disk.
  */
-export async function approve(
-  core: Core,
-  { id, digest, reason, actor }: DecisionOn & { readonly digest: string },
-): Promise<ChangeRequest> {
+export async function approve(core: Core, { id, digest, reason, actor }: Approval): Promise<ChangeRequest> {
   const { book, freeze } = core;
   const { principal } = actor;
   const entry = entryFor(core, id, principal);

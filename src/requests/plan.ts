@@ -1,8 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { EndpointKey } from '../appliance/api/table.ts';
 import { AdminError } from '../recipes/admin-error.ts';
-import type { Calls, Content, Write } from '../recipes/calls.ts';
-import type { Preview } from '../recipes/preview.ts';
+import type { Calls, Content, Preview, Write } from '../recipes/calls.ts';
 import { callStep, type Plan, type Recipe, type RecipeContext, type Step } from '../recipes/recipe.ts';
 import type { ChangePlan, PlannedStep } from './change-request.ts';
 

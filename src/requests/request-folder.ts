@@ -1,9 +1,19 @@
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createDecoder } from '../appliance/decode.ts';
+import { type Static, Type } from 'typebox';
+import { endpoints } from '../appliance/api/table.ts';
+import { createDecoder, type Decode } from '../appliance/decode.ts';
 import { errorCode, isOneOf } from '../lib/check.ts';
 import { ifMissing, makeFolder, readShort, syncFolder, writeSynced } from '../lib/disk.ts';
-import { parseStored, type StoredRequest } from './stored-request.ts';
+import { ChangeRequestSchema, isOver, SealedPartsSchema } from './change-request.ts';
+
+const StoredSchema = Type.Object({
+  request: ChangeRequestSchema,
+  /** Null once the request is over. */
+  sealed: Type.Union([SealedPartsSchema, Type.Null()]),
+});
+/** A request as it is on disk. */
+export type StoredRequest = Readonly<Static<typeof StoredSchema>>;
 
 /** One file for each change request, which only the exporter's user can read. */
 export interface RequestFolder {
@@ -83,4 +93,18 @@ export function createRequestFolder(folder: string): RequestFolder {
       await rm(fileOf(id), { force: true });
     },
   };
+}
+
+/** Returns the request in the text of its file. Throws for anything else. */
+function parseStored(text: string, id: string, decode: Decode): StoredRequest {
+  const stored = JSON.parse(text) as StoredRequest;
+  const checked = decode(StoredSchema, stored);
+  if (!checked.ok) throw new Error(`${id}: ${checked.because}`);
+  const { request, sealed } = stored;
+  if (request.id !== id) throw new Error(`${id}: it is ${request.id}`);
+  if (request.operation !== undefined && !Object.hasOwn(endpoints, request.operation))
+    throw new Error(`${id}: there is no operation ${request.operation}`);
+  // Without these parts, nobody could tell who may not approve it.
+  if (isOver(request.state) !== (sealed === null)) throw new Error(`${id}: it is not sealed`);
+  return stored;
 }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createPrincipals } from '../../../src/gateway/principal.ts';
 import type { ChangeRequest } from '../../../src/requests/change-request.ts';
 import { endingOf } from '../../../src/requests/execution.ts';
-import { openRequestBook } from '../../../src/requests/request-book.ts';
+import { RequestBook } from '../../../src/requests/request-book.ts';
 import { createRequestFolder } from '../../../src/requests/request-folder.ts';
 import { givenFolder } from '../../support/folder.ts';
 import { givenEntry } from '../../support/given-principal.ts';
@@ -36,7 +36,7 @@ it('does not end what another exporter with the same audit has decided meanwhile
   const clock = { ms: created };
   const states: (string | undefined)[] = [];
   const open = () =>
-    openRequestBook({
+    RequestBook.open({
       folder: createRequestFolder(folder),
       principals: createPrincipals([token], () => clock.ms),
       recorder: { record: () => Promise.reject(new Error('no person acts here')) },
