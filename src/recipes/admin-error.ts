@@ -7,9 +7,9 @@ interface AdminErrorDetails {
   readonly code?: string | undefined;
   readonly requestId?: string | undefined;
   /** The HTTP status, when an answer came at all. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** The answer as it came, for scripts. */
-  readonly body?: Buffer;
+  readonly body?: Buffer | undefined;
 }
 
 /** A request that the gateway or the appliance refused, or that got no answer. */
@@ -40,8 +40,13 @@ export class AdminError extends Error {
       remedy: hide(remedy),
       code: code && hide(code),
       requestId: requestId && hide(requestId),
-      ...(status === undefined ? {} : { status }),
-      ...(body === undefined ? {} : { body }),
+      status,
+      body,
     });
   }
+}
+
+/** Returns the error of a recipe that refuses before its first change. */
+export function cannot(title: string, remedy: string): AdminError {
+  return new AdminError(title, { detail: 'Nothing was changed.', remedy });
 }

@@ -1,12 +1,12 @@
+import { type Static, Type } from 'typebox';
 import { checkAnswer } from '../appliance/answer.ts';
 import type { Params, ReadKey, ReplyOf } from '../appliance/client.ts';
-import { createDecoder } from '../appliance/decode.ts';
+import { createDecoder, type Decode } from '../appliance/decode.ts';
 import type { BodyKind, EndpointRow } from '../appliance/api/row.ts';
 import { type EndpointKey, endpoints } from '../appliance/api/table.ts';
 import type { OperationCall, Operations } from '../gateway/operation.ts';
 import { isRecord, parseJson } from '../lib/check.ts';
 import { AdminError } from './admin-error.ts';
-import { type Preview, readPreview } from './preview.ts';
 
 /** The content type that the appliance expects for each kind of body (docs/api.md §1.3). */
 export const contentTypes: Readonly<Record<Exclude<BodyKind, 'none'>, string>> = {
@@ -52,6 +52,25 @@ export interface Write {
   readonly confirm?: string;
 }
 
+/** The members of the gateway's answer to a dry run that are read. */
+export const PreviewReply = Type.Object({
+  operation: Type.String(),
+  risk: Type.String(),
+  would: Type.String(),
+  because: Type.Immutable(Type.Array(Type.String())),
+  request: Type.Object({ method: Type.String(), url: Type.String(), body: Type.Optional(Type.Unknown()) }),
+  findings: Type.Immutable(
+    Type.Array(
+      Type.Object({ guard: Type.String(), severity: Type.String(), message: Type.String(), remedy: Type.String() }),
+    ),
+  ),
+  warned: Type.Optional(Type.Array(Type.String())),
+  validation: Type.Object({ problems: Type.Array(Type.String()), note: Type.Optional(Type.String()) }),
+  confirmation: Type.Object({ required: Type.Boolean(), given: Type.Boolean() }),
+  current: Type.Union([Type.Null(), Type.Object({ operation: Type.String(), body: Type.Unknown() })]),
+});
+export type Preview = Static<typeof PreviewReply>;
+
 /**
  * The calls that recipes send to one appliance. Every failure, also a refusal by the appliance, is
  * an {@link AdminError}.
@@ -59,8 +78,6 @@ export interface Write {
 export interface Calls {
   readonly appliance: string;
   read<Key extends ReadKey>(key: Key, params: Params<Key>): Promise<ReplyOf<Key>>;
-  /** Resolves to the JSON of a read whose reply has no schema. */
-  readAny(key: EndpointKey, params: Readonly<Record<string, string>>): Promise<unknown>;
   /** Resolves to the text of a read whose answer is no JSON. */
   readText(key: EndpointKey, params: Readonly<Record<string, string>>): Promise<string>;
   write(write: Write, options: CallOptions): Promise<void>;
@@ -109,7 +126,6 @@ export function createCalls(
         requestId: answer.requestId,
       });
     },
-    readAny: async (key, params) => parseJson((await ask({ key, params }, {})).body),
     readText: async (key, params) => (await ask({ key, params }, {})).body.toString(),
     async write(write, options) {
       await ask(write, options);
@@ -118,6 +134,17 @@ export function createCalls(
       return readPreview((await ask(write, { ...options, dryRun: true })).body, decode);
     },
   };
+}
+
+/** Checks the gateway's answer to a dry run; throws an {@link AdminError} when it does not fit. */
+export function readPreview(body: Buffer, decode: Decode): Preview {
+  const preview = parseJson(body);
+  const checked = decode(PreviewReply, preview);
+  if (checked.ok) return preview as Preview;
+  throw new AdminError('The gateway answered a dry run with something else', {
+    detail: checked.because,
+    remedy: 'Use the same version of zlb-exporter on both sides.',
+  });
 }
 
 /** Returns the content of a call with a JSON body. */

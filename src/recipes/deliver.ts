@@ -6,7 +6,7 @@ import { FileKindError, readShort } from '../lib/disk.ts';
 import { certificatesIn, namesLost, namesOf } from '../lib/pem.ts';
 import { counted, oneLine } from '../lib/text.ts';
 import { dayOf } from '../lib/time.ts';
-import { AdminError } from './admin-error.ts';
+import { cannot } from './admin-error.ts';
 import { planDelivery, readStored } from './delivery.ts';
 import type { Recipe } from './recipe.ts';
 import { type PemText, type Renewed, renewedFrom } from './renewed.ts';
@@ -191,8 +191,4 @@ const letIn = 'Let the user of the exporter read it: admin.approvals.certificate
 
 function endOf({ validToDate }: X509Certificate): string {
   return dayOf(validToDate.getTime());
-}
-
-function cannot(title: string, remedy: string): AdminError {
-  return new AdminError(title, { detail: 'Nothing was changed.', remedy });
 }

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type { ReplyOf } from '../appliance/client.ts';
 import { namesLost, namesOf } from '../lib/pem.ts';
 import { dayOf } from '../lib/time.ts';
-import { AdminError } from './admin-error.ts';
+import { cannot } from './admin-error.ts';
 import { certificateSteps, farmCertificates, type Replacement, verifyShown } from './certificate-steps.ts';
 import { readEdition } from './edition.ts';
 import { summaryOf } from './farm.ts';
@@ -108,7 +108,7 @@ async function predecessorOf(
     const old = await readStored(context, file);
     if (!isNamed && (!old || namesOf(old)[0] !== wanted)) continue;
     if (!old)
-      throw refusal(
+      throw cannot(
         `${file} of ${farmname} cannot be read, and so not compared`,
         'Look at it with readCertificateInfo; the recipe replace-certificate does not compare.',
       );
@@ -118,7 +118,7 @@ async function predecessorOf(
     found.push(file);
   }
   if (found.length > 1)
-    throw refusal(
+    throw cannot(
       `${farmname} has ${found.length} certificates for ${wanted}: ${found.join(', ')}`,
       'Say which one goes: --replaces=FILE.',
     );
@@ -152,7 +152,7 @@ export async function readStored(
 async function refuseOther(context: RecipeContext, { file, certificate }: Renewed): Promise<void> {
   const stored = await readStored(context, file);
   if (stored?.fingerprint256 !== certificate.fingerprint256)
-    throw refusal(`${file} in the store is another certificate`, 'Find out who put it there, and delete it.');
+    throw cannot(`${file} in the store is another certificate`, 'Find out who put it there, and delete it.');
 }
 
 /** Uploads only what is not in the store by then, and compares what the store has afterwards. */
@@ -176,13 +176,13 @@ function refuseWorse(
 ): void {
   const { certificate } = renewed;
   if (certificate.validFromDate < old.validFromDate)
-    throw refusal(
+    throw cannot(
       `The certificate is older than ${file}, which ${farmname} has`,
       `It is valid from ${dayOf(certificate.validFromDate.getTime())}, ${file} from ${dayOf(old.validFromDate.getTime())}. Give the renewed files.`,
     );
   const lost = namesLost(old, certificate);
   if (lost.length > 0 && !force)
-    throw refusal(
+    throw cannot(
       `The certificate does not cover ${lost.join(', ')}, which ${file} of ${farmname} covers`,
       'Renew it with all names. To deliver it nevertheless: --force --reason=TEXT.',
     );
@@ -208,8 +208,4 @@ function restart(context: RecipeContext, before: FarmState): readonly Step[] {
     },
     ...others,
   ];
-}
-
-function refusal(title: string, remedy: string): AdminError {
-  return new AdminError(title, { detail: 'Nothing was changed.', remedy });
 }

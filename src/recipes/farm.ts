@@ -1,5 +1,4 @@
 import type { ReplyOf } from '../appliance/client.ts';
-import { isRecord } from '../lib/check.ts';
 import { AdminError } from './admin-error.ts';
 import type { RecipeContext } from './recipe.ts';
 
@@ -40,9 +39,9 @@ export function summaryOf({ farmname, profile, status, vip, vport }: FarmRow): F
 
 /** Reads the status of one farm with the cheapest call (docs/api.md §3.10). */
 export async function readFarmStatus({ calls }: Pick<RecipeContext, 'calls'>, name: string): Promise<string> {
-  const answer = await calls.readAny('readFarmStatus', { farmname: name });
-  const status = isRecord(answer) && isRecord(answer.params) ? answer.params.status : undefined;
-  return typeof status === 'string' ? status : 'unknown';
+  const { status } = (await calls.read('readFarmStatus', { farmname: name })).params;
+  // The number -1 stands for a farm that is neither up nor down (docs/api.md §2.1).
+  return status === '-1' ? 'unknown' : (status ?? 'unknown');
 }
 
 /** Returns a status as it reads after "is": the API's `needed restart` is no such word. */

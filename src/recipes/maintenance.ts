@@ -1,5 +1,5 @@
 import type { ReplyOf } from '../appliance/client.ts';
-import { AdminError } from './admin-error.ts';
+import { type AdminError, cannot } from './admin-error.ts';
 import { jsonContent, type Write } from './calls.ts';
 import { adminCommand } from '../lib/text.ts';
 import { formatDuration } from '../lib/time.ts';
@@ -101,10 +101,6 @@ function unknownBackend(farm: string, rows: readonly StatsRow[]): AdminError {
   return cannot(`${farm} has no such backend`, `It has ${known.join(', ') || 'none'}.`);
 }
 
-function cannot(title: string, remedy: string): AdminError {
-  return new AdminError(title, { detail: 'Nothing was changed.', remedy });
-}
-
 const drainWaitMs = 300_000;
 
 export const drainBackend: Recipe = {
@@ -177,10 +173,10 @@ export const restoreBackend: Recipe = {
     const backend = await findBackend(context);
     const withinMs = context.waitMs ?? restoreWaitMs;
     if (backend.status !== 'maintenance') {
-      throw new AdminError(`${backendTitle(backend)} is ${backend.status}, not in maintenance`, {
-        detail: 'Nothing was changed.',
-        remedy: 'A backend that its health check put down comes back by itself.',
-      });
+      throw cannot(
+        `${backendTitle(backend)} is ${backend.status}, not in maintenance`,
+        'A backend that its health check put down comes back by itself.',
+      );
     }
     return {
       facts: [`${backendTitle(backend)} is in maintenance.`],

@@ -121,7 +121,7 @@ async function withFarmState(context: RecipeContext, name: string, error: unknow
     remedy: status === 'down' ? start : error.remedy,
     code: error.code,
     requestId: error.requestId,
-    ...(error.status === undefined ? {} : { status: error.status }),
+    status: error.status,
   });
 }
 

@@ -6,11 +6,17 @@ import { parseJson } from '../../lib/check.ts';
 import { UsageError } from '../command.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
 import { type AdminCommand, type AdminSession, callsTo, isAgreed, optionsOf, printAnswer } from './session.ts';
-import type { CallOptions, Calls, Content, Write } from '../../recipes/calls.ts';
 import { readContent, redactor } from './content.ts';
 import { requestFor } from './gateway-client.ts';
 import { createOutputFile, type OutputFile, showAnswer } from './show-answer.ts';
-import { type Preview, readPreview } from '../../recipes/preview.ts';
+import {
+  type CallOptions,
+  type Calls,
+  type Content,
+  type Preview,
+  readPreview,
+  type Write,
+} from '../../recipes/calls.ts';
 import { wouldFail, previewLines, warningLines } from './preview.ts';
 import { backupSteps } from '../../recipes/backup.ts';
 import { runSteps } from './run-recipe.ts';

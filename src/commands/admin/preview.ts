@@ -1,6 +1,6 @@
 import { isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
-import type { Preview } from '../../recipes/preview.ts';
+import type { Preview } from '../../recipes/calls.ts';
 import {
   jsonText,
   identityOf,

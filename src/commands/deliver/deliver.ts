@@ -4,7 +4,7 @@ import { AppliancesSchema } from '../../http/openapi/gateway-schemas.ts';
 import { globMatcher, oneLine } from '../../lib/text.ts';
 import { sleep } from '../../lib/time.ts';
 import { type Command, type CommandContext, UsageError } from '../command.ts';
-import { AdminError } from '../../recipes/admin-error.ts';
+import { AdminError, cannot } from '../../recipes/admin-error.ts';
 import { parseJson } from '../../lib/check.ts';
 import type { CallOptions, Calls, Write } from '../../recipes/calls.ts';
 import { objectionLines } from '../admin/preview.ts';
@@ -120,10 +120,10 @@ async function planAll(
     }
   }
   if (failures.length === 0 && targets.every(({ deliveries }) => deliveries.length === 0))
-    throw new AdminError(`No farm has a certificate for ${wanted.replaces ?? renewed.commonName}`, {
-      detail: 'Nothing was changed.',
-      remedy: 'Check the name and the token. --replaces=NAME names a predecessor with another name.',
-    });
+    throw cannot(
+      `No farm has a certificate for ${wanted.replaces ?? renewed.commonName}`,
+      'Check the name and the token. --replaces=NAME names a predecessor with another name.',
+    );
   return { targets, failures };
 }
 

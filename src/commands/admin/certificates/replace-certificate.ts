@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { ReplyOf } from '../../../appliance/client.ts';
 import { certificateDateToSeconds } from '../../../lib/text-date.ts';
-import { AdminError } from '../../../recipes/admin-error.ts';
+import { cannot } from '../../../recipes/admin-error.ts';
 import { dayOf } from '../../../lib/time.ts';
 import { certificateSteps, farmCertificates, verifyShown } from '../../../recipes/certificate-steps.ts';
 import { readEdition } from '../../../recipes/edition.ts';
@@ -20,14 +20,14 @@ export const replaceCertificate: Recipe = {
     refuseUnusable(pem, now());
     const farm = await readState(context, farmname);
     if (farm.profile !== 'https')
-      throw refusal(`${farmname} does not speak HTTPS`, 'Only HTTPS farms have certificates.');
+      throw cannot(`${farmname} does not speak HTTPS`, 'Only HTTPS farms have certificates.');
     const used = await farmCertificates(context, farmname);
     const old = chooseOld(farmname, used, values.old);
     const { params: stored } = await calls.read('listCertificates', {});
     const file = storeName(name);
     const present = stored.find((each) => each.file === file);
-    if (present && !isSame(present, pem)) throw refusal(`${file} is in the store already`, takenRemedy);
-    if (used.includes(file)) throw refusal(`${farmname} has ${file} already`, 'Nothing is to be replaced.');
+    if (present && !isSame(present, pem)) throw cannot(`${file} is in the store already`, takenRemedy);
+    if (used.includes(file)) throw cannot(`${farmname} has ${file} already`, 'Nothing is to be replaced.');
     const replacement = {
       farmname,
       file,
@@ -62,10 +62,10 @@ export const replaceCertificate: Recipe = {
 function chooseOld(farmname: string, used: readonly string[], wanted: string | undefined): string {
   const [only = '', ...more] = used;
   if (wanted === undefined && more.length > 0)
-    throw refusal(`${farmname} has ${used.length} certificates`, `Say which one goes: old=${used.join(', or old=')}.`);
+    throw cannot(`${farmname} has ${used.length} certificates`, `Say which one goes: old=${used.join(', or old=')}.`);
   const old = wanted ?? only;
   if (!used.includes(old))
-    throw refusal(`${farmname} has no certificate ${old}`, `It has ${used.join(', ') || 'none'}.`);
+    throw cannot(`${farmname} has no certificate ${old}`, `It has ${used.join(', ') || 'none'}.`);
   return old;
 }
 
@@ -75,7 +75,7 @@ const takenRemedy = 'It is another one, and a file in the store is never overwri
 function storeName(wanted: string): string {
   const file = wanted.endsWith('.pem') ? wanted : `${wanted}.pem`;
   if (!/^[\w.-]+$/.test(file))
-    throw refusal(`${file} is no name for the store`, 'Choose letters, digits, . _ - with name=….');
+    throw cannot(`${file} is no name for the store`, 'Choose letters, digits, . _ - with name=….');
   return file;
 }
 
@@ -90,8 +90,4 @@ function isSame(stored: ReplyOf<'listCertificates'>['params'][number], { certifi
     certificateDateToSeconds(stored.creation ?? '') === seconds(certificate.validFromDate) &&
     certificateDateToSeconds(stored.expiration ?? '') === seconds(certificate.validToDate)
   );
-}
-
-function refusal(title: string, remedy: string): AdminError {
-  return new AdminError(title, { detail: 'Nothing was changed.', remedy });
 }
