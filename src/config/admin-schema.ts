@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { mapping, value } from './schema-parts.ts';
+import { flag, mapping, path, value } from './schema-parts.ts';
 
 /** The `admin` block and one of its tokens, parsed. */
 export type AdminFile = Static<typeof adminSchema>;
@@ -8,23 +8,16 @@ export type TokenFile = AdminFile['tokens'][number];
 
 const tls = mapping(
   {
-    cert_file: Type.String({
-      description: 'PEM file of the certificate of the listener, followed by its intermediates.',
-      minLength: 1,
-      examples: ['/etc/zlb-exporter/admin.pem'],
-    }),
-    key_file: Type.String({
-      description: 'PEM file of the private key of that certificate, without a passphrase.',
-      minLength: 1,
-      examples: ['/run/secrets/admin.key'],
-    }),
+    cert_file: path(
+      'PEM file of the certificate of the listener, followed by its intermediates.',
+      '/etc/zlb-exporter/admin.pem',
+    ),
+    key_file: path('PEM file of the private key of that certificate, without a passphrase.', '/run/secrets/admin.key'),
     client_ca_file: Type.Optional(
-      Type.String({
-        description:
-          'PEM file of the authorities of client certificates. With it, only clients with such a certificate can connect.',
-        minLength: 1,
-        examples: ['/etc/zlb-exporter/clients.pem'],
-      }),
+      path(
+        'PEM file of the authorities of client certificates. With it, only clients with such a certificate can connect.',
+        '/etc/zlb-exporter/clients.pem',
+      ),
     ),
   },
   { description: 'Without it the listener speaks plain HTTP.' },
@@ -77,12 +70,9 @@ const token = mapping(
       default: [],
       examples: [['deleteFarm']],
     }),
-    skip_confirmation: Type.Boolean({
-      description:
-        'Destructive operations need no `X-Confirm` header. For a client that cannot send one, such as one written for the appliance.',
-      default: false,
-      examples: [true],
-    }),
+    skip_confirmation: flag(
+      'Destructive operations need no `X-Confirm` header. For a client that cannot send one, such as one written for the appliance.',
+    ),
     guards: Type.Enum(['refuse', 'warn'], {
       description:
         'If a guard refuses a call, `refuse` answers 409 unless `X-Force` is set; `warn` sends it, and the audit, the log and a metric name the guard. For a client that cannot send `X-Force`, such as one written for the appliance.',
@@ -96,17 +86,10 @@ const token = mapping(
         examples: ['alice'],
       }),
     ),
-    approver: Type.Boolean({
-      description: 'The token may approve and deny change requests of others, if it may call their operations itself.',
-      default: false,
-      examples: [true],
-    }),
-    break_glass: Type.Boolean({
-      description:
-        'With the headers `X-Break-Glass: true` and `X-Reason`, a call is sent at once although it needs approval. The log has a warning, and an alert fires.',
-      default: false,
-      examples: [true],
-    }),
+    approver: flag('The token may approve and deny change requests of others, if it may call their operations itself.'),
+    break_glass: flag(
+      'With the headers `X-Break-Glass: true` and `X-Reason`, a call is sent at once although it needs approval. The log has a warning, and an alert fires.',
+    ),
   },
   { examples: [tokenExample] },
 );
@@ -125,18 +108,12 @@ const approvals = mapping(
       to: '24h',
       examples: ['1h'],
     }),
-    self_approval: Type.Boolean({
-      description: 'A person may approve their own change requests: for one administrator alone.',
-      default: false,
-      examples: [true],
-    }),
+    self_approval: flag('A person may approve their own change requests: for one administrator alone.'),
     certificates_folder: Type.Optional(
-      Type.String({
-        description:
-          'Folder of this machine where an ACME client stores renewed certificates: `fullchain.pem` with `privkey.pem`, or `NAME.crt` with `NAME.key`, in it or in its folders. When a certificate of a farm expires and the folder has a newer one, its delivery is proposed.',
-        minLength: 1,
-        examples: ['/var/lib/zlb-exporter/renewed'],
-      }),
+      path(
+        'Folder of this machine where an ACME client stores renewed certificates: `fullchain.pem` with `privkey.pem`, or `NAME.crt` with `NAME.key`, in it or in its folders. When a certificate of a farm expires and the folder has a newer one, its delivery is proposed.',
+        '/var/lib/zlb-exporter/renewed',
+      ),
     ),
   },
   { description: 'Change requests: what a second person approves before it is sent.', default: {} },
@@ -150,12 +127,9 @@ export const adminSchema = mapping(
       default: '127.0.0.1:9445',
       examples: ['192.0.2.5:9445'],
     }),
-    insecure_plaintext: Type.Boolean({
-      description:
-        'Listen without `tls` where other machines can connect. Tokens then cross the network in clear text, unless a proxy on this machine or a mesh encrypts them.',
-      default: false,
-      examples: [true],
-    }),
+    insecure_plaintext: flag(
+      'Listen without `tls` where other machines can connect. Tokens then cross the network in clear text, unless a proxy on this machine or a mesh encrypts them.',
+    ),
     tls: Type.Optional(tls),
     audit_file: Type.String({
       description: 'File that records each call except plain reads before it is sent, one JSON line per event.',

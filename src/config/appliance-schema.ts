@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 
-import { mapping, value } from './schema-parts.ts';
+import { flag, mapping, path, value } from './schema-parts.ts';
 
 /** Labels that `zlb_appliance_info` has already, or that Prometheus sets. */
 export const reservedLabels = [
@@ -18,11 +18,10 @@ export const reservedLabels = [
 const tls = mapping(
   {
     ca_file: Type.Optional(
-      Type.String({
-        description: 'PEM file of the authority that signed the certificate, or of the self-signed certificate itself.',
-        minLength: 1,
-        examples: ['/etc/zlb-exporter/ca.pem'],
-      }),
+      path(
+        'PEM file of the authority that signed the certificate, or of the self-signed certificate itself.',
+        '/etc/zlb-exporter/ca.pem',
+      ),
     ),
     server_name: Type.Optional(
       value('serverName', {
@@ -37,12 +36,9 @@ const tls = mapping(
         examples: ['AB:CD:…'],
       }),
     ),
-    insecure_skip_verify: Type.Boolean({
-      description:
-        'Accept any certificate. An attacker on the network can then read the API key; prefer `fingerprint_sha256`.',
-      default: false,
-      examples: [true],
-    }),
+    insecure_skip_verify: flag(
+      'Accept any certificate. An attacker on the network can then read the API key; prefer `fingerprint_sha256`.',
+    ),
   },
   { description: 'How the certificate of the appliance is checked.', default: {} },
 );
@@ -121,11 +117,7 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
         }),
       ),
       api_key_file: Type.Optional(
-        Type.String({
-          description: 'A file that contains only the API key; this or `api_key`.',
-          minLength: 1,
-          examples: ['/run/secrets/lb-paris'],
-        }),
+        path('A file that contains only the API key; this or `api_key`.', '/run/secrets/lb-paris'),
       ),
       admin_api_key: Type.Optional(
         value('apiKey', {
@@ -135,11 +127,7 @@ export function applianceSchema<Collectors extends TSchema>(collectors: Collecto
         }),
       ),
       admin_api_key_file: Type.Optional(
-        Type.String({
-          description: 'A file that contains only that second key; this or `admin_api_key`.',
-          minLength: 1,
-          examples: ['/run/secrets/lb-paris-admin'],
-        }),
+        path('A file that contains only that second key; this or `admin_api_key`.', '/run/secrets/lb-paris-admin'),
       ),
       key_header: Type.Enum(['auto', 'ZAPI_KEY', 'API_KEY', 'ZAPI-KEY', 'API-KEY'], {
         description:

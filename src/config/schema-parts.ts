@@ -22,3 +22,13 @@ export function value<Name extends ReaderName>(
   const reads = { reader, ...(above && { above }), ...(from && { from }), ...(to && { to }) } satisfies Reads;
   return Type.Unsafe({ type, reads, ...options });
 }
+
+/** Returns the schema of the path of a file or folder. */
+export function path(description: string, example: string) {
+  return Type.String({ description, minLength: 1, examples: [example] });
+}
+
+/** Returns the schema of a switch that is off by default. */
+export function flag(description: string) {
+  return Type.Boolean({ description, default: false, examples: [true] });
+}

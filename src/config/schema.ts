@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { adminSchema } from './admin-schema.ts';
 import { applianceExample, applianceSchema } from './appliance-schema.ts';
-import { mapping, value } from './schema-parts.ts';
+import { flag, mapping, value } from './schema-parts.ts';
 
 /** The configuration with parsed values: a duration is a number. */
 export type ConfigFile = Static<ReturnType<typeof configSchema>>;
@@ -72,12 +72,9 @@ const limits = mapping(
       minimum: 100,
       examples: [10_000],
     }),
-    compact: Type.Boolean({
-      description:
-        'Only backends that are down or in maintenance have series, and only for their state. Numbers per state and all metrics of farms stay.',
-      default: false,
-      examples: [true],
-    }),
+    compact: flag(
+      'Only backends that are down or in maintenance have series, and only for their state. Numbers per state and all metrics of farms stay.',
+    ),
     body_bytes: value('byteSize', {
       description:
         'The largest reply that is read. Above the default, the number of values that a reply may hold rises with it.',

@@ -1,6 +1,6 @@
 import { DEFAULT_CIPHERS } from 'node:tls';
 import { type Static, Type } from 'typebox';
-import { mapping, value } from './schema-parts.ts';
+import { mapping, path, value } from './schema-parts.ts';
 
 /** The versions of TLS: the name in Go's libraries, and the name in Node. */
 export const tlsVersions = new Map([
@@ -74,13 +74,14 @@ const clientAuthTypes = [
   'RequireAndVerifyClientCert',
 ] as const;
 
-const file = (description: string, example: string) =>
-  Type.Optional(Type.String({ description, minLength: 1, examples: [example] }));
-
 const tlsServer = mapping(
   {
-    cert_file: file('PEM file of the certificate of the listener, followed by its intermediates.', 'server.crt'),
-    key_file: file('PEM file of the private key of that certificate, without a passphrase.', 'server.key'),
+    cert_file: Type.Optional(
+      path('PEM file of the certificate of the listener, followed by its intermediates.', 'server.crt'),
+    ),
+    key_file: Type.Optional(
+      path('PEM file of the private key of that certificate, without a passphrase.', 'server.key'),
+    ),
     cert: Type.Optional(
       value('certificates', {
         description: 'The certificate itself, instead of `cert_file`.',
@@ -99,7 +100,7 @@ const tlsServer = mapping(
       default: 'NoClientCert',
       examples: ['RequireAndVerifyClientCert'],
     }),
-    client_ca_file: file('PEM file of the authorities of client certificates.', 'prometheus-ca.crt'),
+    client_ca_file: Type.Optional(path('PEM file of the authorities of client certificates.', 'prometheus-ca.crt')),
     client_ca: Type.Optional(
       value('certificates', {
         description: 'The authorities themselves, instead of `client_ca_file`.',
