@@ -25,30 +25,17 @@ export function isAtMostOncePerMinute(expression: string): boolean {
  */
 export function maxGapMs(expression: string): number {
   const { second, minute, hour } = parse(expression);
-  const { first, last, gap } = [second, minute, hour].reduce<Runs>(
-    ({ first, last, gap, unit }, values) => {
-      const sorted = values.toSorted((one, other) => one - other);
-      const between = sorted.slice(1).map((value, index) => (value - (sorted[index] ?? 0)) * unit - (last - first));
-      return {
-        first: (sorted[0] ?? 0) * unit + first,
-        last: (sorted.at(-1) ?? 0) * unit + last,
-        gap: Math.max(gap, ...between),
-        unit: unit * 60,
-      };
-    },
-    { first: 0, last: 0, gap: 0, unit: 1 },
-  );
-  return Math.max(gap, 86_400 - last + first) * 1_000;
-}
-
-/**
- * Seconds into a minute, an hour, a day: its first and last run, and the longest gap between two.
- */
-interface Runs {
-  readonly first: number;
-  readonly last: number;
-  readonly gap: number;
-  readonly unit: number;
+  const runs = hour
+    .flatMap((hours) => minute.flatMap((minutes) => second.map((seconds) => (hours * 60 + minutes) * 60 + seconds)))
+    .toSorted((one, other) => one - other);
+  // The last run of the day before.
+  let previous = (runs.at(-1) ?? 0) - 86_400;
+  let gap = 0;
+  for (const run of runs) {
+    gap = Math.max(gap, run - previous);
+    previous = run;
+  }
+  return gap * 1_000;
 }
 
 function wrongField({ field, value }: CronFieldError): string {
