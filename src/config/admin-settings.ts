@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { assert } from '../lib/check.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { AdminFile, TokenFile } from './admin-schema.ts';
-import type { OpenedAdmin } from './open-files.ts';
+import type { OpenedTls } from './open-files.ts';
 import { closestWord, globMatcher } from '../lib/text.ts';
 import { isLoopback } from '../lib/address.ts';
 import { pairProblem } from '../lib/pem.ts';
@@ -71,7 +71,7 @@ export interface TokenSettings {
 
 interface ValidAdmin {
   readonly admin: AdminFile;
-  readonly opened: OpenedAdmin;
+  readonly opened: OpenedTls;
   /** The folder from which a relative `audit_file` starts. */
   readonly folder: string;
   readonly operations: OperationRoutes;
@@ -100,7 +100,7 @@ export function toAdminSettings({ admin, opened, folder, operations }: ValidAdmi
   };
 }
 
-function toTls({ cert, key, clientCa }: OpenedAdmin): AdminTlsSettings {
+function toTls({ cert, key, clientCa }: OpenedTls): AdminTlsSettings {
   assert(cert !== undefined && key, 'a certificate or a key that cannot be read is a problem');
   return { cert, key, ...(clientCa !== undefined && { clientCa }) };
 }
@@ -140,7 +140,7 @@ export function matchOperations(entry: string, operations: OperationRoutes): rea
 interface Checked {
   readonly config: Partly<ConfigFile>;
   readonly source: Source;
-  readonly opened: OpenedAdmin;
+  readonly opened: OpenedTls;
   readonly operations: OperationRoutes;
   readonly problems: Problems;
 }
@@ -177,18 +177,15 @@ function requireMatchingKey({ source, opened: { cert, key }, problems }: Checked
 }
 
 function requireUniqueTokens({ config: { admin }, source, problems }: Checked): void {
-  const tokens = admin?.tokens ?? [];
-  for (const { index, first } of findRepeats(tokens.map((token) => token?.name))) {
-    problems.report(
-      source.locate(['admin', 'tokens', index, 'name']),
-      `is the name of admin.tokens[${first}] too; give each token its own, the audit tells callers apart by it`,
-    );
-  }
-  for (const { index, first } of findRepeats(tokens.map((token) => token?.sha256))) {
-    problems.report(
-      source.locate(['admin', 'tokens', index, 'sha256']),
-      `is the digest of admin.tokens[${first}] too; make a token of its own with \`zlb-exporter token\``,
-    );
+  for (const [key, word, remedy] of [
+    ['name', 'name', 'give each token its own, the audit tells callers apart by it'],
+    ['sha256', 'digest', 'make a token of its own with `zlb-exporter token`'],
+  ] as const) {
+    for (const { index, first } of findRepeats((admin?.tokens ?? []).map((token) => token?.[key])))
+      problems.report(
+        source.locate(['admin', 'tokens', index, key]),
+        `is the ${word} of admin.tokens[${first}] too; ${remedy}`,
+      );
   }
 }
 

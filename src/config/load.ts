@@ -6,8 +6,8 @@ import { checkCombinations, sharedAddresses } from './checks.ts';
 import { type CollectorSettings, type Settings, toSettings } from './settings.ts';
 import { readEnvironment, reportMisspelt } from './environment.ts';
 import { createFiles, type Files, type ReadText } from './files.ts';
-import { createOpenFile, openAdminFiles, type Opened, openFiles } from './open-files.ts';
-import { createProblems, type Path, type Problems } from './problems.ts';
+import { createOpenFile, type Opened, openFiles, openTlsFiles } from './open-files.ts';
+import { type Path, Problems } from './problems.ts';
 import { type ConfigFile, configSchema } from './schema.ts';
 import { createStructureReader, type StructureReader } from './structure.ts';
 import { type Environment, readYamlFile, type Source } from './yaml-file.ts';
@@ -34,15 +34,12 @@ export interface SettingsScope {
 }
 
 /**
- * Loads the settings from a file, the environment or both; rejects with a ConfigError that names
- * all problems.
+ * Creates a function that loads the settings from a file, the environment or both, and rejects with
+ * a ConfigError that names all problems. Compiles the schema once for many loads.
  */
-export type LoadSettings = (from: SettingsSource) => Promise<Settings>;
-
-/** Creates a loader, which compiles the schema once for many loads. */
-export function createSettingsLoader(scope: SettingsScope): LoadSettings {
+export function createSettingsLoader(scope: SettingsScope) {
   const readStructure = createStructureReader(configSchema([...scope.collectorDefaults.keys()]));
-  return (from) => load(from, scope, readStructure);
+  return (from: SettingsSource): Promise<Settings> => load(from, scope, readStructure);
 }
 
 /** Loads the settings once. */
@@ -55,7 +52,7 @@ async function load(
   { collectorDefaults, operations }: SettingsScope,
   readStructure: StructureReader<ConfigFile>,
 ): Promise<Settings> {
-  const problems = createProblems();
+  const problems = new Problems();
   const usedVariables = new Set<string>();
   const files = notingVariables(allFiles, usedVariables);
   const main = content ? sourceOf(content) : await readMain(file, env, files, problems);
@@ -71,7 +68,7 @@ async function load(
   // One after the other: a process may not have thousands of files open at once.
   for (const [index, appliance] of (partly.appliances ?? []).entries())
     opened.push(await openFiles(appliance, ['appliances', index], open));
-  const openedAdmin = await openAdminFiles(partly.admin, open);
+  const openedAdmin = await openTlsFiles(partly.admin?.tls, ['admin', 'tls'], open);
   await nextTurn();
   checkCombinations({ config: partly, source, collectorDefaults, problems });
   checkAdmin({ config: partly, source, opened: openedAdmin, operations, problems });
@@ -96,17 +93,6 @@ function sourceOf(content: object): Source {
   };
 }
 
-/** Reads the file; without one, the appliance of the environment. */
-async function readMain(
-  file: string | undefined,
-  env: Environment,
-  files: Pick<Files, 'readText'>,
-  problems: Problems,
-): Promise<Source | undefined> {
-  if (file === undefined) return readEnvironment(env, problems);
-  return await readFileAndEnvironment(file, env, files, problems);
-}
-
 /** Reads the same files, and adds the names of the variables that configuration files use. */
 function notingVariables({ list, readText }: Pick<Files, 'list' | 'readText'>, used: Set<string>) {
   const noting: ReadText = async (path, purpose) => {
@@ -120,14 +106,15 @@ function notingVariables({ list, readText }: Pick<Files, 'list' | 'readText'>, u
 
 /**
  * Reads a file, which may leave the appliance to the environment. Appliances in both are ambiguous,
- * and a problem.
+ * and a problem. Without a file, reads the appliance of the environment.
  */
-async function readFileAndEnvironment(
-  file: string,
+async function readMain(
+  file: string | undefined,
   env: Environment,
   { readText }: Pick<Files, 'readText'>,
   problems: Problems,
 ): Promise<Source | undefined> {
+  if (file === undefined) return readEnvironment(env, problems);
   const source = await readYamlFile({
     file,
     remedy: 'Give --config.file the path of a YAML file',
@@ -153,7 +140,7 @@ async function readFileAndEnvironment(
   };
 }
 
-export interface ApplianceFilesParts {
+interface ApplianceFilesParts {
   readonly source: Source;
   readonly env: Environment;
   readonly files: Pick<Files, 'list' | 'readText'>;

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import type { Secret } from '../lib/secret.ts';
-import type { AdminFile } from './admin-schema.ts';
 import { type ReadText, withFolder } from './files.ts';
 import type { Parsed } from '../lib/check.ts';
 import { certificatesIn, privateKeyIn } from '../lib/pem.ts';
@@ -19,9 +18,8 @@ export interface Opened {
   readonly ca: string | undefined;
 }
 
-/** The contents of the files that the settings of the admin listener name. */
-export interface OpenedAdmin {
-  /** PEM, like the others. */
+/** The certificates and the key of a listener, from its files or inline; PEM. */
+export interface OpenedTls {
   readonly cert: string | undefined;
   readonly key: Secret | undefined;
   readonly clientCa: string | undefined;
@@ -42,24 +40,27 @@ export async function openFiles(
   };
 }
 
-/** Reads the certificate of the admin listener, its key and the authorities of its clients. */
-export async function openAdminFiles(admin: Partly<AdminFile> | undefined, open: OpenFile): Promise<OpenedAdmin> {
-  const { cert_file: cert, key_file: key, client_ca_file: clientCa } = admin?.tls ?? {};
+/** Reads the certificate of a listener, its key and the authorities of its clients. */
+export async function openTlsFiles(
+  tls: Partly<TlsServerFile> | undefined,
+  at: Path,
+  open: OpenFile,
+): Promise<OpenedTls> {
   return {
-    cert: await open(cert, ['admin', 'tls', 'cert_file'], certificatesFile),
-    key: await open(key, ['admin', 'tls', 'key_file'], privateKeyFile),
-    clientCa: await open(clientCa, ['admin', 'tls', 'client_ca_file'], certificatesFile),
+    cert: tls?.cert ?? (await open(tls?.cert_file, [...at, 'cert_file'], certificatesFile)),
+    key: tls?.key ?? (await open(tls?.key_file, [...at, 'key_file'], privateKeyFile)),
+    clientCa: tls?.client_ca ?? (await open(tls?.client_ca_file, [...at, 'client_ca_file'], certificatesFile)),
   };
 }
 
 /** A kind of file: its purpose, which limits its size, and its parser. */
-export interface FileKind<T> {
+interface FileKind<T> {
   readonly purpose: 'key' | 'certificates';
   readonly read: (text: string) => Parsed<T>;
 }
 
 const apiKeyFile: FileKind<Secret> = { purpose: 'key', read: (text) => apiKey(text.replace(/[\r\n]+$/, '')) };
-export const certificatesFile: FileKind<string> = { purpose: 'certificates', read: certificatesIn };
+const certificatesFile: FileKind<string> = { purpose: 'certificates', read: certificatesIn };
 const privateKeyFile: FileKind<Secret> = { purpose: 'key', read: privateKeyIn };
 
 /** Reads the file that the value at a path names, if there is one. */
@@ -80,19 +81,3 @@ export function createOpenFile(source: Source, readText: ReadText, problems: Pro
 }
 
 const pathHint = 'Give the path of a file the exporter may read, best an absolute one';
-
-/** The certificates and the key of a web configuration, from its files or inline; PEM. */
-export interface OpenedWeb {
-  readonly cert: string | undefined;
-  readonly key: Secret | undefined;
-  readonly clientCa: string | undefined;
-}
-
-export async function openWebFiles(tls: Partly<TlsServerFile> | undefined, open: OpenFile): Promise<OpenedWeb> {
-  const at = (key: keyof TlsServerFile) => ['tls_server_config', key];
-  return {
-    cert: tls?.cert ?? (await open(tls?.cert_file, at('cert_file'), certificatesFile)),
-    key: tls?.key ?? (await open(tls?.key_file, at('key_file'), privateKeyFile)),
-    clientCa: tls?.client_ca ?? (await open(tls?.client_ca_file, at('client_ca_file'), certificatesFile)),
-  };
-}

@@ -34,29 +34,28 @@ export class ConfigError extends Error {
 }
 
 /** Collects problems, so that an operator sees them all at once. */
-export interface Problems {
-  /** Adds a problem, unless the key has one: the earliest stage has the best message. */
-  report(place: ConfigLocation, message: string): void;
-  /** Returns true if a problem was reported for the key of a location. */
-  isKnown(place: ConfigLocation): boolean;
-  isEmpty(): boolean;
-  /** Returns all problems, sorted by location. */
-  error(): ConfigError;
-}
+export class Problems {
+  readonly #problems: ConfigProblem[] = [];
 
-export function createProblems(): Problems {
-  const problems: ConfigProblem[] = [];
-  const isKnown = ({ file, key }: ConfigLocation) =>
-    key !== '' && problems.some((one) => one.file === file && one.key === key);
-  return {
-    isKnown,
-    report({ file, line, column, key }, message) {
-      if (isKnown({ file, key })) return;
-      problems.push({ file, ...(line && { line }), ...(column && { column }), key, message });
-    },
-    isEmpty: () => problems.length === 0,
-    error: () => new ConfigError(problems.toSorted(byLocation)),
-  };
+  /** Adds a problem, unless the key has one: the earliest stage has the best message. */
+  report({ file, line, column, key }: ConfigLocation, message: string): void {
+    if (this.isKnown({ file, key })) return;
+    this.#problems.push({ file, ...(line && { line }), ...(column && { column }), key, message });
+  }
+
+  /** Returns true if a problem was reported for the key of a location. */
+  isKnown({ file, key }: ConfigLocation): boolean {
+    return key !== '' && this.#problems.some((one) => one.file === file && one.key === key);
+  }
+
+  isEmpty(): boolean {
+    return this.#problems.length === 0;
+  }
+
+  /** Returns all problems, sorted by location. */
+  error(): ConfigError {
+    return new ConfigError(this.#problems.toSorted(byLocation));
+  }
 }
 
 /**

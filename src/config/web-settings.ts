@@ -1,8 +1,8 @@
 import { assert } from '../lib/check.ts';
 import type { Secret } from '../lib/secret.ts';
 import { createFiles, type Files } from './files.ts';
-import { createOpenFile, type OpenedWeb, openWebFiles } from './open-files.ts';
-import { createProblems, type Path, type Problems } from './problems.ts';
+import { createOpenFile, type OpenedTls, openTlsFiles } from './open-files.ts';
+import { type Path, Problems } from './problems.ts';
 import { createStructureReader, type Partly, type StructureReader } from './structure.ts';
 import { type Environment, readYamlFile, type Source } from './yaml-file.ts';
 import {
@@ -52,13 +52,13 @@ export interface WebSettingsSource {
   readonly files?: Files;
 }
 
-/** Loads a web configuration; rejects with a ConfigError that names all problems. */
-export type LoadWebSettings = (from: WebSettingsSource) => Promise<WebSettings>;
-
-/** Creates a loader, which compiles the schema once for many loads. */
-export function createWebSettingsLoader(): LoadWebSettings {
+/**
+ * Creates a function that loads a web configuration, and rejects with a ConfigError that names all
+ * problems. Compiles the schema once for many loads.
+ */
+export function createWebSettingsLoader() {
   const readStructure = createStructureReader(webSchema);
-  return (from) => load(from, readStructure);
+  return (from: WebSettingsSource): Promise<WebSettings> => load(from, readStructure);
 }
 
 /** Loads a web configuration once. */
@@ -70,7 +70,7 @@ async function load(
   { file, env, files = createFiles({ path: undefined }) }: WebSettingsSource,
   readStructure: StructureReader<WebFile>,
 ): Promise<WebSettings> {
-  const problems = createProblems();
+  const problems = new Problems();
   const source = await readYamlFile({
     file,
     remedy: 'Give --web.config.file the path of a YAML file',
@@ -81,14 +81,15 @@ async function load(
   });
   if (source === undefined) throw problems.error();
   const { whole, partly } = readStructure(source, problems);
-  const opened = await openWebFiles(partly.tls_server_config, createOpenFile(source, files.readText, problems));
+  const open = createOpenFile(source, files.readText, problems);
+  const opened = await openTlsFiles(partly.tls_server_config, ['tls_server_config'], open);
   checkWeb({ config: partly, source, opened, problems });
   if (!problems.isEmpty()) throw problems.error();
   assert(whole, 'what does not fit the schema is a problem');
   return toWebSettings(whole, opened);
 }
 
-function toWebSettings(config: WebFile, opened: OpenedWeb): WebSettings {
+function toWebSettings(config: WebFile, opened: OpenedTls): WebSettings {
   const { tls_server_config: tls, http_server_config: http, basic_auth_users: users, rate_limit: limit } = config;
   return {
     ...(tls && { tls: toTls(tls, opened) }),
@@ -98,7 +99,7 @@ function toWebSettings(config: WebFile, opened: OpenedWeb): WebSettings {
   };
 }
 
-function toTls(tls: TlsServerFile, { cert, key, clientCa }: OpenedWeb): WebTlsSettings {
+function toTls(tls: TlsServerFile, { cert, key, clientCa }: OpenedTls): WebTlsSettings {
   const { client_auth_type: type, client_allowed_sans: clientAllowedSans, curve_preferences: curves } = tls;
   assert(cert !== undefined && key, 'a certificate or a key that cannot be read is a problem');
   const ciphers = cipherList(tls.cipher_suites, tls.min_version);
@@ -119,7 +120,7 @@ function toTls(tls: TlsServerFile, { cert, key, clientCa }: OpenedWeb): WebTlsSe
 interface Checked {
   readonly config: Partly<WebFile>;
   readonly source: Source;
-  readonly opened: OpenedWeb;
+  readonly opened: OpenedTls;
   readonly problems: Problems;
 }
 

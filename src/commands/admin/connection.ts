@@ -2,8 +2,7 @@ import { createSecureContext } from 'node:tls';
 import { Agent } from 'undici';
 import { misspeltVariables } from '../../config/environment.ts';
 import { readFileText, withFolder } from '../../config/files.ts';
-import { certificatesFile } from '../../config/open-files.ts';
-import { privateKeyIn } from '../../lib/pem.ts';
+import { certificatesIn, privateKeyIn } from '../../lib/pem.ts';
 import { errorCode, type Parsed } from '../../lib/check.ts';
 import { Secret } from '../../lib/secret.ts';
 import { type CommandContext, UsageError } from '../command.ts';
@@ -56,8 +55,8 @@ export async function readTlsFiles(
     throw new UsageError(`--${prefix}cert-file and --${prefix}key-file go together: a certificate and its key`);
   if (url.protocol === 'http:' && (files.ca ?? files.cert) !== undefined)
     throw new UsageError(`certificates go with https only; write --${prefix}url=https://…`);
-  const ca = files.ca && (await contentOf(`--${prefix}ca-file`, files.ca, certificatesFile.read));
-  const cert = files.cert && (await contentOf(`--${prefix}cert-file`, files.cert, certificatesFile.read));
+  const ca = files.ca && (await contentOf(`--${prefix}ca-file`, files.ca, certificatesIn));
+  const cert = files.cert && (await contentOf(`--${prefix}cert-file`, files.cert, certificatesIn));
   const key = files.key && (await contentOf(`--${prefix}key-file`, files.key, privateKeyIn));
   const certificates = { ...(ca ? { ca } : {}), ...(cert ? { cert } : {}), ...(key ? { key } : {}) };
   refuseUnusable(certificates);
