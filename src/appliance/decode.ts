@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv, type ErrorObject, type SchemaValidateFunction, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
 import type { Excess } from './reply-bounds.ts';
 import { type WireKind, wireKeyword } from './wire-types.ts';
@@ -35,24 +35,13 @@ function excessIn(error: ErrorObject | undefined): Excess {
   return { reason: 'oversize', because: `${place} has more than ${error.params.limit} rows; ${remedy}` };
 }
 
-interface CoerceKeyword {
-  (
-    kind: WireKind,
-    value: unknown,
-    parent: unknown,
-    context?: { parentData: unknown; parentDataProperty: string | number },
-  ): boolean;
-  errors?: Partial<ErrorObject>[];
-}
-
-const coerce: CoerceKeyword = (kind, value, _parent, context) => {
+const coerce: SchemaValidateFunction = (kind: WireKind, value: unknown, _schema, context) => {
   const result = coerceWire(kind, value);
   if (result === undefined) {
     coerce.errors = [{ keyword: wireKeyword, message: expectation[kind], params: {} }];
     return false;
   }
-  if (result !== value && context)
-    (context.parentData as Record<string | number, unknown>)[context.parentDataProperty] = result;
+  if (result !== value && context) context.parentData[context.parentDataProperty] = result;
   return true;
 };
 

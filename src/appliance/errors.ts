@@ -56,36 +56,27 @@ export class ApplianceError extends Error {
   }
 }
 
+const reasonByStatus: ReadonlyMap<number, FailureReason> = new Map([
+  [401, 'unauthorized'],
+  [402, 'unlicensed'],
+  [403, 'forbidden'],
+  [404, 'not_found'],
+  [405, 'method_not_allowed'],
+  [406, 'unavailable'],
+  [409, 'conflict'],
+  [410, 'gone'],
+  [429, 'unavailable'],
+  [503, 'unavailable'],
+  [504, 'gateway_timeout'],
+]);
+
 /**
  * Returns the reason for a status (docs/api.md §1.5). A redirect is `malformed`: the API has none,
  * and following one would send the key to another host.
  */
 export function reasonOfStatus(status: number): FailureReason {
-  switch (status) {
-    case 401:
-      return 'unauthorized';
-    case 402:
-      return 'unlicensed';
-    case 403:
-      return 'forbidden';
-    case 404:
-      return 'not_found';
-    case 405:
-      return 'method_not_allowed';
-    case 406:
-    case 429:
-    case 503:
-      return 'unavailable';
-    case 409:
-      return 'conflict';
-    case 410:
-      return 'gone';
-    case 504:
-      return 'gateway_timeout';
-    default:
-      if (status >= 500) return 'server_error';
-      return status >= 400 ? 'bad_request' : 'malformed';
-  }
+  if (status < 400) return 'malformed';
+  return reasonByStatus.get(status) ?? (status < 500 ? 'bad_request' : 'server_error');
 }
 
 const reasonByCode: ReadonlyMap<string, FailureReason> = new Map([

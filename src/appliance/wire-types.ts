@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 
 /** The Ajv keyword behind the types below; decode.ts gives it its meaning. */
 export const wireKeyword = 'wire';
@@ -28,17 +28,17 @@ const maxRows = 2_500;
 export const maxBackends = 1_000;
 
 /** Creates a list whose rows are read. */
-export function WireRows<Item extends Parameters<typeof Type.Array>[0]>(item: Item, maxItems = maxRows) {
+export function WireRows<Item extends TSchema>(item: Item, maxItems = maxRows) {
   return Type.Array(item, { maxItems });
 }
 
 /** Creates a required list that some releases print as null when it is empty. */
-export function WireListOrNull<Item extends Parameters<typeof Type.Array>[0]>(item: Item, maxItems = maxRows) {
+export function WireListOrNull<Item extends TSchema>(item: Item, maxItems = maxRows) {
   return Type.Union([WireRows(item, maxItems), Type.Null()]);
 }
 
 /** Creates a list that some releases leave out or print as null when it is empty. */
-export function WireList<Item extends Parameters<typeof Type.Array>[0]>(item: Item, maxItems = maxRows) {
+export function WireList<Item extends TSchema>(item: Item, maxItems = maxRows) {
   return Type.Optional(WireListOrNull(item, maxItems));
 }
 

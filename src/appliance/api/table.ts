@@ -1,82 +1,54 @@
-import { activationEndpoints, certificatesEndpoints, ciphersEndpoints, letsencryptEndpoints } from './certificates.ts';
-import {
-  farmBackendsEndpoints,
-  farmCertificatesEndpoints,
-  farmFarmguardianEndpoints,
-  farmHeadersEndpoints,
-  farmIpdsEndpoints,
-  farmRewriteurlEndpoints,
-  farmServicesEndpoints,
-  farmSessionsEndpoints,
-  farmZonesEndpoints,
-  farmsEndpoints,
-} from './farms.ts';
-import {
-  ipdsBlacklistsEndpoints,
-  ipdsDosEndpoints,
-  ipdsEndpoints,
-  ipdsRblEndpoints,
-  ipdsWafEndpoints,
-} from './ipds.ts';
-import { farmguardianEndpoints, graphsEndpoints, statsEndpoints } from './monitoring.ts';
-import { aliasesEndpoints, interfacesEndpoints, routingEndpoints, vpnsEndpoints } from './network.ts';
-import { rbacEndpoints } from './rbac.ts';
+import * as certificates from './certificates.ts';
+import * as farms from './farms.ts';
+import * as ipds from './ipds.ts';
+import * as monitoring from './monitoring.ts';
+import * as network from './network.ts';
+import * as rbac from './rbac.ts';
+import * as system from './system.ts';
 import type { EndpointRow } from './row.ts';
-import {
-  cloudEndpoints,
-  clusterEndpoints,
-  idsEndpoints,
-  notificationsEndpoints,
-  sessionEndpoints,
-  systemBackupEndpoints,
-  systemEndpoints,
-  systemLogsEndpoints,
-  systemServicesEndpoints,
-  systemUsersEndpoints,
-} from './system.ts';
 
 /**
  * Every verb and path of the appliance's API by key: the key is what logs, audit and documents call
  * a call.
  */
 export const endpoints = {
-  ...sessionEndpoints,
-  ...certificatesEndpoints,
-  ...activationEndpoints,
-  ...letsencryptEndpoints,
-  ...ciphersEndpoints,
-  ...farmsEndpoints,
-  ...farmCertificatesEndpoints,
-  ...farmServicesEndpoints,
-  ...farmBackendsEndpoints,
-  ...farmHeadersEndpoints,
-  ...farmRewriteurlEndpoints,
-  ...farmSessionsEndpoints,
-  ...farmFarmguardianEndpoints,
-  ...farmZonesEndpoints,
-  ...farmIpdsEndpoints,
-  ...idsEndpoints,
-  ...interfacesEndpoints,
-  ...aliasesEndpoints,
-  ...routingEndpoints,
-  ...farmguardianEndpoints,
-  ...ipdsEndpoints,
-  ...ipdsBlacklistsEndpoints,
-  ...ipdsDosEndpoints,
-  ...ipdsRblEndpoints,
-  ...ipdsWafEndpoints,
-  ...vpnsEndpoints,
-  ...statsEndpoints,
-  ...graphsEndpoints,
-  ...systemEndpoints,
-  ...systemUsersEndpoints,
-  ...systemLogsEndpoints,
-  ...systemBackupEndpoints,
-  ...systemServicesEndpoints,
-  ...clusterEndpoints,
-  ...notificationsEndpoints,
-  ...rbacEndpoints,
-  ...cloudEndpoints,
+  ...system.sessionEndpoints,
+  ...certificates.certificatesEndpoints,
+  ...certificates.activationEndpoints,
+  ...certificates.letsencryptEndpoints,
+  ...certificates.ciphersEndpoints,
+  ...farms.farmsEndpoints,
+  ...farms.farmCertificatesEndpoints,
+  ...farms.farmServicesEndpoints,
+  ...farms.farmBackendsEndpoints,
+  ...farms.farmHeadersEndpoints,
+  ...farms.farmRewriteurlEndpoints,
+  ...farms.farmSessionsEndpoints,
+  ...farms.farmFarmguardianEndpoints,
+  ...farms.farmZonesEndpoints,
+  ...farms.farmIpdsEndpoints,
+  ...system.idsEndpoints,
+  ...network.interfacesEndpoints,
+  ...network.aliasesEndpoints,
+  ...network.routingEndpoints,
+  ...monitoring.farmguardianEndpoints,
+  ...ipds.ipdsEndpoints,
+  ...ipds.ipdsBlacklistsEndpoints,
+  ...ipds.ipdsDosEndpoints,
+  ...ipds.ipdsRblEndpoints,
+  ...ipds.ipdsWafEndpoints,
+  ...network.vpnsEndpoints,
+  ...monitoring.statsEndpoints,
+  ...monitoring.graphsEndpoints,
+  ...system.systemEndpoints,
+  ...system.systemUsersEndpoints,
+  ...system.systemLogsEndpoints,
+  ...system.systemBackupEndpoints,
+  ...system.systemServicesEndpoints,
+  ...system.clusterEndpoints,
+  ...system.notificationsEndpoints,
+  ...rbac.rbacEndpoints,
+  ...system.cloudEndpoints,
 };
 
 export type EndpointKey = keyof typeof endpoints;
