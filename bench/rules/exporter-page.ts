@@ -6,10 +6,8 @@ import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulato
 import type { World } from '../../simulator/world.ts';
 import { readBuildInfo } from '../../src/app/build-info.ts';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
-import { collectorDefaults } from '../../src/collectors/registry.ts';
 import { makeToken } from '../../src/commands/token.ts';
-import { loadSettings } from '../../src/config/load.ts';
-import { operationRoutes } from '../../src/gateway/policy.ts';
+import { loadSettings } from '../../src/app/load-settings.ts';
 import { until } from '../../test/support/until.ts';
 
 /**
@@ -66,7 +64,7 @@ async function startExporter(
     }),
   );
   return startDaemon({
-    settings: await loadSettings({ file, env: {}, collectorDefaults, operations: operationRoutes() }),
+    settings: await loadSettings({ file, env: {} }),
     listenAddress: '127.0.0.1:0',
     build: readBuildInfo({}),
     log: pino({ level: 'silent' }),

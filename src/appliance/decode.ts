@@ -41,7 +41,10 @@ const coerce: SchemaValidateFunction = (kind: WireKind, value: unknown, _schema,
     coerce.errors = [{ keyword: wireKeyword, message: expectation[kind], params: {} }];
     return false;
   }
-  if (result !== value && context) context.parentData[context.parentDataProperty] = result;
+  if (result !== value && context) {
+    const parent: Record<string | number, unknown> = context.parentData;
+    parent[context.parentDataProperty] = result;
+  }
   return true;
 };
 

@@ -2,11 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { collectorDefaults } from '../collectors/registry.ts';
-import { loadSettings } from '../config/load.ts';
+import { loadSettings } from '../app/load-settings.ts';
 import type { WebSettings } from '../config/web-settings.ts';
 import { type Daemon, type DaemonParts, startDaemon } from '../app/daemon.ts';
-import { operationRoutes } from '../gateway/policy.ts';
 import { ListenError } from '../http/listen.ts';
 import { type DemonstrationAppliance, startDemonstration } from '../../simulator/demo.ts';
 import { type CommandContext, defaultListenAddress, untilStopped } from './command.ts';
@@ -30,7 +28,7 @@ export async function runDemonstration(
   try {
     const digests = { demo: demo.sha256, approver: approver.sha256 };
     const content = configurationOf({ appliances: simulation.appliances, apiKey, digests, folder });
-    const settings = await loadSettings({ content, env: {}, collectorDefaults, operations: operationRoutes() });
+    const settings = await loadSettings({ content, env: {} });
     const { daemon, taken } = await startWhereFree({
       settings,
       listenAddress: flags['web.listen-address'] ?? defaultListenAddress,

@@ -1,7 +1,5 @@
-import { operationRoutes } from '../gateway/policy.ts';
-import { collectorDefaults } from '../collectors/registry.ts';
 import { hasEnvironmentAppliance } from '../config/environment.ts';
-import { createSettingsLoader } from '../config/load.ts';
+import { createLoader } from '../app/load-settings.ts';
 import { settingsOfShard } from '../config/settings.ts';
 import { createWebSettingsLoader, loadWebSettings } from '../config/web-settings.ts';
 import { createConfigurationSource } from '../app/reloading.ts';
@@ -32,11 +30,11 @@ export const run: Command = async (context) => {
     wantsReload = true;
     void daemon?.reload();
   });
-  const loadSettings = createSettingsLoader({ collectorDefaults, operations: operationRoutes() });
+  const loadSettings = createLoader();
   const loadWeb = createWebSettingsLoader();
   const shard = flags.shard === undefined ? undefined : parseShard(flags.shard);
   const source = createConfigurationSource(file, async (files) => {
-    const settings = await loadSettings({ ...(file === undefined ? {} : { file }), env, files });
+    const settings = await loadSettings({ file, env, files });
     const web = webFile === undefined ? undefined : await loadWeb({ file: webFile, env, files });
     return { settings: settingsOfShard(settings, shard), web };
   });

@@ -15,7 +15,7 @@ import { applianceExample } from './appliance-schema.ts';
 
 export interface SettingsSource {
   /** Path of the YAML file; without one the environment names the appliance. */
-  readonly file?: string;
+  readonly file?: string | undefined;
   /** The content of a configuration from the program itself, instead of a file. */
   readonly content?: object;
   readonly env: Environment;
@@ -26,7 +26,7 @@ export interface SettingsSource {
 }
 
 /** Names that a configuration may refer to. */
-export interface SettingsScope {
+interface SettingsScope {
   /** The defaults of each collector; the configuration may name only these. */
   readonly collectorDefaults: ReadonlyMap<string, CollectorSettings>;
   /** The operations that tokens of the admin gateway may allow and deny. */
@@ -40,11 +40,6 @@ export interface SettingsScope {
 export function createSettingsLoader(scope: SettingsScope) {
   const readStructure = createStructureReader(configSchema([...scope.collectorDefaults.keys()]));
   return (from: SettingsSource): Promise<Settings> => load(from, scope, readStructure);
-}
-
-/** Loads the settings once. */
-export function loadSettings(from: SettingsSource & SettingsScope): Promise<Settings> {
-  return createSettingsLoader(from)(from);
 }
 
 async function load(

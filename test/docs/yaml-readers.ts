@@ -2,9 +2,8 @@ import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { ruleFiles } from '../../scripts/rule-files.ts';
-import { operationRoutes } from '../../src/gateway/policy.ts';
 import { collectorDefaults } from '../../src/collectors/registry.ts';
-import { loadSettings } from '../../src/config/load.ts';
+import { loadSettings } from '../../src/app/load-settings.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { webSchema } from '../../src/config/web-schema.ts';
 import { loadWebSettings } from '../../src/config/web-settings.ts';
@@ -29,7 +28,7 @@ const readers: readonly Reader[] = [
     keys: keysOf(configSchema([...collectorDefaults.keys()])),
     async complaint(text, folder) {
       const file = write(folder, 'zlb.yml', withKeys(text, { appliances: [appliance] }));
-      return await saidBy(() => loadSettings({ file, env: {}, collectorDefaults, operations: operationRoutes() }));
+      return await saidBy(() => loadSettings({ file, env: {} }));
     },
   },
   {

@@ -3,10 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { operationRoutes } from '../../src/gateway/policy.ts';
-import { collectorDefaults } from '../../src/collectors/registry.ts';
 import { watchesFarm } from '../../src/config/settings.ts';
-import { loadSettings } from '../../src/config/load.ts';
+import { loadSettings } from '../../src/app/load-settings.ts';
 import { ConfigError } from '../../src/config/problems.ts';
 import { fuzzing } from '../support/fuzz.ts';
 import { edited } from './edited-text.ts';
@@ -121,8 +119,6 @@ describe('a damaged configuration', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  const operations = operationRoutes();
-
   it('loads as it is', async () => {
     expect(await outcomeOf(lines.join('\n'))).toBe('settings');
   });
@@ -193,7 +189,7 @@ describe('a damaged configuration', () => {
     writeFileSync(file, text);
     try {
       const env = { LB_KEY: variable };
-      const { appliances } = await loadSettings({ file, env, collectorDefaults, operations });
+      const { appliances } = await loadSettings({ file, env });
       for (const appliance of appliances) watchesFarm(appliance, 'shop-\u00fc');
       for (const appliance of appliances) watchesFarm(appliance, 'shop-\u0100');
       return 'settings';

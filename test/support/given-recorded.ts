@@ -1,8 +1,6 @@
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { collectorDefaults } from '../../src/collectors/registry.ts';
-import { loadSettings } from '../../src/config/load.ts';
-import { operationRoutes } from '../../src/gateway/policy.ts';
+import { loadSettings } from '../../src/app/load-settings.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { createConfigurationSource } from '../../src/app/reloading.ts';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
@@ -56,7 +54,7 @@ export async function givenRecordedExporter(
   let passedMs = 0;
   const now = (): number => Date.parse('2026-11-20T21:00:00Z') + passedMs + performance.now() - startedAt;
   const source = createConfigurationSource(file, async (files) => ({
-    settings: rarely(await loadSettings({ file, env: {}, collectorDefaults, operations: operationRoutes(), files })),
+    settings: rarely(await loadSettings({ file, env: {}, files })),
   }));
   const daemon = await startDaemon({
     ...(await source.read((first) => Promise.resolve(first))),

@@ -1,12 +1,10 @@
 import { keyRefusal } from '../../app/connect-appliance.ts';
-import { collectorDefaults } from '../../collectors/registry.ts';
 import { hasEnvironmentAppliance } from '../../config/environment.ts';
 import { createFiles, type Files } from '../../config/files.ts';
-import { loadSettings } from '../../config/load.ts';
+import { loadSettings } from '../../app/load-settings.ts';
 import { ConfigError } from '../../config/problems.ts';
 import { type ApplianceSettings, type Settings, settingsOfShard } from '../../config/settings.ts';
 import { loadWebSettings } from '../../config/web-settings.ts';
-import { operationRoutes } from '../../gateway/policy.ts';
 import { parseShard } from '../../lib/shard.ts';
 import { counted } from '../../lib/text.ts';
 import { type Command, type CommandContext, UsageError } from '../command.ts';
@@ -82,10 +80,8 @@ async function loadWithNotes({ flags, env }: CommandContext, { note }: Report): 
   };
   const remarks: string[] = [];
   const whole = await loadSettings({
-    ...(file === undefined ? {} : { file }),
+    file,
     env,
-    collectorDefaults,
-    operations: operationRoutes(),
     files: notingKeyFiles,
     onRemark: (line) => remarks.push(line),
   });

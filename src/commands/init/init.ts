@@ -1,9 +1,7 @@
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { messageOf } from '../../appliance/errors.ts';
-import { operationRoutes } from '../../gateway/policy.ts';
-import { collectorDefaults } from '../../collectors/registry.ts';
 import { createFiles, readFileText } from '../../config/files.ts';
-import { loadSettings } from '../../config/load.ts';
+import { loadSettings } from '../../app/load-settings.ts';
 import { isThere } from '../../lib/disk.ts';
 import { Secret } from '../../lib/secret.ts';
 import { dayOf } from '../../lib/time.ts';
@@ -167,8 +165,6 @@ async function writeConfiguration(file: string, entry: Entry, context: CommandCo
     file,
     env: context.env,
     files: createFiles({ path: file, kept: readable }),
-    collectorDefaults,
-    operations: operationRoutes(),
   });
   await (before === undefined ? writeNewFile(file, text, 0o644) : replaceFile(file, text));
 }

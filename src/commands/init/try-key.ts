@@ -1,8 +1,6 @@
 import type { ApplianceError, FailureReason } from '../../appliance/errors.ts';
 import { keyRefusal } from '../../app/connect-appliance.ts';
-import { operationRoutes } from '../../gateway/policy.ts';
-import { collectorDefaults } from '../../collectors/registry.ts';
-import { loadSettings } from '../../config/load.ts';
+import { loadSettings } from '../../app/load-settings.ts';
 import { assert } from '../../lib/check.ts';
 import type { Secret } from '../../lib/secret.ts';
 
@@ -19,8 +17,6 @@ export async function tryKey(candidate: Candidate, stopped: AbortSignal): Promis
   const settings = await loadSettings({
     content: { appliances: [{ name, url, api_key: key.reveal(), tls: { fingerprint_sha256: fingerprintSha256 } }] },
     env: {},
-    collectorDefaults,
-    operations: operationRoutes(),
   });
   const [appliance] = settings.appliances;
   assert(appliance, 'the settings have the appliance of their content');

@@ -1,9 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { operationRoutes } from '../../../src/gateway/policy.ts';
-import { collectorDefaults } from '../../../src/collectors/registry.ts';
-import { loadSettings } from '../../../src/config/load.ts';
+import { loadSettings } from '../../../src/app/load-settings.ts';
 import { givenFolder } from '../../support/folder.ts';
 import { startExporter } from '../../support/process.ts';
 import { until } from '../../support/until.ts';
@@ -79,8 +77,6 @@ describe('the configuration in Kubernetes', () => {
     const settings = await loadSettings({
       file: join(configuration.folder, 'zlb.yml'),
       env: {},
-      collectorDefaults,
-      operations: operationRoutes(),
     });
 
     expect(settings.admin?.auditFile).toBe('/var/lib/zlb-exporter/audit.jsonl');

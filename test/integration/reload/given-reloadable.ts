@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
-import { operationRoutes } from '../../../src/gateway/policy.ts';
-import { collectorDefaults } from '../../../src/collectors/registry.ts';
-import { loadSettings } from '../../../src/config/load.ts';
+import { loadSettings } from '../../../src/app/load-settings.ts';
 import { createConfigurationSource } from '../../../src/app/reloading.ts';
 import { type Daemon, startDaemon } from '../../../src/app/daemon.ts';
 import { largeWorld } from '../../../simulator/scenes/sizes.ts';
@@ -69,7 +67,7 @@ export async function givenReloadable(
   const logged: string[] = [];
   const file = path('zlb.yml');
   const source = createConfigurationSource(file, async (files) => ({
-    settings: await loadSettings({ file, env: {}, collectorDefaults, operations: operationRoutes(), files }),
+    settings: await loadSettings({ file, env: {}, files }),
   }));
   const daemon = await startDaemon({
     ...(await source.read((first) => Promise.resolve(first))),
