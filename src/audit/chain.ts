@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { assert, isRecord, parseJson } from '../lib/check.ts';
-import { openRegularFile, writeFully } from '../lib/disk.ts';
+import { ifMissing, openRegularFile, writeFully } from '../lib/disk.ts';
 import type { AuditLine, AuditPosition, AuditRecord } from './record.ts';
 
 /** The position before the first line. */
@@ -230,9 +230,9 @@ export async function openHead(file: string): Promise<KeptHead> {
   };
 }
 
-/** Opens the head. Rejects if the file cannot be opened, also with `ENOENT`. */
 export async function readHead(file: string): Promise<FoundHead> {
-  const handle = await openRegularFile(headPath(file));
+  const handle = await openRegularFile(headPath(file)).catch(ifMissing);
+  if (!handle) return 'none';
   try {
     return await headIn(handle);
   } finally {

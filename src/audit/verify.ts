@@ -1,4 +1,3 @@
-import { errorCode } from '../lib/check.ts';
 import { ifMissing, openRegularFile } from '../lib/disk.ts';
 import {
   checkFile,
@@ -33,7 +32,7 @@ export async function verifyAudit(file: string): Promise<Verification> {
   const lastSeq = seqInName(file);
   if (lastSeq !== undefined) return await verifyPart(file, lastSeq);
   // Before the lines: those that are written meanwhile are beyond it.
-  const head = await readHead(file).catch(noneIfMissing);
+  const head = await readHead(file);
   const rotated = await rotatedFiles(file);
   const verification = await verifyFiles(
     rotated.map(({ path }) => path),
@@ -72,11 +71,6 @@ function faultOfEnd({ files, last }: ReadChain, lastSeq: number): string | undef
   if (files.length === 0) return 'is not there';
   if (!last) return 'has no line of an audit';
   return last.seq === lastSeq ? undefined : `ends with number ${last.seq} and not with ${lastSeq}, as its name says`;
-}
-
-function noneIfMissing(error: unknown): FoundHead {
-  if (errorCode(error) !== 'ENOENT') throw error;
-  return 'none';
 }
 
 /** A fault in a file, or of a file as a whole. */

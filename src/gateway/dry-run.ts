@@ -119,24 +119,20 @@ export async function planCall(planning: Planning): Promise<DryRunPlan> {
 
 async function validate({ call, body, reach, frozen }: Planning): Promise<Validation> {
   const { row, method } = call.operation;
-  if (row.body === 'none') return { checked: false, note: 'The operation takes no body.', problems: [] };
-  if (row.body !== 'json')
-    return { checked: false, note: 'The appliance looks at a file when it has it, not before.', problems: [] };
-  if (frozen) {
-    const note = `All changes are frozen, and the question for parameters is a ${method} as well; it was not sent.`;
-    return { checked: false, note, problems: [] };
-  }
+  const unchecked = (note: string): Validation => ({ checked: false, note, problems: [] });
+  if (row.body === 'none') return unchecked('The operation takes no body.');
+  if (row.body !== 'json') return unchecked('The appliance looks at a file when it has it, not before.');
+  if (frozen)
+    return unchecked(
+      `All changes are frozen, and the question for parameters is a ${method} as well; it was not sent.`,
+    );
   try {
     const { parameters } = await discover(reach, call);
-    const shown = {
-      checked: true,
-      problems: problemsOf(body?.fields ?? {}, parameters),
-      parameters,
-    };
+    const shown = { checked: true, problems: problemsOf(body?.fields ?? {}, parameters), parameters };
     return parameters.length > 0 ? shown : { ...shown, note: 'The appliance describes no parameters of this call.' };
   } catch (error) {
     if (!(error instanceof AdminProblem)) throw error;
-    return { checked: false, note: error.message, problems: [] };
+    return unchecked(error.message);
   }
 }
 

@@ -12,7 +12,7 @@ import { blockingOf, type Overridden, overriddenBy, refuseFindings } from './gua
 import type { OperationCall, Operations } from './operation.ts';
 import { authorise, changes, refusePlanner, riskOf } from './policy.ts';
 import type { Principals } from './principal.ts';
-import { AdminProblem, callerLeft } from './problem.ts';
+import { AdminProblem } from './problem.ts';
 import { type AdminAppliance, createReach, type Reach } from './reach.ts';
 import type { Particulars, Recorder, Subject } from './recorder.ts';
 import type { AdminAnswer, AdminRequest, PermittedCall } from './request.ts';
@@ -193,9 +193,9 @@ function refuseUnapproved({ approved }: AdminRequest, { operation, path }: Opera
   });
 }
 
-function recheckCaller({ principals }: GatewayParts, { principal, signal }: QueuedCaller, { slot }: HeldSlot): void {
+function recheckCaller({ principals }: GatewayParts, { principal }: QueuedCaller, { reach }: HeldSlot): void {
   principals.refuseUnlessInForce(principal);
-  if (signal.aborted || slot.signal.aborted) throw callerLeft();
+  reach.refuseGone();
 }
 
 async function recordIntent(

@@ -22,6 +22,8 @@ type ReachRequest = Omit<RelayRequest, 'signal'>;
  * to its end, as it does on the appliance.
  */
 export interface Reach {
+  /** Throws an {@link AdminProblem} if the caller has left, or the gateway closes. */
+  refuseGone(): void;
   readonly read: GuardRead;
   send(request: ReachRequest): Promise<RelayAnswer>;
   /** Returns the URL of a path, to show to people. */
@@ -49,6 +51,7 @@ export function createReach({ appliance: { relay, client }, slot, timeoutMs, sig
   };
   return {
     signal,
+    refuseGone,
     urlOf: (path) => relay.urlOf(path),
     async send(request) {
       refuseGone();

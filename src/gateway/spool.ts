@@ -58,12 +58,12 @@ const stepBytes = 1_048_576;
 
 export function createSpool(parts: SpoolParts): Spool {
   const { folder } = parts;
-  const claims = createClaims(parts);
+  const usages = new Set<Usage>();
   return {
     async take(intake) {
       // `whole` reports it. A source may fail while the file is being opened, before it is read.
       intake.source.on('error', () => undefined);
-      const room = claims.open(intake.principal);
+      const room = openRoom(parts, usages, intake.principal);
       try {
         await room.claim(intake.bytes ?? stepBytes);
         return new SpooledBody(await openNameless(folder), room, intake);
@@ -91,71 +91,56 @@ async function openNameless(folder: string): Promise<FileHandle> {
   }
 }
 
+/** The disk space that one body uses. */
+interface Usage {
+  readonly principal: string;
+  claimedBytes: number;
+  writtenBytes: number;
+}
+
 /** The disk space of one body. */
-type Room = ReturnType<ReturnType<typeof createClaims>['open']>;
+type Room = ReturnType<typeof openRoom>;
 
 /**
- * Counts the space of all bodies: one principal gets at most half, and the audit's part of the disk
- * stays free.
+ * Opens a room among those of all bodies: one principal gets at most half of the space, and the
+ * audit's part of the disk stays free.
  */
-function createClaims({ folder, maxBytes, maxBytesPerPrincipal, keepFreeBytes }: SpoolParts) {
-  const byPrincipal = new Map<string, number>();
-  let claimedBytes = 0;
-  let writtenBytes = 0;
+function openRoom(
+  { folder, maxBytes, maxBytesPerPrincipal, keepFreeBytes }: SpoolParts,
+  all: Set<Usage>,
+  principal: string,
+) {
+  const own: Usage = { principal, claimedBytes: 0, writtenBytes: 0 };
+  all.add(own);
+  const sum = (bytesOf: (usage: Usage) => number): number =>
+    [...all].reduce((total, usage) => total + bytesOf(usage), 0);
 
-  function add(principal: string, bytes: number): void {
-    claimedBytes += bytes;
-    const own = (byPrincipal.get(principal) ?? 0) + bytes;
-    if (own === 0) byPrincipal.delete(principal);
-    else byPrincipal.set(principal, own);
-  }
-
-  function refuseTooMuch(principal: string, bytes: number): void {
-    const own = byPrincipal.get(principal) ?? 0;
-    if (own + bytes > maxBytesPerPrincipal)
+  async function claim(bytes: number): Promise<void> {
+    const ofPrincipal = sum((usage) => (usage.principal === principal ? usage.claimedBytes : 0));
+    const ofAll = sum(({ claimedBytes }) => claimedBytes);
+    if (ofPrincipal + bytes > maxBytesPerPrincipal)
       throw unavailable(
-        `${principal} has ${own} bytes of bodies under way already, ${maxBytesPerPrincipal} are the most`,
+        `${principal} has ${ofPrincipal} bytes of bodies under way already, ${maxBytesPerPrincipal} are the most`,
       );
-    if (claimedBytes + bytes > maxBytes)
-      throw unavailable(
-        `all callers together have ${claimedBytes} bytes of bodies under way, ${maxBytes} are the most`,
-      );
-  }
-
-  async function refuseFullDisk(): Promise<void> {
+    if (ofAll + bytes > maxBytes)
+      throw unavailable(`all callers together have ${ofAll} bytes of bodies under way, ${maxBytes} are the most`);
+    own.claimedBytes += bytes;
     await makeFolder(folder);
     const { bavail, bsize } = await statfs(folder);
     // Reserved bytes that are not written yet still count as free on the disk.
-    if (bavail * bsize - (claimedBytes - writtenBytes) < keepFreeBytes)
+    const unwritten = sum(({ claimedBytes, writtenBytes }) => claimedBytes - writtenBytes);
+    if (bavail * bsize - unwritten < keepFreeBytes)
       throw unavailable(`the disk has to keep ${keepFreeBytes} bytes free for the audit`);
   }
 
   return {
-    open(principal: string) {
-      let claimed = 0;
-      let written = 0;
-      async function claim(bytes: number): Promise<void> {
-        refuseTooMuch(principal, bytes);
-        add(principal, bytes);
-        claimed += bytes;
-        await refuseFullDisk();
-      }
-      return {
-        claim,
-        /** Counts bytes about to be written, and reserves more space if needed. */
-        async claimFor(bytes: number): Promise<void> {
-          if (written + bytes > claimed) await claim(Math.max(stepBytes, bytes));
-          written += bytes;
-          writtenBytes += bytes;
-        },
-        release(): void {
-          add(principal, -claimed);
-          writtenBytes -= written;
-          claimed = 0;
-          written = 0;
-        },
-      };
+    claim,
+    /** Counts bytes about to be written, and reserves more space if needed. */
+    async claimFor(bytes: number): Promise<void> {
+      if (own.writtenBytes + bytes > own.claimedBytes) await claim(Math.max(stepBytes, bytes));
+      own.writtenBytes += bytes;
     },
+    release: () => void all.delete(own),
   };
 }
 
