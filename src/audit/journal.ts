@@ -4,7 +4,8 @@ import { errorCode, toError } from '../lib/check.ts';
 import { FileKindError, ifMissing, openRegularFile } from '../lib/disk.ts';
 import { inTime } from '../lib/time.ts';
 import { maxLineBytes, readLine } from './chain.ts';
-import { type AuditEntry, type AuditFile, openAuditFile, rotatedFiles } from './file.ts';
+import { type AuditEntry, type AuditFile, rotatedFiles } from './file.ts';
+import { openAuditFile } from './opening.ts';
 import { AuditError, type AuditLine, type AuditPosition, type AuditRecord } from './record.ts';
 
 export interface AuditJournalParts {

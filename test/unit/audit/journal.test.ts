@@ -13,7 +13,7 @@ import {
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openAuditFile } from '../../../src/audit/file.ts';
+import { openAuditFile } from '../../../src/audit/opening.ts';
 import { verifyAudit } from '../../../src/audit/verify.ts';
 import { maskBody } from '../../../src/gateway/mask.ts';
 import { feed } from '../../support/programs.ts';
