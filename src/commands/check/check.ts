@@ -97,7 +97,8 @@ async function loadWithNotes({ flags, env }: CommandContext, { note }: Report): 
 async function checkAppliance(parts: ProbeParts): Promise<ApplianceCheck> {
   const { appliance, settings, stopped } = parts;
   const probe = await probeAppliance(parts);
-  const { host, port } = addressOf(appliance);
+  const address = addressOf(appliance);
+  const { host, port } = address;
   // A second connection would fail as the first one did, after the same wait.
   const unreachable = ['connect', 'timeout', 'cancelled'].includes(probe.failure?.reason ?? '');
   const shown = unreachable
@@ -108,7 +109,7 @@ async function checkAppliance(parts: ProbeParts): Promise<ApplianceCheck> {
       );
   const isProbed = appliance.collectors.vip?.enabled === true && probe.failure === undefined;
   const farmProbes = isProbed && probe.farms ? await probeFarms(probe.farms, appliance.vip, stopped) : undefined;
-  return { appliance, settings, probe, farmProbes, shown, nowMs: Date.now() };
+  return { appliance, address, settings, probe, farmProbes, shown, nowMs: Date.now() };
 }
 
 /** Tries the gateway's own key. */

@@ -1,7 +1,7 @@
 import { knownBasePaths } from '../../appliance/route.ts';
 import { dayOf } from '../../lib/time.ts';
 import { ownFingerprintCommand } from '../fingerprint.ts';
-import { addressOf, type ApplianceCheck, type Failure } from './probe.ts';
+import { type ApplianceCheck, type Failure } from './probe.ts';
 
 /** A problem of an appliance or of its configuration, and what to do about it. */
 export interface Finding {
@@ -22,7 +22,7 @@ export function exact(text: string): string {
 /** Returns why an appliance cannot be polled, and what to do about it. */
 export function failureFinding(failure: Failure, checked: ApplianceCheck): Finding {
   const { url, keyHeader } = checked.appliance;
-  const { text } = addressOf(checked.appliance);
+  const { text } = checked.address;
   const basePaths = knownBasePaths.join(' and ');
   switch (failure.reason) {
     case 'connect':
@@ -74,8 +74,7 @@ function byHand(address: string): readonly string[] {
   return ['Try it by hand from this machine:', exact(`curl -kv https://${address}/`)];
 }
 
-function connectFinding({ message }: Failure, { appliance }: ApplianceCheck): Finding {
-  const { host, text } = addressOf(appliance);
+function connectFinding({ message }: Failure, { address: { host, text } }: ApplianceCheck): Finding {
   if (/\b(?:ENOTFOUND|EAI_AGAIN)\b/.test(message))
     return finding(
       `This machine finds no address for the name ${host}.`,
@@ -97,15 +96,14 @@ function connectFinding({ message }: Failure, { appliance }: ApplianceCheck): Fi
   );
 }
 
-function tlsFinding({ message }: Failure, { appliance, shown, nowMs }: ApplianceCheck): Finding {
-  const { port, text } = addressOf(appliance);
+function tlsFinding({ message }: Failure, { appliance, address, shown, nowMs }: ApplianceCheck): Finding {
   if (!shown)
     return finding(
-      `${text} does not speak TLS as expected.`,
+      `${address.text} does not speak TLS as expected.`,
       'Check that the port in url is that of the web interface (usually 444).',
     );
   const { fingerprintSha256: found, issuer, subject, endsAtMs } = shown;
-  const pin = pinLines(found, port);
+  const pin = pinLines(found, address.port);
   if (appliance.tls.fingerprintSha256 !== undefined)
     return finding(
       `The certificate is not the pinned one: its fingerprint is ${found}.`,

@@ -6,7 +6,7 @@ import { alertThresholds } from '../../lib/alert-thresholds.ts';
 import { dayOf, formatDuration } from '../../lib/time.ts';
 import { packageFolder } from '../../app/build-info.ts';
 import type { FarmProbe } from './farm-probes.ts';
-import { addressOf, type ApplianceCheck, clockOffsetOf } from './probe.ts';
+import { type ApplianceCheck, clockOffsetOf } from './probe.ts';
 import { exact, failureFinding, finding, type Finding, pinLines } from './failure-finding.ts';
 
 const soonMs = 30 * 86_400_000;
@@ -32,16 +32,15 @@ export function findingsOf(checked: ApplianceCheck): readonly Finding[] {
 
 type Findings = Generator<Finding, void>;
 
-function* trustFindings({ appliance, shown, nowMs }: ApplianceCheck): Findings {
+function* trustFindings({ appliance, address, shown, nowMs }: ApplianceCheck): Findings {
   if (!shown) return;
   const { fingerprintSha256: found, endsAtMs } = shown;
   const { insecureSkipVerify, fingerprintSha256: pinned } = appliance.tls;
-  const { port, text } = addressOf(appliance);
   if (insecureSkipVerify && pinned === undefined)
     yield finding(
       'insecure_skip_verify is on: somebody in between could read the key without being noticed.',
       'Replace it by:',
-      ...pinLines(found, port),
+      ...pinLines(found, address.port),
     );
   if (endsAtMs >= nowMs + soonMs) return;
   const ends = `The certificate of the API ${endsAtMs < nowMs ? 'expired' : 'expires'} on ${dayOf(endsAtMs)}.`;
@@ -51,7 +50,7 @@ function* trustFindings({ appliance, shown, nowMs }: ApplianceCheck): Findings {
     yield finding(
       ends,
       'Polling continues, because it is pinned. After a renewal, pin the new one the same day; this prints it:',
-      exact(`zlb-exporter fingerprint ${text}`),
+      exact(`zlb-exporter fingerprint ${address.text}`),
     );
 }
 

@@ -2,7 +2,7 @@ import type { ConfigProblem } from '../../config/problems.ts';
 import { oneLine } from '../../lib/text.ts';
 import type { Shell } from '../command.ts';
 import type { Finding } from './failure-finding.ts';
-import { addressOf, type ApplianceCheck, clockOffsetOf } from './probe.ts';
+import { type ApplianceCheck, clockOffsetOf } from './probe.ts';
 import { type Report, trustOf } from './report.ts';
 
 /**
@@ -30,11 +30,11 @@ export function createJsonReport(shell: Pick<Shell, 'write'>): Report {
 }
 
 function documentOf(checked: ApplianceCheck, findings: readonly Finding[]) {
-  const { appliance, probe, settings, shown } = checked;
+  const { appliance, address, probe, settings, shown } = checked;
   const { failure, facts, perMinute } = probe;
   return {
     name: appliance.name,
-    address: addressOf(appliance).text,
+    address: address.text,
     ok: failure === undefined,
     failure: failure ? { reason: failure.reason, message: oneLine(failure.message, 250) } : null,
     certificate: shown

@@ -135,7 +135,6 @@ function contextOf(
   newest: ReadonlyMap<string, unknown>,
   signal: AbortSignal,
 ): CollectContext {
-  // The map has only data of this collector under its name.
   return {
     read: (key, params) => client.read(key, params, signal),
     get facts() {
@@ -181,6 +180,7 @@ function unprovenBy(calls: readonly CallReport[], [first]: readonly Obstacle[]):
 /** Everything that the report about one appliance needs. */
 export interface ApplianceCheck {
   readonly appliance: ApplianceSettings;
+  readonly address: Address;
   readonly settings: Settings;
   readonly probe: ProbeResult;
   /** Farms that the collector `vip` will probe; undefined if it is off or no farm is known. */
@@ -190,8 +190,14 @@ export interface ApplianceCheck {
   readonly nowMs: number;
 }
 
-/** Returns the address of an appliance; `text` has a bracketed host for IPv6, as tools expect. */
-export function addressOf({ url }: Pick<ApplianceSettings, 'url'>): { host: string; port: number; text: string } {
+interface Address {
+  readonly host: string;
+  readonly port: number;
+  /** Both, with a bracketed host for IPv6, as tools expect. */
+  readonly text: string;
+}
+
+export function addressOf({ url }: ApplianceSettings): Address {
   const port = Number(url.port || 443);
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port, text: `${url.hostname}:${port}` };
 }

@@ -3,7 +3,7 @@ import { counted, oneLine } from '../../lib/text.ts';
 import type { CommandContext } from '../command.ts';
 import { dayOf, formatDuration } from '../../lib/time.ts';
 import type { FarmProbe } from './farm-probes.ts';
-import { addressOf, type ApplianceCheck, clockOffsetOf, secondsOf } from './probe.ts';
+import { type ApplianceCheck, clockOffsetOf, secondsOf } from './probe.ts';
 import { keyHeadersText, type Finding } from './failure-finding.ts';
 import { percent } from './findings.ts';
 import type { Note } from './notes.ts';
@@ -19,10 +19,7 @@ export interface Report {
 }
 
 /** Creates the report for people; a quiet one has only what is wrong. */
-export function createTextReport(
-  { say, warn, shell }: Pick<CommandContext, 'say' | 'warn' | 'shell'>,
-  quiet: boolean,
-): Report {
+export function createTextReport({ say, warn, shell }: CommandContext, quiet: boolean): Report {
   return {
     note({ text, isWrong = false }) {
       if (isWrong) say(text.replace(/^ */, `$&${shell.paint('yellow', 'Warning')}  `));
@@ -111,8 +108,7 @@ function rowsOf(checked: ApplianceCheck): readonly Row[] {
   return rows.filter((each) => each !== undefined);
 }
 
-function reachedText({ appliance, probe: { calls, failure } }: ApplianceCheck): string {
-  const { text } = addressOf(appliance);
+function reachedText({ address: { text }, probe: { calls, failure } }: ApplianceCheck): string {
   const answered = calls.filter(({ code }) => /^\d/.test(code));
   if (answered.length === 0)
     return failure?.reason === 'tls' ? `${text}, without a request: see TLS` : `${text} gave no answer`;

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, chmod, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { access, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../../lib/check.ts';
 import { ifMissing, isThere } from '../../lib/disk.ts';
@@ -69,16 +69,11 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   const beside = `${file}.new`;
   await writeNewFile(beside, text, mode & 0o777, file);
   try {
-    await chmod(beside, mode & 0o777);
     await rename(beside, file);
   } catch (error) {
-    await removeFile(beside);
+    await rm(beside, { force: true });
     throw cannotWrite(file, error);
   }
-}
-
-export async function removeFile(file: string): Promise<void> {
-  await rm(file, { force: true });
 }
 
 function ifNotPermitted(error: unknown): void {

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { messageOf } from '../../appliance/errors.ts';
 import { createFiles, readFileText } from '../../config/files.ts';
@@ -13,7 +14,6 @@ import {
   isKeptFrom,
   isReadBySystemd,
   refuseUnwritable,
-  removeFile,
   replaceFile,
   writeNewFile,
 } from './files.ts';
@@ -46,7 +46,7 @@ export const init: Command = async (context) => {
     try {
       await writeConfiguration(file, entry, context);
     } catch (error) {
-      if (given === undefined) await removeFile(keyFile);
+      if (given === undefined) await rm(keyFile, { force: true });
       throw error;
     }
     context.say('The key is accepted.');
