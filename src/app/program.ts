@@ -1,5 +1,6 @@
 import { runCommandLine } from '../cli.ts';
 import { createShell, ownName, watchForHangup } from '../commands/shell.ts';
+import { sleep } from '../lib/time.ts';
 import { readBuildInfo } from './build-info.ts';
 
 /** Time to stop; Prometheus, systemd and Kubernetes all allow more. */
@@ -26,6 +27,8 @@ try {
     onHangup: (listener) => void process.on('SIGHUP', () => (atHangup() === 'stop' ? stop() : listener())),
     say: (line) => process.stdout.write(`${line}\n`),
     warn: (line) => process.stderr.write(`${line}\n`),
+    now: Date.now,
+    sleep: (ms) => sleep(ms, stopping.signal),
     shell: createShell({
       stdin: process.stdin,
       stdout: process.stdout,

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { BuildInfo } from '../app/build-info.ts';
 import type { Flags } from './flags.ts';
@@ -18,6 +19,10 @@ export interface CommandContext {
   readonly say: (line: string) => void;
   readonly warn: (line: string) => void;
   readonly shell: Shell;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** Rejects when the process is asked to stop. */
+  readonly sleep: (ms: number) => Promise<void>;
 }
 
 /** The standard streams, for more than lines. */
@@ -49,7 +54,6 @@ export async function untilStopped(
   stopped: AbortSignal,
   ...parts: readonly { close(): Promise<void> }[]
 ): Promise<void> {
-  if (!stopped.aborted)
-    await new Promise<void>((resolve) => stopped.addEventListener('abort', () => resolve(), { once: true }));
+  if (!stopped.aborted) await once(stopped, 'abort');
   for (const part of parts) await part.close();
 }

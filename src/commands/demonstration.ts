@@ -16,7 +16,7 @@ const defaultGatewayAddress = '127.0.0.1:9445';
 
 /** Runs the exporter on simulated appliances inside this process, for a first look. */
 export async function runDemonstration(
-  { flags, stopped, say, spoken, build, shell }: CommandContext,
+  { flags, stopped, now, say, spoken, build, shell }: CommandContext,
   web: WebSettings | undefined,
 ): Promise<number> {
   const apiKey = randomBytes(16).toString('hex');
@@ -38,7 +38,7 @@ export async function runDemonstration(
       spoken,
       log: log.logger,
       droppedLogLines: log.droppedLines,
-      now: Date.now,
+      now,
       random: Math.random,
     });
     const { url, adminUrl } = daemon;

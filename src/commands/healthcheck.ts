@@ -2,8 +2,8 @@ import { request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
 import { type WebSettings, loadWebSettings } from '../config/web-settings.ts';
 import { parseListenAddress } from '../lib/address.ts';
-import { toError } from '../lib/check.ts';
-import { type Command, defaultListenAddress, UsageError } from './command.ts';
+import { assert, toError } from '../lib/check.ts';
+import { type Command, defaultListenAddress } from './command.ts';
 
 /**
  * Requests /-/healthy from a running exporter on this machine; for containers without a shell or
@@ -11,7 +11,7 @@ import { type Command, defaultListenAddress, UsageError } from './command.ts';
  */
 export const healthcheck: Command = async ({ flags, env, say, warn }) => {
   const address = parseListenAddress(flags['web.listen-address'] ?? defaultListenAddress);
-  if (!address) throw new UsageError('--web.listen-address must be host:port or :port, for example :9444');
+  assert(address, 'parseFlags has checked the address');
   const webFile = flags['web.config.file'];
   const tls = webFile === undefined ? undefined : (await loadWebSettings({ file: webFile, env })).tls;
   const { port } = address;

@@ -52,7 +52,7 @@ export const run: Command = async (context) => {
     spoken: context.spoken,
     log: log.logger,
     droppedLogLines: log.droppedLines,
-    now: Date.now,
+    now: context.now,
     random: Math.random,
   });
   if (shell.outputIsTerminal) {

@@ -12,7 +12,8 @@ export const simulate: Command = async ({ arguments: [folder, ...more], stopped,
   const kept = folder === undefined ? undefined : await readSimulationState(folder);
   if (kept && env.ZLB_API_KEY !== undefined && env.ZLB_API_KEY !== kept.apiKey)
     throw new UsageError(`ZLB_API_KEY is not the key in ${folder}; unset it, or name another folder`);
-  const state = kept ?? newSimulationState(env.ZLB_API_KEY);
+  const apiKey = env.ZLB_API_KEY ?? randomBytes(16).toString('hex');
+  const state = kept ?? { apiKey, material: createTlsMaterial(), ports: {} };
   const simulation = await start(state);
   const configuration = configurationOf(simulation, state.apiKey);
   if (folder !== undefined) {
@@ -65,14 +66,6 @@ interface SimulationState {
 }
 
 const fileName = 'simulation.json';
-
-function newSimulationState(apiKey: string | undefined): SimulationState {
-  return {
-    apiKey: apiKey ?? randomBytes(16).toString('hex'),
-    material: createTlsMaterial(),
-    ports: {},
-  };
-}
 
 /**
  * Reads the state that an earlier start left in a folder, which it makes. Resolves to undefined at

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { dayOf } from '../lib/time.ts';
 import type { Command } from './command.ts';
 
 const yearMs = 365 * 86_400_000;
@@ -7,9 +8,9 @@ const yearMs = 365 * 86_400_000;
  * Prints a token for the admin gateway: alone on standard output, for a file; its digest on
  * standard error.
  */
-export const token: Command = async ({ say, warn }) => {
+export const token: Command = async ({ now, say, warn }) => {
   const made = makeToken();
-  const expires = new Date(Date.now() + yearMs).toISOString().slice(0, 10);
+  const expires = dayOf(now() + yearMs);
   say(made.token);
   warn('This token is shown once: give it to its user, and only its digest to the configuration, such as');
   warn('');

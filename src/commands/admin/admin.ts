@@ -1,38 +1,32 @@
 import { endpoints } from '../../appliance/api/table.ts';
 import { closestWord } from '../../lib/text.ts';
-import { sleep } from '../../lib/time.ts';
 import { type Command, UsageError } from '../command.ts';
 import type { Flags } from '../flags.ts';
 import { adminHelp } from '../help.ts';
 import { quotable } from './words.ts';
 import { callOperation, operationFlags } from './call-operation.ts';
 import { builtInCommands, listOperations } from './built-in-commands.ts';
-import { recipes } from './recipes.ts';
-import { recipeFlags, runRecipe } from './run-recipe.ts';
+import { recipeFlags, recipes, runRecipe } from './run-recipe.ts';
 import { requestCommandOf, requestFlags } from './requests.ts';
-import { type AdminCommand, type AdminParts, withSession } from './session.ts';
+import { type AdminCommand, withSession } from './session.ts';
 
-/** Creates the command that sends requests to the admin gateway of a running exporter. */
-export function createAdmin(parts: AdminParts): Command {
-  return async (context) => {
-    const { arguments: given, flags, say } = context;
-    const [first, ...rest] = given;
-    if (first === undefined) {
-      say(adminHelp);
-      return 0;
-    }
-    if (first === 'operations') {
-      refuseFlags(flags, { name: 'admin operations', flags: ['json'] });
-      await listOperations(rest, context);
-      return 0;
-    }
-    const command = commandOf(first, rest, flags.request === true);
-    refuseFlags(flags, command);
-    return await withSession(context, parts, command.run);
-  };
-}
-
-export const admin: Command = createAdmin({ now: Date.now, sleep });
+/** Sends requests to the admin gateway of a running exporter. */
+export const admin: Command = async (context) => {
+  const { arguments: given, flags, say } = context;
+  const [first, ...rest] = given;
+  if (first === undefined) {
+    say(adminHelp);
+    return 0;
+  }
+  if (first === 'operations') {
+    refuseFlags(flags, { name: 'admin operations', flags: ['json'] });
+    await listOperations(rest, context);
+    return 0;
+  }
+  const command = commandOf(first, rest, flags.request === true);
+  refuseFlags(flags, command);
+  return await withSession(context, command.run);
+};
 
 /** Returns what the words ask for; throws a UsageError for words that ask for nothing. */
 function commandOf(first: string, rest: readonly string[], isRequest: boolean): AdminCommand {

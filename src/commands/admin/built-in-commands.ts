@@ -54,10 +54,7 @@ async function changeFreeze(method: 'PUT' | 'DELETE', session: AdminSession): Pr
 }
 
 /** Lists the operations in which every word occurs; needs no gateway. */
-export async function listOperations(
-  words: readonly string[],
-  { flags, say, shell }: Pick<CommandContext, 'flags' | 'say' | 'shell'>,
-): Promise<void> {
+export async function listOperations(words: readonly string[], { flags, say, shell }: CommandContext): Promise<void> {
   const wanted = words.map((word) => word.toLowerCase());
   const found = Object.entries(endpoints)
     .map(([key, { route, risk, body, summary }]: [string, EndpointRow]) => ({ key, route, risk, body, summary }))

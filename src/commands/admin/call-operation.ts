@@ -54,7 +54,7 @@ export async function callOperation(
   const content = await readContent(call.operation, fields, flags.body, shell);
   const options = optionsOf(flags, flags.reason);
   const calls = callsTo(appliance, session);
-  const prepared = { appliance, call, content, options, calls };
+  const prepared = { call, content, options, calls };
   const output = path === undefined ? undefined : await createOutputFile(path);
   const redact = redactor(content);
   const redacted = {
@@ -75,7 +75,6 @@ export async function callOperation(
 }
 
 interface PreparedCall {
-  readonly appliance: string;
   readonly call: OperationCall;
   readonly content: Content | undefined;
   readonly options: CallOptions;
@@ -102,10 +101,10 @@ function writeOf({ call, content }: PreparedCall, confirm: string | undefined): 
 }
 
 async function showPreview(prepared: PreparedCall, session: AdminSession): Promise<number> {
-  const { appliance, call, content, options, calls } = prepared;
+  const { call, content, options, calls } = prepared;
   const { flags, client, now, warn } = session;
   const confirm = flags.confirm;
-  const answer = await client.send(requestFor(appliance, call, content, { ...options, confirm, dryRun: true }));
+  const answer = await client.send(requestFor(calls.appliance, call, content, { ...options, confirm, dryRun: true }));
   const body = await answer.whole();
   const preview = readPreview(body, createDecoder());
   await printAnswer(body, () => previewLines(preview), session);
@@ -118,7 +117,7 @@ async function showPreview(prepared: PreparedCall, session: AdminSession): Promi
 
 /** Asks for the operation instead of sending it. Resolves to the exit code. */
 async function request(
-  { appliance, call, content, options: { reason, force } }: PreparedCall,
+  { call, content, options: { reason, force }, calls: { appliance } }: PreparedCall,
   session: AdminSession,
 ): Promise<number> {
   const { operation, params: parameters } = call;
@@ -134,14 +133,15 @@ async function request(
 
 /** Resolves to the exit code. */
 async function send(prepared: PreparedCall, session: AdminSession, output: OutputFile | undefined): Promise<number> {
-  const { appliance, call, content, options, calls } = prepared;
+  const { call, content, options, calls } = prepared;
+  const { appliance } = calls;
   const { flags, client, warn } = session;
   const given = flags.confirm;
   const confirm = given ?? confirmationOf(call, appliance)[0];
   if (changes(call.operation.row.risk)) {
     for (const line of await preflight(writeOf(prepared, confirm), options, calls)) warn(line);
     const unconfirmed = given === undefined ? confirm : undefined;
-    if (!(await isAgreed({ title: `${call.operation.key} on ${appliance}`, unconfirmed }, session))) return 2;
+    if (!(await isAgreed(`${call.operation.key} on ${appliance}`, session, unconfirmed))) return 2;
   }
   if (flags['backup-first']) await backUp(prepared, session);
   const answer = await client.send(requestFor(appliance, call, content, { ...options, confirm }));

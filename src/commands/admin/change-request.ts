@@ -3,49 +3,33 @@ import { createDecoder } from '../../appliance/decode.ts';
 import { isRecord } from '../../lib/check.ts';
 import { oneLine } from '../../lib/text.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
+import { PreviewReply } from '../../recipes/calls.ts';
 import { callLines, objectionLines, presentLines } from './preview.ts';
 import { pairLines, recordsOf, tableLines } from './render.ts';
 
-function nullable<Schema extends TSchema>(schema: Schema) {
-  return Type.Union([Type.Null(), schema]);
-}
+const text = Type.String();
+const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([Type.Null(), schema]);
 
-const StepReply = Type.Object({
-  title: Type.String(),
-  call: nullable(
-    Type.Object({
-      operation: Type.String(),
-      risk: Type.String(),
-      method: Type.String(),
-      url: Type.String(),
-      body: Type.Optional(Type.Unknown()),
-    }),
-  ),
-  findings: Type.Array(
-    Type.Object({ guard: Type.String(), severity: Type.String(), message: Type.String(), remedy: Type.String() }),
-  ),
-  because: Type.Array(Type.String()),
-  current: nullable(Type.Object({ operation: Type.String(), body: Type.Unknown() })),
-});
+const { findings, because, current } = PreviewReply.properties;
+const call = Type.Object({ operation: text, risk: text, method: text, url: text, body: Type.Optional(Type.Unknown()) });
+const StepReply = Type.Object({ title: text, call: orNull(call), findings, because, current });
 
 /** The members of a change request that these commands read. */
 const RequestReply = Type.Object({
-  id: Type.String(),
-  state: Type.String(),
-  appliance: Type.String(),
-  title: Type.String(),
+  id: text,
+  state: text,
+  appliance: text,
+  title: text,
   force: Type.Boolean(),
-  requested_by: Type.String(),
-  reason: nullable(Type.String()),
-  alert: nullable(Type.Object({ name: Type.String(), summary: nullable(Type.String()), since: Type.String() })),
-  created: Type.String(),
-  expires: Type.String(),
-  digest: Type.String(),
-  plan: Type.Object({ facts: Type.Array(Type.String()), steps: Type.Array(StepReply) }),
-  decision: nullable(
-    Type.Object({ by: Type.String(), what: Type.String(), reason: nullable(Type.String()), at: Type.String() }),
-  ),
-  outcome: nullable(Type.Object({ at: Type.String(), lines: Type.Array(Type.String()) })),
+  requested_by: text,
+  reason: orNull(text),
+  alert: orNull(Type.Object({ name: text, summary: orNull(text), since: text })),
+  created: text,
+  expires: text,
+  digest: text,
+  plan: Type.Object({ facts: Type.Array(text), steps: Type.Array(StepReply) }),
+  decision: orNull(Type.Object({ by: text, what: text, reason: orNull(text), at: text })),
+  outcome: orNull(Type.Object({ at: text, lines: Type.Array(text) })),
 });
 export type ChangeRequest = Static<typeof RequestReply>;
 
@@ -133,7 +117,7 @@ function stepLines(
     '',
     oneLine(`${index + 1}. ${title}`, 500),
     ...callLines(call),
-    ...objectionLines({ ...objections, validation: { problems: [] } }),
+    ...objectionLines(objections),
     ...(current ? presentLines(current, call.body).map((line) => `  ${line}`) : []),
   ];
 }

@@ -28,7 +28,7 @@ export function wouldFail({ would, validation }: Pick<Preview, 'would' | 'valida
 export function previewLines({ operation, risk, request, current, ...outcome }: Preview): readonly string[] {
   return [
     oneLine(`Dry run of ${operation} (${risk}): ${outcomeText(outcome)}.`, 300),
-    ...objectionLines(outcome),
+    ...objectionLines(outcome, outcome.validation),
     '',
     'Request',
     ...callLines(request),
@@ -40,7 +40,8 @@ const maxBodyLength = 4_000;
 
 /** Returns a call as it would be sent; says how much of a long body it does not show. */
 export function callLines({ method, url, body }: Preview['request']): readonly string[] {
-  const text = body === undefined || body === null ? '' : bodyText(body);
+  const shown = body ?? '';
+  const text = typeof shown === 'string' ? shown : jsonText(shown);
   const more = text.length - maxBodyLength;
   return [
     oneLine(`${method} ${url}`, 2_000),
@@ -49,12 +50,14 @@ export function callLines({ method, url, body }: Preview['request']): readonly s
   ].map((line) => `  ${line}`);
 }
 
-/** Returns the objections of the gateway and its guards to a call, each once. */
-export function objectionLines({
-  because,
-  findings,
-  validation,
-}: Pick<Preview, 'because' | 'findings' | 'validation'>): readonly string[] {
+/**
+ * Returns the objections of the gateway and its guards to a call, each once; with `validation` also
+ * those of the appliance.
+ */
+export function objectionLines(
+  { because, findings }: Pick<Preview, 'because' | 'findings'>,
+  validation: Preview['validation'] = { problems: [] },
+): readonly string[] {
   const found = findings.map(
     ({ guard, severity, message, remedy }) => `${severity === 'blocking' ? '✗' : '!'} ${guard}: ${message} ${remedy}`,
   );
@@ -74,7 +77,6 @@ export function warningLines({ findings, warned = [] }: Pick<Preview, 'findings'
   return objectionLines({
     because: [],
     findings: findings.filter(({ severity, guard }) => severity !== 'blocking' || warned.includes(guard)),
-    validation: { problems: [] },
   });
 }
 
@@ -89,10 +91,6 @@ export function presentLines({ operation, body }: NonNullable<Preview['current']
   const source = oneLine(operation, 64);
   const changed = isRecord(change) ? Object.keys(change) : [];
   return [`Now (${source})`, ...presentStateLines(body, changed, source).map((line) => `  ${line}`.trimEnd())];
-}
-
-function bodyText(body: unknown): string {
-  return typeof body === 'string' ? body : jsonText(body);
 }
 
 const maxLines = 12;
@@ -135,7 +133,7 @@ export function presentStateLines(body: unknown, changed: readonly string[], sou
   if (isBlank(subject)) return ['(nothing)'];
   if (!isRecord(subject)) {
     const lines = typeof subject === 'string' ? renderText(subject) : renderJson(subject);
-    return shortened(lines, 'lines', source);
+    return [...lines.slice(0, maxLines), ...moreLines(lines.length, 'lines', source)];
   }
   const rank = ({ name }: NamedValue): number =>
     changed.includes(name) ? -1 : importantNames.indexOf(name) + 1 || importantNames.length + 1;
@@ -145,10 +143,6 @@ export function presentStateLines(body: unknown, changed: readonly string[], sou
   if (values.length === 0) return ['(nothing)'];
   const shown = values.slice(0, maxLines).map(({ title, value }) => [title, value] as const);
   return [...pairLines(shown), ...moreLines(values.length, 'values', source)];
-}
-
-function shortened(lines: readonly string[], unit: string, source: string): readonly string[] {
-  return [...lines.slice(0, maxLines), ...moreLines(lines.length, unit, source)];
 }
 
 function moreLines(count: number, unit: string, source: string): readonly string[] {

@@ -151,7 +151,7 @@ async function approveShown(id: string, digest: string | undefined, session: Adm
       return 2;
     }
     const { title, appliance } = request;
-    if (!(await isAgreed({ title: `the approval of ${id}: ${title} on ${appliance}` }, session))) return 2;
+    if (!(await isAgreed(`the approval of ${id}: ${title} on ${appliance}`, session))) return 2;
     try {
       return await sendApproval(id, digest ?? request.digest, session);
     } catch (error) {

@@ -6,10 +6,15 @@ import { namedValues } from './words.ts';
 import type { CallOptions, Calls, Preview, Write } from '../../recipes/calls.ts';
 import { objectionLines, previewLines } from './preview.ts';
 import { backupSteps } from '../../recipes/backup.ts';
-import type { Plan, Recipe, Step } from '../../recipes/recipe.ts';
+import type { Recipe, RecipeContext, Step } from '../../recipes/recipe.ts';
 import { askForChange } from './requests.ts';
 import { requestableRecipes } from '../../recipes/recipes.ts';
 import { AdminError } from '../../recipes/admin-error.ts';
+import { installActivation } from './certificates/install-activation.ts';
+import { replaceCertificate } from './certificates/replace-certificate.ts';
+
+/** All recipes of the command line. */
+export const recipes: readonly Recipe[] = [...requestableRecipes, replaceCertificate, installActivation];
 
 /** Flags that recipes take. */
 export const recipeFlags: AdminCommand['flags'] = [
@@ -21,6 +26,23 @@ export const recipeFlags: AdminCommand['flags'] = [
   'wait',
   'backup-first',
 ];
+
+/** A context whose calls can also change something. */
+export type WritingContext = RecipeContext & { readonly calls: Calls };
+
+/** Returns the context of a recipe. Throws a UsageError for a wrong `--wait`. */
+export function recipeContext(
+  appliance: string,
+  values: RecipeContext['values'],
+  session: AdminSession,
+): WritingContext {
+  const { flags, now, sleep, say } = session;
+  const waitMs = flags.wait === undefined ? undefined : parseDuration(flags.wait);
+  if (flags.wait !== undefined && waitMs === undefined)
+    throw new UsageError('--wait must be a duration such as 90s or 5m');
+  const progress = (line: string): void => say(`  … ${oneLine(line, 500)}`);
+  return { calls: callsTo(appliance, session), values, waitMs, now, sleep, progress };
+}
 
 /** A step with the gateway's dry run of its call. */
 interface PreviewedStep {
@@ -41,25 +63,17 @@ export async function runRecipe(
   const { flags, say, warn } = session;
   const values = namedValues(words, recipe);
   if (flags.request) return await request(recipe, { appliance, values }, session);
-  const waitMs = waitOf(flags.wait);
+  const context = recipeContext(appliance, values, session);
+  const { calls } = context;
   const dryRun = flags['dry-run'] === true;
   const options = optionsOf(flags, await reasonFor(session, dryRun));
-  const calls = callsTo(appliance, session);
-  const context = {
-    calls,
-    values,
-    waitMs,
-    now: session.now,
-    sleep: session.sleep,
-    progress: (line: string) => say(`  … ${oneLine(line, 500)}`),
-  };
   const backup = flags['backup-first'] ? await backupSteps(context) : [];
-  const { facts, steps: ownSteps } = await recipe.plan(context);
-  const plan = { facts, steps: [...backup, ...ownSteps] };
-  const previewed = await previewSteps(plan.steps, calls, options);
+  const plan = await recipe.plan(context);
+  const steps = [...backup, ...plan.steps];
+  const previewed = await previewSteps(steps, calls, options);
 
   say(`${recipe.name} on ${oneLine(appliance, 64)}: ${recipe.about}`);
-  for (const line of ['', ...planLines(plan, dryRun ? [] : previewed)]) say(line);
+  for (const line of ['', ...planLines(plan.facts, previewed, dryRun)]) say(line);
   if (dryRun) {
     for (const line of previewed.flatMap(({ preview }) => (preview ? ['', ...previewLines(inSequence(preview))] : [])))
       say(line);
@@ -71,9 +85,9 @@ export async function runRecipe(
     warn(`Nothing was done: ${obstacle}`);
     return 1;
   }
-  if (!(await isAgreed({ title: `${recipe.name} on ${appliance}` }, session))) return 2;
+  if (!(await isAgreed(`${recipe.name} on ${appliance}`, session))) return 2;
   say('');
-  await runSteps(plan.steps, (write) => calls.write(write, options), session);
+  await runSteps(steps, (write) => calls.write(write, options), session);
   return 0;
 }
 
@@ -125,21 +139,18 @@ function inSequence(preview: Preview): Preview {
 }
 
 /**
- * Renders the plan, with the gateway's objections below each step. A dry run shows them in full
- * elsewhere (`previewed` is empty).
+ * Renders the plan, with the gateway's objections below each step, unless a dry run shows them in
+ * full elsewhere.
  */
-function planLines({ facts, steps }: Plan, previewed: readonly PreviewedStep[]): readonly string[] {
+function planLines(facts: readonly string[], previewed: readonly PreviewedStep[], dryRun: boolean): readonly string[] {
   return [
     ...facts.map((fact) => oneLine(fact, 1_000)),
     '',
     'Plan',
-    ...steps.flatMap(({ title }, index) => {
-      const preview = previewed[index]?.preview;
-      return [
-        `  ${index + 1}. ${oneLine(title, 500)}`,
-        ...(preview ? objectionLines({ ...preview, validation: { problems: [] } }).map((line) => `   ${line}`) : []),
-      ];
-    }),
+    ...previewed.flatMap(({ step: { title }, preview }, index) => [
+      `  ${index + 1}. ${oneLine(title, 500)}`,
+      ...(preview && !dryRun ? objectionLines(preview).map((line) => `   ${line}`) : []),
+    ]),
   ];
 }
 
@@ -155,14 +166,6 @@ async function reasonFor({ flags, shell }: AdminSession, dryRun: boolean): Promi
   if (shell.ask || [flags.yes, flags.force, flags['break-glass']].includes(true))
     throw new UsageError('a recipe needs a reason for the audit: --reason=TEXT');
   return undefined;
-}
-
-/** Returns the milliseconds of `--wait`; throws a UsageError for a text that is no duration. */
-export function waitOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const ms = parseDuration(text);
-  if (ms === undefined) throw new UsageError('--wait must be a duration such as 90s or 5m');
-  return ms;
 }
 
 /**

@@ -9,14 +9,10 @@ import { readConnection } from './connection.ts';
 import { createGatewayClient, type GatewayClient, type GatewayRequest, requestFor } from './gateway-client.ts';
 import { printLines } from './render.ts';
 
-/** The parts that every admin command needs: flags, terminal, gateway client, clock. */
-export interface AdminSession extends Pick<CommandContext, 'flags' | 'say' | 'warn' | 'shell' | 'stopped'> {
+/** The context of an admin command, with its way to the gateway. */
+export interface AdminSession extends CommandContext {
   readonly client: GatewayClient;
   readonly operations: Operations;
-  /** Unix milliseconds. */
-  readonly now: () => number;
-  /** Rejects when the process is asked to stop. */
-  readonly sleep: (ms: number) => Promise<void>;
 }
 
 /** A request that the words after `admin` make. */
@@ -29,27 +25,16 @@ export interface AdminCommand {
   readonly run: (session: AdminSession) => Promise<number | void>;
 }
 
-export interface AdminParts {
-  readonly now: () => number;
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-}
-
 /** Does a task through the gateway that flags and environment name. Resolves to the exit code. */
-export async function withSession(
-  context: CommandContext,
-  { now, sleep }: AdminParts,
-  task: AdminCommand['run'],
-): Promise<number> {
-  const { stopped } = context;
+export async function withSession(context: CommandContext, task: AdminCommand['run']): Promise<number> {
   const connection = await readConnection(context);
-  const client = createGatewayClient(connection, stopped);
+  const client = createGatewayClient(connection, context.stopped);
   // A hostile listener could send the token back.
   const hide = (text: string): string => connection.token.scrub(text);
   const say = (line: string): void => context.say(hide(line));
   const warn = (line: string): void => context.warn(hide(line));
   try {
-    const operations = createOperations();
-    return (await task({ ...context, say, warn, client, operations, now, sleep: (ms) => sleep(ms, stopped) })) ?? 0;
+    return (await task({ ...context, say, warn, client, operations: createOperations() })) ?? 0;
   } catch (error) {
     return await fail(error instanceof AdminError ? error.without(hide) : error, context);
   } finally {
@@ -58,7 +43,7 @@ export async function withSession(
 }
 
 /** Returns the calls to one appliance, for recipes. */
-export function callsTo(appliance: string, { client, operations }: Pick<AdminSession, 'client' | 'operations'>): Calls {
+export function callsTo(appliance: string, { client, operations }: AdminSession): Calls {
   return createCalls(operations, appliance, async (call, content, options) => {
     const answer = await client.send(requestFor(appliance, call, content, options));
     if (answer.waitsAs !== undefined) throw notSent(answer.waitsAs, call);
@@ -106,7 +91,7 @@ export async function show(
 export async function printAnswer(
   body: Buffer,
   toLines: (answer: unknown) => readonly string[],
-  session: Pick<AdminSession, 'flags' | 'say' | 'warn' | 'shell'>,
+  session: AdminSession,
 ): Promise<void> {
   if (session.flags.json) await session.shell.write(body);
   else printLines(toLines(parseJson(body)), session);
@@ -124,19 +109,15 @@ export function errorLines({ title, message, remedy, code, requestId }: AdminErr
   ];
 }
 
-interface Change {
-  /** `actOnFarm on lb-1`. */
-  readonly title: string;
-  /** The name that the caller has not confirmed yet; only for a call that cannot be undone. */
-  readonly unconfirmed?: string | undefined;
-}
-
 /**
- * Resolves to true when a change may be sent. Otherwise it has printed the reason and the remedy.
+ * Resolves to true when a change such as `actOnFarm on lb-1` may be sent. Otherwise it has printed
+ * the reason and the remedy. `unconfirmed` is the name that the caller has not confirmed yet, for a
+ * call that cannot be undone.
  */
 export async function isAgreed(
-  { title, unconfirmed }: Change,
-  { flags, shell, warn }: Pick<AdminSession, 'flags' | 'shell' | 'warn'>,
+  title: string,
+  { flags, shell, warn }: AdminSession,
+  unconfirmed?: string,
 ): Promise<boolean> {
   const what = oneLine(title, 200);
   const name = unconfirmed === undefined ? undefined : oneLine(unconfirmed, 200);

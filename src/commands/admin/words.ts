@@ -3,6 +3,7 @@ import { UsageError } from '../command.ts';
 import type { Operation, OperationCall, Operations } from '../../gateway/operation.ts';
 import { AdminProblem } from '../../gateway/problem.ts';
 import { endpoints } from '../../appliance/api/table.ts';
+import type { Recipe } from '../../recipes/recipe.ts';
 
 /** One `name=value` of the command line, or one `name:=json`. */
 export interface Assignment {
@@ -81,7 +82,7 @@ function parseValue(name: string, text: string): unknown {
 /** Returns the values of a recipe, all of them texts; throws a UsageError for an unknown name. */
 export function namedValues(
   words: readonly string[],
-  { name: recipe, parameters }: { readonly name: string; readonly parameters: Readonly<Record<string, boolean>> },
+  { name: recipe, parameters }: Pick<Recipe, 'name' | 'parameters'>,
 ): Readonly<Record<string, string>> {
   const values = new Map<string, string>();
   const known = Object.keys(parameters);
@@ -129,27 +130,24 @@ export function parseTarget(words: readonly string[], operations: Operations): T
   return { call, fields: left };
 }
 
-function nameOperation(words: readonly string[], operations: Operations): Named {
-  const [first = '', second = '', ...others] = words;
-  const spoken = /^(?:(get|post|put|delete)\s+)?(\/.*)$/is.exec(first);
-  if (spoken) return byPath(spoken[1] ?? 'GET', spoken[2] ?? '', words.slice(1), operations);
-  if (/^(?:get|post|put|delete)$/i.test(first) && second.startsWith('/'))
-    return byPath(first, second, others, operations);
-  const operation = operations.named(first);
-  if (operation) return { operation, params: {}, rest: words.slice(1) };
-  const guess = closestWord(first, Object.keys(endpoints));
+function nameOperation([first = '', ...others]: readonly string[], operations: Operations): Named {
+  const isVerb = /^(?:get|post|put|delete)$/i.test(first) && others[0]?.startsWith('/') === true;
+  const [name, rest] = isVerb ? [`${first} ${others[0]}`, others.slice(1)] : [first, others];
+  const [, verb = 'GET', path] = /^(?:(get|post|put|delete)\s+)?(\/.*)$/is.exec(name) ?? [];
+  if (path !== undefined) return { ...byPath(verb.toUpperCase(), path, operations), rest };
+  const operation = operations.named(name);
+  if (operation) return { operation, params: {}, rest };
+  const guess = closestWord(name, Object.keys(endpoints));
   throw new UsageError(
-    `there is no operation ${JSON.stringify(quotable(first))}${guess ? `; did you mean ${guess}? Otherwise` : ';'} zlb-exporter admin operations WORDS finds them`,
+    `there is no operation ${JSON.stringify(quotable(name))}${guess ? `; did you mean ${guess}? Otherwise` : ';'} zlb-exporter admin operations WORDS finds them`,
   );
 }
 
-function byPath(verb: string, path: string, rest: readonly string[], operations: Operations): Named {
-  const method = verb.toUpperCase();
+function byPath(method: string, path: string, operations: Operations): Omit<Named, 'rest'> {
   const templated = operations.named(`${method} ${path}`);
-  if (templated) return { operation: templated, params: {}, rest };
+  if (templated) return { operation: templated, params: {} };
   try {
-    const { operation, params } = operations.find(method, path);
-    return { operation, params, rest };
+    return operations.find(method, path);
   } catch (error) {
     if (!(error instanceof AdminProblem)) throw error;
     const others = error.code === 'method_not_allowed' ? `, only ${error.headers.allow}` : '';

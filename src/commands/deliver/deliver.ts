@@ -2,35 +2,25 @@ import type { Static } from 'typebox';
 import { createDecoder } from '../../appliance/decode.ts';
 import { AppliancesSchema } from '../../http/openapi/gateway-schemas.ts';
 import { globMatcher, oneLine } from '../../lib/text.ts';
-import { sleep } from '../../lib/time.ts';
-import { type Command, type CommandContext, UsageError } from '../command.ts';
+import { type Command, UsageError } from '../command.ts';
 import { AdminError, cannot } from '../../recipes/admin-error.ts';
 import { parseJson } from '../../lib/check.ts';
 import type { CallOptions, Calls, Write } from '../../recipes/calls.ts';
 import { objectionLines } from '../admin/preview.ts';
 import type { FarmState } from '../../recipes/restart-farm.ts';
-import type { RecipeContext } from '../../recipes/recipe.ts';
 import { tableLines } from '../admin/render.ts';
-import { previewSteps, waitOf } from '../admin/run-recipe.ts';
-import { type AdminParts, type AdminSession, callsTo, withSession } from '../admin/session.ts';
+import { previewSteps, recipeContext, type WritingContext } from '../admin/run-recipe.ts';
+import { type AdminSession, withSession } from '../admin/session.ts';
 import { farmCertificates } from '../../recipes/certificate-steps.ts';
-import { type DeliveryOptions, type FarmDelivery, planDelivery } from '../../recipes/delivery.ts';
+import { type FarmDelivery, planDelivery } from '../../recipes/delivery.ts';
 import { type Before, putBack } from './put-back.ts';
 import type { Renewed } from '../../recipes/renewed.ts';
 import { readRenewed, sourceOf } from './source.ts';
 import { lookAtServed, type Reach } from './served.ts';
 
-/** An appliance of the token. */
-interface Covered {
-  readonly name: string;
-  readonly reach: Reach | undefined;
-}
-
 /** The farms of an appliance that use the certificate, and how to call it. */
 interface Target {
-  readonly appliance: string;
-  readonly calls: Calls;
-  readonly context: RecipeContext;
+  readonly context: WritingContext;
   readonly reach: Reach | undefined;
   readonly deliveries: readonly FarmDelivery[];
 }
@@ -43,45 +33,28 @@ interface Outcome {
   readonly detail: string;
 }
 
-/**
- * Creates the command that brings a renewed certificate to every farm that uses its predecessor.
- */
-export function createDeliver(parts: AdminParts): Command {
-  return async (context) => {
-    const { flags } = context;
-    const source = sourceOf(context);
-    if (source === undefined) return 0;
-    if (flags.force && flags.reason === undefined)
-      throw new UsageError('--force needs a reason for the audit: --reason=TEXT');
-    const only = onlyOf(flags.only);
-    return await withSession(context, parts, async (session) =>
-      deliverTo(only, await readRenewed(source, session.now()), session),
-    );
-  };
-}
-
-export const deliver: Command = createDeliver({ now: Date.now, sleep });
-
-interface Only {
-  readonly appliance: (name: string) => boolean;
-  readonly farm: (name: string) => boolean;
-}
-
-function onlyOf(text: string | undefined): Only {
-  const [appliance = '*', farm = '*'] = text?.split('/', 2) ?? [];
-  return { appliance: globMatcher(appliance), farm: globMatcher(farm) };
-}
+/** Brings a renewed certificate to every farm that uses its predecessor. */
+export const deliver: Command = async (context) => {
+  const { flags } = context;
+  const source = sourceOf(context);
+  if (source === undefined) return 0;
+  if (flags.force && flags.reason === undefined)
+    throw new UsageError('--force needs a reason for the audit: --reason=TEXT');
+  return await withSession(context, async (session) =>
+    deliverRenewed(await readRenewed(source, session.now()), session),
+  );
+};
 
 /** Plans everything, then delivers one farm after the other, and stops at the first failure. */
-async function deliverTo(only: Only, renewed: Renewed, session: AdminSession): Promise<number> {
+async function deliverRenewed(renewed: Renewed, session: AdminSession): Promise<number> {
   const { flags, say } = session;
   const options: CallOptions = { reason: flags.reason ?? `deliver ${renewed.file}` };
-  const planned = await planAll(only, renewed, { session, options });
+  const { targets, failures } = await planAll(renewed, options, session);
   say(`${renewed.file}: ${renewed.names.join(', ')}`);
   const outcomes = flags['dry-run']
-    ? dryRun(planned.targets, session)
-    : await deliverAll(planned.targets, renewed, { session, options });
-  const rows = [...planned.failures, ...outcomes];
+    ? dryRun(targets, session)
+    : await deliverAll(targets, renewed, { session, options });
+  const rows = [...failures, ...outcomes];
   say('');
   for (const line of tableLines(
     ['appliance', 'farm', 'result', 'detail'],
@@ -96,38 +69,40 @@ async function deliverTo(only: Only, renewed: Renewed, session: AdminSession): P
  * waiting.
  */
 async function planAll(
-  only: Only,
   renewed: Renewed,
-  { session, options }: { readonly session: AdminSession; readonly options: CallOptions },
+  options: CallOptions,
+  session: AdminSession,
 ): Promise<{ readonly targets: readonly Target[]; readonly failures: readonly Outcome[] }> {
-  const wanted: DeliveryOptions = {
-    replaces: session.flags.replaces,
-    force: session.flags.force === true,
-    wants: only.farm,
-  };
+  const { only, replaces, force = false } = session.flags;
+  const [applianceGlob = '*', farmGlob = '*'] = only?.split('/', 2) ?? [];
+  const wantsAppliance = globMatcher(applianceGlob);
+  const wanted = { replaces, force, wants: globMatcher(farmGlob) };
   const targets: Target[] = [];
   const failures: Outcome[] = [];
-  for (const { name: appliance, reach } of await appliancesOf(session)) {
-    if (!only.appliance(appliance)) continue;
-    const calls = callsTo(appliance, session);
-    const context = contextFor(calls, session);
+  for (const { name: appliance, vip } of await appliancesOf(session)) {
+    if (!wantsAppliance(appliance)) continue;
+    const context = recipeContext(appliance, {}, session);
+    const reach = vip && { connectTo: vip.connect_to, networks: vip.networks };
     try {
       const deliveries = await planDelivery(context, renewed, wanted);
-      for (const delivery of deliveries) await refuseRefused(delivery, calls, options);
-      targets.push({ appliance, calls, context, reach, deliveries });
+      for (const delivery of deliveries) await refuseRefused(delivery, context.calls, options);
+      targets.push({ context, reach, deliveries });
     } catch (error) {
       failures.push({ appliance, farm: '-', result: 'failed', detail: sentenceOf(error) });
     }
   }
   if (failures.length === 0 && targets.every(({ deliveries }) => deliveries.length === 0))
     throw cannot(
-      `No farm has a certificate for ${wanted.replaces ?? renewed.commonName}`,
+      `No farm has a certificate for ${replaces ?? renewed.commonName}`,
       'Check the name and the token. --replaces=NAME names a predecessor with another name.',
     );
   return { targets, failures };
 }
 
-async function appliancesOf({ client }: AdminSession): Promise<readonly Covered[]> {
+type Appliances = Static<typeof AppliancesSchema>;
+
+/** Resolves to the appliances of the token. */
+async function appliancesOf({ client }: AdminSession): Promise<Appliances['appliances']> {
   const answer = parseJson(await (await client.send({ method: 'GET', path: '/appliances' })).whole());
   const checked = createDecoder()(AppliancesSchema, answer);
   if (!checked.ok)
@@ -135,22 +110,7 @@ async function appliancesOf({ client }: AdminSession): Promise<readonly Covered[
       detail: `${checked.because}. Nothing was changed.`,
       remedy: 'Use the same version of zlb-exporter on both sides.',
     });
-  const { appliances } = answer as Static<typeof AppliancesSchema>;
-  return appliances.map(({ name, vip }) => ({
-    name,
-    reach: vip && { connectTo: vip.connect_to, networks: vip.networks },
-  }));
-}
-
-function contextFor(calls: Calls, { flags, now, sleep: pause, say }: AdminSession): RecipeContext {
-  return {
-    calls,
-    values: {},
-    waitMs: waitOf(flags.wait),
-    now,
-    sleep: pause,
-    progress: (line) => say(`  … ${oneLine(line, 500)}`),
-  };
+  return (answer as Appliances).appliances;
 }
 
 /** Rejects with an AdminError when the gateway would refuse one of the calls. */
@@ -158,9 +118,8 @@ async function refuseRefused({ farm, steps }: FarmDelivery, calls: Calls, option
   for (const { step, preview } of await previewSteps(steps, calls, options)) {
     if (preview?.would === 'wait for approval') throw needsApproval(step.title);
     if (preview?.would !== 'be refused') continue;
-    const objections = objectionLines({ ...preview, validation: { problems: [] } });
     throw new AdminError(`The gateway refuses: ${step.title}`, {
-      detail: objections.join(' ').trim(),
+      detail: objectionLines(preview).join(' ').trim(),
       remedy: `Nothing was changed. A guard is overridden with the recipe: replace-certificate farm=${farm.name} … --force.`,
     });
   }
@@ -173,10 +132,11 @@ function needsApproval(title: string): AdminError {
   });
 }
 
-function dryRun(targets: readonly Target[], { say }: Pick<CommandContext, 'say'>): readonly Outcome[] {
+function dryRun(targets: readonly Target[], { say }: AdminSession): readonly Outcome[] {
   const outcomes: Outcome[] = [];
-  for (const { appliance, deliveries } of targets)
+  for (const { context, deliveries } of targets)
     for (const { farm, replacement, steps } of deliveries) {
+      const { appliance } = context.calls;
       for (const { title } of steps) say(`  ${appliance}/${oneLine(farm.name, 64)}: ${oneLine(title, 500)}`);
       outcomes.push({
         appliance,
@@ -189,22 +149,26 @@ function dryRun(targets: readonly Target[], { say }: Pick<CommandContext, 'say'>
   return outcomes;
 }
 
+interface Sending {
+  readonly session: AdminSession;
+  readonly options: CallOptions;
+}
+
 /** Delivers to one farm after the other, and then looks at what they serve. */
 async function deliverAll(
   targets: readonly Target[],
   renewed: Renewed,
-  { session, options }: { readonly session: AdminSession; readonly options: CallOptions },
+  { session, options }: Sending,
 ): Promise<readonly Outcome[]> {
   const done: { readonly outcome: Outcome; readonly farm: FarmState; readonly target: Target }[] = [];
   for (const target of targets)
     for (const delivery of target.deliveries) {
-      const { appliance, calls, context } = target;
+      const { calls } = target.context;
       const { farm } = delivery;
-      const send = (write: Write): Promise<void> => calls.write(write, options);
       const outcome = done.some((earlier) => earlier.outcome.result === 'failed')
         ? ({ result: 'not tried', detail: 'an earlier farm failed' } as const)
-        : await deliverOne(delivery, { appliance, context, send }, session);
-      done.push({ outcome: { appliance, farm: farm.name, ...outcome }, farm, target });
+        : await deliverOne(delivery, target.context, { session, options });
+      done.push({ outcome: { appliance: calls.appliance, farm: farm.name, ...outcome }, farm, target });
     }
   // At the end: until then another node of a cluster may serve the old one.
   const verified: Outcome[] = [];
@@ -228,23 +192,19 @@ async function verify(
   return { ...outcome, detail, ...(seen.isFailure && { result: 'failed' as const }) };
 }
 
-interface Path {
-  readonly appliance: string;
-  readonly context: RecipeContext;
-  readonly send: (write: Write) => Promise<void>;
-}
-
 /** Runs the steps of a farm. After a failure, gives the farm its old certificate back. */
 async function deliverOne(
   delivery: FarmDelivery,
-  { appliance, context, send }: Path,
-  { say, stopped }: Pick<AdminSession, 'say' | 'stopped'>,
+  context: WritingContext,
+  { session: { say, stopped }, options }: Sending,
 ): Promise<Pick<Outcome, 'result' | 'detail'>> {
   const { farm, replacement, steps } = delivery;
   if (steps.length === 0) return { result: 'has it already', detail: '' };
   let title = `Read ${farm.name}`;
   let files: readonly string[] | undefined;
   let restart: Before['restart'] = 'not called';
+  const name = `${context.calls.appliance}/${oneLine(farm.name, 64)}`;
+  const send = (write: Write): Promise<void> => context.calls.write(write, options);
   const noting = async (write: Write): Promise<void> => {
     if (write.key === 'actOnFarm') restart = 'unknown';
     await send(write);
@@ -254,11 +214,11 @@ async function deliverOne(
     files = await farmCertificates(context, farm.name);
     for (const step of steps) {
       ({ title } = step);
-      say(`✓ ${appliance}/${oneLine(farm.name, 64)}: ${oneLine(await step.run(noting), 2_000)}`);
+      say(`✓ ${name}: ${oneLine(await step.run(noting), 2_000)}`);
     }
   } catch (error) {
     const failed = `${title}: ${sentenceOf(error)}`;
-    say(`✗ ${appliance}/${oneLine(farm.name, 64)}: ${oneLine(failed, 2_000)}`);
+    say(`✗ ${name}: ${oneLine(failed, 2_000)}`);
     if (stopped.aborted) return { result: 'failed', detail: `${failed} Run it again: it goes on from there.` };
     const after =
       files === undefined

@@ -1,6 +1,6 @@
 import { AdminError } from '../../recipes/admin-error.ts';
 import { jsonContent, type Write } from '../../recipes/calls.ts';
-import { farmCertificates } from '../../recipes/certificate-steps.ts';
+import { farmCertificates, type Replacement } from '../../recipes/certificate-steps.ts';
 import type { RecipeContext } from '../../recipes/recipe.ts';
 import { readState, restartSteps } from '../../recipes/restart-farm.ts';
 import type { FarmDelivery } from '../../recipes/delivery.ts';
@@ -30,7 +30,7 @@ export async function putBack(
   const { status } = await readState(context, farmname);
   const isStopped = status === 'down' && farm.status !== 'down';
   if (restart === 'unknown' && !isStopped && status !== 'needed restart') return kept;
-  if (replacement) await restore();
+  if (replacement) await restore(replacement);
   if (isStopped) {
     for (const step of restartSteps(context, farm)) await step.run(send);
     return `${farmname} was started again with ${files.join(', ')}.`;
@@ -39,8 +39,7 @@ export async function putBack(
   return `${farmname} has ${files.join(', ')}, as before${waits}.`;
 
   /** Undoes what this run did: a certificate that was there before it stays. */
-  async function restore(): Promise<void> {
-    const { file, old, position, keepsBoth } = replacement as NonNullable<FarmDelivery['replacement']>;
+  async function restore({ file, old, position, keepsBoth }: Replacement): Promise<void> {
     const params = { farmname };
     let present = await farmCertificates(context, farmname);
     if (!present.includes(old)) await send({ key: 'addFarmCertificate', params, content: jsonContent({ file: old }) });

@@ -15,11 +15,7 @@ interface Source {
  * certbot and lego in the environment, dehydrated as words. Undefined for the hook calls of
  * dehydrated that bring no certificate. Throws a UsageError when no files are named.
  */
-export function sourceOf({
-  flags,
-  env,
-  arguments: words,
-}: Pick<CommandContext, 'flags' | 'env' | 'arguments'>): Source | undefined {
+export function sourceOf({ flags, env, arguments: words }: CommandContext): Source | undefined {
   const [handler, , hookKey, , hookChain] = words;
   if (handler === 'deploy_cert') {
     if (hookKey !== undefined && hookChain !== undefined) return { cert: hookChain, key: hookKey };

@@ -36,7 +36,7 @@ export const init: Command = async (context) => {
     const name = context.flags.name ?? (await ask('Name of the appliance, such as lb-paris: ', context));
     const given = context.flags['api-key-file'];
     const keyFile = given ?? (await newKeyFile(file, name));
-    const key = given === undefined ? await askKey(context) : await readKey(given);
+    const key = new Secret(given === undefined ? await ask(askForKey, context, true) : await readKey(given));
     const refused = await tryKey({ name, url: urlOf(target), key, fingerprintSha256 }, context.stopped);
     if (refused !== undefined) throw new InitError(`${target.host}:${target.port} ${refused}`);
 
@@ -120,14 +120,12 @@ async function ask(question: string, { shell, stopped }: CommandContext, hidden 
   return answer;
 }
 
-async function askKey(context: CommandContext): Promise<Secret> {
-  return new Secret(await ask('API key (not shown; Ctrl-C if the fingerprints differ): ', context, true));
-}
+const askForKey = 'API key (not shown; Ctrl-C if the fingerprints differ): ';
 
-async function readKey(file: string): Promise<Secret> {
+async function readKey(file: string): Promise<string> {
   const text = await readFileText(file, 'key');
   if ('problem' in text) throw new InitError(`the file of --api-key-file ${text.problem}`);
-  return new Secret(text.value.trim());
+  return text.value.trim();
 }
 
 function urlOf({ host, port }: Target): string {

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { createAdmin } from '../../../src/commands/admin/admin.ts';
+import { admin } from '../../../src/commands/admin/admin.ts';
 import { UsageError } from '../../../src/commands/command.ts';
-import { createDeliver } from '../../../src/commands/deliver/deliver.ts';
+import { deliver } from '../../../src/commands/deliver/deliver.ts';
 import { parseFlags } from '../../../src/commands/flags.ts';
 import type { World } from '../../../simulator/world.ts';
 import { givenFolder } from '../../support/folder.ts';
@@ -35,11 +35,19 @@ export async function givenAdminCli(worlds: Readonly<Record<string, World>>, opt
     const replies = [...(answers ?? [])];
     const { flags, positionals } = parseFlags(words);
     const written: Buffer[] = [];
+    const stopped = typed.stopped ?? new AbortController().signal;
+    const clock = { offsetMs: 0 };
     const { context, said, warned } = givenContext({
       flags,
       arguments: positionals.slice(1),
       env: { ...typed.env, ZLB_ADMIN_URL: gateway.url, ZLB_ADMIN_TOKEN: gateway.tokenOf(as as 'admin') || as },
-      stopped: typed.stopped ?? new AbortController().signal,
+      stopped,
+      now: () => Date.now() + clock.offsetMs,
+      async sleep(ms) {
+        stopped.throwIfAborted();
+        clock.offsetMs += ms;
+        whileWaiting?.(ms);
+      },
       shell: {
         outputIsTerminal: terminal,
         paint: (_, text) => text,
@@ -48,16 +56,7 @@ export async function givenAdminCli(worlds: Readonly<Record<string, World>>, opt
         ask: answers && (async (question) => (asked.push(question), replies.shift() ?? '')),
       },
     });
-    const clock = { offsetMs: 0 };
-    const command = (words[0] === 'deliver' ? createDeliver : createAdmin)({
-      now: () => Date.now() + clock.offsetMs,
-      async sleep(ms, signal) {
-        signal.throwIfAborted();
-        clock.offsetMs += ms;
-        whileWaiting?.(ms);
-      },
-    });
-    const code = await command(context).catch((error: unknown) => {
+    const code = await (words[0] === 'deliver' ? deliver : admin)(context).catch((error: unknown) => {
       if (!(error instanceof UsageError)) throw error;
       warned.push(error.message);
       return 2;

@@ -18,6 +18,8 @@ export function givenContext(known: Partial<CommandContext>) {
     onHangup: () => undefined,
     say: (line) => said.push(line),
     warn: (line) => warned.push(line),
+    now: Date.now,
+    sleep: () => Promise.reject(new Error('this command waits for nothing')),
     shell: {
       outputIsTerminal: false,
       paint: (_, text) => text,

@@ -1,6 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { renderJson, renderText, maxLines, pairLines, tableLines } from '../../../../src/commands/admin/render.ts';
+import {
+  maxLines,
+  pairLines,
+  printLines,
+  renderJson,
+  renderText,
+  tableLines,
+} from '../../../../src/commands/admin/render.ts';
 
 function shown(value: unknown): string {
   return renderJson(value).join('\n');
@@ -133,5 +140,31 @@ describe('a table', () => {
   it('has no spaces at line ends', () => {
     expect(tableLines(['name', 'note'], [['shop', '']])).toEqual(['name  note', 'shop']);
     expect(pairLines([['name', '']])).toEqual(['name']);
+  });
+});
+
+describe('what is printed of an answer', () => {
+  function printed(count: number) {
+    const said: string[] = [];
+    const warned: string[] = [];
+    printLines(
+      Array.from({ length: count }, (_, index) => String(index)),
+      { say: (line) => said.push(line), warn: (line) => warned.push(line) },
+    );
+    return { said, warned };
+  }
+
+  it('prints as many lines as a person reads', () => {
+    const { said, warned } = printed(maxLines);
+
+    expect(said).toHaveLength(maxLines);
+    expect(warned).toEqual([]);
+  });
+
+  it('prints the first lines of a longer answer, and a note on standard error', () => {
+    const { said, warned } = printed(maxLines + 1);
+
+    expect(said).toHaveLength(maxLines);
+    expect(warned).toEqual([expect.stringMatching(/only the first 10000 lines .*--json .*--output=FILE/)]);
   });
 });
