@@ -54,36 +54,28 @@ export async function runDemonstration(
   return 0;
 }
 
-interface Started {
-  readonly daemon: Daemon;
-  /** Default addresses that were in use. */
-  readonly taken: readonly string[];
-}
-
 /**
- * Starts the daemon; takes free ports instead of default addresses that are in use. An address from
- * a flag stays.
+ * Starts the daemon; takes free ports instead of default addresses that are in use (`taken`). An
+ * address from a flag stays.
  */
-async function startWhereFree(parts: DaemonParts, taken: readonly string[] = []): Promise<Started> {
-  try {
-    return { daemon: await startDaemon(parts), taken };
-  } catch (error) {
-    const elsewhere = error instanceof ListenError ? onFreePort(parts, error.setting) : undefined;
-    if (!elsewhere) throw error;
-    return await startWhereFree(elsewhere.parts, [...taken, elsewhere.instead]);
+async function startWhereFree(parts: DaemonParts): Promise<{ daemon: Daemon; taken: readonly string[] }> {
+  const taken: string[] = [];
+  for (let moved = parts; ; ) {
+    try {
+      return { daemon: await startDaemon(moved), taken };
+    } catch (error) {
+      const setting = error instanceof ListenError ? error.setting : undefined;
+      const { settings, listenAddress } = moved;
+      const { admin } = settings;
+      if (setting === 'admin.listen_address' && admin?.listenAddress === defaultGatewayAddress) {
+        moved = { ...moved, settings: { ...settings, admin: { ...admin, listenAddress: '127.0.0.1:0' } } };
+        taken.push(defaultGatewayAddress);
+      } else if (setting === '--web.listen-address' && listenAddress === defaultListenAddress) {
+        moved = { ...moved, listenAddress: ':0' };
+        taken.push(defaultListenAddress);
+      } else throw error;
+    }
   }
-}
-
-function onFreePort(parts: DaemonParts, setting: string): { parts: DaemonParts; instead: string } | undefined {
-  const { settings, listenAddress } = parts;
-  const { admin } = settings;
-  if (setting === 'admin.listen_address' && admin?.listenAddress === defaultGatewayAddress) {
-    const moved = { ...settings, admin: { ...admin, listenAddress: '127.0.0.1:0' } };
-    return { parts: { ...parts, settings: moved }, instead: defaultGatewayAddress };
-  }
-  if (setting === '--web.listen-address' && listenAddress === defaultListenAddress)
-    return { parts: { ...parts, listenAddress: ':0' }, instead: defaultListenAddress };
-  return undefined;
 }
 
 interface DemonstrationParts {

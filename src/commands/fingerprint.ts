@@ -71,9 +71,7 @@ export interface ShownCertificate {
   readonly endsAtMs: number;
 }
 
-interface ShownParts {
-  readonly host: string;
-  readonly port: number;
+interface ShownParts extends Target {
   /** The server name (SNI); default: the host. */
   readonly serverName?: string | undefined;
   readonly signal: AbortSignal;

@@ -94,7 +94,7 @@ export function spokenAs(name: string, commands: readonly string[]): (text: stri
   return (text) => text.replaceAll(called, name);
 }
 
-export interface HangupParts {
+interface HangupParts {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Ends the process as SIGTERM does. */
   readonly stop: () => void;
