@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { failure, type JsonReply } from './call.ts';
+import { failure, type Reply } from './call.ts';
 import type { Group, Release, User, World } from './world.ts';
 
 const keyHeaders: Readonly<Record<Release, readonly string[]>> = {
@@ -72,7 +72,7 @@ const roleRules: readonly RoleRule[] = [
 ];
 
 /** Returns the 403 of the Enterprise Edition's role check; undefined if the call is allowed. */
-export function forbidden(world: World, user: User, method: string, path: string): JsonReply | undefined {
+export function forbidden(world: World, user: User, method: string, path: string): Reply | undefined {
   if (world.edition === 'community' || user.name === 'root') return undefined;
   const reads = method === 'GET' || method === 'HEAD';
   if (reads && openReads.some((pattern) => pattern.test(path))) return undefined;
@@ -91,8 +91,7 @@ export function forbidden(world: World, user: User, method: string, path: string
 /** True if lists show the farm to the user. Root and the Community Edition see all. */
 export function seesFarm(world: World, user: User, farm: string): boolean {
   if (world.edition === 'community' || user.name === 'root') return true;
-  const farms = world.groups.get(user.group ?? '')?.farms ?? [];
-  return farms.includes('*') || farms.includes(farm);
+  return allowed(world.groups.get(user.group ?? '')?.farms, farm);
 }
 
 function foreignObject(world: World, group: Group | undefined, path: string): string | undefined {
@@ -109,21 +108,14 @@ function allowed(names: readonly string[] | undefined, name: string): boolean {
   return names !== undefined && (names.includes('*') || names.includes(name));
 }
 
+const actions: Readonly<Record<string, string>> = { POST: 'create', PUT: 'modify', DELETE: 'delete' };
+
 function actionOf(method: string, path: string): string {
   if (path.endsWith('/maintenance')) return 'maintenance';
   if (path.endsWith('/actions')) return 'action';
-  switch (method) {
-    case 'POST':
-      return 'create';
-    case 'PUT':
-      return 'modify';
-    case 'DELETE':
-      return 'delete';
-    default:
-      return 'show';
-  }
+  return actions[method] ?? 'show';
 }
 
-function denied(message: string): JsonReply {
+function denied(message: string): Reply {
   return failure(403, message, { description: 'Permission' });
 }

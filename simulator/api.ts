@@ -8,7 +8,7 @@ import { type Call, json, notFound, Refusal, type Reply } from './call.ts';
 import { answerAnyway, handlers } from './handlers.ts';
 import { deactivatedBecause } from './replies/activation.ts';
 import { closeSession, openSession, sessionHeaders } from './replies/users.ts';
-import type { World } from './world.ts';
+import { isNewestCommunity, type World } from './world.ts';
 
 interface ApiRequest {
   readonly method: string;
@@ -107,22 +107,15 @@ const preflight: Reply = {
 };
 
 function isPublic(world: World, method: string, path: string): boolean {
-  return world.edition === 'community' && world.release === 'newest' && method === 'GET' && path === '/system/language';
+  return isNewestCommunity(world) && method === 'GET' && path === '/system/language';
 }
 
 /**
  * False for a name that cannot exist: the appliance answers 404 for it, as for an unknown route.
  */
 function isPossible(name: string, value: string): boolean {
-  switch (name) {
-    case 'farmname':
-      return /^[a-zA-Z0-9-]+$/.test(value);
-    case 'backend':
-    case 'index':
-      return /^\d+$/.test(value);
-    default:
-      return true;
-  }
+  if (name === 'farmname') return /^[a-zA-Z0-9-]+$/.test(value);
+  return (name !== 'backend' && name !== 'index') || /^\d+$/.test(value);
 }
 
 type ReadBody = { readonly refused: Reply } | { readonly json: Readonly<Record<string, unknown>> | undefined };

@@ -40,40 +40,21 @@ export function flag(value: boolean): 'true' | 'false' {
   return value ? 'true' : 'false';
 }
 
+type Header = readonly [string, string];
+
 /** The result of a handler; response.ts turns it into bytes, headers and, on request, gzip. */
-export type Reply = JsonReply | TextReply | FileReply | PageReply | EmptyReply;
+export type Reply = { readonly status: number; readonly headers?: readonly Header[] } & (
+  | { readonly kind: 'json'; readonly value: unknown }
+  /** `text/plain`, as `…/info` answers. */
+  | { readonly kind: 'text'; readonly text: string }
+  /** A download. */
+  | { readonly kind: 'file'; readonly filename: string; readonly content: Buffer }
+  /** The web server's own HTML, for a request that does not reach the API or makes it crash. */
+  | { readonly kind: 'page' }
+  | { readonly kind: 'empty' }
+);
 
-interface ReplyBase {
-  readonly status: number;
-  readonly headers?: readonly (readonly [string, string])[];
-}
-
-export interface JsonReply extends ReplyBase {
-  readonly kind: 'json';
-  readonly value: unknown;
-}
-
-/** `text/plain`, as `…/info` answers. */
-interface TextReply extends ReplyBase {
-  readonly kind: 'text';
-  readonly text: string;
-}
-
-/** A download. */
-interface FileReply extends ReplyBase {
-  readonly kind: 'file';
-  readonly filename: string;
-  readonly content: Buffer;
-}
-
-/** The web server's own HTML, for a request that does not reach the API or makes it crash. */
-interface PageReply extends ReplyBase {
-  readonly kind: 'page';
-}
-
-interface EmptyReply extends ReplyBase {
-  readonly kind: 'empty';
-}
+type JsonReply = Extract<Reply, { readonly kind: 'json' }>;
 
 /** Every error of the API has a link to its manual. */
 const documentation = 'https://appliance.example/manual/api/v4.0/';
@@ -89,6 +70,16 @@ export function json(status: number, value: unknown): JsonReply {
 /** Returns a reply with the usual envelope of reads. */
 export function read(params: unknown, more: Readonly<Record<string, unknown>> = {}): JsonReply {
   return json(200, { params, ...more });
+}
+
+/** Returns a reply of plain text. */
+export function plainText(text: string): Reply {
+  return { kind: 'text', status: 200, text };
+}
+
+/** Returns a download. */
+export function download(filename: string, content: string): Reply {
+  return { kind: 'file', status: 200, filename, content: Buffer.from(content) };
 }
 
 /**

@@ -1,10 +1,6 @@
-const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
 /** Formats `Nov  6 09:30:12 2026 GMT`, the date of certificates and log files. */
 export function certificateDate(ms: number): string {
-  const date = new Date(ms);
-  return `${months[date.getUTCMonth()]} ${day(date)} ${clock(date)} ${date.getUTCFullYear()} GMT`;
+  return `${partsOf(ms).date} GMT`;
 }
 
 /**
@@ -12,8 +8,8 @@ export function certificateDate(ms: number): string {
  * one is in UTC.
  */
 export function systemDate(ms: number): string {
-  const date = new Date(ms);
-  return `${days[date.getUTCDay()]} ${months[date.getUTCMonth()]} ${day(date)} ${clock(date)} ${date.getUTCFullYear()}`;
+  const { weekday, date } = partsOf(ms);
+  return `${weekday} ${date}`;
 }
 
 /** Formats `2026-11-06  03:00:01 UTC`, with two spaces. */
@@ -28,10 +24,7 @@ export function graphDate(ms: number): string {
   return `${month}-${date}-${year}-${new Date(ms).toISOString().slice(11, 16)}`;
 }
 
-function day(date: Date): string {
-  return String(date.getUTCDate()).padStart(2, ' ');
-}
-
-function clock(date: Date): string {
-  return date.toISOString().slice(11, 19);
+function partsOf(ms: number) {
+  const [weekday, day = '', month, year, clock] = new Date(ms).toUTCString().split(/,? /);
+  return { weekday, date: `${month} ${day.replace(/^0/, ' ')} ${clock} ${year}` };
 }

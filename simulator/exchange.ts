@@ -4,7 +4,7 @@ import { sleep } from '../src/lib/time.ts';
 import { type Api, createApi } from './api.ts';
 import type { Reply } from './call.ts';
 import { type Fault, type FaultTable, substitute, withWrongTypes } from './faults.ts';
-import { createRequestLog } from './request-log.ts';
+import { RequestLog } from './request-log.ts';
 import { deliver, dress } from './response.ts';
 import type { World } from './world.ts';
 
@@ -34,7 +34,7 @@ const foreverMs = 2_147_483_647;
 
 /** Answers and logs the requests of one simulated appliance. */
 export class Exchanges {
-  readonly log = createRequestLog();
+  readonly log = new RequestLog();
   readonly #parts: ExchangeParts;
   readonly #api: Api;
   #sleeping = 0;

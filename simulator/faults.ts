@@ -27,48 +27,38 @@ export type Fault =
   | { readonly kind: 'clock_skew'; readonly seconds: number }
   | { readonly kind: 'redirect'; readonly location: string };
 
-interface ActiveFault {
-  readonly fault: Fault;
-  times: number;
-}
+/** Stores the faults of routes, and for how many more calls each applies. */
+export class FaultTable {
+  readonly #active = new Map<string, { readonly fault: Fault; times: number }>();
 
-export interface FaultTable {
-  set(route: string, fault: Fault, times: number): void;
-  clear(route?: string): void;
+  set(route: string, fault: Fault, times: number): void {
+    // A closed port and a certificate see no calls to count.
+    const countless = fault.kind === 'refuse' || fault.kind === 'expired_tls';
+    this.#active.set(route, { fault, times: countless ? Number.POSITIVE_INFINITY : times });
+  }
+
+  clear(route?: string): void {
+    if (route === undefined) this.#active.clear();
+    else this.#active.delete(route);
+  }
+
   /**
    * Returns the fault of a call and counts the call. A fault of the route has priority over one of
    * `*`.
    */
-  take(route: string): Fault | undefined;
-  /** True if any route has a fault of this kind. Faults of the listener apply to all calls. */
-  has(kind: Fault['kind']): boolean;
-}
+  take(route: string): Fault | undefined {
+    const key = this.#active.has(route) ? route : '*';
+    const entry = this.#active.get(key);
+    if (!entry) return undefined;
+    entry.times -= 1;
+    if (entry.times <= 0) this.#active.delete(key);
+    return entry.fault;
+  }
 
-/** Stores the faults of routes, and for how many more calls each applies. */
-export function createFaultTable(): FaultTable {
-  const active = new Map<string, ActiveFault>();
-  return {
-    set(route, fault, times) {
-      // A closed port and a certificate see no calls to count.
-      const countless = fault.kind === 'refuse' || fault.kind === 'expired_tls';
-      active.set(route, { fault, times: countless ? Number.POSITIVE_INFINITY : times });
-    },
-    clear(route) {
-      if (route === undefined) active.clear();
-      else active.delete(route);
-    },
-    take(route) {
-      const key = active.has(route) ? route : '*';
-      const entry = active.get(key);
-      if (!entry) return undefined;
-      entry.times -= 1;
-      if (entry.times <= 0) active.delete(key);
-      return entry.fault;
-    },
-    has(kind) {
-      return [...active.values()].some(({ fault }) => fault.kind === kind);
-    },
-  };
+  /** True if any route has a fault of this kind. Faults of the listener apply to all calls. */
+  has(kind: Fault['kind']): boolean {
+    return [...this.#active.values()].some(({ fault }) => fault.kind === kind);
+  }
 }
 
 /**
@@ -95,11 +85,9 @@ export function substitute(fault: Fault | undefined, world: World): Reply | unde
 
 function usualBody(status: number, { activation, hostname }: World): unknown {
   if (status === 401) return { message: 'Authorization required' };
-  if (status === 402)
-    return {
-      message: 'No usable activation certificate is installed.',
-      certificate_key: activation.certificateKey,
-      hostname,
-    };
+  if (status === 402) {
+    const message = 'No usable activation certificate is installed.';
+    return { message, certificate_key: activation.certificateKey, hostname };
+  }
   return failure(status, `Refused with ${status} on request of a test.`, { description: 'A call' }).value;
 }

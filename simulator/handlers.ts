@@ -2,25 +2,25 @@ import { type Call, done, type Handlers, read, type Reply } from './call.ts';
 import { checkParameters } from './parameters.ts';
 import { acmeHandlers } from './replies/acme.ts';
 import { activationHandlers } from './replies/activation.ts';
-import { backendHandlers, l4SessionHandlers } from './replies/backends.ts';
+import { backendHandlers } from './replies/backends.ts';
 import { certificateHandlers } from './replies/certificates.ts';
 import { clusterHandlers } from './replies/cluster.ts';
-import { farmActionHandlers, maintenanceHandlers } from './replies/farm-actions.ts';
-import { farmChangeHandlers, farmCreationHandlers } from './replies/farm-changes.ts';
+import { farmActionHandlers } from './replies/farm-actions.ts';
+import { farmChangeHandlers } from './replies/farm-changes.ts';
 import { farmStatsHandlers } from './replies/farm-stats.ts';
 import { farmguardianHandlers } from './replies/farmguardians.ts';
 import { farmReadHandlers } from './replies/farms.ts';
 import { farmOf } from './replies/find.ts';
 import { graphHandlers } from './replies/graphs.ts';
-import { farmCertificateHandlers, headerRuleHandlers, serviceHandlers } from './replies/http-farms.ts';
+import { httpFarmHandlers } from './replies/http-farms.ts';
 import { idsHandlers } from './replies/ids.ts';
-import { aliasHandlers, bondHandlers, interfaceChangeHandlers } from './replies/interface-changes.ts';
+import { interfaceChangeHandlers } from './replies/interface-changes.ts';
 import { interfaceHandlers } from './replies/interfaces.ts';
 import { ipdsHandlers } from './replies/ipds.ts';
-import { gatewayHandlers, routingHandlers } from './replies/routing.ts';
-import { notificationHandlers, systemServiceHandlers } from './replies/system-services.ts';
+import { routingHandlers } from './replies/routing.ts';
+import { systemServiceHandlers } from './replies/system-services.ts';
 import { systemStatsHandlers } from './replies/system-stats.ts';
-import { backupHandlers, systemHandlers } from './replies/system.ts';
+import { systemHandlers } from './replies/system.ts';
 import { rbacHandlers } from './replies/users.ts';
 import { vpnHandlers } from './replies/vpns.ts';
 
@@ -30,32 +30,22 @@ import { vpnHandlers } from './replies/vpns.ts';
 export const handlers: Handlers = {
   ...acmeHandlers,
   ...activationHandlers,
-  ...aliasHandlers,
   ...backendHandlers,
-  ...backupHandlers,
-  ...bondHandlers,
   ...certificateHandlers,
   ...clusterHandlers,
   ...farmActionHandlers,
-  ...farmCertificateHandlers,
   ...farmChangeHandlers,
-  ...farmCreationHandlers,
   ...farmReadHandlers,
   ...farmStatsHandlers,
   ...farmguardianHandlers,
-  ...gatewayHandlers,
   ...graphHandlers,
-  ...headerRuleHandlers,
+  ...httpFarmHandlers,
   ...idsHandlers,
   ...interfaceChangeHandlers,
   ...interfaceHandlers,
   ...ipdsHandlers,
-  ...l4SessionHandlers,
-  ...maintenanceHandlers,
-  ...notificationHandlers,
   ...rbacHandlers,
   ...routingHandlers,
-  ...serviceHandlers,
   ...systemHandlers,
   ...systemServiceHandlers,
   ...systemStatsHandlers,

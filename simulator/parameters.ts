@@ -1,4 +1,4 @@
-import { type Call, failure, json, Refusal } from './call.ts';
+import { type Call, crash, failure, json, Refusal } from './call.ts';
 
 /**
  * One parameter of a write: what discovery prints about it, and which values are refused
@@ -39,13 +39,18 @@ export function required(parameter: Parameter): Parameter {
   return { ...parameter, nonBlank: true, required: true };
 }
 
+/** Returns a model in which each name stands for the same parameter. */
+export function each(names: readonly string[], parameter: Parameter): Model {
+  return Object.fromEntries(names.map((name) => [name, parameter]));
+}
+
 /**
  * Checks the body of a write against its model. Refuses an empty body with the list of parameters,
  * others with the first error in the appliance's order: missing, unknown, then each value.
  */
 export function checkParameters(call: Call, model: Model): Input {
   // A text body sent to a JSON call crashes the handler (docs/api.md §1.3).
-  if (call.json === undefined) throw new Refusal({ kind: 'page', status: 500 });
+  if (call.json === undefined) return crash();
   const input = Object.fromEntries(
     Object.entries(call.json).map(([name, value]) => [name, typeof value === 'boolean' ? Number(value) : value]),
   );
@@ -54,6 +59,11 @@ export function checkParameters(call: Call, model: Model): Input {
   const wrong = firstProblem(input, model);
   if (wrong !== undefined) throw new Refusal(failure(400, wrong));
   return input;
+}
+
+/** Checks a body that has one parameter, which is required, and returns it. */
+export function onlyText(call: Call, name: string, parameter: Parameter): string {
+  return text(checkParameters(call, { [name]: required(parameter) }), name);
 }
 
 /** Returns a value as text; a number is accepted too. */
@@ -66,6 +76,24 @@ export function text(input: Input, name: string, otherwise = ''): string {
 export function number<Otherwise>(input: Input, name: string, otherwise: Otherwise): number | Otherwise {
   const value = text(input, name);
   return value === '' ? otherwise : Number(value);
+}
+
+/** Sets the named texts of an object that were sent. */
+export function setTexts<Name extends string>(
+  target: Record<Name, string>,
+  input: Input,
+  names: readonly Name[],
+): void {
+  for (const name of names) target[name] = text(input, name, target[name]);
+}
+
+/** Sets the named numbers of an object that were sent. */
+export function setNumbers<Name extends string>(
+  target: Record<Name, number>,
+  input: Input,
+  names: readonly Name[],
+): void {
+  for (const name of names) target[name] = number(input, name, target[name]);
 }
 
 /** Returns the items of a list parameter; a single value is a list of one. */

@@ -22,37 +22,32 @@ export interface SimulatedRequest {
 
 type Entry = { -readonly [Key in keyof SimulatedRequest]: SimulatedRequest[Key] };
 
-export interface RequestLog {
-  readonly requests: readonly SimulatedRequest[];
-  readonly inFlight: number;
-  begin(request: Pick<SimulatedRequest, 'method' | 'path' | 'route' | 'startedAt' | 'fault'>): Entry;
-  end(entry: Entry, end: Pick<SimulatedRequest, 'endedAt' | 'status' | 'leftEarly'>): void;
-}
-
 const kept = 20_000;
 
-/**
- * Keeps the newest requests. Drops old ones in blocks, because shifting a long list for every
- * request is slow.
- */
-export function createRequestLog(): RequestLog {
-  const requests: Entry[] = [];
-  let inFlight = 0;
-  return {
-    requests,
-    get inFlight() {
-      return inFlight;
-    },
-    begin(request) {
-      inFlight += 1;
-      const entry: Entry = { ...request, concurrent: inFlight };
-      requests.push(entry);
-      if (requests.length > kept) requests.splice(0, 1_000);
-      return entry;
-    },
-    end(entry, end) {
-      inFlight -= 1;
-      Object.assign(entry, end);
-    },
-  };
+/** Keeps the newest requests. */
+export class RequestLog {
+  readonly #requests: Entry[] = [];
+  #inFlight = 0;
+
+  get requests(): readonly SimulatedRequest[] {
+    return this.#requests;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  begin(request: Pick<SimulatedRequest, 'method' | 'path' | 'route' | 'startedAt' | 'fault'>): Entry {
+    this.#inFlight += 1;
+    const entry: Entry = { ...request, concurrent: this.#inFlight };
+    this.#requests.push(entry);
+    // In blocks, because shifting a long list for every request is slow.
+    if (this.#requests.length > kept) this.#requests.splice(0, 1_000);
+    return entry;
+  }
+
+  end(entry: Entry, end: Pick<SimulatedRequest, 'endedAt' | 'status' | 'leftEarly'>): void {
+    this.#inFlight -= 1;
+    Object.assign(entry, end);
+  }
 }

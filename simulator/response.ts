@@ -15,6 +15,16 @@ export interface Answer {
 
 const server = 'Cherokee/1.2.104 (UNIX)';
 const transport = ['Strict-Transport-Security', 'max-age=31536000; includeSubdomains'] as const;
+const gzipHeaders = [
+  ['Content-Encoding', 'gzip'],
+  ['Vary', 'Accept-Encoding'],
+] as const;
+const fixedHeaders = [
+  ['Access-control-allow-origin', '*'],
+  ['Access-control-allow-credentials', 'true'],
+  ['Cache-control', 'no-cache'],
+  ['Pragma', 'no-cache'],
+] as const;
 
 /**
  * Adds the headers of the appliance's web server to a reply, its repeated Date header included
@@ -37,36 +47,24 @@ export function dress(
     return { status: reply.status, headers: [...first, ...(reply.headers ?? []), ...rest], body };
   }
 
-  const plain = bodyOf(reply, release);
+  const { body: plain, headers: ofContent } = contentOf(reply, release);
   const zipped = gzip && plain.length > 0 && reply.kind !== 'file';
   const headers = [
     ...first,
-    ...(zipped
-      ? ([
-          ['Content-Encoding', 'gzip'],
-          ['Vary', 'Accept-Encoding'],
-        ] as const)
-      : []),
+    ...(zipped ? gzipHeaders : []),
     ...(reply.headers ?? []),
     ['Expires', new Date(nowMs - 1_000).toUTCString()] as const,
     date,
-    ['Access-control-allow-origin', '*'] as const,
-    ['Access-control-allow-credentials', 'true'] as const,
-    ['Cache-control', 'no-cache'] as const,
-    ['Pragma', 'no-cache'] as const,
-    ...contentHeaders(reply, release, plain),
+    ...fixedHeaders,
+    ...ofContent,
   ];
   return { status: reply.status, headers, body: zipped ? gzipSync(plain) : plain };
 }
 
 /** Sends the head of an answer. Without a length, the body is sent in chunks, as a CGI does. */
-function sendHead(response: ServerResponse, { status, headers }: Answer, length?: number): void {
-  const all =
-    length === undefined
-      ? headers
-      : [...headers.filter(([name]) => name !== 'Content-Length'), ['Content-Length', String(length)] as const];
+function sendHead(response: ServerResponse, { status, headers }: Answer): void {
   if (status === 401) response.statusMessage = 'Authorization Required';
-  response.writeHead(status, all.flat());
+  response.writeHead(status, headers.flat());
 }
 
 /** Returns the web server's own page. */
@@ -84,37 +82,28 @@ const titles: Readonly<Record<number, string>> = {
   504: 'Gateway Timeout',
 };
 
-function bodyOf(reply: Exclude<Reply, { kind: 'page' }>, release: Release): Buffer {
+function contentOf(reply: Exclude<Reply, { kind: 'page' }>, release: Release): Pick<Answer, 'body' | 'headers'> {
+  const isNewest = release === 'newest';
   switch (reply.kind) {
-    case 'json':
-      return Buffer.from(serialise(reply.value, release));
-    case 'text':
-      return Buffer.from(reply.text);
+    case 'json': {
+      const type = isNewest ? 'application/json' : 'application/json; charset=utf-8';
+      return { body: Buffer.from(serialise(reply.value, release)), headers: [['Content-Type', type]] };
+    }
+    case 'text': {
+      const type = isNewest ? 'text/plain; charset=ISO-8859-1' : 'text/plain';
+      return { body: Buffer.from(reply.text), headers: [['Content-Type', type]] };
+    }
     case 'file':
-      return reply.content;
+      return {
+        body: reply.content,
+        headers: [
+          ['Content-Disposition', `attachment; filename="${reply.filename}"`],
+          ['Content-Type', 'application/x-download; charset=ISO-8859-1'],
+          ['Content-Length', String(reply.content.length)],
+        ],
+      };
     case 'empty':
-      return Buffer.alloc(0);
-  }
-}
-
-function contentHeaders(
-  reply: Exclude<Reply, { kind: 'page' }>,
-  release: Release,
-  body: Buffer,
-): (readonly [string, string])[] {
-  switch (reply.kind) {
-    case 'json':
-      return [['Content-Type', release === 'newest' ? 'application/json' : 'application/json; charset=utf-8']];
-    case 'text':
-      return [['Content-Type', release === 'newest' ? 'text/plain; charset=ISO-8859-1' : 'text/plain']];
-    case 'file':
-      return [
-        ['Content-Disposition', `attachment; filename="${reply.filename}"`],
-        ['Content-Type', 'application/x-download; charset=ISO-8859-1'],
-        ['Content-Length', String(body.length)],
-      ];
-    case 'empty':
-      return [['Content-Type', 'text/html; charset=ISO-8859-1']];
+      return { body: Buffer.alloc(0), headers: [['Content-Type', 'text/html; charset=ISO-8859-1']] };
   }
 }
 
@@ -174,7 +163,8 @@ function send(response: ServerResponse, answer: Answer): void {
 }
 
 function cut(response: ServerResponse, answer: Answer): void {
-  sendHead(response, answer, answer.body.length);
+  const { headers } = without(answer, 'Content-Length');
+  sendHead(response, { ...answer, headers: [...headers, ['Content-Length', String(answer.body.length)]] });
   response.write(firstHalf(answer), () => response.destroy());
 }
 

@@ -1,6 +1,6 @@
 import { type ExchangeParts, Exchanges } from './exchange.ts';
 import { type FarmListeners, listenAsFarms } from './farm-listeners.ts';
-import { createFaultTable, type Fault } from './faults.ts';
+import { type Fault, FaultTable } from './faults.ts';
 import { startListener } from './listener.ts';
 import type { SimulatedRequest } from './request-log.ts';
 import { createTlsMaterials, type TlsMaterials } from './tls.ts';
@@ -57,7 +57,7 @@ export async function startSimulatedAppliance(options: SimulatedApplianceOptions
   const { world, apiKey, host = '127.0.0.1', port = 0, latency = 'none', now = Date.now, tls } = options;
   const { basePaths = basePathsOf[world.release] } = options;
   const materials = tls && 'usual' in tls ? tls : createTlsMaterials(tls);
-  const faults = createFaultTable();
+  const faults = new FaultTable();
   const farms = options.farmsListen ? await listenAsFarms(world) : undefined;
   const exchanges = new Exchanges({ world, basePaths, faults, latency, now, afterCall: farms?.follow });
   const root = world.users.get('root');

@@ -32,11 +32,6 @@ export function wandering(world: World, key: string, base: number, nowMs: number
   return Math.max(0, base * (1 + 0.25 * wave));
 }
 
-/** Returns a number of connections, which is whole. */
-export function connections(world: World, key: string, base: number, nowMs: number): number {
-  return Math.round(wandering(world, key, base, nowMs));
-}
-
 interface Carrying {
   readonly ip: string;
   readonly status: BackendState;

@@ -1,6 +1,18 @@
 import { networkInterface } from './world-parts.ts';
 import type { World } from './world.ts';
 
+const memory = {
+  MemTotal: 24_105.56,
+  MemFree: 23_523.88,
+  MemUsed: 526.96,
+  Buffers: 2.43,
+  Cached: 89.8,
+  SwapTotal: 0,
+  SwapFree: 0,
+  SwapUsed: 0,
+  SwapCached: 0,
+};
+
 /**
  * Makes an appliance without farms, of the newest Community release if `parts` says nothing else.
  */
@@ -40,8 +52,7 @@ export function createWorld(parts: Partial<Omit<World, 'reboot'>> = {}): World {
       cores: 2,
       cpu: { user: 0.5, nice: 0, sys: 0, iowait: 0, irq: 0, softirq: 0.5 },
       load: [0.45, 0.4, 0.32],
-      memory: { total: 24_105.56, free: 23_523.88, used: 526.96, buffers: 2.43, cached: 89.8 },
-      swap: { total: 0, free: 0, used: 0, cached: 0 },
+      memory,
     },
     settings: {
       dns: { primary: '192.0.2.53', secondary: '' },
@@ -61,7 +72,7 @@ export function createWorld(parts: Partial<Omit<World, 'reboot'>> = {}): World {
       http: { ip: '*', port: '444' },
     },
     activation: { installed: undefined, certificateKey: '4f3c-90aa-1177-machine', refusedBecause: undefined },
-    packages: { status: 'unknown', packages: [], lastCheck: '' },
+    packages: { status: 'unknown', packages: [], last_check: '' },
     cluster: undefined,
     otherConnections: 0,
     moving: false,

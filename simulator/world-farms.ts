@@ -119,7 +119,7 @@ export interface L4Backend extends BackendBase {
   port: number | '';
   weight: number;
   priority: number;
-  maxConns: number;
+  max_conns: number;
 }
 
 interface L4Session {

@@ -1,4 +1,5 @@
 import type {
+  DatalinkBackend,
   DatalinkFarm,
   EproxyFarm,
   GslbFarm,
@@ -33,13 +34,13 @@ const httpSettings: HttpSettings = {
   disable_tlsv1_2: 'false',
 };
 
+const started = { running: true, needsRestart: false, runState: 'readable' } as const;
+
 /** Makes a running HTTP farm with the settings of a new one; `parts` replaces them. */
 export function httpFarm(parts: Pick<HttpFarm, 'name' | 'vip' | 'vport'> & Partial<HttpFarm>): HttpFarm {
   return {
     profile: 'http',
-    running: true,
-    needsRestart: false,
-    runState: 'readable',
+    ...started,
     listener: 'http',
     configError: undefined,
     settings: { ...httpSettings },
@@ -86,9 +87,7 @@ export function httpBackend(id: number, ip: string, port: number, parts: Partial
 export function l4Farm(parts: Pick<L4Farm, 'name' | 'vip' | 'vport'> & Partial<L4Farm>): L4Farm {
   return {
     profile: 'l4xnat',
-    running: true,
-    needsRestart: false,
-    runState: 'readable',
+    ...started,
     protocol: 'tcp',
     nattype: 'nat',
     algorithm: 'weight',
@@ -103,7 +102,7 @@ export function l4Farm(parts: Pick<L4Farm, 'name' | 'vip' | 'vport'> & Partial<L
 
 /** Makes a backend of an L4xNAT farm that is up. */
 export function l4Backend(id: number, ip: string, port: number | '', parts: Partial<L4Backend> = {}): L4Backend {
-  return { id, ip, port, status: 'up', established: 0, pending: 0, weight: 1, priority: 1, maxConns: 0, ...parts };
+  return { id, ip, port, status: 'up', established: 0, pending: 0, weight: 1, priority: 1, max_conns: 0, ...parts };
 }
 
 /** Makes a running datalink farm. Only older releases and the Enterprise Edition have them. */
@@ -112,22 +111,28 @@ export function datalinkFarm(
 ): DatalinkFarm {
   return {
     profile: 'datalink',
-    running: true,
-    needsRestart: false,
-    runState: 'readable',
+    ...started,
     algorithm: 'weight',
     backends: [],
     ...parts,
   };
 }
 
+/** Makes a backend of a datalink farm that is up. */
+export function datalinkBackend(
+  id: number,
+  ip: string,
+  nic: string,
+  parts: Partial<DatalinkBackend> = {},
+): DatalinkBackend {
+  return { id, ip, interface: nic, status: 'up', established: 0, pending: 0, weight: 1, priority: 1, ...parts };
+}
+
 /** Makes a running GSLB farm. */
 export function gslbFarm(parts: Pick<GslbFarm, 'name' | 'vip' | 'vport'> & Partial<GslbFarm>): GslbFarm {
   return {
     profile: 'gslb',
-    running: true,
-    needsRestart: false,
-    runState: 'readable',
+    ...started,
     services: [],
     zones: [],
     counters: { client: { reqs: 0 }, server: { reqs: 0 }, extended: { noerror: 0, nxdomain: 0 } },
@@ -137,13 +142,13 @@ export function gslbFarm(parts: Pick<GslbFarm, 'name' | 'vip' | 'vport'> & Parti
 
 /** Makes a running farm of the newest Enterprise line's own proxy. */
 export function eproxyFarm(parts: Pick<EproxyFarm, 'name' | 'vip' | 'vport'> & Partial<EproxyFarm>): EproxyFarm {
-  return { profile: 'eproxy', running: true, needsRestart: false, runState: 'readable', services: [], ...parts };
+  return { profile: 'eproxy', ...started, services: [], ...parts };
 }
 
 /** Makes a certificate that loads with its key. Dates are milliseconds. */
 export function certificate(
   file: string,
-  parts: Partial<Omit<StoredCertificate, 'file'>> & { notBefore: number; notAfter: number },
+  parts: Partial<StoredCertificate> & Pick<StoredCertificate, 'notBefore' | 'notAfter'>,
 ): StoredCertificate {
   return {
     file,
@@ -158,16 +163,7 @@ export function certificate(
 
 /** Makes a certificate request, which has no issuer and no end. */
 export function csr(file: string, commonName: string, createdAt: number): StoredCertificate {
-  return {
-    file,
-    type: 'CSR',
-    commonName,
-    issuer: 'NA',
-    notBefore: createdAt,
-    notAfter: undefined,
-    condition: 'good',
-    pem: '',
-  };
+  return certificate(file, { type: 'CSR', commonName, issuer: 'NA', notBefore: createdAt, notAfter: undefined });
 }
 
 /** Makes an interface that is up. */
@@ -186,9 +182,9 @@ export function farmguardian(name: string, parts: Partial<Farmguardian> = {}): F
     command: '',
     interval: 10,
     timeout: 10,
-    cutConns: false,
-    log: false,
-    backendAlias: false,
+    cut_conns: 'false',
+    log: 'false',
+    backend_alias: 'false',
     template: false,
     ...parts,
   };

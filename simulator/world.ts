@@ -57,6 +57,11 @@ export interface World {
   reboot(): void;
 }
 
+/** True for the newest Community release, which has quirks of its own. */
+export function isNewestCommunity({ edition, release }: World): boolean {
+  return edition === 'community' && release === 'newest';
+}
+
 export interface StoredCertificate {
   readonly file: string;
   readonly type: 'Certificate' | 'CSR';
@@ -111,15 +116,16 @@ export interface NetworkInterface {
   readonly traffic?: { received: number; sent: number; receivedPerSecond: number; sentPerSecond: number };
 }
 
+/** A health check, with the names and words of the API. */
 export interface Farmguardian {
   readonly name: string;
   description: string;
   command: string;
   interval: number;
   timeout: number;
-  cutConns: boolean;
-  log: boolean;
-  backendAlias: boolean;
+  cut_conns: string;
+  log: string;
+  backend_alias: string;
   readonly template: boolean;
 }
 
@@ -195,9 +201,8 @@ interface SystemLoad {
   /** Percent of each mode except idle. */
   cpu: { user: number; nice: number; sys: number; iowait: number; irq: number; softirq: number };
   load: readonly [number, number, number];
-  /** MiB. */
-  memory: { total: number; free: number; used: number; buffers: number; cached: number };
-  swap: { total: number; free: number; used: number; cached: number };
+  /** MiB, by the words of the API. */
+  memory: Readonly<Record<string, number>>;
 }
 
 interface SystemSettings {
@@ -240,12 +245,12 @@ export interface InstalledLicence {
 interface Packages {
   status: 'Updated' | 'Updates available' | 'unknown';
   packages: readonly string[];
-  lastCheck: string;
+  last_check: string;
 }
 
 export interface Cluster {
   interface: string;
-  checkInterval: number;
+  check_interval: number;
   failback: string;
   readonly nodes: ClusterNode[];
 }

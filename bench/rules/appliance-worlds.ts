@@ -54,7 +54,7 @@ export function createApplianceWorld(mood: Mood, nowMs: number): World {
     ),
     cluster: {
       interface: 'eth0',
-      checkInterval: 1,
+      check_interval: 1,
       failback: 'disabled',
       nodes: [
         {
@@ -68,7 +68,7 @@ export function createApplianceWorld(mood: Mood, nowMs: number): World {
       ],
     },
     backups: byName([{ name: 'weekly', createdAt: nowMs - (bad ? 90 : 3) * dayMs, version: '8.4.0' }]),
-    packages: { status: 'Updates available', packages: ['openssl', 'proxy', 'web-gui'], lastCheck: 'this morning' },
+    packages: { status: 'Updates available', packages: ['openssl', 'proxy', 'web-gui'], last_check: 'this morning' },
     ...(bad
       ? { load: { ...createWorld().load, cpu: { user: 80, nice: 0, sys: 15, iowait: 0, irq: 0, softirq: 4 } } }
       : {}),
@@ -103,7 +103,7 @@ function createFarm(farm: number, bad: boolean, file: (index: number) => string)
     ...common,
     farmguardian: bad ? null : 'check-http',
     backends: numbered(size.backends, (each) =>
-      l4Backend(each, address(each), 8080, { ...state(each), maxConns: 100 }),
+      l4Backend(each, address(each), 8080, { ...state(each), max_conns: 100 }),
     ),
   });
 }

@@ -1,5 +1,5 @@
-import { type Call, done, type Handlers, named, read, type Reply } from '../call.ts';
-import { anyText, checkParameters, list, required, text, yesNo } from '../parameters.ts';
+import { type Call, done, flag, type Handlers, named, read, type Reply } from '../call.ts';
+import { anyText, checkParameters, list, onlyText, required, text, yesNo } from '../parameters.ts';
 import type { AcmeCertificate } from '../world.ts';
 import { listEntry } from './certificates.ts';
 
@@ -12,13 +12,11 @@ function handlersAt(word: string): Handlers {
     [`POST /certificates/${word}`]: obtain,
     [`GET /certificates/${word}/config`]: ({ world }) => read({ email: world.settings.letsencryptEmail }),
     [`PUT /certificates/${word}/config`]: (call) => {
-      const email = text(checkParameters(call, { email: required({ pattern: /^\S+@\S+$/ }) }), 'email');
+      const email = onlyText(call, 'email', { pattern: /^\S+@\S+$/ });
       call.world.settings.letsencryptEmail = email;
       return done('The settings are changed.', { params: { email } });
     },
-    [`GET /certificates/${word}/{name}`]: (call) => {
-      return read(entry(call, named(call, call.world.acme, 'name', 400)));
-    },
+    [`GET /certificates/${word}/{name}`]: (call) => read(entry(call, named(call, call.world.acme, 'name', 400))),
     [`PUT /certificates/${word}/{name}`]: switchRenewal,
     [`DELETE /certificates/${word}/{name}`]: (call) => {
       const { name } = named(call, call.world.acme, 'name', 400);
@@ -87,15 +85,11 @@ function entry({ world, nowMs }: Call, { name, domains, renewal }: AcmeCertifica
     ...(stored && listEntry(stored, nowMs)),
     file: `/usr/local/${world.product}/config/letsencrypt/live/${name}/fullchain.pem`,
     type: 'LE Certificate',
-    wildcard: String(domains.some((domain) => domain.startsWith('*.'))),
+    wildcard: flag(domains.some((domain) => domain.startsWith('*.'))),
     domains,
-    autorenewal: {
-      status: renewal ? 'enabled' : 'disabled',
-      farm: renewal?.farm ?? null,
-      vip: renewal?.vip ?? null,
-      force: renewal ? String(renewal.force) : null,
-      restart: renewal ? String(renewal.restart) : null,
-    },
+    autorenewal: renewal
+      ? { ...renewal, status: 'enabled', force: flag(renewal.force), restart: flag(renewal.restart) }
+      : { status: 'disabled', farm: null, vip: null, force: null, restart: null },
   };
 }
 

@@ -1,39 +1,30 @@
 import { X509Certificate } from 'node:crypto';
-import { crash, done, type Handlers, read, refuse } from '../call.ts';
+import { crash, done, type Handlers, plainText, read, refuse } from '../call.ts';
 import { createCertificate } from '../certificate.ts';
 import { serialise } from '../response.ts';
+import { certificate } from '../world-parts.ts';
 import type { InstalledLicence, World } from '../world.ts';
-import { licenceText } from './certificates.ts';
+import { certificateText } from './certificates.ts';
 
 /**
  * The licence of the Enterprise Edition (docs/api.md §3.19, §5.5). The Community Edition reads
  * these paths as file names.
  */
 export const activationHandlers: Handlers = {
-  'GET /certificates/activation': ({ world }) => ({
-    kind: 'text',
-    status: 200,
-    text: licenceText(installed(world)),
-  }),
+  'GET /certificates/activation': ({ world }) => {
+    const { hostname, notBefore, notAfter } = installed(world);
+    const about = { commonName: hostname, issuer: 'Simulated Licences', notBefore, notAfter };
+    return plainText(certificateText(certificate('activation', about)));
+  },
 
   'GET /certificates/activation/info': ({ world, nowMs }) => {
     const licence = installed(world);
     const facts = { days_to_expire: daysToExpire(licence, nowMs), hostname: licence.hostname, type: licence.kind };
     if (world.release === 'newest') return read(facts);
     // Early builds print more, and send their JSON as text (docs/api.md §7).
-    const more = {
-      certificate_key: world.activation.certificateKey,
-      host_key: world.activation.certificateKey,
-      support: 'true',
-    };
-    return {
-      kind: 'text',
-      status: 200,
-      text: serialise(
-        { description: 'About the activation certificate', params: { ...facts, ...more } },
-        world.release,
-      ),
-    };
+    const key = world.activation.certificateKey;
+    const params = { ...facts, certificate_key: key, host_key: key, support: 'true' };
+    return plainText(serialise({ description: 'About the activation certificate', params }, world.release));
   },
 
   'POST /certificates/activation': ({ world, json, content, nowMs }) => {

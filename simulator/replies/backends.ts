@@ -1,18 +1,19 @@
 import { type Call, created, done, type Handlers, param, read, refuse, type Reply } from '../call.ts';
 import {
   checkParameters,
-  type Input,
   ipv4,
   type Model,
   natural,
   number,
   portNumber,
   required,
+  setNumbers,
+  setTexts,
   text,
 } from '../parameters.ts';
 import { type DatalinkBackend, type DatalinkFarm, farmStatus, type L4Backend, type L4Farm } from '../world-farms.ts';
-import { httpBackend, l4Backend } from '../world-parts.ts';
-import { flatBackends, l4Sessions } from './farm-views.ts';
+import { datalinkBackend, httpBackend, l4Backend } from '../world-parts.ts';
+import { flatBackends, l4Sessions, storedSessions } from './farm-views.ts';
 import { backendOf, flatFarmOf, httpFarmOf, l4FarmOf, pending, serviceOf } from './find.ts';
 
 const oneToNine = { nonBlank: true, interval: [1, 9] } as const;
@@ -32,8 +33,9 @@ const l4Model: Model = {
 };
 const datalinkModel: Model = { ip: ipv4, interface: { nonBlank: true }, weight: oneToNine, priority: oneToNine };
 
-/** Backends of HTTP services and of L4xNAT and datalink farms (docs/api.md §4.2). */
+/** Backends, and sessions of L4xNAT farms. */
 export const backendHandlers: Handlers = {
+  // Backends of HTTP services and of L4xNAT and datalink farms (docs/api.md §4.2).
   'POST /farms/{farmname}/services/{service}/backends': (call) => {
     const farm = httpFarmOf(call);
     const service = serviceOf(call, farm);
@@ -53,11 +55,10 @@ export const backendHandlers: Handlers = {
     const farm = httpFarmOf(call);
     const backend = backendOf(call, serviceOf(call, farm).backends);
     const input = checkParameters(call, httpModel);
-    backend.ip = text(input, 'ip', backend.ip);
-    backend.port = number(input, 'port', backend.port);
+    setTexts(backend, input, ['ip']);
+    setNumbers(backend, input, ['port', 'priority']);
     if ('timeout' in input) backend.timeout = number(input, 'timeout', null);
     backend.weight = number(input, 'weight', backend.weight);
-    backend.priority = number(input, 'priority', backend.priority);
     return done('The backend is changed.', { params: input, ...pending(farm) });
   },
 
@@ -85,12 +86,11 @@ export const backendHandlers: Handlers = {
     const farm = flatFarmOf(call);
     const backend = backendOf<L4Backend | DatalinkBackend>(call, farm.backends);
     const input = checkParameters(call, farm.profile === 'datalink' ? datalinkModel : l4Model);
-    backend.ip = text(input, 'ip', backend.ip);
-    backend.weight = number(input, 'weight', backend.weight);
-    backend.priority = number(input, 'priority', backend.priority);
-    if (!('interface' in backend)) {
-      backend.maxConns = number(input, 'max_conns', backend.maxConns);
-      if ('port' in input) backend.port = portOf(input);
+    setTexts(backend, input, ['ip']);
+    setNumbers(backend, input, ['weight', 'priority']);
+    if ('max_conns' in backend) {
+      setNumbers(backend, input, ['max_conns']);
+      if ('port' in input) backend.port = number(input, 'port', '');
     }
     return done('The backend is changed.', { params: input });
   },
@@ -99,61 +99,13 @@ export const backendHandlers: Handlers = {
     const farm = flatFarmOf(call);
     const { id } = backendOf<L4Backend | DatalinkBackend>(call, farm.backends);
     // Unlike in a service, the other ids do not change.
-    farm.backends.splice(
-      farm.backends.findIndex((backend) => backend.id === id),
-      1,
-    );
+    const index = farm.backends.findIndex((backend) => backend.id === id);
+    farm.backends.splice(index, 1);
     return done('The backend is out.');
   },
-};
 
-function addL4(call: Call, farm: L4Farm, id: number): void {
-  const input = checkParameters(call, { ...l4Model, ip: required(ipv4) });
-  const ip = text(input, 'ip');
-  const port = portOf(input);
-  if (farm.backends.some((backend) => backend.ip === ip && backend.port === port))
-    refuse(400, 'The farm has this backend.');
-  farm.backends.push(
-    l4Backend(id, ip, port, {
-      weight: number(input, 'weight', 1),
-      priority: number(input, 'priority', 1),
-      maxConns: number(input, 'max_conns', 0),
-    }),
-  );
-}
-
-function addDatalink(call: Call, farm: DatalinkFarm, id: number): void {
-  const input = checkParameters(call, { ...datalinkModel, ip: required(ipv4), interface: required({}) });
-  farm.backends.push({
-    id,
-    ip: text(input, 'ip'),
-    interface: text(input, 'interface'),
-    weight: number(input, 'weight', 1),
-    priority: number(input, 'priority', 1),
-    status: 'up',
-    established: 0,
-    pending: 0,
-  });
-}
-
-function portOf(input: Input): number | '' {
-  return number(input, 'port', '');
-}
-
-const sessionForms: Readonly<Record<string, RegExp>> = {
-  ip: /^[\d.]+$/,
-  srcport: /^\d+$/,
-  srcmac: /^(?:[\da-f]{2}:){5}[\da-f]{2}$/i,
-  srcip_srcport: /^[\d.]+_\d+$/,
-  srcip_dstport: /^[\d.]+_\d+$/,
-};
-
-/** Persistence sessions of L4xNAT farms (Enterprise, 4.0.1). */
-export const l4SessionHandlers: Handlers = {
-  'GET /farms/{farmname}/sessions': (call) => {
-    const farm = l4FarmOf(call);
-    return read(farm.running ? l4Sessions(call.world, farm) : []);
-  },
+  // Persistence sessions of L4xNAT farms (Enterprise, 4.0.1).
+  'GET /farms/{farmname}/sessions': (call) => read(l4Sessions(call.world, l4FarmOf(call))),
 
   'POST /farms/{farmname}/sessions': (call) => {
     const farm = l4FarmOf(call, 404);
@@ -163,7 +115,7 @@ export const l4SessionHandlers: Handlers = {
     if (!farm.backends.some(({ id }) => id === backend)) return refuse(400, 'There is no such backend.');
     if (!sessionForms[farm.persistence]?.test(client)) return refuse(400, 'The key does not fit the persistence.');
     farm.sessions.push({ client, backend, type: 'static', ttlMs: null });
-    return created('The session is made.', l4Sessions(call.world, farm).at(-1));
+    return created('The session is made.', storedSessions(call.world, farm).at(-1));
   },
 
   'DELETE /farms/{farmname}/sessions/{session}': (call) => {
@@ -174,4 +126,37 @@ export const l4SessionHandlers: Handlers = {
     farm.sessions = farm.sessions.filter((other) => other !== session);
     return done('The session is gone.');
   },
+};
+
+function addL4(call: Call, farm: L4Farm, id: number): void {
+  const input = checkParameters(call, { ...l4Model, ip: required(ipv4) });
+  const ip = text(input, 'ip');
+  const port = number(input, 'port', '');
+  if (farm.backends.some((backend) => backend.ip === ip && backend.port === port))
+    refuse(400, 'The farm has this backend.');
+  farm.backends.push(
+    l4Backend(id, ip, port, {
+      weight: number(input, 'weight', 1),
+      priority: number(input, 'priority', 1),
+      max_conns: number(input, 'max_conns', 0),
+    }),
+  );
+}
+
+function addDatalink(call: Call, farm: DatalinkFarm, id: number): void {
+  const input = checkParameters(call, { ...datalinkModel, ip: required(ipv4), interface: required({}) });
+  farm.backends.push(
+    datalinkBackend(id, text(input, 'ip'), text(input, 'interface'), {
+      weight: number(input, 'weight', 1),
+      priority: number(input, 'priority', 1),
+    }),
+  );
+}
+
+const sessionForms: Readonly<Record<string, RegExp>> = {
+  ip: /^[\d.]+$/,
+  srcport: /^\d+$/,
+  srcmac: /^(?:[\da-f]{2}:){5}[\da-f]{2}$/i,
+  srcip_srcport: /^[\d.]+_\d+$/,
+  srcip_dstport: /^[\d.]+_\d+$/,
 };

@@ -1,9 +1,21 @@
 import { X509Certificate } from 'node:crypto';
-import { type Call, crash, done, type Handlers, named, param, read, refuse, type Reply } from '../call.ts';
+import {
+  type Call,
+  crash,
+  done,
+  download,
+  type Handlers,
+  named,
+  param,
+  plainText,
+  read,
+  refuse,
+  type Reply,
+} from '../call.ts';
 import { certificateDate } from '../dates.ts';
-import { anyText, checkParameters, type Model, required, text } from '../parameters.ts';
+import { anyText, checkParameters, each, type Model, required, text } from '../parameters.ts';
 import { certificate, csr } from '../world-parts.ts';
-import type { InstalledLicence, StoredCertificate, World } from '../world.ts';
+import type { StoredCertificate, World } from '../world.ts';
 
 const dayMs = 86_400_000;
 
@@ -11,11 +23,7 @@ const csrModel: Model = {
   name: required({ pattern: /^[a-zA-Z0-9-]+$/, hint: 'The name of the file to make, without its ending.' }),
   fqdn: required({ hint: 'The names to certify, with commas between them.' }),
   country: required({ pattern: /^[A-Z]{2}$/, hint: 'Two letters.' }),
-  state: required(anyText),
-  locality: required(anyText),
-  organization: required(anyText),
-  division: required(anyText),
-  mail: required(anyText),
+  ...each(['state', 'locality', 'organization', 'division', 'mail'], required(anyText)),
 };
 
 /** The certificate store (docs/api.md §3.11, §4.4). */
@@ -42,7 +50,7 @@ export const certificateHandlers: Handlers = {
     const model =
       call.world.edition === 'community'
         ? {}
-        : { name: required(anyText), key: required(anyText), ca: required(anyText), intermediates: anyText };
+        : { ...each(['name', 'key', 'ca'], required(anyText)), intermediates: anyText };
     const name = text(checkParameters(call, model), 'name');
     store(call.world, `${name}.pem`, pemBlock('CERTIFICATE', name), call.nowMs);
     return done(`${name}.pem was made.`);
@@ -52,20 +60,19 @@ export const certificateHandlers: Handlers = {
     const stored = named(call, call.world.certificates, 'file');
     const content =
       stored.pem || `${pemBlock('CERTIFICATE', stored.commonName)}${pemBlock('PRIVATE KEY', 'not a key')}`;
-    return { kind: 'file', status: 200, filename: stored.file, content: Buffer.from(content) };
+    return download(stored.file, content);
   },
 
-  'GET /certificates/{file}/info': (call) => ({
-    kind: 'text',
-    status: 200,
-    text: certificateText(named(call, call.world.certificates, 'file')),
-  }),
+  'GET /certificates/{file}/info': (call) => plainText(certificateText(named(call, call.world.certificates, 'file'))),
 
   'POST /certificates/{file}': upload,
 
   'DELETE /certificates/{file}': (call) => {
     const { file } = named(call, call.world.certificates, 'file');
-    if (usersOf(call.world, file).length > 0) return refuse(400, `${file} is in use by a farm.`);
+    const isUsed = [...call.world.farms.values()].some(
+      (farm) => farm.profile === 'http' && farm.certificates.includes(file),
+    );
+    if (isUsed) return refuse(400, `${file} is in use by a farm.`);
     call.world.certificates.delete(file);
     return done(`${file} is gone.`);
   },
@@ -102,19 +109,8 @@ function store(world: World, file: string, pem: string, nowMs: number): void {
       }),
     );
   } catch {
-    world.certificates.set(file, {
-      ...certificate(file, { notBefore: nowMs, notAfter: nowMs }),
-      condition: 'garbage',
-      pem,
-    });
+    world.certificates.set(file, certificate(file, { notBefore: nowMs, notAfter: nowMs, condition: 'garbage', pem }));
   }
-}
-
-/** Returns the farms whose listener presents a file. */
-function usersOf(world: World, file: string): readonly string[] {
-  return [...world.farms.values()]
-    .filter((farm) => farm.profile === 'http' && farm.certificates.includes(file))
-    .map(({ name }) => name);
 }
 
 /** Returns the word of docs/api.md §2.3. `invalid` and `unknown` have priority over the dates. */
@@ -147,45 +143,13 @@ function commonNameIn(name: string): string | undefined {
 
 /**
  * Returns the long text form of a stored certificate, as `…/info` prints it. Clients read the dates
- * in it.
+ * in it. It ends with the first certificate of the file, and never with its key.
  */
-function certificateText(certificate: StoredCertificate): string {
-  if (certificate.condition === 'garbage') return 'This file holds no certificate.';
-  if (certificate.type === 'CSR') return requestText(certificate);
-  return longForm({
-    subject: certificate.commonName,
-    issuer: certificate.issuer,
-    notBefore: certificate.notBefore ?? 0,
-    notAfter: certificate.notAfter ?? 0,
-    pem: certificate.pem,
-  });
-}
-
-/** Returns the same form for the activation certificate. */
-export function licenceText(licence: InstalledLicence): string {
-  return longForm({
-    subject: licence.hostname,
-    issuer: 'Simulated Licences',
-    notBefore: licence.notBefore,
-    notAfter: licence.notAfter,
-    pem: '',
-  });
-}
-
-interface LongForm {
-  readonly subject: string;
-  readonly issuer: string;
-  readonly notBefore: number;
-  readonly notAfter: number;
-  readonly pem: string;
-}
-
-/** The text form ends with the first certificate of the file, and never with its key. */
-function firstCertificate(pem: string): string | undefined {
-  return /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/s.exec(pem)?.[0];
-}
-
-function longForm({ subject, issuer, notBefore, notAfter, pem }: LongForm): string {
+export function certificateText(stored: StoredCertificate): string {
+  const { condition, type, commonName, issuer, notBefore = 0, notAfter = 0, pem } = stored;
+  if (condition === 'garbage') return 'This file holds no certificate.';
+  if (type === 'CSR') return requestText(stored);
+  const first = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/s.exec(pem)?.[0];
   return `Certificate:
     Data:
         Version: 3 (0x2)
@@ -195,12 +159,12 @@ function longForm({ subject, issuer, notBefore, notAfter, pem }: LongForm): stri
         Validity
             Not Before: ${certificateDate(notBefore)}
             Not After : ${certificateDate(notAfter)}
-        Subject: C = ES, O = Example Corp, CN = ${subject}
+        Subject: C = ES, O = Example Corp, CN = ${commonName}
         Subject Public Key Info:
             Public Key Algorithm: rsaEncryption
                 Public-Key: (2048 bit)
     Signature Algorithm: sha256WithRSAEncryption
-${firstCertificate(pem) ?? pemBlock('CERTIFICATE', subject)}
+${first ?? pemBlock('CERTIFICATE', commonName)}
 `;
 }
 

@@ -1,5 +1,5 @@
 import { type Call, done, type Handlers, read, refuse } from '../call.ts';
-import { anyText, checkParameters, ipv4, natural, number, required, text } from '../parameters.ts';
+import { anyText, checkParameters, ipv4, natural, required, setNumbers, setTexts, text } from '../parameters.ts';
 import type { Cluster, ClusterNode } from '../world.ts';
 
 /** The cluster of the Enterprise Edition (docs/api.md §3.12, §4.7). */
@@ -7,28 +7,17 @@ export const clusterHandlers: Handlers = {
   'GET /system/cluster': ({ world: { cluster } }) => {
     // Without a cluster there is no `params` at all.
     if (!cluster) return done('No cluster is set up.');
-    const nodes = cluster.nodes.map(({ ip, name, node }) => ({ ip, name, node }));
-    return read({
-      check_interval: cluster.checkInterval,
-      failback: cluster.failback,
-      interface: cluster.interface,
-      nodes,
-    });
+    return read({ ...cluster, nodes: cluster.nodes.map(({ ip, name, node }) => ({ ip, name, node })) });
   },
 
-  'GET /system/cluster/nodes': ({ world: { cluster, hostname } }) => {
-    if (!cluster) return read([{ ...unconfigured, name: hostname }]);
-    const byName = [...cluster.nodes].sort((a, b) => (a.name < b.name ? -1 : 1));
-    return read(byName.map(({ role, status, message, name, ip, node }) => ({ role, status, message, name, ip, node })));
-  },
+  'GET /system/cluster/nodes': ({ world: { cluster, hostname } }) =>
+    read(
+      cluster ? [...cluster.nodes].sort((a, b) => (a.name < b.name ? -1 : 1)) : [{ ...unconfigured, name: hostname }],
+    ),
 
   'GET /system/cluster/nodes/localhost': ({ world: { cluster, hostname } }) => {
-    const local = cluster && localNode(cluster);
-    return read(
-      local
-        ? { role: local.role, status: local.status, message: local.message, name: local.name }
-        : { ...unconfigured, name: hostname },
-    );
+    const { role, status, message, name } = (cluster && localNode(cluster)) ?? { ...unconfigured, name: hostname };
+    return read({ role, status, message, name });
   },
 
   'POST /system/cluster': (call) => {
@@ -48,7 +37,7 @@ export const clusterHandlers: Handlers = {
     });
     call.world.cluster = {
       interface: 'eth0',
-      checkInterval: 1,
+      check_interval: 1,
       failback: 'disabled',
       nodes: [
         node(call.world.hostname, text(input, 'local_ip'), 'local'),
@@ -65,11 +54,10 @@ export const clusterHandlers: Handlers = {
       failback: { nonBlank: true },
       track_interface: anyText,
     });
-    cluster.checkInterval = number(input, 'check_interval', cluster.checkInterval);
-    cluster.failback = text(input, 'failback', cluster.failback);
-    return done('The cluster is changed.', {
-      params: { check_interval: cluster.checkInterval, failback: cluster.failback },
-    });
+    setNumbers(cluster, input, ['check_interval']);
+    setTexts(cluster, input, ['failback']);
+    const { check_interval, failback } = cluster;
+    return done('The cluster is changed.', { params: { check_interval, failback } });
   },
 
   'DELETE /system/cluster': (call) => {

@@ -1,43 +1,58 @@
 import { type Call, crash, done, type Handlers, param, read, refuse, type Reply } from '../call.ts';
-import { checkParameters, required, text } from '../parameters.ts';
+import { checkParameters, onlyText, required, text } from '../parameters.ts';
 import { type BackendState, type DatalinkBackend, type Farm, farmStatus, type L4Backend } from '../world-farms.ts';
+import { isNewestCommunity } from '../world.ts';
 import { isTaken } from './farm-changes.ts';
 import { backendOf, farmOf, flatFarmOf, httpFarmOf, serviceOf } from './find.ts';
 import { interfaceOfAddress, interfaceStatus } from './interfaces.ts';
 
-/** Start, stop and restart of farms (docs/api.md §5.1). */
+/** Actions on farms and their backends. */
 export const farmActionHandlers: Handlers = {
+  // Start, stop and restart of farms (docs/api.md §5.1).
   'PUT /farms/{farmname}/actions': (call) => {
     const farm = farmOf(call);
-    const action = text(
-      checkParameters(call, { action: required({ values: ['stop', 'start', 'restart'] }) }),
-      'action',
-    );
+    const action = onlyText(call, 'action', { values: ['stop', 'start', 'restart'] });
     // The configuration is tested before every action, stop included.
     if (farm.profile === 'http' && farm.configError !== undefined) return refuse(400, farm.configError);
-    switch (action) {
-      case 'stop':
-        farm.running = false;
-        break;
-      case 'start':
-        start(call, farm);
-        break;
-      default:
-        farm.running = false;
-        farm.needsRestart = false;
-        begin(call, farm);
+    if (action === 'stop') farm.running = false;
+    else if (needsStart(farm, action)) {
+      farm.running = false;
+      farm.needsRestart = false;
+      begin(call, farm);
     }
-    return answer(farm, action);
+    return done(`${action} is done.`, { params: { action, status: action === 'stop' ? farmStatus(farm) : 'up' } });
+  },
+
+  // Maintenance of backends (docs/api.md §5.2).
+  'PUT /farms/{farmname}/backends/{backend}/maintenance': (call) => {
+    const farm = flatFarmOf(call, 404);
+    const backend = backendOf<L4Backend | DatalinkBackend>(call, farm.backends);
+    const { action, cuts } = wanted(call);
+    if (cuts && farm.profile === 'l4xnat')
+      farm.sessions = farm.sessions.filter((session) => session.backend !== backend.id);
+    return set(farm, backend, action);
+  },
+
+  'PUT /farms/{farmname}/services/{service}/backends/{backend}/maintenance': (call) => {
+    const farm = httpFarmOf(call);
+    const service = serviceOf(call, farm);
+    const id = Number(param(call, 'backend'));
+    // The appliance's check of the id is off by one (docs/api.md §5.2).
+    if (id > service.backends.length) return refuse(404, 'There is no such backend.');
+    const { action, cuts } = wanted(call);
+    if (farm.running && farm.needsRestart) return refuse(400, 'A change is pending; restart the farm first.');
+    if (!farm.running && isNewestCommunity(call.world)) crash();
+    if (cuts && service.persistence !== '')
+      service.sessions = service.sessions.filter((session) => session.backend !== id);
+    return set(farm, service.backends[id], action);
   },
 };
 
-function start(call: Call, farm: Farm): void {
-  if (farm.running && farm.needsRestart) refuse(400, 'A change is pending; restart it.');
+function needsStart(farm: Farm, action: string): boolean {
+  if (action === 'restart' || !farm.running) return true;
+  if (farm.needsRestart) refuse(400, 'A change is pending; restart it.');
   // A second start stops an HTTP farm first; for other profiles it does nothing.
-  if (farm.running && farm.profile !== 'http') return;
-  farm.running = false;
-  farm.needsRestart = false;
-  begin(call, farm);
+  return farm.profile === 'http';
 }
 
 /** Checks and starts a farm. A failed check leaves the farm stopped. */
@@ -49,39 +64,6 @@ function begin({ world }: Call, farm: Farm): void {
   farm.running = true;
   if (farm.profile === 'http') farm.loaded = farm.certificates.flatMap((file) => world.certificates.get(file) ?? []);
 }
-
-function answer(farm: Farm, action: string): Reply {
-  return done(`${action} is done.`, {
-    params: { action, status: action === 'stop' ? farmStatus(farm) : 'up' },
-  });
-}
-
-/** Maintenance of backends (docs/api.md §5.2). */
-export const maintenanceHandlers: Handlers = {
-  'PUT /farms/{farmname}/backends/{backend}/maintenance': (call) => {
-    const farm = flatFarmOf(call, 404);
-    const backend = backendOf<L4Backend | DatalinkBackend>(call, farm.backends);
-    const { action, cuts } = wanted(call);
-    if (cuts && farm.profile === 'l4xnat')
-      farm.sessions = farm.sessions.filter((session) => session.backend !== backend.id);
-    return set(farm, backend, action);
-  },
-
-  'PUT /farms/{farmname}/services/{service}/backends/{backend}/maintenance': (call) => {
-    const { world } = call;
-    const farm = httpFarmOf(call);
-    const service = serviceOf(call, farm);
-    const id = Number(param(call, 'backend'));
-    // The appliance's check of the id is off by one (docs/api.md §5.2).
-    if (id > service.backends.length) return refuse(404, 'There is no such backend.');
-    const { action, cuts } = wanted(call);
-    if (farm.running && farm.needsRestart) return refuse(400, 'A change is pending; restart the farm first.');
-    if (!farm.running && world.edition === 'community' && world.release === 'newest') crash();
-    if (cuts && service.persistence !== '')
-      service.sessions = service.sessions.filter((session) => session.backend !== id);
-    return set(farm, service.backends[id], action);
-  },
-};
 
 function wanted(call: Call): { readonly action: 'up' | 'maintenance'; readonly cuts: boolean } {
   const model = {

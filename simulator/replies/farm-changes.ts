@@ -2,16 +2,18 @@ import { type Call, created, done, type Handlers, refuse, type Reply } from '../
 import {
   anyText,
   checkParameters,
+  each,
   type Input,
   type Model,
   natural,
-  number,
   type Parameter,
   required,
+  setNumbers,
+  setTexts,
   text,
   yesNo,
 } from '../parameters.ts';
-import { type DatalinkFarm, type Farm, farmStatus, type HttpFarm, type L4Farm } from '../world-farms.ts';
+import { type Farm, farmStatus, type HttpFarm, type L4Farm } from '../world-farms.ts';
 import { datalinkFarm, eproxyFarm, gslbFarm, httpFarm, l4Farm } from '../world-parts.ts';
 import type { World } from '../world.ts';
 import { httpParams } from './farm-views.ts';
@@ -25,8 +27,23 @@ const farmName: Parameter = {
   format: 'farm_name',
 };
 
-/** Creation of farms, copies included (docs/api.md §4.1). */
-export const farmCreationHandlers: Handlers = { 'POST /farms': createFarm };
+/** Creation, change and removal of farms. */
+export const farmChangeHandlers: Handlers = {
+  // Creation of farms, copies included (docs/api.md §4.1).
+  'POST /farms': createFarm,
+
+  // Changes and removal of farms (docs/api.md §4.1).
+  'PUT /farms/{farmname}': (call) => {
+    const farm = farmOf(call);
+    return farm.profile === 'http' ? changeHttp(call, farm) : changeLive(call, farm);
+  },
+
+  'DELETE /farms/{farmname}': (call) => {
+    const { name: farm } = farmOf(call);
+    call.world.farms.delete(farm);
+    return done(`The farm ${farm} is gone.`);
+  },
+};
 
 function createFarm(call: Call): Reply {
   const { world } = call;
@@ -121,21 +138,21 @@ const words: Model = {
   listener: { nonBlank: true, values: ['http', 'https'] },
   ciphers: { nonBlank: true, values: ['all', 'highsecurity', 'customsecurity', 'ssloffloading'] },
 };
-const gone = { algorithm: ['prio'], protocol: ['amanda', 'irc', 'netbios-ns', 'sane'] } as const;
-
-/** Changes and removal of farms (docs/api.md §4.1). */
-export const farmChangeHandlers: Handlers = {
-  'PUT /farms/{farmname}': (call) => {
-    const farm = farmOf(call);
-    return farm.profile === 'http' ? changeHttp(call, farm) : changeLive(call, farm);
+const liveModels: Readonly<Record<Exclude<Farm['profile'], 'http'>, Model>> = {
+  l4xnat: {
+    algorithm: { nonBlank: true },
+    persistence: { values: ['ip', 'srcip', 'srcport', 'srcmac', 'srcip_srcport', 'srcip_dstport', 'none'] },
+    protocol: { nonBlank: true },
+    nattype: { nonBlank: true, values: ['nat', 'dnat', 'dsr', 'stateless_dnat'] },
+    ttl: natural,
+    logs: yesNo,
   },
-
-  'DELETE /farms/{farmname}': (call) => {
-    const { name: farm } = farmOf(call);
-    call.world.farms.delete(farm);
-    return done(`The farm ${farm} is gone.`);
-  },
+  datalink: { algorithm: { nonBlank: true, values: ['weight', 'prio'] } },
+  gslb: {},
+  eproxy: {},
 };
+/** Values of earlier releases. */
+const gone = { algorithm: ['prio'], protocol: ['amanda', 'irc', 'netbios-ns', 'sane'] } as const;
 
 function commonModel(world: World): Model {
   return {
@@ -149,16 +166,16 @@ function changeHttp(call: Call, farm: HttpFarm): Reply {
   const input = checkParameters(call, {
     ...commonModel(call.world),
     ...words,
-    ...Object.fromEntries(texts.map((key) => [key, anyText])),
-    ...Object.fromEntries(numbers.map((key) => [key, natural])),
-    ...Object.fromEntries(flags.map((key) => [key, yesNo])),
+    ...each(texts, anyText),
+    ...each(numbers, natural),
+    ...each(flags, yesNo),
   });
   const renamed = place(call, farm, input);
-  for (const key of numbers) farm.settings[key] = number(input, key, farm.settings[key]);
-  const { contimeout: _a, restimeout: _b, reqtimeout: _c, resurrectime: _d, ...texty } = farm.settings;
+  setNumbers(farm.settings, input, numbers);
   // The appliance stores the error pages without their last line end (recorded).
-  for (const key of Object.keys(texty))
-    if (key in input) Object.assign(farm.settings, { [key]: text(input, key).trimEnd() });
+  for (const [key, present] of Object.entries(farm.settings))
+    if (typeof present === 'string' && key in input)
+      Object.assign(farm.settings, { [key]: text(input, key).trimEnd() });
   if ('listener' in input) farm.listener = input['listener'] === 'https' ? 'https' : 'http';
   if ('certname' in input) farm.certificates = [text(input, 'certname')];
   const status = pending(farm);
@@ -167,43 +184,24 @@ function changeHttp(call: Call, farm: HttpFarm): Reply {
 
 /** Changes a farm of any profile but HTTP, also while it runs. The answer repeats the request. */
 function changeLive(call: Call, farm: Exclude<Farm, HttpFarm>): Reply {
-  const own: Model =
-    farm.profile === 'l4xnat'
-      ? {
-          algorithm: { nonBlank: true },
-          persistence: { values: ['ip', 'srcip', 'srcport', 'srcmac', 'srcip_srcport', 'srcip_dstport', 'none'] },
-          protocol: { nonBlank: true },
-          nattype: { nonBlank: true, values: ['nat', 'dnat', 'dsr', 'stateless_dnat'] },
-          ttl: natural,
-          logs: yesNo,
-        }
-      : farm.profile === 'datalink'
-        ? { algorithm: { nonBlank: true, values: ['weight', 'prio'] } }
-        : {};
-  const input = checkParameters(call, { ...commonModel(call.world), ...own });
+  const input = checkParameters(call, { ...commonModel(call.world), ...liveModels[farm.profile] });
   for (const [key, values] of Object.entries(gone)) {
     if (values.some((word) => word === input[key])) return refuse(410, `'${text(input, key)}' has been removed.`);
   }
   place(call, farm, input);
   if (farm.profile === 'l4xnat') changeL4(farm, input);
-  else if (farm.profile === 'datalink') changeDatalink(farm, input);
+  else if (farm.profile === 'datalink') setTexts(farm, input, ['algorithm']);
   return done('The farm is changed.', { params: input });
 }
 
 function changeL4(farm: L4Farm, input: Input): void {
-  farm.algorithm = text(input, 'algorithm', farm.algorithm);
-  farm.protocol = text(input, 'protocol', farm.protocol);
-  farm.nattype = text(input, 'nattype', farm.nattype);
-  farm.ttl = number(input, 'ttl', farm.ttl);
+  setTexts(farm, input, ['algorithm', 'protocol', 'nattype']);
+  setNumbers(farm, input, ['ttl']);
   const persistence = text(input, 'persistence', farm.persistence);
   farm.persistence = persistence === 'none' ? '' : persistence === 'srcip' ? 'ip' : persistence;
   // Each implies the other (docs/api.md §4.1).
   if (input['vport'] === '*') farm.protocol = 'all';
   if (input['protocol'] === 'all') farm.vport = '*';
-}
-
-function changeDatalink(farm: DatalinkFarm, input: Input): void {
-  farm.algorithm = text(input, 'algorithm', farm.algorithm);
 }
 
 /** Moves or renames a farm. Only a stopped farm can get a new name. */
@@ -216,7 +214,6 @@ function place({ world }: Call, farm: Farm, input: Input): { readonly newfarmnam
     farm.name = next;
     world.farms.set(next, farm);
   }
-  farm.vip = text(input, 'vip', farm.vip);
-  farm.vport = text(input, 'vport', farm.vport);
+  setTexts(farm, input, ['vip', 'vport']);
   return 'newfarmname' in input ? { newfarmname: next } : {};
 }

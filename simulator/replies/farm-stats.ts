@@ -2,16 +2,16 @@ import { type Call, type Handlers, json, notFound, param, refuse, type Reply } f
 import {
   allBackends,
   type Farm,
-  farmStatus,
   type GslbFarm,
+  type HttpBackend,
   type HttpFarm,
+  type L4Backend,
   type L4Farm,
-  listedProfile,
   type Service,
   shownStatus,
 } from '../world-farms.ts';
 import { backendConnections } from '../traffic.ts';
-import { gslbBackends, l4Port, l4Sessions, visibleFarms } from './farm-views.ts';
+import { aliasIn, gslbBackends, l4Port, l4Sessions, listEntry, visibleFarms } from './farm-views.ts';
 import { farmOf } from './find.ts';
 
 /** Reads under /stats/farms (docs/api.md §3.5, §3.6). */
@@ -20,24 +20,17 @@ export const farmStatsHandlers: Handlers = {
     json(200, {
       farms: visibleFarms(call)
         .filter(({ profile }) => profile !== 'datalink' || call.world.release === 'older')
-        .map((farm) => ({
-          farmname: farm.name,
-          profile: listedProfile(farm),
-          status: farmStatus(farm),
-          vip: farm.vip,
-          vport: farm.vport,
-          ...totals(call, farm),
-        })),
+        .map((farm) => ({ ...listEntry(farm), ...totals(call, farm) })),
     }),
 
   // A farm with one of these names cannot be read here (docs/api.md §3.6).
   'GET /stats/farms/modules': () => notFound('/stats/farms/modules'),
   'GET /stats/farms/total': () => notFound('/stats/farms/total'),
 
-  'GET /stats/farms/{farmname}': (call) => statistics(call),
-  'GET /stats/farms/{farmname}/backends': (call) => statistics(call),
-  'GET /stats/farms/{farmname}/services/{service}/backends': (call) => serviceStatistics(call),
-  'GET /stats/farms/{farmname}/service/{service}/backends': (call) => serviceStatistics(call),
+  'GET /stats/farms/{farmname}': statistics,
+  'GET /stats/farms/{farmname}/backends': statistics,
+  'GET /stats/farms/{farmname}/services/{service}/backends': serviceStatistics,
+  'GET /stats/farms/{farmname}/service/{service}/backends': serviceStatistics,
 };
 
 function totals(call: Call, farm: Farm) {
@@ -60,11 +53,7 @@ function statistics(call: Call): Reply {
     case 'http':
       return httpStatistics(call, farm, farm.services);
     case 'l4xnat':
-      return withSessions(
-        call,
-        farm.running ? l4Rows(call, farm) : [],
-        farm.running ? l4Sessions(call.world, farm) : [],
-      );
+      return withSessions(call, farm.running ? l4Rows(call, farm) : [], l4Sessions(call.world, farm));
     case 'gslb':
       return gslbStatistics(farm);
     case 'eproxy':
@@ -106,36 +95,35 @@ function httpStatistics(call: Call, farm: HttpFarm, services: readonly Service[]
   );
 }
 
-function httpRows({ world, nowMs }: Call, farm: Farm, service: Service) {
+function httpRows(call: Call, farm: Farm, service: Service) {
   return service.backends.map((backend) => ({
-    id: world.release === 'newest' ? String(backend.id) : backend.id,
-    ip: backend.ip,
+    ...rowOf(call, farm, backend),
+    id: call.world.release === 'newest' ? String(backend.id) : backend.id,
     port: backend.port,
     service: service.id,
-    status: shownStatus(backend.status),
-    ...backendConnections(world, farm.name, backend, nowMs),
-    ...(world.edition === 'enterprise' ? { alias: null } : {}),
   }));
 }
 
-function l4Rows({ world, nowMs }: Call, farm: L4Farm) {
+function l4Rows(call: Call, farm: L4Farm) {
   return farm.backends.map((backend) => ({
+    ...rowOf(call, farm, backend),
     id: backend.id,
-    ip: backend.ip,
-    port: l4Port(world, backend.port),
-    status: shownStatus(backend.status),
-    ...backendConnections(world, farm.name, backend, nowMs),
+    port: l4Port(call.world, backend.port),
     weight: backend.weight,
     priority: backend.priority,
-    max_conns: backend.maxConns,
-    ...(world.edition === 'enterprise' ? { alias: null } : {}),
+    max_conns: backend.max_conns,
   }));
+}
+
+function rowOf({ world, nowMs }: Call, farm: Farm, backend: HttpBackend | L4Backend) {
+  const { ip, status } = backend;
+  const counters = backendConnections(world, farm.name, backend, nowMs);
+  return { ip, status: shownStatus(status), ...counters, alias: aliasIn(world) };
 }
 
 function withSessions({ world }: Call, backends: readonly unknown[], sessions: readonly unknown[]): Reply {
   // Older releases have no count (docs/api.md §3.6).
-  const counted = world.release === 'newest' ? { total_sessions: sessions.length } : {};
-  return json(200, { backends, sessions, ...counted });
+  return json(200, { backends, sessions, total_sessions: world.release === 'newest' ? sessions.length : undefined });
 }
 
 function gslbStatistics(farm: GslbFarm): Reply {

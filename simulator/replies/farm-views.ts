@@ -31,22 +31,21 @@ export function listEntry(farm: Farm) {
   };
 }
 
+const enterpriseService = {
+  cookieinsert: 'false',
+  cookiename: '',
+  cookiepath: '',
+  cookiedomain: '',
+  cookiettl: 0,
+  redirect_code: '',
+  sts_status: 'false',
+  sts_timeout: '',
+} as const;
+
 /** Returns one service with its backends (docs/api.md §3.9). */
 export function serviceView(world: World, service: Service) {
-  const { sessions: _sessions, backends: _backends, ...settings } = service;
-  const enterprise =
-    world.edition === 'enterprise'
-      ? {
-          cookieinsert: 'false',
-          cookiename: '',
-          cookiepath: '',
-          cookiedomain: '',
-          cookiettl: 0,
-          redirect_code: '',
-          sts_status: 'false',
-          sts_timeout: '',
-        }
-      : {};
+  const { sessions: _sessions, ...settings } = service;
+  const enterprise = world.edition === 'enterprise' ? enterpriseService : {};
   return { ...settings, ...enterprise, backends: httpBackends(world, service) };
 }
 
@@ -59,9 +58,14 @@ export function httpBackends(world: World, { backends }: Service) {
     status: shownStatus(status),
     timeout,
     weight,
-    ...(world.release === 'newest' ? { priority } : {}),
-    ...alias(world),
+    priority: world.release === 'newest' ? priority : undefined,
+    alias: aliasIn(world),
   }));
+}
+
+/** Returns null, the alias of every backend. The Community Edition prints none. */
+export function aliasIn(world: World): null | undefined {
+  return world.edition === 'enterprise' ? null : undefined;
 }
 
 /** Returns the port as the release prints it: older ones print text (docs/api.md §2.4). */
@@ -79,62 +83,46 @@ export function flatBackends(world: World, farm: L4Farm | DatalinkFarm) {
       weight,
       priority,
       status: shownStatus(status),
-      ...alias(world),
+      alias: aliasIn(world),
     }));
   }
-  return farm.backends.map(({ id, ip, port, status, weight, priority, maxConns }) => ({
+  return farm.backends.map(({ id, ip, port, status, weight, priority, max_conns }) => ({
     id,
     ip,
     port: l4Port(world, port),
     status: shownStatus(status),
     weight,
     priority,
-    max_conns: maxConns,
-    ...alias(world),
+    max_conns,
+    alias: aliasIn(world),
   }));
 }
 
+const tlsSetting = /^(?:cipher|disable_)/;
+
 /** Returns `params` of one HTTP farm. Only HTTPS farms have the TLS part. */
 export function httpParams(farm: HttpFarm) {
-  const {
-    ciphers,
-    cipherc,
-    disable_sslv2,
-    disable_sslv3,
-    disable_tlsv1,
-    disable_tlsv1_1,
-    disable_tlsv1_2,
-    ...settings
-  } = farm.settings;
-  const tls = {
-    // A farm without its certificate prints a number instead of a name (docs/api.md §3.9).
-    certlist: (farm.certificates.length > 0 ? farm.certificates : [-1]).map((file, index) => ({ file, id: index + 1 })),
-    ciphers,
-    cipherc,
-    disable_sslv2,
-    disable_sslv3,
-    disable_tlsv1,
-    disable_tlsv1_1,
-    disable_tlsv1_2,
-  };
+  const isHttps = farm.listener === 'https';
+  const settings = Object.entries(farm.settings).filter(([name]) => isHttps || !tlsSetting.test(name));
+  // A farm without its certificate prints a number instead of a name (docs/api.md §3.9).
+  const files = farm.certificates.length > 0 ? farm.certificates : [-1];
   return {
     status: farmStatus(farm),
     vip: farm.vip,
     vport: Number(farm.vport),
     listener: farm.listener,
-    ...settings,
+    ...Object.fromEntries(settings),
+    certlist: isHttps ? files.map((file, index) => ({ file, id: index + 1 })) : undefined,
     addheader: numbered(farm.rules.addheader),
     headremove: numbered(farm.rules.headremove),
     addresponseheader: numbered(farm.rules.addresponseheader),
     removeresponseheader: numbered(farm.rules.removeresponseheader),
-    ...(farm.listener === 'https' ? tls : {}),
   };
 }
 
 /** Returns `params` of one L4xNAT farm, with all sessions. */
 export function l4Params(world: World, farm: L4Farm) {
   const { protocol, nattype, algorithm, persistence, ttl, farmguardian, vip, vport } = farm;
-  const enterprise = world.edition === 'enterprise' ? { logs: 'false' } : {};
   return {
     status: farmStatus(farm),
     vip,
@@ -146,13 +134,18 @@ export function l4Params(world: World, farm: L4Farm) {
     persistence,
     ttl,
     farmguardian,
-    sessions: farm.running ? l4Sessions(world, farm) : [],
-    ...enterprise,
+    sessions: l4Sessions(world, farm),
+    logs: world.edition === 'enterprise' ? 'false' : undefined,
   };
 }
 
-/** Returns `sessions[]` of an L4xNAT farm. `ttl` came with 4.0.2 (docs/api.md §3.6). */
-export function l4Sessions(world: World, { sessions, backends }: L4Farm) {
+/** Returns `sessions[]` of an L4xNAT farm, which is empty while it is stopped. */
+export function l4Sessions(world: World, farm: L4Farm) {
+  return farm.running ? storedSessions(world, farm) : [];
+}
+
+/** Returns the sessions of a farm in any state. `ttl` came with 4.0.2 (docs/api.md §3.6). */
+export function storedSessions(world: World, { sessions, backends }: L4Farm) {
   return sessions.map(({ client, backend, type, ttlMs }, index) => {
     const target = backends.find(({ id }) => id === backend);
     return {
@@ -160,22 +153,19 @@ export function l4Sessions(world: World, { sessions, backends }: L4Farm) {
       id: String(backend),
       session: client,
       type,
-      ...(world.release === 'newest' ? { ttl: ttlMs === null ? null : ttlText(ttlMs) } : {}),
+      ttl: world.release === 'newest' ? ttlText(ttlMs) : undefined,
       backend_ip: target?.ip ?? '',
       backend_port: target ? l4Port(world, target.port) : '',
     };
   });
 }
 
-function alias(world: World) {
-  return world.edition === 'enterprise' ? { alias: null } : {};
-}
-
 function numbered(rules: readonly Readonly<Record<string, string>>[]) {
   return rules.map((rule, id) => ({ id, ...rule }));
 }
 
-function ttlText(ms: number): string {
+function ttlText(ms: number | null): string | null {
+  if (ms === null) return null;
   const seconds = Math.floor(ms / 1_000);
   return `${Math.floor(seconds / 60)}m${seconds % 60}s${ms % 1_000}ms`;
 }

@@ -1,5 +1,17 @@
 import { type Call, done, flag, type Handlers, named, param, read, refuse, type Reply } from '../call.ts';
-import { anyText, checkParameters, type Model, natural, number, required, text, yesNo } from '../parameters.ts';
+import {
+  anyText,
+  checkParameters,
+  type Model,
+  natural,
+  number,
+  onlyText,
+  required,
+  setNumbers,
+  setTexts,
+  text,
+  yesNo,
+} from '../parameters.ts';
 import { farmStatus, type HttpFarm, inListOrder, type L4Farm, type Service } from '../world-farms.ts';
 import type { Farmguardian, World } from '../world.ts';
 import { farmguardian } from '../world-parts.ts';
@@ -20,9 +32,7 @@ const changeModel: Model = {
 export const farmguardianHandlers: Handlers = {
   'GET /monitoring/fg': ({ world }) => read([...world.farmguardians.values()].map((check) => view(world, check))),
 
-  'GET /monitoring/fg/{name}': (call) => {
-    return read(view(call.world, named(call, call.world.farmguardians, 'name')));
-  },
+  'GET /monitoring/fg/{name}': (call) => read(view(call.world, named(call, call.world.farmguardians, 'name'))),
 
   'POST /monitoring/fg': (call) => {
     const input = checkParameters(call, {
@@ -45,18 +55,10 @@ export const farmguardianHandlers: Handlers = {
     if (check.template && ('command' in input || 'description' in input)) return refuse(400, 'A template keeps both.');
     if (touchesCommand && linksOf(call.world, check.name).length > 0 && input['force'] !== 'true')
       return refuse(400, 'It is running; this needs force.');
-    check.description = text(input, 'description', check.description);
-    check.command = text(input, 'command', check.command);
+    setTexts(check, input, ['description', 'command', 'cut_conns', 'log', 'backend_alias']);
     // The timeout equals the interval until it is set itself.
-    check.timeout = number(
-      input,
-      'timeout',
-      check.timeout === check.interval ? number(input, 'interval', check.timeout) : check.timeout,
-    );
-    check.interval = number(input, 'interval', check.interval);
-    check.cutConns = text(input, 'cut_conns', flag(check.cutConns)) === 'true';
-    check.log = text(input, 'log', flag(check.log)) === 'true';
-    check.backendAlias = text(input, 'backend_alias', flag(check.backendAlias)) === 'true';
+    if (check.timeout === check.interval) check.timeout = number(input, 'interval', check.timeout);
+    setNumbers(check, input, ['interval', 'timeout']);
     return done(`The health check ${check.name} is changed.`, { params: view(call.world, check) });
   },
 
@@ -88,7 +90,7 @@ export const farmguardianHandlers: Handlers = {
 };
 
 function link(call: Call, farm: HttpFarm | L4Farm, target: L4Farm | Service): Reply {
-  const name = text(checkParameters(call, { name: required(anyText) }), 'name');
+  const name = onlyText(call, 'name', anyText);
   if (!call.world.farmguardians.has(name)) return refuse(404, `There is no health check ${name}.`);
   if (target.farmguardian !== null) return refuse(400, 'A health check is linked already.');
   target.farmguardian = name;
@@ -116,18 +118,11 @@ function linksOf(world: World, name: string): readonly string[] {
 }
 
 function view(world: World, check: Farmguardian) {
-  const { name, description, command, interval, timeout } = check;
   return {
-    name,
-    description,
-    command,
-    interval,
-    // The timeout came with 4.0.2.
-    ...(world.release === 'newest' ? { timeout } : {}),
-    cut_conns: flag(check.cutConns),
-    log: flag(check.log),
-    backend_alias: flag(check.backendAlias),
+    ...check,
+    // It came with 4.0.2.
+    timeout: world.release === 'newest' ? check.timeout : undefined,
     template: flag(check.template),
-    farms: linksOf(world, name),
+    farms: linksOf(world, check.name),
   };
 }

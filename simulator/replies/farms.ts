@@ -1,5 +1,6 @@
 import { type Call, crash, type Handlers, json, param, read, type Reply } from '../call.ts';
 import { type Farm, farmStatus } from '../world-farms.ts';
+import { isNewestCommunity } from '../world.ts';
 import {
   flatBackends,
   gslbView,
@@ -17,29 +18,23 @@ import { farmOf, flatFarmOf, httpFarmOf, serviceOf } from './find.ts';
 export const farmReadHandlers: Handlers = {
   'GET /farms': (call) => read(farmList(call).map(listEntry)),
 
-  'GET /farms/modules/lslb': (call) => read(farmList(call).filter(isLslb).map(listEntry)),
+  'GET /farms/modules/lslb': (call) => read(modulesOf(call).lslb.map(listEntry)),
 
   'GET /farms/modules/dslb': (call) =>
     read(
-      farmList(call)
-        .filter(({ profile }) => profile === 'datalink')
-        .map((farm) => ({ farmname: farm.name, status: farmStatus(farm), vip: farm.vip, interface: farm.vport })),
+      modulesOf(call).dslb.map((farm) => ({
+        farmname: farm.name,
+        status: farmStatus(farm),
+        vip: farm.vip,
+        interface: farm.vport,
+      })),
     ),
 
-  'GET /farms/modules/gslb': (call) =>
-    read(
-      farmList(call)
-        .filter(({ profile }) => profile === 'gslb')
-        .map(listEntry),
-    ),
+  'GET /farms/modules/gslb': (call) => read(modulesOf(call).gslb.map(listEntry)),
 
   'GET /farms/modules/summary': (call) => {
-    const farms = farmList(call);
-    return read({
-      lslb: farms.filter(isLslb).map(summaryEntry),
-      dslb: farms.filter(({ profile }) => profile === 'datalink').map(summaryEntry),
-      gslb: farms.filter(({ profile }) => profile === 'gslb').map(summaryEntry),
-    });
+    const { lslb, dslb, gslb } = modulesOf(call);
+    return read({ lslb: lslb.map(summaryEntry), dslb: dslb.map(summaryEntry), gslb: gslb.map(summaryEntry) });
   },
 
   'GET /farms/{farmname}': (call) => farmDetail(call, 'full'),
@@ -63,12 +58,13 @@ export const farmReadHandlers: Handlers = {
 
 /** Leaves out datalink farms on the newest Community release, which has no module for them. */
 function farmList(call: Call): readonly Farm[] {
-  const hidesDatalink = call.world.edition === 'community' && call.world.release === 'newest';
-  return visibleFarms(call).filter(({ profile }) => !(hidesDatalink && profile === 'datalink'));
+  return visibleFarms(call).filter(({ profile }) => profile !== 'datalink' || !isNewestCommunity(call.world));
 }
 
-function isLslb({ profile }: Farm): boolean {
-  return profile === 'http' || profile === 'l4xnat' || profile === 'eproxy';
+function modulesOf(call: Call) {
+  const farms = farmList(call);
+  const of = (...profiles: Farm['profile'][]) => farms.filter(({ profile }) => profiles.includes(profile));
+  return { lslb: of('http', 'l4xnat', 'eproxy'), dslb: of('datalink'), gslb: of('gslb') };
 }
 
 function summaryEntry(farm: Farm) {
@@ -93,13 +89,13 @@ function farmDetail(call: Call, depth: 'full' | 'summary'): Reply {
       return read(l4Params(world, farm), { backends: flatBackends(world, farm), ...ipds });
     case 'datalink':
       // Reading one crashes where the module is gone (docs/api.md §3.9).
-      if (world.edition === 'community' && world.release === 'newest') crash();
+      if (isNewestCommunity(world)) crash();
       return read(
         { vip: farm.vip, algorithm: farm.algorithm, status: farmStatus(farm) },
         { backends: flatBackends(world, farm), ...ipds },
       );
     case 'gslb':
-      return json(200, { ...gslbView(world, farm) });
+      return json(200, gslbView(world, farm));
     case 'eproxy':
       return read(
         { status: farmStatus(farm), vip: farm.vip, vport: Number(farm.vport) },

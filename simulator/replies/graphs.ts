@@ -3,7 +3,13 @@ import { graphDate } from '../dates.ts';
 import type { World } from '../world.ts';
 import { farmOf } from './find.ts';
 
-const frequencies = { daily: 1, weekly: 7, monthly: 30, yearly: 365 } as const;
+/** Days of each. */
+const frequencies = new Map([
+  ['daily', 1],
+  ['weekly', 7],
+  ['monthly', 30],
+  ['yearly', 365],
+]);
 const systemGraphs = ['cpu', 'load', 'ram', 'swap'];
 const disks = ['root/'];
 /** A PNG of one pixel. */
@@ -12,11 +18,7 @@ const image = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AA
 /** Graph indexes and images. */
 export const graphHandlers: Handlers = {
   'GET /graphs': ({ world }) =>
-    json(200, {
-      farms: farms(world),
-      interfaces: interfaces(world),
-      system: [...systemGraphs, { disks }],
-    }),
+    json(200, { farms: farms(world), interfaces: interfaces(world), system: [...systemGraphs, { disks }] }),
   'GET /graphs/system': () => json(200, { system: [...systemGraphs, { disk: disks }] }),
   'GET /graphs/system/disk': () => read(disks),
   'GET /graphs/interfaces': ({ world }) => json(200, { interfaces: interfaces(world) }),
@@ -35,16 +37,16 @@ export const graphHandlers: Handlers = {
 function graphsAt(path: string, check: (call: Call) => unknown = () => undefined, key = 'graphs'): Handlers {
   const all: Handler = (call) => {
     check(call);
-    const rows = Object.entries(frequencies).map(([frequency, length]) => ({
+    const graphs = [...frequencies].map(([frequency, length]) => ({
       frequency,
       graph: image,
       ...span(call.nowMs, length),
     }));
-    return json(200, { graphs: rows });
+    return json(200, { graphs });
   };
   const period: Handler = (call) => {
     check(call);
-    const length = Object.entries(frequencies).find(([word]) => word === param(call, 'frequency'))?.[1];
+    const length = frequencies.get(param(call, 'frequency'));
     return length === undefined
       ? refuse(400, 'Daily, weekly, monthly or yearly.')
       : json(200, { [key]: image, ...span(call.nowMs, length) });

@@ -1,5 +1,17 @@
 import { type Call, created, done, type Handlers, param, read, refuse, type Reply } from '../call.ts';
-import { anyText, checkParameters, type Model, natural, number, required, text, yesNo } from '../parameters.ts';
+import {
+  anyText,
+  checkParameters,
+  each,
+  type Model,
+  natural,
+  onlyText,
+  required,
+  setNumbers,
+  setTexts,
+  text,
+  yesNo,
+} from '../parameters.ts';
 import type { HeaderRule, HeaderRuleKind, Service } from '../world-farms.ts';
 import { service as newService } from '../world-parts.ts';
 import { serviceView } from './farm-views.ts';
@@ -19,17 +31,25 @@ const changeModel: Model = {
 };
 const enterpriseModel: Model = {
   cookieinsert: yesNo,
-  cookiename: anyText,
-  cookiepath: anyText,
-  cookiedomain: anyText,
+  ...each(['cookiename', 'cookiepath', 'cookiedomain'], anyText),
   cookiettl: natural,
   redirect_code: { values: ['301', '302', '307'] },
   sts_status: yesNo,
   sts_timeout: natural,
 };
 
-/** Services of farms (docs/api.md §4.2). */
-export const serviceHandlers: Handlers = {
+const ruleFields: Readonly<Record<HeaderRuleKind, readonly string[]>> = {
+  addheader: ['header'],
+  headremove: ['pattern'],
+  addresponseheader: ['header'],
+  removeresponseheader: ['pattern'],
+  replacerequestheader: ['header', 'match', 'replace'],
+  replaceresponseheader: ['header', 'match', 'replace'],
+};
+
+/** Services, certificates and header rules of farms. */
+export const httpFarmHandlers: Handlers = {
+  // Services of farms (docs/api.md §4.2).
   'POST /farms/{farmname}/services': (call) => {
     const farm = farmOf(call);
     const input = checkParameters(call, {
@@ -57,12 +77,10 @@ export const serviceHandlers: Handlers = {
     });
     const persistence = text(input, 'persistence', service.persistence);
     service.persistence = persistence === 'NONE' ? '' : persistence;
-    for (const key of ['vhost', 'urlp', 'redirecttype', 'leastresp', 'httpsb'] as const)
-      service[key] = text(input, key, service[key]);
+    setTexts(service, input, ['vhost', 'urlp', 'redirecttype', 'leastresp', 'httpsb']);
     // Both are ignored unless the persistence uses them (docs/api.md §4.2).
-    if (service.persistence !== '') service.ttl = number(input, 'ttl', service.ttl);
-    if (['URL', 'COOKIE', 'HEADER'].includes(service.persistence))
-      service.sessionid = text(input, 'sessionid', service.sessionid);
+    if (service.persistence !== '') setNumbers(service, input, ['ttl']);
+    if (['URL', 'COOKIE', 'HEADER'].includes(service.persistence)) setTexts(service, input, ['sessionid']);
     redirect(service, text(input, 'redirect', service.redirect));
     const status = pending(farm);
     return done(`The service ${service.id} is changed.`, {
@@ -83,28 +101,18 @@ export const serviceHandlers: Handlers = {
   'POST /farms/{farmname}/services/{service}/actions': (call) => {
     const farm = httpFarmOf(call, 404);
     const service = serviceOf(call, farm);
-    const position = number(checkParameters(call, { position: required(natural) }), 'position', 0);
+    const position = Number(onlyText(call, 'position', natural));
     if (farm.services.indexOf(service) === position) return refuse(400, 'It is there already.');
     farm.services = farm.services.filter(({ id }) => id !== param(call, 'service'));
     farm.services.splice(position, 0, service);
     farm.needsRestart = false;
     return done('The service is moved.', { params: { position } });
   },
-};
 
-/** Sets a redirect; the backends of the service are lost (docs/api.md §4.2). */
-function redirect(service: Service, to: string): void {
-  if (to !== '' && to !== service.redirect) service.backends = [];
-  service.redirect = to;
-  if (to === '') service.redirecttype = '';
-  else if (service.redirecttype === '') service.redirecttype = 'default';
-}
-
-/** Certificates and ciphers of HTTPS farms (docs/api.md §4.1). */
-export const farmCertificateHandlers: Handlers = {
+  // Certificates and ciphers of HTTPS farms (docs/api.md §4.1).
   'POST /farms/{farmname}/certificates': (call) => {
     const farm = httpFarmOf(call);
-    const file = text(checkParameters(call, { file: required({ pattern: /\.pem$/ }) }), 'file');
+    const file = onlyText(call, 'file', { pattern: /\.pem$/ });
     if (farm.listener !== 'https') return refuse(400, 'The farm does not speak HTTPS.');
     if (!call.world.certificates.has(file)) return refuse(404, `There is no certificate ${file}.`);
     if (farm.certificates.includes(file)) return refuse(400, 'The farm has it already.');
@@ -125,7 +133,7 @@ export const farmCertificateHandlers: Handlers = {
   'POST /farms/{farmname}/certificates/{certificate}/actions': (call) => {
     const farm = httpFarmOf(call);
     const file = param(call, 'certificate');
-    const position = number(checkParameters(call, { position: required(natural) }), 'position', 0);
+    const position = Number(onlyText(call, 'position', natural));
     const present = farm.certificates.indexOf(file);
     if (present < 0) return refuse(404, 'The farm does not use it.');
     if (present === position) return refuse(400, 'It is there already.');
@@ -139,29 +147,16 @@ export const farmCertificateHandlers: Handlers = {
   },
 
   'GET /ciphers': ({ world }) => {
-    const ciphers = [
+    const sets = [
       'all',
       'highsecurity',
       'customsecurity',
       ...(world.edition === 'enterprise' ? ['ssloffloading'] : []),
     ];
-    return read(ciphers.map((set) => ({ ciphers: set, description: `The set ${set}` })));
+    return read(sets.map((set) => ({ ciphers: set, description: `The set ${set}` })));
   },
-};
 
-const ruleFields: Readonly<Record<HeaderRuleKind, readonly string[]>> = {
-  addheader: ['header'],
-  headremove: ['pattern'],
-  addresponseheader: ['header'],
-  removeresponseheader: ['pattern'],
-  replacerequestheader: ['header', 'match', 'replace'],
-  replaceresponseheader: ['header', 'match', 'replace'],
-};
-
-/**
- * Header rules of HTTP farms. A deletion shifts the indexes of those after it (docs/api.md §4.3).
- */
-export const headerRuleHandlers: Handlers = {
+  // Header rules of HTTP farms. A deletion shifts the indexes of those after it (docs/api.md §4.3).
   ...ruleHandlersOf('addheader'),
   ...ruleHandlersOf('headremove'),
   ...ruleHandlersOf('addresponseheader'),
@@ -172,8 +167,16 @@ export const headerRuleHandlers: Handlers = {
   'POST /farms/{farmname}/replaceresponseheader/{index}/actions': (call) => moveRule(call, 'replaceresponseheader'),
 };
 
+/** Sets a redirect; the backends of the service are lost (docs/api.md §4.2). */
+function redirect(service: Service, to: string): void {
+  if (to !== '' && to !== service.redirect) service.backends = [];
+  service.redirect = to;
+  if (to === '') service.redirecttype = '';
+  else if (service.redirecttype === '') service.redirecttype = 'default';
+}
+
 function ruleHandlersOf(kind: HeaderRuleKind): Handlers {
-  const model = Object.fromEntries(ruleFields[kind].map((field) => [field, required(anyText)]));
+  const model = each(ruleFields[kind], required(anyText));
   const rule = (call: Call): HeaderRule => {
     const input = checkParameters(call, model);
     return Object.fromEntries(ruleFields[kind].map((field) => [field, text(input, field)]));
@@ -203,7 +206,7 @@ function ruleHandlersOf(kind: HeaderRuleKind): Handlers {
 /** Moves a rule within its kind; the appliance applies the rules of some kinds in order. */
 function moveRule(call: Call, kind: HeaderRuleKind): Reply {
   const { farm, rules, index } = ruleOf(call, kind);
-  const position = number(checkParameters(call, { position: required(natural) }), 'position', 0);
+  const position = Number(onlyText(call, 'position', natural));
   rules.splice(position, 0, ...rules.splice(index, 1));
   return done('The rule is moved.', { params: { position }, ...pending(farm) });
 }

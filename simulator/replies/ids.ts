@@ -1,6 +1,6 @@
 import { type Handlers, read } from '../call.ts';
 import { type Farm, inListOrder } from '../world-farms.ts';
-import type { World } from '../world.ts';
+import type { NetworkInterface, World } from '../world.ts';
 
 /** The tree of all objects that have a name. Its leaves are null. */
 export const idsHandlers: Handlers = {
@@ -13,16 +13,9 @@ export const idsHandlers: Handlers = {
         nic: ofType(world, 'nic'),
         vlan: ofType(world, 'vlan'),
         virtual: ofType(world, 'virtual'),
-        ...enterpriseInterfaces(world),
+        bonding: world.edition === 'enterprise' ? ofType(world, 'bond') : undefined,
       },
-      routing: {
-        tables: {
-          main: null,
-          ...names(
-            [...world.interfaces.values()].filter(({ type }) => type === 'nic').map(({ name }) => `table_${name}`),
-          ),
-        },
-      },
+      routing: { tables: names(['main', ...namesOfType(world, 'nic').map((name) => `table_${name}`)]) },
       system: { backup: names(world.backups.keys()), logs: names(world.logs) },
       ...(world.edition === 'enterprise'
         ? { ipds: ipds(world), rbac: { users: names(world.users.keys()), groups: names(world.groups.keys()) } }
@@ -31,17 +24,10 @@ export const idsHandlers: Handlers = {
 };
 
 function farmBranch(farm: Farm) {
-  if (farm.profile === 'http') {
-    const certificates = farm.listener === 'https' ? farm.certificates : ['-1'];
-    return {
-      certificates: names(certificates),
-      services: Object.fromEntries(farm.services.map((service) => [service.id, branch(service)])),
-    };
-  }
-  if (farm.profile === 'gslb' || farm.profile === 'eproxy') {
-    return { services: Object.fromEntries(farm.services.map((service) => [service.id, branch(service)])) };
-  }
-  return { services: { default_service: branch(farm) } };
+  if (!('services' in farm)) return { services: { default_service: branch(farm) } };
+  const services = Object.fromEntries(farm.services.map((service) => [service.id, branch(service)]));
+  if (farm.profile !== 'http') return { services };
+  return { certificates: names(farm.listener === 'https' ? farm.certificates : ['-1']), services };
 }
 
 function branch(part: {
@@ -52,18 +38,18 @@ function branch(part: {
   return part.farmguardian ? { backends, fg: { [part.farmguardian]: null } } : { backends };
 }
 
-function enterpriseInterfaces(world: World) {
-  return world.edition === 'enterprise' ? { bonding: ofType(world, 'bond') } : {};
-}
-
 function ipds(world: World) {
   const of = (rule: string) =>
     names([...world.ipds.values()].filter((entry) => entry.rule === rule).map(({ name }) => name));
   return { blacklists: of('blacklist'), dos: of('dos'), rbl: of('rbl'), waf: of('waf') };
 }
 
-function ofType(world: World, type: string) {
-  return names([...world.interfaces.values()].filter((nic) => nic.type === type).map(({ name }) => name));
+function ofType(world: World, type: NetworkInterface['type']) {
+  return names(namesOfType(world, type));
+}
+
+function namesOfType(world: World, type: NetworkInterface['type']): readonly string[] {
+  return [...world.interfaces.values()].filter((nic) => nic.type === type).map(({ name }) => name);
 }
 
 /** Returns a branch of the tree; an empty one is null. */

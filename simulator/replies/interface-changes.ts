@@ -1,5 +1,16 @@
 import { type Call, created, done, type Handler, type Handlers, param, read, refuse, type Reply } from '../call.ts';
-import { anyText, checkParameters, ipv4, list, type Model, required, text, yesNo } from '../parameters.ts';
+import {
+  anyText,
+  checkParameters,
+  ipv4,
+  list,
+  type Model,
+  onlyText,
+  required,
+  setTexts,
+  text,
+  yesNo,
+} from '../parameters.ts';
 import { networkInterface } from '../world-parts.ts';
 import type { NetworkInterface, World } from '../world.ts';
 
@@ -12,31 +23,66 @@ const addressModel: Model = {
   mac: anyText,
 };
 const kinds = { nic: 'nic', vlan: 'vlan', virtual: 'virtual', bonding: 'bond' } as const;
-export type Kind = keyof typeof kinds;
+type Kind = keyof typeof kinds;
 
-/** Writes to interfaces (docs/api.md §4.6). */
+/** Writes to interfaces, and their names. */
 export const interfaceChangeHandlers: Handlers = {
+  // Writes to interfaces (docs/api.md §4.6).
   ...changesOf('nic'),
   ...changesOf('vlan'),
   ...changesOf('virtual'),
   ...changesOf('bonding'),
 
-  'POST /interfaces/vlan': (call) => {
-    const input = checkParameters(call, { ...addressModel, name: required({ pattern: /^[\w.]{1,13}$/ }) });
-    return addInterface(call, 'vlan', text(input, 'name'), text(input, 'name').split('.')[0] ?? '', text(input, 'ip'));
-  },
-  'POST /interfaces/virtual': (call) => {
+  'POST /interfaces/vlan': (call) =>
+    addInterface(call, 'vlan', '.', { ...addressModel, name: required({ pattern: /^[\w.]{1,13}$/ }) }),
+  'POST /interfaces/virtual': (call) =>
+    addInterface(call, 'virtual', ':', { name: required({ pattern: /^[\w.]+:\w+$/ }), ip: required(ipv4) }),
+
+  // Bonds of network cards (Enterprise, docs/api.md §4.6).
+  'POST /interfaces/bonding': (call) => {
     const input = checkParameters(call, {
-      name: required({ pattern: /^[\w.]+:\w+$/ }),
-      ip: required(ipv4),
+      name: required({ pattern: /^\w{1,11}$/ }),
+      mode: required({ values: bondModes }),
+      slaves: required({ list: true }),
     });
-    return addInterface(
-      call,
-      'virtual',
-      text(input, 'name'),
-      text(input, 'name').split(':')[0] ?? '',
-      text(input, 'ip'),
-    );
+    const name = text(input, 'name');
+    const slaves = [...list(input, 'slaves')];
+    if (call.world.interfaces.has(name)) return refuse(400, `There is an interface ${name}.`);
+    const mac = '02:00:5e:00:00:20';
+    call.world.interfaces.set(name, networkInterface(name, { type: 'bond', ip: '', mac, slaves }));
+    return created('The bond is made.', { name, mode: text(input, 'mode'), slaves, status: 'up', mac });
+  },
+  'POST /interfaces/bonding/{name}/slaves': (call) => {
+    const bond = interfaceOf(call, 'bonding', 404);
+    const slave = onlyText(call, 'name', anyText);
+    bond.slaves?.push(slave);
+    return created('The card is added.', { name: bond.name, slaves: bond.slaves });
+  },
+  'DELETE /interfaces/bonding/{name}/slaves/{slave}': (call) => {
+    const bond = interfaceOf(call, 'bonding', 404);
+    const index = bond.slaves?.indexOf(param(call, 'slave')) ?? -1;
+    if (index < 0) return refuse(404, 'There is no such card in it.');
+    bond.slaves?.splice(index, 1);
+    return done('The card is out.');
+  },
+
+  // Names that people give to interfaces (Enterprise, docs/api.md §6).
+  'GET /aliases/interfaces': ({ world }) =>
+    read([...world.interfaces.values()].flatMap(({ name, alias }) => (alias === null ? [] : [{ id: name, alias }]))),
+
+  'POST /aliases/interfaces': (call) => {
+    const input = checkParameters(call, { id: required(anyText), alias: required(anyText) });
+    return rename(call, text(input, 'id'), text(input, 'alias'));
+  },
+
+  'PUT /aliases/interfaces/{interface}': (call) =>
+    rename(call, param(call, 'interface'), onlyText(call, 'alias', anyText)),
+
+  'DELETE /aliases/interfaces/{interface}': (call) => {
+    const nic = interfaceNamed(call, param(call, 'interface'));
+    if (nic.alias === null) return refuse(404, 'It has no name.');
+    nic.alias = null;
+    return done('The name is gone.');
   },
 };
 
@@ -50,8 +96,7 @@ function changesOf(kind: Kind): Handlers {
       return refuse(400, `${nic.ip} serves farms; this needs force.`);
     for (const farm of call.world.farms.values()) if (farm.vip === nic.ip) farm.vip = ip;
     nic.ip = ip;
-    nic.netmask = text(input, 'netmask', nic.netmask);
-    nic.gateway = text(input, 'gateway', nic.gateway);
+    setTexts(nic, input, ['netmask', 'gateway']);
     return done(`${nic.name} is changed.`, { params: viewOf(nic) });
   };
 
@@ -68,7 +113,7 @@ function changesOf(kind: Kind): Handlers {
   const act: Handler = (call) => {
     const nic = interfaceOf(call, kind, 404);
     const values = kind === 'bonding' ? ['up', 'down', 'destroy'] : ['up', 'down'];
-    const action = text(checkParameters(call, { action: required({ values }) }), 'action');
+    const action = onlyText(call, 'action', { values });
     if (action === 'destroy') {
       if (nic.ip !== '') return refuse(400, 'It still has an address.');
       call.world.interfaces.delete(nic.name);
@@ -92,18 +137,16 @@ function switchTo({ world }: Call, nic: NetworkInterface, status: 'up' | 'down')
     for (const child of world.interfaces.values()) if (child.parent === nic.name) child.status = 'up';
 }
 
-function addInterface({ world }: Call, type: 'vlan' | 'virtual', name: string, parent: string, ip: string): Reply {
-  const below = world.interfaces.get(parent) ?? refuse(400, `There is no ${parent} to stand on.`);
-  if (world.interfaces.has(name)) return refuse(400, `There is an interface ${name}.`);
-  const made = networkInterface(name, {
-    type,
-    ip,
-    mac: below.mac,
-    parent,
-    netmask: below.netmask,
-    gateway: below.gateway,
-  });
-  world.interfaces.set(name, made);
+/** Adds an interface whose name begins with that of the interface below it. */
+function addInterface(call: Call, type: 'vlan' | 'virtual', separator: string, model: Model): Reply {
+  const { interfaces } = call.world;
+  const input = checkParameters(call, model);
+  const name = text(input, 'name');
+  const parent = name.split(separator)[0] ?? '';
+  const { mac, netmask, gateway } = interfaces.get(parent) ?? refuse(400, `There is no ${parent} to stand on.`);
+  if (interfaces.has(name)) return refuse(400, `There is an interface ${name}.`);
+  const made = networkInterface(name, { type, ip: text(input, 'ip'), mac, parent, netmask, gateway });
+  interfaces.set(name, made);
   return created(`${name} is made.`, { ...viewOf(made), status: 'up' });
 }
 
@@ -122,62 +165,6 @@ function viewOf({ name, ip, netmask, gateway, mac }: NetworkInterface) {
 }
 
 const bondModes = ['balance-rr', 'active-backup', 'balance-xor', 'broadcast', '802.3ad', 'balance-tlb', 'balance-alb'];
-
-/** Bonds of network cards (Enterprise, docs/api.md §4.6). */
-export const bondHandlers: Handlers = {
-  'POST /interfaces/bonding': (call) => {
-    const input = checkParameters(call, {
-      name: required({ pattern: /^\w{1,11}$/ }),
-      mode: required({ values: bondModes }),
-      slaves: required({ list: true }),
-    });
-    const name = text(input, 'name');
-    const slaves = [...list(input, 'slaves')];
-    if (call.world.interfaces.has(name)) return refuse(400, `There is an interface ${name}.`);
-    call.world.interfaces.set(name, networkInterface(name, { type: 'bond', ip: '', mac: '02:00:5e:00:00:20', slaves }));
-    return created('The bond is made.', {
-      name,
-      mode: text(input, 'mode'),
-      slaves,
-      status: 'up',
-      mac: '02:00:5e:00:00:20',
-    });
-  },
-  'POST /interfaces/bonding/{name}/slaves': (call) => {
-    const bond = interfaceOf(call, 'bonding', 404);
-    const slave = text(checkParameters(call, { name: required(anyText) }), 'name');
-    bond.slaves?.push(slave);
-    return created('The card is added.', { name: bond.name, slaves: bond.slaves });
-  },
-  'DELETE /interfaces/bonding/{name}/slaves/{slave}': (call) => {
-    const bond = interfaceOf(call, 'bonding', 404);
-    const index = bond.slaves?.indexOf(param(call, 'slave')) ?? -1;
-    if (index < 0) return refuse(404, 'There is no such card in it.');
-    bond.slaves?.splice(index, 1);
-    return done('The card is out.');
-  },
-};
-
-/** Names that people give to interfaces (Enterprise, docs/api.md §6). */
-export const aliasHandlers: Handlers = {
-  'GET /aliases/interfaces': ({ world }) =>
-    read([...world.interfaces.values()].flatMap(({ name, alias }) => (alias === null ? [] : [{ id: name, alias }]))),
-
-  'POST /aliases/interfaces': (call) => {
-    const input = checkParameters(call, { id: required(anyText), alias: required(anyText) });
-    return rename(call, text(input, 'id'), text(input, 'alias'));
-  },
-
-  'PUT /aliases/interfaces/{interface}': (call) =>
-    rename(call, param(call, 'interface'), text(checkParameters(call, { alias: required(anyText) }), 'alias')),
-
-  'DELETE /aliases/interfaces/{interface}': (call) => {
-    const nic = interfaceNamed(call, param(call, 'interface'));
-    if (nic.alias === null) return refuse(404, 'It has no name.');
-    nic.alias = null;
-    return done('The name is gone.');
-  },
-};
 
 function rename(call: Call, name: string, alias: string) {
   const nic = interfaceNamed(call, name);

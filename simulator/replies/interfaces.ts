@@ -1,5 +1,5 @@
-import { type Call, flag, type Handlers, json, param, read, refuse } from '../call.ts';
-import type { NetworkInterface, World } from '../world.ts';
+import { flag, type Handler, type Handlers, json, param, read, refuse } from '../call.ts';
+import { isNewestCommunity, type NetworkInterface, type World } from '../world.ts';
 
 /**
  * Reads of interfaces (docs/api.md §3.13). Envelopes differ: `interfaces`, `interface`, and
@@ -8,34 +8,20 @@ import type { NetworkInterface, World } from '../world.ts';
 export const interfaceHandlers: Handlers = {
   'GET /interfaces': ({ world }) => json(200, { interfaces: sorted(world).map((nic) => listEntry(world, nic)) }),
 
-  'GET /interfaces/nic': ({ world }) => {
-    const rows = ofType(world, 'nic').map((nic) => ({
-      ...base(nic),
-      has_vlan: flag(hasVlan(world, nic)),
-      ...enterprise(world, nic),
-    }));
-    return json(200, { interfaces: rows });
-  },
-  'GET /interfaces/vlan': ({ world }) => json(200, { interfaces: ofType(world, 'vlan').map(withParent(world)) }),
-  'GET /interfaces/virtual': ({ world }) => json(200, { interfaces: ofType(world, 'virtual').map(withParent(world)) }),
-  'GET /interfaces/bonding': ({ world }) =>
-    json(200, { interfaces: ofType(world, 'bond').map((nic) => bond(world, nic)) }),
+  'GET /interfaces/nic': list('nic', (world, nic) => ({ ...view(world, nic), has_vlan: flag(hasVlan(world, nic)) })),
+  'GET /interfaces/vlan': list('vlan', withParent),
+  'GET /interfaces/virtual': list('virtual', withParent),
+  'GET /interfaces/bonding': list('bond', bond),
 
   'GET /interfaces/nic/{name}': (call) => {
-    const nic = find(call, 'nic');
+    const isKnown = call.world.interfaces.get(param(call, 'name'))?.type === 'nic';
+    if (isKnown || call.world.edition === 'enterprise') return one('nic', view)(call);
     // Not a 404: the newest Community release prints an interface without a name (recorded).
-    const shown = nic ? base(nic) : { name: '', ip: '', netmask: '', gateway: '', mac: '', status: 'up' };
-    if (!nic && call.world.edition === 'enterprise') return refuse(404, 'There is no such interface.');
-    return json(200, {
-      interface: { ...shown, ...(nic ? enterprise(call.world, nic) : {}) },
-    });
+    return json(200, { interface: { name: '', ip: '', netmask: '', gateway: '', mac: '', status: 'up' } });
   },
-  'GET /interfaces/vlan/{name}': (call) => one(call, 'vlan'),
-  'GET /interfaces/virtual/{name}': (call) => one(call, 'virtual'),
-  'GET /interfaces/bonding/{name}': (call) => {
-    const nic = find(call, 'bond') ?? refuse(404, 'There is no such interface.');
-    return json(200, { interface: bond(call.world, nic) });
-  },
+  'GET /interfaces/vlan/{name}': one('vlan', view),
+  'GET /interfaces/virtual/{name}': one('virtual', view),
+  'GET /interfaces/bonding/{name}': one('bond', bond),
 
   'GET /interfaces/gateway': ({ world }) => read(world.settings.gateway.ipv4),
   'GET /interfaces/gateway/ipv4': ({ world }) => read(world.settings.gateway.ipv4),
@@ -66,49 +52,49 @@ export function interfaceStatus(world: World, nic: NetworkInterface): 'up' | 'do
   return parent && interfaceStatus(world, parent) === 'down' ? 'down' : nic.status;
 }
 
-function listEntry(world: World, nic: NetworkInterface) {
-  const { type } = nic;
-  const flags = type === 'nic' ? { is_slave: flag(isSlave(world, nic)), has_vlan: flag(hasVlan(world, nic)) } : {};
-  // The newest Community release leaves it empty for virtual interfaces (recorded).
-  const status =
-    type === 'virtual' && world.release === 'newest' && world.edition === 'community'
-      ? ''
-      : interfaceStatus(world, nic);
-  return { ...base(nic), status, type, ...flags, ...enterprise(world, nic) };
-}
+type View = (world: World, nic: NetworkInterface) => unknown;
 
-function base({ name, ip, netmask, gateway, mac, status }: NetworkInterface) {
-  return { name, ip, netmask, gateway, mac, status };
-}
-
-function enterprise(world: World, { alias, name }: NetworkInterface) {
-  if (world.edition === 'community') return {};
-  return { alias, dhcp: 'false', ...(world.cluster?.interface === name ? { is_cluster: 'true' } : {}) };
-}
-
-function withParent(world: World) {
-  return (nic: NetworkInterface) => ({
-    ...base(nic),
-    status: interfaceStatus(world, nic),
-    parent: nic.parent ?? '',
-    ...enterprise(world, nic),
-  });
-}
-
-function bond(world: World, nic: NetworkInterface) {
-  return {
-    ...base(nic),
-    ...enterprise(world, nic),
-    slaves: (nic.slaves ?? []).map((name) => ({ name })),
-    mode: 'active-backup',
+function list(type: NetworkInterface['type'], shown: View): Handler {
+  return ({ world }) => {
+    const found = sorted(world).filter((nic) => nic.type === type);
+    return json(200, { interfaces: found.map((nic) => shown(world, nic)) });
   };
 }
 
-function one(call: Call, type: NetworkInterface['type']) {
-  const nic = find(call, type) ?? refuse(404, 'There is no such interface.');
-  return json(200, {
-    interface: { ...base(nic), status: interfaceStatus(call.world, nic), ...enterprise(call.world, nic) },
-  });
+function one(type: NetworkInterface['type'], shown: View): Handler {
+  return (call) => {
+    const nic = call.world.interfaces.get(param(call, 'name'));
+    if (nic?.type !== type) return refuse(404, 'There is no such interface.');
+    return json(200, { interface: shown(call.world, nic) });
+  };
+}
+
+function view(world: World, nic: NetworkInterface) {
+  const { name, ip, netmask, gateway, mac, alias } = nic;
+  const isCluster = world.cluster?.interface === name;
+  const enterprise = world.edition === 'enterprise' && {
+    alias,
+    dhcp: 'false',
+    ...(isCluster && { is_cluster: 'true' }),
+  };
+  return { name, ip, netmask, gateway, mac, status: interfaceStatus(world, nic), ...enterprise };
+}
+
+function listEntry(world: World, nic: NetworkInterface) {
+  const { type } = nic;
+  const shown = { ...view(world, nic), type };
+  if (type === 'nic') return { ...shown, is_slave: flag(isSlave(world, nic)), has_vlan: flag(hasVlan(world, nic)) };
+  // The newest Community release leaves the status empty for virtual interfaces (recorded).
+  return type === 'virtual' && isNewestCommunity(world) ? { ...shown, status: '' } : shown;
+}
+
+function withParent(world: World, nic: NetworkInterface) {
+  return { ...view(world, nic), parent: nic.parent ?? '' };
+}
+
+function bond(world: World, nic: NetworkInterface) {
+  const slaves = (nic.slaves ?? []).map((name) => ({ name }));
+  return { ...view(world, nic), slaves, mode: 'active-backup' };
 }
 
 function floating(world: World, { name, alias, floatingIp }: NetworkInterface) {
@@ -122,17 +108,8 @@ function floating(world: World, { name, alias, floatingIp }: NetworkInterface) {
   };
 }
 
-function find(call: Call, type: NetworkInterface['type']): NetworkInterface | undefined {
-  const nic = call.world.interfaces.get(param(call, 'name'));
-  return nic?.type === type ? nic : undefined;
-}
-
 function sorted(world: World): readonly NetworkInterface[] {
   return [...world.interfaces.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-function ofType(world: World, type: NetworkInterface['type']): readonly NetworkInterface[] {
-  return sorted(world).filter((nic) => nic.type === type);
 }
 
 function hasVlan(world: World, { name }: NetworkInterface): boolean {

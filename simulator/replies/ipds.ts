@@ -1,5 +1,5 @@
 import { type Call, created, done, type Handlers, json, param, read, refuse, type Reply } from '../call.ts';
-import { anyText, checkParameters, required, text } from '../parameters.ts';
+import { anyText, checkParameters, each, onlyText, required, text } from '../parameters.ts';
 import type { IpdsRule, World } from '../world.ts';
 import { farmOf } from './find.ts';
 
@@ -27,7 +27,7 @@ export const ipdsHandlers: Handlers = {
         name,
         rule,
         status,
-        ...(rule === 'dos' ? { type: settings['type'] } : {}),
+        type: rule === 'dos' ? settings['type'] : undefined,
       })),
     ),
 
@@ -42,13 +42,8 @@ export const ipdsHandlers: Handlers = {
     }),
   // Its answer has `desc` (docs/api.md §6).
   'POST /ipds/package/actions': (call) => {
-    const model = {
-      action: required({ values: ['upgrade', 'schedule'] }),
-      mode: anyText,
-      frequency: anyText,
-      time: anyText,
-    };
-    checkParameters(call, model);
+    const action = required({ values: ['upgrade', 'schedule'] });
+    checkParameters(call, { action, ...each(['mode', 'frequency', 'time'], anyText) });
     return json(200, { description: undefined, desc: 'Package of rules', message: 'It was done.', success: 'true' });
   },
 
@@ -103,11 +98,7 @@ function show({ name, rule, status, farms, settings }: IpdsRule): Reply {
 function create(call: Call, { rule }: RuleKind): Reply {
   const { name: _name, ...input } = checkParameters(call, {
     name: required({ pattern: /^[\w-]{1,31}$/ }),
-    copy_from: anyText,
-    type: anyText,
-    policy: anyText,
-    url: anyText,
-    rule: anyText,
+    ...each(['copy_from', 'type', 'policy', 'url', 'rule'], anyText),
   });
   const name = text(call.json ?? {}, 'name');
   if (call.world.ipds.has(name)) return refuse(400, `There is a rule ${name}.`);
@@ -128,8 +119,7 @@ function remove(call: Call, { name, farms }: IpdsRule): Reply {
 }
 
 function act(call: Call, found: IpdsRule): Reply {
-  const model = { action: required({ values: ['start', 'stop', 'restart', 'update'] }) };
-  const action = text(checkParameters(call, model), 'action');
+  const action = onlyText(call, 'action', { values: ['start', 'stop', 'restart', 'update'] });
   if (action === 'start' && found.rule === 'dos' && found.farms.length === 0) return refuse(400, 'No farm uses it.');
   if (action !== 'update') found.status = action === 'stop' ? 'down' : 'up';
   return done('It was done.', { params: { action, status: found.status } });
@@ -137,7 +127,7 @@ function act(call: Call, found: IpdsRule): Reply {
 
 function link(call: Call, kind: RuleKind): Reply {
   const farm = farmOf(call);
-  const name = text(checkParameters(call, { name: required(anyText) }), 'name');
+  const name = onlyText(call, 'name', anyText);
   if (kind.rule === 'waf' && farm.profile !== 'http') return refuse(400, 'HTTP farms only.');
   const found =
     rulesOf(call.world, kind).find((entry) => entry.name === name) ?? refuse(404, `There is no rule ${name}.`);
@@ -167,22 +157,15 @@ function ruleOf(call: Call, kind: RuleKind): IpdsRule {
   );
 }
 
+/** The settings in lists, and their values where a rule has none. */
+const listed: Readonly<Record<IpdsRule['rule'], Readonly<Record<string, unknown>>>> = {
+  waf: {},
+  blacklist: { policy: 'deny', type: 'local', preload: 'false' },
+  dos: { rule: 'limitsec', type: 'farm' },
+  rbl: { domains: [] },
+};
+
 function listEntry({ name, rule, status, farms, settings }: IpdsRule) {
-  switch (rule) {
-    case 'waf':
-      return { name, status, farms };
-    case 'blacklist':
-      return {
-        name,
-        status,
-        farms,
-        policy: settings['policy'] ?? 'deny',
-        type: settings['type'] ?? 'local',
-        preload: settings['preload'] ?? 'false',
-      };
-    case 'dos':
-      return { name, status, farms, rule: settings['rule'] ?? 'limitsec', type: settings['type'] ?? 'farm' };
-    case 'rbl':
-      return { name, status, farms, domains: settings['domains'] ?? [] };
-  }
+  const shown = Object.entries(listed[rule]).map(([field, otherwise]) => [field, settings[field] ?? otherwise]);
+  return { name, status, farms, ...Object.fromEntries(shown) };
 }

@@ -1,16 +1,31 @@
 import { type Call, done, type Handlers, named, param, read, refuse } from '../call.ts';
-import { anyText, checkParameters, ipv4, type Model, natural, number, required, text, yesNo } from '../parameters.ts';
+import {
+  anyText,
+  checkParameters,
+  each,
+  ipv4,
+  type Model,
+  natural,
+  number,
+  onlyText,
+  required,
+  setNumbers,
+  setTexts,
+  text,
+  yesNo,
+} from '../parameters.ts';
 import type { RoutingRule, World } from '../world.ts';
 
-/** Default gateways and floating addresses (docs/api.md §4.6). */
-export const gatewayHandlers: Handlers = {
+/** Gateways, floating addresses and routing. */
+export const routingHandlers: Handlers = {
+  // Default gateways and floating addresses (docs/api.md §4.6).
   ...gatewayChangesOf('gateway', 'ipv4'),
   ...gatewayChangesOf('gateway/ipv4', 'ipv4'),
   ...gatewayChangesOf('gateway/ipv6', 'ipv6'),
 
   'PUT /interfaces/floating/{name}': (call) => {
     const nic = named(call, call.world.interfaces, 'name');
-    nic.floatingIp = text(checkParameters(call, { floating_ip: required(ipv4) }), 'floating_ip');
+    nic.floatingIp = onlyText(call, 'floating_ip', ipv4);
     return done('The address is set.');
   },
   'DELETE /interfaces/floating/{name}': (call) => {
@@ -19,50 +34,12 @@ export const gatewayHandlers: Handlers = {
     nic.floatingIp = null;
     return done('The address is removed.');
   },
-};
 
-function gatewayChangesOf(path: string, family: 'ipv4' | 'ipv6'): Handlers {
-  return {
-    [`PUT /interfaces/${path}`]: (call) => {
-      const input = checkParameters(call, { address: { nonBlank: true }, interface: { nonBlank: true } });
-      const present = call.world.settings.gateway[family];
-      const next = {
-        address: text(input, 'address') || present.address,
-        interface: text(input, 'interface') || present.interface,
-      };
-      if (next.address === null || next.interface === null)
-        return refuse(400, 'Address and interface are both needed.');
-      if (!call.world.interfaces.has(next.interface)) return refuse(404, 'There is no such interface.');
-      call.world.settings.gateway[family] = next;
-      return done('The gateway is set.', { params: next });
-    },
-    [`DELETE /interfaces/${path}`]: (call) => {
-      call.world.settings.gateway[family] = { address: null, interface: null };
-      return done('The gateway is removed.');
-    },
-  };
-}
-
-const routeModel: Model = {
-  raw: { nonBlank: true },
-  to: { nonBlank: true },
-  interface: { nonBlank: true },
-  via: { nonBlank: true },
-  source: { nonBlank: true },
-  priority: { nonBlank: true, interval: [1, 10] },
-};
-const ruleModel: Model = { from: { nonBlank: true }, table: { nonBlank: true }, priority: natural, not: yesNo };
-
-/** Routing of the Enterprise Edition (docs/api.md §6). */
-export const routingHandlers: Handlers = {
+  // Routing of the Enterprise Edition (docs/api.md §6).
   'GET /routing/rules': ({ world }) => read(world.routing.rules),
 
   'POST /routing/rules': (call) => {
-    const input = checkParameters(call, {
-      ...ruleModel,
-      from: required(anyText),
-      table: required(anyText),
-    });
+    const input = checkParameters(call, { ...ruleModel, ...each(['from', 'table'], required(anyText)) });
     const { rules } = call.world.routing;
     const [from, table] = [text(input, 'from'), text(input, 'table')];
     if (rules.some((rule) => rule.from === from && rule.table === table)) return refuse(400, 'There is such a rule.');
@@ -76,9 +53,8 @@ export const routingHandlers: Handlers = {
   'PUT /routing/rules/{id}': (call) => {
     const rule = ruleOf(call);
     const input = checkParameters(call, ruleModel);
-    rule.from = text(input, 'from', rule.from);
-    rule.table = text(input, 'table', rule.table);
-    rule.priority = number(input, 'priority', rule.priority);
+    setTexts(rule, input, ['from', 'table']);
+    setNumbers(rule, input, ['priority']);
     return done('The rule is changed.', { params: rule });
   },
 
@@ -89,10 +65,7 @@ export const routingHandlers: Handlers = {
   },
 
   'GET /routing/tables': ({ world }) => read(tables(world)),
-  'GET /routing/tables/{table}': (call) => {
-    const table = tableOf(call);
-    return read(call.world.routing.routes.get(table) ?? []);
-  },
+  'GET /routing/tables/{table}': (call) => read(call.world.routing.routes.get(tableOf(call)) ?? []),
 
   'POST /routing/tables/{table}/routes': (call) => {
     const table = tableOf(call);
@@ -119,6 +92,34 @@ export const routingHandlers: Handlers = {
     return done('The route is gone.');
   },
 };
+
+function gatewayChangesOf(path: string, family: 'ipv4' | 'ipv6'): Handlers {
+  return {
+    [`PUT /interfaces/${path}`]: (call) => {
+      const input = checkParameters(call, { address: { nonBlank: true }, interface: { nonBlank: true } });
+      const present = call.world.settings.gateway[family];
+      const next = {
+        address: text(input, 'address') || present.address,
+        interface: text(input, 'interface') || present.interface,
+      };
+      if (next.address === null || next.interface === null)
+        return refuse(400, 'Address and interface are both needed.');
+      if (!call.world.interfaces.has(next.interface)) return refuse(404, 'There is no such interface.');
+      call.world.settings.gateway[family] = next;
+      return done('The gateway is set.', { params: next });
+    },
+    [`DELETE /interfaces/${path}`]: (call) => {
+      call.world.settings.gateway[family] = { address: null, interface: null };
+      return done('The gateway is removed.');
+    },
+  };
+}
+
+const routeModel: Model = {
+  ...each(['raw', 'to', 'interface', 'via', 'source'], { nonBlank: true }),
+  priority: { nonBlank: true, interval: [1, 10] },
+};
+const ruleModel: Model = { from: { nonBlank: true }, table: { nonBlank: true }, priority: natural, not: yesNo };
 
 function tables(world: World): readonly string[] {
   const cards = [...world.interfaces.values()].filter(({ type }) => type !== 'virtual');

@@ -2,10 +2,12 @@ import { type Call, done, type Handlers, read, refuse, type Reply } from '../cal
 import {
   anyText,
   checkParameters,
+  each,
   type Input,
   ipv4,
   type Model,
   natural,
+  onlyText,
   portNumber,
   required,
   text,
@@ -23,39 +25,24 @@ const snmpModel: Model = {
   scope: { nonBlank: true, pattern: /^[\d.]+\/\d+$/ },
 };
 
-/** Services of the operating system (docs/api.md §3.12, §4.7). */
+/** Services of the operating system, and alerts by mail. */
 export const systemServiceHandlers: Handlers = {
-  'GET /system/dns': ({ world }) => read(world.settings.dns),
-  'POST /system/dns': (call) => {
-    return changed(
-      call.world.settings.dns,
-      checkParameters(call, { primary: { ...address, nonBlank: true }, secondary: address }),
-    );
-  },
+  // Services of the operating system (docs/api.md §3.12, §4.7).
+  ...settingsHandlers('dns', { primary: { ...address, nonBlank: true }, secondary: address }),
+  ...settingsHandlers('proxy', each(['http_proxy', 'https_proxy'], anyText)),
+  ...settingsHandlers('snmp', snmpModel),
 
   'GET /system/ntp': ({ world }) => read({ server: world.settings.ntp }),
   'POST /system/ntp': (call) => {
-    call.world.settings.ntp = text(checkParameters(call, { server: required(anyText) }), 'server');
+    call.world.settings.ntp = onlyText(call, 'server', anyText);
     // A plain string, unlike the read.
     return done('The time server is set.', { params: call.world.settings.ntp });
   },
 
-  'GET /system/proxy': ({ world }) => read(world.settings.proxy),
-  'POST /system/proxy': (call) => {
-    return changed(call.world.settings.proxy, checkParameters(call, { http_proxy: anyText, https_proxy: anyText }));
-  },
-
-  'GET /system/snmp': ({ world }) => read(world.settings.snmp),
-  'POST /system/snmp': (call) => {
-    return changed(call.world.settings.snmp, checkParameters(call, snmpModel));
-  },
-
   'GET /system/ssh': ({ world }) => read(listed(world, world.settings.ssh)),
   'POST /system/ssh': (call) => {
-    return changed(
-      call.world.settings.ssh,
-      checkParameters(call, { listen: { list: true }, port: { ...portNumber, list: true } }),
-    );
+    const model = { listen: { list: true }, port: { ...portNumber, list: true } } as const;
+    return changed(call.world.settings.ssh, checkParameters(call, model));
   },
 
   'GET /system/http': ({ world }) => read(listed(world, world.settings.http)),
@@ -70,11 +57,7 @@ export const systemServiceHandlers: Handlers = {
   },
 
   'POST /system/factory': (call) => {
-    const input = checkParameters(call, {
-      interface: required(anyText),
-      force: yesNo,
-      remove_backups: yesNo,
-    });
+    const input = checkParameters(call, { interface: required(anyText), force: yesNo, remove_backups: yesNo });
     if (input['force'] !== 'true') return refuse(400, 'Everything would be lost; this needs force.');
     if (call.world.interfaces.get(text(input, 'interface'))?.type !== 'nic')
       return refuse(400, 'There is no such interface.');
@@ -83,30 +66,8 @@ export const systemServiceHandlers: Handlers = {
     call.world.reboot();
     return done('The appliance restarts in its factory state.');
   },
-};
 
-/** Returns the settings as lists, which 4.0.2 made of them (docs/api.md §7). */
-function listed(world: World, settings: Readonly<Record<string, string>>) {
-  if (world.release === 'older') return settings;
-  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, [value]]));
-}
-
-function changed(settings: Record<string, string>, input: Input) {
-  for (const name of Object.keys(input))
-    settings[name] = Array.isArray(input[name]) ? String(input[name][0]) : text(input, name);
-  return done('The settings are changed.', { params: settings });
-}
-
-type Alert = 'backends' | 'cluster';
-
-const emailModel: Model = { user: anyText, password: anyText, server: anyText, from: anyText, to: anyText, tls: yesNo };
-const alertModels: Readonly<Record<Alert, Model>> = {
-  backends: { prefix: anyText, avoidflappingtime: natural },
-  cluster: { prefix: anyText },
-};
-
-/** Alerts by mail of the Enterprise Edition (docs/api.md §6). */
-export const notificationHandlers: Handlers = {
+  // Alerts by mail of the Enterprise Edition (docs/api.md §6).
   'GET /system/notifications/alerts': ({ world }) =>
     read((['backends', 'cluster'] as const).map((alert) => ({ alert, status: world.notifications[alert]['status'] }))),
 
@@ -130,6 +91,33 @@ export const notificationHandlers: Handlers = {
   },
 };
 
+function settingsHandlers(name: 'dns' | 'proxy' | 'snmp', model: Model): Handlers {
+  return {
+    [`GET /system/${name}`]: ({ world }) => read(world.settings[name]),
+    [`POST /system/${name}`]: (call) => changed(call.world.settings[name], checkParameters(call, model)),
+  };
+}
+
+/** Returns the settings as lists, which 4.0.2 made of them (docs/api.md §7). */
+function listed(world: World, settings: Readonly<Record<string, string>>) {
+  if (world.release === 'older') return settings;
+  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, [value]]));
+}
+
+function changed(settings: Record<string, string>, input: Input) {
+  for (const name of Object.keys(input))
+    settings[name] = Array.isArray(input[name]) ? String(input[name][0]) : text(input, name);
+  return done('The settings are changed.', { params: settings });
+}
+
+type Alert = 'backends' | 'cluster';
+
+const emailModel: Model = { ...each(['user', 'password', 'server', 'from', 'to'], anyText), tls: yesNo };
+const alertModels: Readonly<Record<Alert, Model>> = {
+  backends: { prefix: anyText, avoidflappingtime: natural },
+  cluster: { prefix: anyText },
+};
+
 function alertHandlers(alert: Alert): Handlers {
   return {
     [`GET /system/notifications/alerts/${alert}`]: ({ world }) => read(world.notifications[alert]),
@@ -143,7 +131,7 @@ function alertHandlers(alert: Alert): Handlers {
 }
 
 function switchAlert(call: Call, alert: Alert): Reply {
-  const action = text(checkParameters(call, { action: required({ values: ['enable', 'disable'] }) }), 'action');
+  const action = onlyText(call, 'action', { values: ['enable', 'disable'] });
   const settings = call.world.notifications[alert];
   const status = action === 'enable' ? 'enabled' : 'disabled';
   if (settings['status'] === status) return refuse(400, 'It is so already.');

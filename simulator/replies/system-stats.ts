@@ -1,7 +1,7 @@
 import { type Call, type Handlers, read } from '../call.ts';
 import { systemDate } from '../dates.ts';
 import { allBackends } from '../world-farms.ts';
-import { connections, interfaceTraffic, wandering } from '../traffic.ts';
+import { interfaceTraffic, wandering } from '../traffic.ts';
 
 /** Reads under /stats/system, and /stats itself (docs/api.md §3.1 to §3.3). */
 export const systemStatsHandlers: Handlers = {
@@ -10,7 +10,7 @@ export const systemStatsHandlers: Handlers = {
       ...hostAndDate(call),
       cpu: cpu(call),
       load: loads(call),
-      memory: memory(call),
+      memory: call.world.load.memory,
       network: networkByLabel(call),
     }),
 
@@ -21,7 +21,7 @@ export const systemStatsHandlers: Handlers = {
         interface: name,
         in: received.toFixed(2),
         out: out.toFixed(2),
-        ...(call.world.edition === 'enterprise' ? { alias } : {}),
+        alias: call.world.edition === 'enterprise' ? alias : undefined,
       })),
     }),
 
@@ -36,12 +36,12 @@ export const systemStatsHandlers: Handlers = {
   'GET /stats/system/connections': ({ world, nowMs }) => {
     const own = [...world.farms.values()].flatMap((farm) => (farm.running ? allBackends(farm) : []));
     const tracked = own.reduce((sum, backend) => sum + backend.established + backend.pending, world.otherConnections);
-    return read({ connections: connections(world, 'connections', tracked, nowMs) });
+    return read({ connections: Math.round(wandering(world, 'connections', tracked, nowMs)) });
   },
 
   'GET /stats/system/cpu': (call) => read({ ...hostAndDate(call), ...cpu(call) }),
   'GET /stats/system/load': (call) => read({ ...hostAndDate(call), ...loads(call) }),
-  'GET /stats/system/memory': (call) => read({ ...hostAndDate(call), ...memory(call) }),
+  'GET /stats/system/memory': (call) => read({ ...hostAndDate(call), ...call.world.load.memory }),
 };
 
 function hostAndDate({ world, nowMs }: Call) {
@@ -52,12 +52,8 @@ function cpu({ world, nowMs }: Call) {
   const modes = Object.fromEntries(
     Object.entries(world.load.cpu).map(([mode, percent]) => [mode, rounded(wandering(world, mode, percent, nowMs))]),
   );
-  const usage = rounded(
-    Math.min(
-      100,
-      Object.values(modes).reduce((sum, percent) => sum + percent, 0),
-    ),
-  );
+  const total = Object.values(modes).reduce((sum, percent) => sum + percent, 0);
+  const usage = rounded(Math.min(100, total));
   return { cores: world.load.cores, ...modes, idle: rounded(100 - usage), usage };
 }
 
@@ -67,21 +63,6 @@ function loads({ world, nowMs }: Call) {
     Last_1: rounded(wandering(world, 'load', one, nowMs)),
     Last_5: rounded(wandering(world, 'load', five, nowMs - 120_000)),
     Last_15: fifteen,
-  };
-}
-
-function memory({ world }: Call) {
-  const { memory: ram, swap } = world.load;
-  return {
-    MemTotal: ram.total,
-    MemFree: ram.free,
-    MemUsed: ram.used,
-    Buffers: ram.buffers,
-    Cached: ram.cached,
-    SwapTotal: swap.total,
-    SwapFree: swap.free,
-    SwapUsed: swap.used,
-    SwapCached: swap.cached,
   };
 }
 

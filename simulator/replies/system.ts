@@ -1,22 +1,24 @@
-import { type Call, done, type Handlers, json, param, read, refuse, type Reply } from '../call.ts';
+import { type Call, done, download, type Handlers, json, param, plainText, read, refuse, type Reply } from '../call.ts';
 import { backupDate, certificateDate, systemDate } from '../dates.ts';
-import { anyText, checkParameters, required, text, yesNo } from '../parameters.ts';
-import type { Backup, World } from '../world.ts';
+import { anyText, checkParameters, each, onlyText, required, text, yesNo } from '../parameters.ts';
+import { type Backup, isNewestCommunity, type World } from '../world.ts';
 
-/** Versions, users, logs and settings of the appliance (docs/api.md §3.12). */
+const apiVersions = {
+  newest: {
+    last_api_version: '4.0.3',
+    supported_api_versions: ['4.0.3'],
+    last_zapi_version: '4.0.3',
+    supported_zapi_versions: ['4.0.3'],
+  },
+  older: { last_zapi_version: '4.0.1', supported_zapi_versions: ['3', '3.1', '3.2', '4.0.1'] },
+} as const;
+
+/** The appliance itself, and its backups. */
 export const systemHandlers: Handlers = {
+  // Versions, users, logs and settings of the appliance (docs/api.md §3.12).
   'GET /system/version': ({ world, nowMs }) => read(versions(world, nowMs)),
 
   'GET /system/info': ({ world, user, nowMs }) => {
-    const newest =
-      world.release === 'newest'
-        ? {
-            last_api_version: '4.0.3',
-            supported_api_versions: ['4.0.3'],
-            last_zapi_version: '4.0.3',
-            supported_zapi_versions: ['4.0.3'],
-          }
-        : { last_zapi_version: '4.0.1', supported_zapi_versions: ['3', '3.1', '3.2', '4.0.1'] };
     const { edition, language, platform } = world;
     return read({
       ...versions(world, nowMs),
@@ -24,16 +26,14 @@ export const systemHandlers: Handlers = {
       edition,
       language,
       platform,
-      ...newest,
+      ...apiVersions[world.release],
     });
   },
 
   'GET /system/packages': ({ world: { packages } }) =>
     read({
-      status: packages.status,
+      ...packages,
       number: packages.packages.length,
-      packages: packages.packages,
-      last_check: packages.lastCheck,
       message: 'Updates are installed on the command line.',
     }),
 
@@ -57,40 +57,74 @@ export const systemHandlers: Handlers = {
   'GET /system/logs': ({ world, nowMs }) =>
     read(world.logs.map((file, index) => ({ file, date: certificateDate(nowMs - index * 61_000) }))),
 
-  'GET /system/logs/{file}': (call) => {
-    const file = logOf(call);
-    return { kind: 'file', status: 200, filename: file, content: Buffer.from('a line\n') };
-  },
+  'GET /system/logs/{file}': (call) => download(logOf(call), 'a line\n'),
 
   'GET /system/logs/{file}/lines/{count}': (call) => {
     const file = logOf(call);
-    const log = Array.from(
-      { length: Math.min(1_000, Number(param(call, 'count')) || 0) },
-      (_, line) => `${file}: line ${line}`,
-    );
-    return json(200, { log });
+    const length = Math.min(1_000, Number(param(call, 'count')) || 0);
+    return json(200, { log: Array.from({ length }, (_, line) => `${file}: line ${line}`) });
   },
 
-  'GET /system/license/{format}': () => ({
-    kind: 'text',
-    status: 200,
-    text: 'The text of the product licence.',
-  }),
-  'GET /system/support': () => archive('support.tar.gz'),
-  'GET /system/supportsave': () => archive('support.tar.gz'),
-  'GET /system/supportsave/all': () => archive('support-all.tar.gz'),
+  'GET /system/license/{format}': () => plainText('The text of the product licence.'),
+  'GET /system/support': () => download('support.tar.gz', bundle),
+  'GET /system/supportsave': () => download('support.tar.gz', bundle),
+  'GET /system/supportsave/all': () => download('support-all.tar.gz', bundle),
 
   'GET /system/global': ({ world }) => read(world.settings.global),
 
   'POST /system/global': (call) => {
     const { global } = call.world.settings;
-    const model = Object.fromEntries([...Object.keys(global), 'force'].map((name) => [name, yesNo]));
-    const { force, ...input } = checkParameters(call, model);
+    const { force, ...input } = checkParameters(call, each([...Object.keys(global), 'force'], yesNo));
     // These later refusals carry no `error` (docs/api.md §4.7).
     if ('proxy_new_generation' in input && force !== 'true')
       return json(400, { message: 'This restarts farms and needs force.' });
     for (const name of Object.keys(input)) global[name] = text(input, name);
     return done('The settings are changed.', { params: input });
+  },
+
+  // Backups (docs/api.md §3.12, §4.7).
+  'GET /system/backup': ({ world }) =>
+    read(
+      [...world.backups.values()].map(({ name, createdAt, version }) => ({
+        name,
+        date: backupDate(createdAt),
+        version,
+      })),
+    ),
+
+  'POST /system/backup': (call) => {
+    const name = onlyText(call, 'name', { pattern: /^[\w-]+$/ });
+    if (call.world.backups.has(name)) return refuse(400, `There is a backup ${name}.`);
+    addBackup(call, name);
+    return done(`The backup ${name} is made.`, { params: name });
+  },
+
+  'GET /system/backup/{name}': (call) => {
+    const { name } = backupOf(call, 404);
+    return download(`${name}.tar.gz`, `the configuration in ${name}`);
+  },
+
+  'PUT /system/backup/{name}': (call) => {
+    const name = param(call, 'name');
+    if (call.world.backups.has(name)) return refuse(400, `There is a backup ${name}.`);
+    // An archive as base64 text: gzip begins with 1f 8b.
+    if (!call.content.toString().startsWith('H4sI')) return refuse(400, 'This is no backup.');
+    addBackup(call, name);
+    return done(`The backup ${name} is stored.`, { params: name });
+  },
+
+  'DELETE /system/backup/{name}': (call) => {
+    const { name } = backupOf(call, 400);
+    call.world.backups.delete(name);
+    return done(`The backup ${name} is gone.`);
+  },
+
+  'POST /system/backup/{name}/actions': (call) => {
+    const backup = backupOf(call, 404);
+    const input = checkParameters(call, { action: required({ values: ['apply'] }), force: yesNo });
+    if (backup.version !== call.world.productVersion && input['force'] !== 'true')
+      return refuse(400, 'It is of another version.');
+    return done(`The backup ${backup.name} is in force.`);
   },
 };
 
@@ -125,14 +159,7 @@ function changeUser(call: Call): Reply {
     user.password = next;
   }
   // The newest Community release accepts `zapikey` and ignores it (docs/api.md §4.7).
-  const nextKey = text(
-    input,
-    world.release === 'newest' && world.edition === 'community'
-      ? 'api_key'
-      : 'api_key' in input
-        ? 'api_key'
-        : 'zapikey',
-  );
+  const nextKey = text(input, isNewestCommunity(world) || 'api_key' in input ? 'api_key' : 'zapikey');
   if (nextKey !== '') user.key = nextKey;
   const permissions = text(input, 'api_permissions', text(input, 'zapi_permissions'));
   if (permissions !== '') user.enabled = permissions === 'true';
@@ -145,61 +172,7 @@ function logOf(call: Call): string {
   return call.world.logs.includes(file) ? file : refuse(404, `There is no log file ${file}.`);
 }
 
-function archive(filename: string): Reply {
-  return { kind: 'file', status: 200, filename, content: Buffer.from('a bundle of logs and settings') };
-}
-
-/** Backups (docs/api.md §3.12, §4.7). */
-export const backupHandlers: Handlers = {
-  'GET /system/backup': ({ world }) =>
-    read(
-      [...world.backups.values()].map(({ name, createdAt, version }) => ({
-        name,
-        date: backupDate(createdAt),
-        version,
-      })),
-    ),
-
-  'POST /system/backup': (call) => {
-    const name = text(checkParameters(call, { name: required({ pattern: /^[\w-]+$/ }) }), 'name');
-    if (call.world.backups.has(name)) return refuse(400, `There is a backup ${name}.`);
-    addBackup(call, name);
-    return done(`The backup ${name} is made.`, { params: name });
-  },
-
-  'GET /system/backup/{name}': (call) => {
-    const { name } = backupOf(call, 404);
-    return {
-      kind: 'file',
-      status: 200,
-      filename: `${name}.tar.gz`,
-      content: Buffer.from(`the configuration in ${name}`),
-    };
-  },
-
-  'PUT /system/backup/{name}': (call) => {
-    const name = param(call, 'name');
-    if (call.world.backups.has(name)) return refuse(400, `There is a backup ${name}.`);
-    // An archive as base64 text: gzip begins with 1f 8b.
-    if (!call.content.toString().startsWith('H4sI')) return refuse(400, 'This is no backup.');
-    addBackup(call, name);
-    return done(`The backup ${name} is stored.`, { params: name });
-  },
-
-  'DELETE /system/backup/{name}': (call) => {
-    const { name } = backupOf(call, 400);
-    call.world.backups.delete(name);
-    return done(`The backup ${name} is gone.`);
-  },
-
-  'POST /system/backup/{name}/actions': (call) => {
-    const backup = backupOf(call, 404);
-    const input = checkParameters(call, { action: required({ values: ['apply'] }), force: yesNo });
-    if (backup.version !== call.world.productVersion && input['force'] !== 'true')
-      return refuse(400, 'It is of another version.');
-    return done(`The backup ${backup.name} is in force.`);
-  },
-};
+const bundle = 'a bundle of logs and settings';
 
 function addBackup({ world, nowMs }: Call, name: string): void {
   world.backups.set(name, { name, createdAt: nowMs, version: world.productVersion });

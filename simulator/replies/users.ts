@@ -15,7 +15,7 @@ import {
   refuse,
   type Reply,
 } from '../call.ts';
-import { anyText, checkParameters, required, text, yesNo } from '../parameters.ts';
+import { anyText, checkParameters, onlyText, required, text, yesNo } from '../parameters.ts';
 import type { Group, User, World } from '../world.ts';
 
 /** Users and groups of the Enterprise Edition (docs/api.md §6). */
@@ -35,7 +35,7 @@ export const rbacHandlers: Handlers = {
       return refuse(400, 'A password is needed.');
     const made: User = { name, key: '', enabled: false, password: text(input, 'password') };
     call.world.users.set(name, made);
-    return json(201, { message: `The user ${name} is made.`, params: { user: userView(made) } });
+    return created(`The user ${name} is made.`, { user: userView(made) });
   },
 
   'PUT /rbac/users/{user}': (call) => {
@@ -63,7 +63,7 @@ export const rbacHandlers: Handlers = {
   'GET /rbac/groups': (call) => read([...call.world.groups.values()].map((group) => groupView(call, group))),
   'GET /rbac/groups/{group}': (call) => read(groupView(call, named(call, call.world.groups, 'group'))),
   'POST /rbac/groups': (call) => {
-    const name = text(checkParameters(call, { name: required(anyText) }), 'name');
+    const name = onlyText(call, 'name', anyText);
     call.world.groups.set(name, { name, role: {}, farms: [], interfaces: [] });
     return created(`The group ${name} is made.`, { name });
   },
@@ -76,7 +76,7 @@ export const rbacHandlers: Handlers = {
   ...membersOf('interfaces', '{interface}'),
   'POST /rbac/groups/{group}/users': (call) => {
     const group = named(call, call.world.groups, 'group');
-    const name = text(checkParameters(call, { name: required(anyText) }), 'name');
+    const name = onlyText(call, 'name', anyText);
     const user = call.world.users.get(name) ?? refuse(404, `There is no user ${name}.`);
     user.group = group.name;
     return done('The user is in the group.');
@@ -106,7 +106,7 @@ function membersOf(kind: 'farms' | 'interfaces', placeholder: string): Handlers 
   return {
     [`POST /rbac/groups/{group}/${kind}`]: (call) => {
       const group = named(call, call.world.groups, 'group');
-      const name = text(checkParameters(call, { name: required(anyText) }), 'name');
+      const name = onlyText(call, 'name', anyText);
       if (group[kind].includes(name)) return refuse(400, 'It is in the group.');
       group[kind].push(name);
       return done('It is in the group now.');

@@ -1,29 +1,15 @@
 import { type Call, crash, created, done, type Handlers, named, param, read, refuse, type Reply } from '../call.ts';
-import { anyText, checkParameters, type Model, required, text } from '../parameters.ts';
+import { anyText, checkParameters, each, type Model, onlyText, required, text } from '../parameters.ts';
 import type { Vpn } from '../world.ts';
 
 const summaryFields = ['local', 'localnet', 'remote', 'remotenet'];
+const addresses = ['local', 'localnet', 'localip', 'localmask', 'localtunip', 'localtunmask'];
+const remotes = ['remote', 'remotenet', 'remoteip', 'remotemask', 'remotetunip', 'remotetunrange'];
+const ciphers = ['p1encrypt', 'p1authen', 'p1dhgroup', 'p2encrypt', 'p2authen', 'p2dhgroup', 'p2prfunc'];
 const settingsModel: Model = {
-  local: anyText,
-  localnet: anyText,
-  localip: anyText,
-  localmask: anyText,
-  localtunip: anyText,
-  localtunmask: anyText,
-  remote: anyText,
-  remotenet: anyText,
-  remoteip: anyText,
-  remotemask: anyText,
-  remotetunip: anyText,
-  remotetunrange: anyText,
+  ...each([...addresses, ...remotes], anyText),
   password: { nonBlank: true },
-  p1encrypt: { list: true },
-  p1authen: { list: true },
-  p1dhgroup: { list: true },
-  p2encrypt: { list: true },
-  p2authen: { list: true },
-  p2dhgroup: { list: true },
-  p2prfunc: { list: true },
+  ...each(ciphers, { list: true }),
 };
 const creationModel: Model = {
   ...settingsModel,
@@ -52,11 +38,7 @@ export const vpnHandlers: Handlers = {
       [...world.vpns.values()]
         .filter((vpn) => vpn.profile === profile)
         .map(({ name, settings }) => ({ name, profile, ...pick(settings, ['local', 'remote']) }));
-    return read({
-      site_to_site: of('site_to_site'),
-      tunnel: of('tunnel'),
-      remote_access: of('remote_access'),
-    });
+    return read({ site_to_site: of('site_to_site'), tunnel: of('tunnel'), remote_access: of('remote_access') });
   },
 
   // These crash on the newest release (docs/api.md §3.15).
@@ -74,19 +56,14 @@ export const vpnHandlers: Handlers = {
 
   'POST /vpns': (call) => {
     const input = checkParameters(call, creationModel);
-    const { name, profile: _profile, ...settings } = input;
-    const vpn: Vpn = {
-      name: text(input, 'name'),
-      profile: profileOf(text(input, 'profile')),
-      status: 'down',
-      settings: { ...settings },
-      users: new Map(),
-    };
-    if (call.world.vpns.has(vpn.name)) return refuse(400, `There is a VPN ${String(name)}.`);
-    call.world.vpns.set(vpn.name, vpn);
-    const params = { name: vpn.name, profile: vpn.profile, status: vpn.status, ...settings };
+    const { name: _name, profile: _profile, ...settings } = input;
+    const name = text(input, 'name');
+    const profile = profileOf(text(input, 'profile'));
+    if (call.world.vpns.has(name)) return refuse(400, `There is a VPN ${name}.`);
+    call.world.vpns.set(name, { name, profile, status: 'down', settings: { ...settings }, users: new Map() });
+    const params = { name, profile, status: 'down', ...settings };
     // Only tunnels answer 200 (docs/api.md §1.5).
-    return vpn.profile === 'tunnel' ? done('The VPN is made.', { params }) : created('The VPN is made.', params);
+    return profile === 'tunnel' ? done('The VPN is made.', { params }) : created('The VPN is made.', params);
   },
 
   'PUT /vpns/{vpn}': (call) => {
@@ -103,10 +80,7 @@ export const vpnHandlers: Handlers = {
 
   'POST /vpns/{vpn}/actions': (call) => {
     const vpn = named(call, call.world.vpns, 'vpn');
-    const action = text(
-      checkParameters(call, { action: required({ values: ['start', 'stop', 'restart'] }) }),
-      'action',
-    );
+    const action = onlyText(call, 'action', { values: ['start', 'stop', 'restart'] });
     vpn.status = action === 'stop' ? 'down' : 'up';
     return done(`The VPN ${vpn.name} is ${vpn.status}.`, { params: { action, status: vpn.status } });
   },

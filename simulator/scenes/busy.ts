@@ -52,7 +52,7 @@ export function busyWorld(nowMs: number = Date.now()): World {
       { name: 'shopkeepers', role: { farm: ['action', 'maintenance'] }, farms: ['shop'], interfaces: [] },
     ]),
     backups: byName([{ name: 'before-upgrade', createdAt: nowMs - 40 * dayMs, version: '8.3.0' }]),
-    packages: { status: 'Updates available', packages: ['openssl', 'proxy', 'web-gui'], lastCheck: 'this morning' },
+    packages: { status: 'Updates available', packages: ['openssl', 'proxy', 'web-gui'], last_check: 'this morning' },
     otherConnections: 260,
   });
 }
@@ -157,7 +157,7 @@ function l4Farms(): readonly Farm[] {
       backends: [
         l4Backend(0, '10.20.0.41', 5432, { established: 33, weight: 2 }),
         l4Backend(1, '10.20.0.42', 5432, { established: 17 }),
-        l4Backend(2, '10.20.0.43', 5432, { status: 'down', maxConns: 100 }),
+        l4Backend(2, '10.20.0.43', 5432, { status: 'down', max_conns: 100 }),
       ],
       sessions: [
         { client: '203.0.113.9', backend: 0, type: 'dynamic', ttlMs: 80_112 },

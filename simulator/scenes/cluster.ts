@@ -63,10 +63,10 @@ function healthyNode(hostname: string, ip: string, role: 'master' | 'backup', no
       }),
     ]),
     backups: byName([{ name: 'weekly', createdAt: nowMs - 2 * dayMs, version: '8.4.0' }]),
-    packages: { status: 'Updated', packages: [], lastCheck: '' },
+    packages: { status: 'Updated', packages: [], last_check: '' },
     cluster: {
       interface: 'eth0',
-      checkInterval: 1,
+      check_interval: 1,
       failback: 'disabled',
       nodes: [
         { name: hostname, ip, node: 'local', role, status: 'ok', message: message[role] },

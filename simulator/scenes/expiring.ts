@@ -71,7 +71,7 @@ export function expiringWorld(nowMs: number = Date.now()): World {
       }),
     ]),
     backups: byName([{ name: 'long-ago', createdAt: nowMs - 300 * dayMs, version: '8.1.0' }]),
-    packages: { status: 'Updated', packages: [], lastCheck: '' },
+    packages: { status: 'Updated', packages: [], last_check: '' },
   });
 }
 

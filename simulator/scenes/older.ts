@@ -1,13 +1,21 @@
 import { byName, card, createWorld, enterprise, virtual } from '../world-creation.ts';
-import { datalinkFarm, gslbFarm, httpBackend, httpFarm, l4Backend, l4Farm, service } from '../world-parts.ts';
+import {
+  datalinkBackend,
+  datalinkFarm,
+  gslbFarm,
+  httpBackend,
+  httpFarm,
+  l4Backend,
+  l4Farm,
+  service,
+} from '../world-parts.ts';
 import type { Farm } from '../world-farms.ts';
 import type { World } from '../world.ts';
 
 /** Makes an older Enterprise build with GSLB and datalink farms, and its other JSON types. */
 export function olderEnterpriseWorld(nowMs: number = Date.now()): World {
-  const base = enterprise('lb-older', nowMs);
   return createWorld({
-    ...base,
+    ...enterprise('lb-older', nowMs),
     release: 'older',
     product: 'zevenet',
     productVersion: '6.2.1',
@@ -34,18 +42,7 @@ export function olderEnterpriseWorld(nowMs: number = Date.now()): World {
         name: 'uplinks',
         vip: '192.0.2.70',
         vport: 'eth0',
-        backends: [
-          {
-            id: 0,
-            ip: '192.0.2.1',
-            interface: 'eth0',
-            weight: 1,
-            priority: 1,
-            status: 'up',
-            established: 0,
-            pending: 0,
-          },
-        ],
+        backends: [datalinkBackend(0, '192.0.2.1', 'eth0')],
       }),
       gslbFarm({ name: 'geo', vip: '192.0.2.71', vport: '53', running: false }),
     ]),

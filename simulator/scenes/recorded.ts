@@ -39,45 +39,23 @@ export function recordedWorld(): World {
         command: 'check_tcp -H HOST -p PORT -t 3',
         interval: 5,
         timeout: 5,
-        cutConns: true,
-        log: true,
+        cut_conns: 'true',
+        log: 'true',
       }),
       ...templates(),
     ]),
     farms: byName([...httpFarms(), ...l4Farms()]),
-    backups: byName([{ name: 'before-upgrade', createdAt: date('2026-11-20T20:52:06Z'), version: '7.9.0' }]),
+    backups: byName([{ name: 'before-upgrade', createdAt: Date.parse('2026-11-20T20:52:06Z'), version: '7.9.0' }]),
   });
 }
 
 function interfaces(): readonly NetworkInterface[] {
+  const onEth0 = { mac: '1e:47:70:c1:17:8d', gateway: '192.168.101.1' };
   return [
-    networkInterface('eth0', {
-      type: 'nic',
-      ip: main,
-      mac: '1e:47:70:c1:17:8d',
-      gateway: '192.168.101.1',
-      traffic: counted(0.24, 0.2),
-    }),
-    networkInterface('eth0:l4', {
-      type: 'virtual',
-      ip: l4,
-      mac: '1e:47:70:c1:17:8d',
-      gateway: '192.168.101.1',
-      parent: 'eth0',
-    }),
-    networkInterface('eth0:web', {
-      type: 'virtual',
-      ip: web,
-      mac: '1e:47:70:c1:17:8d',
-      gateway: '192.168.101.1',
-      parent: 'eth0',
-    }),
-    networkInterface('eth1', {
-      type: 'nic',
-      ip: '10.10.10.2',
-      mac: 'a2:43:db:f7:a2:7a',
-      traffic: counted(0.13, 0.18),
-    }),
+    networkInterface('eth0', { ...onEth0, type: 'nic', ip: main, traffic: counted(0.24, 0.2) }),
+    networkInterface('eth0:l4', { ...onEth0, type: 'virtual', ip: l4, parent: 'eth0' }),
+    networkInterface('eth0:web', { ...onEth0, type: 'virtual', ip: web, parent: 'eth0' }),
+    networkInterface('eth1', { type: 'nic', ip: '10.10.10.2', mac: 'a2:43:db:f7:a2:7a', traffic: counted(0.13, 0.18) }),
   ];
 }
 
@@ -85,30 +63,30 @@ function certificates(): readonly StoredCertificate[] {
   return [
     certificate('expired_example_com.pem', {
       commonName: 'old.example.com',
-      notBefore: date('2025-10-16T20:49:58Z'),
-      notAfter: date('2026-10-16T20:49:58Z'),
+      notBefore: Date.parse('2025-10-16T20:49:58Z'),
+      notAfter: Date.parse('2026-10-16T20:49:58Z'),
     }),
     certificate('expiring_example_com.pem', {
       commonName: 'soon.example.com',
-      notBefore: date('2025-11-25T20:49:58Z'),
-      notAfter: date('2026-11-25T20:49:58Z'),
+      notBefore: Date.parse('2025-11-25T20:49:58Z'),
+      notAfter: Date.parse('2026-11-25T20:49:58Z'),
     }),
-    csr('newsite.csr', 'new.example.com', date('2026-11-20T20:49:59Z')),
+    csr('newsite.csr', 'new.example.com', Date.parse('2026-11-20T20:49:59Z')),
     certificate('noid_ssl_cert.pem', {
       commonName: '*',
       issuer: '*',
-      notBefore: date('2024-04-24T08:05:16Z'),
-      notAfter: date('2034-04-22T08:05:16Z'),
+      notBefore: Date.parse('2024-04-24T08:05:16Z'),
+      notAfter: Date.parse('2034-04-22T08:05:16Z'),
     }),
     certificate('shop_example_com.pem', {
       commonName: 'shop.example.com',
-      notBefore: date('2026-11-10T20:49:58Z'),
-      notAfter: date('2027-02-08T20:49:58Z'),
+      notBefore: Date.parse('2026-11-10T20:49:58Z'),
+      notAfter: Date.parse('2027-02-08T20:49:58Z'),
     }),
     certificate('wildcard.example.org.pem', {
       commonName: '*.example.org',
-      notBefore: date('2026-11-19T20:49:58Z'),
-      notAfter: date('2027-11-19T20:49:58Z'),
+      notBefore: Date.parse('2026-11-19T20:49:58Z'),
+      notAfter: Date.parse('2027-11-19T20:49:58Z'),
     }),
   ];
 }
@@ -201,7 +179,7 @@ function l4Farms(): readonly Farm[] {
       backends: [
         l4Backend(0, '10.10.10.11', 5432, { weight: 2, established: 4 }),
         l4Backend(1, '10.10.10.12', 5432, { established: 2 }),
-        l4Backend(2, '10.10.10.13', 5432, { weight: 3, maxConns: 100 }),
+        l4Backend(2, '10.10.10.13', 5432, { weight: 3, max_conns: 100 }),
         l4Backend(3, '10.10.10.14', 5432, { status: 'down' }),
       ],
     }),
@@ -233,23 +211,23 @@ function l4Farms(): readonly Farm[] {
 function templates(): readonly Farmguardian[] {
   return [
     template('check_tcp', 'check_tcp -p PORT -H HOST', 'Connects.'),
-    template('check_udp', 'nmap -sU -p PORT HOST | grep open', 'Looks for an open UDP port.', true),
+    template('check_udp', 'nmap -sU -p PORT HOST | grep open', 'Looks for an open UDP port.', 'true'),
     template('check_ldap', 'check_ldap -H HOST -p PORT -t 5', 'Binds to a directory.'),
-    template('check_ping', 'check_ping -H HOST -w 2,100% -c 2,100% -p 2', 'Sends two echo requests.', true),
+    template('check_ping', 'check_ping -H HOST -w 2,100% -c 2,100% -p 2', 'Sends two echo requests.', 'true'),
     template('check_ldaps', 'check_ldaps -H HOST -p PORT -t 5', 'Binds to a directory over TLS.'),
     template(
       'check_http_response_string',
       "check_http -I HOST -p PORT -e 200 -s 'string'",
       'Looks for a string in the page.',
     ),
-    template('check_redis', 'check_redis -h HOST -p PORT', 'Expects the master.', true),
+    template('check_redis', 'check_redis -h HOST -p PORT', 'Expects the master.', 'true'),
     template(
       'check_https_response_string',
       "check_http -I HOST -p PORT -S -e 200 -s 'string' -t 5",
       'Looks for a string in the page over TLS.',
     ),
     template('check_pop', 'check_pop -H HOST -p PORT -t 5', 'Speaks POP.'),
-    template('check_sip', 'check_sip -R HOST:PORT', 'Speaks SIP.', true),
+    template('check_sip', 'check_sip -R HOST:PORT', 'Speaks SIP.', 'true'),
     template('check_imap', 'check_imap -H HOST -p PORT -t 5', 'Speaks IMAP.'),
     template('check_smtp', "check_smtp -H HOST -p PORT -C 'hello host' -t 5", 'Speaks SMTP.'),
     template('check_https', 'check_http -I HOST -p PORT -e 200 -S -t 5', 'Expects 200 over TLS.'),
@@ -257,14 +235,10 @@ function templates(): readonly Farmguardian[] {
   ];
 }
 
-function template(name: string, command: string, description: string, cutConns = false): Farmguardian {
-  return farmguardian(name, { command, description, cutConns, interval: 15, timeout: 15, template: true });
+function template(name: string, command: string, description: string, cut_conns = 'false'): Farmguardian {
+  return farmguardian(name, { command, description, cut_conns, interval: 15, timeout: 15, template: true });
 }
 
 function counted(received: number, sent: number) {
   return { received, sent, receivedPerSecond: 0.001, sentPerSecond: 0.001 };
-}
-
-function date(iso: string): number {
-  return Date.parse(iso);
 }
