@@ -11,7 +11,7 @@ import { certificate } from '../../simulator/world-parts.ts';
 import type { World } from '../../simulator/world.ts';
 import { givenAdminCli } from '../integration/admin-cli/given-admin-cli.ts';
 import { isThere } from '../support/programs.ts';
-import { servedCertificate } from '../support/served-certificate.ts';
+import { servedCertificate } from '../support/simulated-farms.ts';
 import { makeMaterial } from '../support/tls-server.ts';
 import { until } from '../support/until.ts';
 

@@ -10,7 +10,7 @@ import { type SimulatedAppliance, startSimulatedAppliance } from '../../simulato
 import { byName, createWorld } from '../../simulator/world-creation.ts';
 import { givenFolder } from '../support/folder.ts';
 import { type AdminExporter, startAdminExporter, writeAdminConfig } from '../support/admin-exporter.ts';
-import { canUnshare, inOwnNamespace } from '../support/pid-namespace.ts';
+import { canUnshare, inOwnNamespace } from '../support/programs.ts';
 import { runExporter } from '../support/process.ts';
 import { until } from '../support/until.ts';
 

@@ -11,7 +11,7 @@ import type { SimulatedAppliance } from '../../simulator/server.ts';
 import { fileOf, given, httpsFarm, isNew, issue, name, worldWith } from '../integration/deliver/given-deliver.ts';
 import { listening } from '../support/listening.ts';
 import { collectOutput } from '../support/process.ts';
-import { servedCertificate } from '../support/served-certificate.ts';
+import { servedCertificate } from '../support/simulated-farms.ts';
 import { until } from '../support/until.ts';
 
 const [shop, intranet] = ['192.0.2.40:443', '192.0.2.40:8443'];

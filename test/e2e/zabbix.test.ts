@@ -8,7 +8,7 @@ import { byName } from '../../simulator/world-creation.ts';
 import type { Farm } from '../../simulator/world-farms.ts';
 import { httpFarm } from '../../simulator/world-parts.ts';
 import { givenFolder } from '../support/folder.ts';
-import { actOnFarm, simulatedKey } from '../support/act-on-farm.ts';
+import { actOnFarm, simulatedKey } from '../support/simulated-farms.ts';
 import { startExporter } from '../support/process.ts';
 import { isThere } from '../support/programs.ts';
 import { until } from '../support/until.ts';

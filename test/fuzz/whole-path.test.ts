@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import * as fc from 'fast-check';
 import { pino } from 'pino';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { collectorFamilies, collectors } from '../../src/collectors/registry.ts';
 import { createMetricsApp } from '../../src/http/metrics-app.ts';
 import { isRecord } from '../../src/lib/check.ts';
@@ -87,9 +87,9 @@ describe.each([
   it.skipIf(!hasRecordings(directory))(
     'costs its own readings at most, and nothing is made up',
     async () => {
-      const sound = await givenServer(directory, (body) => body);
+      const sound = await startReplayServer({ directory });
       const current: { alter: Alter } = { alter: (body) => body };
-      const spoilt = await givenServer(directory, (...answer) => current.alter(...answer));
+      const spoilt = await startReplayServer({ directory, alter: (...answer) => current.alter(...answer) });
       const untouched = await pagesAfterRun(sound, sound, async () => undefined);
       expect(linesOf(untouched.get('text') ?? '', 'lb-sound').length).toBeGreaterThan(100);
       const { numRuns = 0, ...parameters } = fuzzing('wholePaths');
@@ -124,15 +124,15 @@ describe.each([
 
 describe('an appliance that suddenly lists 2,500 farms with giant names', () => {
   it('loses what does not fit under its limit of series, and the page is one that promtool takes', async () => {
-    const sound = await givenServer(ownRecordings, (body) => body);
+    const sound = await startReplayServer();
     const farms = Array.from({ length: 2_500 }, (_, index) => ({
       farmname: `"${'ü\\'.repeat(100)}\u2028${index}`,
       status: 'down',
       established: index,
     }));
-    const spoilt = await givenServer(ownRecordings, (body, path) =>
-      path === '/stats/farms' ? Buffer.from(JSON.stringify({ farms })) : body,
-    );
+    const spoilt = await startReplayServer({
+      alter: (body, path) => (path === '/stats/farms' ? Buffer.from(JSON.stringify({ farms })) : body),
+    });
 
     const pages = await pagesAfterRun(sound, spoilt, (run) => run('farms'), 12_500);
 
@@ -147,12 +147,6 @@ describe('an appliance that suddenly lists 2,500 farms with giant names', () => 
     }
   });
 });
-
-async function givenServer(directory: string, alter: Alter): Promise<ReplayServer> {
-  const server = await startReplayServer({ directory, alter });
-  onTestFinished(() => server.close());
-  return server;
-}
 
 /**
  * Returns `/metrics` in both formats, for one healthy appliance and another on which collectors

@@ -19,7 +19,7 @@ import { Secret } from '../../src/lib/secret.ts';
 import { listening } from '../support/listening.ts';
 import { type Listening, makeMaterial, startHttpsServer, startTlsServer } from '../support/tls-server.ts';
 import { until } from '../support/until.ts';
-import { documentStatuses } from '../support/document-statuses.ts';
+import { documentStatuses } from '../support/api-document.ts';
 import type { TlsMaterial } from '../../simulator/tls.ts';
 
 const canary = 'Canary0Key0Canary';

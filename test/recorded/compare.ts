@@ -1,7 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import type { RawAnswer } from '../support/raw-request.ts';
-import { type Exchange, recordedHeader, wireBody } from '../support/recordings.ts';
-import { shapeDifferences } from '../support/shape.ts';
+import { type Exchange, recordedHeader, textOf } from '../support/recordings.ts';
 
 type Headers = Exchange['response']['headers'];
 
@@ -14,7 +13,7 @@ export function differences(exchange: Exchange, answer: RawAnswer): readonly str
   const type = recordedHeader(answer.headers, 'content-type');
   if (answer.status !== response.status) return [`status ${answer.status}, recorded ${response.status}`];
   if (type !== recordedHeader(response.headers, 'content-type')) return [`content type ${type}`];
-  const [recorded, given] = [recordedText(exchange), answeredText(answer)];
+  const [recorded, given] = [textOf(exchange), answeredText(answer)];
   if ((recorded === '') !== (given === '')) return ['one body is empty'];
   const json = type === 'application/json' && recorded !== '';
   const inBody = json ? bodyDifferences(JSON.parse(recorded), JSON.parse(given)) : [];
@@ -26,6 +25,30 @@ function bodyDifferences(recorded: unknown, given: unknown): readonly string[] {
   if (inShape.length > 0) return inShape;
   const [wanted, found] = [comparable(recorded), comparable(given)];
   return wanted === found ? [] : [`values ${found}, recorded ${wanted}`];
+}
+
+/**
+ * The shape of a JSON value as a set of `path: type`; the elements of a list are taken together.
+ * Two values have the same shape when the sets are equal.
+ */
+function shapeOf(value: unknown, path = ''): Set<string> {
+  if (Array.isArray(value)) {
+    const items = value.flatMap((item) => [...shapeOf(item, `${path}[]`)]);
+    return new Set(items.length === 0 ? [`${path}: empty list`] : items);
+  }
+  if (typeof value !== 'object' || value === null)
+    return new Set([`${path}: ${value === null ? 'null' : typeof value}`]);
+  const entries = Object.entries(value).flatMap(([key, inner]) => [...shapeOf(inner, `${path}.${key}`)]);
+  return new Set(entries.length === 0 ? [`${path}: empty object`] : entries);
+}
+
+/** Returns the differences of two shapes, in both directions. */
+function shapeDifferences(expected: unknown, actual: unknown): readonly string[] {
+  const [wanted, given] = [shapeOf(expected), shapeOf(actual)];
+  return [
+    ...[...wanted].filter((line) => !given.has(line)).map((line) => `lacks ${line}`),
+    ...[...given].filter((line) => !wanted.has(line)).map((line) => `adds ${line}`),
+  ];
 }
 
 function headerDifferences(recorded: Headers, given: Headers): readonly string[] {
@@ -53,12 +76,6 @@ function comparable(value: unknown): string {
     .map(([key, inner]) => `${key}:${comparable(inner)}`)
     .sort()
     .join()}}`;
-}
-
-function recordedText(exchange: Exchange): string {
-  const { headers, body_encoding: encoding } = exchange.response;
-  const zipped = recordedHeader(headers, 'content-encoding') === 'gzip' && encoding === 'latin-1';
-  return (zipped ? gunzipSync(wireBody(exchange)) : wireBody(exchange)).toString();
 }
 
 function answeredText({ headers, body }: RawAnswer): string {

@@ -19,10 +19,7 @@ async function givenPage(directory: string, recordedAt: string, used: readonly C
   const startedAt = performance.now();
   const now = (): number => Date.parse(recordedAt) + performance.now() - startedAt;
   const watched = createTestPoller(server, { apiKey: server.apiKey, parts: { now, collectors: scheduled(used) } });
-  onTestFinished(async () => {
-    await watched.close();
-    await server.close();
-  });
+  onTestFinished(() => watched.close());
   for (const { name } of used) await watched.poller.run(name);
   // Parts that depend on the speed of this machine or the time of the recording are left out.
   const varies =

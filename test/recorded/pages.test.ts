@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { givenRecordedExporter } from '../support/given-recorded.ts';
+import { givenRecordedExporter } from './given-recorded.ts';
 import { until } from '../support/until.ts';
 
 const minuteMs = 60_000;

@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { sendRaw } from '../support/raw-request.ts';
 import { ownRecordings, readExchanges, recordedHeader, wireBody } from '../support/recordings.ts';
 import { startReplayServer } from '../support/replay-server.ts';
@@ -7,7 +7,6 @@ const base = '/api/v4.0/api.cgi';
 
 it('serves every recorded read back with its bytes and its repeated Date header', async () => {
   const server = await startReplayServer();
-  onTestFinished(() => server.close());
   // 001 repeats 000 with another header for the key.
   const reads = readExchanges(ownRecordings).filter(
     ({ name, request }) => name.startsWith('0') && !name.startsWith('001') && request.method === 'GET',
@@ -26,7 +25,6 @@ it('serves every recorded read back with its bytes and its repeated Date header'
 
 it('answers 401 to another key and the 404 of the API to what was never recorded', async () => {
   const server = await startReplayServer();
-  onTestFinished(() => server.close());
 
   const withoutKey = await sendRaw(server.url, { method: 'GET', path: `${base}/farms`, headers: [['Host', 'x']] });
   const unknown = await sendRaw(server.url, {

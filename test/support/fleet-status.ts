@@ -35,6 +35,29 @@ export function applianceStatus(given: Partial<ApplianceStatus> & { readonly nam
   };
 }
 
+/** The status of an appliance of which nothing is known but what is given. */
+export function unknownAppliance(known: Partial<ApplianceStatus> & { readonly name: string }): ApplianceStatus {
+  return {
+    url: 'https://192.0.2.10:444',
+    labels: {},
+    up: undefined,
+    deactivated: false,
+    product: undefined,
+    version: undefined,
+    edition: undefined,
+    hostname: undefined,
+    breaker: 'closed',
+    farms: undefined,
+    certificates: undefined,
+    activation: undefined,
+    interfaces: undefined,
+    series: 0,
+    seriesLeftOut: 0,
+    collectors: [],
+    ...known,
+  };
+}
+
 export function farmStatus(given: Partial<FarmStatus> & { readonly name: string }): FarmStatus {
   return {
     profile: 'http',

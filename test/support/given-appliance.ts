@@ -5,7 +5,7 @@ import type { World } from '../../simulator/world.ts';
 import type { VipSettings } from '../../src/collectors/collector.ts';
 import { collectors } from '../../src/collectors/registry.ts';
 import { vip } from '../../src/collectors/vip.ts';
-import { actOnFarm, simulatedKey } from './act-on-farm.ts';
+import { actOnFarm, simulatedKey } from './simulated-farms.ts';
 import { createTestPoller, plainVip, scheduled } from './poller.ts';
 
 export const minuteMs = 60_000;

@@ -37,11 +37,7 @@ export function givenDemonstration(): () => string {
 }
 
 function spawnExporter(args: readonly string[], env: Readonly<Record<string, string>>): StartedProcess {
-  const child = spawn(process.execPath, ['src/main.ts', ...args], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const output = collectOutput(child);
+  const { child, ...output } = spawnProgram(args, env);
   return {
     ...output,
     async url() {
@@ -65,13 +61,17 @@ function spawnExporter(args: readonly string[], env: Readonly<Record<string, str
   };
 }
 
-/** Runs the exporter to its end. */
-export async function runExporter(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+function spawnProgram(args: readonly string[], env: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, ['src/main.ts', ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const output = collectOutput(child);
+  return { child, ...collectOutput(child) };
+}
+
+/** Runs the exporter to its end. */
+export async function runExporter(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const { child, ...output } = spawnProgram(args, env);
   const [code] = (await once(child, 'close')) as [number | null];
   return { code, stdout: output.stdout(), stderr: output.stderr() };
 }

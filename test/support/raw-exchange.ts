@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 
 /** The answers of one connection, as they came. */
 export interface RawExchange {
@@ -26,4 +27,19 @@ export async function exchangeRaw(url: string, ...pieces: readonly (string | Buf
   await ended;
   const text = Buffer.concat(chunks).toString('latin1');
   return { text, statuses: [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status)) };
+}
+
+/** Asks for a second handshake on a connection of TLS 1.2; newer versions have none. */
+export function renegotiation(url: string): Promise<'accepted' | 'refused'> {
+  return new Promise((resolve) => {
+    const socket = connectTls({ port: Number(new URL(url).port), rejectUnauthorized: false, maxVersion: 'TLSv1.2' });
+    const end = (outcome: 'accepted' | 'refused'): void => {
+      socket.destroy();
+      resolve(outcome);
+    };
+    socket.once('error', () => end('refused'));
+    socket.once('secureConnect', () =>
+      socket.renegotiate({ rejectUnauthorized: false }, (error) => end(error ? 'refused' : 'accepted')),
+    );
+  });
 }

@@ -1,10 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
-import { createTlsMaterial } from '../../simulator/tls.ts';
 import { belowBase, type Exchange, ownRecordings, readExchanges, recordedHeader, wireBody } from './recordings.ts';
+import { startHttpsServer } from './tls-server.ts';
 
 interface ReplayedRequest {
   readonly method: string;
@@ -13,6 +11,7 @@ interface ReplayedRequest {
   readonly status: number;
 }
 
+/** Ends with the test. */
 export interface ReplayServer {
   /** `https://127.0.0.1:PORT`, without a path. */
   readonly url: string;
@@ -25,7 +24,8 @@ export interface ReplayServer {
 
 const apiKey = 'TEST_KEY';
 const keyHeaders = ['api_key', 'api-key', 'zapi_key', 'zapi-key'];
-const deactivated = { message: 'The appliance is not activated', error: 'true' };
+const transportHeader = /^(?:connection|content-length|transfer-encoding)$/i;
+const deactivated = { status: 402, body: { message: 'The appliance is not activated', error: 'true' } };
 const unauthorised = { status: 401, body: { message: 'Authorization required' } };
 
 /**
@@ -44,51 +44,35 @@ export async function startReplayServer({
   readonly unlicensed?: boolean;
 } = {}): Promise<ReplayServer> {
   const exchanges = [...readExchanges(directory)].sort((a, b) => phase(a) - phase(b));
-  const material = createTlsMaterial();
   const requests: ReplayedRequest[] = [];
 
-  const server = createServer({ key: material.key, cert: material.cert }, (request, response) => {
-    void text(request).then((body) => {
-      if (unlicensed && keyOf(request.headers) === apiKey) {
-        response.writeHead(402, { 'Content-Type': 'application/json' }).end(JSON.stringify(deactivated));
-        requests.push({ method: request.method ?? 'GET', path: belowBase(request.url ?? '/'), status: 402 });
-        return;
-      }
-      const method = request.method ?? 'GET';
-      const path = belowBase(request.url ?? '/');
-      const exchange = exchanges.find((candidate) => fits(candidate, { method, path, body, headers: request.headers }));
-      if (exchange) {
-        const { status, headers } = exchange.response;
-        response.writeHead(
-          status,
-          headers.filter(([name]) => !/^(?:connection|content-length|transfer-encoding)$/i.test(name)).flat(),
-        );
-        response.end(alter(replayedBody(exchange), path, response));
-        requests.push({ method, path, status });
-        return;
-      }
-      const { status, body: error } = keyOf(request.headers) === apiKey ? notFound(path) : unauthorised;
-      response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(error));
-      requests.push({ method, path, status });
-    });
-  });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
+  async function answer(response: ServerResponse, request: IncomingMessage): Promise<void> {
+    const { method = 'GET', headers } = request;
+    const path = belowBase(request.url ?? '/');
+    const body = await text(request);
+    const hasKey = keyOf(headers) === apiKey;
+    const exchange = exchanges.find((candidate) => fits(candidate, { method, path, body, headers }));
+    if (exchange && !(unlicensed && hasKey)) {
+      response.writeHead(
+        exchange.response.status,
+        exchange.response.headers.filter(([name]) => !transportHeader.test(name)).flat(),
+      );
+      response.end(alter(replayedBody(exchange), path, response));
+    } else {
+      const error = !hasKey ? unauthorised : unlicensed ? deactivated : notFound(path);
+      response.writeHead(error.status, { 'Content-Type': 'application/json' }).end(JSON.stringify(error.body));
+    }
+    requests.push({ method, path, status: response.statusCode });
+  }
 
+  const server = await startHttpsServer((response, request) => void answer(response, request));
   return {
-    url: `https://127.0.0.1:${port}`,
-    fingerprintSha256: material.fingerprintSha256,
-    certificatePem: material.cert,
+    url: server.url.origin,
+    fingerprintSha256: server.material.fingerprintSha256,
+    certificatePem: server.material.cert,
     apiKey,
     requests,
-    async close() {
-      server.closeAllConnections();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-      });
-    },
+    close: server.close,
   };
 }
 

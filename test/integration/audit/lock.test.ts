@@ -2,7 +2,7 @@ import { copyFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { takeLock } from '../../../src/audit/lock.ts';
-import { canUnshare, inOwnNamespace } from '../../support/pid-namespace.ts';
+import { canUnshare, inOwnNamespace } from '../../support/programs.ts';
 import { givenFile } from '../../unit/audit/given-audit.ts';
 import { startLocker } from './given-locker.ts';
 

@@ -2,8 +2,7 @@ import { METHODS } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { makeToken } from '../../../src/commands/token.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
-import { adminKey, type GivenOptions, givenGateway } from '../../support/given-gateway.ts';
-import { minutePerLook } from '../../support/minute-per-look.ts';
+import { adminKey, type GivenOptions, givenGateway, minutePerLook } from '../../support/given-gateway.ts';
 import { exchangeRaw } from '../../support/raw-exchange.ts';
 
 interface Asked {

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../../src/lib/secret.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { givenGateway } from '../../support/given-gateway.ts';
-import { renegotiation } from '../../support/renegotiation.ts';
+import { renegotiation } from '../../support/raw-exchange.ts';
 import { makeMaterial } from '../../support/tls-server.ts';
 import { until } from '../../support/until.ts';
 

@@ -7,8 +7,7 @@ import { webChangeProblem, type WebPolicy } from '../../../src/http/web-policy.t
 import { type Authority, makeAuthority } from '../../support/authority.ts';
 import { givenTls, givenUsers, givenWebAccess, outcomeOf } from '../../support/given-web-access.ts';
 import { isThere } from '../../support/programs.ts';
-import { exchangeRaw } from '../../support/raw-exchange.ts';
-import { renegotiation } from '../../support/renegotiation.ts';
+import { exchangeRaw, renegotiation } from '../../support/raw-exchange.ts';
 import { until } from '../../support/until.ts';
 import { loadWebText } from '../../unit/config/given-web-config.ts';
 import type { Identity } from '../../../simulator/certificate.ts';

@@ -2,7 +2,7 @@ import { connect as connectTcp } from 'node:net';
 import { once } from 'node:events';
 import { connect } from 'node:tls';
 import { expect, it, onTestFinished } from 'vitest';
-import { actOnFarm, simulatedKey } from '../../support/act-on-farm.ts';
+import { actOnFarm, simulatedKey } from '../../support/simulated-farms.ts';
 import { busyWorld } from '../../../simulator/scenes/busy.ts';
 import { healthyPair } from '../../../simulator/scenes/cluster.ts';
 import { startSimulatedAppliance, type SimulatedAppliance } from '../../../simulator/server.ts';

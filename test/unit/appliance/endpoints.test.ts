@@ -4,7 +4,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { EndpointRow, Risk, Route } from '../../../src/appliance/api/row.ts';
 import { type EndpointKey, endpoints } from '../../../src/appliance/api/table.ts';
 import { createRouteMatcher, fillTemplate, parseRoute } from '../../../src/appliance/route.ts';
-import { apiDocumentOperations } from '../../support/api-document-operations.ts';
+import { apiDocumentOperations } from '../../support/api-document.ts';
 
 const rows: readonly EndpointRow[] = Object.values(endpoints);
 const table = createRouteMatcher(rows);

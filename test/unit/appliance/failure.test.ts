@@ -9,7 +9,7 @@ import {
   reasonOfTransportError,
   remedyFor,
 } from '../../../src/appliance/errors.ts';
-import { documentStatuses } from '../../support/document-statuses.ts';
+import { documentStatuses } from '../../support/api-document.ts';
 
 const withCode = (code: string, message = 'what the platform says') => Object.assign(new Error(message), { code });
 

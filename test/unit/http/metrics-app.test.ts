@@ -10,8 +10,7 @@ import { createSelfMetrics } from '../../../src/metrics/self.ts';
 import { createMetricsStore } from '../../../src/metrics/store.ts';
 import type { ApplianceStatus, CollectorStatus } from '../../../src/poller/status.ts';
 import type { Fleet } from '../../../src/poller/fleet.ts';
-import { applianceStatus } from '../../support/appliance-status.ts';
-import { collectorStatus } from '../../support/fleet-status.ts';
+import { collectorStatus, unknownAppliance } from '../../support/fleet-status.ts';
 import { parseExposition } from '../../support/exposition-parser.ts';
 
 const up = gauge('zlb_up', 'Whether it answers (any call).');
@@ -215,8 +214,8 @@ describe('GET /', () => {
   it('shows for each appliance whether it answers', async () => {
     const statuses = [
       ...threeStatuses(),
-      applianceStatus({ name: 'lb-4', up: true, deactivated: true }),
-      applianceStatus({
+      unknownAppliance({ name: 'lb-4', up: true, deactivated: true }),
+      unknownAppliance({
         name: 'lb-5',
         up: false,
         collectors: [collectorStatus({ name: 'farms', ok: false, failure: { reason: 'unauthorized', sinceMs: 0 } })],
@@ -237,7 +236,7 @@ describe('GET /', () => {
   it('shows hostile names as text', async () => {
     const name = `<img src=x onerror="alert(1)">'&`;
     const { payload } = await get(
-      givenApp({ statuses: [applianceStatus({ name, version: name, edition: name })] }),
+      givenApp({ statuses: [unknownAppliance({ name, version: name, edition: name })] }),
       '/',
     );
 
@@ -457,9 +456,9 @@ function givenApp({
 
 function threeStatuses(): ApplianceStatus[] {
   return [
-    applianceStatus({ name: 'lb-1', up: true }),
-    applianceStatus({ name: 'lb-2', up: false, collectors: [failing('farms')] }),
-    applianceStatus({ name: 'lb-3' }),
+    unknownAppliance({ name: 'lb-1', up: true }),
+    unknownAppliance({ name: 'lb-2', up: false, collectors: [failing('farms')] }),
+    unknownAppliance({ name: 'lb-3' }),
   ];
 }
 

@@ -2,9 +2,9 @@ import { fastify } from 'fastify';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { registerStatusApi } from '../../../src/http/status-api.ts';
 import type { ApplianceStatus, FleetStatus } from '../../../src/poller/status.ts';
-import { applianceStatus } from '../../support/appliance-status.ts';
+import { unknownAppliance } from '../../support/fleet-status.ts';
 
-const appliance = (name: string, known: Partial<ApplianceStatus> = {}) => applianceStatus({ ...known, name });
+const appliance = (name: string, known: Partial<ApplianceStatus> = {}) => unknownAppliance({ ...known, name });
 
 const whole = appliance('lb-1', {
   labels: { site: 'paris' },

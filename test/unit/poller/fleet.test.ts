@@ -4,7 +4,7 @@ import { createMetricsStore } from '../../../src/metrics/store.ts';
 import { createCounters } from '../../../src/poller/counters.ts';
 import { FleetPoller, type FleetParts, type PolledAppliance } from '../../../src/poller/fleet.ts';
 import type { ApplianceStatus, RecentTransition } from '../../../src/poller/status.ts';
-import { applianceStatus } from '../../support/appliance-status.ts';
+import { unknownAppliance } from '../../support/fleet-status.ts';
 
 const text: Representation = { format: 'text', encoding: 'gzip' };
 
@@ -58,7 +58,7 @@ describe('the status of a fleet', () => {
     const first = fleet.describe();
     expect(fleet.describe()).toBe(first);
 
-    statuses.set('lb-2', applianceStatus({ name: 'lb-2', up: true }));
+    statuses.set('lb-2', unknownAppliance({ name: 'lb-2', up: true }));
     const second = fleet.describe();
     expect(second).not.toBe(first);
     expect(second.appliances[0]).toBe(first.appliances[0]);
@@ -125,7 +125,7 @@ async function given(names: readonly string[]) {
   const expired: string[] = [];
   const published: string[] = [];
   const statuses = new Map<string, ApplianceStatus>();
-  const nothingKnown = applianceStatus({ name: 'any' });
+  const nothingKnown = unknownAppliance({ name: 'any' });
   const tellers = new Map<string, (transition: RecentTransition) => void>();
   const createPoller: FleetParts<PolledAppliance>['createPoller'] = ({ name }, _, onTransition) => {
     tellers.set(name, onTransition);

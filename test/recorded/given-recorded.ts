@@ -4,11 +4,11 @@ import { loadSettings } from '../../src/app/load-settings.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { createConfigurationSource } from '../../src/app/reloading.ts';
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startReplayServer } from './replay-server.ts';
-import { until } from './until.ts';
+import { givenFolder } from '../support/folder.ts';
+import { startReplayServer } from '../support/replay-server.ts';
+import { until } from '../support/until.ts';
 
 /**
  * Once a year: after its first run a collector rests, so that a page depends on the recordings and
@@ -37,8 +37,7 @@ export async function givenRecordedExporter(
   alter?: Parameters<typeof startReplayServer>[0],
 ): Promise<RecordedExporter> {
   const server = await startReplayServer(alter);
-  const folder = await mkdtemp(join(tmpdir(), 'zlb-recorded-'));
-  const file = join(folder, 'zlb.yml');
+  const file = join(givenFolder(), 'zlb.yml');
   const write = (configuration: object): Promise<void> =>
     writeFile(file, JSON.stringify({ polling: { max_busy_ratio: 1, jitter: '0%' }, ...configuration }));
   const entry = (name: string, more: object = {}): object => ({
@@ -65,11 +64,7 @@ export async function givenRecordedExporter(
     now,
     random: () => 0.5,
   });
-  onTestFinished(async () => {
-    await daemon.close();
-    await server.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  onTestFinished(() => daemon.close());
   await until(
     async () => (await fetch(`${daemon.url}/-/ready`)).status,
     (status) => status === 200,
