@@ -22,7 +22,7 @@ interface ReadRequest {
   readonly method: string;
   /** The target as it came, for what is not addressed to the API. */
   readonly path: string;
-  readonly destination: Destination;
+  readonly destination: Destination | undefined;
   readonly route: string;
   readonly fault: Fault | undefined;
   /** Aborts when the connection ends. */
@@ -55,8 +55,8 @@ export class Exchanges {
     const { basePaths, faults, now } = this.#parts;
     const method = request.method ?? 'GET';
     const destination = destinationOf(request.url ?? '/', basePaths);
-    const path = destination.to === 'api' ? destination.path : (request.url ?? '/');
-    const route = destination.to === 'api' ? this.#api.routeOf(method, path) : `${method} ${path}`;
+    const path = destination?.path ?? request.url ?? '/';
+    const route = destination ? this.#api.routeOf(method, path) : `${method} ${path}`;
     const fault = faults.take(route);
     const entry = this.log.begin({ method, path, route, startedAt: now(), ...(fault && { fault: fault.kind }) });
     const left = new AbortController();
@@ -90,7 +90,7 @@ export class Exchanges {
   #replyTo(request: IncomingMessage, asked: ReadRequest, content: Buffer, nowMs: number): Reply {
     const { method, path, destination } = asked;
     if (needsLength(request)) return { kind: 'page', status: 411 };
-    if (destination.to === 'web_server') return { kind: 'page', status: 404 };
+    if (!destination) return { kind: 'page', status: 404 };
     return this.#api.answer({ method, headers: request.headers, path, shown: destination.shown, content, nowMs });
   }
 
@@ -98,7 +98,7 @@ export class Exchanges {
   async #takeTime({ destination, route, signal }: ReadRequest): Promise<void> {
     const { world, latency } = this.#parts;
     this.#calls += 1;
-    if (latency === 'none' || destination.to !== 'api') return;
+    if (latency === 'none' || !destination) return;
     const factor = latency === 'realistic' ? 1 : latency();
     await this.#pause(latencyMs(world, route, this.#calls) * factor, signal);
   }
@@ -158,25 +158,25 @@ function latencyMs(world: World, route: string, callNumber: number): number {
   return Math.round(seconds * jitter * 1_000);
 }
 
-/** The destination of a request: the API, or only the web server. */
-export type Destination =
-  | {
-      readonly to: 'api';
-      /** The path as the API prints it: decoded, with bytes beyond ASCII read as latin-1. */
-      readonly shown: string;
-      /**
-       * The path for the route matcher: percent-encoded again, without one trailing line feed,
-       * which the API ignores.
-       */
-      readonly path: string;
-    }
-  | { readonly to: 'web_server' };
+/** The call that a request is for. */
+interface Destination {
+  /** The path as the API prints it: decoded, with bytes beyond ASCII read as latin-1. */
+  readonly shown: string;
+  /**
+   * The path for the route matcher: percent-encoded again, without one trailing line feed, which
+   * the API ignores.
+   */
+  readonly path: string;
+}
 
-/** Resolves a request target as the appliance's web server does before the API sees it. */
-function destinationOf(target: string, basePaths: readonly string[]): Destination {
+/**
+ * Resolves a request target as the appliance's web server does before the API sees it. Undefined:
+ * it is not for the API.
+ */
+function destinationOf(target: string, basePaths: readonly string[]): Destination | undefined {
   const resolved = resolveDots(decodeBytes(target.replace(/[?#].*$/s, '')));
   const base = basePaths.find((path) => resolved === path || resolved.startsWith(`${path}/`));
-  if (base === undefined) return { to: 'web_server' };
+  if (base === undefined) return undefined;
 
   // Recorded: `api.cgi//farms` answers like `api.cgi/farms`, while a doubled slash further on is
   // another path.
@@ -186,7 +186,7 @@ function destinationOf(target: string, basePaths: readonly string[]): Destinatio
     .split('/')
     .map((segment) => encodeURIComponent(segment))
     .join('/');
-  return { to: 'api', shown: rest.replaceAll('\0', ' '), path };
+  return { shown: rest.replaceAll('\0', ' '), path };
 }
 
 function decodeBytes(path: string): string {

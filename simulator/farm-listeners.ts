@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import { assert } from '../src/lib/check.ts';
+import { createServer as createTcpServer, type Server } from 'node:net';
 import { createCertificate } from './certificate.ts';
+import { listen } from './listener.ts';
 import type { Farm } from './world-farms.ts';
 import type { StoredCertificate, World } from './world.ts';
 
@@ -20,10 +19,9 @@ export interface FarmListeners {
 
 /** A farm that listens. */
 interface Listening {
-  readonly server: Server;
   /** The certificates that it presents. */
   readonly loaded: readonly StoredCertificate[];
-  readonly sockets: Set<Socket>;
+  readonly close: () => Promise<void>;
 }
 
 interface KeyPair {
@@ -47,26 +45,15 @@ export async function listenAsFarms(world: World): Promise<FarmListeners> {
 
   async function start(farm: Farm, loaded: readonly StoredCertificate[]): Promise<void> {
     const server = serverOf(farm, loaded, keyPairOf);
-    const sockets = new Set<Socket>();
-    server.on('connection', (socket: Socket) => {
-      sockets.add(socket);
-      socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
-    });
-    server.listen(ports.get(farm.name) ?? 0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    assert(typeof address === 'object' && address !== null, 'the address of a TCP server is an object');
-    ports.set(farm.name, address.port);
-    listening.set(farm.name, { server, loaded, sockets });
+    const { port, close } = await listen(server, '127.0.0.1', ports.get(farm.name) ?? 0);
+    ports.set(farm.name, port);
+    listening.set(farm.name, { loaded, close });
   }
 
   async function stop(name: string): Promise<void> {
-    const { server, sockets } = listening.get(name) ?? {};
+    const { close } = listening.get(name) ?? {};
     listening.delete(name);
-    if (!server) return;
-    server.close();
-    for (const socket of sockets ?? []) socket.destroy();
-    await once(server, 'close');
+    await close?.();
   }
 
   async function follow(): Promise<void> {

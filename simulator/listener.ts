@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { assert } from '../src/lib/check.ts';
 import type { TlsMaterial } from './tls.ts';
 
@@ -27,20 +28,8 @@ export async function startListener({ host, port, material, onRequest }: Listene
   const server = createServer({ key: material.key, cert: material.cert, keepAliveTimeout: 15_000 }, onRequest);
   // As the appliance's web server does.
   server.maxRequestsPerSocket = 500;
-  const sockets = new Set<Socket>();
+  const { port: listenedOn, cutAll, close } = await listen(server, host, port);
   let presented = material;
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, resolve);
-  });
-  const address = server.address();
-  assert(typeof address === 'object' && address !== null, 'the address of a TCP server is an object');
-
-  const listenedOn = address.port;
   let reopening: NodeJS.Timeout | undefined;
   // While the port is closed, an outgoing connection of the machine can use its number.
   server.on('error', () => {
@@ -49,10 +38,6 @@ export async function startListener({ host, port, material, onRequest }: Listene
 
   function listenAgain(): void {
     server.listen(listenedOn, host);
-  }
-
-  function cutAll(): void {
-    for (const socket of sockets) socket.destroy();
   }
 
   return {
@@ -75,11 +60,34 @@ export async function startListener({ host, port, material, onRequest }: Listene
     },
     async close() {
       clearTimeout(reopening);
-      const closed = new Promise<void>((resolve) => {
-        server.close(() => resolve());
-      });
-      cutAll();
-      await closed;
+      await close();
     },
   };
+}
+
+/** Opens a port, 0 for any, and closes it at once, without waiting for its connections. */
+export async function listen(server: Server, host: string, port: number) {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  const address = server.address();
+  assert(typeof address === 'object' && address !== null, 'the address of a TCP server is an object');
+
+  function cutAll(): void {
+    for (const socket of sockets) socket.destroy();
+  }
+
+  async function close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => {
+      server.close(() => resolve());
+    });
+    cutAll();
+    await closed;
+  }
+
+  return { port: address.port, cutAll, close };
 }

@@ -109,10 +109,15 @@ export function enterprise(hostname: string, nowMs: number): Partial<World> {
   };
 }
 
+/** Returns the dates of a certificate, given in days from `nowMs`. */
+export function lifeOf(nowMs: number, fromDay: number, toDay: number) {
+  return { notBefore: nowMs + fromDay * dayMs, notAfter: nowMs + toDay * dayMs };
+}
+
 /** Returns a permanent licence that is in date. */
 export function licensed(hostname: string, nowMs: number): World['activation'] {
   return {
-    installed: { kind: 'permanent', hostname, notBefore: nowMs - 200 * dayMs, notAfter: nowMs + 530 * dayMs },
+    installed: { kind: 'permanent', hostname, ...lifeOf(nowMs, -200, 530) },
     certificateKey: `machine-of-${hostname}`,
     refusedBecause: undefined,
   };

@@ -1,7 +1,9 @@
 import { type Call, done, flag, type Handlers, named, read, type Reply } from '../call.ts';
-import { anyText, checkParameters, list, onlyText, required, text, yesNo } from '../parameters.ts';
+import { anyText, checkParameters, list, type Model, onlyText, required, text, yesNo } from '../parameters.ts';
 import type { AcmeCertificate } from '../world.ts';
 import { listEntry } from './certificates.ts';
+
+const renewalModel: Model = { force_renewal: yesNo, restart: yesNo, farmname: anyText, vip: anyText };
 
 /** ACME certificates, under both spellings of the path (docs/api.md §3.11). */
 export const acmeHandlers: Handlers = { ...handlersAt('letsencrypt'), ...handlersAt('letsencryptz') };
@@ -41,13 +43,7 @@ function obtain(call: Call): Reply {
 
 function switchRenewal(call: Call): Reply {
   const certificate = named(call, call.world.acme, 'name', 400);
-  const input = checkParameters(call, {
-    autorenewal: required(yesNo),
-    force_renewal: yesNo,
-    restart: yesNo,
-    farmname: anyText,
-    vip: anyText,
-  });
+  const input = checkParameters(call, { autorenewal: required(yesNo), ...renewalModel });
   certificate.renewal =
     text(input, 'autorenewal') === 'true'
       ? {
@@ -63,13 +59,7 @@ function switchRenewal(call: Call): Reply {
 /** Puts a new certificate of the same life into the store. */
 function renew(call: Call): Reply {
   const { name } = named(call, call.world.acme, 'name', 400);
-  checkParameters(call, {
-    action: required({ values: ['renew'] }),
-    force_renewal: yesNo,
-    restart: yesNo,
-    farmname: anyText,
-    vip: anyText,
-  });
+  checkParameters(call, { action: required({ values: ['renew'] }), ...renewalModel });
   const stored = call.world.certificates.get(storedFile(name));
   if (stored?.notBefore !== undefined && stored.notAfter !== undefined) {
     const notAfter = call.nowMs + stored.notAfter - stored.notBefore;

@@ -75,23 +75,15 @@ function serviceStatistics(call: Call): Reply {
 function httpStatistics(call: Call, farm: HttpFarm, services: readonly Service[]): Reply {
   if (!farm.running) return withSessions(call, [], []);
   const sessions = services.flatMap((service) =>
-    service.sessions.map(({ client, backend }) => ({
-      service,
-      client,
-      target: service.backends.find(({ id }) => id === backend),
-    })),
+    service.sessions.map(({ client, backend }) => {
+      const { id = 0, ip = '', port = 0 } = service.backends.find((each) => each.id === backend) ?? {};
+      return { session: client, service: service.id, id, backend_ip: ip, backend_port: port };
+    }),
   );
   return withSessions(
     call,
     services.flatMap((service) => httpRows(call, farm, service)),
-    sessions.map(({ service, client, target }, index) => ({
-      client: index,
-      id: target?.id ?? 0,
-      session: client,
-      service: service.id,
-      backend_ip: target?.ip ?? '',
-      backend_port: target?.port ?? 0,
-    })),
+    sessions.map((session, client) => ({ client, ...session })),
   );
 }
 

@@ -71,25 +71,19 @@ export const farmguardianHandlers: Handlers = {
     return done(`The health check ${name} is gone.`);
   },
 
-  'POST /farms/{farmname}/fg': (call) => {
-    const farm = l4FarmOf(call);
-    return link(call, farm, farm);
-  },
-  'POST /farms/{farmname}/services/{service}/fg': (call) => {
-    const farm = httpFarmOf(call);
-    return link(call, farm, serviceOf(call, farm));
-  },
-  'DELETE /farms/{farmname}/fg/{fg}': (call) => {
-    const farm = l4FarmOf(call);
-    return unlink(call, farm, farm);
-  },
-  'DELETE /farms/{farmname}/services/{service}/fg/{fg}': (call) => {
-    const farm = httpFarmOf(call);
-    return unlink(call, farm, serviceOf(call, farm));
-  },
+  'POST /farms/{farmname}/fg': (call) => link(call, l4FarmOf(call)),
+  'POST /farms/{farmname}/services/{service}/fg': (call) => link(call, httpFarmOf(call)),
+  'DELETE /farms/{farmname}/fg/{fg}': (call) => unlink(call, l4FarmOf(call)),
+  'DELETE /farms/{farmname}/services/{service}/fg/{fg}': (call) => unlink(call, httpFarmOf(call)),
 };
 
-function link(call: Call, farm: HttpFarm | L4Farm, target: L4Farm | Service): Reply {
+/** Returns what has the health check: an L4xNAT farm itself, or a service of an HTTP farm. */
+function checked(call: Call, farm: HttpFarm | L4Farm): L4Farm | Service {
+  return farm.profile === 'l4xnat' ? farm : serviceOf(call, farm);
+}
+
+function link(call: Call, farm: HttpFarm | L4Farm): Reply {
+  const target = checked(call, farm);
   const name = onlyText(call, 'name', anyText);
   if (!call.world.farmguardians.has(name)) return refuse(404, `There is no health check ${name}.`);
   if (target.farmguardian !== null) return refuse(400, 'A health check is linked already.');
@@ -97,7 +91,8 @@ function link(call: Call, farm: HttpFarm | L4Farm, target: L4Farm | Service): Re
   return done(`${name} is linked.`, { status: farmStatus(farm) });
 }
 
-function unlink(call: Call, farm: HttpFarm | L4Farm, target: L4Farm | Service): Reply {
+function unlink(call: Call, farm: HttpFarm | L4Farm): Reply {
+  const target = checked(call, farm);
   const name = param(call, 'fg');
   if (target.farmguardian !== name) return refuse(400, `${name} is not linked.`);
   target.farmguardian = null;

@@ -1,4 +1,16 @@
-import { type Call, done, download, type Handlers, json, param, plainText, read, refuse, type Reply } from '../call.ts';
+import {
+  type Call,
+  done,
+  download,
+  flag,
+  type Handlers,
+  json,
+  param,
+  plainText,
+  read,
+  refuse,
+  type Reply,
+} from '../call.ts';
 import { backupDate, certificateDate, systemDate } from '../dates.ts';
 import { anyText, checkParameters, each, onlyText, required, text, yesNo } from '../parameters.ts';
 import { type Backup, isNewestCommunity, type World } from '../world.ts';
@@ -31,25 +43,25 @@ export const systemHandlers: Handlers = {
   },
 
   'GET /system/packages': ({ world: { packages } }) =>
-    read({
-      ...packages,
-      number: packages.packages.length,
-      message: 'Updates are installed on the command line.',
-    }),
+    read({ ...packages, number: packages.packages.length, message: 'Updates are installed on the command line.' }),
 
   'GET /system/language': ({ world }) => read({ lang: world.language || 'en' }),
 
   'POST /system/language': (call) => {
-    const language = text(checkParameters(call, { language: required({ pattern: /^[a-z]{2}$/ }) }), 'language');
+    const language = onlyText(call, 'language', { pattern: /^[a-z]{2}$/ });
     call.world.language = language;
     return done('The language is set.', { params: { language } });
   },
 
   'GET /system/users': ({ world, user }) => {
-    const permissions = { user: user.name, zapi_permissions: String(user.enabled) };
+    const enabled = flag(user.enabled);
+    const permissions = { user: user.name, zapi_permissions: enabled };
     if (user.name !== 'root') return read(permissions);
-    const newest = world.release === 'newest' ? { api_permissions: String(user.enabled) } : {};
-    return read({ ...permissions, service: 'local', ...newest });
+    return read({
+      ...permissions,
+      service: 'local',
+      api_permissions: world.release === 'newest' ? enabled : undefined,
+    });
   },
 
   'POST /system/users': changeUser,
@@ -84,13 +96,7 @@ export const systemHandlers: Handlers = {
 
   // Backups (docs/api.md §3.12, §4.7).
   'GET /system/backup': ({ world }) =>
-    read(
-      [...world.backups.values()].map(({ name, createdAt, version }) => ({
-        name,
-        date: backupDate(createdAt),
-        version,
-      })),
-    ),
+    read([...world.backups.values()].map(({ createdAt, ...backup }) => ({ ...backup, date: backupDate(createdAt) }))),
 
   'POST /system/backup': (call) => {
     const name = onlyText(call, 'name', { pattern: /^[\w-]+$/ });

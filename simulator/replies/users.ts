@@ -72,8 +72,8 @@ export const rbacHandlers: Handlers = {
     return done('The group is gone.');
   },
 
-  ...membersOf('farms', '{farm}'),
-  ...membersOf('interfaces', '{interface}'),
+  ...membersOf('farm'),
+  ...membersOf('interface'),
   'POST /rbac/groups/{group}/users': (call) => {
     const group = named(call, call.world.groups, 'group');
     const name = onlyText(call, 'name', anyText);
@@ -102,7 +102,8 @@ function groupView({ world }: Call, { name, farms, interfaces }: Group) {
 }
 
 /** Returns the calls on the resources of a group; `*` is all of a kind. */
-function membersOf(kind: 'farms' | 'interfaces', placeholder: string): Handlers {
+function membersOf(member: 'farm' | 'interface'): Handlers {
+  const kind = `${member}s` as const;
   return {
     [`POST /rbac/groups/{group}/${kind}`]: (call) => {
       const group = named(call, call.world.groups, 'group');
@@ -111,9 +112,9 @@ function membersOf(kind: 'farms' | 'interfaces', placeholder: string): Handlers 
       group[kind].push(name);
       return done('It is in the group now.');
     },
-    [`DELETE /rbac/groups/{group}/${kind}/${placeholder}`]: (call) => {
+    [`DELETE /rbac/groups/{group}/${kind}/{${member}}`]: (call) => {
       const group = named(call, call.world.groups, 'group');
-      const index = group[kind].indexOf(param(call, placeholder.slice(1, -1)));
+      const index = group[kind].indexOf(param(call, member));
       if (index < 0) return refuse(404, 'It is not in the group.');
       group[kind].splice(index, 1);
       return done('It is out of the group.');

@@ -1,4 +1,4 @@
-import { byFile, byName, card, createWorld, enterprise, virtual } from '../world-creation.ts';
+import { byFile, byName, card, createWorld, enterprise, lifeOf, virtual } from '../world-creation.ts';
 import {
   certificate,
   farmguardian,
@@ -28,12 +28,8 @@ export function busyWorld(nowMs: number = Date.now()): World {
       { ...virtual('eth0:old', '192.0.2.41'), status: 'down' },
     ]),
     certificates: byFile([
-      certificate('shop_example_com.pem', { notBefore: nowMs - 100 * dayMs, notAfter: nowMs + 265 * dayMs }),
-      certificate('intranet.pem', {
-        commonName: 'intranet.example.com',
-        notBefore: nowMs - 300 * dayMs,
-        notAfter: nowMs + 65 * dayMs,
-      }),
+      certificate('shop_example_com.pem', lifeOf(nowMs, -100, 265)),
+      certificate('intranet.pem', { commonName: 'intranet.example.com', ...lifeOf(nowMs, -300, 65) }),
     ]),
     farmguardians: byName([
       farmguardian('shop-http', { command: 'check_http -I HOST -p PORT', interval: 7, timeout: 7 }),
@@ -65,7 +61,7 @@ function shop(nowMs: number): Farm {
     listener: 'https',
     certificates: ['shop_example_com.pem'],
     // The file was replaced, and the farm not restarted since.
-    loaded: [certificate('shop_example_com.pem', { notBefore: nowMs - 330 * dayMs, notAfter: nowMs + 35 * dayMs })],
+    loaded: [certificate('shop_example_com.pem', lifeOf(nowMs, -330, 35))],
     services: [
       service('front', {
         persistence: 'COOKIE',

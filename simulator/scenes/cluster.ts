@@ -1,4 +1,4 @@
-import { byFile, byName, card, createWorld, enterprise, virtual } from '../world-creation.ts';
+import { byFile, byName, card, createWorld, enterprise, lifeOf, virtual } from '../world-creation.ts';
 import { certificate, farmguardian, httpBackend, httpFarm, l4Backend, l4Farm, service } from '../world-parts.ts';
 import type { World } from '../world.ts';
 
@@ -25,10 +25,7 @@ function healthyNode(hostname: string, ip: string, role: 'master' | 'backup', no
     interfaces: byName([card('eth0', ip, 1.9), card('eth1', '10.10.10.2', 1.7), virtual('eth0:web', '192.0.2.20')]),
     certificates: byFile([
       // Both live 398 days; the backup still has the one before.
-      certificate('www_example_com.pem', {
-        notBefore: nowMs - ageDays[role] * dayMs,
-        notAfter: nowMs + (398 - ageDays[role]) * dayMs,
-      }),
+      certificate('www_example_com.pem', lifeOf(nowMs, -ageDays[role], 398 - ageDays[role])),
     ]),
     farmguardians: byName([
       farmguardian('check-web', { command: 'check_http -H HOST -p PORT', description: 'Asks for the front page' }),

@@ -1,5 +1,5 @@
 import { createCertificate } from '../certificate.ts';
-import { byFile, byName, card, createWorld, enterprise, licensed, virtual } from '../world-creation.ts';
+import { byFile, byName, card, createWorld, enterprise, licensed, lifeOf, virtual } from '../world-creation.ts';
 import { certificate, csr, httpBackend, httpFarm, service } from '../world-parts.ts';
 import type { StoredCertificate, World } from '../world.ts';
 
@@ -11,37 +11,20 @@ export function expiringWorld(nowMs: number = Date.now()): World {
     ...enterprise('lb-berlin', nowMs),
     activation: {
       ...licensed('lb-berlin', nowMs),
-      installed: {
-        kind: 'temporal',
-        hostname: 'lb-berlin',
-        notBefore: nowMs - 24 * dayMs,
-        notAfter: nowMs + 6 * dayMs,
-      },
+      installed: { kind: 'temporal', hostname: 'lb-berlin', ...lifeOf(nowMs, -24, 6) },
     },
     interfaces: byName([card('eth0', '192.0.2.50', 0.6), virtual('eth0:web', '192.0.2.51')]),
     certificates: byFile([
       soonExpired('soon_example_com.pem', 'soon.example.com', nowMs),
-      certificate('fortnight.pem', {
-        commonName: 'app.example.com',
-        notBefore: nowMs - 352 * dayMs,
-        notAfter: nowMs + 13 * dayMs,
-      }),
-      certificate('old_example_com.pem', { notBefore: nowMs - 400 * dayMs, notAfter: nowMs - 35 * dayMs }),
-      certificate('wrong_key.pem', {
-        notBefore: nowMs - 10 * dayMs,
-        notAfter: nowMs + 200 * dayMs,
-        condition: 'bad_key',
-      }),
+      certificate('fortnight.pem', { commonName: 'app.example.com', ...lifeOf(nowMs, -352, 13) }),
+      certificate('old_example_com.pem', lifeOf(nowMs, -400, -35)),
+      certificate('wrong_key.pem', { ...lifeOf(nowMs, -10, 200), condition: 'bad_key' }),
       certificate('broken.pem', { notBefore: 0, notAfter: 0, condition: 'garbage' }),
-      certificate('fine_example_com.pem', { notBefore: nowMs - 10 * dayMs, notAfter: nowMs + 355 * dayMs }),
+      certificate('fine_example_com.pem', lifeOf(nowMs, -10, 355)),
       // The lives that authorities give from 2026 on, a third of each over.
-      certificate('ninety.pem', {
-        commonName: 'ninety.example.net',
-        notBefore: nowMs - 30 * dayMs,
-        notAfter: nowMs + 60 * dayMs,
-      }),
-      certificate('short_example_net.pem', { notBefore: nowMs - 15 * dayMs, notAfter: nowMs + 30 * dayMs }),
-      certificate('shortest_example_net.pem', { notBefore: nowMs - 2.2 * dayMs, notAfter: nowMs + 4.5 * dayMs }),
+      certificate('ninety.pem', { commonName: 'ninety.example.net', ...lifeOf(nowMs, -30, 60) }),
+      certificate('short_example_net.pem', lifeOf(nowMs, -15, 30)),
+      certificate('shortest_example_net.pem', lifeOf(nowMs, -2.2, 4.5)),
       csr('renewal.csr', 'soon.example.com', nowMs - dayMs),
     ]),
     // The appliance renews one itself; nobody renews the other.
@@ -81,12 +64,7 @@ export function deactivatedWorld(nowMs: number = Date.now()): World {
     ...enterprise('lb-lisbon', nowMs),
     activation: {
       ...licensed('lb-lisbon', nowMs),
-      installed: {
-        kind: 'temporal',
-        hostname: 'lb-lisbon',
-        notBefore: nowMs - 42 * dayMs,
-        notAfter: nowMs - 12 * dayMs,
-      },
+      installed: { kind: 'temporal', hostname: 'lb-lisbon', ...lifeOf(nowMs, -42, -12) },
     },
     interfaces: byName([card('eth0', '192.0.2.60', 0.1)]),
     farms: byName([
@@ -102,7 +80,7 @@ export function deactivatedWorld(nowMs: number = Date.now()): World {
 
 /** Makes a real certificate, which a renewed one can be compared with. */
 function soonExpired(file: string, name: string, nowMs: number): StoredCertificate {
-  const dates = { notBefore: nowMs - 362 * dayMs, notAfter: nowMs + 3 * dayMs };
+  const dates = lifeOf(nowMs, -362, 3);
   const { cert } = createCertificate({
     subject: { CN: name },
     altNames: [`DNS:${name}`],
