@@ -14,14 +14,12 @@ export interface Files {
    * Resolves to the sorted paths that match a pattern, whose last part may contain `*`; a pattern
    * without one matches itself. A folder that cannot be read is a problem, not an empty list.
    */
-  readonly list: ListFiles;
+  list(pattern: string): Promise<Parsed<readonly string[]>>;
   /** The text of the main file; undefined before it was read, and if there is none. */
   readonly mainText: string | undefined;
   /** Resolves to true if any file except the main one has changed, appeared or vanished. */
   haveChanged(): Promise<boolean>;
 }
-
-export type ListFiles = (pattern: string) => Promise<Parsed<readonly string[]>>;
 
 /**
  * Creates files that are read again each time. `kept` is the text of the main file in force:

@@ -127,11 +127,24 @@ async function readMain(
     return source;
   }
   const environment = readEnvironment(env, problems);
-  const originOf = (path: Path) => (path[0] === 'appliances' ? environment : source);
+  return joined(Object.assign(source.value, environment.value), (path) => ({
+    source: path[0] === 'appliances' ? environment : source,
+    path,
+  }));
+}
+
+/** Returns a source whose values come from others. */
+function joined(value: unknown, originOf: (path: Path) => { readonly source: Source; readonly path: Path }): Source {
   return {
-    value: Object.assign(source.value, environment.value),
-    folderOf: (path) => originOf(path).folderOf(path),
-    locate: (path, part) => originOf(path).locate(path, part),
+    value,
+    folderOf(path) {
+      const origin = originOf(path);
+      return origin.source.folderOf(origin.path);
+    },
+    locate(path, part) {
+      const origin = originOf(path);
+      return origin.source.locate(origin.path, part);
+    },
   };
 }
 
@@ -176,7 +189,11 @@ async function withApplianceFiles({ source, env, files, problems }: ApplianceFil
       if (read) listed.push(...appliancesOf(read, file, problems));
     }
   }
-  return joined(source, { ...value, appliances: [...own, ...listed.map((each) => each.value)] }, own.length, listed);
+  return joined({ ...value, appliances: [...own, ...listed.map((each) => each.value)] }, (path) => {
+    const [key, index, ...rest] = path;
+    const found = key === 'appliances' && typeof index === 'number' ? listed[index - own.length] : undefined;
+    return found ? { source: found.file, path: [found.index, ...rest] } : { source, path };
+  });
 }
 
 function appliancesOf(file: Source, name: string, problems: Problems): readonly Listed[] {
@@ -186,23 +203,4 @@ function appliancesOf(file: Source, name: string, problems: Problems): readonly 
     `must be a list of appliances, such as ${JSON.stringify([applianceExample])}; an empty list is []`,
   );
   return [];
-}
-
-function joined(source: Source, value: unknown, own: number, listed: readonly Listed[]): Source {
-  const origin = (path: Path): { readonly source: Source; readonly path: Path } => {
-    const [key, index, ...rest] = path;
-    const found = key === 'appliances' && typeof index === 'number' ? listed[index - own] : undefined;
-    return found ? { source: found.file, path: [found.index, ...rest] } : { source, path };
-  };
-  return {
-    value,
-    folderOf(path) {
-      const at = origin(path);
-      return at.source.folderOf(at.path);
-    },
-    locate(path, part) {
-      const at = origin(path);
-      return at.source.locate(at.path, part);
-    },
-  };
 }
